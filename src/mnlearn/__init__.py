@@ -1,0 +1,1 @@
+"""mnlearn: learn the structure of Markov networks from data."""

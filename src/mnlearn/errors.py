@@ -1,0 +1,67 @@
+"""What can go wrong, by name.
+
+Every message names the argument, the rule, the value and the way out, in that order. All of them
+descend from `MnlearnError`, so one `except` catches whatever this library refuses on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from importlib import import_module
+from types import ModuleType
+
+
+class MnlearnError(Exception):
+    """Anything this library refuses on purpose."""
+
+
+class InputError(MnlearnError, ValueError):
+    """An argument breaks a rule."""
+
+
+class DataError(InputError):
+    """The data break a rule: ragged rows, missing values, too many categories."""
+
+
+class FileError(InputError):
+    """A file cannot be read or written, or is not what its name says."""
+
+
+class UnknownNameError(InputError, LookupError):
+    """A column, test or format that does not exist; the message lists the ones that do."""
+
+
+class UnsuitableError(InputError, TypeError):
+    """A judge that does not fit the types of the data."""
+
+
+class BudgetExceeded(MnlearnError):  # noqa: N818 - an event a search catches, not a fault
+    """A `Budgeted` judge was asked more than it may answer."""
+
+
+class MissingDependencyError(MnlearnError, ImportError):
+    """An optional package is not installed."""
+
+
+class MnlearnWarning(UserWarning):
+    """Something a user should know about a result that is still valid."""
+
+
+def require(module: str, extra: str) -> ModuleType:
+    """Import an optional module, or say how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{module} is needed for this and is not installed. Install it with: pip install 'mnlearn[{extra}]'."
+        ) from error
+
+
+def unknown_name(kind: str, name: object, known: Iterable[str], *, shown: int = 12) -> UnknownNameError:
+    """Build the error for a name that does not exist: nearest names first, then the known ones."""
+    names = list(known)
+    near = get_close_matches(str(name), names, n=3)
+    listed = ", ".join(repr(n) for n in names[:shown]) + (f", ... ({len(names)} in all)" if len(names) > shown else "")
+    hint = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
+    return UnknownNameError(f"{kind} {name!r} does not exist.{hint} Known: {listed or 'none'}.")

@@ -1,0 +1,199 @@
+"""The nouns of the library: small records, and what each kind of object must be able to answer.
+
+data → statistics → judges (tests, posteriors, scores) → search → graph. A search sees a judge, never
+the data; a judge sees statistics, never rows. To extend the library, write an object with the right methods
+and pass it: there is no base class and no registration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.graphs.graph import Edge, Graph
+
+VarSet: TypeAlias = frozenset[int]  # inside the library a variable is an index 0..n-1
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+BoolArray: TypeAlias = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What a scan computes from each table (x, y | z): a name the native core knows, and its settings.
+
+    The constructors in `mnlearn.statistics.kernels` are the only makers of these; `outputs` names the rows
+    of what `Statistics.reduce` returns.
+    """
+
+    name: str
+    outputs: tuple[str, ...]
+    settings: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Counts of (x, y) within every observed configuration of z, one array per y.
+
+    `counts[k][s, a, b]` is how often x = a and y_k = b in the stratum whose z-values are `strata[s]`
+    (columns in ascending order of the variable's index; rows in lexicographic order). Tables of disjoint
+    sets of rows add up: see `mnlearn.statistics.counts.add_tables`.
+    """
+
+    x: int
+    ys: tuple[int, ...]
+    z: tuple[int, ...]
+    strata: IntArray
+    counts: tuple[IntArray, ...]
+
+
+class Statistics(Protocol):
+    """The only reader of discrete data. The scan (one x, one z, many y) is its one primitive."""
+
+    @property
+    def n_rows(self) -> int: ...  # repeats included
+    @property
+    def cards(self) -> tuple[int, ...]: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    def tables(self, x: int, ys: Sequence[int], z: VarSet) -> Tables: ...
+    def reduce(self, kernel: Kernel, x: int, ys: Sequence[int], z: VarSet) -> FloatArray:
+        """One row per output of the kernel, one column per y."""
+        ...
+
+    def local(self, kernel: Kernel, x: int, z: VarSet) -> FloatArray:
+        """The same outputs for the table of x given z alone: what `reduce` gives for a constant y."""
+        ...
+
+    def reduce_all(self, kernel: Kernel) -> FloatArray:
+        """`reduce` with z empty for every pair x < y, in lexicographic order of the pairs."""
+        ...
+
+
+class Verdict(NamedTuple):
+    """The answer to one question."""
+
+    independent: bool
+    log_support: float | None  # log p-value or log posterior of independence; None when inferred
+    source: str = "data"  # "data", "memo", or the rule that implied it
+
+
+class Verdicts(NamedTuple):
+    """The answers to one scan: arrays over its ys."""
+
+    independent: BoolArray
+    log_support: FloatArray
+    source: str = "data"
+
+    def one(self, k: int) -> Verdict:
+        """The k-th answer as a single `Verdict`."""
+        return Verdict(bool(self.independent[k]), float(self.log_support[k]), self.source)
+
+
+class LogOdds(NamedTuple):
+    """log Pr[x ⟂ y | z] and log Pr[x ⟂̸ y | z], arrays over the ys of a scan."""
+
+    independent: FloatArray
+    dependent: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """All that a test knows about each pair of a scan; what a test does not compute is None."""
+
+    independent: BoolArray
+    statistic: FloatArray | None = None
+    dof: FloatArray | None = None
+    log_p: FloatArray | None = None
+    log_independent: FloatArray | None = None
+    log_dependent: FloatArray | None = None
+
+
+@runtime_checkable
+class IndependenceTest(Protocol):
+    """Decides: is x independent of y given z?"""
+
+    @property
+    def n_variables(self) -> int: ...
+    def __call__(self, x: int, y: int, z: VarSet) -> Verdict: ...  # a scan of one
+    def scan(self, x: int, ys: Sequence[int], z: VarSet) -> Verdicts: ...  # one x, one z, many y
+
+
+@runtime_checkable
+class ExplainedTest(IndependenceTest, Protocol):
+    """A test that can also show the numbers behind its decision."""
+
+    @property
+    def name(self) -> str: ...
+    def evidence(self, x: int, ys: Sequence[int], z: VarSet) -> Evidence: ...
+
+
+class IndependencePosterior(Protocol):
+    """Weighs: how probable are independence and dependence of x and each y given z?"""
+
+    @property
+    def n_variables(self) -> int: ...
+    @property
+    def cards(self) -> tuple[int, ...]: ...
+    def log_odds(self, x: int, ys: Sequence[int], z: VarSet) -> LogOdds: ...
+
+
+class Score(Protocol):
+    """Of a whole graph: log units, higher is better."""
+
+    @property
+    def n_variables(self) -> int: ...
+    def __call__(self, graph: Graph) -> float: ...
+
+
+class LocalScore(Score, Protocol):
+    """A score that is a sum over variables."""
+
+    def local(self, x: int, blanket: VarSet) -> float: ...
+    def additions(self, x: int, blanket: VarSet, ys: Sequence[int]) -> FloatArray: ...  # local(x, blanket + y)
+
+
+class Monitor(Protocol):
+    """Hears how far a search is, and may ask it to stop with the best result so far."""
+
+    def progress(self, done: float, total: float | None, message: str = "") -> None: ...
+    def cancelled(self) -> bool: ...
+
+
+class _Silent:
+    """The monitor that says nothing and never stops a search."""
+
+    def progress(self, done: float, total: float | None, message: str = "") -> None:
+        """Ignore it."""
+
+    def cancelled(self) -> bool:
+        """Never."""
+        return False
+
+
+SILENT: Monitor = _Silent()
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a search found, at what cost, and how to run it again."""
+
+    graph: Graph
+    score: float | None
+    support: Mapping[Edge, float]  # per edge, on the judge's own log scale
+    converged: bool
+    cost: Mapping[str, float]  # asked, inferred, recalled, weighted, scored, seconds
+    settings: Mapping[str, object] = field(default_factory=dict)  # enough to run it again
+
+
+J = TypeVar("J", contravariant=True)
+
+
+class Learner(Protocol[J]):
+    """Settings only; it meets a judge, never the data."""
+
+    def learn(self, judge: J, monitor: Monitor = SILENT) -> Result: ...
