@@ -1,0 +1,413 @@
+"""The undirected graph: what every search returns and every score weighs.
+
+Immutable. A changed graph is a new one that shares the neighbour sets it did not touch, so a flip costs one copy of
+n references and two small sets. A variable is an index 0..n-1; names live in `mnlearn.data` and in the file formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import chain
+from operator import index
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mnlearn.errors import InputError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Edge: TypeAlias = tuple[int, int]  # (u, v) with u < v
+_SHOWN = 8  # edges in a repr
+
+
+@final
+class Graph:
+    """An immutable undirected graph on the variables 0..n-1, without self loops.
+
+    Two graphs are equal when they have as many variables and the same edges. Edges may be given in either
+    direction and more than once; they are kept as (u, v) with u < v.
+
+    Parameters
+    ----------
+    n_variables
+        How many variables there are, isolated ones included.
+    edges
+        Pairs of indices.
+
+    Examples
+    --------
+    >>> chain = Graph(3, [(0, 1), (1, 2)])
+    >>> chain.separates(0, 2, {1}), chain.separates(0, 2)
+    (True, False)
+    >>> chain.flip(0, 2) == Graph.complete(3)
+    True
+    """
+
+    __slots__ = ("_edges", "_n_edges", "_neighbors")
+    _neighbors: tuple[frozenset[int], ...]
+    _n_edges: int
+    _edges: tuple[Edge, ...] | None  # computed when first asked for
+
+    def __init__(self, n_variables: int, edges: Iterable[Sequence[int]] = ()) -> None:
+        n = _count(n_variables)
+        neighbors: list[set[int]] = [set() for _ in range(n)]
+        for u, v in _checked_edges(edges, n):
+            neighbors[u].add(v)
+            neighbors[v].add(u)
+        self._neighbors = tuple(map(frozenset, neighbors))
+        self._n_edges = sum(map(len, neighbors)) // 2
+        self._edges = None
+
+    @classmethod
+    def _share(cls, neighbors: Iterable[frozenset[int]], n_edges: int) -> Graph:
+        """A graph around neighbour sets that are known to be symmetric and free of loops."""
+        graph = object.__new__(cls)
+        graph._neighbors = tuple(neighbors)
+        graph._n_edges = n_edges
+        graph._edges = None
+        return graph
+
+    @classmethod
+    def empty(cls, n_variables: int) -> Graph:
+        """The graph without edges."""
+        return cls(n_variables)
+
+    @classmethod
+    def complete(cls, n_variables: int) -> Graph:
+        """The graph with every edge; takes memory quadratic in the number of variables."""
+        n = _count(n_variables)
+        everyone = frozenset(range(n))
+        return cls._share((everyone - {x} for x in range(n)), n * (n - 1) // 2)
+
+    @classmethod
+    def from_edges(cls, n_variables: int, edges: Iterable[Sequence[int]]) -> Graph:
+        """The graph with these edges: pairs of indices, in any direction; a repeated pair counts once."""
+        return cls(n_variables, edges)
+
+    @classmethod
+    def from_adjacency(cls, matrix: Any) -> Graph:
+        """The graph whose edges are the non-zero entries of a symmetric matrix with a zero diagonal.
+
+        Parameters
+        ----------
+        matrix
+            Square; anything NumPy reads as two-dimensional, or any SciPy sparse matrix or array. Entries may be
+            booleans, integers or weights; (u, v) and (v, u) must agree up to rounding.
+        """
+        n, rows, columns = _symmetric_entries(matrix)
+        upper = rows < columns
+        return cls(n, zip(rows[upper].tolist(), columns[upper].tolist(), strict=True))
+
+    @classmethod
+    def from_networkx(cls, graph: Any) -> tuple[Graph, tuple[Hashable, ...]]:
+        """The same graph with indices for nodes, and the nodes in order of their index (networkx's own order)."""
+        if graph.is_directed():
+            raise InputError(
+                f"graph must be undirected; got a {type(graph).__name__}. Decide what its directions mean, for "
+                f"instance with graph.to_undirected() or networkx.moral_graph(graph)."
+            )
+        names: tuple[Hashable, ...] = tuple(graph.nodes)
+        position = {name: x for x, name in enumerate(names)}
+        for u, v in graph.edges():
+            if u == v:
+                raise InputError(
+                    f"graph must have no self loops; got one on {u!r}. Remove them with "
+                    f"graph.remove_edges_from(list(networkx.selfloop_edges(graph)))."
+                )
+        return cls(len(names), ((position[u], position[v]) for u, v in graph.edges())), names
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables there are."""
+        return len(self._neighbors)
+
+    @property
+    def n_edges(self) -> int:
+        """How many edges there are."""
+        return self._n_edges
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """All edges (u, v) with u < v, in ascending order."""
+        if self._edges is None:
+            pairs = enumerate(self._neighbors)
+            self._edges = tuple((u, v) for u, others in pairs for v in sorted(others) if u < v)
+        return self._edges
+
+    def neighbors(self, x: int) -> frozenset[int]:
+        """The variables that share an edge with x: its Markov blanket."""
+        if not 0 <= x < len(self._neighbors):
+            raise _out_of_range("x", x, len(self._neighbors))
+        return self._neighbors[x]
+
+    def degree(self, x: int) -> int:
+        """How many neighbours x has."""
+        return len(self.neighbors(x))
+
+    def degrees(self) -> NDArray[np.int64]:
+        """The number of neighbours of every variable, by index."""
+        return np.fromiter(map(len, self._neighbors), dtype=np.int64, count=len(self._neighbors))
+
+    def has_edge(self, u: int, v: int) -> bool:
+        """Whether u and v share an edge."""
+        if not 0 <= v < len(self._neighbors):
+            raise _out_of_range("v", v, len(self._neighbors))
+        return v in self.neighbors(u)
+
+    def __contains__(self, edge: Sequence[int]) -> bool:
+        u, v = edge
+        return self.has_edge(u, v)
+
+    def flip(self, u: int, v: int) -> Graph:
+        """The graph in which the pair (u, v) has an edge if it had none here, and none if it had one."""
+        n = self.n_variables
+        u, v = _checked_pair((u, v), n)
+        neighbors = list(self._neighbors)
+        present = v in neighbors[u]
+        neighbors[u] ^= {v}
+        neighbors[v] ^= {u}
+        return Graph._share(neighbors, self._n_edges + (-1 if present else 1))
+
+    def add(self, edges: Iterable[Sequence[int]]) -> Graph:
+        """The graph with these edges as well; one that is already there stays."""
+        return self._changed(_checked_edges(edges, self.n_variables), frozenset.union)
+
+    def remove(self, edges: Iterable[Sequence[int]]) -> Graph:
+        """The graph without these edges, each of which must be there."""
+        leaving = list(_checked_edges(edges, self.n_variables))
+        for u, v in leaving:
+            if v not in self._neighbors[u]:
+                raise InputError(
+                    f"edges must be edges of the graph; got ({u}, {v}), which is not. Use flip(u, v) to change a pair "
+                    f"whatever its state."
+                )
+        return self._changed(leaving, frozenset.difference)
+
+    def _changed(self, edges: Iterable[Edge], change: Callable[..., frozenset[int]]) -> Graph:
+        """Union or difference with the neighbours that these edges name, touching only their ends."""
+        touched: dict[int, set[int]] = {}
+        for u, v in edges:
+            touched.setdefault(u, set()).add(v)
+            touched.setdefault(v, set()).add(u)
+        neighbors = list(self._neighbors)
+        degree_change = 0
+        for x, others in touched.items():
+            neighbors[x] = change(neighbors[x], others)
+            degree_change += len(neighbors[x]) - len(self._neighbors[x])
+        return Graph._share(neighbors, self._n_edges + degree_change // 2)
+
+    def reachable(self, x: int | Iterable[int], z: Iterable[int] = frozenset()) -> frozenset[int]:
+        """The variables joined to x by a path that avoids z, x included: its component once z is taken away.
+
+        One flood answers a whole scan: y is separated from x by z when it is neither in z nor in this set.
+        """
+        starts, blocked = self._members("x", x), self._members("z", z)
+        _refuse_overlap("x", starts, "z", blocked)
+        seen = set(blocked)
+        for _ in self._flood(starts, seen):
+            pass
+        return frozenset(seen - blocked)
+
+    def separates(self, x: int | Iterable[int], y: int | Iterable[int], z: Iterable[int] = frozenset()) -> bool:
+        """Whether every path between x and y meets z.
+
+        Parameters
+        ----------
+        x, y
+            Indices, or sets of them; disjoint from z and from each other. Nothing is joined to an empty set.
+        z
+            The separating set; may be empty.
+
+        Notes
+        -----
+        One breadth-first search from x, linear in the edges it meets; it ends at the first member of y.
+        """
+        starts, goals, blocked = self._members("x", x), self._members("y", y), self._members("z", z)
+        _refuse_overlap("x", starts, "z", blocked)
+        _refuse_overlap("y", goals, "z", blocked)
+        _refuse_overlap("x", starts, "y", goals)
+        return all(goals.isdisjoint(wave) for wave in self._flood(starts, set(blocked)))
+
+    def _flood(self, starts: AbstractSet[int], seen: set[int]) -> Iterator[AbstractSet[int]]:
+        """Waves of variables by distance from the starts; never enters `seen`, and adds to it what it reaches."""
+        wave = set(starts)
+        while wave:
+            seen |= wave
+            yield wave
+            wave = {y for x in wave for y in self._neighbors[x] if y not in seen}
+
+    def _members(self, argument: str, variables: int | Iterable[int]) -> frozenset[int]:
+        """One index or many, as a checked set."""
+        try:
+            members = frozenset(map(index, variables if isinstance(variables, Iterable) else (variables,)))
+        except TypeError:
+            raise InputError(f"{argument} must be an index or a set of indices; got {variables!r}.") from None
+        for x in members:
+            if not 0 <= x < len(self._neighbors):
+                raise _out_of_range(argument, x, len(self._neighbors))
+        return members
+
+    def components(self) -> tuple[tuple[int, ...], ...]:
+        """The connected components, each in ascending order, ordered by their smallest member."""
+        seen: set[int] = set()
+        floods = (self._flood({x}, seen) for x in range(self.n_variables) if x not in seen)
+        return tuple(tuple(sorted(chain.from_iterable(waves))) for waves in floods)
+
+    def subgraph(self, variables: Collection[int]) -> Graph:
+        """The graph on some of the variables: `variables[i]` becomes i (a set is taken in ascending order)."""
+        chosen = sorted(variables) if isinstance(variables, AbstractSet) else list(variables)
+        position = {x: i for i, x in enumerate(chosen)}
+        if len(position) < len(chosen):
+            raise InputError(f"variables must be distinct; got {chosen}.")
+        kept = self._members("variables", chosen)
+        neighbors = [frozenset(position[y] for y in self._neighbors[x] & kept) for x in chosen]
+        return Graph._share(neighbors, sum(map(len, neighbors)) // 2)
+
+    def relabel(self, permutation: Sequence[int]) -> Graph:
+        """The same graph under other labels: variable x becomes `permutation[x]`."""
+        new = [index(x) for x in permutation]
+        if sorted(new) != list(range(self.n_variables)):
+            listed = ", ".join(map(str, new[:12])) + (", ..." if len(new) > 12 else "")
+            raise InputError(f"permutation must hold each of 0..{self.n_variables - 1} once; got [{listed}].")
+        neighbors: list[frozenset[int]] = [frozenset()] * self.n_variables
+        for x, others in enumerate(self._neighbors):
+            neighbors[new[x]] = frozenset(new[y] for y in others)
+        return Graph._share(neighbors, self._n_edges)
+
+    def complement(self) -> Graph:
+        """The graph with exactly the other edges; takes memory quadratic in the number of variables."""
+        n = self.n_variables
+        everyone = frozenset(range(n))
+        others = (everyone - around - {x} for x, around in enumerate(self._neighbors))
+        return Graph._share(others, n * (n - 1) // 2 - self._n_edges)
+
+    def adjacency(self) -> csr_array[np.int8]:
+        """The adjacency matrix: a sparse array with a one for each edge, in both directions."""
+        from scipy.sparse import csr_array
+
+        n = self.n_variables
+        ends = np.fromiter((y for others in self._neighbors for y in sorted(others)), np.int32, 2 * self._n_edges)
+        starts = np.concatenate(([0], np.cumsum(self.degrees()))).astype(np.int32)
+        return csr_array((np.ones(len(ends), dtype=np.int8), ends, starts), shape=(n, n))
+
+    def to_networkx(self, names: Sequence[Hashable] | None = None) -> Any:
+        """The same graph as a `networkx.Graph`; nodes are the names, or the indices when there are none."""
+        import networkx as nx  # type: ignore[import-untyped]
+
+        labels: Sequence[Hashable] = range(self.n_variables) if names is None else tuple(names)
+        if len(labels) != self.n_variables or len(set(labels)) != self.n_variables:
+            raise InputError(
+                f"names must hold one distinct name for each of {self.n_variables} variables; got {len(labels)} names, "
+                f"{len(set(labels))} of them distinct."
+            )
+        graph = nx.Graph()
+        graph.add_nodes_from(labels)
+        graph.add_edges_from((labels[u], labels[v]) for u, v in self.edges)
+        return graph
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return self._n_edges == other._n_edges and self._neighbors == other._neighbors
+
+    def __hash__(self) -> int:
+        # A frozenset keeps its own hash, so after a flip only two sets are hashed anew.
+        return hash(self._neighbors)
+
+    def __reduce__(self) -> tuple[type[Graph], tuple[int, tuple[Edge, ...]]]:
+        return Graph, (self.n_variables, self.edges)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(str, self.edges[:_SHOWN]))
+        more = f", ... ({self._n_edges} in all)" if self._n_edges > _SHOWN else ""
+        return f"Graph({self.n_variables}, [{shown}{more}])"
+
+
+def _count(n_variables: int) -> int:
+    """A number of variables, checked."""
+    try:
+        n = index(n_variables)
+    except TypeError:
+        raise InputError(f"n_variables must be an integer; got {n_variables!r}.") from None
+    if n < 0:
+        raise InputError(f"n_variables must not be negative; got {n}.")
+    return n
+
+
+def _checked_edges(edges: Iterable[Sequence[int]], n: int) -> Iterator[Edge]:
+    """The edges as pairs u < v of plain integers within range."""
+    return (_checked_pair(edge, n) for edge in edges)
+
+
+def _checked_pair(edge: Sequence[int], n: int) -> Edge:
+    """One edge as (u, v) with u < v."""
+    try:
+        u, v = edge
+        u, v = index(u), index(v)
+    except (TypeError, ValueError):
+        raise InputError(f"an edge must be a pair of variable indices; got {edge!r}.") from None
+    if not (0 <= u < n and 0 <= v < n):
+        raise _out_of_range("an edge", f"({u}, {v})", n)
+    if u == v:
+        raise InputError(f"an edge must join two different variables; got ({u}, {v}).")
+    return (u, v) if u < v else (v, u)
+
+
+def _out_of_range(argument: str, got: object, n: int) -> InputError:
+    """The error for an index that is no variable."""
+    known = f"0..{n - 1}" if n else "no variable at all: the graph is empty"
+    return InputError(f"{argument} must name variables by index, {known}; got {got}.")
+
+
+def _refuse_overlap(one: str, a: frozenset[int], other: str, b: frozenset[int]) -> None:
+    """Sets in a question of separation are disjoint."""
+    if not a.isdisjoint(b):
+        raise InputError(f"{one} and {other} must be disjoint; got {one}={_shown(a)}, {other}={_shown(b)}.")
+
+
+def _shown(members: frozenset[int]) -> str:
+    """A short text for a set of indices."""
+    listed = ", ".join(map(str, sorted(members)[:12]))
+    return "{" + listed + (", ..." if len(members) > 12 else "") + "}"
+
+
+def _symmetric_entries(matrix: Any) -> tuple[int, NDArray[np.int32], NDArray[np.int32]]:
+    """Size, rows and columns of the non-zero entries of a matrix, once it is known to be an adjacency."""
+    from scipy.sparse import coo_array, issparse
+
+    try:
+        values: Any = matrix if issparse(matrix) else np.asarray(cast(ArrayLike, matrix))
+    except ValueError:
+        raise InputError("matrix must be square; got rows of different lengths.") from None
+    if values.ndim != 2 or values.shape[0] != values.shape[1]:
+        raise InputError(f"matrix must be square; got shape {values.shape}.")
+    if values.dtype.kind not in "biuf":
+        raise InputError(f"matrix must hold booleans or real numbers; got dtype {values.dtype}.")
+    entries = coo_array(values).tocsr().astype(np.float64)
+    entries.eliminate_zeros()
+    if not np.isfinite(entries.data).all():
+        raise InputError("matrix must hold finite numbers; got NaN or infinity. Use 0 where there is no edge.")
+    looped = np.flatnonzero(entries.diagonal())
+    if len(looped):
+        raise InputError(f"matrix must have a zero diagonal; entry ({looped[0]}, {looped[0]}) is not. Set it to 0.")
+    _refuse_asymmetry(entries)
+    rows, columns = entries.nonzero()
+    return int(values.shape[0]), rows, columns
+
+
+def _refuse_asymmetry(entries: Any) -> None:
+    """An adjacency says the same about (u, v) and (v, u); values may differ by rounding, zeros may not."""
+    mirrored = entries.T.tocsr()
+    one_sided = (entries != 0) != (mirrored != 0)
+    unequal = abs(entries - mirrored) > 1e-8 * abs(entries).maximum(abs(mirrored))
+    wrong = (one_sided + unequal).tocoo()
+    if wrong.nnz:
+        u, v = int(wrong.row[0]), int(wrong.col[0])
+        raise InputError(
+            f"matrix must be symmetric; entry ({u}, {v}) is {entries[u, v]:g} and entry ({v}, {u}) is "
+            f"{entries[v, u]:g}. If an edge in either direction is meant, pass (matrix != 0) + (matrix.T != 0)."
+        )
