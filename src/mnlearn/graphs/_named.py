@@ -1,0 +1,127 @@
+"""Variables with names and edges with numbers: what a graph file holds, whatever its format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import TypeAlias, TypeGuard
+
+from mnlearn.errors import FileError, InputError, MnlearnError
+from mnlearn.graphs.graph import Edge, Graph
+
+Attributes: TypeAlias = Mapping[Edge, Mapping[str, float]]  # per edge: a name and a number, as often as wanted
+_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*")  # what GML allows; the other formats allow more
+# Mean something else in GML, GraphML or DOT.
+_TAKEN = frozenset(("digraph", "edge", "graph", "id", "key", "label", "node", "source", "strict", "subgraph", "target"))
+
+
+@dataclass(frozen=True)
+class NamedGraph:
+    """A graph, the names of its variables by index, and the numbers on its edges, if there are any."""
+
+    graph: Graph
+    names: tuple[str, ...]
+    attributes: Attributes = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        _check_names(self.names, self.graph.n_variables)
+        for edge, numbers in self.attributes.items():
+            _check_numbers(edge, numbers, self.graph)
+
+    def named_edges(self) -> Iterator[tuple[str, str, Mapping[str, float]]]:
+        """Every edge, in the graph's order, with names for its ends and with its numbers."""
+        for u, v in self.graph.edges:
+            yield self.names[u], self.names[v], self.attributes.get((u, v), {})
+
+
+class Assembly:
+    """Collects what a parser finds in a file, and refuses what is not a simple undirected graph."""
+
+    def __init__(self) -> None:
+        self._position: dict[str, int] = {}
+        self._numbers: dict[Edge, Mapping[str, float]] = {}
+
+    def declare(self, name: str) -> None:
+        """A variable, for formats that list each of them once."""
+        if name in self._position:
+            raise FileError(f"a variable must be declared once; got {name!r} twice. Rename one of the two.")
+        self.meet(name)
+
+    def meet(self, name: str) -> None:
+        """A variable, for formats that know it from its first appearance."""
+        self._position.setdefault(name, len(self._position))
+
+    def join(self, a: str, b: str, numbers: Mapping[str, object] | None = None) -> None:
+        """An edge between two variables that are known by now; of what it carries, numbers are kept."""
+        for name in (a, b):
+            if name not in self._position:
+                raise FileError(f"an edge must join declared variables; got {name!r}, which is not declared.")
+        if a == b:
+            raise FileError(f"an edge must join two different variables; got {a!r} twice. Remove the self loop.")
+        u, v = sorted((self._position[a], self._position[b]))
+        if (u, v) in self._numbers:
+            raise FileError(f"an edge must be given once; got {a!r} - {b!r} twice. Remove one of the two.")
+        self._numbers[u, v] = {k: float(value) for k, value in (numbers or {}).items() if _is_number(value, k)}
+
+    def finish(self) -> NamedGraph:
+        """The graph of all that was collected."""
+        if not self._position:
+            raise FileError("a graph must have at least one variable; got none.")
+        graph = Graph(len(self._position), self._numbers)
+        return NamedGraph(graph, tuple(self._position), {edge: n for edge, n in self._numbers.items() if n})
+
+
+@contextmanager
+def foreign_errors() -> Iterator[None]:
+    """Turn whatever a parser of another library raises into our own error."""
+    try:
+        yield
+    except (MnlearnError, MemoryError):
+        raise
+    except Exception as error:  # which ones depends on the library, its version and the damage
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise FileError(f"the file is damaged or of another kind; the parser says: {reason[:200]}") from error
+
+
+def refuse_directed(directed: bool, title: str, way_out: str) -> None:
+    """Directions are never dropped in silence."""
+    if directed:
+        raise FileError(f"the graph must be undirected; got a directed {title}. {way_out}")
+
+
+def _is_number(value: object, key: str) -> TypeGuard[Real]:
+    """Whether an attribute found in a file is one we carry."""
+    named = _KEY.fullmatch(key) is not None and key.lower() not in _TAKEN
+    return named and isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _check_names(names: Sequence[str], n_variables: int) -> None:
+    """One distinct, encodable text per variable."""
+    if n_variables == 0:
+        raise InputError("graph must have at least one variable to be named or written; got none.")
+    if len(names) != n_variables:
+        raise InputError(f"names must hold one name for each of {n_variables} variables; got {len(names)}.")
+    seen: set[str] = set()
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(f"names must be texts; got {name!r}. Pass str(name).")
+        if name in seen:
+            raise InputError(f"names must be distinct; got {name!r} twice. Rename one of the two.")
+        if any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise InputError(f"names must be valid Unicode; got {name!r}. Remove its lone surrogates.")
+        seen.add(name)
+
+
+def _check_numbers(edge: Edge, numbers: Mapping[str, float], graph: Graph) -> None:
+    """Attributes belong to an edge, have a plain name and are numbers."""
+    if edge[0] >= edge[1] or edge not in graph:
+        raise InputError(f"attributes must belong to edges (u, v) of the graph with u < v; got {edge}.")
+    for key, value in numbers.items():
+        if not _is_number(value, key):
+            raise InputError(
+                f"attributes must be numbers under a name of letters, digits and _ (none of "
+                f"{', '.join(sorted(_TAKEN))}); got {key!r}: {value!r} for edge {edge}."
+            )

@@ -1,0 +1,178 @@
+"""Graphs in files: edge list, adjacency CSV, GraphML, GML, DOT and JSON, both ways.
+
+| format    | extensions            | carries                                                        |
+|-----------|-----------------------|----------------------------------------------------------------|
+| `edges`   | .edges .tsv .txt      | names without tabs, line breaks or a leading `#`               |
+| `csv`     | .csv                  | every name; an apostrophe goes before one that starts a formula |
+| `graphml` | .graphml              | names without control characters, numbers on edges             |
+| `gml`     | .gml                  | every name, numbers on edges                                   |
+| `dot`     | .dot .gv              | every name, numbers on edges                                   |
+| `json`    | .json                 | every name, numbers on edges; schema in `_json.py`             |
+
+All of them keep isolated variables and the order of the variables. A file is UTF-8. What is not a simple undirected
+graph (directions, self loops, repeated edges or names) is refused, never repaired in silence.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from mnlearn.errors import FileError, InputError, unknown_name
+from mnlearn.graphs._dot import parse_dot, render_dot
+from mnlearn.graphs._json import parse_json, render_json
+from mnlearn.graphs._markup import parse_gml, parse_graphml, render_gml, render_graphml
+from mnlearn.graphs._named import Attributes, NamedGraph, foreign_errors
+from mnlearn.graphs._text import parse_adjacency, parse_edge_list, render_adjacency, render_edge_list
+from mnlearn.graphs.graph import Graph
+
+__all__ = ["FORMATS", "Attributes", "NamedGraph", "read_graph", "write_graph"]
+
+
+class _Format(NamedTuple):
+    """How one format is called, recognised, read and written."""
+
+    title: str
+    extensions: tuple[str, ...]
+    parse: Callable[[str], NamedGraph]
+    render: Callable[[NamedGraph], str]
+
+
+_FORMATS = {
+    "edges": _Format("an edge list", (".edges", ".tsv", ".txt"), parse_edge_list, render_edge_list),
+    "csv": _Format("an adjacency CSV", (".csv",), parse_adjacency, render_adjacency),
+    "graphml": _Format("GraphML", (".graphml",), parse_graphml, render_graphml),
+    "gml": _Format("GML", (".gml",), parse_gml, render_gml),
+    "dot": _Format("DOT", (".dot", ".gv"), parse_dot, render_dot),
+    "json": _Format("JSON", (".json",), parse_json, render_json),
+}
+FORMATS: tuple[str, ...] = tuple(_FORMATS)
+
+
+def read_graph(path: str | os.PathLike[str], format: str | None = None) -> NamedGraph:
+    """Read a graph and the names of its variables from a file.
+
+    Parameters
+    ----------
+    path
+        The file; its extension tells the format.
+    format
+        One of `FORMATS`, whatever the extension.
+
+    Returns
+    -------
+    NamedGraph
+        The graph, the names by index, and the numbers found on edges.
+
+    Raises
+    ------
+    FileError
+        If there is no such file, or it does not hold one simple undirected graph in this format.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "chain.edges"
+    >>> _ = path.write_text("sleep\\tmood\\nmood\\twork\\nage\\n")
+    >>> named = read_graph(path)
+    >>> named.names, named.graph.edges
+    (('sleep', 'mood', 'work', 'age'), ((0, 1), (1, 2)))
+    """
+    chosen = _chosen(path, format)
+    text = _read_text(path)
+    try:
+        with foreign_errors():
+            return chosen.parse(text)
+    except InputError as error:
+        raise FileError(f"{os.fspath(path)!r} cannot be read as {chosen.title}: {error}") from error
+
+
+def write_graph(
+    path: str | os.PathLike[str],
+    graph: Graph,
+    names: Sequence[str] | None = None,
+    *,
+    format: str | None = None,
+    attributes: Attributes | None = None,
+) -> None:
+    """Write a graph to a file, whole or not at all.
+
+    Parameters
+    ----------
+    path
+        The file; its extension tells the format. A file that is there is replaced.
+    graph
+        What to write; it has at least one variable.
+    names
+        One distinct name per variable; the indices when left out.
+    format
+        One of `FORMATS`, whatever the extension.
+    attributes
+        Numbers on edges, by (u, v) with u < v. The edge list and the adjacency CSV cannot carry them.
+
+    Raises
+    ------
+    InputError
+        If names or attributes break a rule of the format; the message names a format that carries them.
+    FileError
+        If the file cannot be written.
+    """
+    chosen = _chosen(path, format)
+    labels = map(str, range(graph.n_variables)) if names is None else names
+    text = chosen.render(NamedGraph(graph, tuple(labels), attributes or {}))
+    _replace(path, text)
+
+
+def _chosen(path: str | os.PathLike[str], format: str | None) -> _Format:
+    """The format asked for, or the one the extension tells."""
+    if format is not None:
+        if format not in _FORMATS:
+            raise unknown_name("graph format", format, FORMATS)
+        return _FORMATS[format]
+    extension = Path(path).suffix.lower()
+    for known in _FORMATS.values():
+        if extension in known.extensions:
+            return known
+    listed = ", ".join(extension for known in _FORMATS.values() for extension in known.extensions)
+    raise FileError(
+        f"path must end in a known extension ({listed}); got {os.fspath(path)!r}. Rename it, or pass format= with "
+        f"one of {', '.join(FORMATS)}."
+    )
+
+
+def _read_text(path: str | os.PathLike[str]) -> str:
+    """A whole file as text; it must be there, be UTF-8 and hold something."""
+    shown = repr(os.fspath(path))
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileError(f"{shown} must be UTF-8 text; byte {error.start} is not. Save it as UTF-8.") from error
+    except (OSError, ValueError) as error:
+        raise FileError(f"{shown} cannot be read: {_reason(error)}.") from error
+    if not text.strip(" \r\n"):  # a tab belongs to an edge list
+        raise FileError(f"{shown} must hold a graph; got an empty file.")
+    return text
+
+
+def _replace(path: str | os.PathLike[str], text: str) -> None:
+    """Write under a temporary name in the same folder, then rename, so that nothing half-written stays."""
+    shown = repr(os.fspath(path))
+    guarded = f"\ufeff{text}" if text.startswith("\ufeff") else text  # a reader drops one byte order mark
+    try:
+        target = Path(path).resolve()
+        temporary = target.with_name(f".mnlearn-{os.getpid()}-{threading.get_ident()}.tmp")
+        try:
+            temporary.write_bytes(guarded.encode("utf-8"))
+            os.replace(temporary, target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
+        raise FileError(f"{shown} cannot be written: {_reason(error)}.") from error
+
+
+def _reason(error: Exception) -> str:
+    """What the system says, without its number and path."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -1,0 +1,218 @@
+"""Graph files: what goes out comes back, and what is no graph is refused in one sentence."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import threading
+from itertools import combinations
+from pathlib import Path
+
+import networkx as nx  # type: ignore[import-untyped]
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mnlearn.errors import InputError
+from mnlearn.graphs import FORMATS, Graph, NamedGraph, random_graph, read_graph, write_graph
+from mnlearn.graphs.formats import Attributes
+
+EXTENSION = {"edges": ".edges", "csv": ".csv", "graphml": ".graphml", "gml": ".gml", "dot": ".dot", "json": ".json"}
+WITH_NUMBERS = ("graphml", "gml", "dot", "json")
+UGLY = (
+    *("a b", " lead", "trail ", " ", "ünï ☃ 🐍", "e\u0301", "é", "\u2028", "\x85", "\ufeffmark", "x" * 500),
+    *("q\"uo'te", '"', "'", "''", "'=q", "<script>alert(1)</script>", "<b>", "]]>", "&amp;", "&#65;", "a,b;c", "%s"),
+    *("123", "007", "1e5", "-1", "=1+1", "+x", "-y", "@z", "＝1", "NAN", "None", "null", "true"),
+    *("()", "[]", "{}", "node", "graph", "edge", "strict", "a:b", "a -- b", "a -> b", "//c", "/*c*/", "a#b"),
+    *("back\\slash", "trail\\", "\\n", "\\N", '\\"', "\\\\"),
+)
+BROKEN_LINES = ("tab\tx", "new\nline", "cr\rx", "crlf\r\n", "\n", "nl\\\nx", "crlf\\\r\nx")
+
+letters = st.one_of(
+    st.characters(exclude_categories=["Cs"]), st.sampled_from("\t\r\n\\\"'#=+-@<>&;:, \ufeff\x85\u2028")
+)
+texts = st.one_of(st.sampled_from(UGLY + BROKEN_LINES + ("", "#x")), st.text(letters, max_size=6))
+numbers = st.one_of(st.floats(allow_nan=False), st.sampled_from([0.0, -1e-300, 1e22, math.inf, -math.inf]))
+
+
+@st.composite
+def named_graphs(draw: st.DrawFn) -> NamedGraph:
+    """A graph under ugly names, with numbers on some of its edges."""
+    names = draw(st.lists(texts, min_size=1, max_size=6, unique=True))
+    pairs = list(combinations(range(len(names)), 2))
+    graph = Graph(len(names), draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else [])
+    records = st.dictionaries(st.sampled_from(["support", "weight", "log_p", "E"]), numbers, min_size=1)
+    attributes = {edge: draw(records) for edge in graph.edges if draw(st.booleans())}
+    return NamedGraph(graph, tuple(names), attributes)
+
+
+def can_carry(format: str, name: str) -> bool:
+    """What the table in `formats` says."""
+    if format == "edges":
+        return bool(name) and not name.startswith("#") and not set("\t\r\n") & set(name)
+    if format == "graphml":
+        return not any((c < " " and c not in "\t\r\n") or c in "\ufffe\uffff" for c in name)
+    return True
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@given(named=named_graphs())
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_can_be_written_comes_back(format: str, named: NamedGraph, tmp_path: Path) -> None:
+    path = tmp_path / f"graph{EXTENSION[format]}"
+    carried: Attributes = named.attributes if format in WITH_NUMBERS else {}
+    if all(can_carry(format, name) for name in named.names):
+        write_graph(path, named.graph, named.names, attributes=carried)
+        assert read_graph(path) == NamedGraph(named.graph, named.names, carried)
+    else:
+        with pytest.raises(InputError, match=r"names in .* must not .*Rename it, or write"):
+            write_graph(path, named.graph, named.names, attributes=carried)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("degree", [0, 1, 3, 10])
+def test_every_ugly_name_at_once(format: str, degree: int, tmp_path: Path) -> None:
+    names = [name for name in UGLY + BROKEN_LINES if can_carry(format, name)]
+    graph = random_graph(len(names), degree, seed=degree)
+    write_graph(tmp_path / "x", graph, names, format=format)
+    assert read_graph(tmp_path / "x", format) == NamedGraph(graph, tuple(names))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_names_default_to_indices_and_order_survives(format: str, tmp_path: Path) -> None:
+    graph = Graph(5, [(0, 4), (2, 3), (0, 3)])
+    write_graph(tmp_path / "x", graph, format=format)
+    assert read_graph(tmp_path / "x", format) == NamedGraph(graph, ("0", "1", "2", "3", "4"))
+
+
+@pytest.mark.parametrize("format", ["graphml", "gml"])
+def test_networkx_reads_what_we_write_and_the_reverse(format: str, tmp_path: Path) -> None:
+    path = tmp_path / f"g.{format}"
+    write_graph(path, Graph(3, [(0, 2)]), ["a b", "ü", "7"], attributes={(0, 2): {"support": -1.5}})
+    theirs = getattr(nx, f"read_{format}")(path)
+    assert list(theirs) == ["a b", "ü", "7"]
+    assert list(theirs.edges(data=True)) == [("a b", "7", {"support": -1.5})]
+    getattr(nx, f"write_{format}")(nx.karate_club_graph(), path)
+    ours = read_graph(path)
+    assert nx.is_isomorphic(ours.graph.to_networkx(), nx.karate_club_graph())
+    assert set(ours.attributes) == set(ours.graph.edges)
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "edges"),
+    [
+        ("a\tb\nb\tc\nd\n", "abcd", [(0, 1), (1, 2)]),
+        ("# a graph\n\n0 1\n1 2\n3\n", "0123", [(0, 1), (1, 2)]),
+        ("0 1\r\n1 2\r\n", "012", [(0, 1), (1, 2)]),
+        ("\ufeffa\tb", "ab", [(0, 1)]),
+        ("a\nb\na\tb\n", "ab", [(0, 1)]),
+    ],
+)
+def test_edge_lists_by_hand(text: str, names: str, edges: list[tuple[int, int]], tmp_path: Path) -> None:
+    path = tmp_path / "hand.txt"
+    path.write_bytes(text.encode())
+    assert read_graph(path) == NamedGraph(Graph(len(names), edges), tuple(names))
+
+
+def test_spaces_belong_to_names_once_there_are_tabs(tmp_path: Path) -> None:
+    path = tmp_path / "x.tsv"
+    path.write_text("body mass\tage\nshoe size\n", encoding="utf-8")
+    assert read_graph(path).names == ("body mass", "age", "shoe size")
+    write_graph(path, Graph(3, [(0, 2)]), ["a", "b c", "d"])
+    assert path.read_text(encoding="utf-8") == "a\nb c\t\na\td\n"
+    write_graph(path, Graph(3, [(0, 1), (0, 2)]), ["a", "b", "d"])
+    assert path.read_text(encoding="utf-8") == "a\tb\na\td\n"
+
+
+def test_a_spreadsheet_finds_no_formula_in_the_csv(tmp_path: Path) -> None:
+    names = ["=1+1", "+x", "-y", "@z", "\t=2", "'=3", "plain", "＝4"]
+    write_graph(tmp_path / "x.csv", Graph.complete(len(names)), names)
+    with (tmp_path / "x.csv").open(newline="", encoding="utf-8") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r", "＝")) for cell in cells)
+    assert read_graph(tmp_path / "x.csv").names == tuple(names)
+
+
+def test_adjacency_by_hand(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text('id,"a, b",=c,d\r\n"a, b",0,0.5,0\r\n=c,0.5,0,0\r\nd,0,0,0\r\n', encoding="utf-8", newline="")
+    assert read_graph(path) == NamedGraph(Graph(3, [(0, 1)]), ("a, b", "=c", "d"))
+
+
+def test_dot_by_hand(tmp_path: Path) -> None:
+    path = tmp_path / "x.gv"
+    path.write_text(
+        'strict graph "g -> h" { node [shape=box]; label="x -> y" // a -> b\n'
+        'c -- d:n [weight=2, color=red, "log_p"="-1.5"]; subgraph cluster_1 { e; "f\\\ng" -- h }\n'
+        "i -- {j k} ; l -- m -- n }",
+        encoding="utf-8",
+    )
+    named = read_graph(path)
+    assert named.names == ("c", "d", "e", "fg", "h", "i", "j", "k", "l", "m", "n")
+    assert named.graph.edges == ((0, 1), (3, 4), (5, 6), (5, 7), (8, 9), (9, 10))
+    assert named.attributes == {(0, 1): {"weight": 2.0, "log_p": -1.5}}
+
+
+def test_labels_and_names_of_foreign_files(tmp_path: Path) -> None:
+    (tmp_path / "x.gml").write_text(
+        'graph [ node [ id 3 label "é" ] node [ id 1 label 5 ] edge [ source 1 target 3 ] ]'
+    )
+    assert read_graph(tmp_path / "x.gml").names == ("é", "5")
+    (tmp_path / "x.gml").write_text("graph [ node [ id 3 ] node [ id 1 ] edge [ source 1 target 3 value 2 ] ]")
+    assert read_graph(tmp_path / "x.gml") == NamedGraph(Graph(2, [(0, 1)]), ("3", "1"), {(0, 1): {"value": 2.0}})
+    graph = nx.Graph([("n0", "n1")])
+    nx.set_node_attributes(graph, {"n0": "age", "n1": "sex"}, "name")
+    nx.write_graphml(graph, tmp_path / "x.graphml")
+    assert read_graph(tmp_path / "x.graphml").names == ("age", "sex")
+
+
+def test_the_json_schema_is_the_documented_one(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    write_graph(path, Graph(3, [(0, 1), (1, 2)]), ["a", "b", "c"], attributes={(0, 1): {"support": -math.inf}})
+    assert json.loads(path.read_text(encoding="utf-8")) == {
+        "format": "mnlearn-graph",
+        "version": 1,
+        "variables": ["a", "b", "c"],
+        "edges": [["a", "b"], ["b", "c"]],
+        "edge_attributes": {"support": ["-inf", None]},
+    }
+    document = {"format": "mnlearn-graph", "version": 1, "variables": ["a", "b"], "edges": [[1, 0]], "made_by": "hand"}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert read_graph(path) == NamedGraph(Graph(2, [(0, 1)]), ("a", "b"))
+
+
+def test_writing_replaces_the_file_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.json"
+    write_graph(path, Graph(2), ["old", "older"])
+    before = path.read_bytes()
+    with pytest.raises(InputError):
+        write_graph(path, Graph(2), ["same", "same"])
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_graph(path, Graph(2), ["new", "newer"])
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_is_followed_and_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "link.json").symlink_to(tmp_path / "real.json")
+    write_graph(tmp_path / "link.json", Graph(1), ["a"])
+    assert (tmp_path / "link.json").is_symlink()
+    assert read_graph(tmp_path / "real.json").names == ("a",)
+
+
+def test_dot_is_read_from_several_threads(tmp_path: Path) -> None:
+    write_graph(tmp_path / "x.dot", Graph.complete(8))
+    found: list[NamedGraph] = []
+    threads = [threading.Thread(target=lambda: found.append(read_graph(tmp_path / "x.dot"))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [named.graph for named in found] == [Graph.complete(8)] * 4

@@ -1,0 +1,187 @@
+"""Files that hold no simple undirected graph, and arguments no format can write: each one named error."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mnlearn.errors import FileError, InputError, UnknownNameError
+from mnlearn.graphs import FORMATS, Graph, read_graph, write_graph
+from mnlearn.graphs.formats import Attributes
+
+XML = (
+    '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="{}">'
+    '<node id="a"/><node id="b"/>{}</graph></graphml>'
+)
+GML = 'graph [ {} node [ id 0 label "a" ] node [ id 1 label "b" ] {} ]'
+JSON = '{{"format": "mnlearn-graph", "version": {}, "variables": {}, "edges": {}}}'
+AB = '["a", "b"]'
+BOMB = (
+    '<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "lol">'
+    + "".join(f'<!ENTITY {y} "{f"&{x};" * 10}">' for x, y in zip("abcdefgh", "bcdefghi", strict=True))
+    + "]>"
+    + XML.format("undirected", '<node id="&i;"/>')
+)
+
+
+def edge(source: str, target: str, more: str = "") -> str:
+    """A GraphML edge."""
+    return f'<edge source="{source}" target="{target}" {more}/>'
+
+
+@pytest.mark.parametrize(
+    ("format", "text", "message"),
+    [
+        ("edges", "a\tb\tc", "line 1 must hold one or two names; got 3"),
+        ("edges", "a b c", "line 1 must hold one or two names; got 3"),
+        ("edges", "#\na\ta", "line 2: an edge must join two different variables; got 'a' twice"),
+        ("edges", "a\tb\nb\ta", "line 2: an edge must be given once; got 'b' - 'a' twice"),
+        ("edges", "\ta", "line 1 must hold names that are not empty"),
+        ("edges", "# nothing\n", "at least one variable; got none"),
+        ("csv", ",a,b\na,0,1\nb,0,0\n", r"symmetric; got 1 for \('a', 'b'\) and 0 for \('b', 'a'\)"),
+        ("csv", ",a,b\na,0,1\nb,2,0\n", "must be symmetric"),
+        ("csv", ",a,b\na,0,1\n", "square; got 2 names in the header and 1 rows"),
+        ("csv", ",a,b\na,1,0\nb,0,0", "two different variables; got 'a' twice"),
+        ("csv", ",a,a\na,0,0\na,0,0", "declared once; got 'a' twice"),
+        ("csv", ",a,b\nb,0,1\na,1,0", "same order; got 'b' for 'a'"),
+        ("csv", ",a,b\na,0,x\nb,x,0", "row 'a' must hold numbers"),
+        ("csv", ",a,b\na,0,\nb,,0", "row 'a' must hold numbers"),
+        ("csv", ",a,b\na,0,nan\nb,nan,0", "row 'a' must hold finite numbers"),
+        ("csv", ",a,b\na,0\nb,1,0", "row 'a' must hold 2 numbers; got 1"),
+        ("csv", '"a', "damaged or of another kind"),
+        ("csv", "alone", "at least one variable"),
+        ("graphml", XML.format("directed", edge("a", "b")), "undirected; got a directed GraphML graph"),
+        ("graphml", XML.format("undirected", edge("a", "b", 'directed="true"')), "directed=true edge"),
+        ("graphml", XML.format("undirected", edge("a", "a")), "two different variables; got 'a' twice"),
+        ("graphml", XML.format("undirected", edge("a", "c")), "declared nodes; got 'c'"),
+        ("graphml", XML.format("undirected", edge("a", "b") + edge("b", "a")), "given once; got 'a' - 'b' twice"),
+        ("graphml", XML.format("undirected", '<node id="a"/>'), "id of its own; got 'a' twice"),
+        ("graphml", XML.format("undirected", "</graph><graph>"), "one graph; got 2"),
+        ("graphml", XML.format("undirected", "")[:-9], "damaged or of another kind; the parser says"),
+        ("graphml", XML.format("undirected", "<hyperedge/>"), "hyperedges"),
+        ("graphml", "<a/>", "damaged or of another kind"),
+        ("graphml", BOMB, "must not declare a DOCTYPE or entities"),
+        ("gml", GML.format("directed 1", ""), "undirected; got a directed GML graph"),
+        ("gml", GML.format("", "edge [ source 0 target 0 ]"), "two different variables; got 'a' twice"),
+        ("gml", GML.format("", "edge [ source 0 target 2 ]"), "undefined target 2"),
+        ("gml", GML.format("", "edge [ source 0 target 1 ] edge [ source 1 target 0 ]"), "duplicated"),
+        ("gml", GML.format("multigraph 1", "edge [ source 0 target 1 ] edge [ source 1 target 0 ]"), "given once"),
+        ("gml", GML.format("", 'node [ id 2 label "a" ]'), "declared once; got 'a' twice"),
+        ("gml", GML.format("", "")[:-3], "damaged or of another kind"),
+        ("gml", "graph [ ]", "at least one variable"),
+        ("dot", "digraph { a -> b }", "undirected; got a directed DOT graph"),
+        ("dot", "graph { a -> b }", "undirected; got a directed DOT graph"),
+        ("dot", "graph { a -- a }", "two different variables"),
+        ("dot", "graph { a -- b; b -- a }", "given once"),
+        ("dot", "graph { a -- b", "damaged or of another kind"),
+        ("dot", "graph { a -- b } and more", "damaged or of another kind"),
+        ("dot", "graph { a } graph { b }", "one graph; got 2"),
+        ("dot", "graph { }", "at least one variable"),
+        ("dot", "graph " + "{" * 3000, "damaged or of another kind"),
+        ("json", JSON.format(2, AB, "[]"), '"version" must be at most 1 .* got 2, written by a newer one. Upgrade'),
+        ("json", JSON.format('"1"', AB, "[]"), "positive integer; got '1'"),
+        ("json", JSON.format(1, '["a", "a"]', "[]"), "declared once; got 'a' twice"),
+        ("json", JSON.format(1, '["a", 1]', "[]"), "list of texts; got 1"),
+        ("json", JSON.format(1, "[]", "[]"), "at least one variable"),
+        ("json", JSON.format(1, '["\\ud800"]', "[]"), "valid Unicode"),
+        ("json", JSON.format(1, AB, '[["a", "c"]]'), "declared variables; got 'c'"),
+        ("json", JSON.format(1, AB, "[[0, 2]]"), "names or indices .* got 2"),
+        ("json", JSON.format(1, AB, "[[true, 0]]"), "names or indices .* got True"),
+        ("json", JSON.format(1, AB, '[["a", "a"]]'), "two different variables"),
+        ("json", JSON.format(1, AB, '[["a", "b"], ["b", "a"]]'), "given once"),
+        ("json", JSON.format(1, AB, '[["a"]]'), r"list of pairs; got \['a'\]"),
+        ("json", JSON.format(1, AB, '"ab"'), '"edges" must be a list'),
+        ("json", JSON.format(1, AB, '[[0, 1]], "edge_attributes": []'), "must be an object"),
+        ("json", JSON.format(1, AB, '[[0, 1]], "edge_attributes": {"w": []}'), "one number or null per edge, 1 in all"),
+        ("json", JSON.format(1, AB, '[[0, 1]], "edge_attributes": {"w": ["x"]}'), "numbers or null; got 'x'"),
+        ("json", JSON.format(1, AB, '[[0, 1]], "edge_attributes": {"w": [NaN]}'), "JSON numbers; got NaN"),
+        ("json", JSON.format(1, AB, '[[0, 1]], "edge_attributes": {"w": [1' + "0" * 400 + "]}"), "damaged"),
+        ("json", JSON.format(1, AB, "[]")[:-4], "damaged or of another kind"),
+        ("json", '{"format": "other"}', "not an mnlearn graph"),
+        ("json", "[" * 100_000, "damaged or of another kind"),
+    ],
+)
+def test_what_is_no_graph_is_refused(format: str, text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "given"
+    path.write_bytes(text.encode("utf-8"))
+    with pytest.raises(FileError, match=message) as caught:
+        read_graph(path, format)
+    assert str(caught.value).startswith(repr(str(path)))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_files_that_are_none(format: str, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="cannot be read: No such file"):
+        read_graph(tmp_path / "missing", format)
+    with pytest.raises(FileError, match="cannot be read: Is a directory"):
+        read_graph(tmp_path, format)
+    (tmp_path / "empty").write_text("\n \n")
+    with pytest.raises(FileError, match="must hold a graph; got an empty file"):
+        read_graph(tmp_path / "empty", format)
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe<\x00")
+    with pytest.raises(FileError, match="must be UTF-8 text; byte 0 is not"):
+        read_graph(tmp_path / "bytes", format)
+    with pytest.raises(FileError, match="cannot be read: embedded null byte"):
+        read_graph("nul\0", format)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=40), cut=st.integers(0, 400))
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_damage_never_leaks_a_foreign_error(format: str, text: str, cut: int, tmp_path: Path) -> None:
+    path = tmp_path / "given"
+    write_graph(path, Graph(4, [(0, 1), (2, 3)]), ["a", "b c", "d", "é"], format=format)
+    whole = path.read_text(encoding="utf-8")
+    for damaged in (text, whole[:cut] + text, whole[:cut] + text + whole[cut:]):
+        path.write_bytes(damaged.encode("utf-8"))
+        with suppress(FileError):
+            read_graph(path, format)
+
+
+def test_unknown_formats_list_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match=r"graph format 'grapml' does not exist\. Did you mean 'graphml'"):
+        read_graph(tmp_path / "x", "grapml")
+    with pytest.raises(FileError, match=r"known extension \(.edges, .tsv, .*pass format= with one of edges, csv"):
+        write_graph(tmp_path / "x.pkl", Graph(1))
+
+
+@pytest.mark.parametrize(
+    ("names", "attributes", "message"),
+    [
+        (["a"], {}, "names must hold one name for each of 2 variables; got 1"),
+        (["a", "a"], {}, "names must be distinct; got 'a' twice"),
+        (["a", 1], {}, "names must be texts; got 1"),
+        (["a", "\ud800"], {}, "valid Unicode"),
+        (["a", "b"], {(1, 0): {"w": 1.0}}, r"edges \(u, v\) of the graph with u < v; got \(1, 0\)"),
+        (["a", "b"], {(0, 1): {"w": "x"}}, "attributes must be numbers .* got 'w': 'x'"),
+        (["a", "b"], {(0, 1): {"my key": 1.0}}, "under a name of letters"),
+        (["a", "b"], {(0, 1): {"Source": 1.0}}, "none of digraph, edge, graph, id, key, label"),
+    ],
+)
+@pytest.mark.parametrize("format", FORMATS)
+def test_bad_arguments(format: str, names: list[str], attributes: Attributes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        write_graph(tmp_path / "x", Graph(2, [(0, 1)]), names, format=format, attributes=attributes)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("format", ["edges", "csv"])
+def test_numbers_are_not_dropped_in_silence(format: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"attributes must be left out .* Write JSON, GraphML, GML or DOT"):
+        write_graph(tmp_path / "x", Graph(2, [(0, 1)]), format=format, attributes={(0, 1): {"w": 1.0}})
+
+
+def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="cannot be written: No such file or directory"):
+        write_graph(tmp_path / "no" / "x.json", Graph(1))
+    (tmp_path / "x.json").mkdir()
+    with pytest.raises(FileError, match="cannot be written: Is a directory"):
+        write_graph(tmp_path / "x.json", Graph(1))
+    assert [found.name for found in tmp_path.iterdir()] == ["x.json"]
+    with pytest.raises(InputError, match="at least one variable to be named or written"):
+        write_graph(tmp_path / "y.json", Graph(0))

@@ -1,0 +1,100 @@
+"""Generated graphs: their shape, and the same one for the same seed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import combinations
+from math import comb
+
+import networkx as nx  # type: ignore[import-untyped]
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mnlearn.errors import InputError
+from mnlearn.graphs import Graph, cycle, grid, path, random_graph, random_tree, star
+from mnlearn.graphs.generators import _pairs
+
+
+@settings(deadline=None)
+@given(st.integers(1, 40), st.floats(0, 1), st.integers(0, 5))
+def test_a_random_graph_has_half_n_tau_edges(n: int, share: float, seed: int) -> None:
+    tau = share * (n - 1)
+    graph = random_graph(n, tau, seed)
+    assert graph.n_variables == n
+    assert graph.n_edges == int(n * tau / 2 + 1e-9)
+    assert graph == random_graph(n, tau, np.random.default_rng(seed))
+
+
+def test_every_choice_of_edges_is_equally_likely() -> None:
+    rng = np.random.default_rng(11)
+    found = Counter(random_graph(4, 1, rng) for _ in range(3000))
+    assert len(found) == comb(6, 2)
+    expected = 3000 / comb(6, 2)
+    # chi-square with 14 degrees of freedom: above 36.1 with probability 0.001
+    assert sum((count - expected) ** 2 / expected for count in found.values()) < 36.1
+
+
+def test_a_large_random_graph_draws_only_its_edges() -> None:
+    graph = random_graph(20_000, 8, seed=1)
+    assert graph.n_edges == 80_000
+    assert graph != random_graph(20_000, 8, seed=2)
+    assert random_graph(30, 29, seed=0) == Graph.complete(30)
+
+
+def test_pair_numbers_are_exact_where_roots_round() -> None:
+    small = _pairs(np.arange(comb(60, 2)))
+    assert sorted(map(tuple, small.tolist())) == list(combinations(range(60), 2))
+    v = np.array([2, 10**6, 3 * 10**8, 10**9], dtype=np.int64)
+    first = v * (v - 1) // 2
+    assert _pairs(first).tolist() == [[0, x] for x in v.tolist()]
+    assert _pairs(first - 1).tolist() == [[x - 2, x - 1] for x in v.tolist()]
+
+
+@settings(deadline=None)
+@given(st.integers(1, 30), st.integers(0, 50))
+def test_a_random_tree_is_a_tree(n: int, seed: int) -> None:
+    tree = random_tree(n, seed)
+    assert nx.is_tree(tree.to_networkx())
+    assert tree == random_tree(n, seed)
+
+
+def test_every_labelled_tree_is_equally_likely() -> None:
+    rng = np.random.default_rng(5)
+    found = Counter(random_tree(4, rng) for _ in range(3200))
+    assert len(found) == 4**2
+    assert sum((count - 200) ** 2 / 200 for count in found.values()) < 37.7  # 15 degrees of freedom, 0.001
+
+
+def test_regular_shapes() -> None:
+    assert grid(2, 3).edges == ((0, 1), (0, 3), (1, 2), (1, 4), (2, 5), (3, 4), (4, 5))
+    assert grid(1, 4) == path(4)
+    assert nx.is_isomorphic(grid(4, 5).to_networkx(), nx.grid_2d_graph(4, 5))
+    assert cycle(4).edges == ((0, 1), (0, 3), (1, 2), (2, 3))
+    assert star(4).edges == ((0, 1), (0, 2), (0, 3))
+    assert path(1) == star(1) == grid(1, 1) == Graph.empty(1)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: random_graph(0, 0, 1), "n_variables must be at least 1; got 0"),
+        (lambda: random_graph(5, 4.1, 1), "average_degree must be from 0 to n_variables - 1 = 4; got 4.1"),
+        (lambda: random_graph(5, -1, 1), "got -1"),
+        (lambda: random_graph(5, float("nan"), 1), "got nan"),
+        (lambda: random_graph(5, 1, -1), "seed must be an integer of at least 0 or a numpy.random.Generator; got -1"),
+        (lambda: random_graph(5, 1, None), "got None"),  # type: ignore[arg-type]
+        (lambda: random_tree(0, 1), "n_variables must be at least 1"),
+        (lambda: random_tree(2, None), "seed must be"),  # type: ignore[arg-type]
+        (lambda: cycle(2), "n_variables must be at least 3; got 2"),
+        (lambda: grid(0, 3), "n_rows must be at least 1"),
+        (lambda: grid(3, 0), "n_columns must be at least 1"),
+        (lambda: star(1.5), "n_variables must be an integer; got 1.5"),  # type: ignore[arg-type]
+        (lambda: path(0), "n_variables must be at least 1"),
+    ],
+)
+def test_bad_input_is_refused_by_name(build: Callable[[], object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        build()
