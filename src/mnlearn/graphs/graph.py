@@ -238,7 +238,7 @@ class Graph:
         while wave:
             seen |= wave
             yield wave
-            wave = {y for x in wave for y in self._neighbors[x] if y not in seen}
+            wave = set().union(*map(self._neighbors.__getitem__, wave)) - seen
 
     def _members(self, argument: str, variables: int | Iterable[int]) -> frozenset[int]:
         """One index or many, as a checked set."""
