@@ -1,0 +1,249 @@
+"""Means, covariance, partial correlation, Gaussian entropy: the one place that correlates.
+
+The covariance is computed once. Every question about (x, many y | z) is then one factor of the block of z
+and one triangular solve for all the y together: no row of the data is read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import cached_property
+from operator import index
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg.blas import dtrsm
+from scipy.linalg.lapack import dpstrf
+
+from mnlearn.errors import InputError, UnsuitableError
+from mnlearn.protocols import BoolArray, FloatArray, IntArray
+from mnlearn.statistics._correlation import correlation_of_covariance, correlation_of_rows
+
+if TYPE_CHECKING:
+    from mnlearn.data.dataset import Dataset
+
+EXPLAINED = 1e-10
+"""The share of its own variance below which what is left of a variable, given others, counts as nothing.
+
+The entries of a correlation matrix are known to about 1e-16, so a remainder of this share is known to about
+six digits, and a smaller one to fewer.
+"""
+
+LARGEST = 1.0 - 2.0**-53
+"""The largest |r| that is reported: Fisher's z of it is still finite."""
+
+_HALF_LOG_2PIE = 0.5 * float(np.log(2.0 * np.pi * np.e))
+_Factor = tuple[tuple[int, ...], IntArray, FloatArray]  # z, the members kept, their lower Cholesky factor
+
+
+class Moments:
+    """The covariance of continuous variables, and what follows from it.
+
+    Parameters
+    ----------
+    dataset
+        Continuous variables only. `repeats` count as that many equal rows.
+
+    Raises
+    ------
+    UnsuitableError
+        If a variable is categorical.
+
+    Notes
+    -----
+    Every column is centred twice and scaled to unit variance before anything is multiplied, so units do not
+    matter and a large common offset costs no more digits than storing it did: 1e12 + noise of size 1 leaves
+    the noise its first four decimals, and noise below 1e-4 is rounded away before it gets here.
+
+    A member of z that the other members explain (what is left is below `EXPLAINED` of its variance) is left out,
+    exactly as if it had not been asked for; so is a constant one. Where a set could lose one member or another, a
+    pivoted Cholesky factor decides: the variable with the most left over stays, ties by index. What is explained
+    exactly (a copy, a sum) leads to the same results whichever stays.
+
+    Examples
+    --------
+    >>> moments = Moments.from_covariance([[4.0, 2.0, 1.0], [2.0, 3.0, 0.5], [1.0, 0.5, 1.0]], n_rows=100)
+    >>> moments.partial_correlations(0, [1, 2], frozenset()).round(4).tolist()
+    [0.5774, 0.5]
+    >>> moments.partial_correlations(1, [2], {0}).round(4).tolist()
+    [0.0]
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        for name, card in zip(dataset.names, dataset.cards, strict=True):
+            if card:
+                raise UnsuitableError(
+                    f"Moments needs continuous variables; {name!r} has {card} state{'s' if card > 1 else ''}. "
+                    "Select the continuous columns, or use Counts."
+                )
+        correlation, scale = correlation_of_rows(dataset)
+        self._keep(dataset.names, dataset.n_rows, correlation, scale)
+
+    @classmethod
+    def from_covariance(cls, covariance: ArrayLike, n_rows: int, names: Sequence[str] | None = None) -> Moments:
+        """Take the covariance as given, for those who have no rows.
+
+        Parameters
+        ----------
+        covariance
+            Symmetric and positive semi-definite, within 1e-8 in units of a correlation. A correlation matrix will
+            do: entropies are then those of the standardized variables.
+        n_rows
+            How many rows it was computed from: what a test needs to weigh it.
+        names
+            The names of the variables; x0, x1, ... if left out.
+        """
+        correlation, scale = correlation_of_covariance(np.asarray(covariance, dtype=np.float64))
+        labels = tuple(f"x{j}" for j in range(scale.size)) if names is None else tuple(names)
+        if len(labels) != scale.size or len(set(labels)) != len(labels):
+            raise InputError(
+                f"names must be {scale.size} different names, one per variable; got {len(labels)}, {len(set(labels))} "
+                "different. Leave names out to number the variables."
+            )
+        if not n_rows >= 1 or n_rows % 1:
+            raise InputError(
+                f"n_rows must be a whole number from 1; got {n_rows}. Give the rows behind the covariance."
+            )
+        moments = cls.__new__(cls)
+        moments._keep(labels, int(n_rows), correlation, scale)
+        return moments
+
+    def _keep(self, names: tuple[str, ...], n_rows: int, correlation: FloatArray, scale: FloatArray) -> None:
+        """Store what both constructors arrive at; a constant variable has scale 0 and a zero row."""
+        self._names, self._n_rows = names, n_rows
+        self._correlation, self._scale = correlation, scale
+        self._varies: FloatArray = (scale > 0.0).astype(np.float64)
+        self._last: _Factor | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the variables."""
+        return self._names
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows, repeats included."""
+        return self._n_rows
+
+    @property
+    def n_variables(self) -> int:
+        """The number of variables."""
+        return self._scale.size
+
+    @cached_property
+    def covariance(self) -> FloatArray:
+        """The covariance matrix with divisor N; read-only. Entries beyond the range of numbers are infinite."""
+        with np.errstate(over="ignore"):
+            matrix = self._correlation * self._scale[:, None] * self._scale
+        matrix.flags.writeable = False
+        return matrix
+
+    def correlations_all(self) -> FloatArray:
+        """The correlations of all pairs x < y, in lexicographic order of the pairs."""
+        rows = [self._correlation[x, x + 1 :] for x in range(self.n_variables)]
+        return np.clip(np.concatenate(rows), -LARGEST, LARGEST)
+
+    def partial_correlations(self, x: int, ys: Sequence[int] | IntArray, z: Collection[int]) -> FloatArray:
+        """The correlation of x with each y once both are freed of what z explains, linearly.
+
+        Parameters
+        ----------
+        x
+            A variable.
+        ys
+            Other variables, not in z; may be empty.
+        z
+            The conditioning set, without x.
+
+        Returns
+        -------
+        One number per y within ±`LARGEST`; 0 where x or y is constant or explained by z (up to `EXPLAINED`). Never NaN.
+
+        Raises
+        ------
+        InputError
+            If x is in ys or z, a y is in z, or there is no such variable.
+
+        Notes
+        -----
+        Cost: |z|³/3 for the factor, remembered for the next question with the same z, then |z|² per y.
+        """
+        others, given = self._question(x, ys, z)
+        return self._partial(x, others, given)[0]
+
+    def conditional_entropies(self, x: int, ys: Sequence[int] | IntArray, z: Collection[int]) -> FloatArray:
+        """H(x | z + y) = log(2 pi e var(x | z + y)) / 2 in nats for each y, as if the variables were Gaussian.
+
+        The variance left is taken to be at least `EXPLAINED` of the variance of x (of 1, if x is constant), so that no
+        entropy is infinite. Arguments and errors are those of `partial_correlations`.
+        """
+        others, given = self._question(x, ys, z)
+        r, left = self._partial(x, others, given)
+        return self._entropy(x, left * (1.0 - r) * (1.0 + r))
+
+    def conditional_entropy(self, x: int, z: Collection[int]) -> float:
+        """H(x | z) in nats, with the floor of `conditional_entropies`."""
+        others, given = self._question(x, (), z)
+        return float(self._entropy(x, np.asarray(self._partial(x, others, given)[1])))
+
+    def _entropy(self, x: int, share: FloatArray) -> FloatArray:
+        """The entropy of a Gaussian with this share of the variance of x."""
+        log_scale = float(np.log(self._scale[x])) if self._scale[x] > 0.0 else 0.0
+        return np.asarray(_HALF_LOG_2PIE + log_scale + 0.5 * np.log(np.maximum(share, EXPLAINED)))
+
+    def _question(self, x: int, ys: Sequence[int] | IntArray, z: Collection[int]) -> tuple[IntArray, tuple[int, ...]]:
+        """Check (x, ys | z); the ys as an array, z in ascending order."""
+        others = np.asarray(ys) if len(ys) else np.empty(0, dtype=np.int64)
+        try:
+            x, given = index(x), tuple(sorted({index(v) for v in z}))
+        except TypeError:
+            raise InputError(f"x and z must be variable indices; got x={x!r}, z={z!r}. Give whole numbers.") from None
+        if others.ndim != 1 or others.dtype.kind not in "iu":
+            raise InputError(f"ys must be a sequence of variable indices; got {ys!r}. Give whole numbers.")
+        asked = [x, *given[:1], *given[-1:]]
+        asked += [int(others.min()), int(others.max())] if others.size else []
+        if min(asked) < 0 or max(asked) >= self.n_variables:
+            raise InputError(
+                f"x, ys and z must be variables 0..{self.n_variables - 1}; "
+                f"got {min(asked) if min(asked) < 0 else max(asked)}. Look the index up in names."
+            )
+        if x in given:
+            raise InputError(f"z must not contain x or y; got x={x}, z={set(given)}. Leave it out of z.")
+        taken = np.zeros(self.n_variables, dtype=np.bool_)
+        taken[[x, *given]] = True
+        if taken[others].any():
+            y = int(others[taken[others]][0])
+            where = "x" if y == x else f"a member of z={set(given)}"
+            raise InputError(f"ys must not contain x or a member of z; got y={y}, which is {where}. Leave it out.")
+        return others.astype(np.int64, copy=False), given
+
+    def _partial(self, x: int, ys: IntArray, z: tuple[int, ...]) -> tuple[FloatArray, float]:
+        """The partial correlations, and the share of the variance of x that z leaves."""
+        shared, left_y, left_x = self._correlation[x].take(ys), self._varies.take(ys), float(self._varies[x])
+        _, kept, factor = self._factor(z)
+        if kept.size:
+            block = self._correlation[kept[:, None], np.concatenate((ys, (x,)))]  # its transpose is as BLAS wants it
+            solved = dtrsm(1.0, factor, block.T, side=1, lower=1, trans_a=1, overwrite_b=1)
+            shared -= solved[:-1] @ solved[-1]
+            used = np.einsum("ij,ij->i", solved, solved)
+            left_y -= used[:-1]
+            left_x -= float(used[-1])
+        if left_x <= EXPLAINED:
+            return np.zeros(ys.size), left_x
+        explained: BoolArray = left_y <= EXPLAINED
+        shared /= np.sqrt(np.maximum(left_y, EXPLAINED) * left_x)
+        shared[explained] = 0.0
+        return np.minimum(np.maximum(shared, -LARGEST), LARGEST), left_x
+
+    def _factor(self, z: tuple[int, ...]) -> _Factor:
+        """The members of z that the others do not explain, and their factor; the last one is remembered."""
+        last = self._last  # read once: another thread may replace it meanwhile
+        if last is not None and last[0] == z:
+            return last
+        members = np.array(z, dtype=np.int64)
+        if members.size == 0:
+            return (z, members, np.empty((0, 0)))
+        factor, order, rank, _ = dpstrf(self._correlation[np.ix_(members, members)], tol=EXPLAINED, lower=1)
+        self._last = last = (z, members[order[:rank] - 1], np.asfortranarray(factor[:rank, :rank]))
+        return last
