@@ -190,7 +190,7 @@ class Result:
     settings: Mapping[str, object] = field(default_factory=dict)  # enough to run it again
 
 
-J = TypeVar("J", contravariant=True)
+J = TypeVar("J", contravariant=True)  # noqa: PLC0105 - the judge; its name in DESIGN
 
 
 class Learner(Protocol[J]):

@@ -1,1 +1,7 @@
+"""Statistics: the only readers of the data."""
 
+from mnlearn.statistics import kernels
+from mnlearn.statistics.counts import Counts, add_tables, score_tables
+from mnlearn.statistics.moments import Moments
+
+__all__ = ["Counts", "Moments", "add_tables", "kernels", "score_tables"]

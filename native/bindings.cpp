@@ -1,0 +1,152 @@
+// The face of the core in Python: arrays in, arrays out, the interpreter's lock released while counting.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "reduce.hpp"
+#include "tables.hpp"
+
+namespace nb = nanobind;
+using namespace mnlearn;
+
+namespace {
+
+template <class T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using AnyVector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Doubles = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
+using Configurations = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<2>>;
+using Cube = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<3>>;
+
+template <class T> std::span<const T> span_of(const Vector<T>& v) { return {v.data(), v.shape(0)}; }
+
+template <class Array, class T> Array give(std::unique_ptr<T[]> values, std::initializer_list<std::size_t> shape) {
+    T* data = values.release();
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return Array(data, shape, owner);
+}
+
+// The store borrows the caller's arrays, so it keeps them.
+struct PyStore {
+    std::vector<AnyVector> columns;
+    std::optional<Vector<std::int64_t>> repeats;
+    std::unique_ptr<Store> store;
+};
+
+void make_store(PyStore* self, std::vector<AnyVector> columns, const std::vector<std::uint32_t>& cards, std::optional<Vector<std::int64_t>> repeats, std::size_t n_records, const std::string& level) {
+    if (columns.size() != cards.size()) throw std::invalid_argument("columns and cards must have the same length.");
+    std::vector<Column> views;
+    for (std::size_t v = 0; v < columns.size(); ++v) {
+        Column column;
+        column.card = cards[v];
+        if (columns[v].dtype() == nb::dtype<std::uint8_t>()) column.narrow = static_cast<const std::uint8_t*>(columns[v].data());
+        else if (columns[v].dtype() == nb::dtype<std::uint16_t>()) column.wide = static_cast<const std::uint16_t*>(columns[v].data());
+        else throw std::invalid_argument("columns must hold codes of type uint8 or uint16.");
+        if (columns[v].shape(0) != n_records || (repeats && repeats->shape(0) != n_records)) throw std::invalid_argument("columns and repeats must have the same number of rows.");
+        views.push_back(column);
+    }
+    const std::int64_t* weights = repeats ? repeats->data() : nullptr;
+    std::unique_ptr<Store> store;
+    {
+        nb::gil_scoped_release unlocked;
+        store = std::make_unique<Store>(std::move(views), n_records, weights, choose_level(level));
+    }
+    new (self) PyStore{std::move(columns), std::move(repeats), std::move(store)};
+}
+
+Doubles py_reduce(const PyStore& data, const std::string& kernel, std::vector<double> settings, std::int32_t x, Vector<std::int32_t> ys, Vector<std::int32_t> z, int n_threads) {
+    const KernelSpec spec = parse_kernel(kernel, std::move(settings));
+    check_query(*data.store, x, span_of(ys), span_of(z));
+    const auto rows = static_cast<std::size_t>(n_outputs(spec));
+    auto out = std::make_unique<double[]>(rows * ys.shape(0) + 1);
+    {
+        nb::gil_scoped_release unlocked;
+        reduce(*data.store, spec, x, span_of(ys), span_of(z), n_threads, out.get());
+    }
+    return give<Doubles>(std::move(out), {rows, ys.shape(0)});
+}
+
+Doubles py_local(const PyStore& data, const std::string& kernel, std::vector<double> settings, std::int32_t x, Vector<std::int32_t> z) {
+    const KernelSpec spec = parse_kernel(kernel, std::move(settings));
+    check_query(*data.store, x, {}, span_of(z));
+    const auto rows = static_cast<std::size_t>(n_outputs(spec));
+    auto out = std::make_unique<double[]>(rows);
+    {
+        nb::gil_scoped_release unlocked;
+        reduce(*data.store, spec, x, std::span(&kConstant, 1), span_of(z), 1, out.get());
+    }
+    return give<Doubles>(std::move(out), {rows, 1});
+}
+
+Doubles py_reduce_all(const PyStore& data, const std::string& kernel, std::vector<double> settings, int n_threads) {
+    const KernelSpec spec = parse_kernel(kernel, std::move(settings));
+    const std::size_t n = data.store->n_variables(), n_pairs = n ? n * (n - 1) / 2 : 0;
+    const auto rows = static_cast<std::size_t>(n_outputs(spec));
+    auto out = std::make_unique_for_overwrite<double[]>(rows * n_pairs + 1);
+    {
+        nb::gil_scoped_release unlocked;
+        if (n_pairs) reduce_all(*data.store, spec, n_threads, out.get());
+    }
+    return give<Doubles>(std::move(out), {rows, n_pairs});
+}
+
+std::tuple<Configurations, std::vector<Cube>> py_tables(const PyStore& data, std::int32_t x, Vector<std::int32_t> ys, Vector<std::int32_t> z) {
+    const Store& store = *data.store;
+    check_query(store, x, span_of(ys), span_of(z));
+    const Strata strata = find_strata(store, span_of(z));
+    auto configurations = std::make_unique<std::int64_t[]>(strata.count * z.shape(0) + 1);
+    list_configurations(store, span_of(z), strata, configurations.get());
+    std::vector<Cube> cubes;
+    const std::size_t rx = store.column(static_cast<std::size_t>(x)).card;
+    for (const std::int32_t y : span_of(ys)) {
+        const std::size_t ry = store.column(static_cast<std::size_t>(y)).card;
+        auto counts = std::make_unique<std::int64_t[]>(strata.count * rx * ry + 1);
+        {
+            nb::gil_scoped_release unlocked;
+            count_table(store, x, y, strata, counts.get());
+        }
+        cubes.push_back(give<Cube>(std::move(counts), {strata.count, rx, ry}));
+    }
+    return {give<Configurations>(std::move(configurations), {strata.count, z.shape(0)}), std::move(cubes)};
+}
+
+std::size_t py_count_strata(const PyStore& data, Vector<std::int32_t> z) {
+    if (z.shape(0) > 0) check_query(*data.store, z.data()[0], {}, span_of(z).subspan(1));
+    nb::gil_scoped_release unlocked;
+    return find_strata(*data.store, span_of(z)).count;
+}
+
+std::vector<double> py_score_table(const std::string& kernel, std::vector<double> settings, nb::ndarray<const std::int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu> counts, std::int64_t n_rows,
+                                   double n_configurations, double log_n_configurations) {
+    const KernelSpec spec = parse_kernel(kernel, std::move(settings));
+    std::vector<double> out(static_cast<std::size_t>(n_outputs(spec)));
+    score_table(spec, {counts.data(), counts.shape(0), static_cast<std::uint32_t>(counts.shape(1)), static_cast<std::uint32_t>(counts.shape(2)), n_rows, n_configurations, log_n_configurations}, out.data());
+    return out;
+}
+
+std::vector<std::string> py_levels() {
+    std::vector<std::string> names;
+    for (const Level& level : available_levels()) names.emplace_back(level.name);
+    return names;
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+    using namespace nb::literals;
+    m.doc() = "The native core: counting and scoring contingency tables. Use mnlearn.statistics.Counts.";
+    nb::class_<PyStore>(m, "Store", "Coded columns and what is built from them; borrows the arrays it is given.")
+        .def("__init__", &make_store, "columns"_a, "cards"_a, "repeats"_a.none(), "n_records"_a, "level"_a = "")
+        .def_prop_ro("n_rows", [](const PyStore& s) { return s.store->n_rows(); })
+        .def_prop_ro("level", [](const PyStore& s) { return std::string(s.store->level().name); })
+        .def_prop_ro("extra_bytes", [](const PyStore& s) { return s.store->extra_bytes(); });
+    m.def("levels", &py_levels, "Code paths this processor can run, fastest first.");
+    m.def("reduce", &py_reduce, "store"_a, "kernel"_a, "settings"_a, "x"_a, "ys"_a, "z"_a, "n_threads"_a, "One row per output, one column per y.");
+    m.def("local", &py_local, "store"_a, "kernel"_a, "settings"_a, "x"_a, "z"_a, "The outputs for x given z alone.");
+    m.def("reduce_all", &py_reduce_all, "store"_a, "kernel"_a, "settings"_a, "n_threads"_a, "All pairs, no conditioning.");
+    m.def("tables", &py_tables, "store"_a, "x"_a, "ys"_a, "z"_a, "Observed configurations of z, and counts[stratum, x, y] per y.");
+    m.def("count_strata", &py_count_strata, "store"_a, "z"_a, "How many configurations of z occur.");
+    m.def("score_table", &py_score_table, "kernel"_a, "settings"_a, "counts"_a, "n_rows"_a, "n_configurations"_a, "log_n_configurations"_a, "The outputs for one given table.");
+}

@@ -1,0 +1,28 @@
+// Which instruction set counts: decided once per store, by name or by what the processor has.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/planes.hpp"
+#include "kernels/vertical.hpp"
+
+namespace mnlearn {
+
+struct Level {
+    std::string_view name;
+    CountPlanes count_planes;
+    CountVertical count_vertical;
+    // The cost model of scan.cpp, in nanoseconds of one core: a group of eight planes against 64 rows of one set; a row
+    // of 512 columns; turning the digits of 512 counters into numbers.
+    double plane_group_word, vertical_row, vertical_set;
+};
+
+// Best first; only what this processor and operating system can run.
+const std::vector<Level>& available_levels();
+
+// The level called `name`; the best one when `name` is empty. Throws std::invalid_argument otherwise.
+const Level& choose_level(const std::string& name);
+
+}  // namespace mnlearn

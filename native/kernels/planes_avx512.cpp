@@ -1,0 +1,65 @@
+// The bit-plane count with AVX-512 VPOPCNTDQ: a tile of up to four row sets by four groups lives in registers.
+#include "kernels/planes.hpp"
+
+#include <immintrin.h>
+
+namespace mnlearn {
+namespace {
+
+constexpr std::size_t kWordBlock = 512;  // words of a tile's planes that stay in the caches between row sets
+
+template <int SETS, int GROUPS>
+void tile(const PlaneQuery& q, std::size_t s, std::size_t g, std::size_t begin, std::size_t end) {
+    const __m512i* planes[GROUPS];
+    const std::uint64_t* sets[SETS];
+    __m512i sums[SETS][GROUPS];
+    for (int j = 0; j < GROUPS; ++j) {
+        const std::size_t group = q.groups[g + static_cast<std::size_t>(j)];
+        planes[j] = reinterpret_cast<const __m512i*>(q.planes + group * q.words * kLanes);
+    }
+    for (int i = 0; i < SETS; ++i) {
+        sets[i] = q.sets + (s + static_cast<std::size_t>(i)) * q.words;
+        for (int j = 0; j < GROUPS; ++j) sums[i][j] = _mm512_setzero_si512();
+    }
+    for (std::size_t w = begin; w < end; ++w) {
+        __m512i states[GROUPS];
+        for (int j = 0; j < GROUPS; ++j) states[j] = _mm512_load_si512(planes[j] + w);
+        for (int i = 0; i < SETS; ++i) {
+            const __m512i rows = _mm512_set1_epi64(static_cast<long long>(sets[i][w]));
+            for (int j = 0; j < GROUPS; ++j) {
+                const __m512i both = _mm512_and_si512(rows, states[j]);
+                sums[i][j] = _mm512_add_epi64(sums[i][j], _mm512_popcnt_epi64(both));
+            }
+        }
+    }
+    for (int i = 0; i < SETS; ++i) {
+        std::uint32_t* out = q.counts + (s + static_cast<std::size_t>(i)) * kLanes * q.n_groups + g * kLanes;
+        for (int j = 0; j < GROUPS; ++j) {
+            __m256i total = _mm512_maskz_cvtepi64_epi32(0xff, sums[i][j]);  // gcc 12 warns of the unmasked form
+            __m256i* cell = reinterpret_cast<__m256i*>(out + static_cast<std::size_t>(j) * kLanes);
+            if (begin > 0) total = _mm256_add_epi32(total, _mm256_loadu_si256(cell));
+            _mm256_storeu_si256(cell, total);
+        }
+    }
+}
+
+template <int GROUPS>
+void column(const PlaneQuery& q, std::size_t g, std::size_t begin, std::size_t end) {
+    std::size_t s = 0;
+    for (; s + 4 <= q.n_sets; s += 4) tile<4, GROUPS>(q, s, g, begin, end);
+    for (; s + 2 <= q.n_sets; s += 2) tile<2, GROUPS>(q, s, g, begin, end);
+    if (s < q.n_sets) tile<1, GROUPS>(q, s, g, begin, end);
+}
+
+}  // namespace
+
+void count_planes_avx512(const PlaneQuery& q) {
+    for (std::size_t begin = 0; begin < q.words; begin += kWordBlock) {
+        const std::size_t end = q.words - begin < kWordBlock ? q.words : begin + kWordBlock;
+        std::size_t g = 0;
+        for (; g + 4 <= q.n_groups; g += 4) column<4>(q, g, begin, end);
+        for (; g < q.n_groups; ++g) column<1>(q, g, begin, end);
+    }
+}
+
+}  // namespace mnlearn

@@ -1,0 +1,37 @@
+// The bit-plane count in plain C++: the path of every processor, and the one the others are compared with.
+#include "kernels/planes.hpp"
+
+namespace mnlearn {
+namespace {
+
+// Bits of each 64-bit word by adding neighbours pairwise; written out so that compilers vectorise the eight lanes.
+inline std::uint64_t popcount(std::uint64_t v) {
+    v = v - ((v >> 1) & 0x5555555555555555u);
+    v = (v & 0x3333333333333333u) + ((v >> 2) & 0x3333333333333333u);
+    v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    v += v >> 8;  // byte sums stay below 256, so no multiplication is needed
+    v += v >> 16;
+    v += v >> 32;
+    return v & 0x7f;
+}
+
+}  // namespace
+
+void count_planes_portable(const PlaneQuery& q) {
+    const std::size_t stride = kLanes * q.n_groups;
+    for (std::size_t g = 0; g < q.n_groups; ++g) {
+        const std::uint64_t* planes = q.planes + static_cast<std::size_t>(q.groups[g]) * q.words * kLanes;
+        for (std::size_t s = 0; s < q.n_sets; ++s) {
+            const std::uint64_t* set = q.sets + s * q.words;
+            std::uint64_t sums[kLanes] = {};
+            for (std::size_t w = 0; w < q.words; ++w) {
+                const std::uint64_t rows = set[w];
+                for (std::size_t lane = 0; lane < kLanes; ++lane) sums[lane] += popcount(planes[w * kLanes + lane] & rows);
+            }
+            std::uint32_t* out = q.counts + s * stride + g * kLanes;
+            for (std::size_t lane = 0; lane < kLanes; ++lane) out[lane] = static_cast<std::uint32_t>(sums[lane]);
+        }
+    }
+}
+
+}  // namespace mnlearn

@@ -1,0 +1,60 @@
+// Logarithms of counts, looked up: log-gamma of a count plus a prior, and c log c.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace mnlearn {
+
+double log_gamma(double x);  // of x > 0; safe in any thread, unlike std::lgamma with its global sign
+
+// Counts up to here are looked up (one megabyte a table); larger ones, rare by nature, are computed.
+inline constexpr std::int64_t kTableSize = std::int64_t{1} << 17;
+
+// count -> log Γ(prior + count) − log Γ(prior); 0 for an empty cell, so empty cells need not be visited.
+class RisingLogGamma {
+public:
+    RisingLogGamma(double prior, std::int64_t n_rows);
+    [[gnu::always_inline]] double operator()(std::int64_t count) const {
+        return count < static_cast<std::int64_t>(values_.size()) ? values_[static_cast<std::size_t>(count)] : log_gamma(prior_ + static_cast<double>(count)) - base_;
+    }
+
+private:
+    double prior_, base_;
+    std::vector<double> values_;
+};
+
+// count -> count · log(count), 0 for 0.
+class CountLogCount {
+public:
+    explicit CountLogCount(std::int64_t n_rows);
+    [[gnu::always_inline]] double operator()(std::int64_t count) const {
+        const double c = static_cast<double>(count);
+        return count < static_cast<std::int64_t>(values_.size()) ? values_[static_cast<std::size_t>(count)] : c * std::log(c);
+    }
+
+private:
+    std::vector<double> values_;
+};
+
+// The tables of one data set, made when first asked for and kept. Equivalent-sample-size priors ask for many
+// different ones: past kMaxKept the collection starts anew (whoever holds a table keeps it alive).
+class LogTables {
+public:
+    explicit LogTables(std::int64_t n_rows) : n_rows_(n_rows) {}
+    std::shared_ptr<const RisingLogGamma> rising_log_gamma(double prior);
+    std::shared_ptr<const CountLogCount> count_log_count();
+
+private:
+    static constexpr std::size_t kMaxKept = 32;
+    std::int64_t n_rows_;
+    std::mutex guard_;
+    std::map<double, std::shared_ptr<const RisingLogGamma>> rising_;
+    std::shared_ptr<const CountLogCount> count_log_count_;
+};
+
+}  // namespace mnlearn

@@ -1,0 +1,37 @@
+#include "parallel.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace mnlearn {
+
+void parallel_for(std::size_t n_pieces, int n_threads, const std::function<void(std::size_t)>& work) {
+    const std::size_t n_workers = std::min(n_pieces, static_cast<std::size_t>(std::max(1, n_threads)));
+    if (n_workers <= 1) {
+        for (std::size_t piece = 0; piece < n_pieces; ++piece) work(piece);
+        return;
+    }
+    std::atomic<std::size_t> next{0};
+    std::exception_ptr failure;
+    std::mutex failure_guard;
+    auto run = [&] {
+        try {
+            for (std::size_t piece = next++; piece < n_pieces; piece = next++) work(piece);
+        } catch (...) {
+            const std::lock_guard lock(failure_guard);
+            if (!failure) failure = std::current_exception();
+            next = n_pieces;
+        }
+    };
+    std::vector<std::jthread> helpers;
+    for (std::size_t k = 1; k < n_workers; ++k) helpers.emplace_back(run);
+    run();
+    helpers.clear();  // joins
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace mnlearn

@@ -1,0 +1,14 @@
+// Work split over threads: pieces are taken in turn, results land where their piece says, so any number of
+// threads gives the same bits.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace mnlearn {
+
+// Calls work(piece) for every piece in [0, n_pieces), on at most n_threads threads. An exception thrown by
+// a piece stops the others and is thrown again here.
+void parallel_for(std::size_t n_pieces, int n_threads, const std::function<void(std::size_t)>& work);
+
+}  // namespace mnlearn

@@ -1,0 +1,152 @@
+#include "reduce.hpp"
+
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "scan.hpp"
+
+namespace mnlearn {
+namespace {
+
+ScanFacts facts_of(const Store& store, std::span<const std::int32_t> z, std::size_t n_strata) {
+    ScanFacts facts{store.n_rows(), n_strata, 1.0, 0.0};
+    for (const std::int32_t variable : z) {
+        const double card = store.column(static_cast<std::size_t>(variable)).card;
+        facts.n_configurations *= card;
+        facts.log_n_configurations += std::log(card);
+    }
+    return facts;
+}
+
+// Calls run(scorer) with the scorer the kernel names.
+template <class F> void with_scorer(const KernelSpec& kernel, const ScanFacts& facts, LogTables& tables, F run) {
+    const auto& set = kernel.settings;
+    const auto rule = [&] { return static_cast<DofRule>(static_cast<int>(set[0])); };
+    switch (kernel.name) {
+        case KernelName::chi2: return run(Pearson(rule(), facts));
+        case KernelName::g2: return run(LikelihoodRatio(rule(), facts, false, tables));
+        case KernelName::mi: return run(LikelihoodRatio(rule(), facts, true, tables));
+        case KernelName::bayes: return run(BayesianPosterior({set[0], set[1], set[2], set[3]}, facts, tables));
+        case KernelName::dirichlet: return run(Dirichlet(set[0], set[1] != 0.0, facts, tables));
+        case KernelName::entropy: return run(Entropy(facts, tables));
+    }
+}
+
+// ---- all pairs --------------------------------------------------------------------------------------------
+
+constexpr std::size_t kSetsTogether = 32;  // row sets of several x against the same planes: each plane is loaded once
+
+std::size_t pair_index(std::size_t n, std::size_t x, std::size_t y) { return x * n - x * (x + 1) / 2 + (y - x - 1); }
+
+// Runs of variables with planes whose row sets are counted together.
+std::vector<std::vector<std::int32_t>> plane_runs(const Store& store) {
+    std::vector<std::vector<std::int32_t>> runs;
+    std::size_t n_sets = kSetsTogether;
+    for (std::size_t v = 0; v < store.n_variables(); ++v) {
+        if (!store.has_planes(v)) continue;
+        const std::size_t more = store.column(v).card - 1;
+        if (n_sets + more > kSetsTogether) {
+            runs.emplace_back();
+            n_sets = 0;
+        }
+        runs.back().push_back(static_cast<std::int32_t>(v));
+        n_sets += more;
+    }
+    return runs;
+}
+
+struct AllPairs {
+    const Store& store;
+    const Strata& one;
+    std::size_t n_pairs;
+    double* out;
+    double* place(std::size_t x, std::size_t y) const { return out + pair_index(store.n_variables(), x, y); }
+};
+
+template <class Scorer> void pairs_of_run(const AllPairs& all, const Scorer& scorer, std::span<const std::int32_t> run, std::span<const std::int32_t> with_planes) {
+    const Store& store = all.store;
+    const Planes& planes = store.planes();
+    const AlignedWords sets = aligned_words(kSetsTogether * planes.words);
+    std::vector<SetSizes> xs;
+    std::vector<std::size_t> first_set{0};
+    for (const std::int32_t x : run) {
+        xs.push_back(bitsets_of_states(store, x, sets.get() + first_set.back() * planes.words));
+        first_set.push_back(first_set.back() + xs.back().n_sets());
+    }
+    const std::span<const std::int32_t> ys(std::upper_bound(with_planes.begin(), with_planes.end(), run.front()), with_planes.end());
+    std::vector<std::uint32_t> counts;
+    for (const auto& [begin, end] : split_blocks(store, ys)) {
+        const PlaneColumns columns = plane_columns(store, ys.subspan(begin, end - begin));
+        count_by_planes(store, sets.get(), first_set.back(), columns, counts);
+        for (std::size_t i = 0; i < run.size(); ++i) {
+            PreparedByCard<Scorer> prepared(scorer, xs[i].card_x, all.one.sizes);
+            for (std::size_t k = begin; k < end; ++k) {
+                if (ys[k] <= run[i]) continue;
+                const auto y = static_cast<std::size_t>(ys[k]);
+                const std::uint32_t ry = store.column(y).card;
+                typename Scorer::Sum sum;
+                const std::uint32_t* counted = counts.data() + first_set[i] * columns.width() + columns.column[k - begin];
+                add_strata(scorer, prepared[ry], xs[i], 0, 1, {counted, columns.width(), planes.totals.data() + planes.first[y], ry}, sum);
+                write(scorer, sum, xs[i].card_x, ry, all.place(static_cast<std::size_t>(run[i]), y), all.n_pairs);
+            }
+        }
+    }
+}
+
+template <class Scorer> void pairs_by_rows(const AllPairs& all, const Scorer& scorer, std::size_t x) {
+    const Store& store = all.store;
+    std::vector<std::size_t> ys;
+    std::vector<Column> columns;
+    for (std::size_t y = x + 1; y < store.n_variables(); ++y) {
+        if (store.has_planes(x) && store.has_planes(y)) continue;
+        ys.push_back(y);
+        columns.push_back(store.column(y));
+    }
+    const RowScan rows(store, store.column(x), all.one, columns);
+    PreparedByCard<Scorer> prepared(scorer, store.column(x).card, all.one.sizes);
+    for (std::size_t k = 0; k < ys.size(); ++k) write(scorer, rows.score(scorer, prepared[columns[k].card], columns[k]), store.column(x).card, columns[k].card, all.place(x, ys[k]), all.n_pairs);
+}
+
+}  // namespace
+
+void reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z, int n_threads, double* out) {
+    if (ys.empty()) return;
+    const Strata strata = find_strata(store, z);
+    with_scorer(kernel, facts_of(store, z, strata.count), store.log_tables(), [&](const auto& scorer) {
+        const Query query{store, x, ys, strata, n_threads, out};
+        Scan(query, scorer).run();
+    });
+}
+
+void reduce_all(const Store& store, const KernelSpec& kernel, int n_threads, double* out) {
+    const std::size_t n = store.n_variables();
+    const Strata one = find_strata(store, {});
+    std::vector<std::int32_t> with_planes;
+    for (std::size_t v = 0; v < n; ++v)
+        if (store.has_planes(v)) with_planes.push_back(static_cast<std::int32_t>(v));
+    const AllPairs all{store, one, n * (n - 1) / 2, out};
+    with_scorer(kernel, facts_of(store, {}, one.count), store.log_tables(), [&](const auto& scorer) {
+        const auto runs = plane_runs(store);
+        const int threads = threads_for(static_cast<double>(all.n_pairs) * static_cast<double>(store.n_records() / 64 + 8), n_threads);
+        parallel_for(runs.size(), threads, [&](std::size_t k) { pairs_of_run(all, scorer, runs[k], with_planes); });
+        if (with_planes.size() < n) parallel_for(n, threads, [&](std::size_t x) { pairs_by_rows(all, scorer, x); });
+    });
+}
+
+void score_table(const KernelSpec& kernel, const GivenTable& given, double* out) {
+    LogTables tables(given.n_rows);
+    const ScanFacts facts{given.n_rows, given.n_strata, given.n_configurations, given.log_n_configurations};
+    const std::size_t cells = static_cast<std::size_t>(given.rx) * given.ry;
+    std::vector<std::int64_t> sizes, margins(given.rx + given.ry);
+    for (std::size_t s = 0; s < given.n_strata; ++s) sizes.push_back(std::accumulate(given.counts + s * cells, given.counts + (s + 1) * cells, std::int64_t{0}));
+    with_scorer(kernel, facts, tables, [&](const auto& scorer) {
+        const auto prepared = scorer.prepare(given.rx, given.ry, sizes);
+        typename std::remove_cvref_t<decltype(scorer)>::Sum sum;
+        for (std::size_t s = 0; s < given.n_strata; ++s)
+            visit_dense({given.counts + s * cells, margins.data(), margins.data() + given.rx, given.rx, given.ry}, [&](const auto& table) { scorer.add(sum, prepared, s, table); });
+        scorer.finish(sum, given.rx, given.ry, out);
+    });
+}
+
+}  // namespace mnlearn

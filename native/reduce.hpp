@@ -1,0 +1,47 @@
+// The scan: one x, one conditioning set z, many y, one row of numbers per output of a kernel.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "scores.hpp"
+#include "storage.hpp"
+#include "strata.hpp"
+
+namespace mnlearn {
+
+enum class KernelName { chi2, g2, mi, bayes, dirichlet, entropy };
+
+// Which kernel, and its numbers: chi2, g2, mi [dof rule]; bayes [alpha, beta, gamma, log prior];
+// dirichlet [prior, 1 if it is an equivalent sample size]; entropy [].
+struct KernelSpec {
+    KernelName name;
+    std::vector<double> settings;
+};
+KernelSpec parse_kernel(const std::string& name, std::vector<double> settings);
+int n_outputs(const KernelSpec& kernel);
+
+inline constexpr std::int32_t kConstant = -1;  // as y: the constant stand-in, which turns a scan into x given z alone
+
+// Throws std::invalid_argument with a full sentence when x, ys, z break a rule.
+void check_query(const Store& store, std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z);
+
+// out[k * ys.size() + j]: output k for ys[j]. z ascending.
+void reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z, int n_threads, double* out);
+
+// Every pair x < y with z empty; out[k * n_pairs + pair], pairs in lexicographic order.
+void reduce_all(const Store& store, const KernelSpec& kernel, int n_threads, double* out);
+
+// The same numbers from tables that were counted elsewhere, say on several machines and added up.
+struct GivenTable {
+    const std::int64_t* counts;  // [stratum][x][y]
+    std::size_t n_strata;
+    std::uint32_t rx, ry;
+    std::int64_t n_rows;
+    double n_configurations, log_n_configurations;
+};
+void score_table(const KernelSpec& kernel, const GivenTable& table, double* out);
+
+}  // namespace mnlearn

@@ -1,0 +1,93 @@
+#include "set_counts.hpp"
+
+namespace mnlearn {
+namespace {
+
+const Column& column(const Store& store, std::int32_t v) { return store.column(static_cast<std::size_t>(v)); }
+
+}  // namespace
+
+SetSizes bitsets_of_states(const Store& store, std::int32_t x, std::uint64_t* sets) {
+    const Planes& planes = store.planes();
+    SetSizes result{column(store, x).card, 1, true, {}};
+    std::int64_t left = store.n_rows();
+    for (std::uint32_t a = 0; a + 1 < result.card_x; ++a) {
+        const std::size_t plane = store.first_plane(x) + a;
+        const std::uint64_t* source = planes.bits.get() + (plane / kLanes) * planes.words * kLanes + plane % kLanes;
+        for (std::size_t word = 0; word < planes.words; ++word) sets[a * planes.words + word] = source[word * kLanes];
+        result.sizes.push_back(planes.totals[plane]);
+        left -= planes.totals[plane];
+    }
+    result.sizes.push_back(left);
+    return result;
+}
+
+SetSizes bitsets_of_strata(const Store& store, std::int32_t x, const Strata& strata, std::uint64_t* sets) {
+    const std::size_t words = store.planes().words;
+    SetSizes result{column(store, x).card, strata.count, false, {}};
+    result.sizes.assign(strata.count * result.card_x, 0);
+    with_codes(column(store, x), [&](auto code) {
+        for (std::size_t row = 0; row < store.n_records(); ++row) {
+            const std::size_t set = strata[row] * result.card_x + code(row);
+            sets[set * words + row / 64] |= std::uint64_t{1} << (row % 64);
+            ++result.sizes[set];
+        }
+    });
+    return result;
+}
+
+SetLists lists_of_strata(const Store& store, std::int32_t x, const Strata& strata) {
+    SetLists result{{column(store, x).card, strata.count, false, {}}, {}, {}};
+    SetSizes& sizes = result.x;
+    sizes.sizes.assign(sizes.n_sets(), 0);
+    result.begin.assign(sizes.n_sets() + 1, 0);
+    with_codes(column(store, x), [&](auto code) {
+        for (std::size_t row = 0; row < store.n_records(); ++row) ++sizes.sizes[strata[row] * sizes.card_x + code(row)];
+        for (std::size_t set = 0; set < sizes.n_sets(); ++set) {
+            const auto padded = (static_cast<std::size_t>(sizes.sizes[set]) + kListStep - 1) / kListStep * kListStep;
+            result.begin[set + 1] = result.begin[set] + static_cast<std::uint32_t>(padded);
+        }
+        const auto empty_row = static_cast<std::uint32_t>(store.n_records());
+        result.rows.assign(result.begin.back(), empty_row);
+        std::vector<std::uint32_t> next(result.begin.begin(), result.begin.end() - 1);
+        for (std::size_t row = 0; row < store.n_records(); ++row) result.rows[next[strata[row] * sizes.card_x + code(row)]++] = static_cast<std::uint32_t>(row);
+    });
+    return result;
+}
+
+std::vector<std::pair<std::size_t, std::size_t>> split_blocks(const Store& store, std::span<const std::int32_t> ys) {
+    std::vector<std::pair<std::size_t, std::size_t>> blocks;
+    std::size_t begin = 0;
+    for (std::size_t k = 1; k <= ys.size(); ++k) {
+        if (k < ys.size() && store.first_plane(ys[k]) / kBlockColumns == store.first_plane(ys[begin]) / kBlockColumns) continue;
+        blocks.emplace_back(begin, k);
+        begin = k;
+    }
+    return blocks;
+}
+
+PlaneColumns plane_columns(const Store& store, std::span<const std::int32_t> ys) {
+    PlaneColumns result;
+    for (const std::int32_t y : ys) {
+        const std::size_t first = store.first_plane(y), n = column(store, y).card - 1;
+        for (std::size_t group = first / kLanes; group <= (first + n - 1) / kLanes; ++group)
+            if (result.groups.empty() || result.groups.back() < group) result.groups.push_back(static_cast<std::uint32_t>(group));
+        // The planes of one variable are neighbours, and so are their groups: the place of the first is enough.
+        const std::size_t place = result.groups.size() - 1 - (result.groups.back() - first / kLanes);
+        result.column.push_back(place * kLanes + first % kLanes);
+    }
+    return result;
+}
+
+void count_by_planes(const Store& store, const std::uint64_t* sets, std::size_t n_sets, const PlaneColumns& columns, std::vector<std::uint32_t>& counts) {
+    counts.resize(n_sets * columns.width());
+    store.level().count_planes({sets, n_sets, store.planes().words, store.planes().bits.get(), columns.groups.data(), columns.groups.size(), counts.data()});
+}
+
+void count_by_columns(const Store& store, const SetLists& lists, std::size_t first, std::size_t last, std::size_t block, std::vector<std::uint32_t>& counts) {
+    counts.resize((last - first) * kBlockColumns);
+    const RowBits& rows = store.row_bits();
+    store.level().count_vertical({rows.bits.get() + block * rows.block_words, lists.rows.data(), lists.begin.data() + first, last - first, counts.data(), kBlockColumns});
+}
+
+}  // namespace mnlearn

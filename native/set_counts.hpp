@@ -1,0 +1,98 @@
+// Counting many y together: the rows of each (stratum, state of x) are a set, and every candidate's states are counted in it.
+//
+// Two kernels fill the same counts[set][column]: bit-planes (sets as bitsets; kernels/planes.hpp) and vertical
+// counters (sets as row lists; kernels/vertical.hpp). What follows, tables from counts, is shared.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "row_scan.hpp"
+#include "storage.hpp"
+#include "strata.hpp"
+
+namespace mnlearn {
+
+// The sets of one x: set s * card_x + a holds the rows of stratum s with x = a. Without strata the last state's set is
+// left out when its counts can be had from the totals.
+struct SetSizes {
+    std::uint32_t card_x = 1;
+    std::size_t n_strata = 1;
+    bool last_derived = false;
+    std::vector<std::int64_t> sizes;   // [stratum * card_x + state]
+    std::size_t n_sets() const { return last_derived ? card_x - 1 : n_strata * card_x; }
+};
+
+// As bitsets, planes().words each, into zeroed memory.
+SetSizes bitsets_of_states(const Store& store, std::int32_t x, std::uint64_t* sets);
+SetSizes bitsets_of_strata(const Store& store, std::int32_t x, const Strata& strata, std::uint64_t* sets);
+
+// As row lists, each padded for the vertical kernel.
+struct SetLists {
+    SetSizes x;
+    std::vector<std::uint32_t> rows, begin;
+};
+SetLists lists_of_strata(const Store& store, std::int32_t x, const Strata& strata);
+
+// Candidates in ascending order of their planes, cut where a new block of 512 planes begins: [begin, end) each.
+std::vector<std::pair<std::size_t, std::size_t>> split_blocks(const Store& store, std::span<const std::int32_t> ys);
+
+// The groups of eight planes that these candidates need, and where each one's first plane stands among the counts.
+struct PlaneColumns {
+    std::vector<std::uint32_t> groups;
+    std::vector<std::size_t> column;
+    std::size_t width() const { return groups.size() * kLanes; }
+};
+PlaneColumns plane_columns(const Store& store, std::span<const std::int32_t> ys);
+
+void count_by_planes(const Store& store, const std::uint64_t* sets, std::size_t n_sets, const PlaneColumns& columns, std::vector<std::uint32_t>& counts);
+
+// Sets [first, last) in the block of 512 planes with this number; counts[(set - first) * 512 + column].
+void count_by_columns(const Store& store, const SetLists& lists, std::size_t first, std::size_t last, std::size_t block, std::vector<std::uint32_t>& counts);
+
+// One y among the counts.
+struct CountedY {
+    const std::uint32_t* counts;       // of its first plane in the first set of the stratum at hand
+    std::size_t stride;                // between sets
+    const std::uint32_t* totals;       // rows of its planes in all; only for a derived last set
+    std::uint32_t card;
+};
+
+inline BinaryStratum binary_table(const SetSizes& x, std::size_t s, const CountedY& y) {
+    const std::int64_t c00 = y.counts[0], c10 = x.last_derived ? y.totals[0] - c00 : y.counts[y.stride];
+    return {c00, x.sizes[2 * s] - c00, c10, x.sizes[2 * s + 1] - c10};
+}
+
+// Fills cells[a * ry + b] of stratum s.
+inline void fill_table(const SetSizes& x, std::size_t s, const CountedY& y, std::int64_t* cells) {
+    const std::uint32_t rx = x.card_x, ry = y.card;
+    for (std::uint32_t a = 0; a < rx; ++a) {
+        const bool derived = x.last_derived && a + 1 == rx;
+        std::int64_t left = x.sizes[s * rx + a];
+        for (std::uint32_t b = 0; b + 1 < ry; ++b) {
+            std::int64_t count = derived ? y.totals[b] : y.counts[a * y.stride + b];
+            if (derived)
+                for (std::uint32_t other = 0; other < a; ++other) count -= cells[other * ry + b];
+            cells[a * ry + b] = count;
+            left -= count;
+        }
+        cells[a * ry + ry - 1] = left;
+    }
+}
+
+// Strata [first, last) of one y into its running sum; y.counts stands at stratum `first`.
+template <class Scorer>
+void add_strata(const Scorer& scorer, const typename Scorer::Prepared& prepared, const SetSizes& x, std::size_t first, std::size_t last, CountedY y, typename Scorer::Sum& sum) {
+    if (x.card_x == 2 && y.card == 2) {
+        for (std::size_t s = first; s < last; ++s, y.counts += 2 * y.stride) scorer.add(sum, prepared, s, binary_table(x, s, y));
+        return;
+    }
+    std::int64_t cells[kMaxPlaneCard * kMaxPlaneCard], nx[kMaxPlaneCard], ny[kMaxPlaneCard];
+    for (std::size_t s = first; s < last; ++s, y.counts += x.card_x * y.stride) {
+        fill_table(x, s, y, cells);
+        visit_dense({cells, nx, ny, x.card_x, y.card}, [&](const auto& table) { scorer.add(sum, prepared, s, table); });
+    }
+}
+
+}  // namespace mnlearn

@@ -1,0 +1,119 @@
+#include "storage.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+namespace mnlearn {
+
+void AlignedDelete::operator()(std::uint64_t* p) const { ::operator delete[](p, std::align_val_t{64}); }
+
+AlignedWords aligned_words(std::size_t count) {
+    AlignedWords words(static_cast<std::uint64_t*>(::operator new[](count * 8 + 64, std::align_val_t{64})));
+    std::memset(words.get(), 0, count * 8 + 64);
+    return words;
+}
+
+namespace {
+
+std::int64_t total_rows(std::size_t n_records, const std::int64_t* repeats) {
+    if (!repeats) return static_cast<std::int64_t>(n_records);
+    std::int64_t total = 0;
+    for (std::size_t row = 0; row < n_records; ++row)
+        if (__builtin_add_overflow(total, repeats[row], &total)) throw std::invalid_argument("repeats must add up to less than 2^63.");
+    return total;
+}
+
+void check_codes(const Column& column, std::size_t n_records) {
+    for (std::size_t row = 0; row < n_records; ++row)
+        if (column[row] >= column.card) throw std::invalid_argument("codes must lie below the number of states of their variable.");
+}
+
+}  // namespace
+
+Store::Store(std::vector<Column> columns, std::size_t n_records, const std::int64_t* repeats, const Level& level)
+    : columns_(std::move(columns)), n_records_(n_records), repeats_(repeats), n_rows_(total_rows(n_records, repeats)), level_(&level), log_tables_(n_rows_) {
+    if (n_records >= std::size_t{1} << 31) throw std::invalid_argument("Counts holds fewer than 2^31 stored rows; got more. Split the data and add up the tables.");
+    for (const Column& column : columns_) check_codes(column, n_records);
+    number_planes();
+}
+
+bool Store::has_planes(std::size_t variable) const { return !repeats_ && columns_[variable].card >= 2 && columns_[variable].card <= kMaxPlaneCard; }
+
+void Store::number_planes() {
+    Planes& p = planes_;
+    p.words = (n_records_ + 63) / 64;
+    p.first.assign(n_variables(), kNoPlane);
+    for (std::size_t v = 0; v < n_variables(); ++v) {
+        if (!has_planes(v)) continue;
+        const std::size_t needed = columns_[v].card - 1;
+        if (p.n_planes % kBlockColumns + needed > kBlockColumns) p.n_planes = (p.n_planes / kBlockColumns + 1) * kBlockColumns;
+        p.first[v] = static_cast<std::uint32_t>(p.n_planes);
+        p.n_planes += needed;
+    }
+}
+
+const Planes& Store::planes() const {
+    std::call_once(planes_once_, [this] { build_planes(); });
+    return planes_;
+}
+
+const RowBits& Store::row_bits() const {
+    std::call_once(row_bits_once_, [this] { build_row_bits(); });
+    return row_bits_;
+}
+
+bool Store::row_bits_fit() const {
+    const std::size_t with_planes = n_variables() - static_cast<std::size_t>(std::count(planes_.first.begin(), planes_.first.end(), kNoPlane));
+    const std::size_t blocks = (planes_.n_planes + kBlockColumns - 1) / kBlockColumns;
+    return 8 * kRowWords * blocks + planes_.n_planes / 8 <= 2 * with_planes;  // bytes a row, beside one for each code
+}
+
+std::size_t Store::extra_bytes() const {
+    const std::size_t groups = planes_.bits ? (planes_.n_planes + kLanes - 1) / kLanes : 0;
+    return groups * kLanes * planes_.words * 8 + row_bits_.n_blocks * row_bits_.block_words * 8;
+}
+
+void Store::build_planes() const {
+    Planes& p = planes_;
+    p.bits = aligned_words((p.n_planes + kLanes - 1) / kLanes * kLanes * p.words);
+    p.totals.assign(p.n_planes, 0);
+    for (std::size_t v = 0; v < n_variables(); ++v) {
+        if (!has_planes(v)) continue;
+        const Column& column = columns_[v];
+        for (std::size_t word = 0; word < p.words; ++word) {
+            std::uint64_t states[kMaxPlaneCard] = {};
+            const std::size_t begin = word * 64, end = std::min(begin + 64, n_records_);
+            for (std::size_t row = begin; row < end; ++row) states[column[row]] |= std::uint64_t{1} << (row - begin);
+            for (std::uint32_t state = 0; state + 1 < column.card; ++state) {
+                const std::size_t plane = p.first[v] + state;
+                p.bits[((plane / kLanes) * p.words + word) * kLanes + plane % kLanes] = states[state];
+                p.totals[plane] += static_cast<std::uint32_t>(std::popcount(states[state]));
+            }
+        }
+    }
+}
+
+void Store::build_row_bits() const {
+    constexpr std::size_t kRowsTogether = 256;  // 16 KB of rows: they stay in cache while all variables are entered
+    RowBits& b = row_bits_;
+    b.block_words = (n_records_ + 1) * kRowWords;
+    b.n_blocks = (planes_.n_planes + kBlockColumns - 1) / kBlockColumns;
+    b.bits = aligned_words(b.n_blocks * b.block_words);
+    for (std::size_t begin = 0; begin < n_records_; begin += kRowsTogether) {
+        const std::size_t end = std::min(begin + kRowsTogether, n_records_);
+        for (std::size_t v = 0; v < n_variables(); ++v) {
+            if (!has_planes(v)) continue;
+            const std::size_t first = planes_.first[v], column = first % kBlockColumns;
+            std::uint64_t* block = b.bits.get() + first / kBlockColumns * b.block_words;
+            for (std::size_t row = begin; row < end; ++row) {
+                const std::uint32_t state = columns_[v][row];
+                if (state + 1 < columns_[v].card) block[row * kRowWords + (column + state) / 64] |= std::uint64_t{1} << ((column + state) % 64);
+            }
+        }
+    }
+}
+
+}  // namespace mnlearn

@@ -1,0 +1,86 @@
+// The coded data as the kernels see them: columns of codes borrowed from the caller, and bit-planes made from them.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "dispatch.hpp"
+#include "log_tables.hpp"
+
+namespace mnlearn {
+
+// One variable: codes of one byte (at most 256 states) or two. Exactly one of the pointers is set, except for the
+// constant stand-in that `local` scores use as y: one state, no codes.
+struct Column {
+    const std::uint8_t* narrow = nullptr;
+    const std::uint16_t* wide = nullptr;
+    std::uint32_t card = 1;
+
+    std::uint32_t operator[](std::size_t row) const { return narrow ? narrow[row] : wide ? wide[row] : 0u; }
+};
+
+// Planes are kept for variables of at most nine states: eight planes, one byte a value. Together with the byte of
+// the code itself that is two bytes a value, below the three that the library promises.
+inline constexpr std::uint32_t kMaxPlaneCard = 9;
+inline constexpr std::uint32_t kNoPlane = std::numeric_limits<std::uint32_t>::max();
+
+struct AlignedDelete {
+    void operator()(std::uint64_t* p) const;
+};
+using AlignedWords = std::unique_ptr<std::uint64_t[], AlignedDelete>;
+AlignedWords aligned_words(std::size_t count);  // zeroed, at a multiple of 64 bytes
+
+struct Planes {
+    std::size_t words = 0;                     // per plane
+    std::size_t n_planes = 0;                  // numbered so that no variable crosses a multiple of 512
+    AlignedWords bits;                         // interleaved: see kernels/planes.hpp
+    std::vector<std::uint32_t> first;          // per variable: its first plane, or kNoPlane; states 0..card-2 follow
+    std::vector<std::uint32_t> totals;         // per plane: its number of rows
+};
+
+// The same bits row by row, in blocks of 512 planes: see kernels/vertical.hpp.
+struct RowBits {
+    std::size_t n_blocks = 0;
+    std::size_t block_words = 0;               // rows and the empty row
+    AlignedWords bits;
+};
+
+class Store {
+public:
+    Store(std::vector<Column> columns, std::size_t n_records, const std::int64_t* repeats, const Level& level);
+
+    std::size_t n_variables() const { return columns_.size(); }
+    std::size_t n_records() const { return n_records_; }  // stored rows
+    std::int64_t n_rows() const { return n_rows_; }       // repeats included
+    const Column& column(std::size_t variable) const { return columns_[variable]; }
+    const std::int64_t* repeats() const { return repeats_; }
+    const Level& level() const { return *level_; }
+    bool has_planes(std::size_t variable) const;
+    const Planes& planes() const;      // built at the first call; hold on to it, asking costs a few nanoseconds
+    std::uint32_t first_plane(std::int32_t variable) const { return planes_.first[static_cast<std::size_t>(variable)]; }
+    const RowBits& row_bits() const;   // likewise
+    bool row_bits_fit() const;         // within the promised memory; few variables leave blocks mostly empty
+    std::size_t extra_bytes() const;   // what has been built so far
+    LogTables& log_tables() const { return log_tables_; }
+
+private:
+    void number_planes();
+    void build_planes() const;
+    void build_row_bits() const;
+
+    std::vector<Column> columns_;
+    std::size_t n_records_;
+    const std::int64_t* repeats_;
+    std::int64_t n_rows_;
+    const Level* level_;
+    mutable std::once_flag planes_once_, row_bits_once_;
+    mutable Planes planes_;
+    mutable RowBits row_bits_;
+    mutable LogTables log_tables_;
+};
+
+}  // namespace mnlearn

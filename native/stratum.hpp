@@ -1,0 +1,145 @@
+// One stratum's table of (x, y), dense or sparse, behind one face.
+//
+// A score visits non-empty cells in lexicographic order, then non-empty margins in order of state. Both forms give
+// the same visits in the same order, so a score has the same bits whichever form the counting chose.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace mnlearn {
+
+// Two by two, in registers. It visits empty cells too: every term of an empty cell is exactly 0.
+struct BinaryStratum {
+    std::int64_t n00, n01, n10, n11;
+    std::int64_t n0_, n1_, n_0, n_1, n;
+
+    BinaryStratum(std::int64_t c00, std::int64_t c01, std::int64_t c10, std::int64_t c11)
+        : n00(c00), n01(c01), n10(c10), n11(c11), n0_(c00 + c01), n1_(c10 + c11), n_0(c00 + c10), n_1(c01 + c11), n(c00 + c01 + c10 + c11) {}
+
+    double adjusted_dof() const { return n0_ && n1_ && n_0 && n_1 ? 1.0 : 0.0; }
+    template <class F> void cells(F visit) const {
+        visit(n00, n0_, n_0);
+        visit(n01, n0_, n_1);
+        visit(n10, n1_, n_0);
+        visit(n11, n1_, n_1);
+    }
+    template <class F> void rows(F visit) const {
+        visit(n0_);
+        visit(n1_);
+    }
+    template <class F> void columns(F visit) const {
+        visit(n_0);
+        visit(n_1);
+    }
+};
+
+struct DenseStratum {
+    const std::int64_t* counts;  // counts[a * ry + b]
+    std::int64_t* nx;
+    std::int64_t* ny;
+    std::uint32_t rx, ry;
+    std::int64_t n = 0;
+
+    void sum_margins() {
+        n = 0;
+        for (std::uint32_t b = 0; b < ry; ++b) ny[b] = 0;
+        for (std::uint32_t a = 0; a < rx; ++a) {
+            std::int64_t row = 0;
+            for (std::uint32_t b = 0; b < ry; ++b) {
+                const std::int64_t cell = counts[a * ry + b];
+                row += cell;
+                ny[b] += cell;
+            }
+            nx[a] = row;
+            n += row;
+        }
+    }
+    double adjusted_dof() const { return static_cast<double>(occupied(nx, rx) - 1) * static_cast<double>(occupied(ny, ry) - 1); }
+    template <class F> void cells(F visit) const {
+        for (std::uint32_t a = 0; a < rx; ++a)
+            for (std::uint32_t b = 0; b < ry; ++b)
+                if (const std::int64_t cell = counts[a * ry + b]) visit(cell, nx[a], ny[b]);
+    }
+    template <class F> void rows(F visit) const {
+        for (std::uint32_t a = 0; a < rx; ++a)
+            if (nx[a]) visit(nx[a]);
+    }
+    template <class F> void columns(F visit) const {
+        for (std::uint32_t b = 0; b < ry; ++b)
+            if (ny[b]) visit(ny[b]);
+    }
+
+    static std::int64_t occupied(const std::int64_t* margin, std::uint32_t card) {
+        return std::count_if(margin, margin + card, [](std::int64_t m) { return m != 0; });
+    }
+};
+
+// Scores one dense table, by the binary form when it is two by two: one form per shape, so the bits agree.
+template <class Visit> void visit_dense(DenseStratum table, Visit visit) {
+    const std::int64_t* c = table.counts;
+    if (table.rx == 2 && table.ry == 2) return visit(BinaryStratum(c[0], c[1], c[2], c[3]));
+    table.sum_margins();
+    visit(table);
+}
+
+// For tables with far more cells than rows: two variables of 65,535 states have 4 · 10^9 cells, but no more than N
+// of them are occupied.
+class SparseStratum {
+public:
+    struct Cell {
+        std::uint64_t key;  // a * ry + b
+        std::int64_t count;
+    };
+
+    SparseStratum(std::uint32_t card_x, std::uint32_t card_y) : ry_(card_y), nx_(card_x, 0), ny_(card_y, 0) {}
+
+    void clear() {
+        for (const Cell& cell : cells_) nx_[cell.key / ry_] = ny_[cell.key % ry_] = 0;
+        cells_.clear();
+        n = 0;
+    }
+    void add(std::uint32_t a, std::uint32_t b, std::int64_t times) { cells_.push_back({static_cast<std::uint64_t>(a) * ry_ + b, times}); }
+    void sum_margins() {
+        std::sort(cells_.begin(), cells_.end(), [](const Cell& u, const Cell& v) { return u.key < v.key; });
+        std::size_t kept = 0;
+        for (const Cell& cell : cells_) {
+            if (kept && cells_[kept - 1].key == cell.key) cells_[kept - 1].count += cell.count;
+            else cells_[kept++] = cell;
+        }
+        cells_.resize(kept);
+        states_y_.clear();
+        n_rows_ = 0;
+        for (const Cell& cell : cells_) {
+            n_rows_ += nx_[cell.key / ry_] == 0;
+            nx_[cell.key / ry_] += cell.count;
+            if (ny_[cell.key % ry_] == 0) states_y_.push_back(static_cast<std::uint32_t>(cell.key % ry_));
+            ny_[cell.key % ry_] += cell.count;
+            n += cell.count;
+        }
+        std::sort(states_y_.begin(), states_y_.end());
+    }
+    double adjusted_dof() const { return (static_cast<double>(n_rows_) - 1.0) * (static_cast<double>(states_y_.size()) - 1.0); }
+    template <class F> void cells(F visit) const {
+        for (const Cell& cell : cells_) visit(cell.count, nx_[cell.key / ry_], ny_[cell.key % ry_]);
+    }
+    template <class F> void rows(F visit) const {
+        for (std::size_t k = 0; k < cells_.size(); ++k)
+            if (k == 0 || cells_[k].key / ry_ != cells_[k - 1].key / ry_) visit(nx_[cells_[k].key / ry_]);
+    }
+    template <class F> void columns(F visit) const {
+        for (const std::uint32_t b : states_y_) visit(ny_[b]);
+    }
+
+    std::int64_t n = 0;
+
+private:
+    std::uint64_t ry_;
+    std::int64_t n_rows_ = 0;
+    std::vector<Cell> cells_;
+    std::vector<std::int64_t> nx_, ny_;
+    std::vector<std::uint32_t> states_y_;
+};
+
+}  // namespace mnlearn

@@ -1,0 +1,48 @@
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+class Store:
+    def __init__(
+        self,
+        columns: Sequence[NDArray[Any]],
+        cards: Sequence[int],
+        repeats: NDArray[np.int64] | None,
+        n_records: int,
+        level: str = "",
+    ) -> None: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def level(self) -> str: ...
+    @property
+    def extra_bytes(self) -> int: ...
+
+def levels() -> list[str]: ...
+def reduce(
+    store: Store,
+    kernel: str,
+    settings: Sequence[float],
+    x: int,
+    ys: NDArray[np.int32],
+    z: NDArray[np.int32],
+    n_threads: int,
+) -> NDArray[np.float64]: ...
+def local(
+    store: Store, kernel: str, settings: Sequence[float], x: int, z: NDArray[np.int32]
+) -> NDArray[np.float64]: ...
+def reduce_all(store: Store, kernel: str, settings: Sequence[float], n_threads: int) -> NDArray[np.float64]: ...
+def tables(
+    store: Store, x: int, ys: NDArray[np.int32], z: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]: ...
+def count_strata(store: Store, z: NDArray[np.int32]) -> int: ...
+def score_table(
+    kernel: str,
+    settings: Sequence[float],
+    counts: NDArray[np.int64],
+    n_rows: int,
+    n_configurations: float,
+    log_n_configurations: float,
+) -> list[float]: ...

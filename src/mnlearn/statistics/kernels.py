@@ -1,0 +1,91 @@
+"""What a scan can compute from each table (x, y | z) while the table is in cache.
+
+Each function checks its settings and returns a `Kernel`, the order form that `Counts.reduce` and every other
+`Statistics` understand.
+"""
+
+from __future__ import annotations
+
+from math import isfinite, log
+from typing import Literal, TypeAlias
+
+from mnlearn.errors import InputError, unknown_name
+from mnlearn.protocols import Kernel
+
+DofRule: TypeAlias = Literal["adjusted", "observed", "all"]
+_DOF_RULES: dict[str, float] = {"adjusted": 0.0, "observed": 1.0, "all": 2.0}
+
+
+def chi2(dof: DofRule = "adjusted") -> Kernel:
+    """Pearson's chi-square Σ (o − e)² / e and its degrees of freedom.
+
+    Parameters
+    ----------
+    dof
+        ``"adjusted"``: Σ over observed strata of (non-empty rows − 1)(non-empty columns − 1);
+        ``"observed"``: (I − 1)(J − 1) × observed strata; ``"all"``: (I − 1)(J − 1) × all configurations of z.
+    """
+    return Kernel("chi2", ("statistic", "dof"), (_rule(dof),))
+
+
+def g2(dof: DofRule = "adjusted") -> Kernel:
+    """The likelihood ratio G² = 2 Σ o log(o / e) and its degrees of freedom; `dof` as in `chi2`."""
+    return Kernel("g2", ("statistic", "dof"), (_rule(dof),))
+
+
+def mi(dof: DofRule = "adjusted") -> Kernel:
+    """Conditional mutual information in nats, G² / (2N), and the degrees of freedom; `dof` as in `chi2`."""
+    return Kernel("mi", ("mutual_information", "dof"), (_rule(dof),))
+
+
+def bayes(*, alpha: float = 1.0, beta: float = 1.0, gamma: float = 1.0, prior: float = 0.5) -> Kernel:
+    """The log posterior of independence, log P(CI | D)  [BJP18, App. C].
+
+    Parameters
+    ----------
+    alpha, beta, gamma
+        Dirichlet priors of a cell of x, of y, and of the pair.
+    prior
+        P(M_CI), how probable independence is before the data.
+    """
+    for name, value in (("alpha", alpha), ("beta", beta), ("gamma", gamma)):
+        _positive(name, value)
+    if not 0.0 < prior < 1.0:
+        raise InputError(f"prior must lie between 0 and 1, both excluded; got {prior}. Use 0.5 if you do not know.")
+    return Kernel("bayes", ("log_independent",), (float(alpha), float(beta), float(gamma), log(prior)))
+
+
+def dirichlet(prior_cell: float | None = None, *, sample_size: float | None = None) -> Kernel:
+    """The Dirichlet-multinomial log marginal likelihood of x given z + y  [MPL17, Eq. 6].
+
+    Parameters
+    ----------
+    prior_cell
+        The prior α of every cell; 1/2 (Jeffreys) when nothing is given.
+    sample_size
+        Instead: an equivalent sample size N′, spread over all cells of the declared table, α = N′ / (r q).
+    """
+    if prior_cell is not None and sample_size is not None:
+        raise InputError("prior_cell and sample_size exclude each other; got both. Give one of them.")
+    if sample_size is not None:
+        return Kernel("dirichlet", ("log_score",), (_positive("sample_size", sample_size), 1.0))
+    return Kernel(
+        "dirichlet", ("log_score",), (_positive("prior_cell", 0.5 if prior_cell is None else prior_cell), 0.0)
+    )
+
+
+def entropy() -> Kernel:
+    """The conditional entropy H(x | z + y) in nats; −N times it is the maximised log-likelihood of x."""
+    return Kernel("entropy", ("entropy",))
+
+
+def _rule(dof: str) -> float:
+    if dof not in _DOF_RULES:
+        raise unknown_name("dof rule", dof, _DOF_RULES)
+    return _DOF_RULES[dof]
+
+
+def _positive(name: str, value: float) -> float:
+    if not (isfinite(value) and value > 0):
+        raise InputError(f"{name} must be a positive number; got {value}. The usual values are 0.5 and 1.")
+    return float(value)
