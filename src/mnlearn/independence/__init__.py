@@ -1,1 +1,19 @@
+"""Judges of independence: tests, a posterior, an oracle, and wrappers around any of them."""
 
+from mnlearn.independence.bayesian import BayesianTest
+from mnlearn.independence.discrete import ChiSquare, GTest, MutualInformation
+from mnlearn.independence.gaussian import PartialCorrelation
+from mnlearn.independence.oracle import SeparationOracle
+from mnlearn.independence.wrappers import Audited, Budgeted, Remembered
+
+__all__ = [
+    "Audited",
+    "BayesianTest",
+    "Budgeted",
+    "ChiSquare",
+    "GTest",
+    "MutualInformation",
+    "PartialCorrelation",
+    "Remembered",
+    "SeparationOracle",
+]

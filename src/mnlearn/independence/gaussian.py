@@ -7,11 +7,11 @@ conditioning set costs.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from math import log, sqrt
+from math import sqrt
 
 import numpy as np
 
-from mnlearn.errors import InputError
+from mnlearn.independence._asking import log_level
 from mnlearn.independence._tails import log_two_sided_normal
 from mnlearn.protocols import Evidence, FloatArray, IntArray, Verdict, Verdicts
 from mnlearn.statistics.moments import Moments
@@ -50,10 +50,8 @@ class PartialCorrelation:
     name = "pcor"
 
     def __init__(self, moments: Moments, alpha: float = 0.05) -> None:
-        if not 0.0 < alpha < 1.0:
-            raise InputError(f"alpha must be between 0 and 1, both excluded; got {alpha}. Usual values: 0.05, 0.01.")
+        self._log_alpha = log_level(alpha)
         self._moments, self._alpha = moments, float(alpha)
-        self._log_alpha = log(alpha)
 
     @property
     def n_variables(self) -> int:

@@ -1,0 +1,202 @@
+"""Tests of independence for categorical variables: one table, one rule for degrees of freedom.
+
+The rule for unseen cells and strata is written once, in the native core: a stratum of z without rows adds nothing;
+within a stratum, states of x or y that do not occur there add no degrees of freedom (rule "adjusted", the default;
+the papers do not say which rule they use). With no degrees of freedom left p = 1: so a constant column is
+independent of everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from mnlearn.errors import InputError, unknown_name
+from mnlearn.independence._asking import log_level, one, verdicts
+from mnlearn.independence._tails import log_chi2_sf
+from mnlearn.protocols import Evidence, FloatArray, Kernel, Statistics, VarSet, Verdict, Verdicts
+from mnlearn.statistics import kernels
+from mnlearn.statistics.kernels import DofRule
+
+
+@dataclass(frozen=True)
+class ChiSquare:
+    """Pearson's test: dependent iff p <= alpha, p the upper tail of chi-square at Σ (o − e)² / e.
+
+    Parameters
+    ----------
+    statistics
+        Where the tables come from, usually `Counts`.
+    alpha
+        The level, between 0 and 1.
+    dof
+        The rule for degrees of freedom: "adjusted", "observed" or "all"; see `mnlearn.statistics.kernels.chi2`.
+
+    Notes
+    -----
+    A scan over many y is one pass of the statistics. log p is right where p underflows: a p of 1e-10000 still orders.
+
+    Examples
+    --------
+    >>> from mnlearn.data import Dataset
+    >>> from mnlearn.statistics import Counts
+    >>> test = ChiSquare(Counts(Dataset.from_codes([[0, 1] * 20, [0, 1] * 20, [0, 0, 1, 1] * 10])))
+    >>> test(0, 1, frozenset()).independent, test(0, 2, frozenset()).independent
+    (False, True)
+    """
+
+    name: ClassVar[str] = "chi2"
+    statistics: Statistics
+    alpha: float = 0.05
+    dof: DofRule = "adjusted"
+    _log_alpha: float = field(init=False, repr=False)
+    _kernel: Kernel = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_log_alpha", log_level(self.alpha))
+        object.__setattr__(self, "_kernel", self._make_kernel(self.dof))
+
+    _make_kernel = staticmethod(kernels.chi2)
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables the data have."""
+        return len(self.statistics.cards)
+
+    def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
+        """Is x independent of y given z?"""
+        return one(self, x, y, z)
+
+    def scan(self, x: int, ys: Sequence[int], z: VarSet) -> Verdicts:
+        """The same for many y; the support is log p."""
+        return verdicts(self.evidence(x, ys, z))
+
+    def evidence(self, x: int, ys: Sequence[int], z: VarSet) -> Evidence:
+        """The statistic, its degrees of freedom and log p for each y."""
+        statistic, dof = self.statistics.reduce(self._kernel, x, ys, z)
+        log_p = log_chi2_sf(statistic, dof)
+        return Evidence(log_p > self._log_alpha, statistic=statistic, dof=dof, log_p=log_p)
+
+
+@dataclass(frozen=True)
+class GTest(ChiSquare):
+    """The likelihood-ratio test: as `ChiSquare`, with G² = 2 Σ o log(o / e) in place of Pearson's statistic.
+
+    Parameters
+    ----------
+    statistics, alpha, dof
+        As in `ChiSquare`.
+
+    Examples
+    --------
+    >>> from mnlearn.data import Dataset
+    >>> from mnlearn.statistics import Counts
+    >>> test = GTest(Counts(Dataset.from_codes([[0, 1] * 20, [0, 1] * 20, [0, 0, 1, 1] * 10])))
+    >>> test.evidence(0, [1, 2], frozenset()).statistic.round(3).tolist()
+    [55.452, 0.0]
+    """
+
+    name: ClassVar[str] = "g2"
+    _make_kernel = staticmethod(kernels.g2)
+
+
+@dataclass(frozen=True)
+class MutualInformation:
+    """Conditional mutual information I(x; y | z) in nats, judged by a threshold or by permutations.
+
+    Parameters
+    ----------
+    statistics
+        Where the tables come from, usually `Counts`.
+    decide
+        ``"threshold"``: dependent iff I > threshold. ``"permutation"``: dependent iff p <= alpha, p the share of
+        tables at least as informative among tables with x shuffled within the strata of z.
+    threshold
+        In nats; for ``"threshold"``.
+    alpha, n_permutations, seed
+        For ``"permutation"``: p = (1 + how many are as large) / (1 + n_permutations).
+
+    Notes
+    -----
+    Shuffling x within a stratum keeps both margins, so shuffled tables are drawn directly with the margins fixed
+    (the same distribution, at a cost that does not grow with the rows). The draws depend on the seed and on the
+    indices {x, y}, z: the same question gets the same answer, but renaming columns draws anew. With a threshold
+    there is no p-value: log p is 0 where I <= threshold and -I N elsewhere, which orders pairs by strength.
+    """
+
+    name: ClassVar[str] = "mi"
+    statistics: Statistics
+    decide: Literal["threshold", "permutation"] = "permutation"
+    threshold: float = 0.01
+    alpha: float = 0.05
+    n_permutations: int = 199
+    seed: int = 0
+    _log_alpha: float = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.decide not in ("threshold", "permutation"):
+            raise unknown_name("decide", self.decide, ["threshold", "permutation"])
+        if not (isfinite(self.threshold) and self.threshold >= 0):
+            raise InputError(f"threshold must be 0 or more, in nats; got {self.threshold}. A usual value is 0.01.")
+        if self.n_permutations < 1:
+            raise InputError(f"n_permutations must be at least 1; got {self.n_permutations}. A usual value is 199.")
+        object.__setattr__(self, "_log_alpha", log_level(self.alpha))
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables the data have."""
+        return len(self.statistics.cards)
+
+    def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
+        """Is x independent of y given z?"""
+        return one(self, x, y, z)
+
+    def scan(self, x: int, ys: Sequence[int], z: VarSet) -> Verdicts:
+        """The same for many y."""
+        return verdicts(self.evidence(x, ys, z))
+
+    def evidence(self, x: int, ys: Sequence[int], z: VarSet) -> Evidence:
+        """The mutual information (as `statistic`), the degrees of freedom and log p for each y."""
+        information, dof = self.statistics.reduce(kernels.mi(), x, ys, z)
+        if self.decide == "threshold":
+            independent = information <= self.threshold
+            log_p = np.where(independent, 0.0, -information * self.statistics.n_rows)
+            return Evidence(independent, statistic=information, dof=dof, log_p=log_p)
+        log_p = np.array([self._log_permutation_p(x, int(y), z) for y in ys], dtype=np.float64)
+        return Evidence(log_p > self._log_alpha, statistic=information, dof=dof, log_p=log_p)
+
+    def _log_permutation_p(self, x: int, y: int, z: VarSet) -> float:
+        """log of the share of shuffled tables with at least the observed information."""
+        first, second = min(x, y), max(x, y)
+        counts = self.statistics.tables(first, [second], z).counts[0]
+        rng = np.random.default_rng([self.seed, first, second, *sorted(z)])
+        observed, shuffled = 0.0, np.zeros(self.n_permutations)
+        for table in counts:
+            kept = table[table.sum(1) > 0][:, table.sum(0) > 0]
+            if min(kept.shape) < 2:
+                continue  # one row or one column: every shuffle is the same table
+            observed += float(_n_log_n(kept[None])[0])
+            shuffled += _shuffled_n_log_n(kept, self.n_permutations, rng)
+        tolerance = 1e-9 * (1.0 + abs(observed))  # equal tables must count as equal
+        as_large = int((shuffled >= observed - tolerance).sum())
+        return float(np.log1p(as_large) - np.log1p(self.n_permutations))
+
+
+def _n_log_n(tables: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> FloatArray:
+    """Σ o log o of each table: with the margins fixed, all that varies in its mutual information."""
+    counts = tables.astype(np.float64)
+    return np.asarray((counts * np.log(np.maximum(counts, 1.0))).sum(axis=(1, 2)))
+
+
+def _shuffled_n_log_n(
+    table: np.ndarray[tuple[int, ...], np.dtype[np.int64]], n_draws: int, rng: np.random.Generator
+) -> FloatArray:
+    """The same for tables drawn with both margins of this one."""
+    from scipy.stats import random_table
+
+    draws = random_table(table.sum(1), table.sum(0), seed=rng).rvs(n_draws)
+    return _n_log_n(np.asarray(draws, dtype=np.int64))

@@ -1,0 +1,179 @@
+"""Wrap any judge, change none: memory, accounting, a budget.
+
+Each is an independence test like the one inside it, so they nest: `Audited(Budgeted(Remembered(test), 10_000))`.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from math import nan
+
+import numpy as np
+
+from mnlearn.errors import BudgetExceeded, InputError
+from mnlearn.protocols import IndependenceTest, VarSet, Verdict, Verdicts
+
+_Question = tuple[int, int, tuple[int, ...]]  # the smaller index, the larger, z in order: independence is symmetric
+
+
+class Remembered:
+    """Asks the same question of the test inside only once.
+
+    Parameters
+    ----------
+    test
+        The judge inside.
+    max_questions
+        How many answers are kept; past that, the one not used for longest goes.
+
+    Attributes
+    ----------
+    recalled
+        How many answers came from memory.
+    """
+
+    def __init__(self, test: IndependenceTest, max_questions: int = 1_000_000) -> None:
+        if max_questions < 1:
+            raise InputError(f"max_questions must be at least 1; got {max_questions}. Leave it out for a million.")
+        self._test, self._max_questions = test, max_questions
+        self._answers: OrderedDict[_Question, Verdict] = OrderedDict()
+        self.recalled = 0
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables the test inside knows."""
+        return self._test.n_variables
+
+    def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
+        """The remembered answer with source "memo", or a fresh one."""
+        known = self._recall(x, y, z)
+        if known is not None:
+            return known
+        verdict = self._test(x, y, z)
+        self._keep(_question(x, y, z), verdict)
+        return verdict
+
+    def scan(self, x: int, ys: Sequence[int], z: VarSet) -> Verdicts:
+        """Ask inside, in one scan, only for the y not yet known; the source is "memo" when all were known."""
+        answers = [self._recall(x, int(y), z) for y in ys]
+        unknown = [k for k, answer in enumerate(answers) if answer is None]
+        source = "memo" if answers and not unknown else "data"
+        if unknown:
+            fresh = self._test.scan(x, [int(ys[k]) for k in unknown], z)
+            source = fresh.source
+            for place, k in enumerate(unknown):
+                answers[k] = fresh.one(place)
+                self._keep(_question(x, int(ys[k]), z), fresh.one(place))
+        return _stack((a for a in answers if a is not None), source)
+
+    def _recall(self, x: int, y: int, z: VarSet) -> Verdict | None:
+        question = _question(x, y, z)
+        known = self._answers.get(question)
+        if known is None:
+            return None
+        self._answers.move_to_end(question)
+        self.recalled += 1
+        return known._replace(source="memo")
+
+    def _keep(self, question: _Question, verdict: Verdict) -> None:
+        self._answers[question] = verdict
+        if len(self._answers) > self._max_questions:
+            self._answers.popitem(last=False)
+
+
+class Audited:
+    """Counts what is asked of the test inside.
+
+    Attributes
+    ----------
+    asked
+        How many questions, each y of a scan being one.
+    weighted
+        The same, each question weighing 2 + |z|: the cost in the first paper's accounting  [JAIR09, Sec. 5].
+    largest_z
+        The size of the largest conditioning set.
+    """
+
+    def __init__(self, test: IndependenceTest) -> None:
+        self._test = test
+        self.asked, self.weighted, self.largest_z = 0, 0, 0
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables the test inside knows."""
+        return self._test.n_variables
+
+    def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
+        """Ask, then count."""
+        verdict = self._test(x, y, z)
+        self._count(1, len(z))
+        return verdict
+
+    def scan(self, x: int, ys: Sequence[int], z: VarSet) -> Verdicts:
+        """Ask, then count each y."""
+        answers = self._test.scan(x, ys, z)
+        self._count(len(ys), len(z))
+        return answers
+
+    def _count(self, n_questions: int, size_z: int) -> None:
+        self.asked += n_questions
+        self.weighted += n_questions * (2 + size_z)
+        self.largest_z = max(self.largest_z, size_z if n_questions else 0)
+
+
+class Budgeted:
+    """Refuses, by `BudgetExceeded`, the question that would pass the budget: a ceiling, never a hint.
+
+    Parameters
+    ----------
+    test
+        The judge inside.
+    max_tests
+        How many questions may be asked; each y of a scan is one. A scan that does not fit is refused whole.
+
+    Attributes
+    ----------
+    left
+        How many questions may still be asked.
+    """
+
+    def __init__(self, test: IndependenceTest, max_tests: int) -> None:
+        if max_tests < 0:
+            raise InputError(f"max_tests must be 0 or more; got {max_tests}. Leave the wrapper out for no limit.")
+        self._test, self.max_tests, self.left = test, max_tests, max_tests
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables the test inside knows."""
+        return self._test.n_variables
+
+    def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
+        """Spend one, then ask."""
+        self._spend(1)
+        return self._test(x, y, z)
+
+    def scan(self, x: int, ys: Sequence[int], z: VarSet) -> Verdicts:
+        """Spend one per y, then ask."""
+        self._spend(len(ys))
+        return self._test.scan(x, ys, z)
+
+    def _spend(self, n_questions: int) -> None:
+        if n_questions > self.left:
+            raise BudgetExceeded(
+                f"max_tests allows {self.max_tests} tests; {self.max_tests - self.left} are spent, {n_questions} more "
+                "were asked. Raise max_tests, or use the result so far."
+            )
+        self.left -= n_questions
+
+
+def _question(x: int, y: int, z: VarSet) -> _Question:
+    return (x, y, tuple(sorted(z))) if x < y else (y, x, tuple(sorted(z)))
+
+
+def _stack(answers: Iterable[Verdict], source: str) -> Verdicts:
+    listed = list(answers)
+    support = [nan if a.log_support is None else a.log_support for a in listed]
+    return Verdicts(
+        np.array([a.independent for a in listed], dtype=np.bool_), np.array(support, dtype=np.float64), source
+    )

@@ -1,0 +1,155 @@
+"""Chi-square, G² and mutual information: values, tails, the rules for tables that say nothing."""
+
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import stats
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.errors import InputError
+from mnlearn.independence import ChiSquare, GTest, MutualInformation
+from mnlearn.statistics import Counts
+
+import reference
+
+_CELLS = ((0, 0), (0, 1), (1, 0), (1, 1))
+
+
+def counts_of(table: list[list[int]]) -> Counts:
+    """Data with this table of (x, y), and a constant third column."""
+    cells = [(a, b, n) for a, row in enumerate(table) for b, n in enumerate(row)]
+    x, y, repeats = zip(*cells, strict=True)
+    return Counts(
+        Dataset.from_codes([x, y, [0] * len(x)], cards=[len(table), len(table[0]), 1], repeats=np.array(repeats))
+    )
+
+
+@pytest.mark.parametrize("table", [[[10, 20], [30, 5]], [[3, 4, 5], [9, 1, 2]], [[1, 2], [3, 4], [50, 6]]])
+def test_unconditional_tests_agree_with_scipy(table: list[list[int]]) -> None:
+    for test, power in ((ChiSquare(counts_of(table)), 1.0), (GTest(counts_of(table)), 0.0)):
+        want = stats.chi2_contingency(np.array(table), correction=False, lambda_=power)
+        got = test.evidence(0, [1], frozenset())
+        assert got.statistic is not None
+        assert got.dof is not None
+        assert got.log_p is not None
+        assert got.statistic[0] == pytest.approx(want.statistic, rel=1e-12)
+        assert got.dof[0] == want.dof
+        assert np.exp(got.log_p[0]) == pytest.approx(want.pvalue, rel=1e-10)
+        assert got.independent[0] == (want.pvalue > 0.05)
+
+
+def test_log_p_is_right_far_below_the_smallest_double() -> None:
+    """A perfect dependence of 25,000 rows: p about 1e-10858 or less."""
+    test = ChiSquare(counts_of([[25_000, 0], [0, 25_000]]))
+    got = test(0, 1, frozenset()).log_support
+    assert got is not None
+    with mpmath.workdps(40):
+        want = mpmath.log(mpmath.gammainc(mpmath.mpf(1) / 2, mpmath.mpf(25_000), regularized=True))
+    assert got == pytest.approx(float(want), rel=1e-12)
+    assert -25_010 < got < -25_000
+
+
+def test_stronger_dependence_still_orders_when_p_underflows() -> None:
+    weaker, stronger = counts_of([[9_000, 1_000], [1_000, 9_000]]), counts_of([[9_900, 100], [100, 9_900]])
+    a, b = ChiSquare(weaker)(0, 1, frozenset()).log_support, ChiSquare(stronger)(0, 1, frozenset()).log_support
+    assert a is not None
+    assert b is not None
+    assert b < a < -745
+
+
+def test_a_constant_column_is_independent_of_everything() -> None:
+    for test in (
+        ChiSquare(counts_of([[5, 1], [1, 5]])),
+        GTest(counts_of([[5, 1], [1, 5]])),
+        MutualInformation(counts_of([[5, 1], [1, 5]])),
+        ChiSquare(counts_of([[5, 1], [1, 5]]), dof="all"),
+    ):
+        assert test(0, 2, frozenset()) == (True, 0.0, "data")
+        assert test(2, 1, frozenset({0})) == (True, 0.0, "data")
+
+
+def test_a_state_declared_but_unseen_costs_no_degrees_of_freedom() -> None:
+    data = Dataset.from_codes([[0, 1, 0, 1, 1], [0, 1, 1, 0, 1], [0, 0, 0, 0, 0]], cards=[5, 2, 3])
+    dof = ChiSquare(Counts(data)).evidence(0, [1], frozenset({2})).dof
+    assert dof is not None
+    assert dof.tolist() == [1.0]
+    dof = ChiSquare(Counts(data), dof="all").evidence(0, [1], frozenset({2})).dof
+    assert dof is not None
+    assert dof.tolist() == [4.0 * 3]
+
+
+def test_under_independence_p_values_are_uniform() -> None:
+    """400 independent tests at level 0.05: the number of rejections stays within a 1e-6 band of 20."""
+    rng = np.random.default_rng(11)
+    codes = rng.integers(0, 3, (4000, 401))
+    counts = Counts(Dataset.from_codes(codes))
+    for test in (ChiSquare(counts), GTest(counts)):
+        rejected = int((~test.scan(0, range(1, 401), frozenset()).independent).sum())
+        low, high = stats.binom.interval(1 - 1e-6, 400, 0.05)
+        assert low <= rejected <= high
+
+
+def test_permutation_p_values_are_uniform_and_find_dependence() -> None:
+    rng = np.random.default_rng(12)
+    codes = rng.integers(0, 2, (120, 81))
+    codes[:, 80] = np.where(rng.random(120) < 0.8, codes[:, 0], codes[:, 80])
+    test = MutualInformation(Counts(Dataset.from_codes(codes)), n_permutations=99)
+    found = test.scan(0, range(1, 81), frozenset())
+    low, high = stats.binom.interval(1 - 1e-6, 79, 0.05)
+    assert low <= int((~found.independent[:79]).sum()) <= high
+    assert not found.independent[79]
+    assert found.log_support[79] == pytest.approx(np.log(1 / 100))
+    assert test.scan(0, range(1, 81), frozenset()).log_support.tolist() == found.log_support.tolist()
+
+
+def test_shuffling_within_strata_gives_the_p_value_of_the_conditional_test() -> None:
+    """A common cause: strongly dependent at the margin; given it, the p-value of G² to within the draws' noise."""
+    rng = np.random.default_rng(13)
+    z = rng.integers(0, 2, 2000)
+    x, y = (np.where(rng.random(2000) < 0.9, z, 1 - z) for _ in range(2))
+    counts = Counts(Dataset.from_codes([x, y, z]))
+    test = MutualInformation(counts, n_permutations=4999)
+    marginal, conditional = test(0, 1, frozenset()).log_support, test(0, 1, frozenset({2})).log_support
+    by_tail = GTest(counts)(0, 1, frozenset({2})).log_support
+    assert marginal is not None
+    assert conditional is not None
+    assert by_tail is not None
+    assert marginal == pytest.approx(np.log(1 / 5000))
+    assert np.exp(conditional) == pytest.approx(np.exp(by_tail), rel=0.35)
+
+
+def test_the_permutation_p_value_is_that_of_fishers_exact_test() -> None:
+    """For a two-by-two table information is unimodal in the cell, so the exact p can be enumerated."""
+    table = np.array([[8, 2], [3, 9]])
+    test = MutualInformation(counts_of(table.tolist()), n_permutations=20_000)
+    law = stats.hypergeom(22, 10, 11)
+    cells = np.arange(0, 11)
+    info = [
+        float(reference.g2({(): {c: n for c, n in zip(_CELLS, (k, 10 - k, 11 - k, 1 + k), strict=True) if n}}))
+        for k in cells.tolist()
+    ]
+    exact = sum(law.pmf(k) for k, g in zip(cells, info, strict=True) if g >= info[8] - 1e-9)
+    got = test(0, 1, frozenset()).log_support
+    assert got is not None
+    assert np.exp(got) == pytest.approx(exact, abs=4.9 * np.sqrt(exact * (1 - exact) / 20_000) + 1e-4)
+
+
+def test_a_threshold_decides_by_information_alone() -> None:
+    counts = counts_of([[30, 20], [20, 30]])
+    information = 0.5 * (0.6 * np.log(1.2) + 0.4 * np.log(0.8)) * 2
+    assert MutualInformation(counts, decide="threshold", threshold=information + 1e-9)(0, 1, frozenset()).independent
+    assert not MutualInformation(counts, decide="threshold", threshold=information - 1e-9)(
+        0, 1, frozenset()
+    ).independent
+
+
+def test_bad_settings_are_refused() -> None:
+    counts = counts_of([[1, 2], [3, 4]])
+    with pytest.raises(InputError, match="threshold must be 0 or more"):
+        MutualInformation(counts, threshold=-1.0)
+    with pytest.raises(InputError, match="n_permutations must be at least 1"):
+        MutualInformation(counts, n_permutations=0)
+    with pytest.raises(InputError, match="decide 'vote' does not exist"):
+        MutualInformation(counts, decide="vote")  # type: ignore[arg-type]
