@@ -1,0 +1,138 @@
+"""The rules a data set obeys; each check names what breaks it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from mnlearn.errors import DataError, InputError
+
+MAX_STATES = 65_535
+
+
+def code_type(card: int) -> type[np.uint8] | type[np.uint16]:
+    """The type that holds the codes of a variable with so many states."""
+    return np.uint8 if card <= 256 else np.uint16
+
+
+def check_shapes(
+    names: Sequence[str],
+    cards: Sequence[int],
+    columns: Sequence[NDArray[np.generic]],
+    levels: Sequence[tuple[Hashable, ...] | None],
+) -> None:
+    """One name, card, column and list of labels per variable; columns of one length; names all different."""
+    sizes = (len(names), len(cards), len(columns), len(levels))
+    if len(set(sizes)) > 1 or not names:
+        raise DataError(
+            f"names, cards, columns and levels must have one entry per variable, at least one; got {sizes} entries."
+        )
+    check_names(names)
+    lengths = sorted({column.shape for column in columns})
+    if len(lengths) > 1 or len(lengths[0]) != 1 or not lengths[0][0]:
+        raise DataError(f"columns must be 1-D, of one length, with at least one row; got shapes {lengths}.")
+
+
+def check_names(names: Sequence[object]) -> None:
+    """Names are texts, all different."""
+    odd = [name for name in names if not isinstance(name, str)]
+    if odd:
+        raise DataError(f"names must be texts; got {odd[0]!r}. Use str(...).")
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(
+            f"column names must differ; {', '.join(map(repr, twice[:5]))} occurs more than once. "
+            "Rename the columns so that each can be told apart."
+        )
+
+
+def check_column(name: str, card: int, column: NDArray[np.generic], labels: tuple[Hashable, ...] | None) -> None:
+    """The type and range of one column, and one different label per state."""
+    if card == 0:
+        _check_type(name, column, np.float64)
+        if labels is not None:
+            raise DataError(f"levels of {name!r} must be None, for it is continuous; got {len(labels)} labels.")
+        check_finite(name, column)
+        return
+    if not 1 <= card <= MAX_STATES:
+        raise DataError(f"cards must be from 0 to {MAX_STATES:,}; {name!r} has {card}.")
+    if labels is None or len(labels) != card or len(set(labels)) != card:
+        got = "none" if labels is None else f"{len(labels)} labels, {len(set(labels))} different"
+        raise DataError(f"levels of {name!r} must be {card} different labels, one per state; got {got}.")
+    _check_type(name, column, code_type(card))
+    check_range(f"column {name!r}", column, card)
+
+
+def check_finite(name: str, column: NDArray[np.generic]) -> None:
+    """No NaN, no infinity."""
+    wrong = np.flatnonzero(~np.isfinite(column.astype(np.float64, copy=False)))
+    if len(wrong):
+        raise DataError(
+            f"column {name!r} is continuous and must hold finite numbers; data row {wrong[0] + 1} holds "
+            f"{column[wrong[0]]} ({len(wrong)} such rows). Replace the value, drop these rows, or leave the column out."
+        )
+
+
+def check_range(what: str, codes: NDArray[np.generic], card: int) -> None:
+    """Codes from 0 to card - 1."""
+    low, high = int(codes.min()), int(codes.max())
+    if low < 0 or high >= card:
+        raise DataError(f"{what} must hold codes from 0 to {card - 1}; got {low if low < 0 else high}.")
+
+
+def check_repeats(repeats: NDArray[np.int64], n_records: int) -> None:
+    """One positive count per stored row, whose sum fits in int64."""
+    if repeats.dtype != np.int64 or repeats.shape != (n_records,):
+        raise DataError(
+            f"repeats must be int64, one for each of the {n_records} rows; got {repeats.dtype} {repeats.shape}."
+        )
+    if int(repeats.min()) < 1:
+        raise DataError(f"repeats must be at least 1; got {int(repeats.min())}. Leave out the rows that did not occur.")
+    check_total(repeats)
+
+
+def check_total(repeats: NDArray[np.int64]) -> None:
+    """The sum of the repeats is a number of rows that int64 holds exactly."""
+    if float(repeats.sum(dtype=np.float64)) >= 2.0**62:
+        raise DataError("repeats must add up to less than 2**62 rows; got more. Divide them by a common factor.")
+
+
+def code_columns(codes: ArrayLike | Sequence[ArrayLike]) -> list[NDArray[np.integer]]:
+    """The columns of a 2-D array, or a list of columns, checked to be integers of one length."""
+    if isinstance(codes, np.ndarray):
+        columns = list(codes.T) if codes.ndim == 2 else []
+    else:
+        columns = [np.asarray(column) for column in codes]  # type: ignore[union-attr]
+    shapes = sorted({column.shape for column in columns})
+    kinds = {column.dtype.kind for column in columns}
+    if len(shapes) != 1 or len(shapes[0]) != 1 or kinds - set("biu"):
+        raise DataError(
+            "codes must be a 2-D array of integers or a list of integer columns of one length; got "
+            f"shapes {shapes or type(codes).__name__}. Use read(...) for other data."
+        )
+    return columns
+
+
+def whole_numbers(what: str, values: ArrayLike, length: int) -> NDArray[np.int64]:
+    """Non-negative integers, one per entry; 2.0 counts as 2."""
+    numbers = np.asarray(values)
+    if numbers.shape != (length,) or numbers.dtype.kind not in "biuf":
+        raise InputError(f"{what} must be {length} whole numbers; got {numbers.dtype} of shape {numbers.shape}.")
+    wrong = np.flatnonzero(~((numbers >= 0) & (numbers < 2**53) & (numbers == np.floor(numbers))))
+    if len(wrong):
+        k = int(wrong[0])
+        raise InputError(
+            f"{what} must be whole numbers from 0 to 2**53; entry {k + 1} is {numbers[k]}. Round or drop it."
+        )
+    return numbers.astype(np.int64)
+
+
+def _check_type(name: str, column: NDArray[np.generic], expected: DTypeLike) -> None:
+    """The column has exactly the type that its card asks for."""
+    if column.dtype != np.dtype(expected):
+        raise DataError(
+            f"column {name!r} must be {np.dtype(expected)}; got {column.dtype}. Use read or Dataset.from_codes."
+        )

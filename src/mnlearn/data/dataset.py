@@ -1,0 +1,283 @@
+"""The record that everything else reads: coded columns, checked once on entry and never changed after."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mnlearn.data import _checks
+from mnlearn.data._rows import row_groups
+from mnlearn.errors import DataError, InputError, UnknownNameError, unknown_name
+
+MAX_STATES = _checks.MAX_STATES
+
+
+@dataclass(frozen=True)
+class MissingReport:
+    """What was missing when the data were read, and what was done about it.
+
+    Attributes
+    ----------
+    policy
+        The setting in force: ``"error"``, ``"drop_rows"`` or ``"category"``.
+    counts
+        Missing values per column, before anything was done; complete columns are left out.
+    rows_dropped
+        How many stored rows were left out because a value was missing.
+    """
+
+    policy: str = "error"
+    counts: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    rows_dropped: int = 0
+
+    def __str__(self) -> str:
+        """One sentence: what was missing and what was done."""
+        if not self.counts:
+            return "nothing was missing"
+        listed = [f"{name!r} {count}" for name, count in self.counts.items()]
+        found = ", ".join(listed[:4]) + (f" and {len(listed) - 4} more columns" if len(listed) > 4 else "")
+        done = f"rows dropped: {self.rows_dropped}" if self.policy == "drop_rows" else "kept as a state of its own"
+        return f"missing: {found}; {done}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A table of coded variables.
+
+    Attributes
+    ----------
+    names
+        One name per variable, all different.
+    cards
+        Number of states per variable; declared states count even when unobserved. 0 marks a continuous variable.
+    columns
+        Codes 0..card-1 as uint8 (card <= 256) or uint16 (card <= 65,535), or float64 for a continuous variable.
+        Contiguous and read-only; a writable array is copied, a read-only one is shared.
+    levels
+        The label of each code; None for a continuous variable.
+    repeats
+        How often each stored row occurred, at least once; None when every row stands for itself.
+    missing
+        What was missing when the data were read.
+    cuts
+        The cut points of each variable that was discretised, by name.
+
+    Examples
+    --------
+    >>> data = Dataset.from_codes([[0, 1, 0], [1, 1, 0]], names=["rain", "wet"])
+    >>> data.n_rows, data.cards
+    (3, (2, 2))
+    """
+
+    names: tuple[str, ...]
+    cards: tuple[int, ...]
+    columns: tuple[NDArray[np.generic], ...]
+    levels: tuple[tuple[Hashable, ...] | None, ...]
+    repeats: NDArray[np.int64] | None = None
+    missing: MissingReport = field(default_factory=MissingReport)
+    cuts: Mapping[str, NDArray[np.float64]] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        """Check every rule of the record, once."""
+        _checks.check_shapes(self.names, self.cards, self.columns, self.levels)
+        for name, card, column, labels in zip(self.names, self.cards, self.columns, self.levels, strict=True):
+            _checks.check_column(name, card, column, labels)
+        if self.repeats is not None:
+            _checks.check_repeats(self.repeats, len(self.columns[0]))
+            object.__setattr__(self, "repeats", _frozen(self.repeats))
+        object.__setattr__(self, "columns", tuple(_frozen(column) for column in self.columns))
+
+    @classmethod
+    def from_codes(
+        cls,
+        codes: ArrayLike | Sequence[ArrayLike],
+        *,
+        cards: Sequence[int] | None = None,
+        names: Sequence[str] | None = None,
+        repeats: ArrayLike | None = None,
+    ) -> Dataset:
+        """Make a data set of categorical variables from integer codes.
+
+        Parameters
+        ----------
+        codes
+            A 2-D array with one row per record and one column per variable, or a list of columns.
+        cards
+            Number of states per variable; by default the largest code plus one.
+        names
+            Names of the variables; by default x0, x1, ...
+        repeats
+            How often each row occurred; rows that occurred 0 times are left out.
+
+        Returns
+        -------
+        Dataset
+            The labels of the states are the codes themselves.
+        """
+        columns = _checks.code_columns(codes)
+        if repeats is not None:
+            weights = _checks.whole_numbers("repeats", repeats, len(columns[0]))
+            columns = [column[weights > 0] for column in columns]
+            repeats = weights[weights > 0]
+        if not len(columns[0]):
+            raise DataError("codes must have at least one row that occurred; got none.")
+        sizes = [int(column.max()) + 1 for column in columns] if cards is None else [int(card) for card in cards]
+        if len(sizes) != len(columns):
+            raise InputError(f"cards must have one entry for each of the {len(columns)} columns; got {len(sizes)}.")
+        for j, (column, size) in enumerate(zip(columns, sizes, strict=True)):
+            _checks.check_range(f"column {j} of codes", column, size)
+        return cls(
+            names=tuple(f"x{j}" for j in range(len(columns))) if names is None else tuple(names),
+            cards=tuple(sizes),
+            columns=tuple(
+                _frozen(column.astype(_checks.code_type(size)), own=True)
+                for column, size in zip(columns, sizes, strict=True)
+            ),
+            levels=tuple(tuple(range(size)) for size in sizes),
+            repeats=repeats,
+        )
+
+    @property
+    def n_variables(self) -> int:
+        """Number of columns."""
+        return len(self.names)
+
+    @property
+    def n_records(self) -> int:
+        """Number of stored rows."""
+        return len(self.columns[0])
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, repeats included."""
+        return self.n_records if self.repeats is None else int(self.repeats.sum())
+
+    def index(self, name: str) -> int:
+        """Return the position of a variable; an unknown name is an error that lists the nearest ones."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise unknown_name("column", name, self.names) from None
+
+    def select(self, variables: Iterable[str | int]) -> Dataset:
+        """Return the same rows with only these variables, in this order; the columns are shared, not copied.
+
+        Parameters
+        ----------
+        variables
+            Names or positions, at least one, none twice.
+
+        Returns
+        -------
+        Dataset
+            A view of this one.
+        """
+        if isinstance(variables, str):
+            raise InputError(f"variables must be a list of names or positions; got {variables!r}. Use [{variables!r}].")
+        chosen = [self._position(variable) for variable in variables]
+        if not chosen or len(set(chosen)) < len(chosen):
+            names = [self.names[k] for k in chosen]
+            raise InputError(f"variables must name at least one variable and none twice; got {names}.")
+        return self._with(
+            names=tuple(self.names[k] for k in chosen),
+            cards=tuple(self.cards[k] for k in chosen),
+            columns=tuple(self.columns[k] for k in chosen),
+            levels=tuple(self.levels[k] for k in chosen),
+            cuts=MappingProxyType(
+                {self.names[k]: self.cuts[self.names[k]] for k in chosen if self.names[k] in self.cuts}
+            ),
+        )
+
+    def sample(self, n_rows: int, seed: int | np.random.Generator) -> Dataset:
+        """Draw rows without replacement; a row that occurred k times can be drawn up to k times.
+
+        Parameters
+        ----------
+        n_rows
+            How many rows to draw, from 1 to all of them.
+        seed
+            A seed or a generator; the same seed draws the same rows.
+
+        Returns
+        -------
+        Dataset
+            The drawn rows in their old order, with all the declared states.
+        """
+        if not 1 <= n_rows <= self.n_rows:
+            raise InputError(
+                f"n_rows must be from 1 to {self.n_rows}, the rows there are; got {n_rows}. "
+                "Rows are drawn without replacement: ask for fewer."
+            )
+        generator = np.random.default_rng(seed)
+        if self.repeats is None:
+            kept = np.sort(generator.choice(self.n_records, size=n_rows, replace=False, shuffle=False))
+            return self._rows(kept, None)
+        drawn = _draw(self.repeats, n_rows, generator)
+        kept = np.flatnonzero(drawn)
+        return self._rows(kept, drawn[kept])
+
+    def compact(self) -> Dataset:
+        """Store every distinct row once, with how often it occurred; the order of the rows is not kept."""
+        groups, n_groups = row_groups(self.columns)
+        weights = np.zeros(n_groups, dtype=np.int64)
+        np.add.at(weights, groups, 1 if self.repeats is None else self.repeats)
+        first = np.empty(n_groups, dtype=np.int64)
+        first[groups] = np.arange(self.n_records)
+        return self._rows(first, weights)
+
+    def __repr__(self) -> str:
+        """Shape, a few names, and what was missing."""
+        shown = ", ".join(
+            f"{name}[{card}]" if card else f"{name}[real]"
+            for name, card in zip(self.names[:6], self.cards[:6], strict=True)
+        )
+        more = f", ... {self.n_variables - 6} more" if self.n_variables > 6 else ""
+        rows = f"{self.n_rows} rows" + (f" ({self.n_records} distinct stored)" if self.repeats is not None else "")
+        note = f"; {self.missing}" if self.missing.counts else ""
+        return f"<Dataset: {rows}, {self.n_variables} variables: {shown}{more}{note}>"
+
+    def _position(self, variable: str | int) -> int:
+        """Position of a variable given by name or by position."""
+        if isinstance(variable, str):
+            return self.index(variable)
+        if not 0 <= variable < self.n_variables:
+            raise UnknownNameError(
+                f"variable {variable} does not exist. Positions go from 0 to {self.n_variables - 1}."
+            )
+        return int(variable)
+
+    def _rows(self, kept: NDArray[np.int64], repeats: NDArray[np.int64] | None) -> Dataset:
+        """The same variables with other rows."""
+        columns = tuple(_frozen(column[kept], own=True) for column in self.columns)
+        return self._with(columns=columns, repeats=None if repeats is None else _frozen(repeats, own=True))
+
+    def _with(self, **changes: object) -> Dataset:
+        """A copy with some parts exchanged for parts already known to be sound: nothing is checked again."""
+        other = copy(self)
+        for name, value in changes.items():
+            object.__setattr__(other, name, value)
+        return other
+
+
+def _frozen(array: NDArray[np.generic], *, own: bool = False) -> NDArray[np.generic]:
+    """The array, contiguous and read-only; copied when its owner could still write to it."""
+    if array.flags.writeable and not own:
+        array = array.copy()
+    array = np.ascontiguousarray(array)
+    array.flags.writeable = False
+    return array
+
+
+def _draw(repeats: NDArray[np.int64], n_rows: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """How often each row is drawn: multivariate hypergeometric."""
+    total = int(repeats.sum())
+    if total < 1_000_000_000:  # the limit of NumPy's sampler
+        return generator.multivariate_hypergeometric(repeats, n_rows, method="marginals")
+    places = generator.choice(total, size=n_rows, replace=False, shuffle=False)
+    owners = np.searchsorted(np.cumsum(repeats), places, side="right")
+    return np.bincount(owners, minlength=len(repeats)).astype(np.int64)

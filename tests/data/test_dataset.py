@@ -1,0 +1,211 @@
+"""The record: what it checks, what it shares, how it samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data.tables import assert_same
+from mnlearn.data import Dataset, MissingReport, read
+from mnlearn.errors import DataError, InputError, UnknownNameError
+
+CODES = np.array([[0, 1, 2], [1, 0, 2], [1, 1, 0], [0, 0, 0]])
+
+
+def small(repeats: list[int] | None = None) -> Dataset:
+    """Three variables, four rows."""
+    return Dataset.from_codes(CODES, names=["a", "b", "c"], repeats=repeats)
+
+
+def test_from_codes_counts_states_and_keeps_declared_ones() -> None:
+    data = small()
+    assert (data.n_rows, data.n_records, data.n_variables, data.cards) == (4, 4, 3, (2, 2, 3))
+    assert data.levels[2] == (0, 1, 2)
+    assert Dataset.from_codes(CODES, cards=[5, 2, 300]).cards == (5, 2, 300)
+    assert [column.dtype for column in Dataset.from_codes(CODES, cards=[256, 257, 65_535]).columns] == [
+        np.uint8,
+        np.uint16,
+        np.uint16,
+    ]
+
+
+def test_from_codes_reads_an_array_by_rows_and_a_list_by_columns() -> None:
+    assert_same(Dataset.from_codes(CODES), Dataset.from_codes(list(CODES.T)))
+
+
+def test_rows_that_did_not_occur_are_left_out() -> None:
+    data = small([2, 0, 1, 0])
+    assert (data.n_records, data.n_rows) == (2, 3)
+    assert data.repeats is not None
+    assert data.repeats.tolist() == [2, 1]
+
+
+def test_columns_are_contiguous_and_cannot_be_written() -> None:
+    mine = np.array([0.5, 1.5, 2.5])
+    data = Dataset(("x",), (0,), (mine,), (None,), np.array([1, 2, 3]))
+    mine[0] = 99
+    assert data.columns[0][0] == 0.5
+    assert data.repeats is not None
+    for array in (data.columns[0], data.repeats, *small().columns):
+        assert array.flags.c_contiguous
+        assert not array.flags.writeable
+
+
+def test_select_shares_the_columns() -> None:
+    data = small()
+    part = data.select(["c", 0])
+    assert part.names == ("c", "a")
+    assert part.columns[0] is data.columns[2]
+    assert part.columns[1] is data.columns[0]
+    assert data.names == ("a", "b", "c")
+
+
+def test_unknown_names_list_the_nearest() -> None:
+    data = Dataset.from_codes(CODES, names=["rain", "wind", "snow"])
+    assert data.index("wind") == 1
+    with pytest.raises(UnknownNameError, match=r"'rian' does not exist\. Did you mean 'rain'\?"):
+        data.index("rian")
+    with pytest.raises(UnknownNameError, match="Positions go from 0 to 2"):
+        data.select([3])
+    with pytest.raises(InputError, match="none twice"):
+        data.select(["rain", 0])
+    with pytest.raises(InputError, match=r"Use \['rain'\]"):
+        data.select("rain")
+
+
+@given(st.integers(1, 40), st.integers(0, 2**32), st.booleans())
+def test_sample_draws_without_replacement(n_rows: int, seed: int, weighted: bool) -> None:
+    repeats = np.arange(1, 9) if weighted else None
+    data = Dataset.from_codes(np.column_stack([np.arange(8), np.arange(8) % 2]), repeats=repeats)
+    wanted = min(n_rows, data.n_rows)
+    part = data.sample(wanted, seed)
+    available = np.ones(8, dtype=int) if repeats is None else repeats
+    drawn = np.bincount(part.columns[0], weights=part.repeats, minlength=8)
+    assert part.n_rows == wanted
+    assert (drawn <= available).all()
+    assert part.cards == data.cards
+    assert_same(part, data.sample(wanted, np.random.default_rng(seed)))
+
+
+def test_sample_of_everything_is_everything() -> None:
+    assert_same(small().sample(4, 1), small())
+    assert_same(small([3, 1, 2, 5]).sample(11, 1), small([3, 1, 2, 5]))
+
+
+def test_sample_is_uniform_over_repeated_rows() -> None:
+    data = Dataset.from_codes([[0, 1], [0, 1]], repeats=[90, 10])
+    ones = [data.sample(10, seed).compact() for seed in range(2000)]
+    mean = np.mean([np.dot(part.columns[0], part.repeats) for part in ones])  # type: ignore[arg-type]
+    assert abs(mean - 1.0) < 0.1  # hypergeometric: mean 1, standard error 0.02
+
+
+def test_sample_of_more_rows_than_numpy_can_tell_apart() -> None:
+    data = Dataset.from_codes([[0, 1], [0, 1]], repeats=[3_000_000_000, 1_000_000_000])
+    part = data.sample(4000, 7)
+    assert part.n_rows == 4000
+    assert part.repeats is not None
+    assert abs(int(part.repeats[1]) - 1000) < 150
+
+
+@pytest.mark.parametrize("n_rows", [0, -1, 5])
+def test_sample_refuses_what_it_cannot_draw(n_rows: int) -> None:
+    with pytest.raises(InputError, match="from 1 to 4"):
+        small().sample(n_rows, 0)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(1, 3)), min_size=1, max_size=30))
+def test_compact_keeps_every_count(rows: list[tuple[int, int, int]]) -> None:
+    data = Dataset.from_codes(np.array([row[:2] for row in rows]), repeats=[row[2] for row in rows])
+    compact = data.compact()
+    expected = np.zeros((3, 3), dtype=int)
+    for a, b, weight in rows:
+        expected[a, b] += weight
+    found = np.zeros((3, 3), dtype=int)
+    assert compact.repeats is not None
+    found[compact.columns[0], compact.columns[1]] = compact.repeats
+    np.testing.assert_array_equal(found, expected)
+    assert compact.n_records == np.count_nonzero(expected)
+
+
+def test_compact_packs_more_columns_than_one_integer_holds() -> None:
+    codes = np.random.default_rng(3).integers(0, 300, (50, 40))
+    doubled = np.vstack([codes, codes])
+    assert Dataset.from_codes(doubled).compact().n_records == 50
+
+
+def test_compact_tells_numbers_apart() -> None:
+    data = read({"x": [0.5, -0.0, 0.0, 0.5], "y": ["a", "b", "b", "a"]})
+    assert data.compact().n_records == 2
+
+
+def test_repr_is_short() -> None:
+    assert repr(small()) == "<Dataset: 4 rows, 3 variables: a[2], b[2], c[3]>"
+    wide = read({f"v{j}": [1.5, 2.5, None] for j in range(40)}, missing="drop_rows")
+    assert len(repr(wide)) < 300
+    assert str(MissingReport()) == "nothing was missing"
+
+
+def codes_of(*values: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+    """A column of codes."""
+    return np.array(values, dtype=np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"names": ("a", "a")}, "'a' occurs more than once"),
+        ({"names": ("a",)}, "one entry per variable"),
+        ({"names": ("a", 1)}, "names must be texts"),
+        ({"cards": (2, 1)}, "levels of 'b' must be 1 different"),
+        ({"cards": (2, 70_000)}, "from 0 to 65,535"),
+        ({"levels": ((0, 1), (1, 1))}, "2 different labels"),
+        ({"levels": ((0, 1), None)}, "got none"),
+        ({"columns": (codes_of(0, 1), codes_of(0, 2))}, "codes from 0 to 1; got 2"),
+        ({"columns": (codes_of(0, 1), codes_of(0))}, "of one length"),
+        ({"columns": (codes_of(), codes_of())}, "at least one row"),
+        ({"columns": (codes_of(0, 1), np.array([0, 1]))}, "must be uint8; got int64"),
+        ({"columns": (codes_of(0, 1), np.array([0, 1])), "cards": (2, 0)}, "must be float64"),
+        (
+            {"columns": (codes_of(0, 1), np.array([0.5, np.inf])), "cards": (2, 0), "levels": ((0, 1), None)},
+            "finite numbers; data row 2 holds inf",
+        ),
+        ({"columns": (codes_of(0, 1), np.array([0.5, 1])), "cards": (2, 0)}, "must be None, for it is continuous"),
+        ({"repeats": np.array([1, 0])}, "at least 1; got 0"),
+        ({"repeats": np.array([1, -2])}, "at least 1; got -2"),
+        ({"repeats": np.array([1.0, 2.0])}, "must be int64"),
+        ({"repeats": np.array([2**62, 2**62])}, r"less than 2\*\*62"),
+    ],
+)
+def test_every_rule_of_the_record_is_checked(parts: dict[str, object], message: str) -> None:
+    sound: dict[str, object] = {
+        "names": ("a", "b"),
+        "cards": (2, 2),
+        "columns": (codes_of(0, 1), codes_of(1, 1)),
+        "levels": ((0, 1), ("x", "y")),
+    }
+    Dataset(**sound)  # type: ignore[arg-type]
+    with pytest.raises(DataError, match=message):
+        Dataset(**{**sound, **parts})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("codes", "options", "message"),
+    [
+        (np.array([[0.5, 1]]), {}, "2-D array of integers"),
+        (np.array([0, 1]), {}, "2-D array of integers"),
+        ([[0, 1], [0]], {}, "of one length"),
+        ([], {}, "2-D array of integers"),
+        (CODES, {"cards": [2, 2]}, "one entry for each of the 3 columns"),
+        (CODES, {"cards": [2, 2, 2]}, "column 2 of codes must hold codes from 0 to 1; got 2"),
+        (CODES - 1, {}, "got -1"),
+        (CODES, {"repeats": [1, 2]}, "repeats must be 4 whole numbers"),
+        (CODES, {"repeats": [1, 2, 3, -1]}, "entry 4 is -1"),
+        (CODES, {"repeats": [1, 2, 3, 0.5]}, "entry 4 is 0.5"),
+        (CODES, {"repeats": [0, 0, 0, 0]}, "at least one row that occurred"),
+    ],
+)
+def test_from_codes_refuses(codes: object, options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Dataset.from_codes(codes, **options)  # type: ignore[arg-type]
