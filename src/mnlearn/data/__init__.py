@@ -1,1 +1,8 @@
+"""Data in: read, check, code once; discretise; look over."""
 
+from mnlearn.data.dataset import Dataset, MissingReport
+from mnlearn.data.discretize import discretize
+from mnlearn.data.overview import Overview, overview
+from mnlearn.data.readers import read
+
+__all__ = ["Dataset", "MissingReport", "Overview", "discretize", "overview", "read"]

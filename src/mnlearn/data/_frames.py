@@ -1,0 +1,202 @@
+"""Data already in memory: frames, tables, arrays, records. Imported on first use: it needs pyarrow and narwhals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from narwhals.dependencies import is_into_series, is_pandas_dataframe, is_pandas_series
+
+from mnlearn.data._coding import Mixtures
+from mnlearn.data._objects import object_column
+from mnlearn.data._raw import RawColumn, RawTable
+from mnlearn.data._request import Place, Plan, Request, Wish
+from mnlearn.data._typed import add_slices, categories_column, column_for, whole_column
+from mnlearn.errors import DataError, InputError
+
+
+def load(source: object, request: Request) -> RawTable:
+    """Read whatever is in memory, or say what can be read."""
+    if isinstance(source, np.ndarray):
+        return _load_array(source, request)
+    if isinstance(source, Mapping):
+        return _load_columns(source, request)
+    if isinstance(source, list | tuple):
+        return _load_records(source, request)
+    source = nw.to_native(source, pass_through=True)
+    if is_pandas_dataframe(source):
+        return _load_pandas(source, request)
+    if not isinstance(source, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
+        frame = nw.from_native(source, pass_through=True)
+        if isinstance(frame, nw.DataFrame | nw.LazyFrame):
+            return _load_frame(frame, request)
+    if hasattr(source, "__arrow_c_stream__") and not is_into_series(source):
+        return _load_stream(source, request)
+    raise InputError(
+        f"source must be a path, a data frame, an Arrow table, a 2-D array, a dict of columns or a list of records; "
+        f"got {type(source).__module__}.{type(source).__qualname__}. Convert it to one of these."
+    )
+
+
+def _load_pandas(frame: Any, request: Request) -> RawTable:
+    """A pandas frame, by position: its column names may be anything."""
+    return _table(list(frame.columns), lambda j: frame.iloc[:, j], len(frame), request, "the data frame")
+
+
+def _load_frame(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], request: Request) -> RawTable:
+    """Any other frame that narwhals knows; a lazy one is computed first."""
+    eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    if eager.implementation.is_pandas_like():
+        return _load_pandas(eager.to_pandas(), request)
+    return _table(eager.columns, lambda j: eager[:, j], len(eager), request, "the data frame")
+
+
+def _load_stream(source: Any, request: Request) -> RawTable:
+    """Batches of Arrow columns, one after another."""
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    try:
+        reader = source.to_reader() if isinstance(source, pa.Table) else pa.RecordBatchReader.from_stream(source)
+    except pa.ArrowException as error:
+        raise DataError(f"source must be an Arrow stream of tables; {type(source).__name__}: {error}.") from error
+    return collect(request.plan(reader.schema.names), reader.schema, reader, "the Arrow table")
+
+
+def collect(plan: Plan, schema: Any, batches: Iterable[Any], source: str) -> RawTable:
+    """Read batches of typed columns, each column into its own collector."""
+    columns = [(schema.names[k], column_for(wish, schema.field(k).type)) for k, wish in plan.places]
+    n_rows = 0
+    for batch in batches:
+        n_rows += batch.num_rows
+        for name, column in columns:
+            add_slices(column, batch.column(name))
+    return plan.table([column.finish() for _, column in columns], n_rows, source)
+
+
+def _load_array(array: np.ndarray[Any, np.dtype[Any]], request: Request) -> RawTable:
+    """A 2-D array, or the fields of a structured one."""
+    if array.dtype.names is not None and array.ndim == 1:
+        fields = array.dtype.names
+        return _table(fields, lambda j: array[fields[j]], len(array), request, "the structured array")
+    if array.ndim != 2:
+        raise InputError(f"source must be a 2-D array, one row per record; got shape {array.shape}. Reshape it.")
+    names = [f"x{j}" for j in range(array.shape[1])]
+    return _table(names, lambda j: array[:, j], len(array), request, "the array")
+
+
+def _load_columns(columns: Mapping[Any, Any], request: Request) -> RawTable:
+    """A dict of columns."""
+    values = [_listed(column) for column in columns.values()]
+    lengths = {str(name): len(column) for name, column in zip(columns, values, strict=True)}
+    if len(set(lengths.values())) > 1:
+        raise DataError(f"columns must have one length; got {lengths}. Cut or fill them so that every row is complete.")
+    n_rows = next(iter(lengths.values()), 0)
+    return _table(list(columns), values.__getitem__, n_rows, request, "the dict of columns")
+
+
+def _load_records(records: Sequence[Any], request: Request) -> RawTable:
+    """A list of dicts, named tuples, tuples or lists."""
+    first = records[0] if records else ()
+    if isinstance(first, Mapping):
+        odd = next((k for k, record in enumerate(records) if not isinstance(record, Mapping)), None)
+        if odd is not None:
+            raise DataError(
+                f"records must be of one form; record {odd + 1} is no dict like the first: {records[odd]!r}."
+            )
+        keys = list(dict.fromkeys(key for record in records for key in record))
+        return _table(
+            keys, lambda j: [record.get(keys[j]) for record in records], len(records), request, "the list of records"
+        )
+    for k, record in enumerate(records):
+        if isinstance(record, str | bytes | Mapping) or not isinstance(record, Sequence | np.ndarray):
+            raise InputError(f"source must list records (dicts, tuples or lists); record {k + 1} is {record!r}.")
+        if len(record) != len(first):
+            raise DataError(
+                f"records must have one length; record {k + 1} has {len(record)} values, the first has {len(first)}. "
+                "Fill what is missing with None."
+            )
+    names = getattr(first, "_fields", None) or [f"x{j}" for j in range(len(first))]
+    return _table(names, lambda j: [record[j] for record in records], len(records), request, "the list of records")
+
+
+def _table(
+    names: Sequence[object], fetch: Callable[[int], Any], n_rows: int, request: Request, source: str
+) -> RawTable:
+    """Read column by column, so that only one is held twice at any time."""
+    plan = request.plan(names)
+    mixtures = Mixtures()
+
+    def take(place: Place) -> RawColumn:
+        return _column(place.wish, fetch(place.position))
+
+    columns = [mixtures.attempt(partial(take, place)) for place in plan.places]
+    mixtures.report()
+    return plan.table([column for column in columns if column is not None], n_rows, source)
+
+
+def _column(wish: Wish, values: Any) -> RawColumn:
+    """Read one column, whoever keeps it."""
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return whole_column(wish, values)
+    if isinstance(values, np.ndarray):
+        return _array_column(wish, values)
+    if isinstance(values, nw.Series):
+        return _series_column(wish, values)
+    if is_pandas_series(values):
+        return _pandas_column(wish, values)
+    if is_into_series(values):
+        return _series_column(wish, nw.from_native(values, series_only=True))
+    return object_column(wish, values)
+
+
+def _array_column(wish: Wish, values: np.ndarray[Any, np.dtype[Any]]) -> RawColumn:
+    """A 1-D array; a masked value is missing."""
+    if values.ndim != 1:
+        raise DataError(
+            f"column {wish.name!r} must be 1-D; got shape {values.shape}. Split it into columns of their own."
+        )
+    if isinstance(values, np.ma.MaskedArray):
+        return (
+            object_column(wish, values.tolist())
+            if values.dtype.kind not in "f"
+            else whole_column(wish, pa.array(values.filled(np.nan), from_pandas=True))
+        )
+    if values.dtype.kind in "biufUmM":
+        native = np.ascontiguousarray(values.astype(values.dtype.newbyteorder("="), copy=False))
+        return whole_column(wish, pa.array(native, from_pandas=True))
+    return object_column(wish, values.tolist())
+
+
+def _pandas_column(wish: Wish, series: Any) -> RawColumn:
+    """A pandas column: its categories as they were declared, objects one by one, the rest through Arrow."""
+    if hasattr(series, "cat"):
+        return categories_column(wish, series.cat.categories.tolist(), series.cat.codes.to_numpy())
+    if series.dtype == object:
+        return object_column(wish, series.tolist())
+    try:
+        array = pa.array(series, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError):  # sparse columns and other types that Arrow does not know
+        return object_column(wish, series.tolist())
+    if isinstance(array.type, pa.BaseExtensionType):
+        return object_column(wish, series.tolist())
+    return whole_column(wish, array)
+
+
+def _series_column(wish: Wish, series: nw.Series[Any]) -> RawColumn:
+    """Any other series. A polars Categorical lists what it met, not what may occur: it is read as text."""
+    if series.dtype == nw.Object:
+        return object_column(wish, series.to_list())
+    if series.dtype == nw.Categorical:
+        series = series.cast(nw.String)
+    return whole_column(wish, series.to_arrow())
+
+
+def _listed(column: Any) -> Any:
+    """A column that knows its length."""
+    if isinstance(column, str | bytes) or not (hasattr(column, "__len__") or isinstance(column, Iterable)):
+        raise InputError(f"source must map names to columns; got the single value {column!r}. Wrap it in a list.")
+    return column if hasattr(column, "__len__") else list(column)

@@ -1,0 +1,172 @@
+"""From columns as they were read to a `Dataset`: what is missing, what is impossible, what is left."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data import _checks
+from mnlearn.data._coding import too_many
+from mnlearn.data._raw import RawColumn, RawTable
+from mnlearn.data._request import MissingPolicy
+from mnlearn.data.dataset import Dataset, MissingReport
+from mnlearn.errors import DataError
+
+
+def to_dataset(table: RawTable, missing: MissingPolicy) -> Dataset:
+    """Apply the policy for missing values and make the record; the table is used up."""
+    check_size(table)
+    repeats = row_repeats(table)
+    kept = np.ones(table.n_rows, dtype=np.bool_) if repeats is None else repeats > 0
+    counts, incomplete = _count_missing(table, kept)
+    n_before = int(np.count_nonzero(kept))
+    _check_columns(table, counts, n_before)
+    if counts and missing == "error":
+        raise _incomplete(counts, int(np.count_nonzero(incomplete)), n_before)
+    if missing == "drop_rows":
+        kept &= ~incomplete
+    n_after = int(np.count_nonzero(kept))
+    if n_after < 2:
+        raise _nothing_left(table.source, counts, n_before, n_after)
+    rows = None if n_after == table.n_rows else kept
+    return _assemble(table, repeats, rows, MissingReport(missing, MappingProxyType(counts), n_before - n_after))
+
+
+def check_size(table: RawTable) -> None:
+    """A structure needs at least two rows and two variables."""
+    if table.n_rows < 2:
+        raise DataError(f"data must have at least 2 rows; {table.source} has {table.n_rows}. Read data with more rows.")
+    if len(table.columns) < 2:
+        raise DataError(
+            f"data must have at least 2 variables; {table.source} gives {len(table.columns)}. "
+            "Name more columns, or check the delimiter if it is a text file."
+        )
+
+
+def row_repeats(table: RawTable) -> NDArray[np.int64] | None:
+    """The column of repeats as whole numbers."""
+    if table.repeats is None:
+        return None
+    name, numbers = table.repeats.name, table.repeats.numbers
+    wrong = np.flatnonzero(~((numbers >= 0) & (numbers < 2.0**53) & (numbers == np.floor(numbers))))
+    if len(wrong):
+        shown = "nothing" if np.isnan(numbers[wrong[0]]) else numbers[wrong[0]]
+        raise DataError(
+            f"repeats: column {name!r} must hold whole numbers from 0 to 2**53; data row {wrong[0] + 1} holds {shown}. "
+            "Round the weights, or leave that row out."
+        )
+    repeats = numbers.astype(np.int64)
+    _checks.check_total(repeats)
+    return repeats
+
+
+def _count_missing(table: RawTable, kept: NDArray[np.bool_]) -> tuple[dict[str, int], NDArray[np.bool_]]:
+    """Missing values per column that has some, and the rows that have some."""
+    counts: dict[str, int] = {}
+    incomplete = np.zeros(table.n_rows, dtype=np.bool_)
+    for column in table.columns:
+        mask = column.missing() & kept
+        count = int(np.count_nonzero(mask))
+        if count:
+            counts[column.name] = count
+            incomplete |= mask
+    return counts, incomplete
+
+
+def _check_columns(table: RawTable, counts: dict[str, int], n_rows: int) -> None:
+    """No column is all missing, none holds infinity, none holds texts that may or may not mean missing."""
+    empty = [name for name, count in counts.items() if count == n_rows]
+    if empty and n_rows:
+        raise DataError(
+            f"every column must hold a value; {', '.join(map(repr, empty[:5]))} is missing in all {n_rows} rows. "
+            "Leave it out by listing the others in columns=[...]."
+        )
+    for column in table.columns:
+        if column.doubts:
+            raise _doubtful(column)
+        if column.levels is None and bool(np.isinf(column.numbers).any()):
+            row = int(np.argmax(np.isinf(column.numbers)))
+            raise DataError(
+                f"column {column.name!r} is continuous and must hold finite numbers; data row {row + 1} holds "
+                f"{column.numbers[row]}. Replace it, or name it in missing_values=[float('inf'), float('-inf')]."
+            )
+
+
+def _assemble(
+    table: RawTable, repeats: NDArray[np.int64] | None, rows: NDArray[np.bool_] | None, report: MissingReport
+) -> Dataset:
+    """Make the final columns one by one, giving up each raw one on the way."""
+    names = tuple(column.name for column in table.columns)
+    levels, columns = [], []
+    table.columns.reverse()
+    while table.columns:
+        column = _final(table.columns.pop(), rows, report)
+        column.values.flags.writeable = False
+        levels.append(column.levels)
+        columns.append(column.values)
+    return Dataset(
+        names=names,
+        cards=tuple(0 if labels is None else len(labels) for labels in levels),
+        columns=tuple(columns),
+        levels=tuple(levels),
+        repeats=repeats if repeats is None or rows is None else repeats[rows],
+        missing=report,
+    )
+
+
+def _final(column: RawColumn, rows: NDArray[np.bool_] | None, report: MissingReport) -> RawColumn:
+    """One column in the codes it will keep: missing as the last state, or no more there."""
+    values = column.values if rows is None else column.values[rows]
+    if column.levels is None:
+        if report.policy == "category" and column.name in report.counts:
+            raise DataError(
+                f"missing='category' is for categorical columns; {column.name!r} is continuous with "
+                f"{report.counts[column.name]} missing values. Use missing='drop_rows', or types={{{column.name!r}: "
+                "'categorical'}."
+            )
+        return RawColumn(column.name, values, None)
+    labels = column.levels
+    kept = np.ones(len(labels) + 1, dtype=np.bool_)
+    kept[0] = report.policy == "category" and column.name in report.counts
+    if rows is not None and not column.declared:  # a level that only left-out rows had is no level
+        kept[1:] = np.bincount(values, minlength=len(labels) + 1)[1:] > 0
+    final = [label for label, keep in zip(labels, kept[1:], strict=True) if keep] + ([None] if kept[0] else [])
+    if len(final) > _checks.MAX_STATES:
+        raise too_many(column.name)
+    table = np.cumsum(kept) - 1 - int(kept[0])
+    table[0] = len(final) - 1
+    return RawColumn(column.name, table.astype(_checks.code_type(len(final)))[values], tuple(final))
+
+
+def _incomplete(counts: dict[str, int], n_incomplete: int, n_rows: int) -> DataError:
+    """The error for missing values that nobody said what to do about."""
+    worst = sorted(counts, key=lambda name: -counts[name])
+    listed = ", ".join(f"{name!r} {counts[name]}" for name in worst[:8])
+    more = f" and {len(worst) - 8} more columns" if len(worst) > 8 else ""
+    return DataError(
+        f"missing='error' asks for complete data; missing values: {listed}{more}. "
+        f"Use missing='drop_rows' to leave out {n_incomplete} of {n_rows} rows, or missing='category' to keep them."
+    )
+
+
+def _nothing_left(source: str, counts: dict[str, int], n_before: int, n_after: int) -> DataError:
+    """The error for too few complete rows, or too few rows with a weight."""
+    if not counts:
+        return DataError(f"data must have at least 2 rows that occurred; {source} has {n_after}. Check the repeats.")
+    worst = max(counts, key=lambda name: counts[name])
+    return DataError(
+        f"missing='drop_rows' must leave at least 2 rows; {n_after} of {n_before} are complete. The worst column is "
+        f"{worst!r} with {counts[worst]} missing: leave it out with columns=[...], or use missing='category'."
+    )
+
+
+def _doubtful(column: RawColumn) -> DataError:
+    """The error for texts that usually mark a missing value but may be labels."""
+    listed = ", ".join(map(repr, column.doubts))
+    name = column.name
+    return DataError(
+        f"column {name!r} must be clear about what is missing; it holds {listed}, which may mark a missing value. "
+        f"Use missing_values=[{listed}] if so, or types={{{name!r}: 'categorical'}} if it is a label."
+    )

@@ -1,0 +1,264 @@
+"""Columns of delimited text: what a column holds is known only when every cell has been seen.
+
+A column starts as distinct texts with codes. The first decimal number turns it into a continuous column for good;
+otherwise its type is settled at the end. So the result does not depend on where a block of the file ends,
+which a reader that guesses types from the first block cannot promise. Imported on first use: it needs pyarrow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable
+from enum import Enum, auto
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from mnlearn.data._coding import Codes, Numbers, coded, mixed, not_a_number
+from mnlearn.data._raw import RawColumn
+from mnlearn.data._request import DOUBTFUL, NOT_A_NUMBER, Wish
+from mnlearn.errors import DataError
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,300}")
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
+_FLAGS = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
+_INFINITE = frozenset(
+    f"{sign}{text}" for sign in ("", "+", "-") for text in ("inf", "Inf", "INF", "infinity", "Infinity")
+)
+
+
+class Kind(Enum):
+    """What a cell looks like."""
+
+    WHOLE = auto()
+    DECIMAL = auto()
+    INFINITE = auto()
+    NAN = auto()
+    FLAG = auto()
+    COMMA = auto()  # a number with a decimal comma
+    DOUBT = auto()  # NA and the like
+    WORD = auto()
+
+
+_NUMBERS = {Kind.WHOLE, Kind.DECIMAL, Kind.INFINITE}
+_WORDS = {Kind.FLAG, Kind.COMMA, Kind.WORD}
+
+
+def kind_of(cell: str) -> Kind:
+    """Classify a cell that is not missing; blanks around it are gone."""
+    if _WHOLE.fullmatch(cell):
+        return Kind.WHOLE
+    if _DECIMAL.fullmatch(cell):
+        return Kind.DECIMAL
+    for kind, texts in (
+        (Kind.FLAG, _FLAGS),
+        (Kind.DOUBT, DOUBTFUL),
+        (Kind.NAN, NOT_A_NUMBER),
+        (Kind.INFINITE, _INFINITE),
+    ):
+        if cell in texts:
+            return kind
+    return Kind.COMMA if _COMMA.fullmatch(cell) else Kind.WORD
+
+
+class TextColumn:
+    """A column of cells, typed by what all of them have in common."""
+
+    def __init__(self, wish: Wish) -> None:
+        self._wish = wish
+        self._codes = Codes(wish.name)
+        self._known: dict[str | None, int] = {None: 0}
+        self._kinds: dict[Kind, tuple[str, int]] = {}  # the first cell of each kind, and its data row
+        self._doubts: dict[str, None] = {}
+        self._numbers = Numbers(wish.name, wish.markers) if wish.type == "continuous" else None
+
+    def add(self, array: Any) -> None:
+        """Take the next cells in."""
+        if self._numbers is not None:
+            self._numbers.extend(self._parsed(array, self._numbers))
+            return
+        texts, rows = distinct(array)
+        for position, text in enumerate(texts):
+            if text not in self._known and self._learn(text, position, rows) is Kind.DECIMAL and self._wish.is_open:
+                self._numbers = self._as_numbers()
+                self.add(array)
+                return
+        self._codes.extend([self._known[text] for text in texts], rows)
+
+    def finish(self) -> RawColumn:
+        """Settle the type and put the codes in order."""
+        if (
+            self._numbers is None
+            and self._wish.is_open
+            and Kind.INFINITE in self._kinds
+            and set(self._kinds).isdisjoint(_WORDS)
+        ):
+            self._numbers = self._as_numbers()
+        if self._numbers is not None:
+            return self._numbers.finish(tuple(self._doubts))
+        if self._wish.levels is not None:
+            labels = [self._declared(cell) for cell in self._codes.index]
+        else:
+            labels = self._labels()
+        return coded(self._codes, labels, self._wish, doubts=tuple(self._doubts))
+
+    def _learn(self, text: str | None, position: int, rows: NDArray[np.integer]) -> Kind | None:
+        """Give a new text its code and note the first of its kind; refuse numbers among words."""
+        cell = (text or "").strip()
+        if self._is_missing(cell):
+            self._known[text] = 0
+            return None
+        kind = kind_of(cell)
+        if kind not in self._kinds:
+            self._kinds[kind] = (cell, _first_row(rows, position, self._codes.n_rows))
+            self._refuse_mixture()
+        self._known[text] = self._codes.code(cell)
+        return kind
+
+    def _labels(self) -> list[Hashable | None]:
+        """What each code stands for, when no levels were declared."""
+        plain = set(self._kinds) - ({Kind.NAN, Kind.DOUBT} if self._wish.is_open else {Kind.NAN})
+        if self._wish.is_open and Kind.COMMA in plain and Kind.WORD not in plain:
+            raise _decimal_commas(self._wish.name, self._kinds[Kind.COMMA])
+        read = next((read for kinds, read in _READINGS if plain <= kinds), str)
+        return [self._label(cell, read) for cell in self._codes.index]
+
+    def _label(self, cell: Hashable, read: Callable[[str], Hashable]) -> Hashable | None:
+        """What one cell stands for in a column read by `read`; None when it is missing."""
+        text = str(cell)
+        kind = kind_of(text)
+        if kind not in (Kind.NAN, Kind.DOUBT):
+            return read(text)
+        if read is str and not self._wish.is_open:
+            return text
+        if kind is Kind.DOUBT or read not in (int, float):
+            self._doubts[text] = None
+        return None
+
+    def _declared(self, cell: Hashable) -> Hashable | None:
+        """The declared level that a cell stands for: as text, else as a number or a flag; itself when there is none."""
+        text, kind = str(cell), kind_of(str(cell))
+        if text in self._wish.declared:
+            return text
+        if kind is Kind.NAN:
+            return None
+        value = next((read(text) for kinds, read in _READINGS if kind in kinds), text)
+        return value if value in self._wish.declared else text
+
+    def _as_numbers(self) -> Numbers:
+        """The cells so far as a continuous column."""
+        numbers = Numbers(self._wish.name, self._wish.markers)
+        table = [np.nan] + [self._number(str(cell)) for cell in self._codes.index]
+        numbers.extend(self._codes.decode(np.array(table)).astype(np.float64, copy=False))
+        return numbers
+
+    def _parsed(self, array: Any, numbers: Numbers) -> NDArray[np.float64]:
+        """Cells as numbers: all at once when they are plain numbers and named markers, else text by text."""
+        values = _cast(array)
+        if values is None:
+            blank = pc.is_in(array, value_set=pa.array(["", *self._wish.markers.texts], type=array.type))
+            values = _cast(pc.if_else(blank, pa.scalar(None, array.type), array))
+        if values is not None:
+            return values
+        texts, rows = distinct(array)
+        table = [
+            self._number(text, partial(_first_row, rows, position, numbers.n_rows))
+            for position, text in enumerate(texts)
+        ]
+        return np.take(np.array(table, dtype=np.float64), rows)
+
+    def _number(self, text: str | None, row: Callable[[], int] = int) -> float:
+        """One cell of a continuous column as a number, NaN when missing."""
+        cell = (text or "").strip()
+        kind = Kind.NAN if self._is_missing(cell) else kind_of(cell)
+        if kind in _NUMBERS:
+            return float(cell)
+        if kind is Kind.DOUBT and self._wish.is_open:
+            self._doubts[cell] = None
+        elif kind is not Kind.NAN:
+            self._kinds.setdefault(kind, (cell, row()))
+            self._refuse_mixture()
+            raise not_a_number(self._wish, cell, row())
+        return float("nan")
+
+    def _is_missing(self, cell: str) -> bool:
+        """A blank, a named marker, or a number that was named; a declared level never is."""
+        if not self._wish.markers.numbers or kind_of(cell) not in _NUMBERS:
+            return self._wish.is_missing(cell)
+        declared = cell in self._wish.declared or float(cell) in self._wish.declared
+        return not declared and (self._wish.is_missing(cell) or float(cell) in self._wish.markers)
+
+    def _refuse_mixture(self) -> None:
+        """Numbers among words are an error unless the caller said what they are."""
+        if not self._wish.is_open:
+            return
+        number = next((kind for kind in (Kind.WHOLE, Kind.DECIMAL) if kind in self._kinds), None)
+        word = next((kind for kind in (Kind.WORD, Kind.FLAG, Kind.COMMA) if kind in self._kinds), None)
+        if number is not None and word is not None:
+            raise mixed(self._wish.name, ("numbers", *self._kinds[number]), ("text", *self._kinds[word]))
+
+
+def distinct(array: Any) -> tuple[list[str | None], NDArray[np.integer]]:
+    """The distinct texts of an array in order of first sight, and the position of each row's text among them."""
+    single = _single_bytes(array)
+    if single is not None:
+        present = np.bincount(single)
+        return [chr(byte) if count else None for byte, count in enumerate(present)], single
+    encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    texts = encoded.dictionary.to_pylist()
+    rows = encoded.indices.fill_null(len(texts)) if encoded.null_count else encoded.indices
+    return [*texts, None], rows.to_numpy(zero_copy_only=False)
+
+
+def _single_bytes(array: Any) -> NDArray[np.uint8] | None:
+    """The bytes of an array whose cells are one byte each, as coded data mostly are: no hashing needed.
+
+    On a 1,000,000 x 100 file of digits this takes 0.5 s where encoding takes 3 s.
+    """
+    if array.type != pa.string() or array.null_count or not len(array):
+        return None
+    _, offsets, data = array.buffers()
+    starts = np.frombuffer(offsets, np.int32, len(array) + 1, array.offset * 4)
+    if starts[-1] - starts[0] != len(array) or not bool((np.diff(starts) == 1).all()):
+        return None
+    return np.frombuffer(data, np.uint8, len(array), int(starts[0]))
+
+
+def _cast(array: Any) -> NDArray[np.float64] | None:
+    """Texts as numbers with NaN for null, or None when one of them is no plain number."""
+    try:
+        numbers = pc.cast(array, pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    values: NDArray[np.float64] = numbers.to_numpy(zero_copy_only=False)
+    return values
+
+
+def _first_row(rows: NDArray[np.integer], position: int, before: int) -> int:
+    """The data row, counted from 1, of the first cell with this text; looked up only when a message needs it."""
+    return before + int(np.argmax(rows == position)) + 1
+
+
+def _flag(cell: str) -> bool:
+    """A true/false cell."""
+    return cell.lower() == "true"
+
+
+def _decimal_commas(name: str, first: tuple[str, int]) -> DataError:
+    """The error for numbers with decimal commas, which would pass for labels unnoticed."""
+    return DataError(
+        f"column {name!r} must write numbers with a decimal point; data row {first[1]} holds {first[0]!r}. "
+        f"Save the file with decimal points, or use types={{{name!r}: 'categorical'}} if these are labels."
+    )
+
+
+_READINGS: tuple[tuple[set[Kind], Callable[[str], Hashable]], ...] = (
+    ({Kind.WHOLE}, int),
+    (_NUMBERS, float),
+    ({Kind.FLAG}, _flag),
+)

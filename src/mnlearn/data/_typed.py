@@ -1,0 +1,145 @@
+"""Columns that come with a type: Parquet, data frames, arrays. Imported on first use: it needs pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from mnlearn.data._checks import MAX_STATES
+from mnlearn.data._coding import BATCH_ROWS, Codes, Column, Numbers, coded, too_many
+from mnlearn.data._raw import RawColumn
+from mnlearn.data._request import Wish
+from mnlearn.data._text import TextColumn
+from mnlearn.errors import DataError
+
+
+def column_for(wish: Wish, type_: Any) -> Column:
+    """The collector that suits an Arrow type and what the caller said."""
+    kinds = pa.types
+    if kinds.is_dictionary(type_):
+        value_type, categories = type_.value_type, True
+    else:
+        value_type, categories = getattr(type_, "storage_type", type_), False
+    if kinds.is_nested(value_type):
+        raise DataError(
+            f"column {wish.name!r} must hold single values; it holds {value_type}. "
+            "Leave it out with columns=[...], or split it into columns of their own."
+        )
+    continuous = kinds.is_floating(value_type) or kinds.is_decimal(value_type)
+    if wish.type == "continuous":
+        if _is_text(value_type):
+            return TextColumn(wish)
+        if not (
+            continuous or kinds.is_integer(value_type) or kinds.is_boolean(value_type) or kinds.is_null(value_type)
+        ):
+            raise DataError(
+                f"types[{wish.name!r}] can be 'continuous' for numbers only; the column holds {value_type}."
+            )
+        return NumberColumn(wish)
+    if continuous and wish.is_open and not categories:
+        return NumberColumn(wish)
+    return ValueColumn(wish, categories=categories)
+
+
+def whole_column(wish: Wish, array: Any) -> RawColumn:
+    """Read a whole Arrow array, in slices, so that too many categories are noticed early."""
+    column = column_for(wish, array.type)
+    for chunk in array.chunks if isinstance(array, pa.ChunkedArray) else (array,):
+        add_slices(column, chunk)
+    return column.finish()
+
+
+def add_slices(column: Column, array: Any) -> None:
+    """Hand an array over in slices of a bounded number of rows."""
+    for start in range(0, len(array), BATCH_ROWS):
+        column.add(array.slice(start, BATCH_ROWS))
+
+
+class NumberColumn:
+    """A continuous column."""
+
+    def __init__(self, wish: Wish) -> None:
+        self._numbers = Numbers(wish.name, wish.markers)
+
+    def add(self, array: Any) -> None:
+        """Take the next numbers in; null becomes NaN."""
+        numbers = pc.cast(_plain(array), pa.float64(), safe=False)
+        self._numbers.extend(numbers.to_numpy(zero_copy_only=False))
+
+    def finish(self) -> RawColumn:
+        """The whole column."""
+        return self._numbers.finish()
+
+
+class ValueColumn:
+    """A categorical column of typed values: integers, flags, texts, dates, or the categories of a frame."""
+
+    def __init__(self, wish: Wish, *, categories: bool = False) -> None:
+        self._wish = wish
+        self._codes = Codes(wish.name)
+        self._categories = categories and wish.levels is None
+        self._doubts: dict[str, None] = {}
+
+    def add(self, array: Any) -> None:
+        """Take the next values in."""
+        values = array if self._categories else _plain(array)
+        if not self._categories:
+            values = values.dictionary_encode()
+        elif len(values.dictionary) > MAX_STATES:
+            raise too_many(self._wish.name)
+        labels = values.dictionary.to_pylist()
+        rows = values.indices.fill_null(len(labels)) if values.indices.null_count else values.indices
+        self.add_coded(labels, rows.to_numpy(zero_copy_only=False))
+
+    def add_coded(self, labels: Iterable[Hashable], rows: NDArray[np.integer]) -> None:
+        """Take in rows given as positions among labels; the position after the last label is missing."""
+        self._codes.extend([*(self._code(label) for label in labels), 0], rows)
+
+    def finish(self) -> RawColumn:
+        """Put the codes in order."""
+        labels = list(self._codes.index)
+        return coded(self._codes, labels, self._wish, categories=self._categories, doubts=tuple(self._doubts))
+
+    def _code(self, label: Hashable) -> int:
+        """The code of a value, 0 when missing."""
+        if self._wish.is_missing(label):
+            return 0
+        if not self._categories and self._wish.is_doubtful(label):
+            self._doubts[str(label)] = None
+            return 0
+        return self._codes.code(label)
+
+
+def categories_column(wish: Wish, categories: Sequence[Hashable], rows: NDArray[np.signedinteger]) -> RawColumn:
+    """A column of positions among categories (-1 is missing), as pandas keeps them, whatever the labels are."""
+    if wish.type == "continuous":
+        raise DataError(f"types[{wish.name!r}] can be 'continuous' for numbers only; the column holds categories.")
+    if len(categories) > MAX_STATES:
+        raise too_many(wish.name)
+    places = np.where(rows < 0, len(categories), rows)
+    if wish.levels is not None:  # then only what the rows hold has to be among them
+        used = np.bincount(places, minlength=len(categories))
+        categories = [label if used[k] else None for k, label in enumerate(categories)]
+    column = ValueColumn(wish, categories=True)
+    column.add_coded(categories, places)
+    return column.finish()
+
+
+def _plain(array: Any) -> Any:
+    """An array without dictionary or extension around its values."""
+    if pa.types.is_dictionary(array.type):
+        return array.dictionary_decode()
+    return array.storage if isinstance(array, pa.ExtensionArray) else array
+
+
+def _is_text(type_: Any) -> bool:
+    """Any of Arrow's text types."""
+    checks: list[Callable[[Any], bool]] = [pa.types.is_string, pa.types.is_large_string]
+    if hasattr(pa.types, "is_string_view"):
+        checks.append(pa.types.is_string_view)
+    return any(check(type_) for check in checks)

@@ -1,0 +1,188 @@
+"""Continuous variables to a few states each: equal width, equal frequency, or given cuts.
+
+A cut c separates the values below c from those at or above it, so k - 1 increasing cuts make k states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mnlearn.data._checks import MAX_STATES, code_type
+from mnlearn.data.dataset import Dataset
+from mnlearn.errors import DataError, InputError
+
+Method: TypeAlias = Literal["width", "frequency"]
+
+
+def discretize(
+    dataset: Dataset,
+    *,
+    method: Method = "width",
+    bins: int | None = None,
+    cuts: Mapping[str, ArrayLike] | None = None,
+    columns: Sequence[str] | None = None,
+) -> Dataset:
+    """Turn continuous variables into categorical ones.
+
+    Parameters
+    ----------
+    dataset
+        Data with continuous variables; the categorical ones stay as they are.
+    method
+        ``"width"`` cuts the range into equal parts; ``"frequency"`` cuts the rows into equal parts.
+    bins
+        Number of states; by default k = 1 + log2(N), rounded down, for N rows with repeats included [JAIR09].
+    cuts
+        Cut points by variable, such as `Dataset.cuts` of another data set; they take the place of the method there.
+    columns
+        The variables to discretise; every continuous one by default.
+
+    Returns
+    -------
+    Dataset
+        The states are labelled by their intervals, and `Dataset.cuts` holds the cuts used.
+
+    Notes
+    -----
+    A state that no row falls into still counts as one. A constant variable gets a single state, and so does every
+    run of equal values: ties are never split, so equal frequency can give fewer states than asked for.
+
+    Examples
+    --------
+    >>> data = Dataset(("x", "y"), (0, 0), (np.array([0.0, 1, 2, 3]), np.array([1.0, 1, 1, 9])), (None, None))
+    >>> discretize(data, bins=2).cuts["x"]
+    array([1.5])
+    """
+    if method not in ("width", "frequency"):
+        raise InputError(
+            f"method must be 'width' or 'frequency'; got {method!r}. Give your own cuts with cuts={{...}}."
+        )
+    n_bins = default_bins(dataset.n_rows) if bins is None else bins
+    _check_bins(n_bins)
+    given = {name: checked_cuts(name, points) for name, points in (cuts or {}).items()}
+    chosen = _chosen(dataset, given, columns)
+    used = dict(dataset.cuts)
+    cards, arrays, levels = list(dataset.cards), list(dataset.columns), list(dataset.levels)
+    for k in chosen:
+        values = dataset.columns[k].astype(np.float64, copy=False)
+        points = given.get(dataset.names[k])
+        if points is None:
+            points = (
+                equal_width(values, n_bins) if method == "width" else equal_frequency(values, n_bins, dataset.repeats)
+            )
+        points.flags.writeable = False
+        used[dataset.names[k]] = points
+        cards[k], levels[k] = len(points) + 1, interval_labels(points)
+        arrays[k] = np.searchsorted(points, values, side="right").astype(code_type(cards[k]))
+    return Dataset(
+        names=dataset.names,
+        cards=tuple(cards),
+        columns=tuple(arrays),
+        levels=tuple(levels),
+        repeats=dataset.repeats,
+        missing=dataset.missing,
+        cuts=MappingProxyType(used),
+    )
+
+
+def default_bins(n_rows: int) -> int:
+    """k = 1 + log2(N), rounded down."""
+    return max(n_rows, 1).bit_length()
+
+
+def equal_width(values: ArrayLike, bins: int) -> NDArray[np.float64]:
+    """Return the cuts of `bins` intervals of equal width between the least and the greatest value.
+
+    A constant column has no cuts; cuts that floating point cannot tell apart become one.
+    """
+    _check_bins(bins)
+    column = _finite(values)
+    low, high = float(column.min()), float(column.max())
+    share = np.arange(1, bins) / bins
+    cuts = np.unique(low * (1 - share) + high * share)  # not low + width * share: the width may overflow
+    return cuts[(cuts > low) & (cuts <= high)]
+
+
+def equal_frequency(values: ArrayLike, bins: int, repeats: ArrayLike | None = None) -> NDArray[np.float64]:
+    """Return cuts that leave about N / bins rows in each interval, halfway between neighbouring values.
+
+    Each cut goes to the boundary between distinct values whose number of rows below is nearest to its share,
+    the lower one in a tie; cuts that fall together become one.
+    """
+    _check_bins(bins)
+    column = _finite(values)
+    weights = np.ones(len(column)) if repeats is None else np.asarray(repeats, dtype=np.float64)
+    distinct, group = np.unique(column, return_inverse=True)
+    below = np.cumsum(np.bincount(group.reshape(-1), weights=weights))[:-1]
+    if not len(below):
+        return np.empty(0)
+    target = np.arange(1, bins) * (float(weights.sum()) / bins)
+    right = np.clip(np.searchsorted(below, target), 0, len(below) - 1)
+    left = np.maximum(right - 1, 0)
+    nearest = np.unique(np.where(target - below[left] <= below[right] - target, left, right))
+    low, high = distinct[nearest], distinct[nearest + 1]
+    middle = low / 2 + high / 2
+    inside = (middle > low) & (middle <= high)
+    return np.asarray(np.where(inside, middle, high), dtype=np.float64)
+
+
+def checked_cuts(name: str, points: ArrayLike) -> NDArray[np.float64]:
+    """Cuts given by the caller: finite, strictly increasing."""
+    cuts = np.array(points, dtype=np.float64, ndmin=1)
+    if cuts.ndim != 1 or not bool(np.isfinite(cuts).all()) or not bool((np.diff(cuts) > 0).all()):
+        raise InputError(
+            f"cuts[{name!r}] must be finite and strictly increasing; got {points!r}. Sort them, drop repeats."
+        )
+    if len(cuts) >= MAX_STATES:
+        raise InputError(f"cuts[{name!r}] must make at most {MAX_STATES:,} states; got {len(cuts)} cuts.")
+    return cuts
+
+
+def interval_labels(cuts: NDArray[np.float64]) -> tuple[str, ...]:
+    """Readable labels: < 1, [1, 2), >= 2; as few digits as keep the cuts apart."""
+    if not len(cuts):
+        return ("all",)
+    for digits in range(4, 18):
+        shown = [f"{cut:.{digits}g}" for cut in cuts]
+        if len({float(text) for text in shown}) == len(cuts):
+            break
+    inner = [f"[{low}, {high})" for low, high in pairwise(shown)]
+    return (f"< {shown[0]}", *inner, f">= {shown[-1]}")
+
+
+def _chosen(dataset: Dataset, given: Mapping[str, object], columns: Sequence[str] | None) -> list[int]:
+    """The variables to discretise: those named, or every continuous one."""
+    if isinstance(columns, str):
+        raise InputError(f"columns must be a list of names; got the text {columns!r}. Use [{columns!r}].")
+    named = [dataset.index(name) for name in [*given, *(columns or ())]]
+    for k in named:
+        if dataset.cards[k]:
+            raise InputError(
+                f"columns and cuts must name continuous variables; {dataset.names[k]!r} has {dataset.cards[k]} states. "
+                "Leave it out, or read it with types={...: 'continuous'}."
+            )
+    if columns is not None:
+        return sorted(set(named))
+    return [k for k, card in enumerate(dataset.cards) if card == 0]
+
+
+def _check_bins(bins: int) -> None:
+    """A number of states that a variable may have."""
+    if not 1 <= bins <= MAX_STATES:
+        raise InputError(f"bins must be from 1 to {MAX_STATES:,}; got {bins}.")
+
+
+def _finite(values: ArrayLike) -> NDArray[np.float64]:
+    """Values as a non-empty column of finite numbers."""
+    column = np.asarray(values, dtype=np.float64)
+    if column.ndim != 1 or not column.size or not bool(np.isfinite(column).all()):
+        raise DataError(
+            f"values must be a non-empty 1-D column of finite numbers; got shape {column.shape}. Drop NaN, inf."
+        )
+    return column

@@ -1,0 +1,255 @@
+"""Reading: the same table from everywhere, what becomes what, and what the caller can override."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Hashable
+from enum import Enum
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from data.tables import FORMS, TABLE, Columns, assert_same, in_form, write_csv, write_text
+from mnlearn.data import Dataset, read
+from mnlearn.errors import InputError
+
+
+class Color(Enum):
+    """Labels that are neither texts nor numbers."""
+
+    RED = 1
+    GREEN = 2
+
+
+@pytest.fixture(scope="module")
+def expected() -> Dataset:
+    """The shared table, written out by hand."""
+    return Dataset(
+        names=("size", "answer", "wet", "height"),
+        cards=(3, 2, 2, 0),
+        columns=(
+            np.array([2, 0, 2, 1, 0, 2], dtype=np.uint8),
+            np.array([0, 1, 1, 0, 0, 1], dtype=np.uint8),
+            np.array([1, 0, 0, 1, 1, 0], dtype=np.uint8),
+            np.array(TABLE["height"]),
+        ),
+        levels=(("large", "middle", "small"), (1, 2), (False, True), None),
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_source_gives_the_same_data(form: str, tmp_path: Path, expected: Dataset) -> None:
+    data = read(in_form(form, TABLE, tmp_path))
+    assert_same(data, expected)
+    assert data.missing.counts == {}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_source_can_be_cut_down(form: str, tmp_path: Path, expected: Dataset) -> None:
+    data = read(in_form(form, TABLE, tmp_path), columns=["height", "size"], types={"answer": "continuous"})
+    assert_same(data, expected.select(["height", "size"]))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_source_can_hold_repeats(form: str, tmp_path: Path, expected: Dataset) -> None:
+    weighted: Columns = {**TABLE, "weight": [1, 2, 3, 4, 5, 6]}
+    data = read(in_form(form, weighted, tmp_path), repeats="weight")
+    assert data.names == expected.names
+    assert data.n_rows == 21
+    assert data.repeats is not None
+    assert data.repeats.tolist() == weighted["weight"]
+
+
+@given(st.lists(st.tuples(st.sampled_from("xyz"), st.integers(-3, 3)), min_size=2, max_size=20), st.randoms())
+def test_row_order_does_not_matter(rows: list[tuple[str, int]], random: object) -> None:
+    order = list(range(len(rows)))
+    random.shuffle(order)  # type: ignore[attr-defined]
+    straight, shuffled = read(rows), read([rows[k] for k in order])
+    assert straight.levels == shuffled.levels
+    for mine, theirs in zip(straight.columns, shuffled.columns, strict=True):
+        np.testing.assert_array_equal(mine[order], theirs)
+
+
+@pytest.mark.parametrize("coding", [(0, 1), (1, 2), (-1, 1), (False, True), ("no", "yes"), (2**40, 2**41), (-10, -9)])
+def test_any_coding_gives_the_same_codes(coding: tuple[object, object], tmp_path: Path) -> None:
+    bits = np.random.default_rng(0).integers(0, 2, (30, 3))
+    table: Columns = {f"x{j}": [coding[bit] for bit in bits[:, j]] for j in range(3)}
+    for source in (table, write_csv(table, tmp_path / "t.csv"), pd.DataFrame(table)):
+        np.testing.assert_array_equal(np.column_stack(read(source).columns), bits)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint64, np.bool_, np.float32, np.float16, ">i4", "U5", "S5", object])
+def test_arrays_of_every_kind(kind: object) -> None:
+    array = np.array([[0, 1, 1], [1, 0, 1]]).astype(kind)  # type: ignore[call-overload]
+    data = read(array)
+    assert data.names == ("x0", "x1", "x2")
+    assert data.cards == ((0, 0, 0) if np.dtype(kind).kind == "f" else (2, 2, 1))  # type: ignore[call-overload]
+    assert_same(read(np.asfortranarray(array)), data)
+
+
+def test_masked_values_are_missing() -> None:
+    whole = np.ma.array([[0, 1], [1, 0], [1, 1]], mask=np.array([[0, 0], [0, 0], [1, 0]], dtype=bool))
+    assert read(whole, missing="drop_rows").n_rows == 2
+    assert read(whole.astype(float), missing="drop_rows").missing.counts == {"x0": 1}
+
+
+def test_lists_of_rows() -> None:
+    assert_same(read([[1, "a"], [2, "b"]]), read(((1, "a"), (2, "b"))))
+    assert read([{"a": 1, "b": 2}, {"b": 3, "c": 4, "a": 2}, {"a": 1}], missing="category").levels == (
+        (1, 2),
+        (2, 3, None),
+        (4, None),
+    )
+
+
+def test_labels_may_be_anything_hashable() -> None:
+    data = read(
+        {
+            "pair": [(1, "b"), (1, "a"), (0, "z"), (1, "a")],
+            "set": [frozenset("ab"), frozenset(), frozenset("ba"), frozenset("c")],
+            "color": [Color.RED, Color.GREEN, Color.GREEN, Color.RED],
+            "day": [dt.date(2021, 1, 1), dt.date(2020, 5, 5), dt.date(2020, 5, 5), dt.date(2019, 1, 1)],
+            "huge": [2**70, -(2**70), 5, 5],
+            "bytes": [b"y", b"x", b"x", b"y"],
+            "share": [Fraction(1, 2), Fraction(1, 3), Fraction(1, 3), Fraction(1, 2)],
+        }
+    )
+    assert data.levels[0] == ((0, "z"), (1, "a"), (1, "b"))
+    assert data.cards == (3, 3, 2, 3, 3, 2, 2)
+    assert data.columns[1].tolist()[0] == data.columns[1].tolist()[2]
+    assert data.levels[2] == (Color.GREEN, Color.RED)
+    assert data.levels[3] == (dt.date(2019, 1, 1), dt.date(2020, 5, 5), dt.date(2021, 1, 1))
+    assert data.levels[4] == (-(2**70), 5, 2**70)
+    assert data.levels[5] == (b"x", b"y")
+
+
+def test_declared_categories_of_frames_count_and_keep_their_order() -> None:
+    labels = ["b", "a", "b", "a"]
+    categories = ["z", "b", "a"]
+    sources = [
+        pd.DataFrame({"x": pd.Categorical(labels, categories=categories), "y": [1, 2, 3, 4]}),
+        pl.DataFrame({"x": pl.Series(labels, dtype=pl.Enum(categories)), "y": [1, 2, 3, 4]}),
+        pa.table({"x": pa.DictionaryArray.from_arrays([1, 2, 1, 2], categories), "y": [1, 2, 3, 4]}),
+    ]
+    for source in sources:
+        data = read(source)
+        assert data.levels[0] == ("z", "b", "a")
+        assert data.columns[0].tolist() == [1, 2, 1, 2]
+
+
+def test_categories_survive_parquet(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"x": pd.Categorical(["c", "a", "c"], categories=["c", "b", "a"]), "y": ["a", "b", "a"]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert read(tmp_path / "t.parquet").levels == (("c", "b", "a"), ("a", "b"))
+
+
+def test_categories_of_any_kind_and_without_rows_to_show_for() -> None:
+    pairs = pd.Series(pd.Categorical([(1, 2), (3, 4), (1, 2)], categories=[(3, 4), (1, 2), (5, 6)]))
+    numbers = pd.Series(pd.Categorical([0.5, None, 0.25]))
+    data = read({"pairs": pairs, "numbers": numbers}, missing="category")
+    assert data.levels == (((3, 4), (1, 2), (5, 6)), (0.25, 0.5, None))
+    kept = read({"pairs": pairs, "y": [1, 2, 3]}, levels={"pairs": [(1, 2), (3, 4)]})
+    assert kept.levels[0] == ((1, 2), (3, 4))
+
+
+def test_a_polars_categorical_lists_what_it_met_so_its_levels_are_sorted() -> None:
+    frame = pl.DataFrame({"x": pl.Series(["b", "a", "b"], dtype=pl.Categorical), "y": [1, 2, 3]})
+    assert read(frame).levels[0] == ("a", "b")
+
+
+def test_less_usual_columns_of_frames() -> None:
+    frame = pd.DataFrame(
+        {
+            "sparse": pd.arrays.SparseArray([0, 1, 0]),
+            "period": pd.period_range("2020-01", periods=3, freq="M"),
+            "nullable": pd.array([1, None, 2], dtype="Int64"),
+            "when": pd.Series(["2020-01-02", "2020-01-01", None], dtype="datetime64[ns]"),
+            "flag": [True, None, False],
+        }
+    )
+    data = read(frame, missing="category")
+    assert data.cards == (2, 3, 3, 3, 3)
+    assert data.levels[3] == (dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 2), None)
+    objects = pl.DataFrame({"o": pl.Series([(1,), (2,), (1,)], dtype=pl.Object), "d": [1, 2, 3]})
+    assert read(objects).levels[0] == ((1,), (2,))
+    decimals = pa.table(
+        {"d": pa.array([1, 2, 3], pa.decimal128(5, 2)), "v": pa.array(["a", "b", "a"], pa.string_view())}
+    )
+    assert read(decimals).cards == (0, 2)
+
+
+def test_types_override_the_choice(tmp_path: Path) -> None:
+    for source in (TABLE, write_csv(TABLE, tmp_path / "t.csv"), pl.DataFrame(TABLE)):
+        data = read(source, types={"answer": "continuous", "height": "categorical"})
+        assert data.cards == (3, 0, 2, 6)
+        assert data.levels[3] == (-3.0, 1e-9, 0.125, 1.5, 2.0, 2.25)
+        assert data.columns[1].tolist() == [1.0, 2.0, 2.0, 1.0, 1.0, 2.0]
+
+
+def test_texts_of_a_frame_stay_texts_unless_declared_continuous() -> None:
+    frame = pd.DataFrame({"n": ["10", "9", "9.5"], "y": [1, 2, 3]})
+    assert read(frame).levels[0] == ("10", "9", "9.5")
+    assert read(frame, types={"n": "continuous"}).columns[0].tolist() == [10, 9, 9.5]
+
+
+def test_declared_levels_keep_their_order_and_count(tmp_path: Path) -> None:
+    declared: dict[str, list[Hashable]] = {
+        "size": ["small", "middle", "large", "huge"],
+        "answer": [3, 2, 1],
+        "wet": [True, False],
+    }
+    for source in (TABLE, write_csv(TABLE, tmp_path / "t.csv"), pd.DataFrame(TABLE)):
+        data = read(source, levels=declared)
+        assert data.cards == (4, 3, 2, 0)
+        assert data.levels[0] == ("small", "middle", "large", "huge")
+        assert data.columns[1].tolist() == [2, 1, 1, 2, 2, 1]
+        assert data.columns[2].tolist() == [0, 1, 1, 0, 0, 1]
+
+
+def test_declared_texts_keep_leading_zeros(tmp_path: Path) -> None:
+    path = write_text(tmp_path, "zip,y\n01,a\n1,b\n001,c\n")
+    assert read(path).cards[0] == 1
+    assert read(path, levels={"zip": ["1", "01", "001"]}).columns[0].tolist() == [1, 0, 2]
+
+
+def test_integer_column_names_become_texts() -> None:
+    assert read(pd.DataFrame([[1, 2], [3, 4]]), columns=["1", "0"]).names == ("1", "0")
+
+
+def test_parquet_columns_with_dots_in_their_names(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a.b": [1, 2], "a": [3, 4], "c": [5, 6]}), tmp_path / "t.parquet")
+    assert read(tmp_path / "t.parquet", columns=["c", "a.b"]).levels == ((5, 6), (1, 2))
+
+
+def test_a_data_set_passes_through(expected: Dataset) -> None:
+    assert read(expected) is expected
+    assert read(expected, columns=["wet", "size"]).names == ("wet", "size")
+    with pytest.raises(InputError, match="types cannot be applied to a Dataset"):
+        read(expected, types={"wet": "categorical"})
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.text(st.characters(codec="utf-8", categories=("L", "P", "S")), min_size=1), st.floats(-1e300, 1e300)
+        ),
+        min_size=2,
+        max_size=8,
+    )
+)
+def test_files_and_frames_agree_on_any_text_and_number(rows: list[tuple[str, float]], tmp_path: Path) -> None:
+    table: Columns = {"word": [f"w{word}" for word, _ in rows], "number": [number + 0.5 for _, number in rows]}
+    frame = read(pd.DataFrame(table))
+    for form in ("csv", "tsv.gz", "parquet", "records"):
+        if form == "csv" and all(float(str(number)).is_integer() for number in table["number"]):
+            continue  # a file cannot tell 2.0 written as 2 from a whole number
+        assert_same(read(in_form(form, table, tmp_path), types={"number": "continuous"}), frame)
