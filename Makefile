@@ -1,0 +1,53 @@
+# Everything a fresh machine needs: Python 3.11 or newer, a C++20 compiler and make.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+NATIVE := CMakeLists.txt $(wildcard native/*.?pp native/kernels/*.?pp)
+
+.PHONY: demo test lint check bench clean help
+
+help:
+	@echo "make demo    set up, then show what mnlearn does on data that comes with it"
+	@echo "make test    set up, then run the tests"
+	@echo "make lint    ruff, mypy --strict, and the stub against the native module"
+	@echo "make check   test and lint"
+	@echo "make bench   speed and memory, as ratios to something simple in the same run"
+	@echo "make clean   remove everything that make made"
+
+demo: $(VENV)/installed
+	@$(BIN)/mnlearn demo
+
+test: $(VENV)/developing
+	$(BIN)/python -m pytest -q
+
+lint: $(VENV)/developing
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_stub.py
+
+check: test lint
+
+bench: $(VENV)/benchmarking
+	$(BIN)/python benchmarks/counting.py
+	$(BIN)/python benchmarks/moments.py
+	$(BIN)/python benchmarks/reading.py
+
+# The package itself, editable: Python files are used in place, the native core is built anew when it changes.
+$(VENV)/installed: pyproject.toml $(NATIVE)
+	@$(PYTHON) -c 'import sys; sys.exit("mnlearn needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ..." if sys.version_info < (3, 11) else 0)'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --upgrade pip
+	$(BIN)/python -m pip install -q --editable .
+	@touch $@
+
+$(VENV)/developing: $(VENV)/installed
+	$(BIN)/python -m pip install -q --group dev
+	@touch $@
+
+$(VENV)/benchmarking: $(VENV)/developing
+	$(BIN)/python -m pip install -q --group bench
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
