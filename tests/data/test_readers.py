@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
+import subprocess
+import sys
 from collections.abc import Hashable
 from enum import Enum
 from fractions import Fraction
@@ -129,6 +132,7 @@ def test_labels_may_be_anything_hashable() -> None:
     assert data.levels[3] == (dt.date(2019, 1, 1), dt.date(2020, 5, 5), dt.date(2021, 1, 1))
     assert data.levels[4] == (-(2**70), 5, 2**70)
     assert data.levels[5] == (b"x", b"y")
+    assert data.levels[6] == (Fraction(1, 3), Fraction(1, 2))
 
 
 def test_declared_categories_of_frames_count_and_keep_their_order() -> None:
@@ -198,6 +202,8 @@ def test_texts_of_a_frame_stay_texts_unless_declared_continuous() -> None:
     frame = pd.DataFrame({"n": ["10", "9", "9.5"], "y": [1, 2, 3]})
     assert read(frame).levels[0] == ("10", "9", "9.5")
     assert read(frame, types={"n": "continuous"}).columns[0].tolist() == [10, 9, 9.5]
+    coded = pa.table({"n": pa.array(["10", "9", None]).dictionary_encode(), "y": [1, 2, 3]})
+    assert read(coded, types={"n": "continuous"}, missing="drop_rows").columns[0].tolist() == [10, 9]
 
 
 def test_declared_levels_keep_their_order_and_count(tmp_path: Path) -> None:
@@ -234,6 +240,18 @@ def test_a_data_set_passes_through(expected: Dataset) -> None:
     assert read(expected, columns=["wet", "size"]).names == ("wet", "size")
     with pytest.raises(InputError, match="types cannot be applied to a Dataset"):
         read(expected, types={"wet": "categorical"})
+
+
+def test_reading_streams(tmp_path: Path) -> None:
+    program = Path(__file__).parents[2] / "benchmarks" / "reading.py"
+    command = [sys.executable, str(program), "300000", "100"]
+    figures = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path).stdout)
+    assert figures["peak_over_coded_size"] < 6
+
+
+def test_importing_the_package_is_light() -> None:
+    check = "import sys, mnlearn.data; print([m for m in ('pyarrow', 'narwhals', 'pandas') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", check], check=True, capture_output=True, text=True).stdout == "[]\n"
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
+from numbers import Real
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -107,7 +108,7 @@ def coded(
 
 def order_key(label: Hashable) -> tuple[object, ...]:  # noqa: PLR0911 - one line per type
     """A total order over labels that does not depend on the rows: numbers by value, texts by code point."""
-    if isinstance(label, bool | int | float | Decimal):
+    if isinstance(label, Real | Decimal):
         return (0, label)
     if isinstance(label, str):
         return (1, label)

@@ -20,7 +20,18 @@ from mnlearn.errors import DataError, InputError
 
 
 def load(source: object, request: Request) -> RawTable:
-    """Read whatever is in memory, or say what can be read."""
+    """Read whatever is in memory, or say what cannot be read."""
+    try:
+        return _load(source, request)
+    except pa.ArrowException as error:
+        raise DataError(
+            f"source must hold types that can be read; {type(source).__name__}: {error}. "
+            "Convert that column, or leave it out with columns=[...]."
+        ) from error
+
+
+def _load(source: object, request: Request) -> RawTable:
+    """Tell the sources apart."""
     if isinstance(source, np.ndarray):
         return _load_array(source, request)
     if isinstance(source, Mapping):
@@ -59,10 +70,7 @@ def _load_stream(source: Any, request: Request) -> RawTable:
     """Batches of Arrow columns, one after another."""
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
-    try:
-        reader = source.to_reader() if isinstance(source, pa.Table) else pa.RecordBatchReader.from_stream(source)
-    except pa.ArrowException as error:
-        raise DataError(f"source must be an Arrow stream of tables; {type(source).__name__}: {error}.") from error
+    reader = source.to_reader() if isinstance(source, pa.Table) else pa.RecordBatchReader.from_stream(source)
     return collect(request.plan(reader.schema.names), reader.schema, reader, "the Arrow table")
 
 

@@ -79,6 +79,8 @@ class TextColumn:
 
     def add(self, array: Any) -> None:
         """Take the next cells in."""
+        if pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
         if self._numbers is not None:
             self._numbers.extend(self._parsed(array, self._numbers))
             return
@@ -209,7 +211,7 @@ def distinct(array: Any) -> tuple[list[str | None], NDArray[np.integer]]:
     if single is not None:
         present = np.bincount(single)
         return [chr(byte) if count else None for byte, count in enumerate(present)], single
-    encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    encoded = array.dictionary_encode()
     texts = encoded.dictionary.to_pylist()
     rows = encoded.indices.fill_null(len(texts)) if encoded.null_count else encoded.indices
     return [*texts, None], rows.to_numpy(zero_copy_only=False)

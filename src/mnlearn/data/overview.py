@@ -78,11 +78,13 @@ class Overview:
     duplicate_rows: int
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain lists, numbers and texts, ready for JSON; labels that JSON does not know become text."""
+        """Return plain lists, numbers and texts, ready for JSON; what JSON does not know becomes text."""
         plain = asdict(self)
         for variable in plain["variables"]:
-            if not isinstance(variable["most_common"], str | int | float | bool | None):
-                variable["most_common"] = str(variable["most_common"])
+            for key in ("low", "high", "most_common"):
+                value = variable[key]
+                known = isinstance(value, str | int | None) or (isinstance(value, float) and np.isfinite(value))
+                variable[key] = value if known else str(value)
         return plain
 
 

@@ -1,0 +1,283 @@
+"""Bad input: each is one named error that says what is wrong and the way out."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from data.tables import TABLE, write_csv, write_text
+from mnlearn.data import overview, read
+from mnlearn.errors import DataError, FileError, InputError, MnlearnError, UnknownNameError
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("", FileError, "is empty"),
+        ("\n\n\n", FileError, "is empty"),
+        ("a,b\n", DataError, "must have rows below its header"),
+        ("a,b", DataError, "must have rows below its header"),
+        ("a,b\n\n\n", DataError, "must have rows below its header"),
+        ("a,b\n1,2\n", DataError, r"at least 2 rows; .* has 1"),
+        ("a\n1\n2\n", DataError, r"at least 2 variables; .* gives 1"),
+        ("a;b\n1;2\n3;4\n", DataError, r"has one, 'a;b'\. It looks split at ';': pass delimiter=';'"),
+        ("a\tb\n1\t2\n3\t4\n", DataError, r"pass delimiter='\\t'"),
+        ("a,b\n1,2\n3,4,5\n", DataError, "must have 2 cells in every row, as in its header; line 3 has 3"),
+        ("a,b\n1,2\n\n3\n", DataError, "line 4 has 1"),
+        ("a,b,a\n1,2,3\n4,5,6\n", DataError, "column names must differ; 'a' occurs more than once"),
+        ("a,b, a\n1,2,3\n4,5,6\n", DataError, "column names must differ; 'a' occurs more than once"),
+        (",a,b\n0,1,2\n1,3,4\n", DataError, "column 1 has none.*columns="),
+        ("a,b\n1,2\nx,3\n", DataError, r"types=\{'a': 'categorical'\}"),
+        ("a,b\n1.5,2\ninf,3\n", DataError, "data row 2 holds inf"),
+        ("a,b\n1,2\n-inf,3\n", DataError, "data row 2 holds -inf"),
+        (b"a,b\n1,caf\xe9\n2,x\n", FileError, r"UTF-8 text; line 2 .* byte 0xe9.*Save the file again as UTF-8"),
+        (b"a,caf\xe9\n1,2\n2,3\n", FileError, "UTF-8 text; line 1"),
+        (b"a,b\n1,2\n" * 9000 + b"1,\xff,2\n", FileError, "UTF-8 text; line 18001"),
+        ("a,b\n1,2\n3,4\n".encode("utf-16"), FileError, "must be UTF-8 text"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00\xff", FileError, "must be UTF-8 text"),
+    ],
+)
+def test_files_of_text(text: str | bytes, error: type[MnlearnError], message: str, tmp_path: Path) -> None:
+    for name in ("table.csv", "table.csv.gz"):
+        path = write_text(tmp_path, text, name)
+        with pytest.raises(error, match=message):
+            read(path)
+
+
+def test_nameless_columns_can_be_left_out(tmp_path: Path) -> None:
+    path = write_text(tmp_path, ",a,b\n0,1,2\n1,3,4\n")
+    assert read(path, columns=["b", "a"]).names == ("b", "a")
+
+
+def test_every_mixed_column_is_named_at_once(tmp_path: Path) -> None:
+    path = write_text(tmp_path, "a,b,c\n1,1,1\nx,y,2\n")
+    with pytest.raises(DataError, match=r"column 'a' must hold one type.*So do 1 more: 'b'"):
+        read(path)
+    with pytest.raises(DataError, match=r"column 'a' must hold one type.*So do 1 more: 'b'"):
+        read({"a": [1, "x"], "b": [True, 1], "c": [1, 2]})
+
+
+def test_paths(tmp_path: Path) -> None:
+    write_csv(TABLE, tmp_path / "survey.csv")
+    with pytest.raises(FileError, match=r"there is no .*survy\.csv\. Did you mean 'survey\.csv'\?"):
+        read(tmp_path / "survy.csv")
+    with pytest.raises(FileError, match="Check the spelling"):
+        read(tmp_path / "nowhere" / "x.csv")
+    with pytest.raises(FileError, match="is a directory"):
+        read(tmp_path)
+    with pytest.raises(FileError, match=r"must end in one of \.csv, .*got 'survey\.xlsx'.*pass delimiter"):
+        read(write_text(tmp_path, "a,b\n", "survey.xlsx"))
+    with pytest.raises(FileError, match="is a Parquet file by its name"):
+        read(write_text(tmp_path, "a,b\n", "survey.parquet"), delimiter=",")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may open everything")
+def test_a_file_that_may_not_be_opened(tmp_path: Path) -> None:
+    path = write_csv(TABLE, tmp_path / "t.csv")
+    path.chmod(0)
+    with pytest.raises(FileError, match="Permission denied"):
+        read(path)
+
+
+@pytest.mark.parametrize("damage", ["cut", "tail", "checksum", "plain", "none"])
+def test_damaged_gzip(damage: str, tmp_path: Path) -> None:
+    packed = gzip.compress(b"a,b\n" + b"".join(b"%d,%d\n" % (k % 7, k % 13) for k in range(20_000)))
+    broken = {
+        "cut": packed[: len(packed) // 2],
+        "tail": packed[:-3],
+        "checksum": packed[:-8] + b"\x00\x00\x00\x00" + packed[-4:],
+        "plain": b"a,b\n1,2\n3,4\n",
+        "none": b"",
+    }[damage]
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(broken)
+    with pytest.raises(FileError, match="is empty" if damage == "none" else "damaged, cut short or of another format"):
+        read(path)
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.parquet.gz"])
+@pytest.mark.parametrize("kept", [0, 0.001, 0.1, 0.5, 0.99])
+def test_truncated_parquet(name: str, kept: float, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": list(range(1000)), "b": ["x", "y"] * 500}), tmp_path / "whole.parquet")
+    whole = (tmp_path / "whole.parquet").read_bytes()
+    with pytest.raises(FileError, match=r"must be a sound Parquet file.*Write or copy it again"):
+        read(write_text(tmp_path, whole[: int(kept * len(whole))], name))
+
+
+def test_parquet_with_damaged_pages(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": list(range(5000)), "b": ["x", "y"] * 2500}), path, compression="gzip")
+    content = bytearray(path.read_bytes())
+    content[200:1200] = bytes(1000)
+    path.write_bytes(content)
+    with pytest.raises(FileError, match="must be a sound Parquet file"):
+        read(path)
+
+
+def test_text_that_calls_itself_parquet(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="must be a sound Parquet file"):
+        read(write_text(tmp_path, "a,b\n1,2\n3,4\n", "t.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": ["size", "hight"]}, r"columns: column 'hight' does not exist\. Did you mean 'height'"),
+        ({"types": {"hight": "continuous"}}, "types: column 'hight' does not exist"),
+        ({"levels": {"hight": [1]}}, "levels: column 'hight' does not exist"),
+        ({"repeats": "weight"}, "repeats: column 'weight' does not exist"),
+    ],
+)
+def test_unknown_columns(options: dict[str, object], message: str, tmp_path: Path) -> None:
+    for source in (TABLE, pl.DataFrame(TABLE), write_csv(TABLE, tmp_path / "t.csv")):
+        with pytest.raises(UnknownNameError, match=message):
+            read(source, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": "size"}, r"columns must be a list of names.*Use \['size'\]"),
+        ({"columns": ["size", "size"]}, "columns must name each column once"),
+        ({"columns": ["size"]}, "at least 2 variables"),
+        ({"types": {"size": "discrete"}}, "must be 'categorical' or 'continuous'; got 'discrete'"),
+        ({"types": {"size": "continuous"}}, "must hold numbers.*data row 1 holds 'small'"),
+        ({"levels": {"size": "small"}}, "must be a list of labels"),
+        ({"levels": {"size": []}}, "1 to 65,535 different labels; got 0"),
+        ({"levels": {"size": ["small", "small"]}}, "got 2, 1 different"),
+        ({"levels": {"size": ["small", None]}}, "must not list None or NaN"),
+        ({"levels": {"size": [["small"]]}}, "must be hashable"),
+        ({"levels": {"size": ["small"]}}, "also hold 'large', 'middle'"),
+        ({"levels": {"size": ["small"]}, "types": {"size": "continuous"}}, "cannot be declared for a continuous"),
+        ({"delimiter": ","}, "delimiter is for text files"),
+        ({"delimiter": "::"}, "delimiter must be one character"),
+    ],
+)
+def test_options(options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read(TABLE, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (7, "source must be a path, a data frame"),
+        (pl.Series([1, 2]), "source must be a path, a data frame"),
+        ([1, 2, 3], "record 1 is 1"),
+        (["ab", "cd"], "record 1 is 'ab'"),
+        ([(1, 2), (3,)], "record 2 has 1 values, the first has 2"),
+        ([{"a": 1, "b": 1}, (1, 2)], "record 2 is no dict"),
+        ([], "at least 2 rows"),
+        ({}, "at least 2 rows"),
+        ({"a": [1, 2], "b": [1]}, "must have one length"),
+        ({"a": 1, "b": [1]}, "the single value 1"),
+        ({"a": [[1], [2]], "b": [1, 2]}, "hashable labels; data row 1 holds a list"),
+        ({"a": np.zeros((2, 2)), "b": [1, 2]}, "must be 1-D"),
+        ({1: [1, 2], "1": [3, 4]}, "'1' occurs more than once"),
+        (pd.DataFrame(), "at least 2 rows"),
+        (pd.DataFrame({"a": [], "b": []}), "at least 2 rows; the data frame has 0"),
+        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "'a' occurs more than once"),
+        (
+            pd.DataFrame({"a": [1, "x", 2.5], "b": [1, 2, 3]}),
+            r"whole numbers \(1, data row 1\) and text \('x', data row 2",
+        ),
+        (pd.DataFrame({"a": [1.5, np.inf], "b": [1, 2]}), "data row 2 holds inf"),
+        (pa.table([[1, 2], [3, 4]], names=["a", "a"]), "'a' occurs more than once"),
+        (pa.table({"a": [[1], [2]], "b": [1, 2]}), "must hold single values; it holds list"),
+        (np.zeros(3), r"2-D array, one row per record; got shape \(3,\)"),
+        (np.zeros((1, 3)), "at least 2 rows; the array has 1"),
+        (np.zeros((3, 1)), "at least 2 variables; the array gives 1"),
+        (np.array([[1.5, np.nan], [1, 2]]), "missing values: 'x1' 1"),
+    ],
+)
+def test_sources(source: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read(source)
+
+
+class NoTable:
+    """An Arrow stream of something that is no table."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return pa.chunked_array([[1, 2]]).__arrow_c_stream__(requested_schema)
+
+
+def test_arrow_that_cannot_be_read() -> None:
+    runs = pa.RunEndEncodedArray.from_arrays([1, 3], ["x", "y"])
+    for source in (pa.table({"a": runs, "b": [1, 2, 3]}), NoTable()):
+        with pytest.raises(DataError, match=r"must hold types that can be read|must hold single values"):
+            read(source)
+
+
+def test_types_that_numbers_cannot_be_made_of() -> None:
+    frame = pd.DataFrame({"d": pd.to_datetime(["2020", "2021"]), "c": pd.Categorical(["x", "y"]), "o": [(1,), (2,)]})
+    for name in frame.columns:
+        with pytest.raises(DataError, match="continuous"):
+            read(frame, types={name: "continuous"})
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1, -1], "whole numbers from 0 .*data row 2 holds -1.0"),
+        ([1, 0.5], "data row 2 holds 0.5"),
+        ([1, None], "data row 2 holds nothing"),
+        (["1", "x"], "repeats: column 'w' must hold whole numbers; data row 2 holds 'x'"),
+        ([1e300, 1], "data row 1 holds 1e"),
+        ([1, 0], "at least 2 rows that occurred"),
+    ],
+)
+def test_repeats(weights: list[object], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        read({"a": [1, 2], "b": [3, 4], "w": weights}, repeats="w")
+
+
+def batches(made: list[int]) -> Iterator[pa.RecordBatch]:
+    """Ten million different labels, a batch at a time, counting how many were asked for."""
+    for start in range(0, 10_000_000, 20_000):
+        made.append(start)
+        yield pa.record_batch({"id": [f"label {k}" for k in range(start, start + 20_000)], "b": [0, 1] * 10_000})
+
+
+def test_a_million_categories_stop_the_reading_early(tmp_path: Path) -> None:
+    made: list[int] = []
+    reader = pa.RecordBatchReader.from_batches(next(batches([])).schema, batches(made))
+    with pytest.raises(DataError, match="'id' must have at most 65,535 distinct values"):
+        read(reader)
+    assert len(made) <= 5
+    path = write_text(tmp_path, "id,b\n" + "".join(f"{k},{k % 2}\n" for k in range(1_000_000)))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for source in (path, np.arange(2_000_000).reshape(-1, 2)):
+        with pytest.raises(DataError, match=r"types=\{'(id|x0)': 'continuous'\}"):
+            read(source)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kB
+    assert read(path, types={"id": "continuous"}).cards == (0, 2)
+
+
+def test_exactly_as_many_categories_as_there_may_be() -> None:
+    table = {"a": np.arange(65_535), "b": np.arange(65_535) % 2}
+    assert read(table).cards == (65_535, 2)
+    holes = {"a": pd.array([*range(65_535), None], dtype="Int64"), "b": np.arange(65_536) % 2}
+    assert read(holes, missing="drop_rows").cards == (65_535, 2)
+    with pytest.raises(DataError, match="at most 65,535"):
+        read(holes, missing="category")
+    frame = pd.DataFrame({"a": pd.Categorical([0, 1], categories=range(65_536)), "b": [1, 2]})
+    with pytest.raises(DataError, match="at most 65,535"):
+        read(frame)
+
+
+def test_overview_refuses_what_is_no_table(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="at least 2 rows"):
+        overview(write_text(tmp_path, "a,b\n1,2\n"))
+    with pytest.raises(FileError, match="there is no"):
+        overview(tmp_path / "none.csv")

@@ -1,0 +1,171 @@
+"""Missing values: what counts as missing, and the three things that can be done about it."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Hashable
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from data.tables import Columns, assert_same, in_form, write_text
+from mnlearn.data import read
+from mnlearn.errors import DataError, InputError
+
+HOLES: Columns = {"word": ["x", None, "y", "x"], "number": [1.5, 2.5, None, 4.5], "whole": [1, 2, 3, None]}
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv.gz", "parquet", "pandas objects", "polars", "arrow reader", "records"])
+def test_the_default_is_to_refuse(form: str, tmp_path: Path) -> None:
+    expected = r"'word' 1, 'number' 1, 'whole' 1\. Use missing='drop_rows' to leave out 3 of 4 rows"
+    with pytest.raises(DataError, match=expected):
+        read(in_form(form, HOLES, tmp_path))
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv.gz", "parquet", "pandas objects", "polars", "arrow reader", "records"])
+def test_dropping_rows_equals_never_having_had_them(form: str, tmp_path: Path) -> None:
+    holes: Columns = {name: [*values, values[0]] for name, values in HOLES.items()}
+    data = read(in_form(form, holes, tmp_path), missing="drop_rows")
+    assert_same(data, read({"word": ["x", "x"], "number": [1.5, 1.5], "whole": [1, 1]}))
+    assert data.missing.policy == "drop_rows"
+    assert dict(data.missing.counts) == {"word": 1, "number": 1, "whole": 1}
+    assert data.missing.rows_dropped == 3
+    assert str(data.missing) == "missing: 'word' 1, 'number' 1, 'whole' 1; rows dropped: 3"
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv.gz", "parquet", "pandas objects", "polars", "arrow reader", "records"])
+def test_missing_as_a_state_of_its_own(form: str, tmp_path: Path) -> None:
+    data = read(in_form(form, HOLES, tmp_path), columns=["word", "whole"], missing="category")
+    assert data.levels == (("x", "y", None), (1, 2, 3, None))
+    assert data.columns[0].tolist() == [0, 2, 1, 0]
+    assert data.columns[1].tolist() == [0, 1, 2, 3]
+    assert "state of its own" in str(data.missing)
+
+
+def test_a_complete_column_gets_no_extra_state() -> None:
+    assert read({"a": [1, 2, 1], "b": [1, None, 1]}, missing="category").cards == (2, 2)
+
+
+def test_no_state_of_its_own_for_a_continuous_column() -> None:
+    with pytest.raises(DataError, match=r"'number' is continuous with 1 missing .* missing='drop_rows'"):
+        read(HOLES, missing="category")
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    [None, float("nan"), np.nan, np.float32("nan"), pd.NA, pd.NaT, "", "  ", Decimal("nan"), np.datetime64("NaT")],
+)
+def test_everything_that_is_nothing(nothing: object) -> None:
+    for labels in (["x", "y"], [(1, 2), (3, 4)], [frozenset("a"), frozenset("b")]):
+        data = read({"a": [*labels, nothing, labels[0]], "b": [1, 2, 1, 2]}, missing="category")
+        assert data.levels[0] == (*labels, None)
+
+
+def test_missing_dates_and_flags() -> None:
+    days = [dt.datetime(2020, 1, 1), pd.NaT, dt.datetime(2021, 1, 1)]
+    frame = pd.DataFrame(
+        {"day": pd.Series(days, dtype="datetime64[ns]"), "flag": pd.array([True, None, False], dtype="boolean")}
+    )
+    assert dict(read(frame, missing="drop_rows").missing.counts) == {"day": 1, "flag": 1}
+
+
+@pytest.mark.parametrize("markers", [["?", -9], ["?", "-9"], ("?", -9.0), {"?", np.int64(-9)}])
+def test_named_markers(markers: list[Hashable], tmp_path: Path) -> None:
+    table: Columns = {"w": ["x", "?", "y", "x", "y"], "i": [1, 2, -9, 1, 1], "f": [0.5, 1.5, 2.5, -9.0, 1.5]}
+    for form in ("csv", "parquet", "pandas", "records", "polars"):
+        data = read(in_form(form, table, tmp_path), missing_values=markers, missing="drop_rows")
+        assert dict(data.missing.counts) == {"w": 1, "i": 1, "f": 1}
+        assert_same(data, read({"w": ["x", "y"], "i": [1, 1], "f": [0.5, 1.5]}))
+
+
+def test_a_marker_among_numbers_keeps_them_numbers(tmp_path: Path) -> None:
+    path = write_text(tmp_path, "a,b\n1,0.5\n?,?\n2,1.5\n ? ,2\n")
+    data = read(path, missing_values=["?"], missing="drop_rows")
+    assert data.levels == ((1, 2), None)
+
+
+def test_infinity_can_be_named_missing(tmp_path: Path) -> None:
+    path = write_text(tmp_path, "a,b\n1.5,1\ninf,2\n-inf,1\n2.5,2\n")
+    data = read(path, missing_values=[float("inf"), float("-inf")], missing="drop_rows")
+    assert data.columns[0].tolist() == [1.5, 2.5]
+
+
+def test_markers_in_objects_and_categories() -> None:
+    pairs = {"a": [(1, 2), (9, 9), (1, 2)], "b": [1, 2, 3]}
+    assert dict(read(pairs, missing_values=[(9, 9)], missing="drop_rows").missing.counts) == {"a": 1}
+    frame = pd.DataFrame({"a": pd.Categorical(["x", "?", "y"]), "b": [1, 2, 3]})
+    assert read(frame, missing_values=["?"], missing="category").levels[0] == ("x", "y", None)
+
+
+def test_a_declared_level_is_never_missing(tmp_path: Path) -> None:
+    path = write_text(tmp_path, "a,b\n?,?\nx,1\nNA,2\n")
+    data = read(path, missing_values=["?"], levels={"a": ["x", "?", "NA"]}, missing="category")
+    assert data.levels == (("x", "?", "NA"), (1, 2, None))
+    codes = read({"a": [-9, 1, 1], "b": [-9, 1, 2]}, missing_values=[-9], levels={"a": [-9, 1]}, missing="category")
+    assert codes.levels == ((-9, 1), (1, 2, None))
+
+
+@pytest.mark.parametrize("marker", ["NA", "N/A", "null", "NULL", "<NA>", "NaN", "nan"])
+def test_usual_markers_among_words_are_asked_about(marker: str, tmp_path: Path) -> None:
+    table: Columns = {"a": ["x", marker, "y"], "b": [1, 2, 3]}
+    for form in ("csv", "parquet", "pandas", "records"):
+        source = in_form(form, table, tmp_path)
+        with pytest.raises(DataError, match=rf"holds '{marker}', which may mark .* missing_values=\['{marker}'\]"):
+            read(source, missing="drop_rows")
+        assert read(source, missing="drop_rows", missing_values=[marker]).n_rows == 2
+        assert read(source, types={"a": "categorical"}).cards[0] == 3
+
+
+@pytest.mark.parametrize("numbers", [["1", "2"], ["1.5", "2"], ["2", "1.5"]])
+def test_usual_markers_among_numbers_are_asked_about_too(numbers: list[str], tmp_path: Path) -> None:
+    path = write_text(tmp_path, "a,b\n" + "".join(f"{cell},1\n" for cell in ["NA", *numbers, "NA"]))
+    with pytest.raises(DataError, match="holds 'NA', which may mark a missing value"):
+        read(path, missing="drop_rows")
+    assert read(path, missing="drop_rows", missing_values=["NA"]).n_rows == 2
+    with pytest.raises(DataError, match=r"must hold numbers.*data row 1 holds 'NA'"):
+        read(path, types={"a": "continuous"})
+
+
+def test_words_that_merely_say_none_are_labels() -> None:
+    assert read({"a": ["none", "None", "na", "-"], "b": [1, 2, 1, 2]}).cards[0] == 4
+
+
+def test_declared_categories_stay_when_rows_are_dropped() -> None:
+    frame = pl.DataFrame({"a": pl.Series(["x", "y", "x"], dtype=pl.Enum(["x", "y", "z"])), "b": [1, None, 2]})
+    assert read(frame, missing="drop_rows").levels[0] == ("x", "y", "z")
+    assert read({"a": ["x", "y", "x"], "b": [1, None, 2]}, missing="drop_rows").levels[0] == ("x",)
+
+
+def test_rows_that_did_not_occur_are_not_there_at_all() -> None:
+    table = {"a": ["x", None, "y", "x"], "b": [1, 2, 3, 1], "w": [2, 0, 0.0, 1]}
+    data = read(table, repeats="w")
+    assert data.levels == (("x",), (1,))
+    assert (data.n_records, data.n_rows) == (2, 3)
+    assert data.missing.counts == {}
+
+
+@pytest.mark.parametrize("policy", ["error", "drop_rows", "category"])
+def test_a_column_that_is_all_missing(policy: str, tmp_path: Path) -> None:
+    for cells in (["", ""], ["?", "?"], ["NaN", ""]):
+        path = write_text(tmp_path, "a,b,c\n" + "".join(f"{cell},1,x\n" for cell in cells))
+        with pytest.raises(DataError, match=r"'a' is missing in all 2 rows\. Leave it out"):
+            read(path, missing=policy, missing_values=["?"])  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="'a' is missing in all 2 rows"):
+        read(pd.DataFrame({"a": [None, None], "b": [1, 2]}), missing=policy)  # type: ignore[arg-type]
+
+
+def test_too_few_complete_rows() -> None:
+    table = {"a": [1, None, None], "b": [1, 2, None]}
+    with pytest.raises(DataError, match=r"1 of 3 are complete\. The worst column is 'a' with 2 missing"):
+        read(table, missing="drop_rows")
+
+
+def test_unknown_policies_and_markers() -> None:
+    with pytest.raises(InputError, match="missing must be one of 'error', 'drop_rows', 'category'; got 'drop'"):
+        read(HOLES, missing="drop")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"must be a list of values; got the text '\?'"):
+        read(HOLES, missing_values="?")

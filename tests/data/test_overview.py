@@ -1,0 +1,100 @@
+"""The overview: sizes, types, missing, constant, duplicated."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data.tables import Columns, in_form, write_text
+from mnlearn.data import overview, read
+
+TABLE: Columns = {
+    "group": ["a", "b", "a", "c", "a"],
+    "renamed": [7, 3, 7, 9, 7],
+    "always": [1, 1, 1, 1, 1],
+    "height": [1.5, 2.5, None, 4.5, 0.5],
+    "twin": [1.5, 2.5, None, 4.5, 0.5],
+    "holes": ["x", None, None, "y", "x"],
+}
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "pandas", "polars", "records"])
+def test_a_table_with_everything(form: str, tmp_path: Path) -> None:
+    found = overview(in_form(form, TABLE, tmp_path))
+    by_name = {variable.name: variable for variable in found.variables}
+    assert (found.n_rows, found.n_records) == (5, 5)
+    assert [variable.type for variable in found.variables] == [*["categorical"] * 3, *["continuous"] * 2, "categorical"]
+    assert [variable.cardinality for variable in found.variables] == [3, 3, 1, 0, 0, 2]
+    assert [variable.missing for variable in found.variables] == [0, 0, 0, 1, 1, 2]
+    assert found.constant == ("always",)
+    assert set(found.duplicated) == {("group", "renamed"), ("height", "twin")}
+    assert (by_name["height"].low, by_name["height"].high) == (0.5, 4.5)
+    assert (by_name["group"].most_common, by_name["group"].most_common_count) == ("a", 3)
+    assert found.duplicate_rows == 0
+
+
+def test_missing_values_and_markers_are_reported_not_refused(tmp_path: Path) -> None:
+    path = write_text(tmp_path, "a,b,c,d\n1,NA,,x\n?,y,,x\n2,NA,,x\n")
+    found = overview(path, missing_values=["?"])
+    assert [(v.type, v.missing, v.doubtful) for v in found.variables] == [
+        ("categorical", 1, ()),
+        ("categorical", 2, ("NA",)),
+        ("empty", 3, ()),
+        ("categorical", 0, ()),
+    ]
+    assert found.constant == ("b", "d")
+    assert found.duplicated == ()
+
+
+def test_repeats_weigh(tmp_path: Path) -> None:
+    found = overview({"a": ["x", "y", "y"], "b": [1, 2, 2], "w": [5, 1, 1]}, repeats="w")
+    assert (found.n_rows, found.n_records, found.duplicate_rows) == (7, 3, 1)
+    assert (found.variables[0].most_common, found.variables[0].most_common_count) == ("x", 5)
+
+
+def test_a_data_set_can_be_looked_over() -> None:
+    table = {"a": ["x", "y", "y"], "b": [1, 2, 2], "c": [0.5, 0.5, 0.5]}
+    assert overview(read(table)) == overview(table)
+    assert overview(read(table), columns=["c", "a"]).constant == ("c",)
+
+
+def test_infinity_shows_in_the_range() -> None:
+    found = overview({"a": [1.5, float("inf")], "b": [1, 2]})
+    assert found.variables[0].high == float("inf")
+    assert json.dumps(found.as_dict(), allow_nan=False).count('"inf"') == 1
+
+
+def test_json_can_hold_it() -> None:
+    found = overview({"a": [(1, 2), (3, 4), (1, 2)], "b": [True, False, True], "c": [1.5, None, 2.5]})
+    plain = json.loads(json.dumps(found.as_dict()))
+    assert plain["variables"][0]["most_common"] == "(1, 2)"
+    assert plain["variables"][1]["most_common"] is True
+    assert plain["duplicated"] == [["a", "b"]]
+
+
+@given(st.lists(st.integers(0, 3), min_size=4, max_size=30), st.permutations(range(4)), st.integers(0, 2**32))
+def test_duplicates_are_equal_up_to_the_names_of_the_states(column: list[int], names: list[int], seed: int) -> None:
+    other = np.random.default_rng(seed).integers(0, 4, len(column)).tolist()
+    found = overview({"a": column, "b": [f"s{names[value]}" for value in column], "c": other})
+    same_partition = len(set(column)) == len(set(other)) == len(set(zip(column, other, strict=True)))
+    if len(set(column)) == 1:
+        assert found.duplicated == ()
+    else:
+        assert found.duplicated == ((("a", "b", "c") if same_partition else ("a", "b")),)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from([0.5, 1.5, None])), min_size=2, max_size=30))
+def test_duplicate_rows(rows: list[tuple[int, float | None]]) -> None:
+    if all(number is None for _, number in rows):
+        rows.append((0, 0.5))
+    assert overview(rows).duplicate_rows == len(rows) - len(set(rows))
+
+
+def test_more_states_than_a_byte_counts() -> None:
+    column = np.arange(1000)
+    assert overview({"a": column, "b": column[::-1].copy(), "c": column // 2}).duplicated == (("a", "b"),)
