@@ -18,13 +18,24 @@ double log_gamma(double x) {
 #endif
 }
 
-RisingLogGamma::RisingLogGamma(double prior, std::int64_t n_rows) : prior_(prior), base_(log_gamma(prior)), values_(static_cast<std::size_t>(std::min(n_rows + 1, kTableSize))) {
-    for (std::size_t count = 1; count < values_.size(); ++count) values_[count] = log_gamma(prior + static_cast<double>(count)) - base_;
+namespace {
+
+std::size_t table_size(std::int64_t n_rows) { return static_cast<std::size_t>(std::min(n_rows + 1, kTableSize)); }
+
+}  // namespace
+
+RisingLogGamma::RisingLogGamma(double prior, std::int64_t n_rows)
+    : prior_(prior), base_(log_gamma(prior)), values_(table_size(n_rows)), table_(values_.data()), size_(static_cast<std::int64_t>(values_.size())) {
+    for (std::int64_t count = 1; count < size_; ++count) values_[static_cast<std::size_t>(count)] = compute(count);
 }
 
-CountLogCount::CountLogCount(std::int64_t n_rows) : values_(static_cast<std::size_t>(std::min(n_rows + 1, kTableSize))) {
-    for (std::size_t count = 1; count < values_.size(); ++count) values_[count] = static_cast<double>(count) * std::log(static_cast<double>(count));
+double RisingLogGamma::compute(std::int64_t count) const { return log_gamma(prior_ + static_cast<double>(count)) - base_; }
+
+CountLogCount::CountLogCount(std::int64_t n_rows) : values_(table_size(n_rows)), table_(values_.data()), size_(static_cast<std::int64_t>(values_.size())) {
+    for (std::int64_t count = 1; count < size_; ++count) values_[static_cast<std::size_t>(count)] = compute(count);
 }
+
+double CountLogCount::compute(std::int64_t count) { return static_cast<double>(count) * std::log(static_cast<double>(count)); }
 
 std::shared_ptr<const RisingLogGamma> LogTables::rising_log_gamma(double prior) {
     const std::lock_guard lock(guard_);

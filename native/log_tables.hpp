@@ -15,30 +15,45 @@ double log_gamma(double x);  // of x > 0; safe in any thread, unlike std::lgamma
 // Counts up to here are looked up (one megabyte a table); larger ones, rare by nature, are computed.
 inline constexpr std::int64_t kTableSize = std::int64_t{1} << 17;
 
+// A table without its bound: for counts known to lie below it. Scores ask once per stratum and then look up freely.
+struct Unchecked {
+    const double* table;
+    [[gnu::always_inline]] double operator()(std::int64_t count) const { return table[count]; }
+};
+
 // count -> log Γ(prior + count) − log Γ(prior); 0 for an empty cell, so empty cells need not be visited.
 class RisingLogGamma {
 public:
     RisingLogGamma(double prior, std::int64_t n_rows);
-    [[gnu::always_inline]] double operator()(std::int64_t count) const {
-        return count < static_cast<std::int64_t>(values_.size()) ? values_[static_cast<std::size_t>(count)] : log_gamma(prior_ + static_cast<double>(count)) - base_;
-    }
+    RisingLogGamma(const RisingLogGamma&) = delete;  // table_ points into values_
+    double operator()(std::int64_t count) const { return count < size_ ? table_[count] : compute(count); }
+    bool covers(std::int64_t count) const { return count < size_; }
+    Unchecked unchecked() const { return {table_}; }
 
 private:
+    double compute(std::int64_t count) const;
+
     double prior_, base_;
     std::vector<double> values_;
+    const double* table_;
+    std::int64_t size_;
 };
 
 // count -> count · log(count), 0 for 0.
 class CountLogCount {
 public:
     explicit CountLogCount(std::int64_t n_rows);
-    [[gnu::always_inline]] double operator()(std::int64_t count) const {
-        const double c = static_cast<double>(count);
-        return count < static_cast<std::int64_t>(values_.size()) ? values_[static_cast<std::size_t>(count)] : c * std::log(c);
-    }
+    CountLogCount(const CountLogCount&) = delete;
+    double operator()(std::int64_t count) const { return count < size_ ? table_[count] : compute(count); }
+    bool covers(std::int64_t count) const { return count < size_; }
+    Unchecked unchecked() const { return {table_}; }
 
 private:
+    static double compute(std::int64_t count);
+
     std::vector<double> values_;
+    const double* table_;
+    std::int64_t size_;
 };
 
 // The tables of one data set, made when first asked for and kept. Equivalent-sample-size priors ask for many

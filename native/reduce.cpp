@@ -61,36 +61,73 @@ struct AllPairs {
     const Strata& one;
     std::size_t n_pairs;
     double* out;
-    double* place(std::size_t x, std::size_t y) const { return out + pair_index(store.n_variables(), x, y); }
+    // Where the pairs of x begin, such that the pair {x, y} stands at [y].
+    double* row(std::size_t x) const { return out + pair_index(store.n_variables(), x, x + 1) - (x + 1); }
 };
+
+// The candidates of a block as plain arrays: the loop over pairs has a few nanoseconds for each.
+struct BlockYs {
+    std::span<const std::int32_t> ys;
+    PlaneColumns columns;
+    std::vector<std::uint32_t> cards;
+    std::vector<const std::uint32_t*> totals;
+    bool all_binary;
+};
+
+BlockYs block_ys(const Store& store, std::span<const std::int32_t> ys) {
+    BlockYs block{ys, plane_columns(store, ys), {}, {}, true};
+    for (const std::int32_t y : ys) {
+        block.cards.push_back(store.column(static_cast<std::size_t>(y)).card);
+        block.totals.push_back(store.planes().totals.data() + store.first_plane(y));
+        block.all_binary &= block.cards.back() == 2;
+    }
+    return block;
+}
+
+// Binary x, binary candidates: what depends on x alone leaves the loop.
+template <class Scorer>
+void binary_pairs(const Scorer& scorer, const typename Scorer::Prepared& prepared, const std::int64_t* sizes, const BlockYs& block, std::size_t later, const std::uint32_t* counted, double* __restrict row,
+                  std::size_t n_pairs) {
+    const std::int64_t zeros = sizes[0], ones = sizes[1];
+    for (std::size_t k = later; k < block.ys.size(); ++k) {
+        const std::int64_t c00 = counted[block.columns.column[k]], c10 = *block.totals[k] - c00;
+        typename Scorer::Sum sum;
+        scorer.add(sum, prepared, 0, BinaryStratum(c00, zeros - c00, c10, ones - c10));
+        write(scorer, sum, 2, 2, row + block.ys[k], n_pairs);
+    }
+}
+
+// One x against the candidates after it; `counted` is the first row of its counts.
+template <class Scorer>
+void pairs_of_x(const Scorer& scorer, const AllPairs& all, std::int32_t x, const SetSizes& sizes, const BlockYs& block, const std::uint32_t* counted) {
+    PreparedByCard<Scorer> prepared(scorer, sizes.card_x, all.one.sizes);
+    double* const row = all.row(static_cast<std::size_t>(x));
+    const std::size_t width = block.columns.width();
+    const auto later = static_cast<std::size_t>(std::upper_bound(block.ys.begin(), block.ys.end(), x) - block.ys.begin());
+    if (sizes.card_x == 2 && block.all_binary) return binary_pairs(scorer, prepared[2], sizes.sizes.data(), block, later, counted, row, all.n_pairs);
+    for (std::size_t k = later; k < block.ys.size(); ++k) {
+        typename Scorer::Sum sum;
+        add_strata(scorer, prepared[block.cards[k]], sizes, 0, 1, {counted + block.columns.column[k], width, block.totals[k], block.cards[k]}, sum);
+        write(scorer, sum, sizes.card_x, block.cards[k], row + block.ys[k], all.n_pairs);
+    }
+}
 
 template <class Scorer> void pairs_of_run(const AllPairs& all, const Scorer& scorer, std::span<const std::int32_t> run, std::span<const std::int32_t> with_planes) {
     const Store& store = all.store;
-    const Planes& planes = store.planes();
-    const AlignedWords sets = aligned_words(kSetsTogether * planes.words);
+    const std::size_t words = store.planes().words;
+    const AlignedWords sets = aligned_words(kSetsTogether * words);
     std::vector<SetSizes> xs;
     std::vector<std::size_t> first_set{0};
     for (const std::int32_t x : run) {
-        xs.push_back(bitsets_of_states(store, x, sets.get() + first_set.back() * planes.words));
+        xs.push_back(bitsets_of_states(store, x, sets.get() + first_set.back() * words));
         first_set.push_back(first_set.back() + xs.back().n_sets());
     }
     const std::span<const std::int32_t> ys(std::upper_bound(with_planes.begin(), with_planes.end(), run.front()), with_planes.end());
     std::vector<std::uint32_t> counts;
     for (const auto& [begin, end] : split_blocks(store, ys)) {
-        const PlaneColumns columns = plane_columns(store, ys.subspan(begin, end - begin));
-        count_by_planes(store, sets.get(), first_set.back(), columns, counts);
-        for (std::size_t i = 0; i < run.size(); ++i) {
-            PreparedByCard<Scorer> prepared(scorer, xs[i].card_x, all.one.sizes);
-            for (std::size_t k = begin; k < end; ++k) {
-                if (ys[k] <= run[i]) continue;
-                const auto y = static_cast<std::size_t>(ys[k]);
-                const std::uint32_t ry = store.column(y).card;
-                typename Scorer::Sum sum;
-                const std::uint32_t* counted = counts.data() + first_set[i] * columns.width() + columns.column[k - begin];
-                add_strata(scorer, prepared[ry], xs[i], 0, 1, {counted, columns.width(), planes.totals.data() + planes.first[y], ry}, sum);
-                write(scorer, sum, xs[i].card_x, ry, all.place(static_cast<std::size_t>(run[i]), y), all.n_pairs);
-            }
-        }
+        const BlockYs block = block_ys(store, ys.subspan(begin, end - begin));
+        count_by_planes(store, sets.get(), first_set.back(), block.columns, counts);
+        for (std::size_t i = 0; i < run.size(); ++i) pairs_of_x(scorer, all, run[i], xs[i], block, counts.data() + first_set[i] * block.columns.width());
     }
 }
 
@@ -105,7 +142,7 @@ template <class Scorer> void pairs_by_rows(const AllPairs& all, const Scorer& sc
     }
     const RowScan rows(store, store.column(x), all.one, columns);
     PreparedByCard<Scorer> prepared(scorer, store.column(x).card, all.one.sizes);
-    for (std::size_t k = 0; k < ys.size(); ++k) write(scorer, rows.score(scorer, prepared[columns[k].card], columns[k]), store.column(x).card, columns[k].card, all.place(x, ys[k]), all.n_pairs);
+    for (std::size_t k = 0; k < ys.size(); ++k) write(scorer, rows.score(scorer, prepared[columns[k].card], columns[k]), store.column(x).card, columns[k].card, all.row(x) + ys[k], all.n_pairs);
 }
 
 }  // namespace

@@ -21,15 +21,19 @@ inline const Column& column_of(const Store& store, std::int32_t v) { return v ==
 template <class Scorer> class PreparedByCard {
 public:
     PreparedByCard(const Scorer& scorer, std::uint32_t rx, std::span<const std::int64_t> sizes) : scorer_(&scorer), rx_(rx), sizes_(sizes) {}
-    const typename Scorer::Prepared& operator[](std::uint32_t ry) {
-        if (ry == last_card_) return *last_;
-        auto found = by_card_.find(ry);
-        if (found == by_card_.end()) found = by_card_.emplace(ry, scorer_->prepare(rx_, ry, sizes_)).first;
-        last_card_ = ry;
-        return *(last_ = &found->second);
+    [[gnu::always_inline]] const typename Scorer::Prepared& operator[](std::uint32_t ry) {
+        if (ry != last_card_) find(ry);
+        return *last_;
     }
 
 private:
+    [[gnu::noinline]] void find(std::uint32_t ry) {
+        auto found = by_card_.find(ry);
+        if (found == by_card_.end()) found = by_card_.emplace(ry, scorer_->prepare(rx_, ry, sizes_)).first;
+        last_card_ = ry;
+        last_ = &found->second;
+    }
+
     const Scorer* scorer_;
     std::uint32_t rx_, last_card_ = 0;
     std::span<const std::int64_t> sizes_;
@@ -38,7 +42,7 @@ private:
 };
 
 // out[k * stride]: output k of one y.
-template <class Scorer> void write(const Scorer& scorer, const typename Scorer::Sum& sum, std::uint32_t rx, std::uint32_t ry, double* out, std::size_t stride) {
+template <class Scorer> [[gnu::always_inline]] inline void write(const Scorer& scorer, const typename Scorer::Sum& sum, std::uint32_t rx, std::uint32_t ry, double* out, std::size_t stride) {
     double values[Scorer::outputs];
     scorer.finish(sum, rx, ry, values);
     for (int k = 0; k < Scorer::outputs; ++k) out[static_cast<std::size_t>(k) * stride] = values[k];

@@ -55,7 +55,7 @@ public:
     Pearson(DofRule rule, const ScanFacts& facts) : dof_{rule, facts} {}
 
     Prepared prepare(std::uint32_t, std::uint32_t, std::span<const std::int64_t>) const { return {}; }
-    template <class S> void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
+    template <class S> [[gnu::always_inline]] void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
         const double free = t.adjusted_dof();
         if (t.n == 0 || free == 0.0) return;
         sum.dof += free;
@@ -104,15 +104,10 @@ public:
         : dof_{rule, facts}, scale_(per_row ? (facts.n_rows ? 1.0 / static_cast<double>(facts.n_rows) : 0.0) : 2.0), table_(tables.count_log_count()) {}
 
     Prepared prepare(std::uint32_t, std::uint32_t, std::span<const std::int64_t>) const { return {}; }
-    template <class S> void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
+    template <class S> [[gnu::always_inline]] void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
         const double free = t.adjusted_dof();
         if (t.n == 0 || free == 0.0) return;
-        const CountLogCount& count_log_count = *table_;
-        double cells = 0.0, margins = 0.0;
-        t.cells([&](std::int64_t o, std::int64_t, std::int64_t) { cells += count_log_count(o); });
-        t.rows([&](std::int64_t nx) { margins += count_log_count(nx); });
-        t.columns([&](std::int64_t ny) { margins += count_log_count(ny); });
-        sum.statistic += cells - margins + count_log_count(t.n);
+        sum.statistic += table_->covers(t.n) ? half(t, table_->unchecked()) : half(t, *table_);
         sum.dof += free;
     }
     void finish(const Sum& sum, std::uint32_t rx, std::uint32_t ry, double* out) const {
@@ -121,6 +116,11 @@ public:
     }
 
 private:
+    template <class S, class Term> [[gnu::always_inline]] static double half(const S& t, const Term& count_log_count) {
+        const double margins = t.sum_rows(count_log_count) + t.sum_columns(count_log_count);
+        return t.sum_cells(count_log_count) - margins + count_log_count(t.n);
+    }
+
     Dof dof_;
     double scale_;
     std::shared_ptr<const CountLogCount> table_;
@@ -156,13 +156,11 @@ public:
         }
         return prepared;
     }
-    template <class S> void add(Sum& sum, const Prepared& prepared, std::size_t s, const S& t) const {
+    template <class S> [[gnu::always_inline]] void add(Sum& sum, const Prepared& prepared, std::size_t s, const S& t) const {
         if (t.n <= 1) return;
-        double cells = 0.0, margins = 0.0;
-        t.cells([&](std::int64_t o, std::int64_t, std::int64_t) { cells += (*gamma_)(o); });
-        t.rows([&](std::int64_t nx) { margins += (*alpha_)(nx); });
-        t.columns([&](std::int64_t ny) { margins += (*beta_)(ny); });
-        sum.log_posterior -= log_one_plus_exp(prepared.constant[s] + (cells - margins));
+        const bool covered = gamma_->covers(t.n);  // all three tables have one size
+        const double counts = covered ? ratio(t, alpha_->unchecked(), beta_->unchecked(), gamma_->unchecked()) : ratio(t, *alpha_, *beta_, *gamma_);
+        sum.log_posterior -= log_one_plus_exp(prepared.constant[s] + counts);
         ++sum.informative;
     }
     void finish(const Sum& sum, std::uint32_t rx, std::uint32_t ry, double* out) const {
@@ -174,6 +172,10 @@ public:
     }
 
 private:
+    // log h − log g, as far as it depends on the cells.
+    template <class S, class Term> [[gnu::always_inline]] static double ratio(const S& t, const Term& alpha, const Term& beta, const Term& gamma) {
+        return t.sum_cells(gamma) - (t.sum_rows(alpha) + t.sum_columns(beta));
+    }
     static double log_one_plus_exp(double d) {
         const double e = std::exp(-std::abs(d));
         return (d > 0.0 ? d : 0.0) + (e < 1e-17 ? e : std::log1p(e));  // log(1 + e) = e to the last bit
@@ -210,11 +212,9 @@ public:
         if (is_sample_size_) cell = std::max(smallest, prior_ / (static_cast<double>(rx) * ry * facts_.n_configurations));
         return {tables_->rising_log_gamma(cell), tables_->rising_log_gamma(rx * cell)};
     }
-    template <class S> void add(Sum& sum, const Prepared& prepared, std::size_t, const S& t) const {
-        double cells = 0.0, totals = 0.0;
-        t.cells([&](std::int64_t o, std::int64_t, std::int64_t) { cells += (*prepared.cell)(o); });
-        t.columns([&](std::int64_t ny) { totals += (*prepared.total)(ny); });
-        sum.score += cells - totals;
+    template <class S> [[gnu::always_inline]] void add(Sum& sum, const Prepared& prepared, std::size_t, const S& t) const {
+        if (prepared.cell->covers(t.n)) sum.score += t.sum_cells(prepared.cell->unchecked()) - t.sum_columns(prepared.total->unchecked());
+        else sum.score += t.sum_cells(*prepared.cell) - t.sum_columns(*prepared.total);
     }
     void finish(const Sum& sum, std::uint32_t, std::uint32_t, double* out) const { out[0] = sum.score; }
 
@@ -236,11 +236,9 @@ public:
     Entropy(const ScanFacts& facts, LogTables& tables) : facts_(facts), table_(tables.count_log_count()) {}
 
     Prepared prepare(std::uint32_t, std::uint32_t, std::span<const std::int64_t>) const { return {}; }
-    template <class S> void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
-        double cells = 0.0, columns = 0.0;
-        t.cells([&](std::int64_t o, std::int64_t, std::int64_t) { cells += (*table_)(o); });
-        t.columns([&](std::int64_t ny) { columns += (*table_)(ny); });
-        sum.entropy += columns - cells;
+    template <class S> [[gnu::always_inline]] void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
+        if (table_->covers(t.n)) sum.entropy += t.sum_columns(table_->unchecked()) - t.sum_cells(table_->unchecked());
+        else sum.entropy += t.sum_columns(*table_) - t.sum_cells(*table_);
     }
     void finish(const Sum& sum, std::uint32_t, std::uint32_t, double* out) const {
         out[0] = sum.entropy > 0.0 ? sum.entropy / static_cast<double>(facts_.n_rows) : 0.0;

@@ -59,10 +59,8 @@ struct CountedY {
     std::uint32_t card;
 };
 
-inline BinaryStratum binary_table(const SetSizes& x, std::size_t s, const CountedY& y) {
-    const std::int64_t c00 = y.counts[0], c10 = x.last_derived ? y.totals[0] - c00 : y.counts[y.stride];
-    return {c00, x.sizes[2 * s] - c00, c10, x.sizes[2 * s + 1] - c10};
-}
+// The table of two binary variables from two counts: rows with y = 0 where x = 0 and where x = 1.
+inline BinaryStratum binary_table(const std::int64_t* sizes, std::int64_t c00, std::int64_t c10) { return {c00, sizes[0] - c00, c10, sizes[1] - c10}; }
 
 // Fills cells[a * ry + b] of stratum s.
 inline void fill_table(const SetSizes& x, std::size_t s, const CountedY& y, std::int64_t* cells) {
@@ -83,16 +81,27 @@ inline void fill_table(const SetSizes& x, std::size_t s, const CountedY& y, std:
 
 // Strata [first, last) of one y into its running sum; y.counts stands at stratum `first`.
 template <class Scorer>
-void add_strata(const Scorer& scorer, const typename Scorer::Prepared& prepared, const SetSizes& x, std::size_t first, std::size_t last, CountedY y, typename Scorer::Sum& sum) {
-    if (x.card_x == 2 && y.card == 2) {
-        for (std::size_t s = first; s < last; ++s, y.counts += 2 * y.stride) scorer.add(sum, prepared, s, binary_table(x, s, y));
-        return;
-    }
+[[gnu::noinline]] void add_general(const Scorer& scorer, const typename Scorer::Prepared& prepared, const SetSizes& x, std::size_t first, std::size_t last, CountedY y, typename Scorer::Sum& sum) {
     std::int64_t cells[kMaxPlaneCard * kMaxPlaneCard], nx[kMaxPlaneCard], ny[kMaxPlaneCard];
     for (std::size_t s = first; s < last; ++s, y.counts += x.card_x * y.stride) {
         fill_table(x, s, y, cells);
         visit_dense({cells, nx, ny, x.card_x, y.card}, [&](const auto& table) { scorer.add(sum, prepared, s, table); });
     }
+}
+
+// The same for two binary variables, in registers.
+template <class Scorer>
+[[gnu::always_inline]] inline void add_binary(const Scorer& scorer, const typename Scorer::Prepared& prepared, const SetSizes& x, std::size_t first, std::size_t last, const CountedY& y, typename Scorer::Sum& sum) {
+    const std::int64_t* sizes = x.sizes.data() + 2 * first;
+    const std::uint32_t *zero = y.counts, *one = y.counts + y.stride;
+    if (x.last_derived) return scorer.add(sum, prepared, 0, binary_table(sizes, *zero, static_cast<std::int64_t>(*y.totals) - *zero));
+    for (std::size_t s = first; s < last; ++s, sizes += 2, zero += 2 * y.stride, one += 2 * y.stride) scorer.add(sum, prepared, s, binary_table(sizes, *zero, *one));
+}
+
+template <class Scorer>
+[[gnu::always_inline]] inline void add_strata(const Scorer& scorer, const typename Scorer::Prepared& prepared, const SetSizes& x, std::size_t first, std::size_t last, const CountedY& y, typename Scorer::Sum& sum) {
+    if (x.card_x == 2 && y.card == 2) add_binary(scorer, prepared, x, first, last, y, sum);
+    else add_general(scorer, prepared, x, first, last, y, sum);
 }
 
 }  // namespace mnlearn

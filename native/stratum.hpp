@@ -1,7 +1,7 @@
 // One stratum's table of (x, y), dense or sparse, behind one face.
 //
-// A score visits non-empty cells in lexicographic order, then non-empty margins in order of state. Both forms give
-// the same visits in the same order, so a score has the same bits whichever form the counting chose.
+// A score sums a term over cells in lexicographic order and over margins in order of state. The term of an empty cell is
+// exactly 0, so a form may skip it or not: the sums have the same bits whichever form the counting chose.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace mnlearn {
 
-// Two by two, in registers. It visits empty cells too: every term of an empty cell is exactly 0.
+// Two by two, in registers. Empty cells are added too: the term of an empty cell is exactly 0.
 struct BinaryStratum {
     std::int64_t n00, n01, n10, n11;
     std::int64_t n0_, n1_, n_0, n_1, n;
@@ -19,20 +19,9 @@ struct BinaryStratum {
         : n00(c00), n01(c01), n10(c10), n11(c11), n0_(c00 + c01), n1_(c10 + c11), n_0(c00 + c10), n_1(c01 + c11), n(c00 + c01 + c10 + c11) {}
 
     double adjusted_dof() const { return n0_ && n1_ && n_0 && n_1 ? 1.0 : 0.0; }
-    template <class F> void cells(F visit) const {
-        visit(n00, n0_, n_0);
-        visit(n01, n0_, n_1);
-        visit(n10, n1_, n_0);
-        visit(n11, n1_, n_1);
-    }
-    template <class F> void rows(F visit) const {
-        visit(n0_);
-        visit(n1_);
-    }
-    template <class F> void columns(F visit) const {
-        visit(n_0);
-        visit(n_1);
-    }
+    template <class T> [[gnu::always_inline]] double sum_cells(const T& term) const { return term(n00) + term(n01) + term(n10) + term(n11); }
+    template <class T> [[gnu::always_inline]] double sum_rows(const T& term) const { return term(n0_) + term(n1_); }
+    template <class T> [[gnu::always_inline]] double sum_columns(const T& term) const { return term(n_0) + term(n_1); }
 };
 
 struct DenseStratum {
@@ -62,15 +51,15 @@ struct DenseStratum {
             for (std::uint32_t b = 0; b < ry; ++b)
                 if (const std::int64_t cell = counts[a * ry + b]) visit(cell, nx[a], ny[b]);
     }
-    template <class F> void rows(F visit) const {
-        for (std::uint32_t a = 0; a < rx; ++a)
-            if (nx[a]) visit(nx[a]);
-    }
-    template <class F> void columns(F visit) const {
-        for (std::uint32_t b = 0; b < ry; ++b)
-            if (ny[b]) visit(ny[b]);
-    }
+    template <class T> double sum_cells(const T& term) const { return sum(counts, rx * ry, term); }
+    template <class T> double sum_rows(const T& term) const { return sum(nx, rx, term); }
+    template <class T> double sum_columns(const T& term) const { return sum(ny, ry, term); }
 
+    template <class T> static double sum(const std::int64_t* values, std::size_t n_values, const T& term) {
+        double total = 0.0;
+        for (std::size_t k = 0; k < n_values; ++k) total += term(values[k]);
+        return total;
+    }
     static std::int64_t occupied(const std::int64_t* margin, std::uint32_t card) {
         return std::count_if(margin, margin + card, [](std::int64_t m) { return m != 0; });
     }
@@ -124,12 +113,21 @@ public:
     template <class F> void cells(F visit) const {
         for (const Cell& cell : cells_) visit(cell.count, nx_[cell.key / ry_], ny_[cell.key % ry_]);
     }
-    template <class F> void rows(F visit) const {
-        for (std::size_t k = 0; k < cells_.size(); ++k)
-            if (k == 0 || cells_[k].key / ry_ != cells_[k - 1].key / ry_) visit(nx_[cells_[k].key / ry_]);
+    template <class T> double sum_cells(const T& term) const {
+        double total = 0.0;
+        for (const Cell& cell : cells_) total += term(cell.count);
+        return total;
     }
-    template <class F> void columns(F visit) const {
-        for (const std::uint32_t b : states_y_) visit(ny_[b]);
+    template <class T> double sum_rows(const T& term) const {
+        double total = 0.0;
+        for (std::size_t k = 0; k < cells_.size(); ++k)
+            if (k == 0 || cells_[k].key / ry_ != cells_[k - 1].key / ry_) total += term(nx_[cells_[k].key / ry_]);
+        return total;
+    }
+    template <class T> double sum_columns(const T& term) const {
+        double total = 0.0;
+        for (const std::uint32_t b : states_y_) total += term(ny_[b]);
+        return total;
     }
 
     std::int64_t n = 0;
