@@ -94,6 +94,18 @@ class Verdicts(NamedTuple):
         return Verdict(bool(self.independent[k]), float(self.log_support[k]), self.source)
 
 
+class Question(NamedTuple):
+    """One line of a trace: what a search asked, what it was told, by whom and when."""
+
+    x: int
+    y: int
+    z: VarSet
+    independent: bool
+    log_support: float | None  # None when inferred
+    source: str  # "data", "memo", or the rule that implied the answer
+    phase: str  # which part of the algorithm asked: "initial", "grow", "shrink", ...
+
+
 class LogOdds(NamedTuple):
     """log Pr[x ⟂ y | z] and log Pr[x ⟂̸ y | z], arrays over the ys of a scan."""
 
@@ -188,6 +200,7 @@ class Result:
     converged: bool
     cost: Mapping[str, float]  # asked, inferred, recalled, weighted, scored, seconds
     settings: Mapping[str, object] = field(default_factory=dict)  # enough to run it again
+    trace: tuple[Question, ...] | None = None  # every question in order, when the search was told to keep them
 
 
 J = TypeVar("J", contravariant=True)  # noqa: PLC0105 - the judge; its name in DESIGN
