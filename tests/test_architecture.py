@@ -35,7 +35,9 @@ ALLOWED: dict[str, set[str]] = {
         "simulate",
     },
     "output": {"errors", "protocols", "graphs", "graphs.graph", "data"},
+    "_answers": {"protocols"},
     "pipeline": {
+        "_answers",
         *("errors", "protocols", "graphs", "graphs.graph", "data", "statistics", "independence", "algorithms"),
         *("simulate", "model", "evaluation", "output"),
     },

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ VarSet: TypeAlias = frozenset[int]  # inside the library a variable is an index 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
+Indices: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]  # the many y of a scan
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,8 @@ class Statistics(Protocol):
     def cards(self) -> tuple[int, ...]: ...
     @property
     def names(self) -> tuple[str, ...]: ...
-    def tables(self, x: int, ys: Sequence[int], z: VarSet) -> Tables: ...
-    def reduce(self, kernel: Kernel, x: int, ys: Sequence[int], z: VarSet) -> FloatArray:
+    def tables(self, x: int, ys: Indices, z: VarSet) -> Tables: ...
+    def reduce(self, kernel: Kernel, x: int, ys: Indices, z: VarSet) -> FloatArray:
         """One row per output of the kernel, one column per y."""
         ...
 
@@ -132,7 +133,7 @@ class IndependenceTest(Protocol):
     @property
     def n_variables(self) -> int: ...
     def __call__(self, x: int, y: int, z: VarSet) -> Verdict: ...  # a scan of one
-    def scan(self, x: int, ys: Sequence[int], z: VarSet) -> Verdicts: ...  # one x, one z, many y
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts: ...  # one x, one z, many y
 
 
 @runtime_checkable
@@ -141,7 +142,7 @@ class ExplainedTest(IndependenceTest, Protocol):
 
     @property
     def name(self) -> str: ...
-    def evidence(self, x: int, ys: Sequence[int], z: VarSet) -> Evidence: ...
+    def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence: ...
 
 
 class IndependencePosterior(Protocol):
@@ -151,7 +152,7 @@ class IndependencePosterior(Protocol):
     def n_variables(self) -> int: ...
     @property
     def cards(self) -> tuple[int, ...]: ...
-    def log_odds(self, x: int, ys: Sequence[int], z: VarSet) -> LogOdds: ...
+    def log_odds(self, x: int, ys: Indices, z: VarSet) -> LogOdds: ...
 
 
 class Score(Protocol):
@@ -166,7 +167,7 @@ class LocalScore(Score, Protocol):
     """A score that is a sum over variables."""
 
     def local(self, x: int, blanket: VarSet) -> float: ...
-    def additions(self, x: int, blanket: VarSet, ys: Sequence[int]) -> FloatArray: ...  # local(x, blanket + y)
+    def additions(self, x: int, blanket: VarSet, ys: Indices) -> FloatArray: ...  # local(x, blanket + y)
 
 
 class Monitor(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import combinations
 from math import comb
 
-import networkx as nx  # type: ignore[import-untyped]
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings

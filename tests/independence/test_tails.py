@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mpmath import mp, mpf  # type: ignore[import-untyped]
+from mpmath import mp, mpf
 from scipy.special import chdtri
 
 from mnlearn.errors import InputError

@@ -17,7 +17,7 @@ _MARK = "'"  # put before every quoted GML text, because networkx turns the text
 
 def parse_graphml(text: str) -> NamedGraph:
     """The one graph of a GraphML file; nodes go by their `name` if every node has one, otherwise by their id."""
-    import networkx as nx  # type: ignore[import-untyped]
+    import networkx as nx
 
     if "<!DOCTYPE" in text or "<!ENTITY" in text:  # entities can expand without bound or read other files
         raise FileError("the text must not declare a DOCTYPE or entities; got such a declaration. Remove it.")

@@ -47,7 +47,7 @@ def random_tree(n_variables: int, seed: Seed) -> Graph:
     rng = rng_from(seed)
     if n <= 2:
         return Graph.complete(n)
-    import networkx as nx  # type: ignore[import-untyped]
+    import networkx as nx
 
     return Graph(n, nx.from_prufer_sequence(rng.integers(n, size=n - 2).tolist()).edges())
 

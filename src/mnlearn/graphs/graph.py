@@ -297,7 +297,7 @@ class Graph:
 
     def to_networkx(self, names: Sequence[Hashable] | None = None) -> Any:
         """The same graph as a `networkx.Graph`; nodes are the names, or the indices when there are none."""
-        import networkx as nx  # type: ignore[import-untyped]
+        import networkx as nx
 
         labels: Sequence[Hashable] = range(self.n_variables) if names is None else tuple(names)
         if len(labels) != self.n_variables or len(set(labels)) != self.n_variables:

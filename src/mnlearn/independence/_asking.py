@@ -6,7 +6,7 @@ from math import log
 from typing import Protocol
 
 from mnlearn.errors import InputError
-from mnlearn.protocols import Evidence, VarSet, Verdict, Verdicts
+from mnlearn.protocols import Evidence, Indices, VarSet, Verdict, Verdicts
 
 
 def log_level(alpha: float) -> float:
@@ -17,7 +17,7 @@ def log_level(alpha: float) -> float:
 
 
 class _Explaining(Protocol):
-    def evidence(self, x: int, ys: tuple[int, ...], z: VarSet) -> Evidence: ...
+    def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence: ...
 
 
 def verdicts(evidence: Evidence) -> Verdicts:

@@ -12,7 +12,6 @@ anything nearly equal to it, and P(dependent | D) = 1 − P(CI | D) keeps its di
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import log
 from typing import ClassVar
@@ -21,7 +20,7 @@ import numpy as np
 
 from mnlearn.independence._asking import one, verdicts
 from mnlearn.independence._tails import log1mexp
-from mnlearn.protocols import Evidence, Kernel, LogOdds, Statistics, VarSet, Verdict, Verdicts
+from mnlearn.protocols import Evidence, Indices, Kernel, LogOdds, Statistics, VarSet, Verdict, Verdicts
 from mnlearn.statistics import kernels
 
 _LOG_HALF = log(0.5)
@@ -80,17 +79,17 @@ class BayesianTest:
         """Is x independent of y given z?"""
         return one(self, x, y, z)
 
-    def scan(self, x: int, ys: Sequence[int], z: VarSet) -> Verdicts:
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
         """The same for many y; the support is the log posterior of independence."""
         return verdicts(self.evidence(x, ys, z))
 
-    def log_odds(self, x: int, ys: Sequence[int], z: VarSet) -> LogOdds:
+    def log_odds(self, x: int, ys: Indices, z: VarSet) -> LogOdds:
         """log P(CI | D) and log P(not CI | D) for each y."""
         (log_independent,) = self.statistics.reduce(self._kernel, x, ys, z)
         log_independent = np.minimum(log_independent, 0.0)
         return LogOdds(log_independent, log1mexp(log_independent))
 
-    def evidence(self, x: int, ys: Sequence[int], z: VarSet) -> Evidence:
+    def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """Both log posteriors and the decision for each y."""
         odds = self.log_odds(x, ys, z)
         independent = odds.independent > _LOG_HALF

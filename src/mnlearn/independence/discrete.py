@@ -8,7 +8,6 @@ independent of everything.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import ClassVar, Literal
@@ -18,7 +17,7 @@ import numpy as np
 from mnlearn.errors import InputError, unknown_name
 from mnlearn.independence._asking import log_level, one, verdicts
 from mnlearn.independence._tails import log_chi2_sf
-from mnlearn.protocols import Evidence, FloatArray, Kernel, Statistics, VarSet, Verdict, Verdicts
+from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, Statistics, VarSet, Verdict, Verdicts
 from mnlearn.statistics import kernels
 from mnlearn.statistics.kernels import DofRule
 
@@ -71,11 +70,11 @@ class ChiSquare:
         """Is x independent of y given z?"""
         return one(self, x, y, z)
 
-    def scan(self, x: int, ys: Sequence[int], z: VarSet) -> Verdicts:
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
         """The same for many y; the support is log p."""
         return verdicts(self.evidence(x, ys, z))
 
-    def evidence(self, x: int, ys: Sequence[int], z: VarSet) -> Evidence:
+    def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """The statistic, its degrees of freedom and log p for each y."""
         statistic, dof = self.statistics.reduce(self._kernel, x, ys, z)
         log_p = log_chi2_sf(statistic, dof)
@@ -155,11 +154,11 @@ class MutualInformation:
         """Is x independent of y given z?"""
         return one(self, x, y, z)
 
-    def scan(self, x: int, ys: Sequence[int], z: VarSet) -> Verdicts:
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
         """The same for many y."""
         return verdicts(self.evidence(x, ys, z))
 
-    def evidence(self, x: int, ys: Sequence[int], z: VarSet) -> Evidence:
+    def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """The mutual information (as `statistic`), the degrees of freedom and log p for each y."""
         information, dof = self.statistics.reduce(kernels.mi(), x, ys, z)
         if self.decide == "threshold":

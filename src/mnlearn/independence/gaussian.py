@@ -6,14 +6,14 @@ conditioning set costs.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from math import sqrt
 
 import numpy as np
 
 from mnlearn.independence._asking import log_level
 from mnlearn.independence._tails import log_two_sided_normal
-from mnlearn.protocols import Evidence, FloatArray, IntArray, Verdict, Verdicts
+from mnlearn.protocols import Evidence, FloatArray, Indices, Verdict, Verdicts
 from mnlearn.statistics.moments import Moments
 
 
@@ -67,22 +67,22 @@ class PartialCorrelation:
         """Judge one pair: a scan of one."""
         return self.scan(x, (y,), z).one(0)
 
-    def scan(self, x: int, ys: Sequence[int] | IntArray, z: Collection[int]) -> Verdicts:
+    def scan(self, x: int, ys: Indices, z: Collection[int]) -> Verdicts:
         """Judge x with each y given z; the support is the natural log of the p-value."""
         _, log_p = self._measure(x, ys, z)
         return Verdicts(log_p > self._log_alpha, log_p)
 
-    def evidence(self, x: int, ys: Sequence[int] | IntArray, z: Collection[int]) -> Evidence:
+    def evidence(self, x: int, ys: Indices, z: Collection[int]) -> Evidence:
         """Judge with the numbers: `statistic` is standard normal if independent, `dof` is N - |z| - 3 or else 0."""
         statistic, log_p = self._measure(x, ys, z)
         dof = np.full(log_p.shape, float(self._dof(z)))
         return Evidence(independent=log_p > self._log_alpha, statistic=statistic, dof=dof, log_p=log_p)
 
-    def correlations(self, x: int, ys: Sequence[int] | IntArray, z: Collection[int]) -> FloatArray:
+    def correlations(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
         """The partial correlations behind the decision."""
         return self._moments.partial_correlations(x, ys, z)
 
-    def _measure(self, x: int, ys: Sequence[int] | IntArray, z: Collection[int]) -> tuple[FloatArray, FloatArray]:
+    def _measure(self, x: int, ys: Indices, z: Collection[int]) -> tuple[FloatArray, FloatArray]:
         """Fisher's z in units of its standard error, and the log of its two-sided p-value."""
         statistic = np.arctanh(self._moments.partial_correlations(x, ys, z)) * sqrt(self._dof(z))
         return statistic, log_two_sided_normal(statistic)

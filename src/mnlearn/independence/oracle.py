@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,7 +10,7 @@ import numpy as np
 from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Graph
 from mnlearn.independence._asking import one, verdicts
-from mnlearn.protocols import Evidence, VarSet, Verdict, Verdicts
+from mnlearn.protocols import Evidence, Indices, VarSet, Verdict, Verdicts
 
 
 @dataclass(frozen=True)
@@ -47,11 +46,11 @@ class SeparationOracle:
         """Does z separate x from y?"""
         return one(self, x, y, z)
 
-    def scan(self, x: int, ys: Sequence[int], z: VarSet) -> Verdicts:
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
         """The same for many y."""
         return verdicts(self.evidence(x, ys, z))
 
-    def evidence(self, x: int, ys: Sequence[int], z: VarSet) -> Evidence:
+    def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """The decisions; the only number behind them is certainty."""
         candidates = [int(y) for y in ys]
         for y in candidates:

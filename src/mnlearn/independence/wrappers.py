@@ -6,13 +6,13 @@ Each is an independence test like the one inside it, so they nest: `Audited(Budg
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from math import nan
 
 import numpy as np
 
 from mnlearn.errors import BudgetExceeded, InputError
-from mnlearn.protocols import IndependenceTest, VarSet, Verdict, Verdicts
+from mnlearn.protocols import IndependenceTest, Indices, VarSet, Verdict, Verdicts
 
 _Question = tuple[int, int, tuple[int, ...]]  # the smaller index, the larger, z in order: independence is symmetric
 
@@ -54,7 +54,7 @@ class Remembered:
         self._keep(_question(x, y, z), verdict)
         return verdict
 
-    def scan(self, x: int, ys: Sequence[int], z: VarSet) -> Verdicts:
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
         """Ask inside, in one scan, only for the y not yet known; the source is "memo" when all were known."""
         answers = [self._recall(x, int(y), z) for y in ys]
         unknown = [k for k, answer in enumerate(answers) if answer is None]
@@ -110,7 +110,7 @@ class Audited:
         self._count(1, len(z))
         return verdict
 
-    def scan(self, x: int, ys: Sequence[int], z: VarSet) -> Verdicts:
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
         """Ask, then count each y."""
         answers = self._test.scan(x, ys, z)
         self._count(len(ys), len(z))
@@ -153,7 +153,7 @@ class Budgeted:
         self._spend(1)
         return self._test(x, y, z)
 
-    def scan(self, x: int, ys: Sequence[int], z: VarSet) -> Verdicts:
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
         """Spend one per y, then ask."""
         self._spend(len(ys))
         return self._test.scan(x, ys, z)

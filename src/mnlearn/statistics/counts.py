@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mnlearn import _core
 from mnlearn.errors import InputError, UnsuitableError
-from mnlearn.protocols import FloatArray, Kernel, Tables, VarSet
+from mnlearn.protocols import FloatArray, Indices, Kernel, Tables, VarSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,7 +90,7 @@ class Counts:
         """Memory beyond the data set itself, in bytes."""
         return self._store.extra_bytes
 
-    def tables(self, x: int, ys: Sequence[int], z: VarSet) -> Tables:
+    def tables(self, x: int, ys: Indices, z: VarSet) -> Tables:
         """Count (x, y) within every observed configuration of z, for each y."""
         ys_array, z_array = _indices("ys", ys), _indices("z", sorted(z))
         with _our_errors():
@@ -99,7 +99,7 @@ class Counts:
             strata, counts = _core.tables(self._store, x, ys_array, z_array)
         return Tables(x, tuple(ys_array.tolist()), tuple(z_array.tolist()), strata, tuple(counts))
 
-    def reduce(self, kernel: Kernel, x: int, ys: Sequence[int], z: VarSet) -> FloatArray:
+    def reduce(self, kernel: Kernel, x: int, ys: Indices, z: VarSet) -> FloatArray:
         """Score the table (x, y | z) of each y: one row per output of the kernel, one column per y."""
         with _our_errors():
             return _core.reduce(
@@ -173,7 +173,7 @@ def score_tables(kernel: Kernel, tables: Tables, cards: Sequence[int]) -> FloatA
     return np.array(columns, dtype=np.float64).reshape(len(columns), len(kernel.outputs)).T
 
 
-def _indices(name: str, variables: Sequence[int]) -> NDArray[np.int32]:
+def _indices(name: str, variables: Indices) -> NDArray[np.int32]:
     array = np.asarray(variables)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InputError(f"{name} must be a sequence of variable indices; got {variables!r}. Use dataset.index(name).")

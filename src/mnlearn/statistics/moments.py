@@ -17,7 +17,7 @@ from scipy.linalg.blas import dtrsm
 from scipy.linalg.lapack import dpstrf
 
 from mnlearn.errors import InputError, UnsuitableError
-from mnlearn.protocols import BoolArray, FloatArray, IntArray
+from mnlearn.protocols import BoolArray, FloatArray, Indices, IntArray
 from mnlearn.statistics._correlation import correlation_of_covariance, correlation_of_rows
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class Moments:
         rows = [self._correlation[x, x + 1 :] for x in range(self.n_variables)]
         return np.clip(np.concatenate(rows), -LARGEST, LARGEST)
 
-    def partial_correlations(self, x: int, ys: Sequence[int] | IntArray, z: Collection[int]) -> FloatArray:
+    def partial_correlations(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
         """The correlation of x with each y once both are freed of what z explains, linearly.
 
         Parameters
@@ -172,7 +172,7 @@ class Moments:
         others, given = self._question(x, ys, z)
         return self._partial(x, others, given)[0]
 
-    def conditional_entropies(self, x: int, ys: Sequence[int] | IntArray, z: Collection[int]) -> FloatArray:
+    def conditional_entropies(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
         """H(x | z + y) = log(2 pi e var(x | z + y)) / 2 in nats for each y, as if the variables were Gaussian.
 
         The variance left is taken to be at least `EXPLAINED` of the variance of x (of 1, if x is constant), so that no
@@ -192,7 +192,7 @@ class Moments:
         log_scale = float(np.log(self._scale[x])) if self._scale[x] > 0.0 else 0.0
         return np.asarray(_HALF_LOG_2PIE + log_scale + 0.5 * np.log(np.maximum(share, EXPLAINED)))
 
-    def _question(self, x: int, ys: Sequence[int] | IntArray, z: Collection[int]) -> tuple[IntArray, tuple[int, ...]]:
+    def _question(self, x: int, ys: Indices, z: Collection[int]) -> tuple[IntArray, tuple[int, ...]]:
         """Check (x, ys | z); the ys as an array, z in ascending order."""
         others = np.asarray(ys) if len(ys) else np.empty(0, dtype=np.int64)
         try:
