@@ -1,1 +1,79 @@
-"""mnlearn: learn the structure of Markov networks from data."""
+"""mnlearn: learn the structure of Markov networks (undirected graphical models) from data.
+
+data → statistics → judges (tests, scores) → search → graph. The usual way in is one call on a file or a data frame;
+every step can also be composed by hand:
+
+>>> import mnlearn as mn
+>>> answer = mn.independence_test({"a": [0, 1] * 20, "b": [0, 1] * 20}, "a", "b")
+>>> answer.independent
+False
+>>> data = mn.read({"a": [0, 1] * 20, "b": [0, 1] * 20})
+>>> mn.ChiSquare(mn.Counts(data), alpha=0.01)(0, 1, frozenset()).independent
+False
+"""
+
+from mnlearn.data import Dataset, discretize, overview, read
+from mnlearn.errors import (
+    BudgetExceeded,
+    DataError,
+    FileError,
+    InputError,
+    MissingDependencyError,
+    MnlearnError,
+    MnlearnWarning,
+    UnknownNameError,
+    UnsuitableError,
+)
+from mnlearn.graphs import Graph, NamedGraph, read_graph, write_graph
+from mnlearn.independence import (
+    Audited,
+    BayesianTest,
+    Budgeted,
+    ChiSquare,
+    GTest,
+    MutualInformation,
+    PartialCorrelation,
+    Remembered,
+    SeparationOracle,
+)
+from mnlearn.pipeline import TestResult, dependences, independence_test, make_test
+from mnlearn.statistics import Counts, Moments, kernels
+
+__all__ = [
+    "Audited",
+    "BayesianTest",
+    "BudgetExceeded",
+    "Budgeted",
+    "ChiSquare",
+    "Counts",
+    "DataError",
+    "Dataset",
+    "FileError",
+    "GTest",
+    "Graph",
+    "InputError",
+    "MissingDependencyError",
+    "MnlearnError",
+    "MnlearnWarning",
+    "Moments",
+    "MutualInformation",
+    "NamedGraph",
+    "PartialCorrelation",
+    "Remembered",
+    "SeparationOracle",
+    "TestResult",
+    "UnknownNameError",
+    "UnsuitableError",
+    "__version__",
+    "dependences",
+    "discretize",
+    "independence_test",
+    "kernels",
+    "make_test",
+    "overview",
+    "read",
+    "read_graph",
+    "write_graph",
+]
+
+__version__ = "0.1.0"

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import erf, gammainc, gammaincc, gammaln, log_ndtr
 
 from mnlearn.errors import InputError
 
@@ -74,6 +73,8 @@ def log_two_sided_normal(z: ArrayLike) -> FloatArray:
     InputError
         If a z is NaN.
     """
+    from scipy.special import erf, log_ndtr
+
     size = np.abs(np.asarray(z, dtype=np.float64))
     if np.isnan(size).any():
         raise InputError("z must not be NaN; got NaN. Leave out the pairs that have no statistic.")
@@ -102,6 +103,8 @@ def log1mexp(log_p: ArrayLike) -> FloatArray:
 
 def _log_gamma_tail(a: FloatArray, x: FloatArray) -> FloatArray:
     """log Q(a, x) for finite a > 0 and x > 0 (x may be infinite)."""
+    from scipy.special import gammainc, gammaincc
+
     q = gammaincc(a, x)
     q = np.where(np.isnan(q), 0.5 - 0.5 * np.sign(x - a), q)  # SciPy overflows from a = 1e306 on
     likely, deep = q > 0.5, (q < _SMALLEST_DIRECT) & (x > a) & np.isfinite(x)
@@ -114,6 +117,8 @@ def _log_gamma_tail(a: FloatArray, x: FloatArray) -> FloatArray:
 
 def _log_prefactor(a: FloatArray, x: FloatArray) -> FloatArray:
     """log(x^a e^-x / Gamma(a)) for x > a."""
+    from scipy.special import gammaln
+
     few = a < _STIRLING_FROM
     many = np.where(few, _STIRLING_FROM, a)
     excess = np.maximum(x - many, 0.0) / many

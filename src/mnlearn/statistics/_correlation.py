@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf
 
 from mnlearn.errors import InputError
 from mnlearn.protocols import FloatArray
@@ -38,6 +37,8 @@ def correlation_of_rows(dataset: Dataset) -> tuple[FloatArray, FloatArray]:
 
 def correlation_of_covariance(covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The correlation matrix and the standard deviations of a covariance that a user gives, checked."""
+    from scipy.linalg.lapack import dpotrf
+
     if covariance.ndim != 2 or covariance.shape[0] != covariance.shape[1] or not covariance.size:
         raise InputError(
             f"covariance must be a square matrix; got shape {covariance.shape}. Give one row per variable."

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg.blas import dtrsm
-from scipy.linalg.lapack import dpstrf
 
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.protocols import BoolArray, FloatArray, Indices, IntArray
@@ -220,6 +218,8 @@ class Moments:
 
     def _partial(self, x: int, ys: IntArray, z: tuple[int, ...]) -> tuple[FloatArray, float]:
         """The partial correlations, and the share of the variance of x that z leaves."""
+        from scipy.linalg.blas import dtrsm
+
         shared, left_y, left_x = self._correlation[x].take(ys), self._varies.take(ys), float(self._varies[x])
         _, kept, factor = self._factor(z)
         if kept.size:
@@ -238,6 +238,8 @@ class Moments:
 
     def _factor(self, z: tuple[int, ...]) -> _Factor:
         """The members of z that the others do not explain, and their factor; the last one is remembered."""
+        from scipy.linalg.lapack import dpstrf
+
         last = self._last  # read once: another thread may replace it meanwhile
         if last is not None and last[0] == z:
             return last
