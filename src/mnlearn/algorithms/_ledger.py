@@ -1,0 +1,228 @@
+"""The ledger of one run: what a search asked, what it was told, what it inferred, and what that cost.
+
+A search asks its questions through a `Ledger`, in the order of its paper. The ledger asks the judge ahead, in scans,
+where the search says which questions are likely to come next; it books a question when its answer is used, so `cost`
+is the paper's own account however far ahead the judge was asked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import chain, islice
+from time import perf_counter
+
+import numpy as np
+
+from mnlearn.errors import BudgetExceeded, InputError
+from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.protocols import (
+    BoolArray,
+    FloatArray,
+    IndependenceTest,
+    Indices,
+    Question,
+    Result,
+    VarSet,
+    Verdict,
+    Verdicts,
+)
+
+AHEAD = 1024  # the largest block asked ahead of need, unless a learner is told otherwise
+_FIRST_BLOCK = 8  # the block after a change of x or z; each further block of the same scan is twice as large
+_EMPTY: VarSet = frozenset()
+
+
+def check_ahead(ahead: int) -> None:
+    """Refuse a block size below one; learners call this when they are made."""
+    if ahead < 1:
+        raise InputError(f"ahead must be at least 1; got {ahead}. Use 1 to ask strictly one question at a time.")
+
+
+class Ledger:
+    """An independence test that keeps the account of the search that uses it.
+
+    Parameters
+    ----------
+    judge
+        Any independence test, wrapped or not.
+    ahead
+        The largest block of questions asked ahead of need; 1 asks strictly one at a time. Questions asked ahead and
+        never used are no part of the account, except of `scanned`. An outer `Audited` or `Budgeted` sees them: with
+        1 it sees exactly what is booked.
+    keep_trace
+        Whether to keep every question, in order.
+    rules
+        The rules of inference that the search may book, so that each has its line in `cost` even when never used.
+
+    Attributes
+    ----------
+    phase
+        What the search is doing now; "initial" is booked apart from everything else.
+
+    Notes
+    -----
+    `asked` counts every question put to the judge and used; `recalled` says how many of them the judge answered from
+    a memory of its own (source "memo"; a judge that answers a block partly from memory reports it as fresh). When a
+    block does not fit into a budget, the rest of the run asks one question at a time, to the last that fits.
+
+    Examples
+    --------
+    >>> from mnlearn.independence import SeparationOracle
+    >>> ledger = Ledger(SeparationOracle(Graph.from_edges(4, [(0, 1), (1, 2)])))
+    >>> ledger.first_dependent(0, [3, 2, 1], frozenset()), ledger.cost()["asked"], ledger.cost()["scanned"]
+    (1, 2, 3)
+    """
+
+    def __init__(
+        self, judge: IndependenceTest, *, ahead: int = AHEAD, keep_trace: bool = False, rules: Iterable[str] = ()
+    ) -> None:
+        check_ahead(ahead)
+        if judge.n_variables < 2:
+            raise InputError(
+                f"judge must know at least 2 variables; got {judge.n_variables}. There is no structure to learn from "
+                "fewer."
+            )
+        self.n_variables, self.phase = judge.n_variables, "main"
+        self._judge, self._ahead, self._started = judge, ahead, perf_counter()
+        self._asked: Counter[str] = Counter()
+        self._weighted: Counter[str] = Counter()
+        self._inferred: Counter[str] = Counter(dict.fromkeys(rules, 0))
+        self._recalled = self._largest_z = self._scanned = 0
+        self._trace: list[Question] | None = [] if keep_trace else None
+        self._decided: dict[Edge, float] = {}
+        self._marginal: FloatArray | None = None
+        self._block_of: tuple[int, VarSet] | None = None  # the scan whose answers are at hand
+        self._block_size, self._at_hand = 1, dict[int, Verdict]()
+
+    def marginals(self) -> tuple[BoolArray, FloatArray]:
+        """Ask about every pair without conditioning, once each: independent or not, and log support, both symmetric.
+
+        Booked as "initial". The diagonal is False, and 0 in the support.
+        """
+        n, phase = self.n_variables, self.phase
+        independent, support = np.zeros((n, n), dtype=np.bool_), np.zeros((n, n))
+        self.phase = "initial"
+        for x in range(n - 1):
+            answers = self.scan(x, range(x + 1, n), _EMPTY)
+            independent[x, x + 1 :] = independent[x + 1 :, x] = answers.independent
+            support[x, x + 1 :] = support[x + 1 :, x] = answers.log_support
+        self.phase, self._marginal = phase, support
+        return independent, support
+
+    def __call__(self, x: int, y: int, z: VarSet, upcoming: Iterable[int] = ()) -> Verdict:
+        """Is x independent of y given z? `upcoming`: the y likely to be asked next with the same x and z."""
+        if self._block_of != (x, z):
+            self._block_of, self._at_hand, self._block_size = (x, z), {}, min(_FIRST_BLOCK, self._ahead)
+        if y not in self._at_hand:
+            block = list(islice(chain((y,), (u for u in upcoming if u != y)), self._block_size))
+            answers = self._ask(x, block, z)
+            self._at_hand = {u: answers.one(k) for k, u in enumerate(block[: len(answers.independent)])}
+            self._block_size = min(2 * self._block_size, self._ahead)
+        verdict = self._at_hand.pop(y)
+        self._count(1, z, verdict.source)
+        if not verdict.independent:
+            self._decide(x, y, verdict.log_support)
+        if self._trace is not None:
+            self._trace.append(Question(x, y, z, *verdict, self.phase))
+        return verdict
+
+    def first_dependent(self, x: int, ys: Indices, z: VarSet) -> int:
+        """Ask about one y after the other up to the first that depends on x; its place, or len(ys) if none does."""
+        size, start = min(_FIRST_BLOCK, self._ahead), 0
+        while start < len(ys):
+            block = ys[start : start + size]
+            answers = self._ask(x, block, z)
+            n_answers = len(answers.independent)
+            hits = np.flatnonzero(~answers.independent)
+            used = int(hits[0]) + 1 if len(hits) else n_answers
+            self._book(x, block[:used], z, answers)
+            if len(hits):
+                return start + used - 1
+            start, size = start + n_answers, min(2 * size, self._ahead)
+        return len(ys)
+
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """Ask about each y, all of them needed: every one is booked."""
+        answers = self._judge.scan(x, ys, z)
+        self._scanned += len(ys)
+        self._book(x, ys, z, answers)
+        return answers
+
+    def infer(self, x: int, ys: Indices, z: VarSet, *, independent: bool, rule: str) -> None:
+        """Book answers that a rule gave instead of the judge."""
+        self._inferred[rule] += len(ys)
+        if self._trace is not None:
+            self._trace.extend(Question(x, int(y), z, independent, None, rule, self.phase) for y in ys)
+
+    def result(self, graph: Graph, *, converged: bool, settings: Mapping[str, object]) -> Result:
+        """The record of the run.
+
+        The support of an edge is that of the last question about it which the judge answered with dependence; where
+        rules answered every question about it, its marginal support.
+        """
+        support = {edge: value for edge in graph.edges if (value := self.log_support(*edge)) is not None}
+        trace = None if self._trace is None else tuple(self._trace)
+        return Result(graph, None, support, converged, self.cost(), settings, trace)
+
+    def log_support(self, x: int, y: int) -> float | None:
+        """The log support of the last dependence of x and y that the judge found, else the marginal one, if asked."""
+        decided = self._decided.get((x, y) if x < y else (y, x))
+        if decided is None and self._marginal is not None:
+            return float(self._marginal[x, y])
+        return decided
+
+    def cost(self) -> dict[str, float]:
+        """The account so far."""
+        asked, weighted = self._asked.total(), self._weighted.total()
+        initial_asked, initial_weighted = self._asked["initial"], self._weighted["initial"]
+        return {
+            "asked": asked,
+            "weighted": weighted,
+            "initial_asked": initial_asked,
+            "initial_weighted": initial_weighted,
+            "main_asked": asked - initial_asked,
+            "main_weighted": weighted - initial_weighted,
+            "inferred": self._inferred.total(),
+            **{f"inferred_{rule}": count for rule, count in self._inferred.items()},
+            "recalled": self._recalled,
+            "largest_z": self._largest_z,
+            "scanned": self._scanned,
+            "seconds": perf_counter() - self._started,
+        }
+
+    def _ask(self, x: int, block: Indices, z: VarSet) -> Verdicts:
+        """Answers to the block, or to its first question alone when a budget does not reach for all of it."""
+        try:
+            answers = self._judge.scan(x, block, z)
+        except BudgetExceeded:
+            if len(block) == 1:
+                raise
+            self._ahead = self._block_size = 1
+            return self._ask(x, block[:1], z)
+        self._scanned += len(block)
+        return answers
+
+    def _book(self, x: int, ys: Indices, z: VarSet, answers: Verdicts) -> None:
+        """Enter the answers that the search uses: those to the ys, of which there may be fewer than answers."""
+        self._count(len(ys), z, answers.source)
+        if self.phase != "initial":
+            for k in np.flatnonzero(~answers.independent[: len(ys)]).tolist():
+                self._decide(x, int(ys[k]), float(answers.log_support[k]))
+        if self._trace is not None:
+            phase, verdicts = self.phase, map(answers.one, range(len(ys)))
+            self._trace.extend(Question(x, int(y), z, *v, phase) for y, v in zip(ys, verdicts, strict=True))
+
+    def _count(self, n_questions: int, z: VarSet, source: str) -> None:
+        """Count questions about the same z."""
+        self._asked[self.phase] += n_questions
+        self._weighted[self.phase] += n_questions * (2 + len(z))
+        if n_questions and len(z) > self._largest_z:
+            self._largest_z = len(z)
+        if source == "memo":
+            self._recalled += n_questions
+
+    def _decide(self, x: int, y: int, log_support: float | None) -> None:
+        """Keep what the judge last said for the dependence of a pair."""
+        if log_support is not None:
+            self._decided[(x, y) if x < y else (y, x)] = log_support
