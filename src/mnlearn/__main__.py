@@ -1,0 +1,8 @@
+"""`python -m mnlearn` is the command line."""
+
+import sys
+
+from mnlearn.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""Options that several verbs share, and what they mean to the readers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Annotated, Literal, TypedDict, cast
+
+import typer
+
+from mnlearn.errors import InputError
+
+Data = Annotated[str, typer.Argument(metavar="DATA", help="A CSV, TSV or Parquet file, also gzipped.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")]
+
+Missing = Annotated[
+    str | None,
+    typer.Option(metavar="error|drop_rows|category", help="What to do about missing values.", show_default=False),
+]
+MissingValue = Annotated[
+    list[str] | None,
+    typer.Option(metavar="TEXT", help="A text that marks a missing value, such as '?'; repeatable."),
+]
+Categorical = Annotated[
+    list[str] | None, typer.Option(metavar="COL", help="Read this column as categorical; repeatable.")
+]
+Continuous = Annotated[
+    list[str] | None, typer.Option(metavar="COL", help="Read this column as continuous; repeatable.")
+]
+Repeats = Annotated[str | None, typer.Option(metavar="COL", help="The column that says how often each row occurred.")]
+Delimiter = Annotated[
+    str | None, typer.Option(metavar="CHAR", help="What separates the cells; else the file's name tells.")
+]
+
+
+class Reading(TypedDict):
+    """How to read a file, as keywords of the library's readers."""
+
+    types: dict[str, Literal["categorical", "continuous"]]
+    missing_values: Sequence[Hashable]
+    repeats: str | None
+    delimiter: str | None
+
+
+def reading(
+    categorical: list[str] | None,
+    continuous: list[str] | None,
+    missing_value: list[str] | None,
+    repeats: str | None,
+    delimiter: str | None,
+) -> Reading:
+    """Put the reading options in the terms of the readers."""
+    both = sorted({*(categorical or ())} & {*(continuous or ())})
+    if both:
+        raise InputError(
+            f"a column must have one type; got {both[0]!r} as --categorical and as --continuous. Drop one."
+        )
+    types = dict.fromkeys(categorical or (), "categorical") | dict.fromkeys(continuous or (), "continuous")
+    return {
+        "types": cast("dict[str, Literal['categorical', 'continuous']]", types),
+        "missing_values": missing_value or (),
+        "repeats": repeats,
+        "delimiter": "\t" if delimiter in ("\\t", "tab") else delimiter,  # shells make a tab hard to type
+    }

@@ -1,0 +1,123 @@
+"""The program: its verbs, and what becomes of every way a command can end.
+
+Heavy imports stay inside the commands, so that `mnlearn --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated, cast
+
+import typer
+
+from mnlearn import __version__
+from mnlearn.cli import _output
+from mnlearn.cli._options import Debug
+from mnlearn.cli._wording import in_our_words, sentence
+from mnlearn.cli.ask import EXAMPLES as TEST_EXAMPLES
+from mnlearn.cli.ask import ask
+from mnlearn.cli.convert import EXAMPLES as CONVERT_EXAMPLES
+from mnlearn.cli.convert import convert
+from mnlearn.cli.demo import EXAMPLES as DEMO_EXAMPLES
+from mnlearn.cli.demo import demo
+from mnlearn.cli.info import EXAMPLES as INFO_EXAMPLES
+from mnlearn.cli.info import info
+from mnlearn.errors import MnlearnError
+
+EXIT_BUG, EXIT_REFUSED, EXIT_INTERRUPTED = 1, 2, 130
+
+# The parent of BadParameter has moved between versions of typer; its place in the family has not.
+_UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
+
+app = typer.Typer(
+    name="mnlearn",
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,
+)
+app.command("test", epilog=TEST_EXAMPLES)(ask)
+app.command("info", epilog=INFO_EXAMPLES)(info)
+app.command("convert", epilog=CONVERT_EXAMPLES)(convert)
+app.command("demo", epilog=DEMO_EXAMPLES)(demo)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        _output.say(f"mnlearn {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True, epilog="Every verb has its own help: mnlearn test --help")
+def _mnlearn(
+    context: typer.Context,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+    _debug: Debug = False,
+) -> None:
+    """Learn the structure of Markov networks from data.
+
+    Try it: mnlearn demo
+    """
+    if context.invoked_subcommand is None:
+        _output.say(context.get_help())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code.
+
+    Parameters
+    ----------
+    argv
+        The words after the program's name; those of the process by default.
+
+    Returns
+    -------
+    int
+        0 for success, 2 for bad usage or bad input, 1 for a fault of ours, 130 for Ctrl-C.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in (words[: words.index("--")] if "--" in words else words)
+    with _output.prepared():
+        try:
+            return _run(words)
+        except BrokenPipeError:
+            _output.silence()  # whoever read us has seen enough
+            return 0
+        except KeyboardInterrupt:
+            _output.complain("interrupted")
+            return EXIT_INTERRUPTED
+        except Exception as error:
+            if debug:
+                traceback.print_exc()
+            return _failed(error)
+
+
+def _run(words: list[str]) -> int:
+    """Parse and execute, with no handling of errors but our own."""
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context("mnlearn", words) as context:
+            command.invoke(context)
+    except typer.Exit as done:
+        return int(done.exit_code)
+    except typer.Abort as stopped:
+        raise KeyboardInterrupt from stopped
+    finally:
+        sys.stdout.flush()
+    return 0
+
+
+def _failed(error: Exception) -> int:
+    """Say in one line what went wrong."""
+    if isinstance(error, _UsageError):
+        path = error.ctx.command_path if error.ctx is not None else "mnlearn"
+        _output.complain(f"{sentence(error.format_message())} Try '{path} --help'.")
+        return EXIT_REFUSED
+    if isinstance(error, MnlearnError):
+        _output.complain(in_our_words(str(error)))
+        return EXIT_REFUSED
+    _output.complain(f"unexpected {type(error).__name__}: {error}. This is a bug; run with --debug to see where.")
+    return EXIT_BUG

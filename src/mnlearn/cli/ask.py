@@ -1,0 +1,144 @@
+"""`mnlearn test`: is X independent of Y given other columns?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mnlearn.cli import _options as options
+from mnlearn.cli._output import show, show_json
+from mnlearn.cli._wording import joined, printable, probability
+
+if TYPE_CHECKING:
+    from mnlearn.pipeline import TestResult
+
+EXAMPLES = """\b
+Examples:
+  mnlearn test survey.csv stress headaches
+  mnlearn test survey.csv night_shifts fatigue --given poor_sleep --test g2
+  mnlearn test body.parquet height weight --given age --alpha 0.01 --json
+  mnlearn test patients.csv age smoker --discretize frequency --missing drop_rows
+"""
+
+X = Annotated[str, typer.Argument(metavar="X", help="A column.")]
+Y = Annotated[str, typer.Argument(metavar="Y", help="Another column.")]
+Given = Annotated[list[str] | None, typer.Option("--given", "-g", metavar="COL", help="Condition on it; repeatable.")]
+Test = Annotated[
+    str | None,
+    typer.Option(metavar="chi2|g2|mi|bayes|pcor", help="By default chi2, or pcor where all columns are continuous."),
+]
+Alpha = Annotated[float | None, typer.Option(metavar="P", help="Dependent if p is at most this; 0.05 by default.")]
+Dof = Annotated[
+    str | None,
+    typer.Option(metavar="adjusted|observed|all", help="Degrees of freedom of chi2 and g2; adjusted by default."),
+]
+Prior = Annotated[
+    float | None, typer.Option(metavar="P", help="bayes: probability of independence beforehand; 0.5 by default.")
+]
+Threshold = Annotated[float | None, typer.Option(metavar="NATS", help="mi: dependent above this; no permutations.")]
+Permutations = Annotated[int | None, typer.Option(metavar="K", help="mi: how many permutations; 199 by default.")]
+Seed = Annotated[int | None, typer.Option(metavar="S", help="mi: seed of the permutations; 0 by default.")]
+Discretize = Annotated[
+    str | None,
+    typer.Option(metavar="width|frequency", help="Cut continuous columns into states of equal width or frequency."),
+]
+Bins = Annotated[int | None, typer.Option(metavar="K", help="How many states to cut into; by default 1 + log2(rows).")]
+
+
+def ask(
+    data: options.Data,
+    x: X,
+    y: Y,
+    *,
+    given: Given = None,
+    test: Test = None,
+    alpha: Alpha = None,
+    dof: Dof = None,
+    prior: Prior = None,
+    threshold: Threshold = None,
+    permutations: Permutations = None,
+    seed: Seed = None,
+    discretize: Discretize = None,
+    bins: Bins = None,
+    missing: options.Missing = None,
+    missing_value: options.MissingValue = None,
+    categorical: options.Categorical = None,
+    continuous: options.Continuous = None,
+    repeats: options.Repeats = None,
+    delimiter: options.Delimiter = None,
+    as_json: options.AsJson = False,
+    _debug: options.Debug = False,
+) -> None:
+    """Test whether X is independent of Y, given other columns."""
+    from mnlearn.pipeline import independence_test
+
+    said = {
+        "alpha": alpha,
+        "dof": dof,
+        "prior": prior,
+        "threshold": threshold,
+        "n_permutations": permutations,
+        "seed": seed,
+        "discretize": discretize,
+        "bins": bins,
+        "missing": missing,
+    }
+    wishes: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
+    how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
+    result = independence_test(data, x, y, given or (), test=test, **how, **wishes)
+    if as_json:
+        show_json(result.to_dict())
+    else:
+        show_result(result, wishes)
+
+
+def show_result(result: TestResult, wishes: Mapping[str, Any]) -> None:
+    """The question, the numbers that the test computes, and the decision in words."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from mnlearn.pipeline import TESTS
+
+    lines = {
+        "question": f"{printable(result.x)} and {printable(result.y)}",
+        "given": joined(result.given) if result.given else "nothing",
+        "test": f"{result.test} ({TESTS[result.test].title})",
+        "statistic": _number(result.statistic),
+        "degrees of freedom": _number(result.dof),
+        "log p": _log_probability(result.log_p, "p"),
+        "log P(independent)": _log_probability(result.log_independent, "P"),
+        "log P(dependent)": _log_probability(result.log_dependent, "P"),
+        "decision": _decision(result, wishes),
+    }
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    for label, line in lines.items():
+        if line is not None:
+            style = ("green" if result.independent else "red") if label == "decision" else ""
+            table.add_row(label, Text(line, style=style))
+    show(table)
+
+
+def _number(value: float | None) -> str | None:
+    return None if value is None else f"{value:.6g}"
+
+
+def _log_probability(log_p: float | None, symbol: str) -> str | None:
+    return None if log_p is None else f"{log_p:.6g} ({symbol} = {probability(log_p)})"
+
+
+def _decision(result: TestResult, wishes: Mapping[str, Any]) -> str:
+    """The decision and the rule it follows from."""
+    from mnlearn.pipeline import DEFAULT_ALPHA
+
+    if result.log_p is not None:
+        sign, level = ">" if result.independent else "<=", wishes.get("alpha", DEFAULT_ALPHA)
+        reason = f"p {sign} {level:g}"
+    elif result.log_independent is not None:
+        reason = f"P(independent) {'>' if result.independent else '<='} P(dependent)"
+    else:
+        reason = f"statistic {'<=' if result.independent else '>'} {wishes['threshold']:g}"
+    return f"{'independent' if result.independent else 'dependent'}: {reason}"

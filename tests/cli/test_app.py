@@ -1,0 +1,93 @@
+"""The program around the verbs: help, usage, and every way a command can end."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mnlearn
+import mnlearn.pipeline
+
+VERBS = ["test", "info", "convert", "demo"]
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_names_every_verb(run: Any, flag: str) -> None:
+    shown = run(flag)
+    assert (shown.code, shown.err) == (0, "")
+    assert all(f"\n  {verb} " in shown.out for verb in VERBS)
+    assert run() == shown
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_of_a_verb_has_examples(run: Any, verb: str) -> None:
+    shown = run(verb, "-h")
+    assert shown.code == 0
+    assert "Examples:\n" in shown.out
+    assert f"\n    mnlearn {verb}" in shown.out
+    assert "--json" in shown.out
+    assert "--debug" in shown.out
+    assert run(verb, "--help") == shown
+
+
+def test_version(run: Any) -> None:
+    assert run("--version") == (0, f"mnlearn {mnlearn.__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["tst"], "no such command 'tst'. Did you mean 'test'? Try 'mnlearn --help'."),
+        (["test"], "missing argument 'DATA'. Try 'mnlearn test --help'."),
+        (["test", "a.csv", "x", "y", "--giben", "z"], "--given). Try 'mnlearn test --help'."),
+        (["test", "a.csv", "x", "y", "z"], "unexpected extra argument"),
+        (["test", "a.csv", "x", "y", "--alpha", "big"], "invalid value for '--alpha'"),
+        (["test", "a.csv", "x", "y", "--alpha"], "--alpha"),
+        (["--colour"], "--colour"),
+        (["convert", "a.edges"], "missing argument 'TARGET'"),
+    ],
+)
+def test_bad_usage_is_one_line(run: Any, words: list[str], message: str) -> None:
+    assert message in run(*words).refusal()
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_debug_shows_the_traceback_too(run: Any, place: str) -> None:
+    words = ["--debug", "info", "none.csv"] if place == "before" else ["info", "none.csv", "--debug"]
+    shown = run(*words)
+    assert (shown.code, shown.out) == (2, "")
+    assert shown.err.startswith("Traceback")
+    assert shown.err.splitlines()[-1].startswith("error: path must be an existing file")
+
+
+def _raise(error: BaseException) -> Any:
+    def fail(*_args: object, **_settings: object) -> None:
+        raise error
+
+    return fail
+
+
+def test_a_bug_is_exit_1(run: Any, survey: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mnlearn.pipeline, "independence_test", _raise(ZeroDivisionError("by\nzero")))
+    shown = run("test", survey, "a", "b")
+    assert (shown.code, shown.out) == (1, "")
+    assert shown.err == (
+        "error: unexpected ZeroDivisionError: by zero. This is a bug; run with --debug to see where.\n"
+    )
+    assert "Traceback" in run("test", survey, "a", "b", "--debug").err
+
+
+def test_ctrl_c_is_exit_130(run: Any, survey: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mnlearn.pipeline, "independence_test", _raise(KeyboardInterrupt()))
+    assert run("test", survey, "a", "b") == (130, "", "error: interrupted\n")
+
+
+def test_notes_leave_no_handler_behind(run: Any, survey: Path) -> None:
+    logger = logging.getLogger("mnlearn")
+    before = (list(logger.handlers), logger.level)
+    run("info", survey)
+    run("info", "none.csv")
+    assert (list(logger.handlers), logger.level) == before

@@ -1,0 +1,82 @@
+"""`mnlearn demo`."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnlearn.data import read
+from mnlearn.graphs import read_graph
+from mnlearn.simulate.example import example
+
+
+def test_files_hold_the_example(run: Any, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "folder"
+    assert run("demo", "--out", out, "--rows", 300, "--seed", 4).code == 0
+    assert sorted(path.name for path in out.iterdir()) == ["survey.csv", "truth.edges"]
+    survey, data, truth = example(300, 4), read(out / "survey.csv"), read_graph(out / "truth.edges")
+    assert data.names == truth.names == survey.names
+    assert truth.graph == survey.graph
+    words = survey.columns()
+    for column, name, levels in zip(data.columns, data.names, data.levels, strict=True):
+        assert levels is not None
+        assert [levels[code] for code in column.tolist()] == words[name]
+
+
+def test_text_tells_the_story(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = run("demo")
+    assert (shown.code, shown.err) == (0, "")
+    assert "1,000 rows, 12 variables" in shown.out
+    assert "edge of the true network" in shown.out
+    assert "night_shifts and fatigue go together" in shown.out
+    assert "given poor_sleep they are independent" in shown.out
+    assert Path("demo-output", "survey.csv").exists()
+
+
+def test_json_compares_with_the_truth(run: Any, tmp_path: Path) -> None:
+    document = run("demo", "--out", tmp_path, "--json").document()
+    assert list(document) == ["files", "info", "dependences", "separation", "commands"]
+    assert len(document["dependences"]) == 66
+    assert sum(pair["edge"] for pair in document["dependences"]) == 12
+    assert all(pair["edge"] for pair in document["dependences"][:12])
+    marginal, conditional = document["separation"]["marginal"], document["separation"]["conditional"]
+    assert (marginal["independent"], conditional["independent"]) == (False, True)
+    assert marginal["given"] == []
+    assert len(conditional["given"]) == 1
+
+
+def test_commands_it_proposes_work(run: Any, tmp_path: Path) -> None:
+    document = run("demo", "--out", tmp_path / "with space", "--json").document()
+    decisions = []
+    for command in document["commands"]:
+        program, *words = shlex.split(command)
+        done = run(*words)
+        assert (program, done.code) == ("mnlearn", 0), done.err
+        decisions.append("independent: " in done.out)
+    assert decisions[:2] == [False, True]
+
+
+def test_few_rows_tell_no_story(run: Any, tmp_path: Path) -> None:
+    shown = run("demo", "--rows", 2, "--out", tmp_path)
+    assert shown.code == 0
+    assert "try --rows 1000" in shown.out
+    assert run("demo", "--rows", 2, "--out", tmp_path, "--json").document()["separation"] is None
+
+
+def test_same_seed_same_words(run: Any, tmp_path: Path) -> None:
+    first = run("demo", "--out", tmp_path, "--seed", 9)
+    assert run("demo", "--out", tmp_path, "--seed", 9) == first
+    assert run("demo", "--out", tmp_path, "--seed", 8) != first
+
+
+def test_refusals(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert "--out must be a folder to write to" in run("demo", "--out", tmp_path / "file").refusal()
+    assert "--out must be a folder to write to" in run("demo", "--out", tmp_path / "file" / "sub").refusal()
+    assert "'--rows'" in run("demo", "--rows", 1, "--out", tmp_path / "never").refusal()
+    assert "'--seed'" in run("demo", "--seed", -1, "--out", tmp_path / "never").refusal()
+    assert not (tmp_path / "never").exists()

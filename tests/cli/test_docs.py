@@ -1,0 +1,54 @@
+"""docs/cli.md names every option, and its examples print what it says they print."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from mnlearn.cli.app import app
+
+PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+
+
+def _blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+
+
+def _examples() -> Iterator[tuple[str, str]]:
+    """Every command of the page, with what it is said to print."""
+    for block in _blocks("console"):
+        for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, printed = example.partition("\n")
+            yield command, printed
+
+
+def _rounded(text: str) -> str:
+    """The text with the last digits of long numbers gone: they may differ between machines."""
+    return re.sub(r"-?\d+\.\d{7,}(e-?\d+)?", lambda number: f"{float(number[0]):.6g}", text)
+
+
+def test_examples_print_what_the_page_says(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (patients,) = _blocks("csv")
+    Path("patients.csv").write_text(patients, encoding="utf-8")
+    examples = list(_examples())
+    assert len(examples) >= 9
+    for command, printed in examples:
+        program, *words = shlex.split(command)
+        done = run(*words)
+        assert program == "mnlearn"
+        assert sorted(_rounded(done.out + done.err).splitlines()) == sorted(_rounded(printed).splitlines()), command
+
+
+def test_every_option_is_documented() -> None:
+    command: Any = typer.main.get_command(app)
+    for name, verb in command.commands.items():
+        assert f"## `mnlearn {name}`" in PAGE
+        for option in (word for parameter in verb.params for word in parameter.opts if word.startswith("--")):
+            assert f"`{option}" in PAGE, f"{name} {option} is not in docs/cli.md"

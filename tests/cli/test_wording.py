@@ -1,0 +1,71 @@
+"""Words of the command line."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnlearn.cli._wording import counted, in_our_words, joined, one_line, printable, probability, sentence
+
+
+@given(st.text())
+def test_printable_text_moves_no_cursor(text: str) -> None:
+    shown = printable(text)
+    assert shown.isprintable()
+    if text.isprintable():
+        assert shown == text
+
+
+@given(st.text(alphabet=st.characters()))
+def test_one_line_is_one_line(text: str) -> None:
+    assert len(one_line(text).splitlines()) <= 1
+
+
+def test_lone_surrogates_are_written_out() -> None:
+    assert printable("a\udcffb") == "a\\udcffb"
+
+
+@pytest.mark.parametrize(
+    ("log_p", "shown"),
+    [
+        (0.0, "1"),
+        (math.log(0.05), "0.05"),
+        (-50.0, "1.93e-22"),
+        (-1000.0, "5.08e-435"),
+        (-10_000.5 * math.log(10), "3.16e-10001"),
+    ],
+)
+def test_probabilities(log_p: float, shown: str) -> None:
+    assert probability(log_p) == shown
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("Use missing='drop_rows' to", "Use --missing drop_rows to"),
+        ("Use missing_values=['NA', '?'] if", "Use --missing-value NA --missing-value '?' if"),
+        (
+            "in missing_values=[float('inf'), float('-inf')].",
+            "in --missing-value inf --missing-value -inf.",
+        ),
+        ("or types={'a b': 'categorical'} if", "or --categorical 'a b' if"),
+        ("types={\"it's\": 'continuous'}", "--continuous 'it'\"'\"'s'"),
+        ("pass delimiter=';'.", "pass --delimiter ';'."),
+        ("Leave it out by listing the others in columns=[...].", "Leave it out."),
+        ("use test='pcor'", "use --test pcor"),
+    ],
+)
+def test_arguments_become_options(message: str, words: str) -> None:
+    assert in_our_words(message) == words
+
+
+def test_counting_and_listing() -> None:
+    assert counted(1, "row") == "1 row"
+    assert counted(1234, "row") == "1,234 rows"
+    assert joined(["a", "b"]) == "a, b"
+    assert joined([*"abcdefghij"]) == "a, b, c, d, e, f, g, h and 2 more"
+    assert sentence("Missing argument 'X'.") == "missing argument 'X'."
+    assert sentence("No such\noption") == "no such option."
