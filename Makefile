@@ -23,6 +23,7 @@ test: $(VENV)/developing
 lint: $(VENV)/developing
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/clang-format --dry-run --Werror $(filter %pp,$(NATIVE))
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q tests/test_stub.py
 

@@ -35,16 +35,21 @@ struct PyStore {
     std::unique_ptr<Store> store;
 };
 
-void make_store(PyStore* self, std::vector<AnyVector> columns, const std::vector<std::uint32_t>& cards, std::optional<Vector<std::int64_t>> repeats, std::size_t n_records, const std::string& level) {
+void make_store(PyStore* self, std::vector<AnyVector> columns, const std::vector<std::uint32_t>& cards,
+                std::optional<Vector<std::int64_t>> repeats, std::size_t n_records, const std::string& level) {
     if (columns.size() != cards.size()) throw std::invalid_argument("columns and cards must have the same length.");
     std::vector<Column> views;
     for (std::size_t v = 0; v < columns.size(); ++v) {
         Column column;
         column.card = cards[v];
-        if (columns[v].dtype() == nb::dtype<std::uint8_t>()) column.narrow = static_cast<const std::uint8_t*>(columns[v].data());
-        else if (columns[v].dtype() == nb::dtype<std::uint16_t>()) column.wide = static_cast<const std::uint16_t*>(columns[v].data());
-        else throw std::invalid_argument("columns must hold codes of type uint8 or uint16.");
-        if (columns[v].shape(0) != n_records || (repeats && repeats->shape(0) != n_records)) throw std::invalid_argument("columns and repeats must have the same number of rows.");
+        if (columns[v].dtype() == nb::dtype<std::uint8_t>())
+            column.narrow = static_cast<const std::uint8_t*>(columns[v].data());
+        else if (columns[v].dtype() == nb::dtype<std::uint16_t>())
+            column.wide = static_cast<const std::uint16_t*>(columns[v].data());
+        else
+            throw std::invalid_argument("columns must hold codes of type uint8 or uint16.");
+        if (columns[v].shape(0) != n_records || (repeats && repeats->shape(0) != n_records))
+            throw std::invalid_argument("columns and repeats must have the same number of rows.");
         views.push_back(column);
     }
     const std::int64_t* weights = repeats ? repeats->data() : nullptr;
@@ -56,7 +61,8 @@ void make_store(PyStore* self, std::vector<AnyVector> columns, const std::vector
     new (self) PyStore{std::move(columns), std::move(repeats), std::move(store)};
 }
 
-Doubles py_reduce(const PyStore& data, const std::string& kernel, std::vector<double> settings, std::int32_t x, Vector<std::int32_t> ys, Vector<std::int32_t> z, int n_threads) {
+Doubles py_reduce(const PyStore& data, const std::string& kernel, std::vector<double> settings, std::int32_t x,
+                  Vector<std::int32_t> ys, Vector<std::int32_t> z, int n_threads) {
     const KernelSpec spec = parse_kernel(kernel, std::move(settings));
     check_query(*data.store, x, span_of(ys), span_of(z));
     const auto rows = static_cast<std::size_t>(n_outputs(spec));
@@ -68,7 +74,8 @@ Doubles py_reduce(const PyStore& data, const std::string& kernel, std::vector<do
     return give<Doubles>(std::move(out), {rows, ys.shape(0)});
 }
 
-Doubles py_local(const PyStore& data, const std::string& kernel, std::vector<double> settings, std::int32_t x, Vector<std::int32_t> z) {
+Doubles py_local(const PyStore& data, const std::string& kernel, std::vector<double> settings, std::int32_t x,
+                 Vector<std::int32_t> z) {
     const KernelSpec spec = parse_kernel(kernel, std::move(settings));
     check_query(*data.store, x, {}, span_of(z));
     const auto rows = static_cast<std::size_t>(n_outputs(spec));
@@ -92,7 +99,8 @@ Doubles py_reduce_all(const PyStore& data, const std::string& kernel, std::vecto
     return give<Doubles>(std::move(out), {rows, n_pairs});
 }
 
-std::tuple<Configurations, std::vector<Cube>> py_tables(const PyStore& data, std::int32_t x, Vector<std::int32_t> ys, Vector<std::int32_t> z) {
+std::tuple<Configurations, std::vector<Cube>> py_tables(const PyStore& data, std::int32_t x, Vector<std::int32_t> ys,
+                                                        Vector<std::int32_t> z) {
     const Store& store = *data.store;
     check_query(store, x, span_of(ys), span_of(z));
     const Strata strata = find_strata(store, span_of(z));
@@ -118,11 +126,15 @@ std::size_t py_count_strata(const PyStore& data, Vector<std::int32_t> z) {
     return find_strata(*data.store, span_of(z)).count;
 }
 
-std::vector<double> py_score_table(const std::string& kernel, std::vector<double> settings, nb::ndarray<const std::int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu> counts, std::int64_t n_rows,
-                                   double n_configurations, double log_n_configurations) {
+std::vector<double> py_score_table(const std::string& kernel, std::vector<double> settings,
+                                   nb::ndarray<const std::int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu> counts,
+                                   std::int64_t n_rows, double n_configurations, double log_n_configurations) {
     const KernelSpec spec = parse_kernel(kernel, std::move(settings));
     std::vector<double> out(static_cast<std::size_t>(n_outputs(spec)));
-    score_table(spec, {counts.data(), counts.shape(0), static_cast<std::uint32_t>(counts.shape(1)), static_cast<std::uint32_t>(counts.shape(2)), n_rows, n_configurations, log_n_configurations}, out.data());
+    score_table(spec,
+                {counts.data(), counts.shape(0), static_cast<std::uint32_t>(counts.shape(1)),
+                 static_cast<std::uint32_t>(counts.shape(2)), n_rows, n_configurations, log_n_configurations},
+                out.data());
     return out;
 }
 
@@ -143,10 +155,14 @@ NB_MODULE(_core, m) {
         .def_prop_ro("level", [](const PyStore& s) { return std::string(s.store->level().name); })
         .def_prop_ro("extra_bytes", [](const PyStore& s) { return s.store->extra_bytes(); });
     m.def("levels", &py_levels, "Code paths this processor can run, fastest first.");
-    m.def("reduce", &py_reduce, "store"_a, "kernel"_a, "settings"_a, "x"_a, "ys"_a, "z"_a, "n_threads"_a, "One row per output, one column per y.");
+    m.def("reduce", &py_reduce, "store"_a, "kernel"_a, "settings"_a, "x"_a, "ys"_a, "z"_a, "n_threads"_a,
+          "One row per output, one column per y.");
     m.def("local", &py_local, "store"_a, "kernel"_a, "settings"_a, "x"_a, "z"_a, "The outputs for x given z alone.");
-    m.def("reduce_all", &py_reduce_all, "store"_a, "kernel"_a, "settings"_a, "n_threads"_a, "All pairs, no conditioning.");
-    m.def("tables", &py_tables, "store"_a, "x"_a, "ys"_a, "z"_a, "Observed configurations of z, and counts[stratum, x, y] per y.");
+    m.def("reduce_all", &py_reduce_all, "store"_a, "kernel"_a, "settings"_a, "n_threads"_a,
+          "All pairs, no conditioning.");
+    m.def("tables", &py_tables, "store"_a, "x"_a, "ys"_a, "z"_a,
+          "Observed configurations of z, and counts[stratum, x, y] per y.");
     m.def("count_strata", &py_count_strata, "store"_a, "z"_a, "How many configurations of z occur.");
-    m.def("score_table", &py_score_table, "kernel"_a, "settings"_a, "counts"_a, "n_rows"_a, "n_configurations"_a, "log_n_configurations"_a, "The outputs for one given table.");
+    m.def("score_table", &py_score_table, "kernel"_a, "settings"_a, "counts"_a, "n_rows"_a, "n_configurations"_a,
+          "log_n_configurations"_a, "The outputs for one given table.");
 }

@@ -9,10 +9,11 @@ std::vector<Level> detect() {
     std::vector<Level> levels;
 #ifdef MNLEARN_X86
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vpopcntdq"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512vpopcntdq"))
         levels.push_back({"avx512", count_planes_avx512, count_vertical_avx512, 0.6, 1.0, 130.0});
-    if (__builtin_cpu_supports("avx2")) levels.push_back({"avx2", count_planes_avx2, count_vertical_avx2, 2.2, 3.0, 500.0});
+    if (__builtin_cpu_supports("avx2"))
+        levels.push_back({"avx2", count_planes_avx2, count_vertical_avx2, 2.2, 3.0, 500.0});
 #endif
     levels.push_back({"portable", count_planes_portable, count_vertical_portable, 9.0, 7.0, 900.0});
     return levels;
@@ -32,8 +33,8 @@ const Level& choose_level(const std::string& name) {
         known += known.empty() ? "" : ", ";
         known += level.name;
     }
-    throw std::invalid_argument("MNLEARN_CORE must name a code path this processor can run; got '" + name + "'. Use one of: " + known +
-                                ", or unset it to take the fastest.");
+    throw std::invalid_argument("MNLEARN_CORE must name a code path this processor can run; got '" + name +
+                                "'. Use one of: " + known + ", or unset it to take the fastest.");
 }
 
 }  // namespace mnlearn

@@ -25,17 +25,26 @@ std::size_t table_size(std::int64_t n_rows) { return static_cast<std::size_t>(st
 }  // namespace
 
 RisingLogGamma::RisingLogGamma(double prior, std::int64_t n_rows)
-    : prior_(prior), base_(log_gamma(prior)), values_(table_size(n_rows)), table_(values_.data()), size_(static_cast<std::int64_t>(values_.size())) {
+    : prior_(prior),
+      base_(log_gamma(prior)),
+      values_(table_size(n_rows)),
+      table_(values_.data()),
+      size_(static_cast<std::int64_t>(values_.size())) {
     for (std::int64_t count = 1; count < size_; ++count) values_[static_cast<std::size_t>(count)] = compute(count);
 }
 
-double RisingLogGamma::compute(std::int64_t count) const { return log_gamma(prior_ + static_cast<double>(count)) - base_; }
+double RisingLogGamma::compute(std::int64_t count) const {
+    return log_gamma(prior_ + static_cast<double>(count)) - base_;
+}
 
-CountLogCount::CountLogCount(std::int64_t n_rows) : values_(table_size(n_rows)), table_(values_.data()), size_(static_cast<std::int64_t>(values_.size())) {
+CountLogCount::CountLogCount(std::int64_t n_rows)
+    : values_(table_size(n_rows)), table_(values_.data()), size_(static_cast<std::int64_t>(values_.size())) {
     for (std::int64_t count = 1; count < size_; ++count) values_[static_cast<std::size_t>(count)] = compute(count);
 }
 
-double CountLogCount::compute(std::int64_t count) { return static_cast<double>(count) * std::log(static_cast<double>(count)); }
+double CountLogCount::compute(std::int64_t count) {
+    return static_cast<double>(count) * std::log(static_cast<double>(count));
+}
 
 std::shared_ptr<const RisingLogGamma> LogTables::rising_log_gamma(double prior) {
     const std::lock_guard lock(guard_);

@@ -10,14 +10,18 @@ namespace {
 constexpr double kBitsetRow = 1.5, kListRow = 4.0, kAloneRow = 1.5;
 
 double cost_by_planes(const Query& q, const PlaneColumns& columns) {
-    const double sets = static_cast<double>(q.strata.count) * q.card_x(), words = static_cast<double>(q.store.planes().words);
-    const double set_up = q.strata.count == 1 ? 0.0 : kBitsetRow * static_cast<double>(q.store.n_records()) + 0.5 * sets * words;
+    const double sets = static_cast<double>(q.strata.count) * q.card_x(),
+                 words = static_cast<double>(q.store.planes().words);
+    const double set_up =
+        q.strata.count == 1 ? 0.0 : kBitsetRow * static_cast<double>(q.store.n_records()) + 0.5 * sets * words;
     return set_up + sets * words * static_cast<double>(columns.groups.size()) * q.store.level().plane_group_word;
 }
 
 double cost_by_columns(const Query& q, std::size_t n_blocks) {
-    const double rows = static_cast<double>(q.store.n_records()), sets = static_cast<double>(q.strata.count) * q.card_x();
-    return kListRow * rows + static_cast<double>(n_blocks) * (rows * q.store.level().vertical_row + sets * q.store.level().vertical_set);
+    const double rows = static_cast<double>(q.store.n_records()),
+                 sets = static_cast<double>(q.strata.count) * q.card_x();
+    return kListRow * rows +
+           static_cast<double>(n_blocks) * (rows * q.store.level().vertical_row + sets * q.store.level().vertical_set);
 }
 
 }  // namespace
@@ -26,12 +30,16 @@ Plan make_plan(const Query& q) {
     Plan plan;
     const bool x_has_planes = q.store.has_planes(static_cast<std::size_t>(q.x)) && q.store.n_records() > 0;
     for (std::size_t j = 0; j < q.ys.size(); ++j) {
-        const bool possible = x_has_planes && q.ys[j] != kConstant && q.store.has_planes(static_cast<std::size_t>(q.ys[j]));
+        const bool possible =
+            x_has_planes && q.ys[j] != kConstant && q.store.has_planes(static_cast<std::size_t>(q.ys[j]));
         (possible ? plan.together : plan.alone).push_back(j);
     }
     if (plan.together.empty()) return plan;
-    const auto earlier = [&](std::size_t i, std::size_t j) { return q.store.first_plane(q.ys[i]) < q.store.first_plane(q.ys[j]); };
-    if (!std::is_sorted(plan.together.begin(), plan.together.end(), earlier)) std::stable_sort(plan.together.begin(), plan.together.end(), earlier);
+    const auto earlier = [&](std::size_t i, std::size_t j) {
+        return q.store.first_plane(q.ys[i]) < q.store.first_plane(q.ys[j]);
+    };
+    if (!std::is_sorted(plan.together.begin(), plan.together.end(), earlier))
+        std::stable_sort(plan.together.begin(), plan.together.end(), earlier);
     std::vector<std::int32_t> ys;
     for (const std::size_t j : plan.together) ys.push_back(q.ys[j]);
     const double planes = cost_by_planes(q, plane_columns(q.store, ys));

@@ -14,9 +14,12 @@ struct KnownKernel {
     int n_outputs;
 };
 
-constexpr KnownKernel kKernels[] = {{"chi2", KernelName::chi2, 1, 2},   {"g2", KernelName::g2, 1, 2},
-                                    {"mi", KernelName::mi, 1, 2},       {"bayes", KernelName::bayes, 4, 1},
-                                    {"dirichlet", KernelName::dirichlet, 2, 1}, {"entropy", KernelName::entropy, 0, 1}};
+constexpr KnownKernel kKernels[] = {{"chi2", KernelName::chi2, 1, 2},
+                                    {"g2", KernelName::g2, 1, 2},
+                                    {"mi", KernelName::mi, 1, 2},
+                                    {"bayes", KernelName::bayes, 4, 1},
+                                    {"dirichlet", KernelName::dirichlet, 2, 1},
+                                    {"entropy", KernelName::entropy, 0, 1}};
 
 std::string in_braces(std::span<const std::int32_t> z) {
     std::string text = "{";
@@ -27,7 +30,8 @@ std::string in_braces(std::span<const std::int32_t> z) {
 void check_range(const Store& store, const char* what, std::int32_t v) {
     const auto n = static_cast<std::int64_t>(store.n_variables());
     if (v < 0 || v >= n)
-        throw std::invalid_argument(std::string(what) + " must be the index of a variable, 0 to " + std::to_string(n - 1) + "; got " + std::to_string(v) + ".");
+        throw std::invalid_argument(std::string(what) + " must be the index of a variable, 0 to " +
+                                    std::to_string(n - 1) + "; got " + std::to_string(v) + ".");
 }
 
 }  // namespace
@@ -37,7 +41,8 @@ KernelSpec parse_kernel(const std::string& name, std::vector<double> settings) {
     for (const KnownKernel& kernel : kKernels) {
         if (name == kernel.text) {
             if (settings.size() != kernel.n_settings)
-                throw std::invalid_argument("kernel " + name + " takes " + std::to_string(kernel.n_settings) + " settings; got " + std::to_string(settings.size()) + ".");
+                throw std::invalid_argument("kernel " + name + " takes " + std::to_string(kernel.n_settings) +
+                                            " settings; got " + std::to_string(settings.size()) + ".");
             return {kernel.name, std::move(settings)};
         }
         known += (known.empty() ? "" : ", ") + std::string(kernel.text);
@@ -51,18 +56,25 @@ int n_outputs(const KernelSpec& spec) {
     return 0;
 }
 
-void check_query(const Store& store, std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z) {
+void check_query(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
+                 std::span<const std::int32_t> z) {
     check_range(store, "x", x);
     std::vector<char> given(store.n_variables(), 0);
     for (const std::int32_t v : z) {
         check_range(store, "every member of z", v);
         given[static_cast<std::size_t>(v)] = 1;
     }
-    if (given[static_cast<std::size_t>(x)]) throw std::invalid_argument("z must not contain x; got x=" + std::to_string(x) + ", z=" + in_braces(z) + ". Leave x out of z.");
+    if (given[static_cast<std::size_t>(x)])
+        throw std::invalid_argument("z must not contain x; got x=" + std::to_string(x) + ", z=" + in_braces(z) +
+                                    ". Leave x out of z.");
     for (const std::int32_t y : ys) {
         check_range(store, "y", y);
-        if (y == x) throw std::invalid_argument("y must differ from x; got x=" + std::to_string(x) + " among the ys. Ask about two different variables.");
-        if (given[static_cast<std::size_t>(y)]) throw std::invalid_argument("z must not contain y; got y=" + std::to_string(y) + ", z=" + in_braces(z) + ". Leave y out of z.");
+        if (y == x)
+            throw std::invalid_argument("y must differ from x; got x=" + std::to_string(x) +
+                                        " among the ys. Ask about two different variables.");
+        if (given[static_cast<std::size_t>(y)])
+            throw std::invalid_argument("z must not contain y; got y=" + std::to_string(y) + ", z=" + in_braces(z) +
+                                        ". Leave y out of z.");
     }
 }
 

@@ -24,12 +24,18 @@ template <class F> void with_scorer(const KernelSpec& kernel, const ScanFacts& f
     const auto& set = kernel.settings;
     const auto rule = [&] { return static_cast<DofRule>(static_cast<int>(set[0])); };
     switch (kernel.name) {
-        case KernelName::chi2: return run(Pearson(rule(), facts));
-        case KernelName::g2: return run(LikelihoodRatio(rule(), facts, false, tables));
-        case KernelName::mi: return run(LikelihoodRatio(rule(), facts, true, tables));
-        case KernelName::bayes: return run(BayesianPosterior({set[0], set[1], set[2], set[3]}, facts, tables));
-        case KernelName::dirichlet: return run(Dirichlet(set[0], set[1] != 0.0, facts, tables));
-        case KernelName::entropy: return run(Entropy(facts, tables));
+        case KernelName::chi2:
+            return run(Pearson(rule(), facts));
+        case KernelName::g2:
+            return run(LikelihoodRatio(rule(), facts, false, tables));
+        case KernelName::mi:
+            return run(LikelihoodRatio(rule(), facts, true, tables));
+        case KernelName::bayes:
+            return run(BayesianPosterior({set[0], set[1], set[2], set[3]}, facts, tables));
+        case KernelName::dirichlet:
+            return run(Dirichlet(set[0], set[1] != 0.0, facts, tables));
+        case KernelName::entropy:
+            return run(Entropy(facts, tables));
     }
 }
 
@@ -86,7 +92,8 @@ BlockYs block_ys(const Store& store, std::span<const std::int32_t> ys) {
 
 // Binary x, binary candidates: what depends on x alone leaves the loop.
 template <class Scorer>
-void binary_pairs(const Scorer& scorer, const typename Scorer::Prepared& prepared, const std::int64_t* sizes, const BlockYs& block, std::size_t later, const std::uint32_t* counted, double* __restrict row,
+void binary_pairs(const Scorer& scorer, const typename Scorer::Prepared& prepared, const std::int64_t* sizes,
+                  const BlockYs& block, std::size_t later, const std::uint32_t* counted, double* __restrict row,
                   std::size_t n_pairs) {
     const std::int64_t zeros = sizes[0], ones = sizes[1];
     for (std::size_t k = later; k < block.ys.size(); ++k) {
@@ -99,20 +106,26 @@ void binary_pairs(const Scorer& scorer, const typename Scorer::Prepared& prepare
 
 // One x against the candidates after it; `counted` is the first row of its counts.
 template <class Scorer>
-void pairs_of_x(const Scorer& scorer, const AllPairs& all, std::int32_t x, const SetSizes& sizes, const BlockYs& block, const std::uint32_t* counted) {
+void pairs_of_x(const Scorer& scorer, const AllPairs& all, std::int32_t x, const SetSizes& sizes, const BlockYs& block,
+                const std::uint32_t* counted) {
     PreparedByCard<Scorer> prepared(scorer, sizes.card_x, all.one.sizes);
     double* const row = all.row(static_cast<std::size_t>(x));
     const std::size_t width = block.columns.width();
-    const auto later = static_cast<std::size_t>(std::upper_bound(block.ys.begin(), block.ys.end(), x) - block.ys.begin());
-    if (sizes.card_x == 2 && block.all_binary) return binary_pairs(scorer, prepared[2], sizes.sizes.data(), block, later, counted, row, all.n_pairs);
+    const auto later =
+        static_cast<std::size_t>(std::upper_bound(block.ys.begin(), block.ys.end(), x) - block.ys.begin());
+    if (sizes.card_x == 2 && block.all_binary)
+        return binary_pairs(scorer, prepared[2], sizes.sizes.data(), block, later, counted, row, all.n_pairs);
     for (std::size_t k = later; k < block.ys.size(); ++k) {
         typename Scorer::Sum sum;
-        add_strata(scorer, prepared[block.cards[k]], sizes, 0, 1, {counted + block.columns.column[k], width, block.totals[k], block.cards[k]}, sum);
+        add_strata(scorer, prepared[block.cards[k]], sizes, 0, 1,
+                   {counted + block.columns.column[k], width, block.totals[k], block.cards[k]}, sum);
         write(scorer, sum, sizes.card_x, block.cards[k], row + block.ys[k], all.n_pairs);
     }
 }
 
-template <class Scorer> void pairs_of_run(const AllPairs& all, const Scorer& scorer, std::span<const std::int32_t> run, std::span<const std::int32_t> with_planes) {
+template <class Scorer>
+void pairs_of_run(const AllPairs& all, const Scorer& scorer, std::span<const std::int32_t> run,
+                  std::span<const std::int32_t> with_planes) {
     const Store& store = all.store;
     const std::size_t words = store.planes().words;
     const AlignedWords sets = aligned_words(kSetsTogether * words);
@@ -122,12 +135,14 @@ template <class Scorer> void pairs_of_run(const AllPairs& all, const Scorer& sco
         xs.push_back(bitsets_of_states(store, x, sets.get() + first_set.back() * words));
         first_set.push_back(first_set.back() + xs.back().n_sets());
     }
-    const std::span<const std::int32_t> ys(std::upper_bound(with_planes.begin(), with_planes.end(), run.front()), with_planes.end());
+    const std::span<const std::int32_t> ys(std::upper_bound(with_planes.begin(), with_planes.end(), run.front()),
+                                           with_planes.end());
     std::vector<std::uint32_t> counts;
     for (const auto& [begin, end] : split_blocks(store, ys)) {
         const BlockYs block = block_ys(store, ys.subspan(begin, end - begin));
         count_by_planes(store, sets.get(), first_set.back(), block.columns, counts);
-        for (std::size_t i = 0; i < run.size(); ++i) pairs_of_x(scorer, all, run[i], xs[i], block, counts.data() + first_set[i] * block.columns.width());
+        for (std::size_t i = 0; i < run.size(); ++i)
+            pairs_of_x(scorer, all, run[i], xs[i], block, counts.data() + first_set[i] * block.columns.width());
     }
 }
 
@@ -142,12 +157,15 @@ template <class Scorer> void pairs_by_rows(const AllPairs& all, const Scorer& sc
     }
     const RowScan rows(store, store.column(x), all.one, columns);
     PreparedByCard<Scorer> prepared(scorer, store.column(x).card, all.one.sizes);
-    for (std::size_t k = 0; k < ys.size(); ++k) write(scorer, rows.score(scorer, prepared[columns[k].card], columns[k]), store.column(x).card, columns[k].card, all.row(x) + ys[k], all.n_pairs);
+    for (std::size_t k = 0; k < ys.size(); ++k)
+        write(scorer, rows.score(scorer, prepared[columns[k].card], columns[k]), store.column(x).card, columns[k].card,
+              all.row(x) + ys[k], all.n_pairs);
 }
 
 }  // namespace
 
-void reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z, int n_threads, double* out) {
+void reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys,
+            std::span<const std::int32_t> z, int n_threads, double* out) {
     if (ys.empty()) return;
     const Strata strata = find_strata(store, z);
     with_scorer(kernel, facts_of(store, z, strata.count), store.log_tables(), [&](const auto& scorer) {
@@ -165,7 +183,8 @@ void reduce_all(const Store& store, const KernelSpec& kernel, int n_threads, dou
     const AllPairs all{store, one, n * (n - 1) / 2, out};
     with_scorer(kernel, facts_of(store, {}, one.count), store.log_tables(), [&](const auto& scorer) {
         const auto runs = plane_runs(store);
-        const int threads = threads_for(static_cast<double>(all.n_pairs) * static_cast<double>(store.n_records() / 64 + 8), n_threads);
+        const int threads =
+            threads_for(static_cast<double>(all.n_pairs) * static_cast<double>(store.n_records() / 64 + 8), n_threads);
         parallel_for(runs.size(), threads, [&](std::size_t k) { pairs_of_run(all, scorer, runs[k], with_planes); });
         if (with_planes.size() < n) parallel_for(n, threads, [&](std::size_t x) { pairs_by_rows(all, scorer, x); });
     });
@@ -176,12 +195,14 @@ void score_table(const KernelSpec& kernel, const GivenTable& given, double* out)
     const ScanFacts facts{given.n_rows, given.n_strata, given.n_configurations, given.log_n_configurations};
     const std::size_t cells = static_cast<std::size_t>(given.rx) * given.ry;
     std::vector<std::int64_t> sizes, margins(given.rx + given.ry);
-    for (std::size_t s = 0; s < given.n_strata; ++s) sizes.push_back(std::accumulate(given.counts + s * cells, given.counts + (s + 1) * cells, std::int64_t{0}));
+    for (std::size_t s = 0; s < given.n_strata; ++s)
+        sizes.push_back(std::accumulate(given.counts + s * cells, given.counts + (s + 1) * cells, std::int64_t{0}));
     with_scorer(kernel, facts, tables, [&](const auto& scorer) {
         const auto prepared = scorer.prepare(given.rx, given.ry, sizes);
         typename std::remove_cvref_t<decltype(scorer)>::Sum sum;
         for (std::size_t s = 0; s < given.n_strata; ++s)
-            visit_dense({given.counts + s * cells, margins.data(), margins.data() + given.rx, given.rx, given.ry}, [&](const auto& table) { scorer.add(sum, prepared, s, table); });
+            visit_dense({given.counts + s * cells, margins.data(), margins.data() + given.rx, given.rx, given.ry},
+                        [&](const auto& table) { scorer.add(sum, prepared, s, table); });
         scorer.finish(sum, given.rx, given.ry, out);
     });
 }

@@ -29,7 +29,8 @@ inline constexpr std::int32_t kConstant = -1;  // as y: the constant stand-in, w
 void check_query(const Store& store, std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z);
 
 // out[k * ys.size() + j]: output k for ys[j]. z ascending.
-void reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z, int n_threads, double* out);
+void reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys,
+            std::span<const std::int32_t> z, int n_threads, double* out);
 
 // Every pair x < y with z empty; out[k * n_pairs + pair], pairs in lexicographic order.
 void reduce_all(const Store& store, const KernelSpec& kernel, int n_threads, double* out);

@@ -15,12 +15,15 @@
 namespace mnlearn {
 
 inline const Column kConstantColumn{};
-inline const Column& column_of(const Store& store, std::int32_t v) { return v == kConstant ? kConstantColumn : store.column(static_cast<std::size_t>(v)); }
+inline const Column& column_of(const Store& store, std::int32_t v) {
+    return v == kConstant ? kConstantColumn : store.column(static_cast<std::size_t>(v));
+}
 
 // What depends on the cardinality of y, prepared once for each that occurs.
 template <class Scorer> class PreparedByCard {
 public:
-    PreparedByCard(const Scorer& scorer, std::uint32_t rx, std::span<const std::int64_t> sizes) : scorer_(&scorer), rx_(rx), sizes_(sizes) {}
+    PreparedByCard(const Scorer& scorer, std::uint32_t rx, std::span<const std::int64_t> sizes)
+        : scorer_(&scorer), rx_(rx), sizes_(sizes) {}
     [[gnu::always_inline]] const typename Scorer::Prepared& operator[](std::uint32_t ry) {
         if (ry != last_card_) find(ry);
         return *last_;
@@ -42,7 +45,9 @@ private:
 };
 
 // out[k * stride]: output k of one y.
-template <class Scorer> [[gnu::always_inline]] inline void write(const Scorer& scorer, const typename Scorer::Sum& sum, std::uint32_t rx, std::uint32_t ry, double* out, std::size_t stride) {
+template <class Scorer>
+[[gnu::always_inline]] inline void write(const Scorer& scorer, const typename Scorer::Sum& sum, std::uint32_t rx,
+                                         std::uint32_t ry, double* out, std::size_t stride) {
     double values[Scorer::outputs];
     scorer.finish(sum, rx, ry, values);
     for (int k = 0; k < Scorer::outputs; ++k) out[static_cast<std::size_t>(k) * stride] = values[k];
@@ -86,12 +91,15 @@ public:
 
 private:
     PreparedByCard<Scorer> prepared() const { return {scorer_, q_.card_x(), q_.strata.sizes}; }
-    void put(const typename Scorer::Sum& sum, std::size_t j) const { write(scorer_, sum, q_.card_x(), q_.card(j), q_.out + j, q_.ys.size()); }
+    void put(const typename Scorer::Sum& sum, std::size_t j) const {
+        write(scorer_, sum, q_.card_x(), q_.card(j), q_.out + j, q_.ys.size());
+    }
 
     void run_by_planes(const Plan& plan) const {
         const Planes& planes = q_.store.planes();
         const AlignedWords sets = aligned_words(q_.strata.count * q_.card_x() * planes.words);
-        const SetSizes x = q_.strata.count == 1 ? bitsets_of_states(q_.store, q_.x, sets.get()) : bitsets_of_strata(q_.store, q_.x, q_.strata, sets.get());
+        const SetSizes x = q_.strata.count == 1 ? bitsets_of_states(q_.store, q_.x, sets.get())
+                                                : bitsets_of_strata(q_.store, q_.x, q_.strata, sets.get());
         const auto blocks = split_blocks(q_.store, ys_);
         parallel_for(blocks.size(), threads_for(plan.cost_together, q_.n_threads), [&](std::size_t b) {
             const auto [begin, end] = blocks[b];
@@ -102,7 +110,10 @@ private:
             for (std::size_t k = begin; k < end; ++k) {
                 const std::size_t j = plan.together[k];
                 typename Scorer::Sum sum;
-                add_strata(scorer_, by_card[q_.card(j)], x, 0, x.n_strata, {counts.data() + columns.column[k - begin], columns.width(), planes.totals.data() + q_.store.first_plane(ys_[k]), q_.card(j)}, sum);
+                add_strata(scorer_, by_card[q_.card(j)], x, 0, x.n_strata,
+                           {counts.data() + columns.column[k - begin], columns.width(),
+                            planes.totals.data() + q_.store.first_plane(ys_[k]), q_.card(j)},
+                           sum);
                 put(sum, j);
             }
         });
@@ -126,7 +137,8 @@ private:
                 for (std::size_t k = begin; k < end; ++k) {
                     const std::uint32_t ry = q_.card(plan.together[k]);
                     const std::size_t column = q_.store.first_plane(ys_[k]) % kBlockColumns;
-                    add_strata(scorer_, by_card[ry], lists.x, first, last, {counts.data() + column, kBlockColumns, nullptr, ry}, sums[k - begin]);
+                    add_strata(scorer_, by_card[ry], lists.x, first, last,
+                               {counts.data() + column, kBlockColumns, nullptr, ry}, sums[k - begin]);
                 }
             }
             for (std::size_t k = begin; k < end; ++k) put(sums[k - begin], plan.together[k]);
@@ -139,10 +151,12 @@ private:
         const RowScan rows(q_.store, column_of(q_.store, q_.x), q_.strata, columns);
         constexpr std::size_t kTogether = 8;  // a piece of work: so many y share what is prepared by cardinality
         const double cost = 2.0 * static_cast<double>(q_.store.n_records()) * static_cast<double>(columns.size());
-        parallel_for((columns.size() + kTogether - 1) / kTogether, threads_for(cost, q_.n_threads), [&](std::size_t piece) {
-            auto by_card = prepared();
-            for (std::size_t k = piece * kTogether; k < std::min((piece + 1) * kTogether, columns.size()); ++k) put(rows.score(scorer_, by_card[columns[k].card], columns[k]), plan.alone[k]);
-        });
+        parallel_for(
+            (columns.size() + kTogether - 1) / kTogether, threads_for(cost, q_.n_threads), [&](std::size_t piece) {
+                auto by_card = prepared();
+                for (std::size_t k = piece * kTogether; k < std::min((piece + 1) * kTogether, columns.size()); ++k)
+                    put(rows.score(scorer_, by_card[columns[k].card], columns[k]), plan.alone[k]);
+            });
     }
 
     const Query& q_;

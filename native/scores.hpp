@@ -44,7 +44,8 @@ struct Dof {
     }
 };
 
-// Pearson's X² = Σ (o − e)² / e, with e = nx ny / n. Numerators are whole numbers, so an exactly independent table gives 0.
+// Pearson's X² = Σ (o − e)² / e, with e = nx ny / n. Numerators are whole numbers, so an exactly independent table
+// gives 0.
 class Pearson {
 public:
     static constexpr int outputs = 2;
@@ -60,8 +61,10 @@ public:
         if (t.n == 0 || free == 0.0) return;
         sum.dof += free;
         const bool small = t.n < (std::int64_t{1} << 31);  // products fit 64 bits
-        if constexpr (std::is_same_v<S, BinaryStratum>) sum.statistic += small ? two_by_two<std::int64_t>(t) : two_by_two<Wide>(t);
-        else sum.statistic += small ? statistic<std::int64_t>(t) : statistic<Wide>(t);
+        if constexpr (std::is_same_v<S, BinaryStratum>)
+            sum.statistic += small ? two_by_two<std::int64_t>(t) : two_by_two<Wide>(t);
+        else
+            sum.statistic += small ? statistic<std::int64_t>(t) : statistic<Wide>(t);
     }
     void finish(const Sum& sum, std::uint32_t rx, std::uint32_t ry, double* out) const {
         out[0] = sum.statistic;
@@ -85,7 +88,8 @@ private:
     }
     template <class Int> static double two_by_two(const BinaryStratum& t) {
         const double d = static_cast<double>(static_cast<Int>(t.n00) * t.n11 - static_cast<Int>(t.n01) * t.n10);
-        const double nx = static_cast<double>(t.n0_) * static_cast<double>(t.n1_), ny = static_cast<double>(t.n_0) * static_cast<double>(t.n_1);
+        const double nx = static_cast<double>(t.n0_) * static_cast<double>(t.n1_),
+                     ny = static_cast<double>(t.n_0) * static_cast<double>(t.n_1);
         return static_cast<double>(t.n) * (d / nx) * (d / ny);
     }
 
@@ -101,7 +105,9 @@ public:
         double statistic = 0.0, dof = 0.0;
     };
     LikelihoodRatio(DofRule rule, const ScanFacts& facts, bool per_row, LogTables& tables)
-        : dof_{rule, facts}, scale_(per_row ? (facts.n_rows ? 1.0 / static_cast<double>(facts.n_rows) : 0.0) : 2.0), table_(tables.count_log_count()) {}
+        : dof_{rule, facts},
+          scale_(per_row ? (facts.n_rows ? 1.0 / static_cast<double>(facts.n_rows) : 0.0) : 2.0),
+          table_(tables.count_log_count()) {}
 
     Prepared prepare(std::uint32_t, std::uint32_t, std::span<const std::int64_t>) const { return {}; }
     template <class S> [[gnu::always_inline]] void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
@@ -142,7 +148,11 @@ public:
         std::int64_t informative = 0;
     };
     BayesianPosterior(const Priors& priors, const ScanFacts& facts, LogTables& tables)
-        : priors_(priors), facts_(facts), log_odds_(log_prior_odds(priors.log_prior, facts)), alpha_(tables.rising_log_gamma(priors.alpha)), beta_(tables.rising_log_gamma(priors.beta)),
+        : priors_(priors),
+          facts_(facts),
+          log_odds_(log_prior_odds(priors.log_prior, facts)),
+          alpha_(tables.rising_log_gamma(priors.alpha)),
+          beta_(tables.rising_log_gamma(priors.beta)),
           gamma_(tables.rising_log_gamma(priors.gamma)) {}
 
     Prepared prepare(std::uint32_t rx, std::uint32_t ry, std::span<const std::int64_t> sizes) const {
@@ -156,16 +166,19 @@ public:
         }
         return prepared;
     }
-    template <class S> [[gnu::always_inline]] void add(Sum& sum, const Prepared& prepared, std::size_t s, const S& t) const {
+    template <class S>
+    [[gnu::always_inline]] void add(Sum& sum, const Prepared& prepared, std::size_t s, const S& t) const {
         if (t.n <= 1) return;
         const bool covered = gamma_->covers(t.n);  // all three tables have one size
-        const double counts = covered ? ratio(t, alpha_->unchecked(), beta_->unchecked(), gamma_->unchecked()) : ratio(t, *alpha_, *beta_, *gamma_);
+        const double counts = covered ? ratio(t, alpha_->unchecked(), beta_->unchecked(), gamma_->unchecked())
+                                      : ratio(t, *alpha_, *beta_, *gamma_);
         sum.log_posterior -= log_one_plus_exp(prepared.constant[s] + counts);
         ++sum.informative;
     }
     void finish(const Sum& sum, std::uint32_t rx, std::uint32_t ry, double* out) const {
         // With one state of x the two models differ only in their priors for y, and the other way round.
-        const bool same_model = (rx == 1 && (ry == 1 || priors_.beta == priors_.gamma)) || (ry == 1 && priors_.alpha == priors_.gamma);
+        const bool same_model =
+            (rx == 1 && (ry == 1 || priors_.beta == priors_.gamma)) || (ry == 1 && priors_.alpha == priors_.gamma);
         const bool tie = same_model || sum.informative == 0;
         const double silent = 1.0 - static_cast<double>(sum.informative) / facts_.n_configurations;
         out[0] = tie ? priors_.log_prior : sum.log_posterior + silent * priors_.log_prior;
@@ -173,7 +186,8 @@ public:
 
 private:
     // log h − log g, as far as it depends on the cells.
-    template <class S, class Term> [[gnu::always_inline]] static double ratio(const S& t, const Term& alpha, const Term& beta, const Term& gamma) {
+    template <class S, class Term>
+    [[gnu::always_inline]] static double ratio(const S& t, const Term& alpha, const Term& beta, const Term& gamma) {
         return t.sum_cells(gamma) - (t.sum_rows(alpha) + t.sum_columns(beta));
     }
     static double log_one_plus_exp(double d) {
@@ -192,8 +206,8 @@ private:
     std::shared_ptr<const RisingLogGamma> alpha_, beta_, gamma_;
 };
 
-// Dirichlet-multinomial local score of x given z + y: Σ_u [ log Γ(A) − log Γ(A + n_u) + Σ_a log Γ(a + n_ua) − log Γ(a) ],
-// A = rx a. The prior of a cell is fixed, or an equivalent sample size shared by all cells of the declared table.
+// Dirichlet-multinomial local score of x given z + y: Σ_u [ log Γ(A) − log Γ(A + n_u) + Σ_a log Γ(a + n_ua) − log Γ(a)
+// ], A = rx a. The prior of a cell is fixed, or an equivalent sample size shared by all cells of the declared table.
 class Dirichlet {
 public:
     static constexpr int outputs = 1;
@@ -209,12 +223,16 @@ public:
     Prepared prepare(std::uint32_t rx, std::uint32_t ry, std::span<const std::int64_t>) const {
         const double smallest = std::numeric_limits<double>::min();  // a sample size over 2^2000 configurations
         double cell = prior_;
-        if (is_sample_size_) cell = std::max(smallest, prior_ / (static_cast<double>(rx) * ry * facts_.n_configurations));
+        if (is_sample_size_)
+            cell = std::max(smallest, prior_ / (static_cast<double>(rx) * ry * facts_.n_configurations));
         return {tables_->rising_log_gamma(cell), tables_->rising_log_gamma(rx * cell)};
     }
-    template <class S> [[gnu::always_inline]] void add(Sum& sum, const Prepared& prepared, std::size_t, const S& t) const {
-        if (prepared.cell->covers(t.n)) sum.score += t.sum_cells(prepared.cell->unchecked()) - t.sum_columns(prepared.total->unchecked());
-        else sum.score += t.sum_cells(*prepared.cell) - t.sum_columns(*prepared.total);
+    template <class S>
+    [[gnu::always_inline]] void add(Sum& sum, const Prepared& prepared, std::size_t, const S& t) const {
+        if (prepared.cell->covers(t.n))
+            sum.score += t.sum_cells(prepared.cell->unchecked()) - t.sum_columns(prepared.total->unchecked());
+        else
+            sum.score += t.sum_cells(*prepared.cell) - t.sum_columns(*prepared.total);
     }
     void finish(const Sum& sum, std::uint32_t, std::uint32_t, double* out) const { out[0] = sum.score; }
 
@@ -237,8 +255,10 @@ public:
 
     Prepared prepare(std::uint32_t, std::uint32_t, std::span<const std::int64_t>) const { return {}; }
     template <class S> [[gnu::always_inline]] void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
-        if (table_->covers(t.n)) sum.entropy += t.sum_columns(table_->unchecked()) - t.sum_cells(table_->unchecked());
-        else sum.entropy += t.sum_columns(*table_) - t.sum_cells(*table_);
+        if (table_->covers(t.n))
+            sum.entropy += t.sum_columns(table_->unchecked()) - t.sum_cells(table_->unchecked());
+        else
+            sum.entropy += t.sum_columns(*table_) - t.sum_cells(*table_);
     }
     void finish(const Sum& sum, std::uint32_t, std::uint32_t, double* out) const {
         out[0] = sum.entropy > 0.0 ? sum.entropy / static_cast<double>(facts_.n_rows) : 0.0;

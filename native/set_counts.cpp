@@ -50,7 +50,8 @@ SetLists lists_of_strata(const Store& store, std::int32_t x, const Strata& strat
         const auto empty_row = static_cast<std::uint32_t>(store.n_records());
         result.rows.assign(result.begin.back(), empty_row);
         std::vector<std::uint32_t> next(result.begin.begin(), result.begin.end() - 1);
-        for (std::size_t row = 0; row < store.n_records(); ++row) result.rows[next[strata[row] * sizes.card_x + code(row)]++] = static_cast<std::uint32_t>(row);
+        for (std::size_t row = 0; row < store.n_records(); ++row)
+            result.rows[next[strata[row] * sizes.card_x + code(row)]++] = static_cast<std::uint32_t>(row);
     });
     return result;
 }
@@ -59,7 +60,8 @@ std::vector<std::pair<std::size_t, std::size_t>> split_blocks(const Store& store
     std::vector<std::pair<std::size_t, std::size_t>> blocks;
     std::size_t begin = 0;
     for (std::size_t k = 1; k <= ys.size(); ++k) {
-        if (k < ys.size() && store.first_plane(ys[k]) / kBlockColumns == store.first_plane(ys[begin]) / kBlockColumns) continue;
+        if (k < ys.size() && store.first_plane(ys[k]) / kBlockColumns == store.first_plane(ys[begin]) / kBlockColumns)
+            continue;
         blocks.emplace_back(begin, k);
         begin = k;
     }
@@ -71,7 +73,8 @@ PlaneColumns plane_columns(const Store& store, std::span<const std::int32_t> ys)
     for (const std::int32_t y : ys) {
         const std::size_t first = store.first_plane(y), n = column(store, y).card - 1;
         for (std::size_t group = first / kLanes; group <= (first + n - 1) / kLanes; ++group)
-            if (result.groups.empty() || result.groups.back() < group) result.groups.push_back(static_cast<std::uint32_t>(group));
+            if (result.groups.empty() || result.groups.back() < group)
+                result.groups.push_back(static_cast<std::uint32_t>(group));
         // The planes of one variable are neighbours, and so are their groups: the place of the first is enough.
         const std::size_t place = result.groups.size() - 1 - (result.groups.back() - first / kLanes);
         result.column.push_back(place * kLanes + first % kLanes);
@@ -79,15 +82,19 @@ PlaneColumns plane_columns(const Store& store, std::span<const std::int32_t> ys)
     return result;
 }
 
-void count_by_planes(const Store& store, const std::uint64_t* sets, std::size_t n_sets, const PlaneColumns& columns, std::vector<std::uint32_t>& counts) {
+void count_by_planes(const Store& store, const std::uint64_t* sets, std::size_t n_sets, const PlaneColumns& columns,
+                     std::vector<std::uint32_t>& counts) {
     counts.resize(n_sets * columns.width());
-    store.level().count_planes({sets, n_sets, store.planes().words, store.planes().bits.get(), columns.groups.data(), columns.groups.size(), counts.data()});
+    store.level().count_planes({sets, n_sets, store.planes().words, store.planes().bits.get(), columns.groups.data(),
+                                columns.groups.size(), counts.data()});
 }
 
-void count_by_columns(const Store& store, const SetLists& lists, std::size_t first, std::size_t last, std::size_t block, std::vector<std::uint32_t>& counts) {
+void count_by_columns(const Store& store, const SetLists& lists, std::size_t first, std::size_t last, std::size_t block,
+                      std::vector<std::uint32_t>& counts) {
     counts.resize((last - first) * kBlockColumns);
     const RowBits& rows = store.row_bits();
-    store.level().count_vertical({rows.bits.get() + block * rows.block_words, lists.rows.data(), lists.begin.data() + first, last - first, counts.data(), kBlockColumns});
+    store.level().count_vertical({rows.bits.get() + block * rows.block_words, lists.rows.data(),
+                                  lists.begin.data() + first, last - first, counts.data(), kBlockColumns});
 }
 
 }  // namespace mnlearn

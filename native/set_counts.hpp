@@ -1,4 +1,5 @@
-// Counting many y together: the rows of each (stratum, state of x) are a set, and every candidate's states are counted in it.
+// Counting many y together: the rows of each (stratum, state of x) are a set, and every candidate's states are counted
+// in it.
 //
 // Two kernels fill the same counts[set][column]: bit-planes (sets as bitsets; kernels/planes.hpp) and vertical
 // counters (sets as row lists; kernels/vertical.hpp). What follows, tables from counts, is shared.
@@ -20,7 +21,7 @@ struct SetSizes {
     std::uint32_t card_x = 1;
     std::size_t n_strata = 1;
     bool last_derived = false;
-    std::vector<std::int64_t> sizes;   // [stratum * card_x + state]
+    std::vector<std::int64_t> sizes;  // [stratum * card_x + state]
     std::size_t n_sets() const { return last_derived ? card_x - 1 : n_strata * card_x; }
 };
 
@@ -46,21 +47,25 @@ struct PlaneColumns {
 };
 PlaneColumns plane_columns(const Store& store, std::span<const std::int32_t> ys);
 
-void count_by_planes(const Store& store, const std::uint64_t* sets, std::size_t n_sets, const PlaneColumns& columns, std::vector<std::uint32_t>& counts);
+void count_by_planes(const Store& store, const std::uint64_t* sets, std::size_t n_sets, const PlaneColumns& columns,
+                     std::vector<std::uint32_t>& counts);
 
 // Sets [first, last) in the block of 512 planes with this number; counts[(set - first) * 512 + column].
-void count_by_columns(const Store& store, const SetLists& lists, std::size_t first, std::size_t last, std::size_t block, std::vector<std::uint32_t>& counts);
+void count_by_columns(const Store& store, const SetLists& lists, std::size_t first, std::size_t last, std::size_t block,
+                      std::vector<std::uint32_t>& counts);
 
 // One y among the counts.
 struct CountedY {
-    const std::uint32_t* counts;       // of its first plane in the first set of the stratum at hand
-    std::size_t stride;                // between sets
-    const std::uint32_t* totals;       // rows of its planes in all; only for a derived last set
+    const std::uint32_t* counts;  // of its first plane in the first set of the stratum at hand
+    std::size_t stride;           // between sets
+    const std::uint32_t* totals;  // rows of its planes in all; only for a derived last set
     std::uint32_t card;
 };
 
 // The table of two binary variables from two counts: rows with y = 0 where x = 0 and where x = 1.
-inline BinaryStratum binary_table(const std::int64_t* sizes, std::int64_t c00, std::int64_t c10) { return {c00, sizes[0] - c00, c10, sizes[1] - c10}; }
+inline BinaryStratum binary_table(const std::int64_t* sizes, std::int64_t c00, std::int64_t c10) {
+    return {c00, sizes[0] - c00, c10, sizes[1] - c10};
+}
 
 // Fills cells[a * ry + b] of stratum s.
 inline void fill_table(const SetSizes& x, std::size_t s, const CountedY& y, std::int64_t* cells) {
@@ -81,7 +86,8 @@ inline void fill_table(const SetSizes& x, std::size_t s, const CountedY& y, std:
 
 // Strata [first, last) of one y into its running sum; y.counts stands at stratum `first`.
 template <class Scorer>
-[[gnu::noinline]] void add_general(const Scorer& scorer, const typename Scorer::Prepared& prepared, const SetSizes& x, std::size_t first, std::size_t last, CountedY y, typename Scorer::Sum& sum) {
+[[gnu::noinline]] void add_general(const Scorer& scorer, const typename Scorer::Prepared& prepared, const SetSizes& x,
+                                   std::size_t first, std::size_t last, CountedY y, typename Scorer::Sum& sum) {
     std::int64_t cells[kMaxPlaneCard * kMaxPlaneCard], nx[kMaxPlaneCard], ny[kMaxPlaneCard];
     for (std::size_t s = first; s < last; ++s, y.counts += x.card_x * y.stride) {
         fill_table(x, s, y, cells);
@@ -91,17 +97,25 @@ template <class Scorer>
 
 // The same for two binary variables, in registers.
 template <class Scorer>
-[[gnu::always_inline]] inline void add_binary(const Scorer& scorer, const typename Scorer::Prepared& prepared, const SetSizes& x, std::size_t first, std::size_t last, const CountedY& y, typename Scorer::Sum& sum) {
+[[gnu::always_inline]] inline void add_binary(const Scorer& scorer, const typename Scorer::Prepared& prepared,
+                                              const SetSizes& x, std::size_t first, std::size_t last, const CountedY& y,
+                                              typename Scorer::Sum& sum) {
     const std::int64_t* sizes = x.sizes.data() + 2 * first;
     const std::uint32_t *zero = y.counts, *one = y.counts + y.stride;
-    if (x.last_derived) return scorer.add(sum, prepared, 0, binary_table(sizes, *zero, static_cast<std::int64_t>(*y.totals) - *zero));
-    for (std::size_t s = first; s < last; ++s, sizes += 2, zero += 2 * y.stride, one += 2 * y.stride) scorer.add(sum, prepared, s, binary_table(sizes, *zero, *one));
+    if (x.last_derived)
+        return scorer.add(sum, prepared, 0, binary_table(sizes, *zero, static_cast<std::int64_t>(*y.totals) - *zero));
+    for (std::size_t s = first; s < last; ++s, sizes += 2, zero += 2 * y.stride, one += 2 * y.stride)
+        scorer.add(sum, prepared, s, binary_table(sizes, *zero, *one));
 }
 
 template <class Scorer>
-[[gnu::always_inline]] inline void add_strata(const Scorer& scorer, const typename Scorer::Prepared& prepared, const SetSizes& x, std::size_t first, std::size_t last, const CountedY& y, typename Scorer::Sum& sum) {
-    if (x.card_x == 2 && y.card == 2) add_binary(scorer, prepared, x, first, last, y, sum);
-    else add_general(scorer, prepared, x, first, last, y, sum);
+[[gnu::always_inline]] inline void add_strata(const Scorer& scorer, const typename Scorer::Prepared& prepared,
+                                              const SetSizes& x, std::size_t first, std::size_t last, const CountedY& y,
+                                              typename Scorer::Sum& sum) {
+    if (x.card_x == 2 && y.card == 2)
+        add_binary(scorer, prepared, x, first, last, y, sum);
+    else
+        add_general(scorer, prepared, x, first, last, y, sum);
 }
 
 }  // namespace mnlearn

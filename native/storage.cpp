@@ -22,25 +22,36 @@ std::int64_t total_rows(std::size_t n_records, const std::int64_t* repeats) {
     if (!repeats) return static_cast<std::int64_t>(n_records);
     std::int64_t total = 0;
     for (std::size_t row = 0; row < n_records; ++row)
-        if (__builtin_add_overflow(total, repeats[row], &total)) throw std::invalid_argument("repeats must add up to less than 2^63.");
+        if (__builtin_add_overflow(total, repeats[row], &total))
+            throw std::invalid_argument("repeats must add up to less than 2^63.");
     return total;
 }
 
 void check_codes(const Column& column, std::size_t n_records) {
     for (std::size_t row = 0; row < n_records; ++row)
-        if (column[row] >= column.card) throw std::invalid_argument("codes must lie below the number of states of their variable.");
+        if (column[row] >= column.card)
+            throw std::invalid_argument("codes must lie below the number of states of their variable.");
 }
 
 }  // namespace
 
 Store::Store(std::vector<Column> columns, std::size_t n_records, const std::int64_t* repeats, const Level& level)
-    : columns_(std::move(columns)), n_records_(n_records), repeats_(repeats), n_rows_(total_rows(n_records, repeats)), level_(&level), log_tables_(n_rows_) {
-    if (n_records >= std::size_t{1} << 31) throw std::invalid_argument("Counts holds fewer than 2^31 stored rows; got more. Split the data and add up the tables.");
+    : columns_(std::move(columns)),
+      n_records_(n_records),
+      repeats_(repeats),
+      n_rows_(total_rows(n_records, repeats)),
+      level_(&level),
+      log_tables_(n_rows_) {
+    if (n_records >= std::size_t{1} << 31)
+        throw std::invalid_argument(
+            "Counts holds fewer than 2^31 stored rows; got more. Split the data and add up the tables.");
     for (const Column& column : columns_) check_codes(column, n_records);
     number_planes();
 }
 
-bool Store::has_planes(std::size_t variable) const { return !repeats_ && columns_[variable].card >= 2 && columns_[variable].card <= kMaxPlaneCard; }
+bool Store::has_planes(std::size_t variable) const {
+    return !repeats_ && columns_[variable].card >= 2 && columns_[variable].card <= kMaxPlaneCard;
+}
 
 void Store::number_planes() {
     Planes& p = planes_;
@@ -49,7 +60,8 @@ void Store::number_planes() {
     for (std::size_t v = 0; v < n_variables(); ++v) {
         if (!has_planes(v)) continue;
         const std::size_t needed = columns_[v].card - 1;
-        if (p.n_planes % kBlockColumns + needed > kBlockColumns) p.n_planes = (p.n_planes / kBlockColumns + 1) * kBlockColumns;
+        if (p.n_planes % kBlockColumns + needed > kBlockColumns)
+            p.n_planes = (p.n_planes / kBlockColumns + 1) * kBlockColumns;
         p.first[v] = static_cast<std::uint32_t>(p.n_planes);
         p.n_planes += needed;
     }
@@ -66,7 +78,8 @@ const RowBits& Store::row_bits() const {
 }
 
 bool Store::row_bits_fit() const {
-    const std::size_t with_planes = n_variables() - static_cast<std::size_t>(std::count(planes_.first.begin(), planes_.first.end(), kNoPlane));
+    const std::size_t with_planes =
+        n_variables() - static_cast<std::size_t>(std::count(planes_.first.begin(), planes_.first.end(), kNoPlane));
     const std::size_t blocks = (planes_.n_planes + kBlockColumns - 1) / kBlockColumns;
     return 8 * kRowWords * blocks + planes_.n_planes / 8 <= 2 * with_planes;  // bytes a row, beside one for each code
 }
@@ -110,7 +123,8 @@ void Store::build_row_bits() const {
             std::uint64_t* block = b.bits.get() + first / kBlockColumns * b.block_words;
             for (std::size_t row = begin; row < end; ++row) {
                 const std::uint32_t state = columns_[v][row];
-                if (state + 1 < columns_[v].card) block[row * kRowWords + (column + state) / 64] |= std::uint64_t{1} << ((column + state) % 64);
+                if (state + 1 < columns_[v].card)
+                    block[row * kRowWords + (column + state) / 64] |= std::uint64_t{1} << ((column + state) % 64);
             }
         }
     }

@@ -35,17 +35,17 @@ using AlignedWords = std::unique_ptr<std::uint64_t[], AlignedDelete>;
 AlignedWords aligned_words(std::size_t count);  // zeroed, at a multiple of 64 bytes
 
 struct Planes {
-    std::size_t words = 0;                     // per plane
-    std::size_t n_planes = 0;                  // numbered so that no variable crosses a multiple of 512
-    AlignedWords bits;                         // interleaved: see kernels/planes.hpp
-    std::vector<std::uint32_t> first;          // per variable: its first plane, or kNoPlane; states 0..card-2 follow
-    std::vector<std::uint32_t> totals;         // per plane: its number of rows
+    std::size_t words = 0;              // per plane
+    std::size_t n_planes = 0;           // numbered so that no variable crosses a multiple of 512
+    AlignedWords bits;                  // interleaved: see kernels/planes.hpp
+    std::vector<std::uint32_t> first;   // per variable: its first plane, or kNoPlane; states 0..card-2 follow
+    std::vector<std::uint32_t> totals;  // per plane: its number of rows
 };
 
 // The same bits row by row, in blocks of 512 planes: see kernels/vertical.hpp.
 struct RowBits {
     std::size_t n_blocks = 0;
-    std::size_t block_words = 0;               // rows and the empty row
+    std::size_t block_words = 0;  // rows and the empty row
     AlignedWords bits;
 };
 
@@ -60,11 +60,11 @@ public:
     const std::int64_t* repeats() const { return repeats_; }
     const Level& level() const { return *level_; }
     bool has_planes(std::size_t variable) const;
-    const Planes& planes() const;      // built at the first call; hold on to it, asking costs a few nanoseconds
+    const Planes& planes() const;  // built at the first call; hold on to it, asking costs a few nanoseconds
     std::uint32_t first_plane(std::int32_t variable) const { return planes_.first[static_cast<std::size_t>(variable)]; }
-    const RowBits& row_bits() const;   // likewise
-    bool row_bits_fit() const;         // within the promised memory; few variables leave blocks mostly empty
-    std::size_t extra_bytes() const;   // what has been built so far
+    const RowBits& row_bits() const;  // likewise
+    bool row_bits_fit() const;        // within the promised memory; few variables leave blocks mostly empty
+    std::size_t extra_bytes() const;  // what has been built so far
     LogTables& log_tables() const { return log_tables_; }
 
 private:

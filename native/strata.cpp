@@ -35,7 +35,8 @@ std::size_t rank_by_sorting(std::vector<std::uint32_t>& keys, const Column& colu
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     for (std::size_t row = 0; row < keys.size(); ++row)
-        keys[row] = static_cast<std::uint32_t>(std::lower_bound(distinct.begin(), distinct.end(), wide[row]) - distinct.begin());
+        keys[row] = static_cast<std::uint32_t>(std::lower_bound(distinct.begin(), distinct.end(), wide[row]) -
+                                               distinct.begin());
     return distinct.size();
 }
 
@@ -56,7 +57,8 @@ Strata find_strata(const Store& store, std::span<const std::int32_t> z) {
             key_space = rank_by_table(keys, key_space);
             ranked = true;
         }
-        if (key_space * column.card > table_limit) key_space = rank_by_sorting(keys, column);
+        if (key_space * column.card > table_limit)
+            key_space = rank_by_sorting(keys, column);
         else {
             append_digit(keys, column);
             key_space *= column.card;

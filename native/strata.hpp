@@ -10,9 +10,9 @@
 namespace mnlearn {
 
 struct Strata {
-    std::size_t count = 0;                  // observed configurations; at most the number of stored rows
-    std::vector<std::uint32_t> of_row;      // per row its stratum; empty when there is only one
-    std::vector<std::int64_t> sizes;        // rows per stratum, repeats included
+    std::size_t count = 0;              // observed configurations; at most the number of stored rows
+    std::vector<std::uint32_t> of_row;  // per row its stratum; empty when there is only one
+    std::vector<std::int64_t> sizes;    // rows per stratum, repeats included
 
     std::uint32_t operator[](std::size_t row) const { return of_row.empty() ? 0u : of_row[row]; }
 };

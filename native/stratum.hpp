@@ -1,7 +1,7 @@
 // One stratum's table of (x, y), dense or sparse, behind one face.
 //
-// A score sums a term over cells in lexicographic order and over margins in order of state. The term of an empty cell is
-// exactly 0, so a form may skip it or not: the sums have the same bits whichever form the counting chose.
+// A score sums a term over cells in lexicographic order and over margins in order of state. The term of an empty cell
+// is exactly 0, so a form may skip it or not: the sums have the same bits whichever form the counting chose.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,20 @@ struct BinaryStratum {
     std::int64_t n0_, n1_, n_0, n_1, n;
 
     BinaryStratum(std::int64_t c00, std::int64_t c01, std::int64_t c10, std::int64_t c11)
-        : n00(c00), n01(c01), n10(c10), n11(c11), n0_(c00 + c01), n1_(c10 + c11), n_0(c00 + c10), n_1(c01 + c11), n(c00 + c01 + c10 + c11) {}
+        : n00(c00),
+          n01(c01),
+          n10(c10),
+          n11(c11),
+          n0_(c00 + c01),
+          n1_(c10 + c11),
+          n_0(c00 + c10),
+          n_1(c01 + c11),
+          n(c00 + c01 + c10 + c11) {}
 
     double adjusted_dof() const { return n0_ && n1_ && n_0 && n_1 ? 1.0 : 0.0; }
-    template <class T> [[gnu::always_inline]] double sum_cells(const T& term) const { return term(n00) + term(n01) + term(n10) + term(n11); }
+    template <class T> [[gnu::always_inline]] double sum_cells(const T& term) const {
+        return term(n00) + term(n01) + term(n10) + term(n11);
+    }
     template <class T> [[gnu::always_inline]] double sum_rows(const T& term) const { return term(n0_) + term(n1_); }
     template <class T> [[gnu::always_inline]] double sum_columns(const T& term) const { return term(n_0) + term(n_1); }
 };
@@ -45,7 +55,9 @@ struct DenseStratum {
             n += row;
         }
     }
-    double adjusted_dof() const { return static_cast<double>(occupied(nx, rx) - 1) * static_cast<double>(occupied(ny, ry) - 1); }
+    double adjusted_dof() const {
+        return static_cast<double>(occupied(nx, rx) - 1) * static_cast<double>(occupied(ny, ry) - 1);
+    }
     template <class F> void cells(F visit) const {
         for (std::uint32_t a = 0; a < rx; ++a)
             for (std::uint32_t b = 0; b < ry; ++b)
@@ -89,13 +101,17 @@ public:
         cells_.clear();
         n = 0;
     }
-    void add(std::uint32_t a, std::uint32_t b, std::int64_t times) { cells_.push_back({static_cast<std::uint64_t>(a) * ry_ + b, times}); }
+    void add(std::uint32_t a, std::uint32_t b, std::int64_t times) {
+        cells_.push_back({static_cast<std::uint64_t>(a) * ry_ + b, times});
+    }
     void sum_margins() {
         std::sort(cells_.begin(), cells_.end(), [](const Cell& u, const Cell& v) { return u.key < v.key; });
         std::size_t kept = 0;
         for (const Cell& cell : cells_) {
-            if (kept && cells_[kept - 1].key == cell.key) cells_[kept - 1].count += cell.count;
-            else cells_[kept++] = cell;
+            if (kept && cells_[kept - 1].key == cell.key)
+                cells_[kept - 1].count += cell.count;
+            else
+                cells_[kept++] = cell;
         }
         cells_.resize(kept);
         states_y_.clear();
@@ -109,7 +125,9 @@ public:
         }
         std::sort(states_y_.begin(), states_y_.end());
     }
-    double adjusted_dof() const { return (static_cast<double>(n_rows_) - 1.0) * (static_cast<double>(states_y_.size()) - 1.0); }
+    double adjusted_dof() const {
+        return (static_cast<double>(n_rows_) - 1.0) * (static_cast<double>(states_y_.size()) - 1.0);
+    }
     template <class F> void cells(F visit) const {
         for (const Cell& cell : cells_) visit(cell.count, nx_[cell.key / ry_], ny_[cell.key % ry_]);
     }

@@ -13,6 +13,7 @@ namespace mnlearn {
 void count_table(const Store& store, std::int32_t x, std::int32_t y, const Strata& strata, std::int64_t* counts);
 
 // configurations[s * z.size() + k]: the state of z[k] in stratum s.
-void list_configurations(const Store& store, std::span<const std::int32_t> z, const Strata& strata, std::int64_t* configurations);
+void list_configurations(const Store& store, std::span<const std::int32_t> z, const Strata& strata,
+                         std::int64_t* configurations);
 
 }  // namespace mnlearn

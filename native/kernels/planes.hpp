@@ -11,13 +11,13 @@ namespace mnlearn {
 inline constexpr std::size_t kLanes = 8;
 
 struct PlaneQuery {
-    const std::uint64_t* sets;     // n_sets bitsets of `words` words: the rows of one (stratum, state of x) each
+    const std::uint64_t* sets;  // n_sets bitsets of `words` words: the rows of one (stratum, state of x) each
     std::size_t n_sets;
     std::size_t words;
-    const std::uint64_t* planes;   // interleaved planes of the candidates
-    const std::uint32_t* groups;   // which groups of eight planes to count
+    const std::uint64_t* planes;  // interleaved planes of the candidates
+    const std::uint32_t* groups;  // which groups of eight planes to count
     std::size_t n_groups;
-    std::uint32_t* counts;         // counts[set * 8 * n_groups + 8 * position in groups + lane]
+    std::uint32_t* counts;  // counts[set * 8 * n_groups + 8 * position in groups + lane]
 };
 
 using CountPlanes = void (*)(const PlaneQuery&);

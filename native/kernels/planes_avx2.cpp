@@ -11,7 +11,8 @@ struct Pair {  // eight lanes are two registers of four
 };
 
 inline __m256i nibble_bits(__m256i v) {
-    const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+    const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2,
+                                           2, 3, 2, 3, 3, 4);
     const __m256i low = _mm256_set1_epi8(15);
     const __m256i a = _mm256_shuffle_epi8(table, _mm256_and_si256(v, low));
     const __m256i b = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(v, 4), low));
@@ -31,10 +32,10 @@ inline void store(std::uint32_t* out, const Pair& sums) {
 }
 
 // One or two sets against one group. A byte of the running count gains at most 8 a word: widen after 31 words.
-template <int SETS>
-void tile(const PlaneQuery& q, std::size_t s, std::size_t g) {
+template <int SETS> void tile(const PlaneQuery& q, std::size_t s, std::size_t g) {
     constexpr std::size_t kWordsPerByteSum = 31;
-    const __m256i* planes = reinterpret_cast<const __m256i*>(q.planes + static_cast<std::size_t>(q.groups[g]) * q.words * kLanes);
+    const __m256i* planes =
+        reinterpret_cast<const __m256i*>(q.planes + static_cast<std::size_t>(q.groups[g]) * q.words * kLanes);
     const __m256i zero = _mm256_setzero_si256();
     Pair sums[SETS], bytes[SETS];
     for (int k = 0; k < SETS; ++k) sums[k] = bytes[k] = {zero, zero};
@@ -43,7 +44,8 @@ void tile(const PlaneQuery& q, std::size_t s, std::size_t g) {
         for (; w < end; ++w) {
             const __m256i lo = _mm256_load_si256(planes + 2 * w), hi = _mm256_load_si256(planes + 2 * w + 1);
             for (int k = 0; k < SETS; ++k) {
-                const __m256i rows = _mm256_set1_epi64x(static_cast<long long>(q.sets[(s + static_cast<std::size_t>(k)) * q.words + w]));
+                const __m256i rows =
+                    _mm256_set1_epi64x(static_cast<long long>(q.sets[(s + static_cast<std::size_t>(k)) * q.words + w]));
                 bytes[k].lo = _mm256_add_epi8(bytes[k].lo, nibble_bits(_mm256_and_si256(lo, rows)));
                 bytes[k].hi = _mm256_add_epi8(bytes[k].hi, nibble_bits(_mm256_and_si256(hi, rows)));
             }
@@ -53,7 +55,8 @@ void tile(const PlaneQuery& q, std::size_t s, std::size_t g) {
             widen(sums[k].hi, bytes[k].hi);
         }
     }
-    for (int k = 0; k < SETS; ++k) store(q.counts + (s + static_cast<std::size_t>(k)) * kLanes * q.n_groups + g * kLanes, sums[k]);
+    for (int k = 0; k < SETS; ++k)
+        store(q.counts + (s + static_cast<std::size_t>(k)) * kLanes * q.n_groups + g * kLanes, sums[k]);
 }
 
 }  // namespace

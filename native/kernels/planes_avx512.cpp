@@ -43,8 +43,7 @@ void tile(const PlaneQuery& q, std::size_t s, std::size_t g, std::size_t begin, 
     }
 }
 
-template <int GROUPS>
-void column(const PlaneQuery& q, std::size_t g, std::size_t begin, std::size_t end) {
+template <int GROUPS> void column(const PlaneQuery& q, std::size_t g, std::size_t begin, std::size_t end) {
     std::size_t s = 0;
     for (; s + 4 <= q.n_sets; s += 4) tile<4, GROUPS>(q, s, g, begin, end);
     for (; s + 2 <= q.n_sets; s += 2) tile<2, GROUPS>(q, s, g, begin, end);

@@ -26,7 +26,8 @@ void count_planes_portable(const PlaneQuery& q) {
             std::uint64_t sums[kLanes] = {};
             for (std::size_t w = 0; w < q.words; ++w) {
                 const std::uint64_t rows = set[w];
-                for (std::size_t lane = 0; lane < kLanes; ++lane) sums[lane] += popcount(planes[w * kLanes + lane] & rows);
+                for (std::size_t lane = 0; lane < kLanes; ++lane)
+                    sums[lane] += popcount(planes[w * kLanes + lane] & rows);
             }
             std::uint32_t* out = q.counts + s * stride + g * kLanes;
             for (std::size_t lane = 0; lane < kLanes; ++lane) out[lane] = static_cast<std::uint32_t>(sums[lane]);

@@ -8,14 +8,14 @@ namespace mnlearn {
 
 inline constexpr std::size_t kBlockColumns = 512;             // planes in one row of bits
 inline constexpr std::size_t kRowWords = kBlockColumns / 64;  // its size in 64-bit words: one cache line
-inline constexpr std::size_t kListStep = 4;                   // row lists are padded to a multiple of this with the empty row
+inline constexpr std::size_t kListStep = 4;  // row lists are padded to a multiple of this with the empty row
 
 struct VerticalQuery {
-    const std::uint64_t* bits;    // bits[row * kRowWords + word] of one block of columns; the row after the last is empty
-    const std::uint32_t* rows;    // row lists, one after the other, each padded with the empty row
-    const std::uint32_t* begin;   // n_sets + 1 places in `rows`
+    const std::uint64_t* bits;  // bits[row * kRowWords + word] of one block of columns; the row after the last is empty
+    const std::uint32_t* rows;  // row lists, one after the other, each padded with the empty row
+    const std::uint32_t* begin;  // n_sets + 1 places in `rows`
     std::size_t n_sets;
-    std::uint32_t* counts;        // counts[set * stride + column]
+    std::uint32_t* counts;  // counts[set * stride + column]
     std::size_t stride;
 };
 

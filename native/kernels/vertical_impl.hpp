@@ -1,8 +1,8 @@
 // The vertical count, written once over a vector type and compiled once per instruction set.
 //
 // Bit p of 512 counters stands in "digit" p, a row of 512 bits. Adding rows is then binary addition column by column:
-// a carry-save adder takes three bits of the same weight to one of that weight and one of twice the weight. A tree of 63
-// adders swallows 64 rows and leaves a single carry of weight 64 for the higher digits.
+// a carry-save adder takes three bits of the same weight to one of that weight and one of twice the weight. A tree of
+// 63 adders swallows 64 rows and leaves a single carry of weight 64 for the higher digits.
 //
 // Everything is in an anonymous namespace: the instruction sets must not share an inline function.
 #include <bit>
@@ -13,8 +13,8 @@
 namespace mnlearn {
 namespace {
 
-constexpr int kTreeDigits = 6;   // 64 rows a tree
-constexpr int kMaxDigits = 32;   // lists of fewer than 2^32 rows
+constexpr int kTreeDigits = 6;  // 64 rows a tree
+constexpr int kMaxDigits = 32;  // lists of fewer than 2^32 rows
 
 template <class V> struct Counter {
     static constexpr std::size_t kBytes = sizeof(V);
@@ -43,7 +43,8 @@ template <class V> struct Counter {
     }
     // Adds 2^L rows to the digits below L; returns the carry of weight 2^L.
     template <int L> [[gnu::always_inline]] V add_rows(const std::uint32_t* rows, V* low) const {
-        if constexpr (L == 1) return add(low[0], load(rows[0]), load(rows[1]));
+        if constexpr (L == 1)
+            return add(low[0], load(rows[0]), load(rows[1]));
         else {
             const V first = add_rows<L - 1>(rows, low);
             const V second = add_rows<L - 1>(rows + (1 << (L - 1)), low);
@@ -81,7 +82,8 @@ template <class V> struct Counter {
                 std::uint32_t word;
                 std::memcpy(&word, reinterpret_cast<const unsigned char*>(&digits[p]) + 4 * chunk, 4);
                 const std::uint32_t weight = std::uint32_t{1} << p;
-                for (int part = 0; part < kParts; ++part) numbers[part] |= reinterpret_cast<Numbers>((column_bit[part] & word) == column_bit[part]) & weight;
+                for (int part = 0; part < kParts; ++part)
+                    numbers[part] |= reinterpret_cast<Numbers>((column_bit[part] & word) == column_bit[part]) & weight;
             }
             std::memcpy(counts + 32 * chunk, numbers, sizeof numbers);
         }
