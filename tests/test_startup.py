@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 HEAVY = ("pyarrow", "pandas", "polars", "narwhals", "networkx", "pydot", "matplotlib", "sklearn", "scipy.special")
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
     code = f"import sys, mnlearn; print(*[m for m in {HEAVY!r} if m in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert found.stdout.split() == []
+
+
+def test_reading_a_complete_csv_needs_no_data_frame_library(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("a,b,c\n10,x,0.5\n20,y,2.5\n10,x,1.5\n", encoding="utf-8")
+    code = f"""
+import sys, mnlearn
+mnlearn.read({str(path)!r})
+print(*[m for m in ("pandas", "polars", "narwhals", "pyarrow.parquet") if m in sys.modules])
+"""
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert found.stdout.split() == []

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from mnlearn.data._buffers import flat, floats
 from mnlearn.data._coding import Codes, Numbers, coded, mixed, not_a_number
 from mnlearn.data._raw import RawColumn
 from mnlearn.data._request import DOUBTFUL, NOT_A_NUMBER, Wish
@@ -214,7 +215,7 @@ def distinct(array: Any) -> tuple[list[str | None], NDArray[np.integer]]:
     encoded = array.dictionary_encode()
     texts = encoded.dictionary.to_pylist()
     rows = encoded.indices.fill_null(len(texts)) if encoded.null_count else encoded.indices
-    return [*texts, None], rows.to_numpy(zero_copy_only=False)
+    return [*texts, None], flat(rows)
 
 
 def _single_bytes(array: Any) -> NDArray[np.uint8] | None:
@@ -237,8 +238,7 @@ def _cast(array: Any) -> NDArray[np.float64] | None:
         numbers = pc.cast(array, pa.float64())
     except pa.ArrowInvalid:
         return None
-    values: NDArray[np.float64] = numbers.to_numpy(zero_copy_only=False)
-    return values
+    return floats(numbers)
 
 
 def _first_row(rows: NDArray[np.integer], position: int, before: int) -> int:

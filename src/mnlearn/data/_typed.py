@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from mnlearn.data._buffers import flat, floats
 from mnlearn.data._checks import MAX_STATES
 from mnlearn.data._coding import BATCH_ROWS, Codes, Column, Numbers, coded, too_many
 from mnlearn.data._raw import RawColumn
@@ -69,7 +70,7 @@ class NumberColumn:
     def add(self, array: Any) -> None:
         """Take the next numbers in; null becomes NaN."""
         numbers = pc.cast(_plain(array), pa.float64(), safe=False)
-        self._numbers.extend(numbers.to_numpy(zero_copy_only=False))
+        self._numbers.extend(floats(numbers))
 
     def finish(self) -> RawColumn:
         """The whole column."""
@@ -94,7 +95,7 @@ class ValueColumn:
             raise too_many(self._wish.name)
         labels = values.dictionary.to_pylist()
         rows = values.indices.fill_null(len(labels)) if values.indices.null_count else values.indices
-        self.add_coded(labels, rows.to_numpy(zero_copy_only=False))
+        self.add_coded(labels, flat(rows))
 
     def add_coded(self, labels: Iterable[Hashable], rows: NDArray[np.integer]) -> None:
         """Take in rows given as positions among labels; the position after the last label is missing."""

@@ -108,10 +108,16 @@ def load(source: object, request: Request) -> RawTable:
         if request.delimiter is not None:
             raise InputError(f"delimiter is for text files; got a {type(source).__name__}. Drop the delimiter.")
         return _frames.load(source, request)
-    from mnlearn.data import _delimited, _files, _parquet
+    from mnlearn.data import _files
 
     file = _files.recognise(Path(os.fsdecode(source)), request.delimiter)
-    return _parquet.load(file, request) if file.delimiter is None else _delimited.load(file, request)
+    if file.delimiter is None:
+        from mnlearn.data import _parquet
+
+        return _parquet.load(file, request)
+    from mnlearn.data import _delimited
+
+    return _delimited.load(file, request)
 
 
 def select_from(data: Dataset, request: Request) -> Dataset:
