@@ -36,8 +36,8 @@ ALLOWED: dict[str, set[str]] = {
     },
     "output": {"errors", "protocols", "graphs", "graphs.graph", "data"},
     "_answers": {"protocols"},
+    "questions": {"_answers", "errors", "protocols", "data", "independence", "pipeline"},
     "pipeline": {
-        "_answers",
         *("errors", "protocols", "graphs", "graphs.graph", "data", "statistics", "independence", "algorithms"),
         *("simulate", "model", "evaluation", "output"),
     },
@@ -49,6 +49,7 @@ ALLOWED: dict[str, set[str]] = {
         "data",
         "simulate",
         "pipeline",
+        "questions",
         "output",
         "evaluation",
         "",

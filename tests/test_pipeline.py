@@ -18,8 +18,9 @@ from mnlearn import pipeline
 from mnlearn.data import Dataset, read
 from mnlearn.errors import DataError, InputError, UnknownNameError, UnsuitableError
 from mnlearn.independence import BayesianTest, ChiSquare, MutualInformation, PartialCorrelation
-from mnlearn.pipeline import DEFAULT_ALPHA, TESTS, TestResult, dependences, independence_test, make_test
+from mnlearn.pipeline import DEFAULT_ALPHA, TESTS, make_test
 from mnlearn.protocols import Evidence, ExplainedTest
+from mnlearn.questions import TestResult, dependences, independence_test
 from mnlearn.statistics import Counts, Moments
 
 KEYS = ["x", "y", "given", "test", "independent", "log_p", "statistic", "dof", "log_independent", "log_dependent"]

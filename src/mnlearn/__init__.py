@@ -36,7 +36,8 @@ from mnlearn.independence import (
     Remembered,
     SeparationOracle,
 )
-from mnlearn.pipeline import TestResult, dependences, independence_test, make_test
+from mnlearn.pipeline import make_test
+from mnlearn.questions import TestResult, dependences, independence_test
 from mnlearn.statistics import Counts, Moments, kernels
 
 __all__ = [

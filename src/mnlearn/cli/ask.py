@@ -12,7 +12,7 @@ from mnlearn.cli._output import show, show_json
 from mnlearn.cli._wording import joined, printable, probability
 
 if TYPE_CHECKING:
-    from mnlearn.pipeline import TestResult
+    from mnlearn.questions import TestResult
 
 EXAMPLES = """\b
 Examples:
@@ -72,7 +72,7 @@ def ask(
     _debug: options.Debug = False,
 ) -> None:
     """Test whether X is independent of Y, given other columns."""
-    from mnlearn.pipeline import independence_test
+    from mnlearn.questions import independence_test
 
     said = {
         "alpha": alpha,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from mnlearn.data import Dataset
-    from mnlearn.pipeline import TestResult
+    from mnlearn.questions import TestResult
     from mnlearn.simulate.example import Example
 
 PAIRS_SHOWN = 15
@@ -58,7 +58,7 @@ def demo(
     Writes the survey and the network to files, shows what is in the survey, and tests what goes with what.
     """
     from mnlearn.data import overview, read
-    from mnlearn.pipeline import dependences
+    from mnlearn.questions import dependences
     from mnlearn.simulate.example import example
 
     survey = example(rows, seed)
@@ -127,7 +127,7 @@ def _is_edge(survey: Example, pair: TestResult) -> bool:
 
 def _separation(dataset: Dataset, survey: Example, pairs: Sequence[TestResult]) -> Separation | None:
     """The strongest dependence that vanishes, in the data too, given the one variable that separates the pair."""
-    from mnlearn.pipeline import independence_test
+    from mnlearn.questions import independence_test
 
     for pair in pairs:
         if pair.independent or _is_edge(survey, pair):
