@@ -110,8 +110,10 @@ def _log_gamma_tail(a: FloatArray, x: FloatArray) -> FloatArray:
     likely, deep = q > 0.5, (q < _SMALLEST_DIRECT) & (x > a) & np.isfinite(x)
     with np.errstate(divide="ignore"):  # x = inf: the answer is -inf
         log_q = np.log(q)
-    log_q[likely] = np.log1p(-np.nan_to_num(gammainc(a[likely], x[likely]), nan=0.0))
-    log_q[deep] = _log_prefactor(a[deep], x[deep]) + _log_fraction(a[deep], x[deep])
+    if likely.any():
+        log_q[likely] = np.log1p(-np.nan_to_num(gammainc(a[likely], x[likely]), nan=0.0))
+    if deep.any():  # rare, and seven times the work of all the rest in a scan of few pairs
+        log_q[deep] = _log_prefactor(a[deep], x[deep]) + _log_fraction(a[deep], x[deep])
     return np.asarray(np.minimum(log_q, 0.0) + 0.0)  # no negative zeros
 
 
