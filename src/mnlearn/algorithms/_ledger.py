@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import chain, islice
+from operator import index
 from time import perf_counter
 
 import numpy as np
@@ -37,6 +38,19 @@ def check_ahead(ahead: int) -> None:
     """Refuse a block size below one; learners call this when they are made."""
     if ahead < 1:
         raise InputError(f"ahead must be at least 1; got {ahead}. Use 1 to ask strictly one question at a time.")
+
+
+def check_max_conditioning(max_conditioning: int | None) -> None:
+    """Refuse a limit of the conditioning sets that is no size; learners that have one call this when they are made."""
+    try:
+        allowed = max_conditioning is None or index(max_conditioning) >= 0
+    except TypeError:
+        allowed = False
+    if not allowed:
+        raise InputError(
+            f"max_conditioning must be None or a whole number, 0 or more; got {max_conditioning!r}. Use None for no "
+            "limit."
+        )
 
 
 class Ledger:
@@ -120,12 +134,23 @@ class Ledger:
             self._at_hand = {u: answers.one(k) for k, u in enumerate(block[: len(answers.independent)])}
             self._block_size = min(2 * self._block_size, self._ahead)
         verdict = self._at_hand.pop(y)
+        self.book(x, y, z, verdict)
+        return verdict
+
+    def ask_ahead(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """Answers about the first y and, as far as `ahead` and a budget reach, about those after it; none is booked.
+
+        For a search that keeps the answers itself; it books each one that it uses with `book`.
+        """
+        return self._ask(x, ys[: self._ahead], z)
+
+    def book(self, x: int, y: int, z: VarSet, verdict: Verdict) -> None:
+        """Enter an answer that the search uses."""
         self._count(1, z, verdict.source)
         if not verdict.independent:
             self._decide(x, y, verdict.log_support)
         if self._trace is not None:
             self._trace.append(Question(x, y, z, *verdict, self.phase))
-        return verdict
 
     def first_dependent(self, x: int, ys: Indices, z: VarSet) -> int:
         """Ask about one y after the other up to the first that depends on x; its place, or len(ys) if none does."""

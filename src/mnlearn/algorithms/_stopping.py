@@ -1,0 +1,42 @@
+"""How a search stops before its end: a budget is spent, or whoever watches has seen enough."""
+
+from __future__ import annotations
+
+from mnlearn.errors import BudgetExceeded
+from mnlearn.protocols import IndependenceTest, Indices, Monitor, VarSet, Verdict, Verdicts
+
+
+class Cancelled(Exception):  # noqa: N818 - an event a search catches, not a fault
+    """The monitor asked for the best result so far."""
+
+
+STOPPED = (BudgetExceeded, Cancelled)
+
+
+class Watched:
+    """A judge that asks the monitor before every scan whether to go on, and raises `Cancelled` if not.
+
+    A subset search is exponential; between two scans is the only place where it is sure to hear a monitor in time.
+    """
+
+    def __init__(self, judge: IndependenceTest, monitor: Monitor) -> None:
+        self._judge, self._monitor = judge, monitor
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables the judge inside knows."""
+        return self._judge.n_variables
+
+    def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
+        """Go on? Then ask."""
+        self._listen()
+        return self._judge(x, y, z)
+
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """Go on? Then ask about each y."""
+        self._listen()
+        return self._judge.scan(x, ys, z)
+
+    def _listen(self) -> None:
+        if self._monitor.cancelled():
+            raise Cancelled
