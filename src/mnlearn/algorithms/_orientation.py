@@ -1,0 +1,139 @@
+"""Partially directed graphs: what a search knows about the directions of its edges, and what follows from it.
+
+Meek, UAI (1995)  [MEEK95]; rules applied to all edges at once, so that no order of the variables decides, as
+Colombo & Maathuis, JMLR 15 (2014)  [CM14] ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeAlias
+
+from mnlearn.graphs.graph import Edge, Graph
+
+Arrow: TypeAlias = tuple[int, int]  # (u, v) is u → v
+Triple: TypeAlias = tuple[int, int, int]  # (u, m, v), u < v: both share an edge with m, none with each other
+
+
+@dataclass(frozen=True)
+class Pdag:
+    """A partially directed graph: some edges have a direction, the others could point either way.
+
+    Parameters
+    ----------
+    n_variables
+        How many variables there are.
+    directed
+        (u, v) for u → v. Both (u, v) and (v, u) mark an edge on which the findings contradict each other.
+    undirected
+        (u, v) with u < v.
+
+    Examples
+    --------
+    >>> collider = Pdag(4, frozenset({(0, 2), (1, 2)}), frozenset({(2, 3)}))
+    >>> collider.skeleton().edges, collider.moral().edges
+    (((0, 2), (1, 2), (2, 3)), ((0, 1), (0, 2), (1, 2), (2, 3)))
+    """
+
+    n_variables: int
+    directed: frozenset[Arrow]
+    undirected: frozenset[Edge]
+
+    def parents(self, x: int) -> frozenset[int]:
+        """The variables with an arrow into x."""
+        return frozenset(u for u, v in self.directed if v == x)
+
+    def skeleton(self) -> Graph:
+        """The same edges without directions."""
+        return Graph(self.n_variables, [*self.directed, *self.undirected])
+
+    def marriages(self) -> frozenset[Edge]:
+        """The pairs that share a child and no edge."""
+        skeleton, parents = self.skeleton(), dict[int, set[int]]()
+        for u, v in self.directed:
+            parents.setdefault(v, set()).add(u)
+        pairs = (pair for of_one_child in parents.values() for pair in combinations(sorted(of_one_child), 2))
+        return frozenset(pair for pair in pairs if not skeleton.has_edge(*pair))
+
+    def moral(self) -> Graph:
+        """The skeleton with an edge between any two parents of the same child: the Markov network of the graph."""
+        return self.skeleton().add(self.marriages())
+
+
+def unshielded(skeleton: Graph) -> list[Triple]:
+    """All (u, m, v) in which u and v share a neighbour m and no edge."""
+    return [
+        (u, m, v)
+        for m in range(skeleton.n_variables)
+        for u, v in combinations(sorted(skeleton.neighbors(m)), 2)
+        if not skeleton.has_edge(u, v)
+    ]
+
+
+def orient(skeleton: Graph, colliders: Iterable[Triple], ambiguous: Collection[Triple] = ()) -> Pdag:
+    """Point the arrows of the colliders, then all that follow from them.
+
+    Parameters
+    ----------
+    skeleton
+        The edges.
+    colliders
+        Triples u → m ← v.
+    ambiguous
+        Triples of which nobody can tell whether they are colliders: nothing is concluded from them.
+    """
+    directed = {arrow for u, m, v in colliders for arrow in ((u, m), (v, m))}
+    known = _Directions(skeleton, directed, frozenset(ambiguous))
+    while arrows := known.implied():
+        known.directed |= arrows
+    undirected = (edge for edge in skeleton.edges if not known.is_directed(*edge))
+    return Pdag(skeleton.n_variables, frozenset(known.directed), frozenset(undirected))
+
+
+class _Directions:
+    """The directions found so far, and Meek's rules on them."""
+
+    def __init__(self, skeleton: Graph, directed: set[Arrow], ambiguous: frozenset[Triple]) -> None:
+        self.skeleton, self.directed, self._ambiguous = skeleton, directed, ambiguous
+
+    def is_directed(self, u: int, v: int) -> bool:
+        """Whether the edge has a direction, or two."""
+        return (u, v) in self.directed or (v, u) in self.directed
+
+    def implied(self) -> set[Arrow]:
+        """The arrows that one round of the rules gives; an edge that gets both directions keeps none."""
+        undirected = [edge for edge in self.skeleton.edges if not self.is_directed(*edge)]
+        arrows = {arrow for u, v in undirected for arrow in ((u, v), (v, u)) if self._must_point(*arrow)}
+        return {(u, v) for u, v in arrows if (v, u) not in arrows}
+
+    def _must_point(self, a: int, b: int) -> bool:
+        """Whether a − b has to be a → b: else there were a collider that is none, or a cycle."""
+        return self._chain(a, b) or self._shortcut(a, b) or self._two_ways(a, b)
+
+    def _chain(self, a: int, b: int) -> bool:
+        """u → a − b, u and b without an edge: a is no collider, so a → b  [MEEK95, R1]."""
+        return any(self._no_collider(u, a, b) for u in self._sure_parents(a) if not self.skeleton.has_edge(u, b))
+
+    def _shortcut(self, a: int, b: int) -> bool:
+        """a → m → b beside a − b: the other direction would close a cycle  [R2]."""
+        return any(self._is_sure(a, m) for m in self._sure_parents(b))
+
+    def _two_ways(self, a: int, b: int) -> bool:
+        """a − c → b and a − d → b, c and d without an edge: b → a would make a a collider of c, d  [R3]."""
+        ways = [c for c in self._sure_parents(b) if self.skeleton.has_edge(a, c) and not self.is_directed(a, c)]
+        return any(
+            not self.skeleton.has_edge(c, d) and self._no_collider(c, a, d) for c, d in combinations(sorted(ways), 2)
+        )
+
+    def _is_sure(self, u: int, v: int) -> bool:
+        """u → v and nothing against it."""
+        return (u, v) in self.directed and (v, u) not in self.directed
+
+    def _sure_parents(self, x: int) -> list[int]:
+        return [u for u in self.skeleton.neighbors(x) if self._is_sure(u, x)]
+
+    def _no_collider(self, u: int, m: int, v: int) -> bool:
+        """Whether the triple is known to be none, given that its edges show none."""
+        return (min(u, v), m, max(u, v)) not in self._ambiguous
