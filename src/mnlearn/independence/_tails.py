@@ -122,6 +122,8 @@ def _log_prefactor(a: FloatArray, x: FloatArray) -> FloatArray:
     from scipy.special import gammaln
 
     few = a < _STIRLING_FROM
+    if few.all():  # fewer than 40 degrees of freedom: the usual scan, for which the series below is most of the work
+        return np.asarray(a * np.log(x) - x - gammaln(a))
     many = np.where(few, _STIRLING_FROM, a)
     excess = np.maximum(x - many, 0.0) / many
     inverse = 1.0 / many
