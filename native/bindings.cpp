@@ -100,30 +100,21 @@ Doubles py_reduce_all(const PyStore& data, const std::string& kernel, std::vecto
 }
 
 std::tuple<Configurations, std::vector<Cube>> py_tables(const PyStore& data, std::int32_t x, Vector<std::int32_t> ys,
-                                                        Vector<std::int32_t> z) {
+                                                        Vector<std::int32_t> z, double max_cells) {
     const Store& store = *data.store;
     check_query(store, x, span_of(ys), span_of(z));
-    const Strata strata = find_strata(store, span_of(z));
-    auto configurations = std::make_unique<std::int64_t[]>(strata.count * z.shape(0) + 1);
-    list_configurations(store, span_of(z), strata, configurations.get());
+    TablesOfScan found;
+    {
+        nb::gil_scoped_release unlocked;
+        found = count_tables(store, x, span_of(ys), span_of(z), max_cells);
+    }
     std::vector<Cube> cubes;
     const std::size_t rx = store.column(static_cast<std::size_t>(x)).card;
-    for (const std::int32_t y : span_of(ys)) {
-        const std::size_t ry = store.column(static_cast<std::size_t>(y)).card;
-        auto counts = std::make_unique<std::int64_t[]>(strata.count * rx * ry + 1);
-        {
-            nb::gil_scoped_release unlocked;
-            count_table(store, x, y, strata, counts.get());
-        }
-        cubes.push_back(give<Cube>(std::move(counts), {strata.count, rx, ry}));
+    for (std::size_t k = 0; k < ys.shape(0); ++k) {
+        const std::size_t ry = store.column(static_cast<std::size_t>(ys.data()[k])).card;
+        cubes.push_back(give<Cube>(std::move(found.counts[k]), {found.n_strata, rx, ry}));
     }
-    return {give<Configurations>(std::move(configurations), {strata.count, z.shape(0)}), std::move(cubes)};
-}
-
-std::size_t py_count_strata(const PyStore& data, Vector<std::int32_t> z) {
-    if (z.shape(0) > 0) check_query(*data.store, z.data()[0], {}, span_of(z).subspan(1));
-    nb::gil_scoped_release unlocked;
-    return find_strata(*data.store, span_of(z)).count;
+    return {give<Configurations>(std::move(found.configurations), {found.n_strata, z.shape(0)}), std::move(cubes)};
 }
 
 std::vector<double> py_score_table(const std::string& kernel, std::vector<double> settings,
@@ -160,9 +151,8 @@ NB_MODULE(_core, m) {
     m.def("local", &py_local, "store"_a, "kernel"_a, "settings"_a, "x"_a, "z"_a, "The outputs for x given z alone.");
     m.def("reduce_all", &py_reduce_all, "store"_a, "kernel"_a, "settings"_a, "n_threads"_a,
           "All pairs, no conditioning.");
-    m.def("tables", &py_tables, "store"_a, "x"_a, "ys"_a, "z"_a,
+    m.def("tables", &py_tables, "store"_a, "x"_a, "ys"_a, "z"_a, "max_cells"_a,
           "Observed configurations of z, and counts[stratum, x, y] per y.");
-    m.def("count_strata", &py_count_strata, "store"_a, "z"_a, "How many configurations of z occur.");
     m.def("score_table", &py_score_table, "kernel"_a, "settings"_a, "counts"_a, "n_rows"_a, "n_configurations"_a,
           "log_n_configurations"_a, "The outputs for one given table.");
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -28,7 +29,10 @@ void parallel_for(std::size_t n_pieces, int n_threads, const std::function<void(
         }
     };
     std::vector<std::jthread> helpers;
-    for (std::size_t k = 1; k < n_workers; ++k) helpers.emplace_back(run);
+    try {
+        for (std::size_t k = 1; k < n_workers; ++k) helpers.emplace_back(run);
+    } catch (const std::system_error&) {  // no more threads to be had: go on with those there are
+    }
     run();
     helpers.clear();  // joins
     if (failure) std::rethrow_exception(failure);

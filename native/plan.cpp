@@ -1,5 +1,6 @@
 // The cost model: which way of counting is cheapest for a scan.
 #include <algorithm>
+#include <limits>
 
 #include "scan.hpp"
 
@@ -8,6 +9,11 @@ namespace {
 
 // Set-up per row, in nanoseconds: rows into bitsets, rows into padded lists; and a row of one table counted alone.
 constexpr double kBitsetRow = 1.5, kListRow = 4.0, kAloneRow = 1.5;
+
+// The bitsets of all sets may take half a byte a value: within the memory the library promises.
+bool bitsets_fit(const Query& q) {
+    return static_cast<double>(q.strata.count) * q.card_x() <= 4.0 * static_cast<double>(q.store.n_variables());
+}
 
 double cost_by_planes(const Query& q, const PlaneColumns& columns) {
     const double sets = static_cast<double>(q.strata.count) * q.card_x(),
@@ -42,8 +48,9 @@ Plan make_plan(const Query& q) {
         std::stable_sort(plan.together.begin(), plan.together.end(), earlier);
     std::vector<std::int32_t> ys;
     for (const std::size_t j : plan.together) ys.push_back(q.ys[j]);
-    const double planes = cost_by_planes(q, plane_columns(q.store, ys));
-    const double columns = q.store.row_bits_fit() ? cost_by_columns(q, split_blocks(q.store, ys).size()) : 2.0 * planes;
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    const double planes = bitsets_fit(q) ? cost_by_planes(q, plane_columns(q.store, ys)) : kNever;
+    const double columns = q.store.row_bits_fit() ? cost_by_columns(q, split_blocks(q.store, ys).size()) : kNever;
     const double alone = kAloneRow * static_cast<double>(q.store.n_records()) * static_cast<double>(ys.size());
     plan.by_columns = columns < planes;
     plan.cost_together = std::min(planes, columns);

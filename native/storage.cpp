@@ -42,9 +42,9 @@ Store::Store(std::vector<Column> columns, std::size_t n_records, const std::int6
       n_rows_(total_rows(n_records, repeats)),
       level_(&level),
       log_tables_(n_rows_) {
-    if (n_records >= std::size_t{1} << 31)
+    if (n_records >= std::size_t{1} << 30)
         throw std::invalid_argument(
-            "Counts holds fewer than 2^31 stored rows; got more. Split the data and add up the tables.");
+            "Counts holds fewer than 2^30 stored rows; got more. Split the data and add up the tables.");
     for (const Column& column : columns_) check_codes(column, n_records);
     number_planes();
 }

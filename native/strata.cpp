@@ -47,7 +47,7 @@ Strata find_strata(const Store& store, std::span<const std::int32_t> z) {
     if (n == 0) return {};
     if (z.empty()) return {1, {}, {store.n_rows()}};
     // A table of ranks is worth it while it is not much larger than the data it ranks.
-    const std::uint64_t table_limit = std::max<std::uint64_t>(4 * n, 1u << 16);
+    const std::uint64_t table_limit = std::max<std::uint64_t>(2 * n, 1u << 16);
     std::vector<std::uint32_t> keys(n, 0);
     std::uint64_t key_space = 1;
     bool ranked = true;  // every key below key_space occurs

@@ -2,18 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "storage.hpp"
-#include "strata.hpp"
 
 namespace mnlearn {
 
-// counts[(s * rx + a) * ry + b], which the caller has set to zero.
-void count_table(const Store& store, std::int32_t x, std::int32_t y, const Strata& strata, std::int64_t* counts);
+struct TablesOfScan {
+    std::size_t n_strata = 0;
+    std::unique_ptr<std::int64_t[]> configurations;       // [s * z.size() + k]: the state of z[k] in stratum s
+    std::vector<std::unique_ptr<std::int64_t[]>> counts;  // per y: [(s * rx + a) * ry + b]
+};
 
-// configurations[s * z.size() + k]: the state of z[k] in stratum s.
-void list_configurations(const Store& store, std::span<const std::int32_t> z, const Strata& strata,
-                         std::int64_t* configurations);
+// Throws std::invalid_argument, before allocating, when all tables together would have more than max_cells.
+TablesOfScan count_tables(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
+                          std::span<const std::int32_t> z, double max_cells);
 
 }  // namespace mnlearn

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import import_module
+from operator import index
 from types import ModuleType
 
 
@@ -65,3 +66,14 @@ def unknown_name(kind: str, name: object, known: Iterable[str], *, shown: int = 
     listed = ", ".join(repr(n) for n in names[:shown]) + (f", ... ({len(names)} in all)" if len(names) > shown else "")
     hint = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
     return UnknownNameError(f"{kind} {name!r} does not exist.{hint} Known: {listed or 'none'}.")
+
+
+def whole_number(name: str, value: object, *, least: int, way_out: str) -> int:
+    """The value as an int, or the error that says it is none, or too small."""
+    try:
+        number = index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = least - 1
+    if number < least or isinstance(value, bool):
+        raise InputError(f"{name} must be a whole number, at least {least}; got {value!r}. {way_out}")
+    return number

@@ -310,6 +310,14 @@ def test_memory_stays_within_two_bytes_a_value_beyond_the_codes() -> None:
         (lambda c: c.reduce(Kernel("nope", ("a",)), 0, [1], frozenset()), "kernel must be one of: chi2"),
         (lambda c: c.reduce(kernels.chi2(), 0, [0.5], frozenset()), "ys must be a sequence of variable indices"),
         (lambda c: c.tables(0, [7], frozenset()), "y must be the index"),
+        (
+            lambda c: c.reduce(kernels.chi2(), 0, np.array([2**32 + 1]), frozenset()),
+            "ys must hold indices of variables",
+        ),
+        (lambda c: c.reduce(kernels.chi2(), 0, [1], frozenset({2**32 + 2})), "z must hold indices of variables"),
+        (lambda c: c.reduce(kernels.chi2(), 2**40, [1], frozenset()), "x must hold indices of variables"),
+        (lambda c: c.reduce(kernels.chi2(), "x0", [1], frozenset()), "x must be the index of a variable and z a set"),
+        (lambda c: c.local(kernels.chi2(), 0, frozenset({"b", 2})), "x must be the index of a variable and z a set"),
         (lambda c: c.local(kernels.entropy(), 0, frozenset({0})), "z must not contain x"),
     ],
 )
@@ -327,8 +335,14 @@ def test_an_empty_scan_is_an_empty_answer() -> None:
 
 def test_bad_settings_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     data = Dataset.from_codes([[0, 1], [1, 0]])
-    with pytest.raises(InputError, match="n_jobs must be -1"):
+    with pytest.raises(InputError, match="n_jobs must be a whole number, at least 1; got 0"):
         Counts(data, n_jobs=0)
+    wrong: Any = "2"
+    with pytest.raises(InputError, match="n_jobs must be a whole number"):
+        Counts(data, n_jobs=wrong)
+    wrong = {"a": [0, 1]}
+    with pytest.raises(UnsuitableError, match=r"Counts needs a Dataset; got a dict.*mnlearn\.read"):
+        Counts(wrong)
     monkeypatch.setenv("MNLEARN_CORE", "mmx")
     with pytest.raises(InputError, match="MNLEARN_CORE must name a code path"):
         Counts(data)

@@ -11,21 +11,23 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
 from math import inf, log, prod
+from operator import index
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
-from mnlearn.errors import InputError, UnsuitableError
+from mnlearn.data.dataset import Dataset
+from mnlearn.errors import InputError, UnsuitableError, whole_number
 from mnlearn.protocols import FloatArray, Indices, Kernel, Tables, VarSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mnlearn.data.dataset import Dataset
-
-MAX_TABLE_CELLS = 2**31  # 16 GiB of counts: more than anyone wants to look at
+MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer: more than anyone wants to look at
+_LARGEST_INDEX = 2**31 - 1
+_MOST_THREADS = 4096
 
 
 class Counts:
@@ -55,6 +57,10 @@ class Counts:
     """
 
     def __init__(self, dataset: Dataset, *, n_jobs: int | None = None) -> None:
+        if not isinstance(dataset, Dataset):
+            raise UnsuitableError(
+                f"Counts needs a Dataset; got a {type(dataset).__name__}. Read it first: Counts(mnlearn.read(...))."
+            )
         continuous = [name for name, card in zip(dataset.names, dataset.cards, strict=True) if card == 0]
         if continuous:
             raise UnsuitableError(
@@ -92,47 +98,27 @@ class Counts:
 
     def tables(self, x: int, ys: Indices, z: VarSet) -> Tables:
         """Count (x, y) within every observed configuration of z, for each y."""
-        ys_array, z_array = _indices("ys", ys), _indices("z", sorted(z))
+        x, ys_array, z_array = _question(x, ys, z)
         with _our_errors():
-            if len(ys_array) and self._valid(x, ys_array, z_array):
-                self._refuse_huge(x, ys_array, z_array)
-            strata, counts = _core.tables(self._store, x, ys_array, z_array)
+            strata, counts = _core.tables(self._store, x, ys_array, z_array, MAX_TABLE_CELLS)
         return Tables(x, tuple(ys_array.tolist()), tuple(z_array.tolist()), strata, tuple(counts))
 
     def reduce(self, kernel: Kernel, x: int, ys: Indices, z: VarSet) -> FloatArray:
         """Score the table (x, y | z) of each y: one row per output of the kernel, one column per y."""
+        x, ys_array, z_array = _question(x, ys, z)
         with _our_errors():
-            return _core.reduce(
-                self._store,
-                kernel.name,
-                kernel.settings,
-                x,
-                _indices("ys", ys),
-                _indices("z", sorted(z)),
-                self._threads,
-            )
+            return _core.reduce(self._store, kernel.name, kernel.settings, x, ys_array, z_array, self._threads)
 
     def local(self, kernel: Kernel, x: int, z: VarSet) -> FloatArray:
         """Score the table of x given z alone: the outputs of the kernel for a y that never changes."""
+        x, _, z_array = _question(x, (), z)
         with _our_errors():
-            return _core.local(self._store, kernel.name, kernel.settings, x, _indices("z", sorted(z)))[:, 0]
+            return _core.local(self._store, kernel.name, kernel.settings, x, z_array)[:, 0]
 
     def reduce_all(self, kernel: Kernel) -> FloatArray:
         """Score every pair x < y without conditioning: pairs in lexicographic order, one column each."""
         with _our_errors():
             return _core.reduce_all(self._store, kernel.name, kernel.settings, self._threads)
-
-    def _valid(self, x: int, ys: NDArray[np.int32], z: NDArray[np.int32]) -> bool:
-        n = self.n_variables
-        return 0 <= x < n and all(0 <= v < n for v in (*ys.tolist(), *z.tolist()))
-
-    def _refuse_huge(self, x: int, ys: NDArray[np.int32], z: NDArray[np.int32]) -> None:
-        cells = _core.count_strata(self._store, z) * self.cards[x] * max(self.cards[y] for y in ys.tolist())
-        if cells > MAX_TABLE_CELLS:
-            raise InputError(
-                f"tables would need {cells:.3g} cells for x={x}; at most {MAX_TABLE_CELLS:.3g} are counted out. "
-                "Use reduce, which visits only the occupied cells, or merge rare states."
-            )
 
 
 def add_tables(parts: Iterable[Tables]) -> Tables:
@@ -149,8 +135,10 @@ def add_tables(parts: Iterable[Tables]) -> Tables:
     if any([c.shape[1:] for c in t.counts] != [c.shape[1:] for c in first.counts] for t in tables):
         raise InputError("parts must agree on the states of each variable; got different ones. Declare the levels.")
     stacked = np.concatenate([t.strata for t in tables])
-    strata, place = np.unique(stacked, axis=0, return_inverse=True)
-    strata = strata[:1] if not first.z and len(stacked) else strata
+    if first.z:
+        strata, place = np.unique(stacked, axis=0, return_inverse=True)
+    else:  # the one empty configuration
+        strata, place = stacked[:1], np.zeros(len(stacked), dtype=np.intp)
     place = place.reshape(-1)
     sums = []
     for k in range(len(first.ys)):
@@ -173,10 +161,24 @@ def score_tables(kernel: Kernel, tables: Tables, cards: Sequence[int]) -> FloatA
     return np.array(columns, dtype=np.float64).reshape(len(columns), len(kernel.outputs)).T
 
 
+def _question(x: int, ys: Indices, z: VarSet) -> tuple[int, NDArray[np.int32], NDArray[np.int32]]:
+    """x, ys and z as the core takes them; z in ascending order."""
+    try:
+        first = index(x)
+        given = sorted(z)
+    except TypeError:
+        raise InputError(
+            f"x must be the index of a variable and z a set of indices; got x={x!r}, z={z!r}. Use dataset.index(name)."
+        ) from None
+    return int(_indices("x", [first])[0]), _indices("ys", ys), _indices("z", given)
+
+
 def _indices(name: str, variables: Indices) -> NDArray[np.int32]:
     array = np.asarray(variables)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InputError(f"{name} must be a sequence of variable indices; got {variables!r}. Use dataset.index(name).")
+    if array.size and (array.max() > _LARGEST_INDEX or array.min() < -_LARGEST_INDEX):  # would wrap around
+        raise InputError(f"{name} must hold indices of variables; got {array.max()}. Use dataset.index(name).")
     return np.ascontiguousarray(array, dtype=np.int32)
 
 
@@ -184,9 +186,7 @@ def _thread_count(n_jobs: int | None) -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None or n_jobs == -1:
         return cores
-    if n_jobs < 1:
-        raise InputError(f"n_jobs must be -1 (all cores) or at least 1; got {n_jobs}. Leave it out to use all cores.")
-    return n_jobs
+    return min(whole_number("n_jobs", n_jobs, least=1, way_out="Leave it out for all cores."), _MOST_THREADS)
 
 
 @contextmanager
