@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import mpmath
 import numpy as np
 import pytest
 from scipy import stats
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError
-from mnlearn.independence import ChiSquare, GTest, MutualInformation
+from mnlearn.errors import InputError, UnsuitableError
+from mnlearn.independence import ChiSquare, GTest, MutualInformation, PartialCorrelation
 from mnlearn.statistics import Counts
 
 import reference
@@ -149,7 +151,47 @@ def test_bad_settings_are_refused() -> None:
     counts = counts_of([[1, 2], [3, 4]])
     with pytest.raises(InputError, match="threshold must be 0 or more"):
         MutualInformation(counts, threshold=-1.0)
-    with pytest.raises(InputError, match="n_permutations must be at least 1"):
+    with pytest.raises(InputError, match="n_permutations must be a whole number, at least 1; got 0"):
         MutualInformation(counts, n_permutations=0)
+    with pytest.raises(InputError, match="seed must be a whole number, at least 0; got -1"):
+        MutualInformation(counts, seed=-1)
+    with pytest.raises(InputError, match="alpha must be between 0 and 1"):
+        ChiSquare(counts, alpha="0.05")  # type: ignore[arg-type]
+    wrong: Any
+    for wrong in (Dataset.from_codes([[0, 1], [0, 1]]), {"a": [0, 1]}):
+        with pytest.raises(UnsuitableError, match=r"ChiSquare cannot judge by a .*Use Counts"):
+            ChiSquare(wrong)
+    wrong = counts
+    with pytest.raises(UnsuitableError, match=r"PartialCorrelation cannot judge by a Counts.*Use Moments"):
+        PartialCorrelation(wrong)
     with pytest.raises(InputError, match="decide 'vote' does not exist"):
         MutualInformation(counts, decide="vote")  # type: ignore[arg-type]
+
+
+def test_p_equal_to_alpha_is_dependent() -> None:
+    """Nineteen permutations, none as informative: p = 1/20 exactly."""
+    test = MutualInformation(counts_of([[40, 0], [0, 40]]), n_permutations=19, alpha=0.05)
+    verdict = test(0, 1, frozenset())
+    assert verdict.log_support == np.log(0.05)
+    assert not verdict.independent
+    asymptotic = ChiSquare(counts_of([[8, 2], [3, 9]]))
+    support = asymptotic(0, 1, frozenset()).log_support
+    object.__setattr__(asymptotic, "_log_alpha", support)
+    assert not asymptotic(0, 1, frozenset()).independent
+
+
+def test_equal_shuffled_tables_count_as_equal() -> None:
+    """Margins (1, n - 1) and (n/2, n/2) leave two tables, equally informative: every shuffle is as large, p = 1."""
+    for half in (3, 7, 500, 12_345):
+        test = MutualInformation(counts_of([[1, 0], [half - 1, half]]), n_permutations=200)
+        support = test(0, 1, frozenset()).log_support
+        assert support == 0.0
+
+
+def test_permutations_of_identifiers_are_refused_before_memory_runs_out() -> None:
+    codes = np.arange(3000)
+    counts = Counts(Dataset.from_codes([codes, codes[::-1]]))
+    with pytest.raises(InputError, match=r"permutations need tables of at most .* cells"):
+        MutualInformation(counts)(0, 1, frozenset())
+    wide = Counts(Dataset.from_codes([np.arange(600) % 300, np.arange(600) // 2]))
+    assert MutualInformation(wide, n_permutations=49)(0, 1, frozenset()).log_support is not None

@@ -5,15 +5,27 @@ from __future__ import annotations
 from math import log
 from typing import Protocol
 
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.protocols import Evidence, Indices, VarSet, Verdict, Verdicts
 
 
 def log_level(alpha: float) -> float:
     """log(alpha), after checking that it is a level."""
-    if not 0.0 < alpha < 1.0:
-        raise InputError(f"alpha must be between 0 and 1, both excluded; got {alpha}. Usual values: 0.05, 0.01.")
+    try:
+        sound = 0.0 < alpha < 1.0
+    except TypeError:
+        sound = False
+    if not sound:
+        raise InputError(f"alpha must be between 0 and 1, both excluded; got {alpha!r}. Usual values: 0.05, 0.01.")
     return log(alpha)
+
+
+def require_answers(judge: str, statistics: object, method: str, way_out: str) -> None:
+    """Refuse, when a judge is made, statistics that cannot answer it."""
+    if not hasattr(statistics, method):
+        raise UnsuitableError(
+            f"{judge} cannot judge by a {type(statistics).__name__}, which has no {method}. {way_out}"
+        )
 
 
 class _Explaining(Protocol):

@@ -14,12 +14,18 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from mnlearn.errors import InputError, unknown_name
-from mnlearn.independence._asking import log_level, one, verdicts
+from mnlearn.errors import InputError, unknown_name, whole_number
+from mnlearn.independence._asking import log_level, one, require_answers, verdicts
 from mnlearn.independence._tails import log_chi2_sf
 from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, Statistics, VarSet, Verdict, Verdicts
 from mnlearn.statistics import kernels
 from mnlearn.statistics.kernels import DofRule
+
+COUNTS = "Use Counts(dataset) for categorical variables."
+MAX_SHUFFLED_CELLS = 2**22
+"""The largest table that `MutualInformation` shuffles; a pair of variables with more cells has few rows a cell."""
+
+_CELLS_TOGETHER = 2**21  # of shuffled tables held at a time: 16 MB
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,7 @@ class ChiSquare:
     _kernel: Kernel = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        require_answers(type(self).__name__, self.statistics, "reduce", COUNTS)
         object.__setattr__(self, "_log_alpha", log_level(self.alpha))
         object.__setattr__(self, "_kernel", self._make_kernel(self.dof))
 
@@ -137,12 +144,13 @@ class MutualInformation:
     _log_alpha: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        require_answers("MutualInformation", self.statistics, "reduce", COUNTS)
         if self.decide not in ("threshold", "permutation"):
             raise unknown_name("decide", self.decide, ["threshold", "permutation"])
         if not (isfinite(self.threshold) and self.threshold >= 0):
             raise InputError(f"threshold must be 0 or more, in nats; got {self.threshold}. A usual value is 0.01.")
-        if self.n_permutations < 1:
-            raise InputError(f"n_permutations must be at least 1; got {self.n_permutations}. A usual value is 199.")
+        whole_number("n_permutations", self.n_permutations, least=1, way_out="A usual value is 199.")
+        whole_number("seed", self.seed, least=0, way_out="Any such number will do.")
         object.__setattr__(self, "_log_alpha", log_level(self.alpha))
 
     @property
@@ -171,6 +179,12 @@ class MutualInformation:
     def _log_permutation_p(self, x: int, y: int, z: VarSet) -> float:
         """log of the share of shuffled tables with at least the observed information."""
         first, second = min(x, y), max(x, y)
+        cells = self.statistics.cards[first] * self.statistics.cards[second]
+        if cells > MAX_SHUFFLED_CELLS:
+            raise InputError(
+                f"permutations need tables of at most {MAX_SHUFFLED_CELLS:,} cells; got {cells:,} for variables "
+                f"{first} and {second}. Use a threshold, or the G test."
+            )
         counts = self.statistics.tables(first, [second], z).counts[0]
         rng = np.random.default_rng([self.seed, first, second, *sorted(z)])
         observed, shuffled = 0.0, np.zeros(self.n_permutations)
@@ -197,5 +211,8 @@ def _shuffled_n_log_n(
     """The same for tables drawn with both margins of this one."""
     from scipy.stats import random_table
 
-    draws = random_table(table.sum(1), table.sum(0), seed=rng).rvs(n_draws)
-    return _n_log_n(np.asarray(draws, dtype=np.int64))
+    law = random_table(table.sum(1), table.sum(0), seed=rng)
+    together = max(1, _CELLS_TOGETHER // table.size)
+    sizes = [min(together, n_draws - done) for done in range(0, n_draws, together)]
+    sums = [_n_log_n(np.asarray(law.rvs(size), dtype=np.int64).reshape(size, *table.shape)) for size in sizes]
+    return np.concatenate(sums)

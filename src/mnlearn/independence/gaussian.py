@@ -11,7 +11,7 @@ from math import sqrt
 
 import numpy as np
 
-from mnlearn.independence._asking import log_level
+from mnlearn.independence._asking import log_level, require_answers
 from mnlearn.independence._tails import log_two_sided_normal
 from mnlearn.protocols import Evidence, FloatArray, Indices, Verdict, Verdicts
 from mnlearn.statistics.moments import Moments
@@ -50,6 +50,9 @@ class PartialCorrelation:
     name = "pcor"
 
     def __init__(self, moments: Moments, alpha: float = 0.05) -> None:
+        require_answers(
+            "PartialCorrelation", moments, "partial_correlations", "Use Moments(dataset) for continuous data."
+        )
         self._log_alpha = log_level(alpha)
         self._moments, self._alpha = moments, float(alpha)
 

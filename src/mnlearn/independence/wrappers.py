@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 from math import nan
+from threading import Lock
 
 import numpy as np
 
@@ -37,6 +38,7 @@ class Remembered:
         if max_questions < 1:
             raise InputError(f"max_questions must be at least 1; got {max_questions}. Leave it out for a million.")
         self._test, self._max_questions = test, max_questions
+        self._guard = Lock()  # several threads may share one memory
         self._answers: OrderedDict[_Question, Verdict] = OrderedDict()
         self.recalled = 0
 
@@ -69,17 +71,19 @@ class Remembered:
 
     def _recall(self, x: int, y: int, z: VarSet) -> Verdict | None:
         question = _question(x, y, z)
-        known = self._answers.get(question)
-        if known is None:
-            return None
-        self._answers.move_to_end(question)
-        self.recalled += 1
+        with self._guard:
+            known = self._answers.get(question)
+            if known is None:
+                return None
+            self._answers.move_to_end(question)
+            self.recalled += 1
         return known._replace(source="memo")
 
     def _keep(self, question: _Question, verdict: Verdict) -> None:
-        self._answers[question] = verdict
-        if len(self._answers) > self._max_questions:
-            self._answers.popitem(last=False)
+        with self._guard:
+            self._answers[question] = verdict
+            if len(self._answers) > self._max_questions:
+                self._answers.popitem(last=False)
 
 
 class Audited:
