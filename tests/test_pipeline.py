@@ -85,7 +85,7 @@ def test_settings_reach_their_test(name: str, settings: Any, expected: dict[str,
         ("chi2", {"alpha": 1.5}, r"alpha must be between 0 and 1"),
         ("g2", {"dof": "al"}, r"dof rule 'al' does not exist\. Did you mean 'all'\?"),
         ("bayes", {"prior": 0.0}, r"prior must lie between 0 and 1"),
-        ("mi", {"n_permutations": 0}, r"n_permutations must be at least 1"),
+        ("mi", {"n_permutations": 0}, r"n_permutations must be a whole number, at least 1"),
     ],
 )
 def test_unsuitable_settings_are_refused(name: str, settings: Any, message: str) -> None:
@@ -309,7 +309,7 @@ def test_ties_of_dependences_go_by_position() -> None:
 
 
 def test_dependences_need_a_positive_top() -> None:
-    with pytest.raises(InputError, match="top must be at least 1; got 0"):
+    with pytest.raises(InputError, match=r"top must be a whole number, at least 1; got 0\. Leave it out for all pairs"):
         dependences(DISCRETE, top=0)
 
 
@@ -321,3 +321,20 @@ def test_bayes_keeps_its_own_cell_priors() -> None:
 
 def test_public_names_exist() -> None:
     assert all(hasattr(pipeline, name) for name in pipeline.__all__)
+
+
+@pytest.mark.parametrize("test", ["chi2", "bayes"])
+def test_the_top_pairs_are_the_first_of_all_pairs(test: str) -> None:
+    rng = np.random.default_rng(5)
+    data = Dataset.from_codes(rng.integers(0, 2, (60, 30)))
+    everything = dependences(data, test=test)
+    assert len(everything) == 435
+    assert dependences(data, test=test, top=7) == everything[:7]
+
+
+def test_one_variable_has_no_pairs() -> None:
+    with pytest.raises(InputError, match="at least 2 variables; got 1"):
+        dependences(Dataset.from_codes([[0, 1, 0]]))
+    wrong: Any = "5"
+    with pytest.raises(InputError, match="top must be a whole number"):
+        dependences(Dataset.from_codes([[0, 1, 0], [0, 1, 0]]), top=wrong)

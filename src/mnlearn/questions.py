@@ -13,7 +13,7 @@ import numpy as np
 
 from mnlearn._answers import TestResult
 from mnlearn.data import read
-from mnlearn.errors import InputError, UnknownNameError
+from mnlearn.errors import InputError, UnknownNameError, whole_number
 from mnlearn.independence import MutualInformation
 from mnlearn.pipeline import TestSettings, discretized, make_test
 from mnlearn.protocols import Evidence, ExplainedTest, FloatArray, VarSet
@@ -125,18 +125,54 @@ def dependences(
     >>> [(pair.x, pair.y) for pair in dependences(survey, top=1)]
     [('rain', 'wet')]
     """
-    if top is not None and top < 1:
-        raise InputError(f"top must be at least 1; got {top}. Leave it out for all pairs.")
+    if top is not None:
+        whole_number("top", top, least=1, way_out="Leave it out for all pairs.")
     dataset = read(data)
     judge = make_test(test, dataset, **settings)
     n = dataset.n_variables
-    scans = [_evidence(judge, u, range(u + 1, n), frozenset()) for u in range(n - 1)]
-    order = np.lexsort((np.concatenate([-_strength(scan) for scan in scans]), np.concatenate([*map(_support, scans)])))
-    first, second = (ends[order[:top]].tolist() for ends in np.triu_indices(n, k=1))
+    if n < 2:
+        raise InputError(f"data must have at least 2 variables; got {n}. Add the columns to compare with.")
+    best = _Strongest(top)
+    for u in range(n - 1):
+        best.add(u, _evidence(judge, u, range(u + 1, n), frozenset()))
     return [
-        TestResult.of(scans[u], v - u - 1, (dataset.names[u], dataset.names[v], ()), judge.name)
-        for u, v in zip(first, second, strict=True)
+        TestResult.of(evidence, k, (dataset.names[u], dataset.names[u + 1 + k], ()), judge.name)
+        for u, k, evidence in best.ranked()
     ]
+
+
+class _Strongest:
+    """The strongest pairs so far: all of them, or some more than asked for, so that few scans need a sort."""
+
+    def __init__(self, top: int | None) -> None:
+        self._top = top
+        self._scans: dict[int, Evidence] = {}
+        self._keys: list[FloatArray] = []  # rows: support, weakness, x, place of y in the scan of x
+        self._held = 0
+
+    def add(self, x: int, evidence: Evidence) -> None:
+        """Take in the scan of one x."""
+        size = evidence.independent.size
+        self._scans[x] = evidence
+        place = np.arange(size, dtype=np.float64)
+        self._keys.append(np.array([_support(evidence), -_strength(evidence), np.full(size, float(x)), place]))
+        self._held += size
+        if self._top is not None and self._held > 4 * self._top + 100_000:
+            self._keep(self._top)
+
+    def ranked(self) -> list[tuple[int, int, Evidence]]:
+        """x, the place of y, and the scan they stand in, strongest first."""
+        self._keep(self._top)
+        (keys,) = self._keys
+        pairs = zip(keys[2].astype(int).tolist(), keys[3].astype(int).tolist(), strict=True)
+        return [(x, k, self._scans[x]) for x, k in pairs]
+
+    def _keep(self, top: int | None) -> None:
+        keys = np.concatenate(self._keys, axis=1)
+        kept = keys[:, np.lexsort((keys[3], keys[2], keys[1], keys[0]))[:top]]
+        self._keys, self._held = [kept], kept.shape[1]
+        mentioned = set(kept[2].astype(int).tolist())
+        self._scans = {x: scan for x, scan in self._scans.items() if x in mentioned}
 
 
 def _asked(x: str, y: str, given: Collection[str], repeats: str | None) -> list[str]:
