@@ -131,7 +131,8 @@ class Ledger:
         if y not in self._at_hand:
             block = list(islice(chain((y,), (u for u in upcoming if u != y)), self._block_size))
             answers = self._ask(x, block, z)
-            self._at_hand = {u: answers.one(k) for k, u in enumerate(block[: len(answers.independent)])}
+            pairs = zip(answers.independent.tolist(), answers.log_support.tolist(), strict=True)
+            self._at_hand = {u: Verdict(*pair, answers.source) for u, pair in zip(block, pairs, strict=False)}
             self._block_size = min(2 * self._block_size, self._ahead)
         verdict = self._at_hand.pop(y)
         self.book(x, y, z, verdict)
@@ -169,8 +170,7 @@ class Ledger:
 
     def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
         """Ask about each y, all of them needed: every one is booked."""
-        answers = self._judge.scan(x, ys, z)
-        self._scanned += len(ys)
+        answers = self._scan(x, ys, z)
         self._book(x, ys, z, answers)
         return answers
 
@@ -219,13 +219,17 @@ class Ledger:
     def _ask(self, x: int, block: Indices, z: VarSet) -> Verdicts:
         """Answers to the block, or to its first question alone when a budget does not reach for all of it."""
         try:
-            answers = self._judge.scan(x, block, z)
+            return self._scan(x, block, z)
         except BudgetExceeded:
             if len(block) == 1:
                 raise
             self._ahead = self._block_size = 1
-            return self._ask(x, block[:1], z)
-        self._scanned += len(block)
+            return self._scan(x, block[:1], z)
+
+    def _scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """What the judge says."""
+        answers = self._judge.scan(x, ys, z)
+        self._scanned += len(ys)
         return answers
 
     def _book(self, x: int, ys: Indices, z: VarSet, answers: Verdicts) -> None:
