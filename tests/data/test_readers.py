@@ -10,6 +10,7 @@ from collections.abc import Hashable
 from enum import Enum
 from fractions import Fraction
 from pathlib import Path
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ from hypothesis import strategies as st
 
 from data.tables import FORMS, TABLE, Columns, assert_same, in_form, write_csv, write_text
 from mnlearn.data import Dataset, read
-from mnlearn.errors import InputError
+from mnlearn.errors import DataError, InputError
 
 
 class Color(Enum):
@@ -135,6 +136,67 @@ def test_labels_may_be_anything_hashable() -> None:
     assert data.levels[6] == (Fraction(1, 3), Fraction(1, 2))
 
 
+def test_lists_by_other_names_are_columns_too() -> None:
+    table = read({"a": range(3), "b": (n % 2 for n in range(3)), "c": {"x": 1, "y": 2, "z": 1}.values()})
+    assert table.levels == ((0, 1, 2), (0, 1), (1, 2))
+
+
+DAY, NOON, EVENING = dt.date(2020, 1, 1), dt.datetime(2020, 1, 1, 12, 30), dt.datetime(2020, 1, 1, 18)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([DAY, NOON, EVENING, dt.date(2020, 1, 2)], "mixes date .* and datetime|mixes datetime .* and date"),
+        ([DAY, 1, 2, 3], "mixes"),
+        ([NOON, 1, 2, 3], "mixes"),
+        ([1.5, True, 2.5, False], "mixes"),
+        ([1, np.True_, 2, 3], "mixes"),
+    ],
+)
+def test_mixtures_are_refused_in_any_order(values: list[object], message: str) -> None:
+    for turn in range(4):
+        turned: list[object] = [*values[turn:], *values[:turn]]
+        for column in (turned, [None, *turned], [float("nan"), *turned]):
+            with pytest.raises(DataError, match=message):
+                read({"a": column, "b": range(len(column))})
+
+
+def test_declared_mixtures_of_dates_and_times_keep_every_label() -> None:
+    for values in ([DAY, NOON, EVENING], [EVENING, DAY, NOON]):
+        data = read({"a": values, "b": [0, 1, 0]}, types={"a": "categorical"})
+        assert data.levels[0] == (DAY, NOON, EVENING)
+
+
+def test_times_keep_their_zone_and_their_nanoseconds() -> None:
+    aware = NOON.replace(tzinfo=dt.UTC)
+    for values in ([NOON, aware], [aware, NOON]):
+        assert set(read({"a": values, "b": [0, 1]}).levels[0] or ()) == {NOON, aware}
+    close = [pd.Timestamp(1), pd.Timestamp(2), pd.NaT]
+    data = read({"a": close, "b": [0, 1, 0]}, missing="drop_rows")
+    assert data.levels[0] == tuple(close[:2])
+    assert read({"a": [NOON, pd.Timestamp(EVENING)], "b": [0, 1]}).cards == (2, 2)
+
+
+def test_small_indices_have_room_for_what_is_missing(tmp_path: Path) -> None:
+    for kind, size in ((pa.int8(), 128), (pa.uint8(), 256)):
+        labels = [f"label {k}" for k in range(size)]
+        column = pa.DictionaryArray.from_arrays(pa.array([*range(size), None], kind), labels)
+        data = read(pa.table({"x": column, "y": np.arange(size + 1) % 2}), missing="category")
+        assert data.levels[0] == (*labels, None)
+        assert data.columns[0].tolist() == list(range(size + 1))
+
+
+def test_uuids_are_read_as_text(tmp_path: Path) -> None:
+    ids = [UUID(int=2), None, UUID(int=1), UUID(int=2)]
+    table = pa.table({"id": pa.array([i and i.bytes for i in ids], pa.uuid()), "y": [1, 2, 3, 4]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    for source in (table, tmp_path / "t.parquet"):
+        data = read(source, missing="category")
+        assert data.levels[0] == (str(UUID(int=1)), str(UUID(int=2)), None)
+        assert data.columns[0].tolist() == [1, 2, 0, 1]
+
+
 def test_declared_categories_of_frames_count_and_keep_their_order() -> None:
     labels = ["b", "a", "b", "a"]
     categories = ["z", "b", "a"]
@@ -233,6 +295,14 @@ def test_integer_column_names_become_texts() -> None:
 def test_parquet_columns_with_dots_in_their_names(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a.b": [1, 2], "a": [3, 4], "c": [5, 6]}), tmp_path / "t.parquet")
     assert read(tmp_path / "t.parquet", columns=["c", "a.b"]).levels == ((5, 6), (1, 2))
+
+
+def test_columns_are_found_whatever_their_order(tmp_path: Path) -> None:
+    table = pa.table({f"v{j}": [j, j + 1, j] for j in range(50)})
+    pq.write_table(table, tmp_path / "t.parquet")
+    chosen = [f"v{j}" for j in (30, 2, 49, 0)]
+    for source in (table, tmp_path / "t.parquet"):
+        assert read(source, columns=chosen).levels == ((30, 31), (2, 3), (49, 50), (0, 1))
 
 
 def test_a_data_set_passes_through(expected: Dataset) -> None:

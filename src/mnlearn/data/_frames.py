@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import partial
 from typing import Any
 
@@ -76,12 +76,14 @@ def _load_stream(source: Any, request: Request) -> RawTable:
 
 def collect(plan: Plan, schema: Any, batches: Iterable[Any], source: str) -> RawTable:
     """Read batches of typed columns, each column into its own collector."""
-    columns = [(schema.names[k], column_for(wish, schema.field(k).type)) for k, wish in plan.places]
+    names = schema.names  # a new list of all names each time it is asked for, as is every search for a column by name
+    columns = [(names[k], column_for(wish, schema.field(k).type)) for k, wish in plan.places]
     n_rows = 0
     for batch in batches:
         n_rows += batch.num_rows
+        where = {name: position for position, name in enumerate(batch.schema.names)}
         for name, column in columns:
-            add_slices(column, batch.column(name))
+            add_slices(column, batch.column(where[name]))
     return plan.table([column.finish() for _, column in columns], n_rows, source)
 
 
@@ -98,7 +100,7 @@ def _load_array(array: np.ndarray[Any, np.dtype[Any]], request: Request) -> RawT
 
 def _load_columns(columns: Mapping[Any, Any], request: Request) -> RawTable:
     """A dict of columns."""
-    values = [_listed(column) for column in columns.values()]
+    values = [_listed(name, column) for name, column in columns.items()]
     lengths = {str(name): len(column) for name, column in zip(columns, values, strict=True)}
     if len(set(lengths.values())) > 1:
         raise DataError(f"columns must have one length; got {lengths}. Cut or fill them so that every row is complete.")
@@ -120,7 +122,8 @@ def _load_records(records: Sequence[Any], request: Request) -> RawTable:
             keys, lambda j: [record.get(keys[j]) for record in records], len(records), request, "the list of records"
         )
     for k, record in enumerate(records):
-        if isinstance(record, str | bytes | Mapping) or not isinstance(record, Sequence | np.ndarray):
+        many = record.ndim > 0 if isinstance(record, np.ndarray) else isinstance(record, Sequence)
+        if isinstance(record, str | bytes) or not many:
             raise InputError(f"source must list records (dicts, tuples or lists); record {k + 1} is {record!r}.")
         if len(record) != len(first):
             raise DataError(
@@ -203,8 +206,17 @@ def _series_column(wish: Wish, series: nw.Series[Any]) -> RawColumn:
     return whole_column(wish, series.to_arrow())
 
 
-def _listed(column: Any) -> Any:
-    """A column that knows its length."""
-    if isinstance(column, str | bytes) or not (hasattr(column, "__len__") or isinstance(column, Iterable)):
+def _listed(name: object, column: Any) -> Any:
+    """A column that knows its length and the order of its values."""
+    if isinstance(column, Mapping | Set):  # iterating would take keys, or an order of chance, for the data
+        raise InputError(
+            f"source must map names to lists of values, row by row; {str(name)!r} is a {type(column).__name__}. "
+            "Turn it into a list; from pandas, pass the frame itself or df.to_dict('list')."
+        )
+    try:
+        values = iter(column)
+    except TypeError:  # arrays without dimensions have a length by name only
+        values = None
+    if isinstance(column, str | bytes) or values is None:
         raise InputError(f"source must map names to columns; got the single value {column!r}. Wrap it in a list.")
-    return column if hasattr(column, "__len__") else list(column)
+    return column if hasattr(column, "__len__") else list(values)

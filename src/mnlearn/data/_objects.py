@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -16,6 +17,12 @@ from mnlearn.data._typed import whole_column
 from mnlearn.errors import DataError
 
 _WHOLE, _DECIMAL = "whole numbers", "numbers"
+_FAMILIES: tuple[tuple[type, ...], ...] = (
+    (bool, np.bool_),
+    (int, float, Decimal, np.integer, np.floating),
+    (str,),
+)
+_SAME = frozenset({date, datetime, time, timedelta, np.datetime64, np.timedelta64})  # not their subclasses
 
 
 def object_column(wish: Wish, values: Sequence[object]) -> RawColumn:
@@ -26,6 +33,8 @@ def object_column(wish: Wish, values: Sequence[object]) -> RawColumn:
 
 def _as_arrow(values: Sequence[object]) -> Any:
     """The values as an Arrow array, or None when their labels would not come back as they were."""
+    if not _are_alike(values):
+        return None
     try:
         array = pa.array(values, from_pandas=True)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
@@ -34,6 +43,22 @@ def _as_arrow(values: Sequence[object]) -> Any:
     if kinds.is_nested(array.type) or kinds.is_binary(array.type) or isinstance(array, pa.ExtensionArray):
         return None
     return array
+
+
+def _are_alike(values: Sequence[object]) -> bool:
+    """Whether Arrow can be trusted with these types.
+
+    What it makes of a mixture depends on the order: after a date it cuts a datetime to its day and takes 1 for
+    2 January 1970, after 1.5 it takes True for 1, after a datetime it drops a time zone. pandas' own times lose their
+    nanoseconds.
+    """
+    types = {type_ for type_ in set(map(type, values)) if type_.__name__ not in ("NoneType", "NAType", "NaTType")}
+    families = {next((family[0] for family in _FAMILIES if issubclass(type_, family)), type_) for type_ in types}
+    if families == {datetime}:
+        return len({value.tzinfo for value in values if type(value) is datetime}) == 1
+    if families == {str, int}:  # NaN marks what is missing; Arrow refuses any other number among texts
+        return types <= {str, float}
+    return len(families) <= 1 and all(family in _SAME or family in (bool, int, str) for family in families)
 
 
 def _each(wish: Wish, values: Sequence[object]) -> RawColumn:
@@ -78,6 +103,8 @@ def _kind(label: Hashable) -> str:
         return _WHOLE
     if isinstance(label, float | Decimal):
         return _DECIMAL
+    if isinstance(label, datetime):  # pandas' timestamps too
+        return "datetime"
     return "text" if isinstance(label, str) else type(label).__qualname__
 
 

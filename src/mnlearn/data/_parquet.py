@@ -21,8 +21,9 @@ def load(file: DataFile, request: Request) -> RawTable:
     try:
         with pq.ParquetFile(_content(file)) as parquet:
             schema = parquet.schema_arrow
-            plan = request.plan(schema.names)
-            wanted = [schema.names[place.position] for place in plan.places]
+            names = schema.names
+            plan = request.plan(names)
+            wanted = [names[place.position] for place in plan.places]
             batches = parquet.iter_batches(batch_size=_coding.BATCH_ROWS, columns=wanted)
             return collect(plan, schema, batches, str(file.path))
     except MnlearnError:

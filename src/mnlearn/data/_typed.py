@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -94,7 +95,11 @@ class ValueColumn:
         elif len(values.dictionary) > MAX_STATES:
             raise too_many(self._wish.name)
         labels = values.dictionary.to_pylist()
-        rows = values.indices.fill_null(len(labels)) if values.indices.null_count else values.indices
+        if getattr(array.type, "extension_name", "") == "arrow.uuid":
+            labels = [None if label is None else str(UUID(bytes=label)) for label in labels]
+        rows = values.indices
+        if rows.null_count:  # a small index may have no number left for what is missing
+            rows = rows.cast(pa.int32()).fill_null(len(labels))
         self.add_coded(labels, flat(rows))
 
     def add_coded(self, labels: Iterable[Hashable], rows: NDArray[np.integer]) -> None:
