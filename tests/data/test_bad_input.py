@@ -45,6 +45,18 @@ from mnlearn.errors import DataError, FileError, InputError, MnlearnError, Unkno
         (b"a,b\n1,2\n" * 9000 + b"1,\xff,2\n", FileError, "UTF-8 text; line 18001"),
         ("a,b\n1,2\n3,4\n".encode("utf-16"), FileError, "must be UTF-8 text"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\xff", FileError, "must be UTF-8 text"),
+        ("# hi\na,b\n1,2\n", DataError, "begins with the remark '# hi'. Delete the lines above the header"),
+        ("#a;b\n1;2\n", DataError, "pass delimiter=';'"),
+        ("a b\n1 2\n3 4\n", DataError, "pass delimiter=' '"),
+        ('a,b\n1,2\n"3,4\n5,6\n', DataError, "quote is never closed in the row that begins on line 3"),
+        ('a,b\n"1,2\n3,4\n', DataError, "never closed in the row that begins on line 2"),
+        ('a,"b\n1,2\n3,4\n', DataError, "never closed in the row that begins on line 1"),
+        ('a,b\n1,2\n3,"4\n5,6\n', DataError, "never closed in the row that begins on line 3"),
+        ('a,b\nx,y\nx,"y\nz,""y""\nx,y\n', DataError, "never closed in the row that begins on line 3"),
+        ('a,b\nx,"y\nz"\nx,"y\nz,y\n', DataError, "never closed in the row that begins on line 4"),
+        ('a,b\n1,"x\n\n"\n2,"a ""b"", c",3\n', DataError, "line 5 has 3"),
+        ("a,b\n" + "x" * 200_000 + ",1\ny,2,3\n", DataError, "line 3 has 3"),
+        ('a,"' + "b\n" * 100_000, DataError, "never closed in the row that begins on line 1"),
     ],
 )
 def test_files_of_text(text: str | bytes, error: type[MnlearnError], message: str, tmp_path: Path) -> None:
@@ -79,6 +91,30 @@ def test_paths(tmp_path: Path) -> None:
         read(write_text(tmp_path, "a,b\n", "survey.xlsx"))
     with pytest.raises(FileError, match="is a Parquet file by its name"):
         read(write_text(tmp_path, "a,b\n", "survey.parquet"), delimiter=",")
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet"])
+def test_pipes_and_devices_are_not_waited_for(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / name)
+    (tmp_path / f"link-{name}").symlink_to(name)
+    (tmp_path / f"null-{name}").symlink_to("/dev/null")
+    for path in (name, f"link-{name}", f"null-{name}"):
+        with pytest.raises(FileError, match=r"is a pipe or a device\. Save it to disk first"):
+            read(tmp_path / path)
+
+
+def test_a_link_to_a_file_is_a_file(tmp_path: Path) -> None:
+    write_csv(TABLE, tmp_path / "t.csv")
+    (tmp_path / "link.csv").symlink_to("t.csv")
+    assert read(tmp_path / "link.csv").n_rows == 6
+
+
+def test_gzipped_under_another_name(tmp_path: Path) -> None:
+    packed = gzip.compress(b"a,b\n1,2\n3,4\n")
+    with pytest.raises(FileError, match=r"looks gzipped\. Name it t\.csv\.gz"):
+        read(write_text(tmp_path, packed, "t.csv"))
+    with pytest.raises(FileError, match=r"looks gzipped twice\. Unpack it once"):
+        read(write_text(tmp_path, packed, "t.csv.gz"))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may open everything")
@@ -161,6 +197,10 @@ def test_unknown_columns(options: dict[str, object], message: str, tmp_path: Pat
         ({"levels": {"size": ["small"]}, "types": {"size": "continuous"}}, "cannot be declared for a continuous"),
         ({"delimiter": ","}, "delimiter is for text files"),
         ({"delimiter": "::"}, "delimiter must be one character"),
+        ({"delimiter": ""}, "delimiter must be one character"),
+        ({"delimiter": "é"}, "delimiter must be one character, ASCII .*; got 'é'"),
+        ({"delimiter": "\0"}, "delimiter must be one character"),
+        ({"delimiter": 9}, "delimiter must be one character"),
     ],
 )
 def test_options(options: dict[str, object], message: str) -> None:
@@ -181,6 +221,12 @@ def test_options(options: dict[str, object], message: str) -> None:
         ({}, "at least 2 rows"),
         ({"a": [1, 2], "b": [1]}, "must have one length"),
         ({"a": 1, "b": [1]}, "the single value 1"),
+        ({"a": {0: 5, 1: 6}, "b": {0: 7, 1: 8}}, r"'a' is a dict\. .*df\.to_dict\('list'\)"),
+        (pd.DataFrame({"a": [5, 6], "b": [7, 8]}).to_dict(), "'a' is a dict"),
+        ({"a": {5, 6}, "b": [7, 8]}, r"'a' is a set\. Turn it into a list"),
+        ({"a": [5, 6], "b": frozenset({7, 8})}, "'b' is a frozenset"),
+        ({"a": np.array(3), "b": [1, 2]}, r"the single value array\(3\)"),
+        ([np.array(1), np.array(2)], r"record 1 is array\(1\)"),
         ({"a": [[1], [2]], "b": [1, 2]}, "hashable labels; data row 1 holds a list"),
         ({"a": np.zeros((2, 2)), "b": [1, 2]}, "must be 1-D"),
         ({1: [1, 2], "1": [3, 4]}, "'1' occurs more than once"),

@@ -142,8 +142,39 @@ def test_rows_longer_than_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path = write_text(tmp_path, "a,b\n1,x\n" + f"2,{'y' * 500}\n" * 3)
     assert read(path).cards == (2, 2)
     monkeypatch.setattr(_delimited, "LONGEST_ROW", 64)
-    with pytest.raises(FileError, match="a quote that is opened and never closed"):
+    with pytest.raises(FileError, match="cannot be read: a row takes more than"):
         read(path)
+    with pytest.raises(DataError, match="a quote is never closed in the row that begins on line 3"):
+        read(write_text(tmp_path, 'a,b\n1,x\n2,"y' + "y\n" * 500))
+
+
+@pytest.mark.parametrize("row", [0, 1])
+def test_a_long_cell_may_stand_in_any_row(row: int, tmp_path: Path) -> None:
+    cells = ["short", "brief"]
+    cells[row] = "long" * 50_000
+    data = read(write_text(tmp_path, "a,b\n" + "".join(f"{cell},{k}\n" for k, cell in enumerate(cells))))
+    assert data.levels[0] == tuple(sorted(cells))
+
+
+def test_quotes_inside_and_over_lines(tmp_path: Path) -> None:
+    path = write_text(tmp_path, 'a,b\n5" disk,"x, y"\n"two\nlines","say ""no"""\n3" disk,"last\ncell"\n')
+    data = read(path)
+    assert data.levels == (('3" disk', '5" disk', "two\nlines"), ("last\ncell", 'say "no"', "x, y"))
+    assert read(path, columns=["a", "b"]).n_rows == 3
+
+
+def test_damage_below_a_suspect_cell_is_named_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_delimited, "BLOCK_BYTES", 16)
+    monkeypatch.setattr(_delimited, "HEADERS_PER_BLOCK", 1)
+    path = write_text(tmp_path, b'a,b\n1,"x\ny"\nz,"x\ny"\n' + b"1,2\n" * 90 + b"1,\xff\n")
+    with pytest.raises(FileError, match="UTF-8 text; line 96"):
+        read(path)
+
+
+def test_a_quote_never_closed_is_found_though_its_column_is_left_out(tmp_path: Path) -> None:
+    path = write_text(tmp_path, 'a,b,c\n1,2,x\n3,4,"y\n5,6,z\n')
+    with pytest.raises(DataError, match="never closed in the row that begins on line 3"):
+        read(path, columns=["a", "b"])
 
 
 def test_a_wide_file(tmp_path: Path) -> None:

@@ -7,9 +7,6 @@ Imported on first use: it needs pyarrow.
 from __future__ import annotations
 
 import csv
-import gzip
-import io
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -19,6 +16,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from mnlearn.data._coding import Mixtures
+from mnlearn.data._faults import BROKEN, check_closed, diagnose, open_text
 from mnlearn.data._files import DataFile
 from mnlearn.data._raw import RawTable
 from mnlearn.data._request import Plan, Request
@@ -28,7 +26,6 @@ from mnlearn.errors import DataError, FileError, MnlearnError
 BLOCK_BYTES = 1 << 20  # measured: larger blocks are no faster and hold more
 HEADERS_PER_BLOCK = 64  # a wide table needs larger blocks, or every column pays for a few rows
 LONGEST_ROW = 1 << 26  # beyond this, a quote that never closes is the likelier story
-_BROKEN = (pa.ArrowException, OSError, EOFError, UnicodeError, zlib.error, csv.Error)
 
 
 class Header(NamedTuple):
@@ -47,8 +44,8 @@ def load(file: DataFile, request: Request) -> RawTable:
     """Read the columns that are asked for."""
     try:
         header = _read_header(file)
-    except _BROKEN as error:
-        raise _diagnose(file, None, error) from error
+    except BROKEN as error:
+        raise diagnose(file, None, error) from error
     plan = request.plan(header.names)
     block = max(BLOCK_BYTES, HEADERS_PER_BLOCK * header.length)
     while True:
@@ -56,31 +53,34 @@ def load(file: DataFile, request: Request) -> RawTable:
             return _stream(file, header, plan, block)
         except _RowTooLong as error:
             if block >= LONGEST_ROW:
-                raise FileError(
-                    f"path must be text with rows under {LONGEST_ROW >> 20} MB; {file.path} has a longer one. "
-                    "Look for a quote that is opened and never closed."
-                ) from error
+                raise diagnose(file, header.names, error) from error
             block *= 8
 
 
 def _stream(file: DataFile, header: Header, plan: Plan, block: int) -> RawTable:
     """Read the file once, in blocks of so many bytes."""
     columns = {str(place.position): TextColumn(place.wish) for place in plan.places}
+    last = str(len(header.names) - 1)
     mixtures = Mixtures()
-    n_rows = 0
+    n_rows, suspect = 0, False
     try:
-        with _open_reader(file, header, list(columns), block) as reader:
+        with _open_reader(file, header, list(dict.fromkeys([*columns, last])), block) as reader:
             for batch in reader:
                 n_rows += batch.num_rows
+                suspect = _ends_over_lines(batch.column(last))
                 for key, column in columns.items():
                     mixtures.attempt(partial(column.add, batch.column(key)))
                 mixtures.report()
     except MnlearnError:
+        if suspect:
+            check_closed(file)
         raise
-    except _BROKEN as error:
+    except BROKEN as error:
         if "straddl" in str(error) or "block size" in str(error):
-            raise _RowTooLong from error
-        raise _diagnose(file, header, error) from error
+            raise _RowTooLong(f"a row takes more than {block >> 20} MB") from error
+        raise diagnose(file, header.names, error) from error
+    if suspect:
+        check_closed(file)
     return plan.table([column.finish() for column in columns.values()], n_rows, str(file.path))
 
 
@@ -100,65 +100,39 @@ def _open_reader(file: DataFile, header: Header, keys: list[str], block: int) ->
 
 def _read_header(file: DataFile) -> Header:
     """Read the first record, and make sure that another one follows."""
-    with _open_bytes(file) as stream:
-        reader = csv.reader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""), delimiter=str(file.delimiter))
+    with open_text(file) as text:
+        reader = csv.reader(text, delimiter=str(file.delimiter))
         names = [name.strip() for name in next(filter(None, reader), [])]
         lines = reader.line_num
-        if not names:
-            raise FileError(f"path must be a table with a header; {file.path} is empty. Check how it was written.")
-        if next(filter(None, reader), None) is None:
-            raise DataError(f"{file.path} must have rows below its header; it has none. Check how it was written.")
+        has_rows = any(block.strip("\r\n") for block in iter(partial(text.read, BLOCK_BYTES), ""))
+    if not names:
+        raise FileError(f"path must be a table with a header; {file.path} is empty. Check how it was written.")
+    if not has_rows:
+        check_closed(file)
+        raise DataError(f"{file.path} must have rows below its header; it has none. Check how it was written.")
     _check_split(file, names)
     return Header(names, lines, sum(map(len, names)) + len(names))
 
 
 def _check_split(file: DataFile, names: list[str]) -> None:
-    """A single column whose name holds another delimiter was split at the wrong one."""
-    other = next((mark for mark in ";\t|, " if mark in names[0]), None) if len(names) == 1 else None
+    """A single column whose name holds another delimiter was split at the wrong one, or is a remark."""
+    if len(names) > 1:
+        return
+    remark = names[0].startswith("#")
+    other = next((mark for mark in (";\t|," if remark else ";\t|, ") if mark in names[0]), None)
     if other is not None:
         raise DataError(
             f"{file.path} must have at least 2 columns; split at {file.delimiter!r} it has one, {names[0]!r}. "
             f"It looks split at {other!r}: pass delimiter={other!r}."
         )
-
-
-def _open_bytes(file: DataFile) -> gzip.GzipFile | io.BufferedReader:
-    """The bytes of the file, unpacked."""
-    return gzip.open(file.path, "rb") if file.gzipped else file.path.open("rb")
-
-
-def _diagnose(file: DataFile, header: Header | None, error: Exception) -> MnlearnError:
-    """Read the file again, slowly, to say what is wrong with it and where."""
-    try:
-        return _fault(file, header, error)
-    except _BROKEN as damage:
-        return FileError(
-            f"path must be a sound file; {file.path} is damaged, cut short or of another format ({damage}). "
-            "Write or copy it again."
+    if remark:
+        raise DataError(
+            f"{file.path} must begin with a header, the names of its columns; it begins with the remark {names[0]!r}. "
+            "Delete the lines above the header."
         )
 
 
-def _fault(file: DataFile, header: Header | None, error: Exception) -> MnlearnError:
-    """The first line that is not UTF-8, or has another number of cells than the header."""
-    with _open_bytes(file) as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as fault:
-                return FileError(
-                    f"path must be UTF-8 text; line {number} of {file.path} holds the byte 0x{line[fault.start]:02x}. "
-                    "Save the file again as UTF-8."
-                )
-    if header is not None:
-        with _open_bytes(file) as stream:
-            reader = csv.reader(
-                io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""), delimiter=str(file.delimiter)
-            )
-            for record in filter(None, reader):
-                if len(record) != len(header.names):
-                    return DataError(
-                        f"{file.path} must have {len(header.names)} cells in every row, as in its header; "
-                        f"line {reader.line_num} has {len(record)}. Mend the row, or quote the cells that hold "
-                        f"{file.delimiter!r}."
-                    )
-    return FileError(f"path must be delimited text; {file.path} cannot be read: {error}. Check how it was written.")
+def _ends_over_lines(cells: Any) -> bool:
+    """Whether the last cell holds a line end, as it does when its quote is never closed and swallows what follows."""
+    cell = cells[-1].as_py() if len(cells) else None
+    return cell is not None and ("\n" in cell or "\r" in cell)

@@ -51,6 +51,8 @@ def _check_exists(path: Path) -> None:
             near = get_close_matches(path.name, [p.name for p in folder.iterdir()] if folder.is_dir() else [], n=3)
             hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else "Check the spelling and the folder."
             raise FileError(f"path must be an existing file; there is no {path}. {hint}")
+        if not path.is_file():  # opening a pipe would wait for its writer, and files are read more than once
+            raise FileError(f"path must be a file on disk; {path} is a pipe or a device. Save it to disk first.")
         with path.open("rb"):
             pass
     except OSError as error:

@@ -125,8 +125,8 @@ class Request:
                 raise InputError(f"types[{name!r}] must be 'categorical' or 'continuous'; got {kind!r}.")
         for name, labels in (self.levels or {}).items():
             _check_levels(name, labels, (self.types or {}).get(name))
-        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
-            raise InputError(f"delimiter must be one character, not a quote or a line end; got {self.delimiter!r}.")
+        if self.delimiter is not None:
+            _check_delimiter(self.delimiter)
 
     def plan(self, names: Sequence[object]) -> Plan:
         """Match the options with the columns there are."""
@@ -156,6 +156,15 @@ class Request:
         if self.repeats is None:
             return Plan(variables, None)
         return Plan(variables, Place(where[self.repeats], Wish(self.repeats, "continuous", is_repeats=True)))
+
+
+def _check_delimiter(mark: object) -> None:
+    """One character that a parser of bytes can split at."""
+    if not isinstance(mark, str) or len(mark) != 1 or not mark.isascii() or mark in '\0"\r\n':
+        raise InputError(
+            f"delimiter must be one character, ASCII and no quote or line end; got {mark!r}. "
+            "Save the file with commas, semicolons or tabs between its cells."
+        )
 
 
 def _check_known(option: str, asked: Iterable[object], known: Sequence[str]) -> None:
