@@ -81,6 +81,10 @@ def test_repeats_count_as_rows(run: Any, tmp_path: Path) -> None:
     path = tmp_path / "weighted.csv"
     path.write_text("a,b,n\n0,0,10\n1,1,5\n")
     assert run("info", path, "--repeats", "n").out.startswith("15 rows (2 stored), 2 variables\n")
+    path.write_text("a,b,n\n0,0,10\n1,1,5\n2,,0\n0,0,0\n")
+    seen = run("info", path, "--repeats", "n", "--json").document()
+    assert (seen["n_rows"], seen["n_records"], seen["duplicate_rows"]) == (15, 2, 0)
+    assert [(variable["cardinality"], variable["missing"]) for variable in seen["variables"]] == [(2, 0), (2, 0)]
 
 
 def test_any_name_prints_as_itself(run: Any, tmp_path: Path) -> None:

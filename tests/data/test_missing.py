@@ -46,6 +46,17 @@ def test_missing_as_a_state_of_its_own(form: str, tmp_path: Path) -> None:
     assert "state of its own" in str(data.missing)
 
 
+def test_a_state_of_its_own_is_offered_only_where_it_can_be_had() -> None:
+    with pytest.raises(DataError, match=r"leave out 1 of 3 rows, or missing='category' to keep them\.$"):
+        read({"a": [1, None, 2], "b": [0.5, 1.5, 2.5]})
+    with pytest.raises(DataError, match=r"leave out 2 of 3 rows\.$"):
+        read({"a": [1, None, 2], "b": [0.5, 1.5, None]})
+    with pytest.raises(DataError, match=r"leave it out with columns=\[\.\.\.\], or use missing='category'\.$"):
+        read({"a": [1, None, None], "b": [0.5, 1.5, 2.5]}, missing="drop_rows")
+    with pytest.raises(DataError, match=r"leave it out with columns=\[\.\.\.\]\.$"):
+        read({"a": [1, 2, 2], "b": [0.5, None, None]}, missing="drop_rows")
+
+
 def test_a_complete_column_gets_no_extra_state() -> None:
     assert read({"a": [1, 2, 1], "b": [1, None, 1]}, missing="category").cards == (2, 2)
 

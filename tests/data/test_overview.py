@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from data.tables import Columns, in_form, write_text
 from mnlearn.data import overview, read
+from mnlearn.errors import DataError
 
 TABLE: Columns = {
     "group": ["a", "b", "a", "c", "a"],
@@ -55,6 +57,22 @@ def test_repeats_weigh(tmp_path: Path) -> None:
     found = overview({"a": ["x", "y", "y"], "b": [1, 2, 2], "w": [5, 1, 1]}, repeats="w")
     assert (found.n_rows, found.n_records, found.duplicate_rows) == (7, 3, 1)
     assert (found.variables[0].most_common, found.variables[0].most_common_count) == ("x", 5)
+
+
+def test_rows_that_did_not_occur_are_not_looked_at() -> None:
+    table = {
+        "a": ["x", "only here", "y", "y", None],
+        "b": pd.Categorical(["p", "q", "p", "p", "q"], categories=["p", "q", "r"]),
+        "c": [1.5, 99.5, 2.5, 2.5, None],
+        "w": [5, 0, 1, 2, 0],
+    }
+    found = overview(table, repeats="w")
+    assert (found.n_rows, found.n_records, found.duplicate_rows) == (8, 3, 1)
+    assert [(v.cardinality, v.missing) for v in found.variables] == [(2, 0), (3, 0), (0, 0)]
+    assert (found.variables[2].high, found.constant) == (2.5, ("b",))
+    assert found == overview(read(table, repeats="w"))
+    with pytest.raises(DataError, match="at least 2 rows that occurred"):
+        overview({"a": [1, 2], "b": [3, 4], "w": [1, 0]}, repeats="w")
 
 
 def test_a_data_set_can_be_looked_over() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -24,14 +25,26 @@ def to_dataset(table: RawTable, missing: MissingPolicy) -> Dataset:
     n_before = int(np.count_nonzero(kept))
     _check_columns(table, counts, n_before)
     if counts and missing == "error":
-        raise _incomplete(counts, int(np.count_nonzero(incomplete)), n_before)
+        raise _incomplete(table, counts, int(np.count_nonzero(incomplete)), n_before)
     if missing == "drop_rows":
         kept &= ~incomplete
     n_after = int(np.count_nonzero(kept))
     if n_after < 2:
-        raise _nothing_left(table.source, counts, n_before, n_after)
+        raise _nothing_left(table, counts, n_before, n_after)
     rows = None if n_after == table.n_rows else kept
     return _assemble(table, repeats, rows, MissingReport(missing, MappingProxyType(counts), n_before - n_after))
+
+
+def occurred(table: RawTable, repeats: NDArray[np.int64] | None) -> tuple[RawTable, NDArray[np.int64] | None]:
+    """Leave out the rows that occurred 0 times, and the levels that only they had."""
+    if repeats is None or bool(repeats.all()):
+        return table, repeats
+    rows = repeats > 0
+    n_rows = int(np.count_nonzero(rows))
+    if n_rows < 2:
+        raise _nothing_left(table, {}, table.n_rows, n_rows)
+    columns = [_restricted(column, rows) for column in table.columns]
+    return RawTable(columns, None, n_rows, table.source), repeats[rows]
 
 
 def check_size(table: RawTable) -> None:
@@ -118,7 +131,8 @@ def _assemble(
 
 def _final(column: RawColumn, rows: NDArray[np.bool_] | None, report: MissingReport) -> RawColumn:
     """One column in the codes it will keep: missing as the last state, or no more there."""
-    values = column.values if rows is None else column.values[rows]
+    if rows is not None:
+        column = _restricted(column, rows)
     if column.levels is None:
         if report.policy == "category" and column.name in report.counts:
             raise DataError(
@@ -126,39 +140,55 @@ def _final(column: RawColumn, rows: NDArray[np.bool_] | None, report: MissingRep
                 f"{report.counts[column.name]} missing values. Use missing='drop_rows', or types={{{column.name!r}: "
                 "'categorical'}."
             )
-        return RawColumn(column.name, values, None)
-    labels = column.levels
-    kept = np.ones(len(labels) + 1, dtype=np.bool_)
-    kept[0] = report.policy == "category" and column.name in report.counts
-    if rows is not None and not column.declared:  # a level that only left-out rows had is no level
-        kept[1:] = np.bincount(values, minlength=len(labels) + 1)[1:] > 0
-    final = [label for label, keep in zip(labels, kept[1:], strict=True) if keep] + ([None] if kept[0] else [])
+        return RawColumn(column.name, column.values, None)
+    has_hole = report.policy == "category" and column.name in report.counts
+    final = (*column.levels, None) if has_hole else column.levels
     if len(final) > _checks.MAX_STATES:
         raise too_many(column.name)
-    table = np.cumsum(kept) - 1 - int(kept[0])
+    table = np.arange(-1, len(column.levels))
     table[0] = len(final) - 1
-    return RawColumn(column.name, table.astype(_checks.code_type(len(final)))[values], tuple(final))
+    return RawColumn(column.name, table.astype(_checks.code_type(len(final)))[column.values], final)
 
 
-def _incomplete(counts: dict[str, int], n_incomplete: int, n_rows: int) -> DataError:
+def _restricted(column: RawColumn, rows: NDArray[np.bool_]) -> RawColumn:
+    """Some rows of a column; a level that only the others had is no level, unless it was declared."""
+    values = column.values[rows]
+    if column.levels is None or column.declared:
+        return replace(column, values=values)
+    kept = np.bincount(values, minlength=len(column.levels) + 1) > 0
+    kept[0] = False
+    levels = tuple(label for label, keep in zip(column.levels, kept[1:], strict=True) if keep)
+    return replace(column, values=np.cumsum(kept).astype(values.dtype)[values], levels=levels)
+
+
+def _incomplete(table: RawTable, counts: dict[str, int], n_incomplete: int, n_rows: int) -> DataError:
     """The error for missing values that nobody said what to do about."""
     worst = sorted(counts, key=lambda name: -counts[name])
     listed = ", ".join(f"{name!r} {counts[name]}" for name in worst[:8])
     more = f" and {len(worst) - 8} more columns" if len(worst) > 8 else ""
     return DataError(
         f"missing='error' asks for complete data; missing values: {listed}{more}. "
-        f"Use missing='drop_rows' to leave out {n_incomplete} of {n_rows} rows, or missing='category' to keep them."
+        f"Use missing='drop_rows' to leave out {n_incomplete} of {n_rows} rows"
+        + (", or missing='category' to keep them." if _are_categorical(table, counts) else ".")
     )
 
 
-def _nothing_left(source: str, counts: dict[str, int], n_before: int, n_after: int) -> DataError:
+def _are_categorical(table: RawTable, counts: dict[str, int]) -> bool:
+    """Whether every column with something missing can have a state for it."""
+    return all(column.levels is not None for column in table.columns if column.name in counts)
+
+
+def _nothing_left(table: RawTable, counts: dict[str, int], n_before: int, n_after: int) -> DataError:
     """The error for too few complete rows, or too few rows with a weight."""
     if not counts:
-        return DataError(f"data must have at least 2 rows that occurred; {source} has {n_after}. Check the repeats.")
+        return DataError(
+            f"data must have at least 2 rows that occurred; {table.source} has {n_after}. Check the repeats."
+        )
     worst = max(counts, key=lambda name: counts[name])
     return DataError(
         f"missing='drop_rows' must leave at least 2 rows; {n_after} of {n_before} are complete. The worst column is "
-        f"{worst!r} with {counts[worst]} missing: leave it out with columns=[...], or use missing='category'."
+        f"{worst!r} with {counts[worst]} missing: leave it out with columns=[...]"
+        + (", or use missing='category'." if _are_categorical(table, counts) else ".")
     )
 
 

@@ -103,7 +103,7 @@ def overview(
     Parameters
     ----------
     source, columns, types, levels, missing_values, repeats, delimiter
-        As for `read`. Missing values are counted, not refused.
+        As for `read`. Missing values are counted, not refused; rows that occurred 0 times are left out here too.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def overview(
     >>> seen.variables[0].missing, seen.constant
     (1, ('c',))
     """
-    from mnlearn.data._policy import check_size, row_repeats
+    from mnlearn.data._policy import check_size, occurred, row_repeats
 
     request = Request(
         columns=columns, types=types, levels=levels, missing_values=missing_values, repeats=repeats, delimiter=delimiter
@@ -126,7 +126,7 @@ def overview(
         return _describe(_raw(chosen), chosen.repeats)
     table = load(source, request)
     check_size(table)
-    return _describe(table, row_repeats(table))
+    return _describe(*occurred(table, row_repeats(table)))
 
 
 def _describe(table: RawTable, repeats: NDArray[np.int64] | None) -> Overview:
