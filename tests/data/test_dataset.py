@@ -73,6 +73,15 @@ def test_unknown_names_list_the_nearest() -> None:
         data.select(["rain", 0])
     with pytest.raises(InputError, match=r"Use \['rain'\]"):
         data.select("rain")
+    with pytest.raises(InputError, match=r"Use \[1\]"):
+        data.select(1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("variable", [1.0, True, np.True_, None, ("a",)])
+def test_select_takes_names_and_whole_numbers(variable: int) -> None:
+    with pytest.raises(InputError, match="variables must be names or whole numbers"):
+        small().select([variable])
+    assert small().select([np.int64(1)]).names == ("b",)  # type: ignore[list-item]
 
 
 @given(st.integers(1, 40), st.integers(0, 2**32), st.booleans())
@@ -109,10 +118,44 @@ def test_sample_of_more_rows_than_numpy_can_tell_apart() -> None:
     assert abs(int(part.repeats[1]) - 1000) < 150
 
 
-@pytest.mark.parametrize("n_rows", [0, -1, 5])
+class Places(np.random.Generator):
+    """A generator that chooses the places it was given."""
+
+    def __init__(self, places: list[int]) -> None:
+        super().__init__(np.random.PCG64(0))
+        self._places = np.array(places)
+
+    def choice(self, a: object, *_: object, **__: object) -> np.ndarray[tuple[int], np.dtype[np.int64]]:  # type: ignore[override]
+        assert a == 10**9 + 6
+        return self._places
+
+
+def test_each_place_belongs_to_the_row_that_holds_it() -> None:
+    data = Dataset.from_codes([[0, 1, 2, 3], [0, 1, 0, 1]], repeats=[3, 10**9, 1, 2])
+    end = 10**9 + 3  # row 0 holds the places 0..2, row 1 those up to end - 1, row 2 end, row 3 the two after it
+    for places, drawn in (
+        ([0, 1, 2], {0: 3}),
+        ([2, 3], {0: 1, 1: 1}),
+        ([3, end - 1], {1: 2}),
+        ([end, end + 1, end + 2], {2: 1, 3: 2}),
+        ([0, 2, 3, end - 1, end, end + 1], {0: 2, 1: 2, 2: 1, 3: 1}),
+    ):
+        part = data.sample(len(places), Places(places))
+        assert part.repeats is not None
+        assert dict(zip(part.columns[0].tolist(), part.repeats.tolist(), strict=True)) == drawn
+
+
+@pytest.mark.parametrize("n_rows", [0, -1, 5, 2.5, True, "2"])
 def test_sample_refuses_what_it_cannot_draw(n_rows: int) -> None:
-    with pytest.raises(InputError, match="from 1 to 4"):
+    with pytest.raises(InputError, match="n_rows must be a whole number from 1 to 4"):
         small().sample(n_rows, 0)
+
+
+@pytest.mark.parametrize("seed", [-1, None, 1.5, "1"])
+def test_sample_refuses_what_is_no_seed(seed: int) -> None:
+    with pytest.raises(InputError, match=r"seed must be an integer of at least 0 or a .*Generator; got"):
+        small().sample(3, seed)
+    assert_same(small().sample(3, np.uint8(7)), small().sample(3, 7))  # type: ignore[arg-type]
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(1, 3)), min_size=1, max_size=30))
@@ -197,6 +240,9 @@ def test_every_rule_of_the_record_is_checked(parts: dict[str, object], message: 
         (np.array([0, 1]), {}, "2-D array of integers"),
         ([[0, 1], [0]], {}, "of one length"),
         ([], {}, "2-D array of integers"),
+        (3, {}, "2-D array of integers"),
+        (None, {}, "2-D array of integers"),
+        ([[0, [1, 2]], [0, 1]], {}, "2-D array of integers"),
         (CODES, {"cards": [2, 2]}, "one entry for each of the 3 columns"),
         (CODES, {"cards": [2, 2, 2]}, "column 2 of codes must hold codes from 0 to 1; got 2"),
         (CODES - 1, {}, "got -1"),

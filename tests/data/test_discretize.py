@@ -130,8 +130,11 @@ def test_labels_have_as_many_digits_as_it_takes() -> None:
     ("options", "message"),
     [
         ({"method": "entropy"}, "method must be 'width' or 'frequency'; got 'entropy'"),
-        ({"bins": 0}, "bins must be from 1 to 65,535; got 0"),
-        ({"bins": 70_000}, "bins must be from 1"),
+        ({"bins": 0}, "bins must be a whole number from 1 to 65,535; got 0"),
+        ({"bins": 70_000}, "bins must be a whole number from 1"),
+        ({"bins": 2.5}, r"bins must be a whole number from 1 to 65,535; got 2\.5"),
+        ({"bins": True}, "bins must be a whole number"),
+        ({"bins": "3"}, "bins must be a whole number from 1 to 65,535; got '3'"),
         ({"columns": ["label"]}, "must name continuous variables; 'label' has 2 states"),
         ({"cuts": {"label": [1]}}, "must name continuous variables; 'label' has 2 states"),
         ({"columns": "x"}, r"Use \['x'\]"),
@@ -145,6 +148,12 @@ def test_labels_have_as_many_digits_as_it_takes() -> None:
 def test_bad_settings(data: Dataset, options: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         discretize(data, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("source", [{"x": [0.5, 1.5]}, np.zeros((2, 2)), "t.csv", None])
+def test_what_is_no_data_set(source: Dataset) -> None:
+    with pytest.raises(InputError, match=r"dataset must be a Dataset; got a \w+\. .* mnlearn\.read first"):
+        discretize(source)
 
 
 def test_unknown_columns(data: Dataset) -> None:

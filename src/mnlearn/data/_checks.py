@@ -105,7 +105,10 @@ def code_columns(codes: ArrayLike | Sequence[ArrayLike]) -> list[NDArray[np.inte
     if isinstance(codes, np.ndarray):
         columns = list(codes.T) if codes.ndim == 2 else []
     else:
-        columns = [np.asarray(column) for column in codes]  # type: ignore[union-attr]
+        try:
+            columns = [np.asarray(column) for column in codes]  # type: ignore[union-attr]
+        except (TypeError, ValueError):  # no list, or a column with lists inside
+            columns = []
     shapes = sorted({column.shape for column in columns})
     kinds = {column.dtype.kind for column in columns}
     if len(shapes) != 1 or len(shapes[0]) != 1 or kinds - set("biu"):
@@ -114,6 +117,20 @@ def code_columns(codes: ArrayLike | Sequence[ArrayLike]) -> list[NDArray[np.inte
             f"shapes {shapes or type(codes).__name__}. Use read(...) for other data."
         )
     return columns
+
+
+def is_whole(value: object) -> bool:
+    """Whether it is an integer, of Python or NumPy; true and false are not."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def generator(seed: object) -> np.random.Generator:
+    """The generator of a seed; a generator is taken as it is, and moves on."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"seed must be an integer of at least 0 or a numpy.random.Generator; got {seed!r}.")
+    return np.random.default_rng(int(seed))
 
 
 def whole_numbers(what: str, values: ArrayLike, length: int) -> NDArray[np.int64]:

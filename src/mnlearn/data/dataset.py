@@ -177,7 +177,7 @@ class Dataset:
         Dataset
             A view of this one.
         """
-        if isinstance(variables, str):
+        if isinstance(variables, str) or not isinstance(variables, Iterable):
             raise InputError(f"variables must be a list of names or positions; got {variables!r}. Use [{variables!r}].")
         chosen = [self._position(variable) for variable in variables]
         if not chosen or len(set(chosen)) < len(chosen):
@@ -208,12 +208,12 @@ class Dataset:
         Dataset
             The drawn rows in their old order, with all the declared states.
         """
-        if not 1 <= n_rows <= self.n_rows:
+        if not _checks.is_whole(n_rows) or not 1 <= n_rows <= self.n_rows:
             raise InputError(
-                f"n_rows must be from 1 to {self.n_rows}, the rows there are; got {n_rows}. "
+                f"n_rows must be a whole number from 1 to {self.n_rows}, the rows there are; got {n_rows!r}. "
                 "Rows are drawn without replacement: ask for fewer."
             )
-        generator = np.random.default_rng(seed)
+        generator = _checks.generator(seed)
         if self.repeats is None:
             kept = np.sort(generator.choice(self.n_records, size=n_rows, replace=False, shuffle=False))
             return self._rows(kept, None)
@@ -245,6 +245,10 @@ class Dataset:
         """Position of a variable given by name or by position."""
         if isinstance(variable, str):
             return self.index(variable)
+        if not _checks.is_whole(variable):
+            raise InputError(
+                f"variables must be names or whole numbers, positions from 0; got {variable!r}. Use one of these."
+            )
         if not 0 <= variable < self.n_variables:
             raise UnknownNameError(
                 f"variable {variable} does not exist. Positions go from 0 to {self.n_variables - 1}."

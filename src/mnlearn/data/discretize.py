@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mnlearn.data._checks import MAX_STATES, code_type
+from mnlearn.data._checks import MAX_STATES, code_type, is_whole
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import DataError, InputError
 
@@ -59,6 +59,10 @@ def discretize(
     >>> discretize(data, bins=2).cuts["x"]
     array([1.5])
     """
+    if not isinstance(dataset, Dataset):
+        raise InputError(
+            f"dataset must be a Dataset; got a {type(dataset).__name__}. Make one of it with mnlearn.read first."
+        )
     if method not in ("width", "frequency"):
         raise InputError(
             f"method must be 'width' or 'frequency'; got {method!r}. Give your own cuts with cuts={{...}}."
@@ -174,8 +178,8 @@ def _chosen(dataset: Dataset, given: Mapping[str, object], columns: Sequence[str
 
 def _check_bins(bins: int) -> None:
     """A number of states that a variable may have."""
-    if not 1 <= bins <= MAX_STATES:
-        raise InputError(f"bins must be from 1 to {MAX_STATES:,}; got {bins}.")
+    if not is_whole(bins) or not 1 <= bins <= MAX_STATES:
+        raise InputError(f"bins must be a whole number from 1 to {MAX_STATES:,}; got {bins!r}.")
 
 
 def _finite(values: ArrayLike) -> NDArray[np.float64]:
