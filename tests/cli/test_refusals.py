@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,8 @@ FILES: dict[str, tuple[bytes, str]] = {
     "mixed types": (b"a,b\n0,1\n1,2\n0,red\n1,7\n", "'b'"),
     "not UTF-8": (b"a,b\n0,caf\xe9\n1,tea\n", "UTF-8"),
     "one column": (b"a\n0\n1\n", ""),
+    "gzipped": (gzip.compress(b"a,b\n0,1\n"), "looks gzipped. Name it data.csv.gz."),
+    "quote never closed": (b'a,b\n0,1\n1,"0\n0,1\n', "never closed in the row that begins on line 3"),
     "other delimiter": (b"a;b\n0;1\n1;0\n", "pass --delimiter ';'"),
 }
 PYTHON = re.compile(r"\b(missing|missing_values|types|columns|delimiter|discretize|format)=")
@@ -57,6 +61,8 @@ def test_what_is_no_file_is_refused(run: Any, tmp_path: Path, verb: tuple[str, .
     assert "is a directory" in run(first, tmp_path, *others).refusal()
     assert "Did you mean 'survey.csv'?" in run(first, tmp_path / "survy.csv", *others).refusal()
     assert "must end in one of" in run(first, __file__, *others).refusal()
+    os.mkfifo(tmp_path / "pipe.csv")
+    assert "Save it to disk first" in run(first, tmp_path / "pipe.csv", *others).refusal()
 
 
 def test_truncated_parquet_is_refused(run: Any, tmp_path: Path) -> None:
@@ -97,13 +103,14 @@ def test_too_many_categories_are_refused(run: Any, tmp_path: Path) -> None:
         (("a", "c", "--test", "bayes", "--alpha", "0.1"), "alpha is no setting of the test bayes, which takes prior"),
         (("a", "c", "--test", "mi", "--permutations", "0"), "permutations must be at least 1"),
         (("a", "c", "--missing", "ignore"), "missing must be one of 'error', 'drop_rows', 'category'; got 'ignore'"),
-        (("a", "height", "--discretize", "depth"), "method must be 'width' or 'frequency'"),
+        (("a", "height", "--discretize", "w"), "--discretize must be width or frequency; got 'w'."),
         (("a", "c", "--bins", "3"), "bins is for --discretize width or --discretize frequency"),
         (("a", "c", "--categorical", "a", "--continuous", "a"), "a column must have one type; got 'a'"),
         (("a", "c", "--categorical", "zz"), "--categorical or --continuous: column 'zz' does not exist"),
         (("a", "c", "--repeats", "zz"), "--repeats: column 'zz' does not exist"),
         (("a", "c", "--repeats", "a"), "repeats must name a column that is not in the question"),
         (("a", "c", "--delimiter", "ab"), "delimiter must be one character"),
+        (("a", "c", "--delimiter", "é"), "delimiter must be one character, ASCII"),
         (("a", "coin", "--continuous", "coin"), "'coin'"),
     ],
 )

@@ -56,6 +56,10 @@ def test_probabilities(log_p: float, shown: str) -> None:
         ("pass delimiter=';'.", "pass --delimiter ';'."),
         ("Leave it out by listing the others in columns=[...].", "Leave it out."),
         ("use test='pcor'", "use --test pcor"),
+        (
+            "method must be 'width' or 'frequency'; got 'w'. Give your own cuts with cuts={...}.",
+            "--discretize must be width or frequency; got 'w'.",
+        ),
     ],
 )
 def test_arguments_become_options(message: str, words: str) -> None:

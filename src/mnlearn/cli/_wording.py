@@ -74,6 +74,10 @@ _TRANSLATIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]
         (r"missing_values=\[([^\]]*)\]", _missing_values),
         (rf"types=\{{({_LABEL}): '(categorical|continuous)'\}}", _type_of_column),
         (r"\b(missing|discretize|test)='(\w+)'", r"--\1 \2"),
+        (
+            rf"^method must be 'width' or 'frequency'; got ({_LABEL})\..*",
+            r"--discretize must be width or frequency; got \1.",
+        ),
         (rf"\bdelimiter=({_LABEL})", lambda match: f"--delimiter {_quoted(match[1])}"),
         (r"^types: ", "--categorical or --continuous: "),
         (r"^repeats: ", "--repeats: "),
