@@ -79,15 +79,8 @@ def _check_target(source: Path, target: Path) -> None:
 
 def _write(target: str, to_format: str | None, named: NamedGraph) -> list[str]:
     """Write the graph, without the numbers on its edges if the format cannot carry them; return the names of those."""
-    from mnlearn.graphs import write_graph
+    from mnlearn.graphs.formats import carries_numbers, write_graph
 
-    try:
-        write_graph(target, named.graph, named.names, format=to_format, attributes=named.attributes)
-    except FileError:
-        raise
-    except InputError:
-        if not named.attributes:
-            raise
-        write_graph(target, named.graph, named.names, format=to_format)
-        return sorted({key for numbers in named.attributes.values() for key in numbers})
-    return []
+    carried = named.attributes if carries_numbers(target, to_format) else {}
+    write_graph(target, named.graph, named.names, format=to_format, attributes=carried)
+    return [] if carried else sorted({key for numbers in named.attributes.values() for key in numbers})

@@ -30,7 +30,7 @@ from mnlearn.graphs._named import Attributes, NamedGraph, foreign_errors
 from mnlearn.graphs._text import parse_adjacency, parse_edge_list, render_adjacency, render_edge_list
 from mnlearn.graphs.graph import Graph
 
-__all__ = ["FORMATS", "Attributes", "NamedGraph", "read_graph", "write_graph"]
+__all__ = ["FORMATS", "Attributes", "NamedGraph", "carries_numbers", "read_graph", "write_graph"]
 
 
 class _Format(NamedTuple):
@@ -40,11 +40,12 @@ class _Format(NamedTuple):
     extensions: tuple[str, ...]
     parse: Callable[[str], NamedGraph]
     render: Callable[[NamedGraph], str]
+    carries_numbers: bool = True
 
 
 _FORMATS = {
-    "edges": _Format("an edge list", (".edges", ".tsv", ".txt"), parse_edge_list, render_edge_list),
-    "csv": _Format("an adjacency CSV", (".csv",), parse_adjacency, render_adjacency),
+    "edges": _Format("an edge list", (".edges", ".tsv", ".txt"), parse_edge_list, render_edge_list, False),
+    "csv": _Format("an adjacency CSV", (".csv",), parse_adjacency, render_adjacency, False),
     "graphml": _Format("GraphML", (".graphml",), parse_graphml, render_graphml),
     "gml": _Format("GML", (".gml",), parse_gml, render_gml),
     "dot": _Format("DOT", (".dot", ".gv"), parse_dot, render_dot),
@@ -125,6 +126,11 @@ def write_graph(
     labels = map(str, range(graph.n_variables)) if names is None else names
     text = chosen.render(NamedGraph(graph, tuple(labels), attributes or {}))
     _replace(path, text)
+
+
+def carries_numbers(path: str | os.PathLike[str], format: str | None = None) -> bool:
+    """Whether a file of this name, or of this format, can carry numbers on its edges."""
+    return _chosen(path, format).carries_numbers
 
 
 def _chosen(path: str | os.PathLike[str], format: str | None) -> _Format:

@@ -1,0 +1,5 @@
+"""Output: results in the words of the data."""
+
+from mnlearn.output.learned import Learned, LearnedEdge
+
+__all__ = ["Learned", "LearnedEdge"]

@@ -1,0 +1,132 @@
+"""A learned network with the names of its variables: what `mnlearn.learn` returns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mnlearn.errors import unknown_name
+from mnlearn.graphs.formats import carries_numbers, write_graph
+from mnlearn.graphs.graph import Graph
+from mnlearn.protocols import Question, Result
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+class LearnedEdge(NamedTuple):
+    """One edge by name, with its support on the judge's own log scale; a list of them makes a data frame."""
+
+    u: str
+    v: str
+    support: float | None
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a method found in the data, by name.
+
+    Attributes
+    ----------
+    method
+        The name of the method.
+    names
+        The variables, in the order of the data.
+    result
+        The record of the search itself, by index.
+
+    Examples
+    --------
+    >>> from mnlearn.graphs.graph import Graph
+    >>> chain = Result(Graph.from_edges(3, [(0, 1), (1, 2)]), None, {(0, 1): -9.0, (1, 2): -4.0}, True, {"asked": 5})
+    >>> learned = Learned("gsmn", ("rain", "wet", "slippery"), chain)
+    >>> [(edge.u, edge.v) for edge in learned.edges()]
+    [('rain', 'wet'), ('wet', 'slippery')]
+    >>> learned.blanket("wet")
+    ('rain', 'slippery')
+    """
+
+    method: str
+    names: tuple[str, ...]
+    result: Result
+
+    @property
+    def graph(self) -> Graph:
+        """The learned structure, by index."""
+        return self.result.graph
+
+    @property
+    def converged(self) -> bool:
+        """Whether the search came to its own end."""
+        return self.result.converged
+
+    @property
+    def cost(self) -> Mapping[str, float]:
+        """What the search asked and how long it took."""
+        return self.result.cost
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """Enough to run it again."""
+        return self.result.settings
+
+    @property
+    def trace(self) -> tuple[Question, ...] | None:
+        """Every question in order, when the search was told to keep them (`keep_trace=True`)."""
+        return self.result.trace
+
+    def edges(self) -> list[LearnedEdge]:
+        """The edges, the best supported first: the smaller its log p or log posterior of independence, the better."""
+        support = self.result.support
+        found = sorted(self.graph.edges, key=lambda edge: (support.get(edge, 0.0), edge))
+        return [LearnedEdge(self.names[u], self.names[v], support.get((u, v))) for u, v in found]
+
+    def blanket(self, name: str) -> tuple[str, ...]:
+        """The neighbours of a variable: given them it is independent of all others."""
+        if name not in self.names:
+            raise unknown_name("variable", name, self.names)
+        return tuple(self.names[v] for v in sorted(self.graph.neighbors(self.names.index(name))))
+
+    def adjacency(self) -> csr_array:
+        """The graph as a symmetric SciPy sparse matrix, in the order of `names`."""
+        return self.graph.adjacency()
+
+    def to_networkx(self) -> Any:
+        """The graph as a networkx graph with the variables' names."""
+        return self.graph.to_networkx(self.names)
+
+    def save(self, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+        """Write the graph to a file, the support of each edge with it where the format can carry numbers.
+
+        Parameters
+        ----------
+        path
+            Where to write; the extension tells the format.
+        format
+            One of `mnlearn.graphs.FORMATS`, when the extension does not tell.
+        """
+        support = {edge: {"support": value} for edge, value in self.result.support.items()}
+        kept = support if carries_numbers(path, format) else None
+        write_graph(path, self.graph, self.names, format=format, attributes=kept)
+
+    def to_dict(self) -> dict[str, object]:
+        """The document that `mnlearn learn --json` prints; `support` is in the order of `edges`."""
+        edges = self.edges()
+        return {
+            "method": self.method,
+            "variables": list(self.names),
+            "edges": [[edge.u, edge.v] for edge in edges],
+            "support": [edge.support for edge in edges],
+            "converged": self.converged,
+            "cost": dict(self.cost),
+            "settings": dict(self.settings),
+        }
+
+    def __str__(self) -> str:
+        """What was found, in one line."""
+        ended = "" if self.converged else "; stopped before its end"
+        asked = int(self.cost.get("asked", 0))
+        n, m = len(self.names), self.graph.n_edges
+        return f"{self.method}: {m} edge{'s' * (m != 1)} among {n} variables, {asked} tests{ended}"
