@@ -36,7 +36,8 @@ from mnlearn.independence import (
     Remembered,
     SeparationOracle,
 )
-from mnlearn.pipeline import make_test
+from mnlearn.output import Learned
+from mnlearn.pipeline import learn, make_test
 from mnlearn.questions import TestResult, dependences, independence_test
 from mnlearn.statistics import Counts, Moments, kernels
 
@@ -53,6 +54,7 @@ __all__ = [
     "GTest",
     "Graph",
     "InputError",
+    "Learned",
     "MissingDependencyError",
     "MnlearnError",
     "MnlearnWarning",
@@ -70,6 +72,7 @@ __all__ = [
     "discretize",
     "independence_test",
     "kernels",
+    "learn",
     "make_test",
     "overview",
     "read",

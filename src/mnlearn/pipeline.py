@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, TypedDict, Unpack
+import logging
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack, cast
 
-from mnlearn.data import Dataset
+from mnlearn.algorithms.gsimn import GSIMN
+from mnlearn.algorithms.gsimn_fch import GSIMNFCH
+from mnlearn.algorithms.gsmn import GSMN, GSMNStar
+from mnlearn.algorithms.hiton import HHCMN
+from mnlearn.algorithms.pc import PC
+from mnlearn.data import Dataset, read
 from mnlearn.data.discretize import discretize as discretize_dataset
 from mnlearn.errors import InputError, UnsuitableError, unknown_name
 from mnlearn.independence import BayesianTest, ChiSquare, GTest, MutualInformation, PartialCorrelation
-from mnlearn.protocols import ExplainedTest
+from mnlearn.output.learned import Learned
+from mnlearn.protocols import SILENT, ExplainedTest, IndependenceTest, Learner, Monitor
 from mnlearn.statistics import Counts, Moments
 from mnlearn.statistics.kernels import DofRule
 
-__all__ = ["DEFAULT_ALPHA", "TESTS", "TestSettings", "discretized", "make_test"]
+__all__ = [
+    "DEFAULT_ALPHA",
+    "DEFAULT_METHOD",
+    "METHODS",
+    "TESTS",
+    "TestSettings",
+    "discretized",
+    "learn",
+    "make_test",
+    "method_settings",
+]
+
+_log = logging.getLogger(__name__)
 
 DEFAULT_ALPHA: float = ChiSquare.alpha
 """The level of every test that has one, when none is given."""
@@ -102,6 +122,126 @@ def make_test(name: str | None, dataset: Dataset, **settings: Unpack[TestSetting
             )
     _check_types(chosen, dataset)
     return named.judge(named.statistics(dataset), **settings)
+
+
+class _NamedMethod(NamedTuple):
+    """A method by name: its title, and the class that holds its settings."""
+
+    title: str
+    learner: Callable[..., Learner[IndependenceTest]]
+
+
+METHODS: Mapping[str, _NamedMethod] = {
+    "gsmn": _NamedMethod("grow-shrink, restarting", GSMN),
+    "gsmn*": _NamedMethod("grow-shrink with examined order and propagation", GSMNStar),
+    "gsimn": _NamedMethod("grow-shrink that infers tests from tests", GSIMN),
+    "gsimn-fch": _NamedMethod("grow-shrink with complete forward chaining; few variables", GSIMNFCH),
+    "hhc-mn": _NamedMethod("HITON-PC blankets, joined", HHCMN),
+    "pc": _NamedMethod("PC, order independent", PC),
+}
+"""Every method that learns a structure, by name."""
+
+DEFAULT_METHOD = "gsimn"
+
+
+def learn(
+    data: object,
+    method: str | None = None,
+    *,
+    test: str | None = None,
+    columns: Sequence[str] | None = None,
+    types: Mapping[str, Literal["categorical", "continuous"]] | None = None,
+    levels: Mapping[str, Sequence[Hashable]] | None = None,
+    missing: Literal["error", "drop_rows", "category"] = "error",
+    missing_values: Iterable[Hashable] = (),
+    repeats: str | None = None,
+    delimiter: str | None = None,
+    discretize: Literal["width", "frequency"] | None = None,
+    bins: int | None = None,
+    monitor: Monitor = SILENT,
+    **settings: Any,
+) -> Learned:
+    """Learn the structure of a Markov network from data.
+
+    Parameters
+    ----------
+    data
+        Whatever `mnlearn.data.read` accepts.
+    method
+        One of `METHODS`; gsimn by default.
+    test
+        One of `TESTS`; by default chi2 for categorical variables and pcor for continuous ones.
+    columns, types, levels, missing, missing_values, repeats, delimiter
+        As for `mnlearn.data.read`.
+    discretize, bins
+        Turn continuous columns into categorical ones; as `method` and `bins` of `mnlearn.data.discretize`.
+    monitor
+        Hears the progress, and may stop the search.
+    **settings
+        Settings of the test (see `make_test`) and of the method (the fields of its class).
+
+    Returns
+    -------
+    Learned
+        The network by name, with the cost of the search.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such method or test.
+    InputError
+        If neither the method nor the test has such a setting, or its value breaks a rule.
+    UnsuitableError
+        If the test does not fit the types of the variables.
+
+    Examples
+    --------
+    >>> from mnlearn.simulate import example
+    >>> learned = learn(example(2000, seed=1).columns(), alpha=0.01)
+    >>> learned.blanket("fatigue")
+    ('poor_sleep', 'exercise')
+    """
+    chosen = DEFAULT_METHOD if method is None else method
+    if chosen not in METHODS:
+        raise unknown_name("method", chosen, METHODS)
+    own, of_test = _split_settings(chosen, settings)
+    learner = METHODS[chosen].learner(**own)
+    dataset = read(
+        data,
+        columns=columns,
+        types=types,
+        levels=levels,
+        missing=missing,
+        missing_values=missing_values,
+        repeats=repeats,
+        delimiter=delimiter,
+    )
+    if dataset.missing.counts:
+        _log.info("%s", dataset.missing)
+    judge = make_test(test, discretized(dataset, discretize, bins), **of_test)
+    if method is None:
+        _log.info("no method was named: using %s with the test %s", chosen, judge.name)
+    found = learner.learn(judge, monitor)
+    described = {"method": chosen, "test": judge.name, **of_test, **found.settings}
+    return Learned(chosen, dataset.names, replace(found, settings=described))
+
+
+def method_settings(method: str) -> dict[str, Any]:
+    """The settings of a method with their defaults, by name."""
+    return {field.name: field.default for field in fields(cast(Any, METHODS[method].learner))}
+
+
+def _split_settings(method: str, settings: Mapping[str, Any]) -> tuple[dict[str, Any], TestSettings]:
+    """Settings of the method, settings of the test; what is neither is refused."""
+    own, of_test = set(method_settings(method)), set(TestSettings.__annotations__)
+    for name in settings:
+        if name not in own | of_test:
+            raise InputError(
+                f"{name} is no setting of the method {method}, which takes {', '.join(sorted(own))}, nor of a test: "
+                f"{', '.join(sorted(of_test))}. Drop {name}, or choose another method."
+            )
+    mine = {name: value for name, value in settings.items() if name in own}
+    return mine, cast(TestSettings, {name: value for name, value in settings.items() if name not in own})
 
 
 def discretized(dataset: Dataset, method: Literal["width", "frequency"] | None, bins: int | None) -> Dataset:

@@ -101,7 +101,7 @@ def test_too_many_categories_are_refused(run: Any, tmp_path: Path) -> None:
         (("a", "c", "--dof", "every"), "dof rule 'every' does not exist"),
         (("a", "c", "--prior", "0.5"), "prior is no setting of the test chi2, which takes alpha, dof"),
         (("a", "c", "--test", "bayes", "--alpha", "0.1"), "alpha is no setting of the test bayes, which takes prior"),
-        (("a", "c", "--test", "mi", "--permutations", "0"), "permutations must be at least 1"),
+        (("a", "c", "--test", "mi", "--permutations", "0"), "permutations must be a whole number, at least 1"),
         (("a", "c", "--missing", "ignore"), "missing must be one of 'error', 'drop_rows', 'category'; got 'ignore'"),
         (("a", "height", "--discretize", "w"), "--discretize must be width or frequency; got 'w'."),
         (("a", "c", "--bins", "3"), "bins is for --discretize width or --discretize frequency"),

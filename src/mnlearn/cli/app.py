@@ -15,6 +15,7 @@ import typer
 from mnlearn import __version__
 from mnlearn.cli import _output
 from mnlearn.cli._options import Debug
+from mnlearn.cli._progress import EXIT_INTERRUPTED
 from mnlearn.cli._wording import in_our_words, sentence
 from mnlearn.cli.ask import EXAMPLES as TEST_EXAMPLES
 from mnlearn.cli.ask import ask
@@ -24,9 +25,11 @@ from mnlearn.cli.demo import EXAMPLES as DEMO_EXAMPLES
 from mnlearn.cli.demo import demo
 from mnlearn.cli.info import EXAMPLES as INFO_EXAMPLES
 from mnlearn.cli.info import info
+from mnlearn.cli.learn import EXAMPLES as LEARN_EXAMPLES
+from mnlearn.cli.learn import learn
 from mnlearn.errors import MnlearnError
 
-EXIT_BUG, EXIT_REFUSED, EXIT_INTERRUPTED = 1, 2, 130
+EXIT_BUG, EXIT_REFUSED = 1, 2
 
 # The parent of BadParameter has moved between versions of typer; its place in the family has not.
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
@@ -37,6 +40,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
 )
+app.command("learn", epilog=LEARN_EXAMPLES)(learn)
 app.command("test", epilog=TEST_EXAMPLES)(ask)
 app.command("info", epilog=INFO_EXAMPLES)(info)
 app.command("convert", epilog=CONVERT_EXAMPLES)(convert)

@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from mnlearn.data import Dataset
+    from mnlearn.output import Learned
     from mnlearn.questions import TestResult
     from mnlearn.simulate.example import Example
 
+METHOD, ALPHA = "gsimn", 0.01
 PAIRS_SHOWN = 15
 
 EXAMPLES = """\b
@@ -55,9 +57,11 @@ def demo(
 ) -> None:
     """Try mnlearn on a survey drawn from a known network.
 
-    Writes the survey and the network to files, shows what is in the survey, and tests what goes with what.
+    Writes the survey and the network to files, shows what is in the survey, tests what goes with what, and learns
+    the network back.
     """
     from mnlearn.data import overview, read
+    from mnlearn.pipeline import learn
     from mnlearn.questions import dependences
     from mnlearn.simulate.example import example
 
@@ -66,17 +70,20 @@ def demo(
     dataset = read(data)
     seen, pairs = overview(dataset), dependences(dataset)
     found = _separation(dataset, survey, pairs)
+    learned = learn(dataset, METHOD, alpha=ALPHA)
+    learned.save(out / "learned.graphml")
     commands = _commands(data, truth, found)
     if as_json:
         listed = [pair.to_dict() | {"edge": _is_edge(survey, pair)} for pair in pairs]
         examples = None if found is None else {name: result.to_dict() for name, result in found._asdict().items()}
-        files = {"data": str(data), "truth": str(truth)}
+        files = {"data": str(data), "truth": str(truth), "learned": str(out / "learned.graphml")}
         show_json(
             {
                 "files": files,
                 "info": seen.as_dict(),
                 "dependences": listed,
                 "separation": examples,
+                "learned": learned.to_dict(),
                 "commands": commands,
             }
         )
@@ -85,7 +92,21 @@ def demo(
     show(*describe(seen))
     say(f"\nThe strongest pairwise dependences, of {counted(len(pairs), 'pair')} (chi2, nothing given):")
     show(_strongest(survey, pairs[:PAIRS_SHOWN]))
-    say("\n".join([*_story(found), "Next:", *(f"  {command}" for command in commands)]))
+    say("\n".join(_story(found)))
+    say(f"{_comparison(survey, learned)} Wrote {out / 'learned.graphml'}.")
+    say("\n".join(["\nNext:", *(f"  {command}" for command in commands)]))
+
+
+def _comparison(survey: Example, learned: Learned) -> str:
+    """How near the learned network comes to the true one."""
+    true, found = set(survey.graph.edges), set(learned.graph.edges)
+    wrong = [f"{survey.names[u]} - {survey.names[v]}" for u, v in sorted(found - true)]
+    missed = [f"{survey.names[u]} - {survey.names[v]}" for u, v in sorted(true - found)]
+    parts = [f"{len(true & found)} of the {len(true)} true edges"]
+    parts += [f"{len(wrong)} that {'is' if len(wrong) == 1 else 'are'} not there ({', '.join(wrong)})"] if wrong else []
+    parts += [f"missing {', '.join(missed)}"] if missed else []
+    asked = int(learned.cost["asked"])
+    return f"Learned from the answers alone, by {METHOD} in {asked} tests at level {ALPHA}: {'; '.join(parts)}."
 
 
 def _write(out: Path, survey: Example) -> tuple[Path, Path]:
@@ -173,6 +194,7 @@ def _commands(data: Path, truth: Path, found: Separation | None) -> list[str]:
     if found is not None:
         x, y, (z,) = found.conditional.x, found.conditional.y, found.conditional.given
     return [
+        f"mnlearn learn {table} --method {METHOD} --alpha {ALPHA}",
         f"mnlearn test {table} {x} {y}",
         f"mnlearn test {table} {x} {y} --given {z}",
         f"mnlearn test {table} {x} {y} --given {z} --test bayes --json",

@@ -1,0 +1,141 @@
+"""Learning by name: one call from data to a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mnlearn as mn
+from mnlearn.pipeline import METHODS, TESTS, learn, method_settings
+from mnlearn.protocols import Question
+from mnlearn.simulate import example
+
+SURVEY = example(3000, seed=1)
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_every_method_finds_the_example_nearly(method: str) -> None:
+    learned = learn(SURVEY.columns(), method, alpha=0.01)
+    wrong = set(learned.graph.edges) ^ set(SURVEY.graph.edges)
+    assert len(wrong) <= (6 if method == "gsimn-fch" else 3)  # one wrong test, with all its consequences drawn
+    assert learned.method == method
+    assert learned.names == tuple(SURVEY.names)
+    assert learned.converged
+    assert learned.cost["asked"] > 0
+    assert learned.settings["method"] == method
+    assert learned.settings["test"] == "chi2"
+
+
+@pytest.mark.parametrize("test", sorted(set(TESTS) - {"pcor", "mi"}))
+def test_every_discrete_test_serves(test: str) -> None:
+    assert len(set(learn(SURVEY.columns(), "gsmn*", test=test).graph.edges) ^ set(SURVEY.graph.edges)) <= 7
+
+
+def test_continuous_columns_take_partial_correlations() -> None:
+    rng = np.random.default_rng(4)
+    a, b, c = rng.standard_normal((3, 500))
+    table = {"a": a, "b": a + b, "c": a + b + c}  # a - b - c
+    learned = learn(table, alpha=0.001)
+    assert learned.settings["test"] == "pcor"
+    assert [(e.u, e.v) for e in sorted(learned.edges())] == [("a", "b"), ("b", "c")]
+
+
+def test_the_same_settings_run_it_again() -> None:
+    first = learn(SURVEY.columns(), "gsimn", test="g2", alpha=0.02, mirrored=True)
+    settings: dict[str, Any] = dict(first.settings)
+    again = learn(SURVEY.columns(), settings.pop("method"), **settings)
+    assert again.graph == first.graph
+    assert {k: v for k, v in again.cost.items() if k != "seconds"} == {
+        k: v for k, v in first.cost.items() if k != "seconds"
+    }
+
+
+def test_column_order_and_repeats_do_not_matter_to_pc() -> None:
+    columns = SURVEY.columns()
+    turned = dict(reversed(columns.items()))
+    ends = {frozenset((e.u, e.v)) for e in learn(columns, "pc").edges()}
+    assert {frozenset((e.u, e.v)) for e in learn(turned, "pc").edges()} == ends
+    data = mn.read(columns).compact()
+    assert data.n_records < data.n_rows
+    assert {frozenset((e.u, e.v)) for e in learn(data, "pc").edges()} == ends
+
+
+def test_edges_come_best_supported_first_and_blankets_by_name() -> None:
+    learned = learn(SURVEY.columns(), alpha=0.01)
+    support = [edge.support for edge in learned.edges() if edge.support is not None]
+    assert len(support) == learned.graph.n_edges
+    assert support == sorted(support)
+    for name in learned.names:
+        assert {name in learned.blanket(other) for other in learned.blanket(name)} <= {True}
+    with pytest.raises(mn.UnknownNameError, match=r"variable 'fatige' does not exist\. Did you mean 'fatigue'"):
+        learned.blanket("fatige")
+
+
+def test_a_trace_is_kept_on_request() -> None:
+    assert learn(SURVEY.columns()).trace is None
+    trace = learn(SURVEY.columns(), keep_trace=True).trace
+    assert trace
+    assert all(isinstance(question, Question) for question in trace)
+
+
+@pytest.mark.parametrize("name", ["net.graphml", "net.gml", "net.dot", "net.json", "net.edges", "net.csv"])
+def test_saved_networks_read_back_equal(name: str, tmp_path: Path) -> None:
+    learned = learn(SURVEY.columns(), alpha=0.01)
+    learned.save(tmp_path / name)
+    named = mn.read_graph(tmp_path / name)
+    assert (named.graph, named.names) == (learned.graph, learned.names)
+    if name not in ("net.edges", "net.csv"):
+        assert {e: n["support"] for e, n in named.attributes.items()} == pytest.approx(dict(learned.result.support))
+
+
+def test_other_forms() -> None:
+    learned = learn(SURVEY.columns(), alpha=0.01)
+    assert learned.adjacency().sum() == 2 * learned.graph.n_edges
+    assert set(learned.to_networkx().nodes) == set(learned.names)
+    assert str(learned).startswith("gsimn: 13 edges among 12 variables, ")
+    document = learned.to_dict()
+    assert list(document) == ["method", "variables", "edges", "support", "converged", "cost", "settings"]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"method": "gsim"}, mn.UnknownNameError, r"method 'gsim' does not exist\. Did you mean 'gsimn'"),
+        ({"test": "chi"}, mn.UnknownNameError, "test 'chi' does not exist"),
+        ({"alpha": 0.0}, mn.InputError, "alpha must be between 0 and 1"),
+        ({"alpha": 1.0}, mn.InputError, "alpha must be between 0 and 1"),
+        ({"propagate": True}, mn.InputError, "propagate is no setting of the method gsimn"),
+        ({"method": "pc", "max_conditioning": -1}, mn.InputError, "max_conditioning must be None or"),
+        ({"test": "pcor"}, mn.UnsuitableError, "pcor needs continuous variables"),
+        ({"test": "bayes", "alpha": 0.1}, mn.InputError, "alpha is no setting of the test bayes"),
+        ({"columns": ["stress"]}, mn.InputError, "at least 2"),
+    ],
+)
+def test_bad_input_is_refused_at_once(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        learn(SURVEY.columns(), **options)
+
+
+def test_forward_chaining_refuses_many_variables_before_any_test() -> None:
+    table = {f"v{k}": [0, 1, 0, 1] for k in range(40)}
+    with pytest.raises(mn.InputError, match="variables"):
+        learn(table, "gsimn-fch")
+
+
+def test_settings_of_a_method_are_known_with_their_defaults() -> None:
+    assert method_settings("gsmn*")["propagation"] is True
+
+
+def test_a_monitor_stops_the_search_with_the_best_so_far() -> None:
+    class Impatient:
+        def progress(self, done: float, total: float | None, message: str = "") -> None: ...
+
+        def cancelled(self) -> bool:
+            return True
+
+    for method in METHODS:
+        learned = learn(SURVEY.columns(), method, monitor=Impatient())
+        assert not learned.converged

@@ -1,0 +1,56 @@
+"""What the README shows, runs; and it opens with the two commands."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnlearn.cli import main
+
+README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo"]) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_python_runs_and_says_what_the_comments_say() -> None:
+    names: dict[str, Any] = {}
+    blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(block, names)
+    assert names["learned"].blanket("fatigue") == ("poor_sleep", "exercise")
+    assert names["learned"].edges()[0].u == "headaches"
+    assert names["answer"].independent
+    assert names["answer"].log_p == pytest.approx(-0.37, abs=0.01)
+    last = blocks[-1].strip().splitlines()[-1].split("#")[0]
+    assert eval(last, names)
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_commands_run() -> None:
+    commands = re.findall(r"^mnlearn .*$", README, flags=re.MULTILINE)
+    assert len(commands) == 4
+    for command in commands:
+        assert main(shlex.split(command)[1:]) == 0, command
+
+
+def test_it_opens_with_the_two_commands() -> None:
+    opening = README[: README.index("## ")]
+    assert "make demo" in opening
+    assert "make test" in opening
+
+
+def test_its_links_lead_somewhere() -> None:
+    root = Path(__file__).resolve().parent.parent
+    for target in re.findall(r"\]\(([^)]+)\)", README):
+        assert (root / target).exists(), target
