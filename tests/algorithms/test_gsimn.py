@@ -1,0 +1,213 @@
+"""GSIMN: the paper's example and ratios, each rule by hand, and Algorithm 5 question by question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import reference_gsmn
+from mnlearn.algorithms.gsimn import (
+    GSIMN,
+    Answers,
+    dependent_by_strong_union,
+    dependent_by_triangle,
+    independent_by_mirrored_triangle,
+    independent_by_strong_union,
+    independent_by_triangle,
+    members,
+)
+from mnlearn.algorithms.gsmn import GSMNStar
+from mnlearn.data.dataset import Dataset
+from mnlearn.errors import InputError
+from mnlearn.graphs import Graph, random_graph
+from mnlearn.independence import ChiSquare, SeparationOracle
+from mnlearn.statistics import Counts
+from reference_gsmn import FIGURE_1, PaperExample, any_judge, asked_about, lines, visited
+
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"skip_marginal": False},
+    {"propagation": False},
+    {"mirrored": True, "skip_marginal": False},
+    {"seed_dependences": True},
+    {"mirrored": True, "seed_dependences": True, "propagation": False, "skip_marginal": False},
+]
+
+
+def bits(*variables: int) -> int:
+    return sum(1 << v for v in variables)
+
+
+# ---- the paper's example
+
+
+def test_the_grow_phases_of_figure_5() -> None:
+    # The figure shows the grow order of 7 before lines 16-17 would move 5 to its end: no propagation.
+    result = GSIMN(propagation=False, keep_trace=True).learn(PaperExample())
+    assert result.graph == FIGURE_1
+    assert visited(result)[:2] == [5, 7]
+    assert [source for *_, source in asked_about(result, 5, "grow")] == ["data"] * 7
+    assert asked_about(result, 7, "grow") == [
+        (3, set(), False, "dependent_by_triangle"),
+        (4, {3}, False, "dependent_by_triangle"),
+        (6, {3, 4}, False, "dependent_by_triangle"),
+        (5, {3, 4, 6}, False, "dependent_by_strong_union"),
+        (2, {3, 4, 5, 6}, True, "data"),
+        (0, {3, 4, 5, 6}, True, "data"),
+        (1, {3, 4, 5, 6}, True, "data"),
+    ]
+
+
+def test_the_mirrored_triangle_is_the_example_of_figure_4() -> None:
+    # 1 ⟂ 5 | {3, 4} and 5 ⟂̸ 7 | {3, 4, 6} give 1 ⟂ 7 | {3, 4}: when 7 is examined, that is the mirrored direction.
+    result = GSIMN(mirrored=True, propagation=False, keep_trace=True).learn(PaperExample())
+    assert asked_about(result, 7, "grow")[-3:] == [
+        (2, {3, 4, 5, 6}, True, "independent_by_mirrored_triangle"),
+        (0, {3, 4, 5, 6}, True, "data"),
+        (1, {3, 4, 5, 6}, True, "independent_by_mirrored_triangle"),
+    ]
+
+
+def test_with_propagation_the_blanket_of_5_answers_for_7() -> None:
+    result = GSIMN(keep_trace=True).learn(PaperExample())
+    assert (
+        asked_about(result, 7, "grow")[:3]
+        == asked_about(GSIMN(propagation=False, keep_trace=True).learn(PaperExample()), 7, "grow")[:3]
+    )
+    assert asked_about(result, 7, "grow")[-1] == (5, {3, 4, 6}, False, "propagation")
+
+
+# ---- each rule by hand (Figure 4)
+
+
+@pytest.fixture
+def known() -> Answers:
+    answers = Answers(8)
+    answers.add(5, 3, bits(), independent=False)
+    answers.add(5, 4, bits(3), independent=False)
+    answers.add(5, 1, bits(3, 4), independent=True)
+    answers.add(5, 6, bits(3, 4), independent=False)
+    answers.add(5, 7, bits(3, 4, 6), independent=False)
+    return answers
+
+
+def test_dependence_by_strong_union_needs_a_larger_set(known: Answers) -> None:
+    assert dependent_by_strong_union(known, 7, 5, bits(3)) == bits(3, 4, 6)
+    assert dependent_by_strong_union(known, 5, 7, bits(3, 4, 6)) == bits(3, 4, 6)
+    assert dependent_by_strong_union(known, 5, 7, bits(2, 3)) is None
+    assert dependent_by_strong_union(known, 5, 1, bits()) is None
+
+
+def test_dependence_by_triangle_holds_given_what_both_sets_share(known: Answers) -> None:
+    assert dependent_by_triangle(known, 4, 7, bits()) == bits(3)
+    assert dependent_by_triangle(known, 7, 4, bits(3)) == bits(3)
+    assert dependent_by_triangle(known, 4, 7, bits(6)) is None
+    assert dependent_by_triangle(known, 7, 6, bits(3, 4)) == bits(3, 4)
+    assert dependent_by_triangle(known, 7, 1, bits()) is None
+
+
+def test_independence_by_strong_union_needs_a_smaller_set(known: Answers) -> None:
+    assert independent_by_strong_union(known, 1, 5, bits(3, 4, 7)) == bits(3, 4)
+    assert independent_by_strong_union(known, 1, 5, bits(3)) is None
+    assert independent_by_strong_union(known, 5, 7, bits(3, 4, 6)) is None
+
+
+def test_independence_by_triangle_goes_from_x_over_w(known: Answers) -> None:
+    assert independent_by_triangle(known, 1, 7, bits(3, 4)) == bits(3, 4)
+    assert independent_by_triangle(known, 1, 7, bits(3, 4, 6)) == bits(3, 4)
+    assert independent_by_triangle(known, 1, 7, bits(3)) is None
+    assert independent_by_triangle(known, 1, 4, bits(3)) is None
+    assert independent_by_triangle(known, 1, 6, bits(3, 4)) == bits(3, 4)
+    assert independent_by_triangle(known, 7, 1, bits(3, 4)) is None
+    assert independent_by_mirrored_triangle(known, 7, 1, bits(3, 4)) == bits(3, 4)
+
+
+def test_the_same_answer_twice_is_kept_once(known: Answers) -> None:
+    known.add(7, 5, bits(3, 4, 6), independent=False)
+    known.add(7, 5, bits(2), independent=False)
+    assert known.dependent[5][7] == known.dependent[7][5] == (bits(3, 4, 6), bits(2))
+    assert known.partners[5] == bits(3, 4, 6, 7)
+    assert known.strangers[1] == bits(5)
+
+
+def test_a_set_is_its_members() -> None:
+    for variables in (frozenset[int](), frozenset({0}), frozenset({3, 64, 1175})):
+        assert list(members(Answers(2).bits(variables))) == sorted(variables)
+
+
+# ---- the pseudocode, question by question
+
+
+@pytest.mark.parametrize("kind", ["oracle", "data"])
+@pytest.mark.parametrize("seed", range(48))
+def test_gsimn_is_algorithm_5(kind: str, seed: int) -> None:
+    settings = SETTINGS[seed % len(SETTINGS)]
+    twin = reference_gsmn.Concrete(any_judge(kind, seed), infers=True, **settings)
+    graph = twin.run()
+    for ahead in (1, 3, 1024):
+        result = GSIMN(keep_trace=True, ahead=ahead, **settings).learn(any_judge(kind, seed))
+        assert lines(result) == twin.lines
+        assert result.graph == graph
+
+
+# ---- sound, for every setting
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("degree", [1, 2, 4, 8])
+def test_the_oracle_gives_the_true_graph(settings: dict[str, Any], degree: int) -> None:
+    for seed in range(25):
+        truth = random_graph(9 + seed % 6, degree, seed)
+        result = GSIMN(keep_trace=True, **settings).learn(SeparationOracle(truth))
+        assert result.graph == truth
+        assert result.trace is not None
+        assert all(q.independent == truth.separates(q.x, q.y, q.z) for q in result.trace)
+
+
+# ---- the paper's figures
+
+
+@pytest.mark.parametrize(
+    ("n", "n_graphs", "with_propagation", "without"), [(50, 5, 0.64, 0.26), (75, 2, 0.61, 0.24), (100, 1, 0.60, 0.23)]
+)
+def test_weighted_tests_relative_to_gsmn_star(n: int, n_graphs: int, with_propagation: float, without: float) -> None:
+    # [JAIR09, Fig. 6], degree 8: counted with the initial tests, without the savings of line 22.
+    ratios = []
+    for seed in range(n_graphs):
+        oracle = SeparationOracle(random_graph(n, 8, seed))
+        ours = GSIMN(skip_marginal=False).learn(oracle)
+        assert ours.graph == oracle.graph
+        stars = [GSMNStar(skip_marginal=False, propagation=p).learn(oracle).cost["weighted"] for p in (True, False)]
+        ratios.append([ours.cost["weighted"] / star for star in stars])
+    assert np.mean(ratios, axis=0) == pytest.approx([with_propagation, without], abs=0.02)
+
+
+def test_weighted_tests_of_table_1_where_nothing_depends() -> None:
+    # Lenses and baloons, n = 5: 20, the initial tests alone.
+    assert GSIMN().learn(SeparationOracle(Graph.empty(5))).cost["weighted"] == 20
+
+
+# ---- what it returns
+
+
+def test_every_rule_has_its_line_in_the_cost() -> None:
+    plain = GSIMN().learn(SeparationOracle(FIGURE_1)).cost
+    mirrored = GSIMN(mirrored=True).learn(SeparationOracle(FIGURE_1)).cost
+    for rule in ("marginal", "propagation", "dependent_by_strong_union", "independent_by_triangle"):
+        assert f"inferred_{rule}" in plain
+    assert set(mirrored) - set(plain) == {"inferred_independent_by_mirrored_triangle"}
+    assert plain["inferred"] == sum(v for k, v in plain.items() if k.startswith("inferred_"))
+
+
+def test_an_edge_that_no_test_found_has_its_marginal_support() -> None:
+    test = ChiSquare(Counts(Dataset.from_codes([[0, 0, 1, 1] * 9, [0, 0, 1, 0] * 9])))
+    result = GSIMN(seed_dependences=True).learn(test)
+    assert (result.cost["main_asked"], result.cost["inferred_dependent_by_strong_union"]) == (0, 2)
+    assert result.support == {(0, 1): test(0, 1, frozenset()).log_support}
+
+
+def test_bad_settings_are_refused_when_the_learner_is_made() -> None:
+    with pytest.raises(InputError, match="ahead must be at least 1; got -1"):
+        GSIMN(ahead=-1)
