@@ -1,6 +1,7 @@
 // The cost model: which way of counting is cheapest for a scan.
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "scan.hpp"
 
@@ -9,6 +10,8 @@ namespace {
 
 // Set-up per row, in nanoseconds: rows into bitsets, rows into padded lists; and a row of one table counted alone.
 constexpr double kBitsetRow = 1.5, kListRow = 4.0, kAloneRow = 1.5;
+// Numbering the strata: per row, and per row and variable of z. Splitting one word of a bitset by a plane.
+constexpr double kStrataRow = 2.0, kStrataDigit = 0.5, kSplitWord = 1.0;
 
 // The bitsets of all sets may take half a byte a value: within the memory the library promises.
 bool bitsets_fit(const Query& q) {
@@ -30,6 +33,15 @@ double cost_by_columns(const Query& q, std::size_t n_blocks) {
            static_cast<double>(n_blocks) * (rows * q.store.level().vertical_row + sets * q.store.level().vertical_set);
 }
 
+// Positions in ys, in the order of their planes.
+void order_by_planes(const Query& q, std::vector<std::size_t>& positions) {
+    const auto earlier = [&](std::size_t i, std::size_t j) {
+        return q.store.first_plane(q.ys[i]) < q.store.first_plane(q.ys[j]);
+    };
+    if (!std::is_sorted(positions.begin(), positions.end(), earlier))
+        std::stable_sort(positions.begin(), positions.end(), earlier);
+}
+
 }  // namespace
 
 Plan make_plan(const Query& q) {
@@ -41,11 +53,7 @@ Plan make_plan(const Query& q) {
         (possible ? plan.together : plan.alone).push_back(j);
     }
     if (plan.together.empty()) return plan;
-    const auto earlier = [&](std::size_t i, std::size_t j) {
-        return q.store.first_plane(q.ys[i]) < q.store.first_plane(q.ys[j]);
-    };
-    if (!std::is_sorted(plan.together.begin(), plan.together.end(), earlier))
-        std::stable_sort(plan.together.begin(), plan.together.end(), earlier);
+    order_by_planes(q, plan.together);
     std::vector<std::int32_t> ys;
     for (const std::size_t j : plan.together) ys.push_back(q.ys[j]);
     constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -59,6 +67,35 @@ Plan make_plan(const Query& q) {
         plan.together.clear();
     }
     return plan;
+}
+
+Plan all_by_planes(const Query& q) {
+    Plan plan;
+    plan.together.resize(q.ys.size());
+    std::iota(plan.together.begin(), plan.together.end(), std::size_t{0});
+    order_by_planes(q, plan.together);
+    std::vector<std::int32_t> ys;
+    for (const std::size_t j : plan.together) ys.push_back(q.ys[j]);
+    plan.cost_together = cost_by_planes(q, plane_columns(q.store, ys));
+    return plan;
+}
+
+bool planes_suffice(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
+                    std::span<const std::int32_t> z) {
+    if (z.empty() || store.n_records() == 0) return false;  // without strata the planes of x serve as they are
+    const auto has = [&](std::int32_t v) { return v != kConstant && store.has_planes(static_cast<std::size_t>(v)); };
+    if (!has(x) || !std::all_of(z.begin(), z.end(), has) || !std::all_of(ys.begin(), ys.end(), has)) return false;
+    double sets = column_of(store, x).card;
+    for (const std::int32_t v : z) sets *= column_of(store, v).card;
+    if (sets > 4.0 * static_cast<double>(store.n_variables())) return false;  // as in bitsets_fit
+    // Nanoseconds a row, either way; about one group of planes for each y.
+    const double n_ys = static_cast<double>(ys.size()), states = static_cast<double>(store.planes().n_planes);
+    const double groups = std::min(n_ys, states / kLanes + 1.0);
+    const double by_planes = sets / 64.0 * (kSplitWord + groups * store.level().plane_group_word);
+    const double blocks = std::min(n_ys, states / kBlockColumns + 1.0);
+    const double by_columns = kListRow + blocks * store.level().vertical_row;
+    const double counting = std::min(kAloneRow * n_ys, store.row_bits_fit() ? by_columns : kAloneRow * n_ys);
+    return by_planes < kStrataRow + kStrataDigit * static_cast<double>(z.size()) + counting;
 }
 
 }  // namespace mnlearn

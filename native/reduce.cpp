@@ -167,6 +167,14 @@ template <class Scorer> void pairs_by_rows(const AllPairs& all, const Scorer& sc
 void reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys,
             std::span<const std::int32_t> z, int n_threads, double* out) {
     if (ys.empty()) return;
+    if (planes_suffice(store, x, ys, z)) {
+        const PlaneSets ready = sets_from_planes(store, x, z);
+        with_scorer(kernel, facts_of(store, z, ready.strata.count), store.log_tables(), [&](const auto& scorer) {
+            const Query query{store, x, ys, ready.strata, n_threads, out};
+            Scan(query, scorer).run_on(ready);
+        });
+        return;
+    }
     const Strata strata = find_strata(store, z);
     with_scorer(kernel, facts_of(store, z, strata.count), store.log_tables(), [&](const auto& scorer) {
         const Query query{store, x, ys, strata, n_threads, out};

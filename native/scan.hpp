@@ -76,6 +76,11 @@ struct Plan {
     double cost_together = 0.0;
 };
 Plan make_plan(const Query& q);
+Plan all_by_planes(const Query& q);  // for sets that are made already
+
+// Whether sets_from_planes is the cheapest way: everything has planes, and the configurations are few.
+bool planes_suffice(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
+                    std::span<const std::int32_t> z);
 
 template <class Scorer> class Scan {
 public:
@@ -89,6 +94,13 @@ public:
         if (!plan.alone.empty()) run_alone(plan);
     }
 
+    void run_on(const PlaneSets& ready) {
+        ys_.clear();
+        const Plan plan = all_by_planes(q_);
+        for (const std::size_t j : plan.together) ys_.push_back(q_.ys[j]);
+        run_on_bitsets(plan, ready.sets.get(), ready.x);
+    }
+
 private:
     PreparedByCard<Scorer> prepared() const { return {scorer_, q_.card_x(), q_.strata.sizes}; }
     void put(const typename Scorer::Sum& sum, std::size_t j) const {
@@ -96,16 +108,20 @@ private:
     }
 
     void run_by_planes(const Plan& plan) const {
-        const Planes& planes = q_.store.planes();
-        const AlignedWords sets = aligned_words(q_.strata.count * q_.card_x() * planes.words);
+        const AlignedWords sets = aligned_words(q_.strata.count * q_.card_x() * q_.store.planes().words);
         const SetSizes x = q_.strata.count == 1 ? bitsets_of_states(q_.store, q_.x, sets.get())
                                                 : bitsets_of_strata(q_.store, q_.x, q_.strata, sets.get());
+        run_on_bitsets(plan, sets.get(), x);
+    }
+
+    void run_on_bitsets(const Plan& plan, const std::uint64_t* sets, const SetSizes& x) const {
+        const Planes& planes = q_.store.planes();
         const auto blocks = split_blocks(q_.store, ys_);
         parallel_for(blocks.size(), threads_for(plan.cost_together, q_.n_threads), [&](std::size_t b) {
             const auto [begin, end] = blocks[b];
             const PlaneColumns columns = plane_columns(q_.store, std::span(ys_).subspan(begin, end - begin));
             std::vector<std::uint32_t> counts;
-            count_by_planes(q_.store, sets.get(), x.n_sets(), columns, counts);
+            count_by_planes(q_.store, sets, x.n_sets(), columns, counts);
             auto by_card = prepared();
             for (std::size_t k = begin; k < end; ++k) {
                 const std::size_t j = plan.together[k];

@@ -1,5 +1,7 @@
 #include "set_counts.hpp"
 
+#include <algorithm>
+
 namespace mnlearn {
 namespace {
 
@@ -33,6 +35,58 @@ SetSizes bitsets_of_strata(const Store& store, std::int32_t x, const Strata& str
             ++result.sizes[set];
         }
     });
+    return result;
+}
+
+namespace {
+
+// Replaces each set by its parts, one per state of the variable: part `a` of set s lands at s * card + a.
+void split_sets(const Store& store, std::int32_t variable, std::size_t n_sets, AlignedWords& sets) {
+    const Planes& planes = store.planes();
+    const std::size_t words = planes.words, card = column(store, variable).card;
+    AlignedWords parts = aligned_words(n_sets * card * words);
+    for (std::size_t a = 0; a + 1 < card; ++a) {
+        const std::size_t plane = store.first_plane(variable) + a;
+        const std::uint64_t* bits = planes.bits.get() + (plane / kLanes) * words * kLanes + plane % kLanes;
+        for (std::size_t s = 0; s < n_sets; ++s) {
+            std::uint64_t* whole = sets.get() + s * words;  // loses its parts one by one; the rest is the last state
+            std::uint64_t* part = parts.get() + (s * card + a) * words;
+            for (std::size_t w = 0; w < words; ++w) {
+                part[w] = whole[w] & bits[w * kLanes];
+                whole[w] ^= part[w];
+            }
+        }
+    }
+    for (std::size_t s = 0; s < n_sets; ++s)
+        std::copy_n(sets.get() + s * words, words, parts.get() + (s * card + card - 1) * words);
+    sets = std::move(parts);
+}
+
+}  // namespace
+
+PlaneSets sets_from_planes(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
+    const std::size_t words = store.planes().words, n = store.n_records();
+    PlaneSets result{{1, {}, {store.n_rows()}}, {}, aligned_words(words)};
+    for (std::size_t w = 0; w < words; ++w)
+        result.sets[w] = n - w * 64 >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (n - w * 64)) - 1;
+    std::size_t n_configurations = 1;
+    for (const std::int32_t variable : z) {
+        split_sets(store, variable, n_configurations, result.sets);
+        n_configurations *= column(store, variable).card;
+    }
+    Strata& strata = result.strata = {0, {}, {}};
+    for (std::size_t s = 0; s < n_configurations; ++s) {  // those that do not occur are left out, the order is kept
+        const std::uint64_t* set = result.sets.get() + s * words;
+        const std::int64_t size = store.level().count_bits(set, words);
+        if (size == 0) continue;
+        if (strata.count < s) std::copy_n(set, words, result.sets.get() + strata.count * words);
+        strata.sizes.push_back(size);
+        ++strata.count;
+    }
+    split_sets(store, x, strata.count, result.sets);
+    result.x = {column(store, x).card, strata.count, false, {}};
+    for (std::size_t s = 0; s < result.x.n_sets(); ++s)
+        result.x.sizes.push_back(store.level().count_bits(result.sets.get() + s * words, words));
     return result;
 }
 

@@ -29,6 +29,15 @@ struct SetSizes {
 SetSizes bitsets_of_states(const Store& store, std::int32_t x, std::uint64_t* sets);
 SetSizes bitsets_of_strata(const Store& store, std::int32_t x, const Strata& strata, std::uint64_t* sets);
 
+// Both the strata of z and the sets of x, made from planes alone: no look at any single row. For few configurations of
+// variables that all have planes this is ten times cheaper than numbering the strata row by row.
+struct PlaneSets {
+    Strata strata;  // count and sizes only
+    SetSizes x;
+    AlignedWords sets;
+};
+PlaneSets sets_from_planes(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
+
 // As row lists, each padded for the vertical kernel.
 struct SetLists {
     SetSizes x;

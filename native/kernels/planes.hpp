@@ -21,9 +21,13 @@ struct PlaneQuery {
 };
 
 using CountPlanes = void (*)(const PlaneQuery&);
+using CountBits = std::int64_t (*)(const std::uint64_t* set, std::size_t words);  // the size of one bitset
 
 void count_planes_portable(const PlaneQuery& query);
 void count_planes_avx2(const PlaneQuery& query);
 void count_planes_avx512(const PlaneQuery& query);
+std::int64_t count_bits_portable(const std::uint64_t* set, std::size_t words);
+std::int64_t count_bits_avx2(const std::uint64_t* set, std::size_t words);
+std::int64_t count_bits_avx512(const std::uint64_t* set, std::size_t words);
 
 }  // namespace mnlearn

@@ -61,6 +61,20 @@ template <int SETS> void tile(const PlaneQuery& q, std::size_t s, std::size_t g)
 
 }  // namespace
 
+std::int64_t count_bits_avx2(const std::uint64_t* set, std::size_t words) {
+    __m256i sums = _mm256_setzero_si256();
+    std::size_t w = 0;
+    for (; w + 4 <= words; w += 4) {
+        __m256i bytes = nibble_bits(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(set + w)));
+        widen(sums, bytes);
+    }
+    alignas(32) std::int64_t lanes[4];
+    _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), sums);
+    std::int64_t total = lanes[0] + lanes[1] + lanes[2] + lanes[3];
+    for (; w < words; ++w) total += __builtin_popcountll(set[w]);
+    return total;
+}
+
 void count_planes_avx2(const PlaneQuery& q) {
     for (std::size_t g = 0; g < q.n_groups; ++g) {
         std::size_t s = 0;

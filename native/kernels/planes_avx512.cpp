@@ -52,6 +52,19 @@ template <int GROUPS> void column(const PlaneQuery& q, std::size_t g, std::size_
 
 }  // namespace
 
+std::int64_t count_bits_avx512(const std::uint64_t* set, std::size_t words) {
+    __m512i sums = _mm512_setzero_si512();
+    for (std::size_t w = 0; w < words; w += kLanes) {
+        const auto lanes = static_cast<__mmask8>(words - w < kLanes ? (1u << (words - w)) - 1 : 0xff);
+        sums = _mm512_add_epi64(sums, _mm512_popcnt_epi64(_mm512_maskz_loadu_epi64(lanes, set + w)));
+    }
+    alignas(64) std::int64_t lanes[kLanes];  // gcc 12 warns of the reducing intrinsic
+    _mm512_store_si512(lanes, sums);
+    std::int64_t total = 0;
+    for (const std::int64_t lane : lanes) total += lane;
+    return total;
+}
+
 void count_planes_avx512(const PlaneQuery& q) {
     for (std::size_t begin = 0; begin < q.words; begin += kWordBlock) {
         const std::size_t end = q.words - begin < kWordBlock ? q.words : begin + kWordBlock;

@@ -17,6 +17,12 @@ inline std::uint64_t popcount(std::uint64_t v) {
 
 }  // namespace
 
+std::int64_t count_bits_portable(const std::uint64_t* set, std::size_t words) {
+    std::uint64_t total = 0;
+    for (std::size_t w = 0; w < words; ++w) total += popcount(set[w]);
+    return static_cast<std::int64_t>(total);
+}
+
 void count_planes_portable(const PlaneQuery& q) {
     const std::size_t stride = kLanes * q.n_groups;
     for (std::size_t g = 0; g < q.n_groups; ++g) {

@@ -164,22 +164,27 @@ def score_tables(kernel: Kernel, tables: Tables, cards: Sequence[int]) -> FloatA
 def _question(x: int, ys: Indices, z: VarSet) -> tuple[int, NDArray[np.int32], NDArray[np.int32]]:
     """x, ys and z as the core takes them; z in ascending order."""
     try:
-        first = index(x)
-        given = sorted(z)
+        first, given = index(x), [index(v) for v in z]
     except TypeError:
         raise InputError(
             f"x must be the index of a variable and z a set of indices; got x={x!r}, z={z!r}. Use dataset.index(name)."
         ) from None
-    return int(_indices("x", [first])[0]), _indices("ys", ys), _indices("z", given)
+    if max([first, *given]) > _LARGEST_INDEX or min([first, *given]) < 0:
+        raise InputError(f"x and z must hold indices of variables; got x={x}, z={set(z)}. Use dataset.index(name).")
+    given.sort()
+    return first, _indices(ys), np.array(given, dtype=np.int32)
 
 
-def _indices(name: str, variables: Indices) -> NDArray[np.int32]:
-    array = np.asarray(variables)
+def _indices(ys: Indices) -> NDArray[np.int32]:
+    array = np.asarray(ys)
+    if array.dtype == np.int32 and array.ndim == 1:
+        return np.ascontiguousarray(array)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InputError(f"{name} must be a sequence of variable indices; got {variables!r}. Use dataset.index(name).")
-    if array.size and (array.max() > _LARGEST_INDEX or array.min() < -_LARGEST_INDEX):  # would wrap around
-        raise InputError(f"{name} must hold indices of variables; got {array.max()}. Use dataset.index(name).")
-    return np.ascontiguousarray(array, dtype=np.int32)
+        raise InputError(f"ys must be a sequence of variable indices; got {ys!r}. Use dataset.index(name).")
+    narrow = array.astype(np.int32)
+    if (narrow != array).any():  # would wrap around
+        raise InputError(f"ys must hold indices of variables; got {array.max()}. Use dataset.index(name).")
+    return narrow
 
 
 def _thread_count(n_jobs: int | None) -> int:
