@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from math import log
-from typing import Protocol
 
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.protocols import Evidence, Indices, VarSet, Verdict, Verdicts
@@ -28,17 +28,20 @@ def require_answers(judge: str, statistics: object, method: str, way_out: str) -
         )
 
 
-class _Explaining(Protocol):
-    def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence: ...
+class Explained(ABC):
+    """The face our judges share: a single question and a scan are both read off the evidence."""
 
+    @abstractmethod
+    def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
+        """The decision for each y, and the numbers behind it."""
 
-def verdicts(evidence: Evidence) -> Verdicts:
-    """The decisions of a test, supported by its log p or by its log posterior of independence."""
-    support = evidence.log_p if evidence.log_p is not None else evidence.log_independent
-    assert support is not None, "a test computes one of the two"
-    return Verdicts(evidence.independent, support)
+    def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
+        """Is x independent of y given z?"""
+        return self.scan(x, (y,), z).one(0)
 
-
-def one(test: _Explaining, x: int, y: int, z: VarSet) -> Verdict:
-    """A scan of one."""
-    return verdicts(test.evidence(x, (y,), z)).one(0)
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """The same for many y; the support is log p, or the log posterior of independence."""
+        evidence = self.evidence(x, ys, z)
+        support = evidence.log_p if evidence.log_p is not None else evidence.log_independent
+        assert support is not None, "a test computes one of the two"
+        return Verdicts(evidence.independent, support)

@@ -18,17 +18,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from mnlearn.independence._asking import one, require_answers, verdicts
+from mnlearn.independence._asking import Explained, require_answers
 from mnlearn.independence._tails import log1mexp
 from mnlearn.independence.discrete import COUNTS
-from mnlearn.protocols import Evidence, Indices, Kernel, LogOdds, Statistics, VarSet, Verdict, Verdicts
+from mnlearn.protocols import Evidence, Indices, Kernel, LogOdds, Statistics, VarSet
 from mnlearn.statistics import kernels
 
 _LOG_HALF = log(0.5)
 
 
 @dataclass(frozen=True)
-class BayesianTest:
+class BayesianTest(Explained):
     """Independent iff P(CI | D) > P(not CI | D); also weighs, as an `IndependencePosterior`  [BJP18, Eq. 16-20].
 
     Parameters
@@ -77,14 +77,6 @@ class BayesianTest:
     def cards(self) -> tuple[int, ...]:
         """How many states each variable has."""
         return self.statistics.cards
-
-    def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
-        """Is x independent of y given z?"""
-        return one(self, x, y, z)
-
-    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
-        """The same for many y; the support is the log posterior of independence."""
-        return verdicts(self.evidence(x, ys, z))
 
     def log_odds(self, x: int, ys: Indices, z: VarSet) -> LogOdds:
         """log P(CI | D) and log P(not CI | D) for each y."""

@@ -15,9 +15,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from mnlearn.errors import InputError, unknown_name, whole_number
-from mnlearn.independence._asking import log_level, one, require_answers, verdicts
+from mnlearn.independence._asking import Explained, log_level, require_answers
 from mnlearn.independence._tails import log_chi2_sf
-from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, Statistics, VarSet, Verdict, Verdicts
+from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, Statistics, VarSet
 from mnlearn.statistics import kernels
 from mnlearn.statistics.kernels import DofRule
 
@@ -29,7 +29,7 @@ _CELLS_TOGETHER = 2**21  # of shuffled tables held at a time: 16 MB
 
 
 @dataclass(frozen=True)
-class ChiSquare:
+class ChiSquare(Explained):
     """Pearson's test: dependent iff p <= alpha, p the upper tail of chi-square at Σ (o − e)² / e.
 
     Parameters
@@ -73,14 +73,6 @@ class ChiSquare:
         """How many variables the data have."""
         return len(self.statistics.cards)
 
-    def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
-        """Is x independent of y given z?"""
-        return one(self, x, y, z)
-
-    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
-        """The same for many y; the support is log p."""
-        return verdicts(self.evidence(x, ys, z))
-
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """The statistic, its degrees of freedom and log p for each y."""
         statistic, dof = self.statistics.reduce(self._kernel, x, ys, z)
@@ -111,7 +103,7 @@ class GTest(ChiSquare):
 
 
 @dataclass(frozen=True)
-class MutualInformation:
+class MutualInformation(Explained):
     """Conditional mutual information I(x; y | z) in nats, judged by a threshold or by permutations.
 
     Parameters
@@ -157,14 +149,6 @@ class MutualInformation:
     def n_variables(self) -> int:
         """How many variables the data have."""
         return len(self.statistics.cards)
-
-    def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
-        """Is x independent of y given z?"""
-        return one(self, x, y, z)
-
-    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
-        """The same for many y."""
-        return verdicts(self.evidence(x, ys, z))
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """The mutual information (as `statistic`), the degrees of freedom and log p for each y."""

@@ -9,12 +9,12 @@ import numpy as np
 
 from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Graph
-from mnlearn.independence._asking import one, verdicts
-from mnlearn.protocols import Evidence, Indices, VarSet, Verdict, Verdicts
+from mnlearn.independence._asking import Explained
+from mnlearn.protocols import Evidence, Indices, VarSet
 
 
 @dataclass(frozen=True)
-class SeparationOracle:
+class SeparationOracle(Explained):
     """x ⟂ y | z iff z separates x from y in the graph: a sound search must then return this graph.
 
     Parameters
@@ -41,14 +41,6 @@ class SeparationOracle:
     def n_variables(self) -> int:
         """How many variables the graph has."""
         return self.graph.n_variables
-
-    def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
-        """Does z separate x from y?"""
-        return one(self, x, y, z)
-
-    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
-        """The same for many y."""
-        return verdicts(self.evidence(x, ys, z))
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """The decisions; the only number behind them is certainty."""
