@@ -99,6 +99,7 @@ class InferringTest:
 
     def __init__(self, ledger: Ledger, known: Answers, rules: Sequence[Rule]) -> None:
         self._ledger, self._known, self._rules = ledger, known, rules
+        self._independence_rules = [rule for rule in rules if rule not in DEPENDENCE_RULES]
         self._about: tuple[int, VarSet] | None = None
         self._open: Bits = 0  # for that x and z: the y that no rule answers, as was found when asking ahead
 
@@ -127,7 +128,7 @@ class InferringTest:
 
     def _implied(self, x: int, y: int, z: Bits) -> tuple[Rule, Bits] | None:
         """The first rule that knows the answer, and the set for which it knows it."""
-        for rule in self._rules:
+        for rule in self._rules if self._known.near(x, z) else self._independence_rules:
             a = rule(self._known, x, y, z)
             if a is not None:
                 return rule, a
@@ -156,18 +157,16 @@ def dependent_by_strong_union(known: Answers, x: int, y: int, z: Bits) -> Bits |
 
 def dependent_by_triangle(known: Answers, x: int, y: int, z: Bits) -> Bits | None:
     """x ⟂̸ w | a and w ⟂̸ y | b with a, b ⊇ z give x ⟂̸ y | a ∩ b  [lines 10-14]."""
-    for w in members(known.partners[x] & known.partners[y] & ~z):  # no set around z is about a w in z
-        a = first_above(known.dependent[x][w], z)
-        if a is not None:
-            b = first_above(known.dependent[w][y], z)
-            if b is not None:
-                return a & b
+    for w, a in known.near(x, z).items():
+        b = first_above(known.dependent[y].get(w, ()), z)
+        if b is not None:
+            return a & b
     return None
 
 
 def independent_by_strong_union(known: Answers, x: int, y: int, z: Bits) -> Bits | None:
     """x ⟂ y | a with a ⊆ z gives x ⟂ y | z  [lines 15-17]."""
-    return next((a for a in known.independent[x].get(y, ()) if a | z == z), None)
+    return first_within(known.independent[x].get(y, ()), z)
 
 
 def independent_by_triangle(known: Answers, x: int, y: int, z: Bits) -> Bits | None:
@@ -205,6 +204,7 @@ class Answers:
         self.dependent: list[dict[int, tuple[Bits, ...]]] = [{} for _ in range(n_variables)]
         self.independent: list[dict[int, tuple[Bits, ...]]] = [{} for _ in range(n_variables)]
         self.partners, self.strangers = [0] * n_variables, [0] * n_variables
+        self._near: tuple[int, Bits, dict[int, Bits]] = (-1, 0, {})
         self._set: tuple[VarSet, Bits] = (frozenset(), 0)
 
     def add(self, x: int, y: int, a: Bits, independent: bool) -> None:
@@ -215,6 +215,32 @@ class Answers:
             facts[x][y] = facts[y][x] = (*sets, a)  # a tuple of integers is of no concern to the garbage collector
             others[x] |= 1 << y
             others[y] |= 1 << x
+            if not independent:
+                self._add_near(x, y, a)
+
+    def _add_near(self, x: int, y: int, a: Bits) -> None:
+        """Keep what was last said about the dependences of x."""
+        last_x, z, last = self._near
+        if x == last_x and a & z == z:
+            self._near = (x, z, dict(sorted(({y: a} | last).items())))
+        elif x != last_x:
+            self._near = (-1, 0, {})
+
+    def near(self, x: int, z: Bits) -> dict[int, Bits]:
+        """Each w with x ⟂̸ w | a for some a ⊇ z, by index, and the first such a: without any, no dependence is implied.
+
+        While x is examined z grows, and a w that drops out does not come back: the next answer is within the last.
+        """
+        last_x, last_z, last = self._near
+        if z == last_z and x == last_x:
+            return last
+        dependent, found = self.dependent[x], {}
+        for w in last if x == last_x and last_z & z == last_z else members(self.partners[x] & ~z):
+            a = first_above(dependent[w], z)
+            if a is not None:
+                found[w] = a
+        self._near = (x, z, found)
+        return found
 
     def bits(self, z: VarSet) -> Bits:
         """The set as an integer; the last one is kept, for a scan asks about the same set many times."""
@@ -227,6 +253,14 @@ def first_above(sets: Iterable[Bits], z: Bits) -> Bits | None:
     """The first of the sets that contains z."""
     for a in sets:
         if a & z == z:
+            return a
+    return None
+
+
+def first_within(sets: Iterable[Bits], z: Bits) -> Bits | None:
+    """The first of the sets that is contained in z."""
+    for a in sets:
+        if a | z == z:
             return a
     return None
 
