@@ -61,9 +61,11 @@ def log_chi2_sf(statistic: ArrayLike, dof: ArrayLike) -> FloatArray:
         raise InputError(f"dof must be 0 or more; got {nu[~(nu >= 0.0)].flat[0]}. Count the degrees of freedom again.")
     log_p = np.zeros(t.shape)
     one = (nu == 1.0) & (t > 0.0)  # two binary variables: fifty times cheaper as the square of a normal
-    log_p[one] = log_two_sided_normal(np.sqrt(t[one]))
+    if one.any():
+        log_p[one] = log_two_sided_normal(np.sqrt(t[one]))
     asked = (nu > 0.0) & np.isfinite(nu) & (t > 0.0) & ~one
-    log_p[asked] = _log_gamma_tail(0.5 * np.maximum(nu[asked], _SMALLEST_DOF), 0.5 * t[asked])
+    if asked.any():
+        log_p[asked] = _log_gamma_tail(0.5 * np.maximum(nu[asked], _SMALLEST_DOF), 0.5 * t[asked])
     return log_p
 
 
