@@ -15,8 +15,8 @@ struct Level {
     CountPlanes count_planes;
     CountVertical count_vertical;
     CountBits count_bits;
-    // The cost model of plan.cpp, in nanoseconds of one core: a group of eight planes against 64 rows of one set; a row
-    // of 512 columns; turning the digits of 512 counters into numbers.
+    // The cost model of plan.cpp, in rough nanoseconds of one core, set by hand and not fitted: a group of eight planes
+    // against 64 rows of one set; a row of 512 columns; turning the digits of 512 counters into numbers.
     double plane_group_word, vertical_row, vertical_set;
 };
 

@@ -8,15 +8,14 @@
 namespace mnlearn {
 namespace {
 
-// Set-up per row, in nanoseconds: rows into bitsets, rows into padded lists; and a row of one table counted alone.
+// Rough figures, set by hand and not fitted. Set-up per row, in nanoseconds: rows into bitsets, rows into padded lists;
+// and a row of one table counted alone.
 constexpr double kBitsetRow = 1.5, kListRow = 4.0, kAloneRow = 1.5;
 // Numbering the strata: per row, and per row and variable of z. Splitting one word of a bitset by a plane.
 constexpr double kStrataRow = 2.0, kStrataDigit = 0.5, kSplitWord = 1.0;
 
 // The bitsets of all sets may take half a byte a value: within the memory the library promises.
-bool bitsets_fit(const Query& q) {
-    return static_cast<double>(q.strata.count) * q.card_x() <= 4.0 * static_cast<double>(q.store.n_variables());
-}
+bool bitsets_fit(const Store& store, double n_sets) { return n_sets <= 4.0 * static_cast<double>(store.n_variables()); }
 
 double cost_by_planes(const Query& q, const PlaneColumns& columns) {
     const double sets = static_cast<double>(q.strata.count) * q.card_x(),
@@ -57,7 +56,8 @@ Plan make_plan(const Query& q) {
     std::vector<std::int32_t> ys;
     for (const std::size_t j : plan.together) ys.push_back(q.ys[j]);
     constexpr double kNever = std::numeric_limits<double>::infinity();
-    const double planes = bitsets_fit(q) ? cost_by_planes(q, plane_columns(q.store, ys)) : kNever;
+    const double sets = static_cast<double>(q.strata.count) * q.card_x();
+    const double planes = bitsets_fit(q.store, sets) ? cost_by_planes(q, plane_columns(q.store, ys)) : kNever;
     const double columns = q.store.row_bits_fit() ? cost_by_columns(q, split_blocks(q.store, ys).size()) : kNever;
     const double alone = kAloneRow * static_cast<double>(q.store.n_records()) * static_cast<double>(ys.size());
     plan.by_columns = columns < planes;
@@ -87,7 +87,7 @@ bool planes_suffice(const Store& store, std::int32_t x, std::span<const std::int
     if (!has(x) || !std::all_of(z.begin(), z.end(), has) || !std::all_of(ys.begin(), ys.end(), has)) return false;
     double sets = column_of(store, x).card;
     for (const std::int32_t v : z) sets *= column_of(store, v).card;
-    if (sets > 4.0 * static_cast<double>(store.n_variables())) return false;  // as in bitsets_fit
+    if (!bitsets_fit(store, sets)) return false;
     // Nanoseconds a row, either way; about one group of planes for each y.
     const double n_ys = static_cast<double>(ys.size()), states = static_cast<double>(store.planes().n_planes);
     const double groups = std::min(n_ys, states / kLanes + 1.0);

@@ -95,7 +95,6 @@ public:
     }
 
     void run_on(const PlaneSets& ready) {
-        ys_.clear();
         const Plan plan = all_by_planes(q_);
         for (const std::size_t j : plan.together) ys_.push_back(q_.ys[j]);
         run_on_bitsets(plan, ready.sets.get(), ready.x);

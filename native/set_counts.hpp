@@ -30,7 +30,7 @@ SetSizes bitsets_of_states(const Store& store, std::int32_t x, std::uint64_t* se
 SetSizes bitsets_of_strata(const Store& store, std::int32_t x, const Strata& strata, std::uint64_t* sets);
 
 // Both the strata of z and the sets of x, made from planes alone: no look at any single row. For few configurations of
-// variables that all have planes this is ten times cheaper than numbering the strata row by row.
+// variables that all have planes: 64 rows at a time, where numbering the strata takes them one by one.
 struct PlaneSets {
     Strata strata;  // count and sizes only
     SetSizes x;

@@ -7,7 +7,7 @@
 namespace mnlearn {
 
 // The planes of eight states interleaved word by word: planes[(group * words + word) * 8 + lane]. The lanes are
-// then counted without a single horizontal sum, which cost three times the counting itself at 1,000 rows.
+// then counted without a single horizontal sum, which would cost more than the counting itself at 1,000 rows.
 inline constexpr std::size_t kLanes = 8;
 
 struct PlaneQuery {
