@@ -60,7 +60,7 @@ def log_chi2_sf(statistic: ArrayLike, dof: ArrayLike) -> FloatArray:
     if not (nu >= 0.0).all():
         raise InputError(f"dof must be 0 or more; got {nu[~(nu >= 0.0)].flat[0]}. Count the degrees of freedom again.")
     log_p = np.zeros(t.shape)
-    one = (nu == 1.0) & (t > 0.0)  # two binary variables: fifty times cheaper as the square of a normal
+    one = (nu == 1.0) & (t > 0.0)  # two binary variables: the square of a normal, and cheaper so
     if one.any():
         log_p[one] = log_two_sided_normal(np.sqrt(t[one]))
     asked = (nu > 0.0) & np.isfinite(nu) & (t > 0.0) & ~one
@@ -116,7 +116,7 @@ def _log_gamma_tail(a: FloatArray, x: FloatArray) -> FloatArray:
         log_q = np.log(q)
     if likely.any():
         log_q[likely] = np.log1p(-np.nan_to_num(gammainc(a[likely], x[likely]), nan=0.0))
-    if deep.any():  # rare, and seven times the work of all the rest in a scan of few pairs
+    if deep.any():  # rare, and most of the work in a scan of few pairs
         log_q[deep] = _log_prefactor(a[deep], x[deep]) + _log_fraction(a[deep], x[deep])
     return np.asarray(np.minimum(log_q, 0.0) + 0.0)  # no negative zeros
 
