@@ -53,6 +53,17 @@ def test_the_same_settings_run_it_again() -> None:
     }
 
 
+def test_the_settings_tell_how_the_data_were_read() -> None:
+    rng = np.random.default_rng(6)
+    a = rng.standard_normal(300)
+    table = {"a": a, "b": a + rng.standard_normal(300), "c": rng.standard_normal(300), "left_out": ["?"] * 300}
+    first = learn(table, "gsmn*", columns=["a", "b", "c"], discretize="frequency", bins=3, missing="drop_rows")
+    settings: dict[str, Any] = dict(first.settings)
+    assert (settings["discretize"], settings["bins"], settings["missing"]) == ("frequency", 3, "drop_rows")
+    again = learn(table, settings.pop("method"), **settings)
+    assert (again.names, again.graph) == (first.names, first.graph)
+
+
 def test_column_order_and_repeats_do_not_matter_to_pc() -> None:
     columns = SURVEY.columns()
     turned = dict(reversed(columns.items()))

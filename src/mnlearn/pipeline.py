@@ -26,9 +26,10 @@ __all__ = [
     "DEFAULT_METHOD",
     "METHODS",
     "TESTS",
+    "Reading",
     "TestSettings",
-    "discretized",
     "learn",
+    "load",
     "make_test",
     "method_settings",
 ]
@@ -206,24 +207,54 @@ def learn(
         raise unknown_name("method", chosen, METHODS)
     own, of_test = _split_settings(chosen, settings)
     learner = METHODS[chosen].learner(**own)
-    dataset = read(
-        data,
-        columns=columns,
-        types=types,
-        levels=levels,
-        missing=missing,
-        missing_values=missing_values,
-        repeats=repeats,
-        delimiter=delimiter,
-    )
-    if dataset.missing.counts:
-        _log.info("%s", dataset.missing)
-    judge = make_test(test, discretized(dataset, discretize, bins), **of_test)
+    reading: Reading = {
+        "types": types,
+        "levels": levels,
+        "missing": missing,
+        "missing_values": tuple(missing_values),
+        "repeats": repeats,
+        "delimiter": delimiter,
+    }
+    dataset = load(data, columns, reading, discretize, bins)
+    judge = make_test(test, dataset, **of_test)
     if method is None:
         _log.info("no method was named: using %s with the test %s", chosen, judge.name)
     found = learner.learn(judge, monitor)
-    described = {"method": chosen, "test": judge.name, **of_test, **found.settings}
+    asked = {"columns": columns, **reading, "discretize": discretize, "bins": bins}
+    said = {name: value for name, value in asked.items() if value and value != "error"}
+    described = {"method": chosen, "test": judge.name, **of_test, **found.settings, **said}
     return Learned(chosen, dataset.names, replace(found, settings=described))
+
+
+class Reading(TypedDict):
+    """How data are read: the options of `mnlearn.data.read` but for the columns."""
+
+    types: Mapping[str, Literal["categorical", "continuous"]] | None
+    levels: Mapping[str, Sequence[Hashable]] | None
+    missing: Literal["error", "drop_rows", "category"]
+    missing_values: Iterable[Hashable]
+    repeats: str | None
+    delimiter: str | None
+
+
+def load(
+    data: object,
+    columns: Sequence[str] | None,
+    reading: Reading,
+    method: Literal["width", "frequency"] | None,
+    bins: int | None,
+) -> Dataset:
+    """Read data, say what was missing, and cut continuous variables into states if that is asked for."""
+    dataset = read(data, columns=columns, **reading)
+    if dataset.missing.counts:
+        _log.info("%s", dataset.missing)
+    if method is not None:
+        return discretize_dataset(dataset, method=method, bins=bins)
+    if bins is not None:
+        raise InputError(
+            f"bins is for discretize='width' or discretize='frequency'; got {bins}. Add one, or drop bins."
+        )
+    return dataset
 
 
 def method_settings(method: str) -> dict[str, Any]:
@@ -242,17 +273,6 @@ def _split_settings(method: str, settings: Mapping[str, Any]) -> tuple[dict[str,
             )
     mine = {name: value for name, value in settings.items() if name in own}
     return mine, cast(TestSettings, {name: value for name, value in settings.items() if name not in own})
-
-
-def discretized(dataset: Dataset, method: Literal["width", "frequency"] | None, bins: int | None) -> Dataset:
-    """The data with continuous variables cut into states, if that is asked for."""
-    if method is not None:
-        return discretize_dataset(dataset, method=method, bins=bins)
-    if bins is not None:
-        raise InputError(
-            f"bins is for discretize='width' or discretize='frequency'; got {bins}. Add one, or drop bins."
-        )
-    return dataset
 
 
 def _default_name(dataset: Dataset) -> str:

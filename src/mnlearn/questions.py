@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,12 +14,10 @@ from mnlearn._answers import TestResult
 from mnlearn.data import read
 from mnlearn.errors import InputError, UnknownNameError, whole_number
 from mnlearn.independence import MutualInformation
-from mnlearn.pipeline import TestSettings, discretized, make_test
+from mnlearn.pipeline import Reading, TestSettings, load, make_test
 from mnlearn.protocols import Evidence, ExplainedTest, FloatArray, VarSet
 
 __all__ = ["TestResult", "dependences", "independence_test"]
-
-_log = logging.getLogger(__name__)
 
 
 def independence_test(
@@ -75,20 +72,17 @@ def independence_test(
     True
     """
     asked = _asked(x, y, given, repeats)
+    reading: Reading = {
+        "types": types,
+        "levels": levels,
+        "missing": missing,
+        "missing_values": missing_values,
+        "repeats": repeats,
+        "delimiter": delimiter,
+    }
     with _columns_by_name():
-        dataset = read(
-            data,
-            columns=asked,
-            types=types,
-            levels=levels,
-            missing=missing,
-            missing_values=missing_values,
-            repeats=repeats,
-            delimiter=delimiter,
-        )
-    if dataset.missing.counts:
-        _log.info("%s", dataset.missing)
-    judge = make_test(test, discretized(dataset, discretize, bins), **settings)
+        dataset = load(data, asked, reading, discretize, bins)
+    judge = make_test(test, dataset, **settings)
     u, v = sorted((dataset.index(x), dataset.index(y)))
     evidence = _evidence(judge, u, (v,), frozenset(dataset.index(name) for name in given))
     return TestResult.of(evidence, 0, (x, y, tuple(given)), judge.name)
