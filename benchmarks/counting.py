@@ -110,11 +110,11 @@ def all_pairs(n: int, n_rows: int, kernel: Kernel) -> Line:
     return Line("all pairs", n, n_rows, 0, ours, bincount, loop, gram)
 
 
-def scan(n: int, n_rows: int, size_z: int, kernel: Kernel) -> Line:
-    """One x, one z, every other variable as y."""
+def scan(n: int, n_rows: int, size_z: int, kernel: Kernel, few: int | None = None) -> Line:
+    """One x, one z, every other variable as y; or only a few of them, as searches ask."""
     data = binary(n, n_rows)
     counts = Counts(Dataset.from_codes(list(data), cards=[2] * n), n_jobs=1)
-    z, ys = frozenset(range(1, 1 + size_z)), np.arange(1 + size_z, n)
+    z, ys = frozenset(range(1, 1 + size_z)), np.arange(1 + size_z, n if few is None else 1 + size_z + few)
     ours = cpu_time(lambda: counts.reduce(kernel, 0, ys, z)) / len(ys)
     stratum = np.zeros(n_rows, dtype=np.int64)
     for v in (0, *z):
@@ -122,10 +122,10 @@ def scan(n: int, n_rows: int, size_z: int, kernel: Kernel) -> Line:
     index, n_cells = stratum * 2, 2 ** (size_z + 2)
     bincount = cpu_time(lambda: np.bincount(index + data[-1], minlength=n_cells))
     sets = bits(np.array([stratum == s for s in range(2 ** (size_z + 1))], dtype=np.uint8))
-    few = bits(data)[: max(8, min(n, 50_000_000 // (n_rows * len(sets)) + 8))]
-    out = np.zeros((len(sets), len(few)), dtype=np.int64)
-    loop = cpu_time(lambda: plane_loop(sets, few, out)) / len(few)
-    return Line("scan", n, n_rows, size_z, ours, bincount, loop, None)
+    timed = bits(data)[: max(8, min(n, 50_000_000 // (n_rows * len(sets)) + 8))]
+    out = np.zeros((len(sets), len(timed)), dtype=np.int64)
+    loop = cpu_time(lambda: plane_loop(sets, timed, out)) / len(timed)
+    return Line("scan" if few is None else f"few y ({few})", n, n_rows, size_z, ours, bincount, loop, None)
 
 
 def lines(kernel: Kernel, quick: bool) -> Iterator[Line]:
@@ -134,6 +134,8 @@ def lines(kernel: Kernel, quick: bool) -> Iterator[Line]:
         yield all_pairs(1000, n_rows, kernel)
     for n, n_rows, size_z in REQUIRED:
         yield scan(n, n_rows, size_z, kernel)
+    for size_z in (1, 2, 3, 4, 6):
+        yield scan(75, 20_000, size_z, kernel, few=6)
     if quick:
         return
     for n_rows in ROWS:
