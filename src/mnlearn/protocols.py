@@ -74,6 +74,20 @@ class Statistics(Protocol):
         """`reduce` with z empty for every pair x < y, in lexicographic order of the pairs."""
         ...
 
+    def reduce_many(
+        self, kernel: Kernel, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]
+    ) -> list[FloatArray]:
+        """Many scans at once, one for each place in xs, yss and zs: what `reduce` gives for each."""
+        ...
+
+    def members(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
+        """For each x and its z: every y in z, in ascending order, given the rest of z. One column per member."""
+        ...
+
+    def without(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
+        """For each x and its z: `local` given z without one member, each member in ascending order. A column each."""
+        ...
+
 
 class Verdict(NamedTuple):
     """The answer to one question."""
@@ -153,6 +167,9 @@ class IndependencePosterior(Protocol):
     @property
     def cards(self) -> tuple[int, ...]: ...
     def log_odds(self, x: int, ys: Indices, z: VarSet) -> LogOdds: ...
+    def members(self, x: int, z: VarSet) -> LogOdds:
+        """Every y in z, in ascending order, given the rest of z."""
+        ...
 
 
 class Score(Protocol):
@@ -164,10 +181,38 @@ class Score(Protocol):
 
 
 class LocalScore(Score, Protocol):
-    """A score that is a sum over variables."""
+    """A score that is a sum over variables: of each, given its neighbours."""
 
     def local(self, x: int, blanket: VarSet) -> float: ...
-    def additions(self, x: int, blanket: VarSet, ys: Indices) -> FloatArray: ...  # local(x, blanket + y)
+    def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
+        """For each x with its blanket and its ys: local(x, blanket + y), one number per y."""
+        ...
+
+    def removals(self, xs: Indices, blankets: Sequence[VarSet]) -> list[FloatArray]:
+        """For each x with its blanket: local(x, blanket − y), one number per member in ascending order."""
+        ...
+
+
+class ScoredGraph(Protocol):
+    """A graph that knows its score and what a flip would do to it. It changes: one search, one such object."""
+
+    @property
+    def graph(self) -> Graph: ...
+    @property
+    def value(self) -> float: ...
+    def gains(self, edges: Sequence[Edge]) -> FloatArray:
+        """For each pair: by how much the score would change if it alone were flipped."""
+        ...
+
+    def flip(self, edge: Edge) -> frozenset[Edge] | None:
+        """Flip a pair for good. Returns the pairs whose gains may have changed; None stands for all."""
+        ...
+
+
+class SearchableScore(Score, Protocol):
+    """A score that a search over edge flips can follow step by step."""
+
+    def on(self, graph: Graph) -> ScoredGraph: ...
 
 
 class Monitor(Protocol):

@@ -21,7 +21,7 @@ import numpy as np
 from mnlearn.independence._asking import Explained, require_answers
 from mnlearn.independence._tails import log1mexp
 from mnlearn.independence.discrete import COUNTS
-from mnlearn.protocols import Evidence, Indices, Kernel, LogOdds, Statistics, VarSet
+from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, LogOdds, Statistics, VarSet
 from mnlearn.statistics import kernels
 
 _LOG_HALF = log(0.5)
@@ -80,12 +80,19 @@ class BayesianTest(Explained):
 
     def log_odds(self, x: int, ys: Indices, z: VarSet) -> LogOdds:
         """log P(CI | D) and log P(not CI | D) for each y."""
-        (log_independent,) = self.statistics.reduce(self._kernel, x, ys, z)
-        log_independent = np.minimum(log_independent, 0.0)
-        return LogOdds(log_independent, log1mexp(log_independent))
+        return _both(self.statistics.reduce(self._kernel, x, ys, z)[0])
+
+    def members(self, x: int, z: VarSet) -> LogOdds:
+        """The same for every y in z, in ascending order, given the rest of z."""
+        return _both(self.statistics.members(self._kernel, [x], [z])[0][0])
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """Both log posteriors and the decision for each y."""
         odds = self.log_odds(x, ys, z)
         independent = odds.independent > _LOG_HALF
         return Evidence(independent, log_independent=odds.independent, log_dependent=odds.dependent)
+
+
+def _both(log_independent: FloatArray) -> LogOdds:
+    log_independent = np.minimum(log_independent, 0.0)
+    return LogOdds(log_independent, log1mexp(log_independent))

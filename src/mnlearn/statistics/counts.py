@@ -120,6 +120,27 @@ class Counts:
         with _our_errors():
             return _core.reduce_all(self._store, kernel.name, kernel.settings, self._threads)
 
+    def reduce_many(
+        self, kernel: Kernel, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]
+    ) -> list[FloatArray]:
+        """Many scans at once, one for each place in xs, yss and zs: the bits that `reduce` gives for each."""
+        return [self.reduce(kernel, int(x), ys, z) for x, ys, z in zip(xs, yss, zs, strict=True)]
+
+    def members(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
+        """Score, for each x and its z, every y in z given the rest of z: one column per member, in ascending order."""
+        empty = np.empty((len(kernel.outputs), 0))
+        return [
+            np.hstack([empty, *(self.reduce(kernel, int(x), (y,), z - {y}) for y in sorted(z))])
+            for x, z in zip(xs, zs, strict=True)
+        ]
+
+    def without(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
+        """Score, for each x and its z, x given z without one member: one column per member, in ascending order."""
+        return [
+            np.array([self.local(kernel, int(x), z - {y}) for y in sorted(z)]).reshape(len(z), len(kernel.outputs)).T
+            for x, z in zip(xs, zs, strict=True)
+        ]
+
 
 def add_tables(parts: Iterable[Tables]) -> Tables:
     """Add up tables of the same question over disjoint sets of rows.
