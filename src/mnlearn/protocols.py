@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -204,8 +204,26 @@ class ScoredGraph(Protocol):
         """For each pair: by how much the score would change if it alone were flipped."""
         ...
 
-    def flip(self, edge: Edge) -> frozenset[Edge] | None:
-        """Flip a pair for good. Returns the pairs whose gains may have changed; None stands for all."""
+    def flip(self, edge: Edge) -> VarSet | None:
+        """Flip a pair for good. Returns the variables whose pairs may have other gains now; None stands for all."""
+        ...
+
+
+class PairwiseScored(ScoredGraph, Protocol):
+    """A scored graph whose score is a sum over pairs of variables, so that each pair has its part in it."""
+
+    @property
+    def pairwise(self) -> FloatArray:
+        """The part of each pair: symmetric, inf on the diagonal. A flip changes rows and columns of its ends only."""
+        ...
+
+    @property
+    def cost(self) -> Mapping[str, int]:
+        """What was done so far: flips `proposed`, parts of pairs `recomputed` for them, pairs `scanned` by the judge."""
+        ...
+
+    def log_odds(self, *, absent: bool = False) -> dict[Edge, float]:
+        """The log-odds of each edge, present against absent, given its context; if asked, of every other pair too."""
         ...
 
 
@@ -213,6 +231,12 @@ class SearchableScore(Score, Protocol):
     """A score that a search over edge flips can follow step by step."""
 
     def on(self, graph: Graph) -> ScoredGraph: ...
+
+
+class PairwiseScore(Score, Protocol):
+    """A searchable score that is a sum over pairs."""
+
+    def on(self, graph: Graph) -> PairwiseScored: ...
 
 
 class Monitor(Protocol):
@@ -247,6 +271,7 @@ class Result:
     cost: Mapping[str, float]  # asked, inferred, recalled, weighted, scored, seconds
     settings: Mapping[str, object] = field(default_factory=dict)  # enough to run it again
     trace: tuple[Question, ...] | None = None  # every question in order, when the search was told to keep them
+    support_scale: Literal["log_independence", "log_odds"] = "log_independence"  # small is strong; large is strong
 
 
 J = TypeVar("J", contravariant=True)  # noqa: PLC0105 - the judge; its name in DESIGN
