@@ -1,0 +1,328 @@
+"""How good a learned graph is: every measure of the five papers, each defined by its formula.
+
+Edges first (Hamming distance, errors of both kinds, precision, recall, F), then the few numbers that describe a graph,
+a search or a score. Three measures have files of their own and are found here as well: the accuracy on sampled
+independences (`_triplets.py`), the E- and V-scores (`_subgraphs.py`) and the enrichment of neighbourhoods
+(`_enrichment.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from mnlearn.errors import InputError, UnknownNameError
+from mnlearn.evaluation._enrichment import Enrichment, better_terms, enrichment
+from mnlearn.evaluation._subgraphs import KINDS, SubgraphScore, ev_scores
+from mnlearn.evaluation._triplets import Accuracy, Triplet, independence_accuracy, sample_triplets
+from mnlearn.graphs import NamedGraph
+from mnlearn.graphs.graph import Graph
+from mnlearn.protocols import Question, Score
+
+__all__ = [
+    "KINDS",
+    "Accuracy",
+    "Confusion",
+    "Enrichment",
+    "SubgraphScore",
+    "Triplet",
+    "align",
+    "better_terms",
+    "compare_edges",
+    "enrichment",
+    "ev_scores",
+    "f1",
+    "hamming",
+    "independence_accuracy",
+    "irregularity",
+    "normalized_hamming",
+    "precision",
+    "recall",
+    "sample_triplets",
+    "score_gap",
+    "success_rate",
+    "total_irregularity",
+    "weighted_tests",
+]
+
+Positives = Literal["edges", "independences"]
+_NEGLIGIBLE = 1e-9  # relative: two sums of the same terms in another order differ by less
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """The pairs of variables by what was learned of them and what is true.
+
+    With edges as positives, a true positive is an edge of both graphs, a false positive (type I error) an edge of the
+    learned graph alone, a false negative (type II error) an edge of the true graph alone. With independences as
+    positives, an absent edge takes the place of an edge.
+
+    Examples
+    --------
+    >>> found = Confusion(true_positives=3, false_positives=1, false_negatives=2, true_negatives=4)
+    >>> found.hamming, found.precision, found.recall, round(found.f1, 3)
+    (3, 0.75, 0.6, 0.667)
+    """
+
+    true_positives: int
+    false_positives: int
+    false_negatives: int
+    true_negatives: int
+
+    @property
+    def hamming(self) -> int:
+        """FP + FN: the pairs on which the two graphs differ  [JAIR09, Sec. 5]."""
+        return self.false_positives + self.false_negatives
+
+    @property
+    def normalized_hamming(self) -> float:
+        """(FP + FN) / (n choose 2)  [JAIR09, Sec. 5]; 0 when there is no pair."""
+        return self.hamming / max(1, self.hamming + self.true_positives + self.true_negatives)
+
+    @property
+    def precision(self) -> float:
+        """TP / (TP + FP): how much of what was found is there; 1 when nothing was found, since nothing is wrong."""
+        return _share(self.true_positives, self.true_positives + self.false_positives)
+
+    @property
+    def recall(self) -> float:
+        """TP / (TP + FN): how much of what is there was found; 1 when nothing is there."""
+        return _share(self.true_positives, self.true_positives + self.false_negatives)
+
+    @property
+    def f1(self) -> float:
+        """2 TP / (2 TP + FP + FN): the harmonic mean of precision and recall; 1 when the two graphs are the same."""
+        return _share(2 * self.true_positives, 2 * self.true_positives + self.hamming)
+
+
+def compare_edges(learned: Graph, truth: Graph, *, positives: Positives = "edges") -> Confusion:
+    """Count the pairs by what was learned and what is true.
+
+    Parameters
+    ----------
+    learned, truth
+        Two graphs over the same variables.
+    positives
+        What counts as found: "edges", or "independences", the absent edges, as [IBMAP14] words its precision and
+        recall.
+
+    Raises
+    ------
+    InputError
+        If the graphs have different numbers of variables.
+
+    Examples
+    --------
+    >>> compare_edges(Graph(3, [(0, 1), (0, 2)]), Graph(3, [(0, 1), (1, 2)]))
+    Confusion(true_positives=1, false_positives=1, false_negatives=1, true_negatives=0)
+    """
+    _check_same_variables(learned, truth)
+    if positives not in ("edges", "independences"):
+        raise InputError(f"positives must be 'edges' or 'independences'; got {positives!r}. Use one of the two.")
+    both = sum(len(learned.neighbors(x) & truth.neighbors(x)) for x in range(truth.n_variables)) // 2
+    added, missed = learned.n_edges - both, truth.n_edges - both
+    neither = truth.n_variables * (truth.n_variables - 1) // 2 - both - added - missed
+    if positives == "edges":
+        return Confusion(both, added, missed, neither)
+    return Confusion(neither, missed, added, both)
+
+
+def hamming(learned: Graph, truth: Graph) -> int:
+    """|E △ E*|: how many pairs are joined in one graph and not in the other  [JAIR09, Sec. 5; MPL17, Sec. 5].
+
+    Examples
+    --------
+    >>> hamming(Graph(3, [(0, 1)]), Graph(3, [(1, 2)]))
+    2
+    """
+    return compare_edges(learned, truth).hamming
+
+
+def normalized_hamming(learned: Graph, truth: Graph) -> float:
+    """|E △ E*| / (n choose 2): the share of the pairs on which the graphs differ  [JAIR09, Sec. 5].
+
+    Examples
+    --------
+    >>> normalized_hamming(Graph(3, [(0, 1)]), Graph(3, [(0, 1), (1, 2), (0, 2)])) == 2 / 3
+    True
+    """
+    return compare_edges(learned, truth).normalized_hamming
+
+
+def precision(learned: Graph, truth: Graph, *, positives: Positives = "edges") -> float:
+    """TP / (TP + FP); 1 when nothing was found. See `compare_edges`.
+
+    Examples
+    --------
+    >>> precision(Graph(3, [(0, 1), (0, 2)]), Graph(3, [(0, 1)]))
+    0.5
+    """
+    return compare_edges(learned, truth, positives=positives).precision
+
+
+def recall(learned: Graph, truth: Graph, *, positives: Positives = "edges") -> float:
+    """TP / (TP + FN); 1 when nothing is there to be found. See `compare_edges`.
+
+    Examples
+    --------
+    >>> recall(Graph(3, [(0, 1), (0, 2)]), Graph(3, [(0, 1)]))
+    1.0
+    """
+    return compare_edges(learned, truth, positives=positives).recall
+
+
+def f1(learned: Graph, truth: Graph, *, positives: Positives = "edges") -> float:
+    """2 TP / (2 TP + FP + FN), the F-measure; 1 when both are empty. See `compare_edges`.
+
+    Examples
+    --------
+    >>> round(f1(Graph(3, [(0, 1), (0, 2)]), Graph(3, [(0, 1)])), 3)
+    0.667
+    """
+    return compare_edges(learned, truth, positives=positives).f1
+
+
+def success_rate(learned: Sequence[Graph], truth: Graph | Sequence[Graph]) -> float:
+    """(1 / R) Σ_r [G_r = G*_r]: the share of R data sets whose true graph was found edge for edge  [BJP18, Sec. 4.1].
+
+    Parameters
+    ----------
+    learned
+        One graph per data set, at least one.
+    truth
+        The true graph of all of them, or one for each.
+
+    Examples
+    --------
+    >>> chain = Graph(3, [(0, 1), (1, 2)])
+    >>> success_rate([chain, chain.flip(0, 2)], chain)
+    0.5
+    """
+    truths = [truth] * len(learned) if isinstance(truth, Graph) else list(truth)
+    if not learned or len(truths) != len(learned):
+        raise InputError(
+            f"learned must hold at least one graph, and truth one graph or as many; got {len(learned)} and "
+            f"{len(truths)}. Pair them up."
+        )
+    for found, true in zip(learned, truths, strict=True):
+        _check_same_variables(found, true)
+    return sum(found == true for found, true in zip(learned, truths, strict=True)) / len(learned)
+
+
+def irregularity(graph: Graph) -> int:
+    """irr(G) = Σ_{(i,j) ∈ E} |d(i) − d(j)|: the imbalance of its edges; 0 for a regular graph  [BJP18, Eq. 15].
+
+    Examples
+    --------
+    >>> irregularity(Graph(4, [(0, 1), (0, 2), (0, 3)]))
+    6
+    """
+    degrees = graph.degrees()
+    return int(sum(abs(degrees[u] - degrees[v]) for u, v in graph.edges))
+
+
+def total_irregularity(graph: Graph) -> int:
+    """Σ_{i<j} |d(i) − d(j)| over all pairs, joined or not: what Table 1 of [BJP18] lists (Table 3 lists its double).
+
+    Examples
+    --------
+    >>> total_irregularity(Graph(4, [(0, 1), (0, 2), (0, 3)]))
+    6
+    """
+    ascending = np.sort(graph.degrees())
+    # The i-th smallest of n is subtracted n − 1 − i times and added i times.
+    return int((ascending * (2 * np.arange(len(ascending)) - len(ascending) + 1)).sum())
+
+
+def weighted_tests(trace: Iterable[Question]) -> int:
+    """Σ (2 + |z|) over the questions that the data answered  [JAIR09, Sec. 5]; what was inferred or recalled is free.
+
+    A learner keeps its questions when told to (`keep_trace=True`); `Result.cost["weighted"]` is the same number.
+
+    Examples
+    --------
+    >>> weighted_tests([Question(0, 1, frozenset({2, 3}), True, -0.5, "data", "grow")])
+    4
+    """
+    return sum(2 + len(question.z) for question in trace if question.source == "data")
+
+
+def score_gap(score: Score, learned: Graph, optimum: Graph) -> float:
+    """score(G_opt) − score(G): what a search left on the table; the optimum comes from an exhaustive search.
+
+    Parameters
+    ----------
+    score
+        Any score; higher is better.
+    learned
+        What a search returned.
+    optimum
+        The best of all graphs under the same score.
+
+    Returns
+    -------
+    float
+        At least 0; exactly 0 when the two score the same up to rounding.
+
+    Raises
+    ------
+    InputError
+        If the learned graph scores higher than the optimum, which then is none.
+    """
+    _check_same_variables(learned, optimum)
+    best, reached = score(optimum), score(learned)
+    slack = _NEGLIGIBLE * max(1.0, abs(best))
+    if reached > best + slack:
+        raise InputError(
+            f"optimum must be the best graph under score; it has {best}, learned has {reached}. Search exhaustively "
+            f"with the same score and data."
+        )
+    return 0.0 if abs(best - reached) <= slack else best - reached
+
+
+def align(learned: NamedGraph, truth: NamedGraph) -> tuple[Graph, Graph]:
+    """Two graphs with the same names, as graphs by index in the order of the truth.
+
+    Parameters
+    ----------
+    learned, truth
+        Graphs over the same names, in any order.
+
+    Raises
+    ------
+    UnknownNameError
+        If one of them has a variable that the other has not.
+
+    Examples
+    --------
+    >>> learned = NamedGraph(Graph(3, [(0, 1)]), ("c", "b", "a"))
+    >>> align(learned, NamedGraph(Graph(3), ("a", "b", "c")))[0].edges
+    ((1, 2),)
+    """
+    place = {name: x for x, name in enumerate(truth.names)}
+    for one, other, which in ((learned.names, set(place), "learned"), (truth.names, set(learned.names), "true")):
+        strange = [name for name in one if name not in other]
+        if strange:
+            more = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
+            raise UnknownNameError(
+                f"learned and truth must have the same variables; only the {which} graph has {strange[0]!r}{more}. "
+                f"Compare graphs of the same data."
+            )
+    return learned.graph.relabel([place[name] for name in learned.names]), truth.graph
+
+
+def _check_same_variables(learned: Graph, truth: Graph) -> None:
+    """Two graphs can be compared only over the same variables."""
+    if learned.n_variables != truth.n_variables:
+        raise InputError(
+            f"learned and truth must be over the same variables; got {learned.n_variables} and {truth.n_variables}. "
+            f"Align them by name (mnlearn.evaluation.align), or compare graphs of the same data."
+        )
+
+
+def _share(part: int, whole: int) -> float:
+    """part / whole; of nothing, all."""
+    return part / whole if whole else 1.0
