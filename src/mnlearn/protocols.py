@@ -193,6 +193,18 @@ class LocalScore(Score, Protocol):
         ...
 
 
+class PairScore(Score, Protocol):
+    """A score that is a sum over pairs: of each, told by that one of its two ends which comes first in an order."""
+
+    def terms(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
+        """For each x with its blanket: a row of what it would tell about every variable; 0 about itself."""
+        ...
+
+    def ranks(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
+        """For each x with its blanket: its rank. Of two ends the lower rank comes first; of equals, the lower index."""
+        ...
+
+
 class ScoredGraph(Protocol):
     """A graph that knows its score and what a flip would do to it. It changes: one search, one such object."""
 
