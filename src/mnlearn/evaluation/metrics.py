@@ -1,9 +1,9 @@
 """How good a learned graph is: every measure of the five papers, each defined by its formula.
 
 Edges first (Hamming distance, errors of both kinds, precision, recall, F), then the few numbers that describe a graph,
-a search or a score. Three measures have files of their own and are found here as well: the accuracy on sampled
-independences (`_triplets.py`), the E- and V-scores (`_subgraphs.py`) and the enrichment of neighbourhoods
-(`_enrichment.py`).
+a search or a score. Some have files of their own and are found here as well: the accuracy on sampled independences
+(`_triplets.py`), the E- and V-scores (`_subgraphs.py`), the enrichment of neighbourhoods (`_enrichment.py`), and the
+irregularities (in `mnlearn.graphs`).
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.evaluation._enrichment import Enrichment, better_terms, enrichment
 from mnlearn.evaluation._subgraphs import KINDS, SubgraphScore, ev_scores
 from mnlearn.evaluation._triplets import Accuracy, Triplet, independence_accuracy, sample_triplets
 from mnlearn.graphs import NamedGraph
 from mnlearn.graphs.graph import Graph
+from mnlearn.graphs.irregularity import irregularity, total_irregularity
 from mnlearn.protocols import Question, Score
 
 __all__ = [
@@ -210,31 +209,6 @@ def success_rate(learned: Sequence[Graph], truth: Graph | Sequence[Graph]) -> fl
     for found, true in zip(learned, truths, strict=True):
         _check_same_variables(found, true)
     return sum(found == true for found, true in zip(learned, truths, strict=True)) / len(learned)
-
-
-def irregularity(graph: Graph) -> int:
-    """irr(G) = Σ_{(i,j) ∈ E} |d(i) − d(j)|: the imbalance of its edges; 0 for a regular graph  [BJP18, Eq. 15].
-
-    Examples
-    --------
-    >>> irregularity(Graph(4, [(0, 1), (0, 2), (0, 3)]))
-    6
-    """
-    degrees = graph.degrees()
-    return int(sum(abs(degrees[u] - degrees[v]) for u, v in graph.edges))
-
-
-def total_irregularity(graph: Graph) -> int:
-    """Σ_{i<j} |d(i) − d(j)| over all pairs, joined or not: what Table 1 of [BJP18] lists (Table 3 lists its double).
-
-    Examples
-    --------
-    >>> total_irregularity(Graph(4, [(0, 1), (0, 2), (0, 3)]))
-    6
-    """
-    ascending = np.sort(graph.degrees())
-    # The i-th smallest of n is subtracted n − 1 − i times and added i times.
-    return int((ascending * (2 * np.arange(len(ascending)) - len(ascending) + 1)).sum())
 
 
 def weighted_tests(trace: Iterable[Question]) -> int:

@@ -1,7 +1,13 @@
-"""Graphs to learn from and to test with: random ones, each with a seed, and a few regular shapes."""
+"""Graphs to learn from and to test with: random ones, each with a seed, and regular shapes.
+
+The same seed gives the same graph everywhere: what is drawn are NumPy's plain random numbers, and nothing else decides.
+The structures that the papers name or draw are in `structures.py`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import combinations
 from math import floor, isfinite
 from operator import index
 
@@ -41,6 +47,69 @@ def random_graph(n_variables: int, average_degree: float, seed: Seed) -> Graph:
     return Graph(n, _pairs(chosen.astype(np.int64)).tolist())
 
 
+def erdos_renyi(n_variables: int, probability: float, seed: Seed) -> Graph:
+    """A graph in which each pair is joined with the same probability, whatever the others are.
+
+    The number of edges is drawn first, from its binomial distribution, then which pairs they are; memory follows the
+    edges.
+
+    Parameters
+    ----------
+    n_variables
+        n, at least 1.
+    probability
+        Of each edge, from 0 to 1.
+    seed
+        An integer, or a generator to draw from.
+
+    Examples
+    --------
+    >>> erdos_renyi(5, 1.0, seed=1) == Graph.complete(5)
+    True
+    """
+    n = _size("n_variables", n_variables, 1)
+    if not (isfinite(probability) and 0 <= probability <= 1):
+        raise InputError(f"probability must be from 0 to 1; got {probability}.")
+    rng, n_pairs = rng_from(seed), n * (n - 1) // 2
+    n_edges = int(rng.binomial(n_pairs, probability))
+    chosen = rng.choice(n_pairs, size=n_edges, replace=False) if n_edges else np.empty(0, np.int64)
+    return Graph(n, _pairs(chosen.astype(np.int64)).tolist())
+
+
+def barabasi_albert(n_variables: int, n_links: int, seed: Seed) -> Graph:
+    """A scale-free graph: variables come one by one and link to those that have many links already  [BJP18, Sec. 4.2].
+
+    The first `n_links` + 1 variables form a star around variable 0; every later one is joined to `n_links` different
+    earlier ones, each drawn with probability in proportion to its degree.
+
+    Parameters
+    ----------
+    n_variables
+        n, more than `n_links`.
+    n_links
+        m, at least 1; with m = 1 the graph is a tree. There are m (n − m) edges.
+    seed
+        An integer, or a generator to draw from.
+
+    Examples
+    --------
+    >>> barabasi_albert(20, 2, seed=1).n_edges
+    36
+    """
+    m = _size("n_links", n_links, 1)
+    n = _size("n_variables", n_variables, m + 1)
+    rng = rng_from(seed)
+    edges = [(0, x) for x in range(1, m + 1)]
+    ends = [x for edge in edges for x in edge]  # every variable as often as its degree says
+    for x in range(m + 1, n):
+        chosen: set[int] = set()
+        while len(chosen) < m:
+            chosen.add(ends[int(rng.random() * len(ends))])
+        edges += [(y, x) for y in sorted(chosen)]
+        ends += [end for y in sorted(chosen) for end in (y, x)]
+    return Graph(n, edges)
+
+
 def random_tree(n_variables: int, seed: Seed) -> Graph:
     """A tree, every labelled tree on n variables equally likely: a random Prüfer sequence, decoded."""
     n = _size("n_variables", n_variables, 1)
@@ -52,13 +121,29 @@ def random_tree(n_variables: int, seed: Seed) -> Graph:
     return Graph(n, nx.from_prufer_sequence(rng.integers(n, size=n - 2).tolist()).edges())
 
 
-def grid(n_rows: int, n_columns: int) -> Graph:
-    """A lattice without wrapping; the variable in row r and column c has index r * n_columns + c."""
+def grid(n_rows: int, n_columns: int, *, periodic: bool = False) -> Graph:
+    """A lattice; the variable in row r and column c has index r * n_columns + c.
+
+    Parameters
+    ----------
+    n_rows, n_columns
+        Its sides, at least 1 each.
+    periodic
+        Whether the last row and column are joined to the first, as on a torus. A side of one or two has nothing to
+        wrap around to that is not already a neighbour.
+
+    Examples
+    --------
+    >>> grid(3, 4).n_edges, grid(3, 4, periodic=True).n_edges
+    (17, 24)
+    """
     rows, columns = _size("n_rows", n_rows, 1), _size("n_columns", n_columns, 1)
     place = np.arange(rows * columns).reshape(rows, columns)
     across = np.stack([place[:, :-1].ravel(), place[:, 1:].ravel()], axis=1)
     down = np.stack([place[:-1].ravel(), place[1:].ravel()], axis=1)
-    return Graph(rows * columns, np.concatenate([across, down]).tolist())
+    around = [np.stack([place[:, -1], place[:, 0]], axis=1)] if periodic and columns > 2 else []
+    around += [np.stack([place[-1], place[0]], axis=1)] if periodic and rows > 2 else []
+    return Graph(rows * columns, np.concatenate([across, down, *around]).tolist())
 
 
 def path(n_variables: int) -> Graph:
@@ -77,6 +162,72 @@ def star(n_variables: int) -> Graph:
     """A hub, variable 0, joined to all others."""
     n = _size("n_variables", n_variables, 1)
     return Graph(n, ((0, x) for x in range(1, n)))
+
+
+def hubs(n_hubs: int, n_leaves: int) -> Graph:
+    """Hubs that are joined to one another, each with leaves of its own.
+
+    Parameters
+    ----------
+    n_hubs
+        How many, at least 1: the variables 0, 1, ...
+    n_leaves
+        Leaves of each hub; those of hub 0 come first.
+
+    Notes
+    -----
+    `hubs(1, k)` is a star. `hubs(2, 7)` is the double star that [BJP18] calls Hub 1; its larger hub networks are only
+    drawn, and `hubs(4, 7)` (total irregularity 1008, printed 958) is near to Hub 2, not equal to it.
+
+    Examples
+    --------
+    >>> hubs(2, 2).edges
+    ((0, 1), (0, 2), (0, 3), (1, 4), (1, 5))
+    """
+    centres, leaves = _size("n_hubs", n_hubs, 1), _size("n_leaves", n_leaves, 0)
+    spokes = [(hub, centres + hub * leaves + leaf) for hub in range(centres) for leaf in range(leaves)]
+    return Graph(centres * (1 + leaves), [*Graph.complete(centres).edges, *spokes])
+
+
+def clique_chain(n_variables: int, clique_size: int, overlap: int = 1) -> Graph:
+    """Cliques in a row, each sharing its first variables with the last ones of the one before.
+
+    Parameters
+    ----------
+    n_variables
+        At least 1. The last clique is smaller when the variables run out.
+    clique_size
+        At least 2.
+    overlap
+        How many variables two neighbouring cliques share, from 0 (then they are apart) to `clique_size` − 1.
+
+    Examples
+    --------
+    >>> clique_chain(5, 3).edges
+    ((0, 1), (0, 2), (1, 2), (2, 3), (2, 4), (3, 4))
+    """
+    n, size = _size("n_variables", n_variables, 1), _size("clique_size", clique_size, 2)
+    shared = _size("overlap", overlap, 0)
+    if shared >= size:
+        raise InputError(f"overlap must be less than clique_size = {size}; got {shared}.")
+    cliques = (range(start, min(start + size, n)) for start in range(0, n, size - shared))
+    return Graph(n, {pair for clique in cliques for pair in combinations(clique, 2)})
+
+
+def disjoint_union(graphs: Iterable[Graph]) -> Graph:
+    """Graphs side by side without an edge between them; the variables of the second come after those of the first.
+
+    Examples
+    --------
+    >>> disjoint_union([path(2), path(3)]).edges
+    ((0, 1), (2, 3), (3, 4))
+    """
+    edges: list[tuple[int, int]] = []
+    start = 0
+    for graph in graphs:
+        edges += [(start + u, start + v) for u, v in graph.edges]
+        start += graph.n_variables
+    return Graph(start, edges)
 
 
 def _size(argument: str, value: int, least: int) -> int:
