@@ -1,1 +1,8 @@
 """Scores of whole graphs and of single blankets: the judges that weigh, where tests decide."""
+
+from mnlearn.scores._local import Decomposed, LocallyScored
+from mnlearn.scores._prior import BlanketPrior
+from mnlearn.scores.mpl import MPL
+from mnlearn.scores.pic import PIC
+
+__all__ = ["MPL", "PIC", "BlanketPrior", "Decomposed", "LocallyScored"]

@@ -1,0 +1,133 @@
+"""PIC: the pseudo-Bayesian information criterion, maximised pseudo-likelihood less a penalty.
+
+Csiszár & Talata, Annals of Statistics 34 (2006), 123-145  [PIC06], as compared in [MPL17], which proves that MPL
+tends to it. Which multiple of log n is meant the comparison does not say; its published figures come from
+q_j log n without a graph prior, the default here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from math import log, prod
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+
+from mnlearn.errors import unknown_name
+from mnlearn.protocols import FloatArray, Indices, Statistics, VarSet
+from mnlearn.scores._local import Decomposed
+from mnlearn.scores._prior import BlanketPrior, GraphPrior
+from mnlearn.scores._statistics import require_counts
+from mnlearn.statistics import kernels
+
+Penalty = Literal["configurations", "parameters"]
+Cardinalities = Literal["declared", "observed"]
+
+_KERNEL = kernels.entropy()
+_MOST_CONFIGURATIONS = 1e280  # beyond any data; larger numbers of configurations count as this many, never infinite
+
+
+@dataclass(frozen=True)
+class PIC(Decomposed):
+    """Σ_j [Σ_l Σ_i n_ijl log(n_ijl / n_jl) − q_j log n]: fit less the number of blanket configurations.
+
+    Parameters
+    ----------
+    statistics
+        Where the tables come from, usually `Counts`.
+    penalty
+        ``"configurations"``: q_j log n. ``"parameters"``: (r_j − 1) q_j / 2 log n, half a log for each free
+        parameter as in the Bayesian information criterion.
+    cardinalities
+        Which states count for r_j and q_j: all that are ``"declared"``, or those ``"observed"`` in the data.
+    graph_prior
+        As in `MPL`; none by default.
+
+    Raises
+    ------
+    InputError
+        If a setting breaks its rule.
+    UnsuitableError
+        If the statistics cannot count.
+
+    Notes
+    -----
+    q_j is the number of all configurations of the blanket, seen or not. More than 1e280 count as 1e280.
+
+    Examples
+    --------
+    >>> from mnlearn.data import Dataset
+    >>> from mnlearn.graphs import Graph
+    >>> from mnlearn.statistics import Counts
+    >>> score = PIC(Counts(Dataset.from_codes([[0, 1] * 20, [0, 1] * 20, [0, 0, 1, 1] * 10])))
+    >>> round(score(Graph(3, [(0, 1)])) - score(Graph.empty(3)), 2)
+    48.07
+    """
+
+    name: ClassVar[str] = "pic"
+    statistics: Statistics
+    _: KW_ONLY
+    penalty: Penalty = "configurations"
+    cardinalities: Cardinalities = "declared"
+    graph_prior: float | BlanketPrior | None = None
+    _cards: FloatArray = field(init=False, repr=False, compare=False)
+    _weights: FloatArray = field(init=False, repr=False, compare=False)
+    _log_prior: GraphPrior = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        require_counts("PIC", self.statistics)
+        if self.penalty not in get_args(Penalty):
+            raise unknown_name("penalty", self.penalty, get_args(Penalty))
+        if self.cardinalities not in get_args(Cardinalities):
+            raise unknown_name("cardinalities", self.cardinalities, get_args(Cardinalities))
+        cards = observed_cards(self.statistics) if self.cardinalities == "observed" else self.statistics.cards
+        each = (np.array(cards) - 1) / 2 if self.penalty == "parameters" else np.ones(len(cards))
+        object.__setattr__(self, "_cards", np.array(cards, dtype=np.float64))
+        object.__setattr__(self, "_weights", each * log(self.statistics.n_rows))
+        object.__setattr__(self, "_log_prior", GraphPrior(self.n_variables, self.graph_prior))
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables the data have."""
+        return len(self.statistics.cards)
+
+    def local(self, x: int, blanket: VarSet) -> float:
+        """max_θ log p(x_j | x_mb(j), θ) − q_j log n."""
+        entropy = float(self.statistics.local(_KERNEL, x, blanket)[0])
+        return float(self._score(x, entropy, self._configurations(blanket))) + self._log_prior(len(blanket))
+
+    def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
+        """The same with one more neighbour, each y in turn."""
+        scans = self.statistics.reduce_many(_KERNEL, xs, yss, blankets)
+        return [
+            self._score(int(x), scan[0], self._configurations(blanket) * self._cards[np.asarray(ys, dtype=np.intp)])
+            + self._log_prior(len(blanket) + 1)
+            for x, blanket, ys, scan in zip(xs, blankets, yss, scans, strict=True)
+        ]
+
+    def removals(self, xs: Indices, blankets: Sequence[VarSet]) -> list[FloatArray]:
+        """The same with one neighbour less, each in turn in ascending order."""
+        scans = self.statistics.without(_KERNEL, xs, blankets)
+        return [
+            self._score(int(x), scan[0], np.array([self._configurations(blanket - {y}) for y in sorted(blanket)]))
+            + self._log_prior(len(blanket) - 1)
+            for x, blanket, scan in zip(xs, blankets, scans, strict=True)
+        ]
+
+    def _score(self, x: int, entropy: FloatArray | float, configurations: FloatArray | float) -> FloatArray:
+        """−N H(x | mb) is the maximised log-likelihood of x."""
+        penalty = self._weights[x] * np.minimum(configurations, _MOST_CONFIGURATIONS)
+        return np.asarray(-self.statistics.n_rows * entropy - penalty, dtype=np.float64)
+
+    def _configurations(self, blanket: VarSet) -> float:
+        """q_j, the number of all configurations."""
+        return float(min(prod(self._cards[list(blanket)].tolist()), _MOST_CONFIGURATIONS))
+
+
+def observed_cards(statistics: Statistics) -> tuple[int, ...]:
+    """How many states of each variable occur; of a variable that is alone, how many are declared."""
+    n = len(statistics.cards)
+    if n < 2:
+        return statistics.cards
+    return tuple(len(statistics.tables(int(x == 0), [], frozenset({x})).strata) for x in range(n))
