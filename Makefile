@@ -31,6 +31,7 @@ check: test lint
 
 bench: $(VENV)/benchmarking
 	$(BIN)/python benchmarks/counting.py
+	$(BIN)/python benchmarks/limits.py
 	$(BIN)/python benchmarks/moments.py
 	$(BIN)/python benchmarks/reading.py
 

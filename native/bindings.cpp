@@ -129,6 +129,14 @@ std::vector<double> py_score_table(const std::string& kernel, std::vector<double
     return out;
 }
 
+std::uint64_t py_probe_popcount(const std::string& level, std::size_t rounds) {
+    return choose_level(level).probe_popcount(rounds);
+}
+
+std::uint64_t py_probe_loads(const std::string& level, Vector<std::uint64_t> rows) {
+    return choose_level(level).probe_loads(rows.data(), rows.shape(0) / kRowWords);
+}
+
 std::vector<std::string> py_levels() {
     std::vector<std::string> names;
     for (const Level& level : available_levels()) names.emplace_back(level.name);
@@ -146,6 +154,8 @@ NB_MODULE(_core, m) {
         .def_prop_ro("level", [](const PyStore& s) { return std::string(s.store->level().name); })
         .def_prop_ro("extra_bytes", [](const PyStore& s) { return s.store->extra_bytes(); });
     m.def("levels", &py_levels, "Code paths this processor can run, fastest first.");
+    m.def("probe_popcount", &py_probe_popcount, "level"_a, "rounds"_a, "AND and count 8,192 bits a round.");
+    m.def("probe_loads", &py_probe_loads, "level"_a, "rows"_a, "Load 512 bits after 512 bits.");
     m.def("reduce", &py_reduce, "store"_a, "kernel"_a, "settings"_a, "x"_a, "ys"_a, "z"_a, "n_threads"_a,
           "One row per output, one column per y.");
     m.def("local", &py_local, "store"_a, "kernel"_a, "settings"_a, "x"_a, "z"_a, "The outputs for x given z alone.");

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/ceilings.hpp"
 #include "kernels/planes.hpp"
 #include "kernels/vertical.hpp"
 
@@ -15,6 +16,8 @@ struct Level {
     CountPlanes count_planes;
     CountVertical count_vertical;
     CountBits count_bits;
+    ProbePopcount probe_popcount;
+    ProbeLoads probe_loads;
     // The cost model of plan.cpp, in rough nanoseconds of one core, set by hand and not fitted: a group of eight planes
     // against 64 rows of one set; a row of 512 columns; turning the digits of 512 counters into numbers.
     double plane_group_word, vertical_row, vertical_set;

@@ -19,7 +19,8 @@ constexpr KnownKernel kKernels[] = {{"chi2", KernelName::chi2, 1, 2},
                                     {"mi", KernelName::mi, 1, 2},
                                     {"bayes", KernelName::bayes, 4, 1},
                                     {"dirichlet", KernelName::dirichlet, 2, 1},
-                                    {"entropy", KernelName::entropy, 0, 1}};
+                                    {"entropy", KernelName::entropy, 0, 1},
+                                    {"first_cell", KernelName::first_cell, 0, 1}};
 
 std::string in_braces(std::span<const std::int32_t> z) {
     std::string text = "{";

@@ -36,6 +36,8 @@ template <class F> void with_scorer(const KernelSpec& kernel, const ScanFacts& f
             return run(Dirichlet(set[0], set[1] != 0.0, facts, tables));
         case KernelName::entropy:
             return run(Entropy(facts, tables));
+        case KernelName::first_cell:
+            return run(FirstCell());
     }
 }
 

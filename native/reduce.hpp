@@ -12,10 +12,11 @@
 
 namespace mnlearn {
 
-enum class KernelName { chi2, g2, mi, bayes, dirichlet, entropy };
+enum class KernelName { chi2, g2, mi, bayes, dirichlet, entropy, first_cell };
 
 // Which kernel, and its numbers: chi2, g2, mi [dof rule]; bayes [alpha, beta, gamma, log prior];
-// dirichlet [prior, 1 if it is an equivalent sample size]; entropy [].
+// dirichlet [prior, 1 if it is an equivalent sample size]; entropy [];
+// first_cell [], which only counts.
 struct KernelSpec {
     KernelName name;
     std::vector<double> settings;

@@ -44,6 +44,23 @@ struct Dof {
     }
 };
 
+// Rows in which x and y are both in their first state: hardly any scoring, so its time is that of the counting.
+class FirstCell {
+public:
+    static constexpr int outputs = 1;
+    using Prepared = Nothing;
+    struct Sum {
+        std::int64_t rows = 0;
+    };
+    Prepared prepare(std::uint32_t, std::uint32_t, std::span<const std::int64_t>) const { return {}; }
+    template <class S> [[gnu::always_inline]] void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
+        sum.rows += t.first_cell();
+    }
+    void finish(const Sum& sum, std::uint32_t, std::uint32_t, double* out) const {
+        out[0] = static_cast<double>(sum.rows);
+    }
+};
+
 // Pearson's X² = Σ (o − e)² / e, with e = nx ny / n. Numerators are whole numbers, so an exactly independent table
 // gives 0.
 class Pearson {

@@ -26,6 +26,7 @@ struct BinaryStratum {
           n_1(c01 + c11),
           n(c00 + c01 + c10 + c11) {}
 
+    std::int64_t first_cell() const { return n00; }
     double adjusted_dof() const { return n0_ && n1_ && n_0 && n_1 ? 1.0 : 0.0; }
     template <class T> [[gnu::always_inline]] double sum_cells(const T& term) const {
         return term(n00) + term(n01) + term(n10) + term(n11);
@@ -55,6 +56,7 @@ struct DenseStratum {
             n += row;
         }
     }
+    std::int64_t first_cell() const { return counts[0]; }
     double adjusted_dof() const {
         return static_cast<double>(occupied(nx, rx) - 1) * static_cast<double>(occupied(ny, ry) - 1);
     }
@@ -125,6 +127,7 @@ public:
         }
         std::sort(states_y_.begin(), states_y_.end());
     }
+    std::int64_t first_cell() const { return !cells_.empty() && cells_[0].key == 0 ? cells_[0].count : 0; }
     double adjusted_dof() const {
         return (static_cast<double>(n_rows_) - 1.0) * (static_cast<double>(states_y_.size()) - 1.0);
     }

@@ -3,6 +3,8 @@
 
 #include <immintrin.h>
 
+#include "kernels/ceilings.hpp"
+
 namespace mnlearn {
 namespace {
 
@@ -73,6 +75,18 @@ std::int64_t count_bits_avx2(const std::uint64_t* set, std::size_t words) {
     std::int64_t total = lanes[0] + lanes[1] + lanes[2] + lanes[3];
     for (; w < words; ++w) total += __builtin_popcountll(set[w]);
     return total;
+}
+
+std::uint64_t probe_popcount_avx2(std::size_t rounds) {
+    __m256i rows = _mm256_set1_epi64x(0x123456789abcdef), bytes[4] = {};
+    for (std::size_t step = 0; step < 8 * rounds; ++step)
+        for (int j = 0; j < 4; ++j) {
+            __m256i states = rows;
+            asm volatile("" : "+x"(states));  // else the compiler would count once and multiply
+            bytes[j] = _mm256_add_epi8(bytes[j], nibble_bits(_mm256_and_si256(rows, states)));
+        }
+    for (int j = 0; j < 4; ++j) widen(rows, bytes[j]);
+    return static_cast<std::uint64_t>(_mm256_extract_epi64(rows, 0));
 }
 
 void count_planes_avx2(const PlaneQuery& q) {

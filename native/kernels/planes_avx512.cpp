@@ -3,6 +3,8 @@
 
 #include <immintrin.h>
 
+#include "kernels/ceilings.hpp"
+
 namespace mnlearn {
 namespace {
 
@@ -63,6 +65,23 @@ std::int64_t count_bits_avx512(const std::uint64_t* set, std::size_t words) {
     std::int64_t total = 0;
     for (const std::int64_t lane : lanes) total += lane;
     return total;
+}
+
+std::uint64_t probe_popcount_avx512(std::size_t rounds) {
+    constexpr int kSums = 16;
+    const __m512i rows = _mm512_set1_epi64(0x123456789abcdef);
+    __m512i sums[kSums];
+    for (int j = 0; j < kSums; ++j) sums[j] = _mm512_setzero_si512();
+    for (std::size_t round = 0; round < rounds; ++round)
+        for (int j = 0; j < kSums; ++j) {
+            __m512i states = rows;
+            asm volatile("" : "+v"(states));  // else the compiler would count once and multiply
+            sums[j] = _mm512_add_epi64(sums[j], _mm512_popcnt_epi64(_mm512_and_si512(rows, states)));
+        }
+    for (int j = 1; j < kSums; ++j) sums[0] = _mm512_add_epi64(sums[0], sums[j]);
+    alignas(64) std::uint64_t lanes[kLanes];
+    _mm512_store_si512(lanes, sums[0]);
+    return lanes[0];
 }
 
 void count_planes_avx512(const PlaneQuery& q) {

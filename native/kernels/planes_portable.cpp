@@ -1,6 +1,8 @@
 // The bit-plane count in plain C++: the path of every processor, and the one the others are compared with.
 #include "kernels/planes.hpp"
 
+#include "kernels/ceilings.hpp"
+
 namespace mnlearn {
 namespace {
 
@@ -21,6 +23,16 @@ std::int64_t count_bits_portable(const std::uint64_t* set, std::size_t words) {
     std::uint64_t total = 0;
     for (std::size_t w = 0; w < words; ++w) total += popcount(set[w]);
     return static_cast<std::int64_t>(total);
+}
+
+std::uint64_t probe_popcount_portable(std::size_t rounds) {
+    std::uint64_t states[kLanes] = {1, 2, 3, 4, 5, 6, 7, 8}, sums[kLanes] = {}, rows = 0x123456789abcdef;
+    for (std::size_t step = 0; step < 16 * rounds; ++step) {
+        asm volatile("" : "+r"(rows));  // else the compiler would count once and multiply
+        for (std::size_t lane = 0; lane < kLanes; ++lane) sums[lane] += popcount(states[lane] & rows);
+    }
+    for (const std::uint64_t sum : sums) rows += sum;
+    return rows;
 }
 
 void count_planes_portable(const PlaneQuery& q) {

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 
+#include "kernels/ceilings.hpp"
 #include "kernels/vertical.hpp"
 
 namespace mnlearn {
@@ -89,6 +90,24 @@ template <class V> struct Counter {
         }
     }
 };
+
+template <class V> std::uint64_t load_rows(const std::uint64_t* rows, std::size_t n_rows) {
+    constexpr std::size_t kParts = kRowWords * 8 / sizeof(V);
+    V seen[kParts] = {};
+    for (std::size_t row = 0; row < n_rows; ++row)
+        for (std::size_t part = 0; part < kParts; ++part) {
+            V v;
+            std::memcpy(&v, rows + row * kRowWords + part * sizeof(V) / 8, sizeof(V));
+            seen[part] |= v;
+        }
+    std::uint64_t result = 0;
+    for (std::size_t part = 0; part < kParts; ++part) {
+        std::uint64_t first;
+        std::memcpy(&first, &seen[part], 8);
+        result |= first;
+    }
+    return result;
+}
 
 template <class V> void count_vertical(const VerticalQuery& q) {
     for (std::size_t set = 0; set < q.n_sets; ++set) {

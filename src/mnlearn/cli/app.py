@@ -19,6 +19,8 @@ from mnlearn.cli._progress import EXIT_INTERRUPTED
 from mnlearn.cli._wording import in_our_words, sentence
 from mnlearn.cli.ask import EXAMPLES as TEST_EXAMPLES
 from mnlearn.cli.ask import ask
+from mnlearn.cli.bench import EXAMPLES as BENCH_EXAMPLES
+from mnlearn.cli.bench import bench
 from mnlearn.cli.convert import EXAMPLES as CONVERT_EXAMPLES
 from mnlearn.cli.convert import convert
 from mnlearn.cli.demo import EXAMPLES as DEMO_EXAMPLES
@@ -44,6 +46,7 @@ app.command("learn", epilog=LEARN_EXAMPLES)(learn)
 app.command("test", epilog=TEST_EXAMPLES)(ask)
 app.command("info", epilog=INFO_EXAMPLES)(info)
 app.command("convert", epilog=CONVERT_EXAMPLES)(convert)
+app.command("bench", epilog=BENCH_EXAMPLES)(bench)
 app.command("demo", epilog=DEMO_EXAMPLES)(demo)
 
 

@@ -1,0 +1,27 @@
+"""What the processor can do at best: the ceilings that the speed of counting is measured against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mnlearn import _core
+
+PROBE_BITS = 8192  # what the core counts in a round
+
+
+def code_paths() -> list[str]:
+    """The code paths this processor can run, fastest first."""
+    return _core.levels()
+
+
+def popcount_work(path: str, rounds: int) -> Callable[[], object]:
+    """Work that ANDs, counts and adds `rounds` times PROBE_BITS bits in registers: no table is counted faster."""
+    return lambda: _core.probe_popcount(path, rounds)
+
+
+def load_work(path: str, n_rows: int) -> Callable[[], object]:
+    """Work that loads n_rows rows of 512 bits one after the other: no list of rows is added up faster."""
+    rows = np.random.default_rng(0).integers(0, 2**63, n_rows * 8, dtype=np.uint64)
+    return lambda: _core.probe_loads(path, rows)
