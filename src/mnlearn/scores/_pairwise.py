@@ -1,0 +1,154 @@
+"""A graph with a score that is a sum over pairs, kept up to date from flip to flip.
+
+A flip of {u, v} changes two blankets, so only pairs with u or v change their part in the score. What differs
+from score to score, and is written in its own file, is which claims are asked again and how the two claims of
+a pair make one part: see `PairwiseState.propose`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from mnlearn.errors import InputError
+from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, VarSet
+from mnlearn.scores._closure import claims, require_variables
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """What a flip of (u, v) would lead to: the claims of both, the parts of their pairs, the gain, and its price."""
+
+    edge: Edge
+    claims: tuple[FloatArray, FloatArray]
+    parts: tuple[FloatArray, FloatArray]
+    gain: float
+    terms: int  # how many parts the flip asks to be computed anew
+
+
+class PairwiseState(ABC):
+    """A `PairwiseScored` graph over an independence posterior; the scores of a file each fill in three methods.
+
+    `_claims[x, y]` is log Pr of what x claims of y under its present blanket; NaN where nobody asked yet.
+    """
+
+    def __init__(self, posterior: IndependencePosterior, graph: Graph) -> None:
+        require_variables(graph, posterior.n_variables)
+        self._posterior, self._graph = posterior, graph
+        self._proposal: Proposal | None = None
+        self._proposed = self._recomputed = self._scanned = 0
+        self._claims = self._first_claims()
+        self._parts = self._all_parts()
+        self._value = 0.5 * float(self._parts.sum())  # each pair stands in it twice; 0 on the diagonal
+        self._lost = 0.0  # what rounding has kept from the value so far (Neumaier)
+        np.fill_diagonal(self._parts, inf)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph as it is now."""
+        return self._graph
+
+    @property
+    def value(self) -> float:
+        """Its score."""
+        return self._value + self._lost
+
+    @property
+    def pairwise(self) -> FloatArray:
+        """The part of each pair in the score: symmetric, inf on the diagonal; a read-only view of the present."""
+        view = self._parts.view()
+        view.flags.writeable = False
+        return view
+
+    @property
+    def cost(self) -> Mapping[str, int]:
+        """Flips proposed, parts of pairs recomputed for them, and claims that the posterior was asked about in all."""
+        return {"proposed": self._proposed, "recomputed": self._recomputed, "scanned": self._scanned}
+
+    def gains(self, edges: Sequence[Edge]) -> FloatArray:
+        """For each pair: by how much the score would change if it alone were flipped."""
+        return np.array([self._proposal_of(edge).gain for edge in edges], dtype=np.float64)
+
+    def flip(self, edge: Edge) -> VarSet | None:
+        """Flip a pair for good; returns the variables whose pairs may have other gains now, None for all."""
+        made = self._proposal_of(edge)
+        u, v = made.edge
+        self._graph = self._graph.flip(u, v)
+        for x, row, parts in zip(made.edge, made.claims, made.parts, strict=True):
+            self._claims[x] = row
+            self._parts[x] = parts
+            self._parts[:, x] = parts
+        self._add(made.gain)
+        self._proposal = None
+        return self._moved(made)
+
+    @abstractmethod
+    def propose(self, u: int, v: int) -> Proposal:
+        """What a flip of u and v would lead to."""
+
+    @abstractmethod
+    def log_odds(self, *, absent: bool = False) -> dict[Edge, float]:
+        """The log-odds of each edge being there, and if asked of each other pair, given its context."""
+
+    @abstractmethod
+    def _needed(self, x: int) -> BoolArray:
+        """Of whom the claims of x are a part of the score."""
+
+    @abstractmethod
+    def _all_parts(self) -> FloatArray:
+        """The symmetric matrix of the parts, from the claims; 0 on the diagonal."""
+
+    @abstractmethod
+    def _moved(self, made: Proposal) -> VarSet | None:
+        """Bring up to date what a state keeps besides; the variables whose pairs may have other gains now."""
+
+    def _flipped(self, u: int, v: int) -> tuple[VarSet, VarSet]:
+        """The blankets of both ends after a flip."""
+        return self._graph.neighbors(u) ^ {v}, self._graph.neighbors(v) ^ {u}
+
+    def _proposal_of(self, edge: Edge) -> Proposal:
+        """The proposal at hand, if it is this one; else a new one."""
+        u, v = edge if edge[0] < edge[1] else (edge[1], edge[0])
+        if u == v or not 0 <= u < v < self._graph.n_variables:
+            raise InputError(
+                f"edge must join two different variables, 0 to {self._graph.n_variables - 1}; got {tuple(edge)}. "
+                "Correct it."
+            )
+        if self._proposal is None or self._proposal.edge != (u, v):
+            self._proposal = self.propose(u, v)
+            self._proposed += 1
+            self._recomputed += self._proposal.terms
+        return self._proposal
+
+    def _claims_of(self, x: int, blanket: VarSet, wanted: BoolArray) -> FloatArray:
+        """Ask the posterior, and count."""
+        row = claims(self._posterior, x, blanket, wanted)
+        self._scanned += row.size - 1 - int(np.isnan(row).sum())
+        return row
+
+    def _first_claims(self) -> FloatArray:
+        """All claims that are needed. x ⟂ y given nothing is one claim, whoever makes it: it is asked once."""
+        n = self._graph.n_variables
+        bare = self._graph.degrees() == 0
+        rows, index = np.empty((n, n)), np.arange(n)
+        for x in range(n):
+            wanted = self._needed(x)
+            if bare[x]:
+                wanted = np.where(bare, index > x, wanted)
+            rows[x] = self._claims_of(x, self._graph.neighbors(x), wanted)
+        block = np.ix_(bare, bare)
+        half = np.triu(rows[block], 1)
+        rows[block] = half + half.T
+        return rows
+
+    def _add(self, gain: float) -> None:
+        """Add to the value, keeping what rounding takes away."""
+        total = self._value + gain
+        larger, smaller = (self._value, gain) if abs(self._value) >= abs(gain) else (gain, self._value)
+        self._lost += (larger - total) + smaller
+        self._value = total
