@@ -18,6 +18,7 @@ from mnlearn.independence import (
     BayesianTest,
     Budgeted,
     ChiSquare,
+    GaussianPosterior,
     GTest,
     MutualInformation,
     PartialCorrelation,
@@ -105,6 +106,7 @@ def judges() -> dict[str, IndependenceTest]:
         "mi-permutation": MutualInformation(Counts(data)),
         "oracle": SeparationOracle(Graph.from_edges(3, [(0, 1)])),
         "pcor": PartialCorrelation(Moments.from_covariance(np.cov(rows.T), n_rows=60)),
+        "bayes-pcor": GaussianPosterior(Moments.from_covariance(np.cov(rows.T), n_rows=60)),
     }
 
 

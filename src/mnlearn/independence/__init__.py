@@ -3,6 +3,7 @@
 from mnlearn.independence.bayesian import BayesianTest
 from mnlearn.independence.discrete import ChiSquare, GTest, MutualInformation
 from mnlearn.independence.gaussian import PartialCorrelation
+from mnlearn.independence.gaussian_posterior import GaussianPosterior
 from mnlearn.independence.oracle import SeparationOracle
 from mnlearn.independence.wrappers import Audited, Budgeted, Remembered
 
@@ -12,6 +13,7 @@ __all__ = [
     "Budgeted",
     "ChiSquare",
     "GTest",
+    "GaussianPosterior",
     "MutualInformation",
     "PartialCorrelation",
     "Remembered",

@@ -31,6 +31,7 @@ six digits, and a smaller one to fewer.
 LARGEST = 1.0 - 2.0**-53
 """The largest |r| that is reported: Fisher's z of it is still finite."""
 
+_CLEAR = 1e-6  # the share of its variance that an inverse must leave each variable, to be right to ten digits
 _HALF_LOG_2PIE = 0.5 * float(np.log(2.0 * np.pi * np.e))
 _Factor = tuple[tuple[int, ...], IntArray, FloatArray]  # z, the members kept, their lower Cholesky factor
 
@@ -169,6 +170,26 @@ class Moments:
         """
         others, given = self._question(x, ys, z)
         return self._partial(x, others, given)[0]
+
+    def member_correlations(self, x: int, z: Collection[int]) -> FloatArray:
+        """The partial correlation of x with every member of z, in ascending order, given the other members.
+
+        One inverse of the block of x and z gives them all, −P_xy / √(P_xx P_yy), unless what the others leave of some
+        variable is below `_CLEAR` of it: then each is asked as `partial_correlations` would be.
+        """
+        from scipy.linalg.lapack import dpotrf, dpotri
+
+        _, given = self._question(x, (), z)
+        everyone = np.array([x, *given], dtype=np.int64)
+        factor, singular = dpotrf(self._correlation[np.ix_(everyone, everyone)], lower=1)
+        if not singular:
+            precision = dpotri(factor, lower=1)[0]
+            inverse = np.diag(precision)
+            if (inverse * _CLEAR < 1.0).all():
+                r = -precision[1:, 0] / np.sqrt(inverse[1:] * inverse[0])
+                return np.asarray(np.minimum(np.maximum(r, -LARGEST), LARGEST))
+        rest = frozenset(given)
+        return np.array([self.partial_correlations(x, (y,), rest - {y})[0] for y in given], dtype=np.float64)
 
     def conditional_entropies(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
         """H(x | z + y) = log(2 pi e var(x | z + y)) / 2 in nats for each y, as if the variables were Gaussian.
