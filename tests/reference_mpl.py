@@ -12,7 +12,7 @@ from mnlearn.data.dataset import Dataset
 Local = Callable[[int, frozenset[int]], float]
 Pair = tuple[int, int]
 
-TIE = 1e-7  # gains that differ by less are equal
+TIE = 1e-9  # gains that differ by less are equal
 
 
 def counts(data: Dataset, x: int, blanket: Iterable[int]) -> tuple[Counter[tuple[int, ...]], Counter[tuple[int, ...]]]:
@@ -69,24 +69,39 @@ def total(local: Local, n: int, edges: set[Pair]) -> float:
 def first_best(values: list[float], now: float) -> int | None:
     """The first of the best, if it is better than now."""
     best = max(values, default=now)
-    return None if best <= now + TIE else next(k for k, value in enumerate(values) if value >= best - TIE)
+    if best <= now + TIE:
+        return None
+    return next(k for k, value in enumerate(values) if value >= max(best - TIE, now + TIE))
 
 
-def blanket_of(local: Local, n: int, x: int) -> frozenset[int]:
+def blanket_of(
+    local: Local,
+    n: int,
+    x: int,
+    *,
+    start: Iterable[int] = (),
+    required: Iterable[int] = (),
+    forbidden: Iterable[int] = (),
+    limit: int | None = None,
+) -> frozenset[int]:
     """Phase 1 for one variable: best addition, then best deletions until none improves; and again  [Algorithm 1]."""
-    blanket: frozenset[int] = frozenset()
-    while True:
-        candidates = [y for y in range(n) if y != x and y not in blanket]
-        k = first_best([local(x, blanket | {y}) for y in candidates], local(x, blanket))
-        if k is None:
-            return blanket
-        blanket |= {candidates[k]}
+
+    def without_the_useless(blanket: frozenset[int]) -> frozenset[int]:
         while True:
-            members = sorted(blanket)
+            members = sorted(blanket - set(required))
             k = first_best([local(x, blanket - {y}) for y in members], local(x, blanket))
             if k is None:
-                break
+                return blanket
             blanket -= {members[k]}
+
+    blanket = without_the_useless((frozenset(start) | frozenset(required)) - set(forbidden))
+    while limit is None or len(blanket) < limit:
+        candidates = [y for y in range(n) if y != x and y not in blanket | set(forbidden)]
+        k = first_best([local(x, blanket | {y}) for y in candidates], local(x, blanket))
+        if k is None:
+            break
+        blanket = without_the_useless(blanket | {candidates[k]})
+    return blanket
 
 
 def either_and_both(blankets: list[frozenset[int]]) -> tuple[set[Pair], set[Pair]]:
@@ -98,11 +113,42 @@ def either_and_both(blankets: list[frozenset[int]]) -> tuple[set[Pair], set[Pair
     )
 
 
-def best_flips(local: Local, n: int, start: set[Pair], eligible: set[Pair]) -> set[Pair]:
+def best_flips(local: Local, n: int, start: set[Pair], eligible: set[Pair], limit: int | None = None) -> set[Pair]:
     """Phase 2: the best flip within the eligible edges while it improves, every graph scored from nothing."""
-    edges, order = set(start), sorted(eligible)
+
+    def fits(edges: set[Pair]) -> bool:
+        return limit is None or all(sum(x in pair for pair in edges) <= limit for x in range(n))
+
+    edges = set(start)
     while True:
+        order = [pair for pair in sorted(eligible) if fits(edges ^ {pair})]
         k = first_best([total(local, n, edges ^ {pair}) for pair in order], total(local, n, edges))
         if k is None:
             return edges
         edges ^= {order[k]}
+
+
+def two_phases(
+    local: Local,
+    n: int,
+    *,
+    start: Iterable[Pair] = (),
+    required: Iterable[Pair] = (),
+    forbidden: Iterable[Pair] = (),
+    limit: int | None = None,
+) -> dict[str, set[Pair]]:
+    """All four ways to combine the blankets."""
+
+    def at(x: int, pairs: Iterable[Pair]) -> list[int]:
+        return [sum(pair) - x for pair in pairs if x in pair]
+
+    first = (set(start) | set(required)) - set(forbidden)
+    settings = ({"start": at(x, first), "required": at(x, required), "forbidden": at(x, forbidden)} for x in range(n))
+    either, both = either_and_both([blanket_of(local, n, x, **s, limit=limit) for x, s in enumerate(settings)])
+    eligible = (either | first) - set(required) - set(forbidden)
+    return {
+        "or": either,
+        "and": both,
+        "phase2": best_flips(local, n, first, eligible, limit),
+        "conflict": best_flips(local, n, both, either - both, limit),
+    }

@@ -284,6 +284,7 @@ class Result:
     settings: Mapping[str, object] = field(default_factory=dict)  # enough to run it again
     trace: tuple[Question, ...] | None = None  # every question in order, when the search was told to keep them
     support_scale: Literal["log_independence", "log_odds"] = "log_independence"  # small is strong; large is strong
+    stages: Mapping[str, Graph] = field(default_factory=dict)  # graphs a search passed through, by name
 
 
 J = TypeVar("J", contravariant=True)  # noqa: PLC0105 - the judge; its name in DESIGN

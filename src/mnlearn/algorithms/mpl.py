@@ -1,0 +1,309 @@
+"""The two-phase search: every blanket by itself, then one graph from the edges that the blankets propose.
+
+Pensar, Nyman, Niiranen & Corander, Bayesian Analysis (2017)  [MPL17], Sec. 4.2. A graph is a set of blankets that agree
+with one another (Eq. 10). New here: the agreement is dropped first, which leaves one small problem per variable
+(Eq. 11); the edges found from either end are then few enough to search the graphs made of them (Eq. 12, 13).
+
+The paper searches by its marginal pseudo-likelihood; any score that is a sum over variables will do, among them its
+rival PIC. We search all blankets in step, so that each round asks for many scans at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from time import perf_counter
+from typing import Literal, Protocol, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.algorithms._constraints import Constraints
+from mnlearn.algorithms._gains import first_best, tolerance
+from mnlearn.errors import InputError, UnsuitableError, unknown_name, whole_number
+from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.protocols import SILENT, FloatArray, LocalScore, Monitor, Result, ScoredGraph, SearchableScore, VarSet
+
+Combine = Literal["phase2", "and", "or", "conflict"]
+_BLOCK = 1 << 22  # candidates scored at once: 32 MiB of answers
+
+
+class LocalSearchableScore(LocalScore, SearchableScore, Protocol):
+    """A sum over variables that keeps itself up to date: MPL, PIC, IB."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoPhase:
+    """Climb to the best blanket of each variable, then to the best graph made of the edges they propose.
+
+    Parameters
+    ----------
+    combine
+        How one graph comes of the blankets. ``"phase2"``: climb by single flips among the edges of the OR graph, from
+        no edges, as in [MPL17]. ``"and"``: both ends must propose an edge. ``"or"``: one is enough. ``"conflict"``:
+        climb from the AND graph, flipping only what the two ends disagree about, as [BJP18, Sec. 2.2.1] describes it.
+    max_blanket
+        The most neighbours a variable may have; None for no limit. The OR graph alone may have more: there the limit
+        holds for what each variable proposes.
+    required, forbidden
+        Edges that must or must not be there.
+    start
+        A graph to start from, in both phases; its edges may leave again. None for no edges, as in the paper.
+
+    Raises
+    ------
+    InputError
+        If a setting breaks its rule; and from `learn`, before anything is scored, if there are fewer than 2
+        variables, or the graph to start from or the required edges do not fit.
+    UnsuitableError
+        From `learn`, if the judge is no local score.
+
+    Notes
+    -----
+    Phase 1 for each variable: the best addition, then the best deletions until none improves, and again
+    [MPL17, Algorithm 1]. Phase 2: the best flip, while it improves [Algorithm 2]; after a flip only the flips at its
+    two ends are evaluated again. An exact tie is no improvement; of equals the smallest index is taken. The variables
+    are searched in step but independently of each other, so neither their order nor the threads change the result.
+
+    The support of an edge is by how much the score falls without it: the log pseudo Bayes factor of Eq. 9, and with it
+    the log prior odds when the score has a graph prior. Larger is stronger.
+
+    Pseudo-likelihood counts each row once for every variable, so the factor is too sure of itself as a probability.
+
+    A search that is stopped in phase 1 returns what both ends agree about so far (either end, for "or"); in phase 2,
+    the graph it has come to. `stages` of the result keeps the AND and the OR graph, and what phase 2 made of them.
+
+    Examples
+    --------
+    >>> from mnlearn.data import Dataset
+    >>> from mnlearn.scores import MPL
+    >>> from mnlearn.statistics import Counts
+    >>> rows = [(x ^ y, y, z ^ y) for y in (0, 1) for x in (0, 0, 0, 1) for z in (0, 0, 0, 1)] * 10
+    >>> result = TwoPhase().learn(MPL(Counts(Dataset.from_codes(list(zip(*rows))))))
+    >>> result.graph.edges
+    ((0, 1), (1, 2))
+    >>> result.stages["or"] == result.graph
+    True
+    """
+
+    combine: Combine = "phase2"
+    max_blanket: int | None = None
+    required: tuple[Edge, ...] = ()
+    forbidden: tuple[Edge, ...] = ()
+    start: Graph | None = None
+
+    def __post_init__(self) -> None:
+        if self.combine not in get_args(Combine):
+            raise unknown_name("combine", self.combine, get_args(Combine))
+        if self.max_blanket is not None:
+            whole_number("max_blanket", self.max_blanket, least=0, way_out="None is no limit.")
+
+    def learn(self, judge: LocalSearchableScore, monitor: Monitor = SILENT) -> Result:
+        """Find the blankets, then the graph; see the class."""
+        started = perf_counter()
+        known, start = self._known(judge)
+        blankets = Blankets(judge, known, start, self.max_blanket)
+        converged = blankets.climb(monitor)  # phase 1
+        stages = {"and": blankets.both(), "or": blankets.either()}
+        cost = {"phase1_scored": blankets.scored, "rounds": blankets.rounds, "phase2_scored": 0, "flips": 0}
+        if converged and self.combine in ("phase2", "conflict"):
+            first = start if self.combine == "phase2" else stages["and"]
+            scored = judge.on(first)
+            flips = Flips(scored, self._eligible(known, first, stages), self.max_blanket, blankets.rounding)
+            converged = flips.climb(monitor)
+            stages[self.combine] = scored.graph
+            cost |= {"phase2_scored": flips.scored, "flips": flips.made}
+        else:
+            scored = judge.on(stages["or" if self.combine == "or" else "and"])
+        support = edge_support(scored)
+        return Result(
+            graph=scored.graph,
+            score=scored.value,
+            support=support,
+            converged=converged,
+            cost={**cost, "scored": cost["phase1_scored"] + cost["phase2_scored"], "seconds": perf_counter() - started},
+            settings={setting.name: getattr(self, setting.name) for setting in fields(self)},
+            support_scale="log_odds",
+            stages=stages,
+        )
+
+    def _eligible(self, known: Constraints, first: Graph, stages: Mapping[str, Graph]) -> list[Edge]:
+        """The edges that phase 2 may flip: G_or (Eq. 12) and what a given start has; or only the disputed ones."""
+        if self.combine == "conflict":
+            edges = set(stages["or"].edges) - set(stages["and"].edges)
+        else:
+            edges = {*stages["or"].edges, *first.edges}
+        return sorted(edges - known.fixed)
+
+    def _known(self, judge: LocalSearchableScore) -> tuple[Constraints, Graph]:
+        """The constraints and the graph to start from, checked before anything is scored."""
+        for method in ("additions", "removals", "on"):
+            if not hasattr(judge, method):
+                raise UnsuitableError(
+                    f"TwoPhase cannot search by a {type(judge).__name__}, which has no {method}. Use a score that is a "
+                    "sum over variables, such as MPL or PIC."
+                )
+        n = judge.n_variables
+        if n < 2:
+            raise InputError(
+                f"judge must know at least 2 variables; got {n}. There is no structure to learn from fewer."
+            )
+        if self.start is not None and self.start.n_variables != n:
+            raise InputError(
+                f"start must be a graph on the {n} variables of the judge; got one on {self.start.n_variables}. Leave "
+                "it out to start from no edges."
+            )
+        known = Constraints(n, self.required, self.forbidden)
+        start = known.apply(Graph.empty(n) if self.start is None else self.start)
+        fullest = int(start.degrees().max())
+        if self.max_blanket is not None and fullest > self.max_blanket:
+            raise InputError(
+                f"max_blanket must leave room for the required edges and the start; got {self.max_blanket}, where a "
+                f"variable has {fullest} neighbours to begin with. Raise it, or drop some edges."
+            )
+        return known, start
+
+
+class Blankets:
+    """Phase 1: additions, each followed by deletions, for every variable by itself  [MPL17, Eq. 11; Algorithm 1].
+
+    All variables take their next step together, so that a block of them is one batch of scans; what one finds never
+    changes what another does.
+    """
+
+    def __init__(self, score: LocalScore, known: Constraints, start: Graph, max_blanket: int | None) -> None:
+        n = known.n_variables
+        self.blankets: list[VarSet] = [start.neighbors(x) for x in range(n)]
+        self.scored, self.rounds = 0, 0
+        alone = [score.local(x, frozenset()) for x in range(n)]
+        self.rounding = tolerance(alone)
+        self._worth = [score.local(x, blanket) if blanket else alone[x] for x, blanket in enumerate(self.blankets)]
+        self._score, self._limit = score, n - 1 if max_blanket is None else max_blanket
+        self._required, self._forbidden = around(known.required), around(known.forbidden)
+        self._everyone = np.arange(n, dtype=np.int32)
+
+    def climb(self, monitor: Monitor) -> bool:
+        """Climb to the end; whether it was reached before the monitor stopped it."""
+        n = len(self.blankets)
+        growing = list(range(n))
+        self._shrink([x for x in growing if self.blankets[x]])  # of a given start
+        while growing:
+            grown: list[int] = []
+            for block in self._blocks(x for x in growing if len(self.blankets[x]) < self._limit):
+                if monitor.cancelled():
+                    return False
+                monitor.progress(n - len(growing), n, f"blankets: round {self.rounds + 1}")
+                grown += self._grow(block)
+            self._shrink([x for x in grown if len(self.blankets[x]) > 1])  # whoever came in alone had to improve
+            self.rounds += 1
+            growing = grown
+        return True
+
+    def both(self) -> Graph:
+        """E_and: the edges that both ends propose."""
+        pairs = ((x, y) for x, blanket in enumerate(self.blankets) for y in blanket)
+        return Graph(len(self.blankets), ((x, y) for x, y in pairs if x in self.blankets[y]))
+
+    def either(self) -> Graph:
+        """E_or: the edges that one end proposes, or both."""
+        return Graph(len(self.blankets), ((x, y) for x, blanket in enumerate(self.blankets) for y in blanket))
+
+    def _grow(self, xs: Sequence[int]) -> list[int]:
+        """The best addition to each of these blankets; returns those that took one in."""
+        yss = [self._candidates(x) for x in xs]
+        grown = []
+        for x, ys, values in zip(xs, yss, self._score.additions(xs, self._of(xs), yss), strict=True):
+            best = first_best(values, self._worth[x], self.rounding)
+            if best is not None:
+                self.blankets[x] |= {int(ys[best])}
+                self._worth[x] = float(values[best])
+                grown.append(x)
+        self.scored += sum(map(len, yss))
+        return grown
+
+    def _shrink(self, xs: Sequence[int]) -> None:
+        """The best deletions from each of these blankets, until none improves; what is required stays."""
+        while xs:
+            shrunk = []
+            for x, values in zip(xs, self._score.removals(xs, self._of(xs)), strict=True):
+                members = sorted(self.blankets[x])
+                stays = [y in self._required.get(x, ()) for y in members]
+                best = first_best(np.where(stays, -np.inf, values), self._worth[x], self.rounding)
+                if best is not None:
+                    self.blankets[x] -= {members[best]}
+                    self._worth[x] = float(values[best])
+                    shrunk.append(x)
+                self.scored += len(members)
+            xs = [x for x in shrunk if self.blankets[x]]
+
+    def _candidates(self, x: int) -> NDArray[np.int32]:
+        """Whoever may join the blanket of x, in ascending order."""
+        free = np.ones(len(self._everyone), dtype=np.bool_)
+        free[[x, *self.blankets[x], *self._forbidden.get(x, ())]] = False
+        return self._everyone[free]
+
+    def _of(self, xs: Sequence[int]) -> list[VarSet]:
+        return [self.blankets[x] for x in xs]
+
+    def _blocks(self, xs: Iterable[int]) -> Iterator[list[int]]:
+        """As many variables at once as memory should bear; deletions are few and need no blocks."""
+        chosen, size = list(xs), max(1, _BLOCK // len(self.blankets))
+        return (chosen[k : k + size] for k in range(0, len(chosen), size))
+
+
+def around(edges: Iterable[Edge]) -> dict[int, set[int]]:
+    """The other ends of the edges of each variable that has any."""
+    ends: dict[int, set[int]] = {}
+    for u, v in edges:
+        ends.setdefault(u, set()).add(v)
+        ends.setdefault(v, set()).add(u)
+    return ends
+
+
+class Flips:
+    """Phase 2: the best single flip among the eligible ones, while it improves  [MPL17, Eq. 13; Algorithm 2].
+
+    The log-ratio (Eq. 8) of every neighbour of the current graph is stored; a flip makes only those at its two ends
+    stale.
+    """
+
+    def __init__(self, scored: ScoredGraph, eligible: Sequence[Edge], max_blanket: int | None, rounding: float) -> None:
+        self.made, self.scored = 0, 0
+        self._graph, self._edges, self._limit, self._rounding = scored, eligible, max_blanket, 2 * rounding
+        self._at: dict[int, list[int]] = {}  # where in the list the pairs of a variable are
+        for place, edge in enumerate(eligible):
+            for x in edge:
+                self._at.setdefault(x, []).append(place)
+
+    def climb(self, monitor: Monitor) -> bool:
+        """Whether the climb came to its end before the monitor stopped it."""
+        if monitor.cancelled():
+            return False
+        gains = self._gains(range(len(self._edges)))
+        while (best := first_best(gains, 0.0, self._rounding)) is not None:
+            changed = self._graph.flip(self._edges[best])
+            self.made += 1
+            monitor.progress(self.made, None, f"graph: {self.made} flips")
+            if monitor.cancelled():
+                return False
+            stale = sorted({place for x in (self._at if changed is None else changed) for place in self._at.get(x, ())})
+            gains[stale] = self._gains(stale)
+        return True
+
+    def _gains(self, places: Sequence[int]) -> FloatArray:
+        """The log-ratios of these flips; minus infinity where a blanket is full."""
+        self.scored += len(places)
+        edges = [self._edges[place] for place in places]
+        gains = self._graph.gains(edges)
+        if self._limit is not None:
+            graph = self._graph.graph
+            for k, (u, v) in enumerate(edges):
+                if not graph.has_edge(u, v) and max(graph.degree(u), graph.degree(v)) >= self._limit:
+                    gains[k] = -float("inf")
+        return gains
+
+
+def edge_support(scored: ScoredGraph) -> dict[Edge, float]:
+    """log K of each edge, present against absent: by how much the score falls without it  [MPL17, Eq. 9]."""
+    edges = scored.graph.edges
+    return dict(zip(edges, (-scored.gains(edges)).tolist(), strict=True))
