@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings_args.hpp"
 #include "reduce.hpp"
 #include "tables.hpp"
 
@@ -61,30 +62,61 @@ void make_store(PyStore* self, std::vector<AnyVector> columns, const std::vector
     new (self) PyStore{std::move(columns), std::move(repeats), std::move(store)};
 }
 
-Doubles py_reduce(const PyStore& data, const std::string& kernel, std::vector<double> settings, std::int32_t x,
-                  Vector<std::int32_t> ys, Vector<std::int32_t> z, int n_threads) {
+nb::object py_reduce(const PyStore& data, const std::string& kernel, std::vector<double> settings, nb::object x,
+                     nb::object ys, nb::object z, int n_threads) {
     const KernelSpec spec = parse_kernel(kernel, std::move(settings));
-    check_query(*data.store, x, span_of(ys), span_of(z));
-    const auto rows = static_cast<std::size_t>(n_outputs(spec));
-    auto out = std::make_unique<double[]>(rows * ys.shape(0) + 1);
+    const std::int32_t first = read_index(x.ptr());
+    std::vector<std::int32_t> candidates, given;
+    append_indices(ys, candidates);
+    append_set(z, given);
+    check_query(*data.store, first, candidates, given);
+    NewArray out = new_array(static_cast<std::size_t>(n_outputs(spec)), candidates.size());
     {
         nb::gil_scoped_release unlocked;
-        reduce(*data.store, spec, x, span_of(ys), span_of(z), n_threads, out.get());
+        reduce(*data.store, spec, first, candidates, given, n_threads, out.values);
     }
-    return give<Doubles>(std::move(out), {rows, ys.shape(0)});
+    return std::move(out.array);
 }
 
-Doubles py_local(const PyStore& data, const std::string& kernel, std::vector<double> settings, std::int32_t x,
-                 Vector<std::int32_t> z) {
+nb::object py_local(const PyStore& data, const std::string& kernel, std::vector<double> settings, nb::object x,
+                    nb::object z) {
     const KernelSpec spec = parse_kernel(kernel, std::move(settings));
-    check_query(*data.store, x, {}, span_of(z));
-    const auto rows = static_cast<std::size_t>(n_outputs(spec));
-    auto out = std::make_unique<double[]>(rows);
+    const std::int32_t first = read_index(x.ptr());
+    std::vector<std::int32_t> given;
+    append_set(z, given);
+    check_query(*data.store, first, {}, given);
+    NewArray out = new_array(static_cast<std::size_t>(n_outputs(spec)), 1);
     {
         nb::gil_scoped_release unlocked;
-        reduce(*data.store, spec, x, std::span(&kConstant, 1), span_of(z), 1, out.get());
+        reduce(*data.store, spec, first, std::span(&kConstant, 1), given, 1, out.values);
     }
-    return give<Doubles>(std::move(out), {rows, 1});
+    return std::move(out.array);
+}
+
+nb::list ask(const PyStore& data, Form form, const std::string& kernel, std::vector<double> settings, nb::handle xs,
+             nb::handle yss, nb::handle zs, int n_threads) {
+    const KernelSpec spec = parse_kernel(kernel, std::move(settings));
+    Questions questions(*data.store, n_outputs(spec), xs, yss, zs);
+    {
+        nb::gil_scoped_release unlocked;
+        ask_many(*data.store, spec, form, questions.all(), n_threads);
+    }
+    return questions.answers();
+}
+
+nb::list py_reduce_many(const PyStore& data, const std::string& kernel, std::vector<double> settings, nb::object xs,
+                        nb::object yss, nb::object zs, int n_threads) {
+    return ask(data, Form::reduce, kernel, std::move(settings), xs, yss, zs, n_threads);
+}
+
+nb::list py_members(const PyStore& data, const std::string& kernel, std::vector<double> settings, nb::object xs,
+                    nb::object zs, int n_threads) {
+    return ask(data, Form::members, kernel, std::move(settings), xs, nb::handle(), zs, n_threads);
+}
+
+nb::list py_without(const PyStore& data, const std::string& kernel, std::vector<double> settings, nb::object xs,
+                    nb::object zs, int n_threads) {
+    return ask(data, Form::without, kernel, std::move(settings), xs, nb::handle(), zs, n_threads);
 }
 
 Doubles py_reduce_all(const PyStore& data, const std::string& kernel, std::vector<double> settings, int n_threads) {
@@ -156,9 +188,34 @@ NB_MODULE(_core, m) {
     m.def("levels", &py_levels, "Code paths this processor can run, fastest first.");
     m.def("probe_popcount", &py_probe_popcount, "level"_a, "rounds"_a, "AND and count 8,192 bits a round.");
     m.def("probe_loads", &py_probe_loads, "level"_a, "rows"_a, "Load 512 bits after 512 bits.");
-    m.def("reduce", &py_reduce, "store"_a, "kernel"_a, "settings"_a, "x"_a, "ys"_a, "z"_a, "n_threads"_a,
+    m.def("reduce", &py_reduce,
+          nb::sig("def reduce(store: Store, kernel: str, settings: Sequence[float], x: int, ys: Iterable[int], z: "
+                  "Iterable[int], n_threads: int) "
+                  "-> NDArray[np.float64]"),
+          "store"_a, "kernel"_a, "settings"_a, "x"_a, "ys"_a, "z"_a, "n_threads"_a,
           "One row per output, one column per y.");
-    m.def("local", &py_local, "store"_a, "kernel"_a, "settings"_a, "x"_a, "z"_a, "The outputs for x given z alone.");
+    m.def("local", &py_local,
+          nb::sig("def local(store: Store, kernel: str, settings: Sequence[float], x: int, z: Iterable[int]) "
+                  "-> NDArray[np.float64]"),
+          "store"_a, "kernel"_a, "settings"_a, "x"_a, "z"_a, "The outputs for x given z alone.");
+    m.def("reduce_many", &py_reduce_many,
+          nb::sig("def reduce_many(store: Store, kernel: str, settings: Sequence[float], xs: Iterable[int], yss: "
+                  "Sequence[Iterable[int]], zs: Sequence[Iterable[int]], n_threads: int) "
+                  "-> list[NDArray[np.float64]]"),
+          "store"_a, "kernel"_a, "settings"_a, "xs"_a, "yss"_a, "zs"_a, "n_threads"_a,
+          "Many scans: what reduce gives for each.");
+    m.def("members", &py_members,
+          nb::sig("def members(store: Store, kernel: str, settings: Sequence[float], xs: Iterable[int], zs: "
+                  "Sequence[Iterable[int]], n_threads: int) "
+                  "-> list[NDArray[np.float64]]"),
+          "store"_a, "kernel"_a, "settings"_a, "xs"_a, "zs"_a, "n_threads"_a,
+          "For each x and z: every member of z given the others, one column each.");
+    m.def("without", &py_without,
+          nb::sig("def without(store: Store, kernel: str, settings: Sequence[float], xs: Iterable[int], zs: "
+                  "Sequence[Iterable[int]], n_threads: int) "
+                  "-> list[NDArray[np.float64]]"),
+          "store"_a, "kernel"_a, "settings"_a, "xs"_a, "zs"_a, "n_threads"_a,
+          "For each x and z: x given z without one member, one column each.");
     m.def("reduce_all", &py_reduce_all, "store"_a, "kernel"_a, "settings"_a, "n_threads"_a,
           "All pairs, no conditioning.");
     m.def("tables", &py_tables, "store"_a, "x"_a, "ys"_a, "z"_a, "max_cells"_a,

@@ -7,6 +7,7 @@
 
 #include "kernels/ceilings.hpp"
 #include "kernels/planes.hpp"
+#include "kernels/tree.hpp"
 #include "kernels/vertical.hpp"
 
 namespace mnlearn {
@@ -18,6 +19,7 @@ struct Level {
     CountBits count_bits;
     ProbePopcount probe_popcount;
     ProbeLoads probe_loads;
+    CountTree count_tree;
     // The cost model of plan.cpp, in rough nanoseconds of one core, set by hand and not fitted: a group of eight planes
     // against 64 rows of one set; a row of 512 columns; turning the digits of 512 counters into numbers.
     double plane_group_word, vertical_row, vertical_set;

@@ -1,4 +1,5 @@
 // The rules of a question, and the names of the kernels.
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -38,16 +39,15 @@ void check_range(const Store& store, const char* what, std::int32_t v) {
 }  // namespace
 
 KernelSpec parse_kernel(const std::string& name, std::vector<double> settings) {
-    std::string known;
     for (const KnownKernel& kernel : kKernels) {
-        if (name == kernel.text) {
-            if (settings.size() != kernel.n_settings)
-                throw std::invalid_argument("kernel " + name + " takes " + std::to_string(kernel.n_settings) +
-                                            " settings; got " + std::to_string(settings.size()) + ".");
-            return {kernel.name, std::move(settings)};
-        }
-        known += (known.empty() ? "" : ", ") + std::string(kernel.text);
+        if (name != kernel.text) continue;
+        if (settings.size() != kernel.n_settings)
+            throw std::invalid_argument("kernel " + name + " takes " + std::to_string(kernel.n_settings) +
+                                        " settings; got " + std::to_string(settings.size()) + ".");
+        return {kernel.name, std::move(settings)};
     }
+    std::string known;
+    for (const KnownKernel& kernel : kKernels) known += (known.empty() ? "" : ", ") + std::string(kernel.text);
     throw std::invalid_argument("kernel must be one of: " + known + "; got '" + name + "'.");
 }
 
@@ -60,12 +60,9 @@ int n_outputs(const KernelSpec& spec) {
 void check_query(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
                  std::span<const std::int32_t> z) {
     check_range(store, "x", x);
-    std::vector<char> given(store.n_variables(), 0);
-    for (const std::int32_t v : z) {
-        check_range(store, "every member of z", v);
-        given[static_cast<std::size_t>(v)] = 1;
-    }
-    if (given[static_cast<std::size_t>(x)])
+    for (const std::int32_t v : z) check_range(store, "every member of z", v);
+    const auto given = [&](std::int32_t v) { return std::binary_search(z.begin(), z.end(), v); };
+    if (given(x))
         throw std::invalid_argument("z must not contain x; got x=" + std::to_string(x) + ", z=" + in_braces(z) +
                                     ". Leave x out of z.");
     for (const std::int32_t y : ys) {
@@ -73,7 +70,7 @@ void check_query(const Store& store, std::int32_t x, std::span<const std::int32_
         if (y == x)
             throw std::invalid_argument("y must differ from x; got x=" + std::to_string(x) +
                                         " among the ys. Ask about two different variables.");
-        if (given[static_cast<std::size_t>(y)])
+        if (given(y))
             throw std::invalid_argument("z must not contain y; got y=" + std::to_string(y) + ", z=" + in_braces(z) +
                                         ". Leave y out of z.");
     }

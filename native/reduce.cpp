@@ -1,45 +1,13 @@
 #include "reduce.hpp"
 
-#include <cmath>
 #include <numeric>
 #include <stdexcept>
 
 #include "scan.hpp"
+#include "with_scorer.hpp"
 
 namespace mnlearn {
 namespace {
-
-ScanFacts facts_of(const Store& store, std::span<const std::int32_t> z, std::size_t n_strata) {
-    ScanFacts facts{store.n_rows(), n_strata, 1.0, 0.0};
-    for (const std::int32_t variable : z) {
-        const double card = store.column(static_cast<std::size_t>(variable)).card;
-        facts.n_configurations *= card;
-        facts.log_n_configurations += std::log(card);
-    }
-    return facts;
-}
-
-// Calls run(scorer) with the scorer the kernel names.
-template <class F> void with_scorer(const KernelSpec& kernel, const ScanFacts& facts, LogTables& tables, F run) {
-    const auto& set = kernel.settings;
-    const auto rule = [&] { return static_cast<DofRule>(static_cast<int>(set[0])); };
-    switch (kernel.name) {
-        case KernelName::chi2:
-            return run(Pearson(rule(), facts));
-        case KernelName::g2:
-            return run(LikelihoodRatio(rule(), facts, false, tables));
-        case KernelName::mi:
-            return run(LikelihoodRatio(rule(), facts, true, tables));
-        case KernelName::bayes:
-            return run(BayesianPosterior({set[0], set[1], set[2], set[3]}, facts, tables));
-        case KernelName::dirichlet:
-            return run(Dirichlet(set[0], set[1] != 0.0, facts, tables));
-        case KernelName::entropy:
-            return run(Entropy(facts, tables));
-        case KernelName::first_cell:
-            return run(FirstCell());
-    }
-}
 
 // ---- all pairs --------------------------------------------------------------------------------------------
 

@@ -26,12 +26,30 @@ int n_outputs(const KernelSpec& kernel);
 
 inline constexpr std::int32_t kConstant = -1;  // as y: the constant stand-in, which turns a scan into x given z alone
 
-// Throws std::invalid_argument with a full sentence when x, ys, z break a rule.
+// Throws std::invalid_argument with a full sentence when x, ys, z break a rule. z ascending.
 void check_query(const Store& store, std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z);
 
 // out[k * ys.size() + j]: output k for ys[j]. z ascending.
 void reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys,
             std::span<const std::int32_t> z, int n_threads, double* out);
+
+// One of many: a scan; or x and z alone, for those that leave out each member of z in turn.
+struct Question {
+    std::int32_t x;
+    std::span<const std::int32_t> ys, z;
+    double* out;  // [k * columns + j]: output k for the j-th y, or the j-th member of z
+};
+
+// Every y in z given the rest of z: what reduce gives for each, from one table of x and z.
+void members(const Store& store, const KernelSpec& kernel, const Question& question);
+
+// The same for the constant stand-in: x given z without one member.
+void without(const Store& store, const KernelSpec& kernel, const Question& question);
+
+// Many questions of one kind, over threads.
+enum class Form { reduce, members, without };
+void ask_many(const Store& store, const KernelSpec& kernel, Form form, std::span<const Question> questions,
+              int n_threads);
 
 // Every pair x < y with z empty; out[k * n_pairs + pair], pairs in lexicographic order.
 void reduce_all(const Store& store, const KernelSpec& kernel, int n_threads, double* out);

@@ -53,9 +53,6 @@ template <class Scorer>
     for (int k = 0; k < Scorer::outputs; ++k) out[static_cast<std::size_t>(k) * stride] = values[k];
 }
 
-// Starting a thread costs some 20 µs: below this much work it is not worth it.
-inline int threads_for(double nanoseconds, int n_threads) { return nanoseconds < 3e5 ? 1 : n_threads; }
-
 struct Query {
     const Store& store;
     std::int32_t x;

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,17 +24,24 @@ def levels() -> list[str]: ...
 def probe_popcount(level: str, rounds: int) -> int: ...
 def probe_loads(level: str, rows: NDArray[np.uint64]) -> int: ...
 def reduce(
+    store: Store, kernel: str, settings: Sequence[float], x: int, ys: Iterable[int], z: Iterable[int], n_threads: int
+) -> NDArray[np.float64]: ...
+def local(store: Store, kernel: str, settings: Sequence[float], x: int, z: Iterable[int]) -> NDArray[np.float64]: ...
+def reduce_many(
     store: Store,
     kernel: str,
     settings: Sequence[float],
-    x: int,
-    ys: NDArray[np.int32],
-    z: NDArray[np.int32],
+    xs: Iterable[int],
+    yss: Sequence[Iterable[int]],
+    zs: Sequence[Iterable[int]],
     n_threads: int,
-) -> NDArray[np.float64]: ...
-def local(
-    store: Store, kernel: str, settings: Sequence[float], x: int, z: NDArray[np.int32]
-) -> NDArray[np.float64]: ...
+) -> list[NDArray[np.float64]]: ...
+def members(
+    store: Store, kernel: str, settings: Sequence[float], xs: Iterable[int], zs: Sequence[Iterable[int]], n_threads: int
+) -> list[NDArray[np.float64]]: ...
+def without(
+    store: Store, kernel: str, settings: Sequence[float], xs: Iterable[int], zs: Sequence[Iterable[int]], n_threads: int
+) -> list[NDArray[np.float64]]: ...
 def reduce_all(store: Store, kernel: str, settings: Sequence[float], n_threads: int) -> NDArray[np.float64]: ...
 def tables(
     store: Store, x: int, ys: NDArray[np.int32], z: NDArray[np.int32], max_cells: float

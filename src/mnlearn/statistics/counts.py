@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import contextmanager
+from itertools import repeat
 from math import inf, log, prod
 from operator import index
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +20,6 @@ from mnlearn import _core
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError, whole_number
 from mnlearn.protocols import FloatArray, Indices, Kernel, Tables, VarSet
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer: more than anyone wants to look at
 _LARGEST_INDEX = 2**31 - 1
@@ -71,10 +67,12 @@ class Counts:
         self.names = dataset.names
         self.cards = dataset.cards
         self._threads = _thread_count(n_jobs)
-        with _our_errors():
+        try:
             self._store = _core.Store(
                 dataset.columns, dataset.cards, dataset.repeats, dataset.n_records, os.environ.get("MNLEARN_CORE", "")
             )
+        except ValueError as error:  # the core writes whole sentences
+            raise InputError(str(error)) from None
 
     @property
     def n_rows(self) -> int:
@@ -99,47 +97,91 @@ class Counts:
     def tables(self, x: int, ys: Indices, z: VarSet) -> Tables:
         """Count (x, y) within every observed configuration of z, for each y."""
         x, ys_array, z_array = _question(x, ys, z)
-        with _our_errors():
+        try:
             strata, counts = _core.tables(self._store, x, ys_array, z_array, MAX_TABLE_CELLS)
+        except ValueError as error:
+            raise InputError(str(error)) from None
         return Tables(x, tuple(ys_array.tolist()), tuple(z_array.tolist()), strata, tuple(counts))
 
     def reduce(self, kernel: Kernel, x: int, ys: Indices, z: VarSet) -> FloatArray:
         """Score the table (x, y | z) of each y: one row per output of the kernel, one column per y."""
-        x, ys_array, z_array = _question(x, ys, z)
-        with _our_errors():
-            return _core.reduce(self._store, kernel.name, kernel.settings, x, ys_array, z_array, self._threads)
+        try:
+            return _core.reduce(self._store, kernel.name, kernel.settings, x, ys, z, self._threads)
+        except (TypeError, ValueError) as error:
+            raise _refusal(error, [x], [ys], [z]) from None
 
     def local(self, kernel: Kernel, x: int, z: VarSet) -> FloatArray:
         """Score the table of x given z alone: the outputs of the kernel for a y that never changes."""
-        x, _, z_array = _question(x, (), z)
-        with _our_errors():
-            return _core.local(self._store, kernel.name, kernel.settings, x, z_array)[:, 0]
+        try:
+            return _core.local(self._store, kernel.name, kernel.settings, x, z)[:, 0]
+        except (TypeError, ValueError) as error:
+            raise _refusal(error, [x], [()], [z]) from None
 
     def reduce_all(self, kernel: Kernel) -> FloatArray:
         """Score every pair x < y without conditioning: pairs in lexicographic order, one column each."""
-        with _our_errors():
+        try:
             return _core.reduce_all(self._store, kernel.name, kernel.settings, self._threads)
+        except ValueError as error:
+            raise InputError(str(error)) from None
 
     def reduce_many(
         self, kernel: Kernel, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]
     ) -> list[FloatArray]:
-        """Many scans at once, one for each place in xs, yss and zs: the bits that `reduce` gives for each."""
-        return [self.reduce(kernel, int(x), ys, z) for x, ys, z in zip(xs, yss, zs, strict=True)]
+        """Many scans at once, one for each place in xs, yss and zs: the bits that `reduce` gives for each.
+
+        All questions are checked before the first is counted; threads take whole scans when there are many.
+
+        Examples
+        --------
+        >>> from mnlearn.data import Dataset
+        >>> from mnlearn.statistics import Counts, kernels
+        >>> counts = Counts(Dataset.from_codes([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 0, 1]]))
+        >>> first, second = counts.reduce_many(kernels.entropy(), [0, 2], [[1], [0, 1]], [frozenset()] * 2)
+        >>> first.round(3).tolist(), second.round(3).tolist()
+        ([[0.0]], [[0.693, 0.693]])
+        """
+        try:
+            return _core.reduce_many(self._store, kernel.name, kernel.settings, xs, yss, zs, self._threads)
+        except (TypeError, ValueError) as error:
+            raise _refusal(error, xs, yss, zs) from None
 
     def members(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
-        """Score, for each x and its z, every y in z given the rest of z: one column per member, in ascending order."""
-        empty = np.empty((len(kernel.outputs), 0))
-        return [
-            np.hstack([empty, *(self.reduce(kernel, int(x), (y,), z - {y}) for y in sorted(z))])
-            for x, z in zip(xs, zs, strict=True)
-        ]
+        """Score, for each x and its z, every y in z given the rest of z: one column per member, in ascending order.
+
+        The bits that `reduce` gives for each member alone, all from one table of x and z.
+
+        Examples
+        --------
+        >>> from mnlearn.data import Dataset
+        >>> from mnlearn.statistics import Counts, kernels
+        >>> counts = Counts(Dataset.from_codes([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 0, 1]]))
+        >>> (scores,) = counts.members(kernels.mi(), [0], [frozenset({1, 2})])
+        >>> scores[0].round(3).tolist()
+        [0.693, 0.0]
+        """
+        try:
+            return _core.members(self._store, kernel.name, kernel.settings, xs, zs, self._threads)
+        except (TypeError, ValueError) as error:
+            raise _refusal(error, xs, None, zs) from None
 
     def without(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
-        """Score, for each x and its z, x given z without one member: one column per member, in ascending order."""
-        return [
-            np.array([self.local(kernel, int(x), z - {y}) for y in sorted(z)]).reshape(len(z), len(kernel.outputs)).T
-            for x, z in zip(xs, zs, strict=True)
-        ]
+        """Score, for each x and its z, x given z without one member: one column per member, in ascending order.
+
+        The bits that `local` gives for each smaller set, all from one table of x and z.
+
+        Examples
+        --------
+        >>> from mnlearn.data import Dataset
+        >>> from mnlearn.statistics import Counts, kernels
+        >>> counts = Counts(Dataset.from_codes([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 0, 1]]))
+        >>> (scores,) = counts.without(kernels.entropy(), [0], [frozenset({1, 2})])
+        >>> scores[0].round(3).tolist()
+        [0.693, 0.0]
+        """
+        try:
+            return _core.without(self._store, kernel.name, kernel.settings, xs, zs, self._threads)
+        except (TypeError, ValueError) as error:
+            raise _refusal(error, xs, None, zs) from None
 
 
 def add_tables(parts: Iterable[Tables]) -> Tables:
@@ -215,12 +257,17 @@ def _thread_count(n_jobs: int | None) -> int:
     return min(whole_number("n_jobs", n_jobs, least=1, way_out="Leave it out for all cores."), _MOST_THREADS)
 
 
-@contextmanager
-def _our_errors() -> Iterator[None]:
-    """The core writes whole sentences; give them our class."""
+def _refusal(error: Exception, xs: Indices, yss: Sequence[Indices] | None, zs: Sequence[VarSet]) -> InputError:
+    """Why the core refused: in its own words, or in ours where it could not even read the question."""
+    if isinstance(error, ValueError):  # the core writes whole sentences
+        return InputError(str(error))
     try:
-        yield
-    except InputError:
-        raise
-    except ValueError as error:
-        raise InputError(str(error)) from None
+        questions = list(zip(xs, repeat(()) if yss is None else yss, zs, strict=False))
+    except TypeError:
+        return InputError(
+            f"xs, yss and zs must be sequences, a place for each question; got xs={xs!r}, zs={zs!r}. Put a single "
+            "question into lists, or use reduce."
+        )
+    for x, ys, z in questions:
+        _question(x, ys, z)  # raises
+    return InputError(f"x, ys and z must be indices of variables; got something else: {error}")

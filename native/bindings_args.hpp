@@ -1,0 +1,143 @@
+// What Python hands over, as plain vectors; and arrays to hand back.
+//
+// A search asks for a few microseconds of counting at a time, so the usual forms (lists, tuples, sets of ints, arrays
+// of 32 or 64 bits) are read directly. What cannot be read raises TypeError; Counts says it in words.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "reduce.hpp"
+
+namespace mnlearn {
+
+namespace nb = nanobind;
+
+inline std::int32_t read_index(PyObject* item) {
+    if (PyBool_Check(item)) throw nb::type_error("an index must be a whole number.");
+    const nb::object number = nb::steal(PyNumber_Index(item));
+    if (!number) throw nb::python_error();
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    if (overflow || value != static_cast<std::int32_t>(value)) throw nb::type_error("an index must fit 32 bits.");
+    return static_cast<std::int32_t>(value);
+}
+
+template <class T> bool append_array(nb::handle given, std::vector<std::int32_t>& to) {
+    nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu> array;
+    if (!nb::try_cast(given, array, false)) return false;
+    for (std::size_t k = 0; k < array.shape(0); ++k) {
+        if (array.data()[k] != static_cast<std::int32_t>(array.data()[k]))
+            throw nb::type_error("an index must fit 32 bits.");
+        to.push_back(static_cast<std::int32_t>(array.data()[k]));
+    }
+    return true;
+}
+
+// Any iterable of whole numbers, appended.
+inline void append_indices(nb::handle given, std::vector<std::int32_t>& to) {
+    if (PyList_CheckExact(given.ptr()) || PyTuple_CheckExact(given.ptr())) {
+        PyObject** items = PySequence_Fast_ITEMS(given.ptr());
+        const Py_ssize_t n = PySequence_Fast_GET_SIZE(given.ptr());
+        for (Py_ssize_t k = 0; k < n; ++k) to.push_back(read_index(items[k]));
+        return;
+    }
+    if (!PyAnySet_Check(given.ptr()) &&
+        (append_array<std::int32_t>(given, to) || append_array<std::int64_t>(given, to)))
+        return;
+    const nb::object items = nb::steal(PyObject_GetIter(given.ptr()));
+    if (!items) throw nb::python_error();
+    while (const nb::object item = nb::steal(PyIter_Next(items.ptr()))) to.push_back(read_index(item.ptr()));
+    if (PyErr_Occurred()) throw nb::python_error();
+}
+
+// The same as a set: in ascending order, each once.
+inline void append_set(nb::handle given, std::vector<std::int32_t>& to) {
+    const auto begin = static_cast<std::ptrdiff_t>(to.size());
+    append_indices(given, to);
+    std::sort(to.begin() + begin, to.end());
+    to.erase(std::unique(to.begin() + begin, to.end()), to.end());
+}
+
+// A new numpy array and where its numbers go.
+struct NewArray {
+    nb::object array;
+    double* values;
+};
+inline NewArray new_array(std::size_t rows, std::size_t columns) {
+    static PyObject* const empty = nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
+    const nb::object shape =
+        nb::steal(Py_BuildValue("(nn)", static_cast<Py_ssize_t>(rows), static_cast<Py_ssize_t>(columns)));
+    nb::object array = nb::steal(PyObject_CallOneArg(empty, shape.ptr()));
+    if (!array) throw nb::python_error();
+    Py_buffer view;
+    if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_WRITABLE) != 0) throw nb::python_error();
+    auto* values = static_cast<double*>(view.buf);
+    PyBuffer_Release(&view);  // the array does not move, and nobody else has it yet
+    return {std::move(array), values};
+}
+
+// Many questions, read and checked, each with the array for its answer.
+class Questions {
+public:
+    // `yss` is null for questions about the members of z.
+    Questions(const Store& store, int n_outputs, nb::handle xs, nb::handle yss, nb::handle zs) {
+        const nb::object listed_zs = listed(zs), listed_yss = yss.is_valid() ? listed(yss) : nb::object();
+        append_indices(xs, xs_);
+        const auto n = static_cast<Py_ssize_t>(xs_.size());
+        if (PySequence_Fast_GET_SIZE(listed_zs.ptr()) != n ||
+            (yss.is_valid() && PySequence_Fast_GET_SIZE(listed_yss.ptr()) != n))
+            throw std::invalid_argument("xs, yss and zs must have the same length, a place for each question; got " +
+                                        lengths(n, listed_yss, listed_zs) + ". Give each x its own.");
+        std::vector<std::size_t> ends;
+        for (Py_ssize_t k = 0; k < n; ++k) {
+            if (yss.is_valid()) append_indices(PySequence_Fast_GET_ITEM(listed_yss.ptr(), k), flat_);
+            ends.push_back(flat_.size());
+            append_set(PySequence_Fast_GET_ITEM(listed_zs.ptr(), k), flat_);
+            ends.push_back(flat_.size());
+        }
+        make(store, static_cast<std::size_t>(n_outputs), ends, yss.is_valid());
+    }
+
+    std::span<const Question> all() const { return questions_; }
+    nb::list answers() { return std::move(answers_); }
+
+private:
+    static nb::object listed(nb::handle given) {
+        nb::object list = nb::steal(PySequence_Fast(given.ptr(), "yss and zs must be sequences."));
+        if (!list) throw nb::python_error();
+        return list;
+    }
+    static std::string lengths(Py_ssize_t n, const nb::object& yss, const nb::object& zs) {
+        std::string text = std::to_string(n);
+        if (yss.is_valid()) text += ", " + std::to_string(PySequence_Fast_GET_SIZE(yss.ptr()));
+        return text + " and " + std::to_string(PySequence_Fast_GET_SIZE(zs.ptr()));
+    }
+
+    // All are checked before the first is counted.
+    void make(const Store& store, std::size_t n_outputs, const std::vector<std::size_t>& ends, bool scans) {
+        std::size_t begin = 0;
+        for (std::size_t k = 0; k < xs_.size(); ++k) {
+            const std::span<const std::int32_t> ys(flat_.data() + begin, ends[2 * k] - begin);
+            const std::span<const std::int32_t> z(flat_.data() + ends[2 * k], ends[2 * k + 1] - ends[2 * k]);
+            check_query(store, xs_[k], ys, z);
+            questions_.push_back({xs_[k], ys, z, nullptr});
+            begin = ends[2 * k + 1];
+        }
+        for (Question& q : questions_) {
+            NewArray answer = new_array(n_outputs, scans ? q.ys.size() : q.z.size());
+            q.out = answer.values;
+            answers_.append(std::move(answer.array));
+        }
+    }
+
+    std::vector<std::int32_t> xs_, flat_;
+    std::vector<Question> questions_;
+    nb::list answers_;
+};
+
+}  // namespace mnlearn
