@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings_args.hpp"
+#include "gibbs.hpp"
 #include "reduce.hpp"
 #include "tables.hpp"
 
@@ -19,6 +20,7 @@ template <class T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig
 using AnyVector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Doubles = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 using Configurations = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<2>>;
+using Bytes = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<2>>;
 using Cube = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<3>>;
 
 template <class T> std::span<const T> span_of(const Vector<T>& v) { return {v.data(), v.shape(0)}; }
@@ -169,6 +171,22 @@ std::uint64_t py_probe_loads(const std::string& level, Vector<std::uint64_t> row
     return choose_level(level).probe_loads(rows.data(), rows.shape(0) / kRowWords);
 }
 
+Bytes py_gibbs(Vector<std::int32_t> cards, Vector<std::int64_t> term_start, Vector<std::uint8_t> tabled,
+               Vector<std::int64_t> table_start, Vector<std::int64_t> other_start, Vector<std::int32_t> others,
+               Vector<std::int64_t> strides, Vector<double> tables, std::uint64_t key, std::size_t n_chains,
+               std::size_t n_draws, std::size_t burn_in, std::size_t thin, int n_threads) {
+    const GibbsModel model{span_of(cards),       span_of(term_start), span_of(tabled),  span_of(table_start),
+                           span_of(other_start), span_of(others),     span_of(strides), span_of(tables)};
+    const GibbsPlan plan{key, n_chains, n_draws, burn_in, thin, n_threads};
+    check_gibbs(model, plan);
+    auto codes = std::make_unique_for_overwrite<std::uint8_t[]>(n_draws * n_chains * cards.shape(0) + 1);
+    {
+        nb::gil_scoped_release unlocked;
+        gibbs(model, plan, codes.get());
+    }
+    return give<Bytes>(std::move(codes), {n_draws * n_chains, cards.shape(0)});
+}
+
 std::vector<std::string> py_levels() {
     std::vector<std::string> names;
     for (const Level& level : available_levels()) names.emplace_back(level.name);
@@ -222,4 +240,7 @@ NB_MODULE(_core, m) {
           "Observed configurations of z, and counts[stratum, x, y] per y.");
     m.def("score_table", &py_score_table, "kernel"_a, "settings"_a, "counts"_a, "n_rows"_a, "n_configurations"_a,
           "log_n_configurations"_a, "The outputs for one given table.");
+    m.def("gibbs", &py_gibbs, "cards"_a, "term_start"_a, "tabled"_a, "table_start"_a, "other_start"_a, "others"_a,
+          "strides"_a, "tables"_a, "key"_a, "n_chains"_a, "n_draws"_a, "burn_in"_a, "thin"_a, "n_threads"_a,
+          "States kept by Gibbs chains: one row per draw and chain, the chains in turn.");
 }

@@ -54,3 +54,19 @@ def score_table(
     n_configurations: float,
     log_n_configurations: float,
 ) -> list[float]: ...
+def gibbs(
+    cards: NDArray[np.int32],
+    term_start: NDArray[np.int64],
+    tabled: NDArray[np.uint8],
+    table_start: NDArray[np.int64],
+    other_start: NDArray[np.int64],
+    others: NDArray[np.int32],
+    strides: NDArray[np.int64],
+    tables: NDArray[np.float64],
+    key: int,
+    n_chains: int,
+    n_draws: int,
+    burn_in: int,
+    thin: int,
+    n_threads: int,
+) -> NDArray[np.uint8]: ...

@@ -1,0 +1,52 @@
+// Random numbers by counting: Philox 4x64 with ten rounds (Salmon, Moraes, Dror & Shaw, SC 2011). A block of four
+// numbers is a function of key and counter alone, so the same key gives the same numbers on every machine. The order
+// is that of NumPy's Philox, which the tests compare with.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace mnlearn {
+
+class Philox {
+public:
+    Philox(std::uint64_t key, std::uint64_t stream) : key_{key, stream} {}
+
+    // From [0, 1), a multiple of 2^-53.
+    double uniform() {
+        if (used_ == 4) refill();
+        return static_cast<double>(block_[used_++] >> 11) * 0x1.0p-53;
+    }
+
+private:
+    struct Wide {
+        std::uint64_t high, low;
+    };
+
+    static Wide multiply(std::uint64_t a, std::uint64_t b) {
+        const std::uint64_t a0 = a & 0xffffffff, a1 = a >> 32, b0 = b & 0xffffffff, b1 = b >> 32;
+        const std::uint64_t low = a0 * b0, left = a1 * b0 + (low >> 32), right = a0 * b1 + (left & 0xffffffff);
+        return {a1 * b1 + (left >> 32) + (right >> 32), a * b};
+    }
+
+    void refill() {
+        ++counter_;  // 2^64 blocks are never used up, so the higher words stay zero
+        std::array<std::uint64_t, 4> c{counter_, 0, 0, 0};
+        std::uint64_t k0 = key_[0], k1 = key_[1];
+        for (int round = 0; round < 10; ++round) {
+            const Wide x = multiply(0xD2E7470EE14C6C93, c[0]), y = multiply(0xCA5A826395121157, c[2]);
+            c = {y.high ^ c[1] ^ k0, y.low, x.high ^ c[3] ^ k1, x.low};
+            k0 += 0x9E3779B97F4A7C15;
+            k1 += 0xBB67AE8584CAA73B;
+        }
+        block_ = c;
+        used_ = 0;
+    }
+
+    std::array<std::uint64_t, 2> key_;
+    std::uint64_t counter_ = 0;
+    std::array<std::uint64_t, 4> block_{};
+    unsigned used_ = 4;
+};
+
+}  // namespace mnlearn
