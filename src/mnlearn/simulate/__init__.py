@@ -2,16 +2,43 @@
 
 from mnlearn.simulate.bayesian_network import BayesianNetwork
 from mnlearn.simulate.bif import read_bif
+from mnlearn.simulate.convergence import Convergence, judge_chains
+from mnlearn.simulate.elimination import as_bayesian_network, log_partition
 from mnlearn.simulate.example import Example, example, example_network
-from mnlearn.simulate.pairwise import PairwiseNetwork, sample_exact, state_probabilities
+from mnlearn.simulate.factors import (
+    Factor,
+    FactorNetwork,
+    agreement_factors,
+    random_pairwise_factors,
+    uniform_factors,
+)
+from mnlearn.simulate.gibbs import GibbsPlan, sample_gibbs
+from mnlearn.simulate.pairwise import PairwiseNetwork, ising, sample_exact, state_probabilities, with_log_odds
+from mnlearn.simulate.sampling import Sample, component_probabilities, sample
 
 __all__ = [
     "BayesianNetwork",
+    "Convergence",
     "Example",
+    "Factor",
+    "FactorNetwork",
+    "GibbsPlan",
     "PairwiseNetwork",
+    "Sample",
+    "agreement_factors",
+    "as_bayesian_network",
+    "component_probabilities",
     "example",
     "example_network",
+    "ising",
+    "judge_chains",
+    "log_partition",
+    "random_pairwise_factors",
     "read_bif",
+    "sample",
     "sample_exact",
+    "sample_gibbs",
     "state_probabilities",
+    "uniform_factors",
+    "with_log_odds",
 ]

@@ -1,4 +1,4 @@
-"""Binary pairwise Markov networks, and exact samples from them.
+"""Binary pairwise Markov networks, and exact samples from them by listing states (see `sampling.py` for larger ones).
 
     p(x) ∝ exp( Σ_(u,v)∈E θ_uv [x_u = x_v] / 2  +  Σ_u h_u x_u ),   x ∈ {0, 1}ⁿ
 
@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from operator import index
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from mnlearn.errors import InputError
 from mnlearn.graphs._seeds import Seed, rng_from
 from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.simulate.factors import Factor, FactorNetwork
 
 LARGEST_COMPONENT = 20  # 2^20 states of one component fit in a few tens of megabytes
 
@@ -57,6 +59,75 @@ class PairwiseNetwork:
     def uniform(cls, graph: Graph, log_odds: float) -> PairwiseNetwork:
         """The network with the same log odds ratio on every edge, and no fields."""
         return cls(graph, dict.fromkeys(graph.edges, log_odds))
+
+    def to_factors(self) -> FactorNetwork:
+        """The same distribution as a product of factors."""
+        pairs = [Factor(edge, theta / 2 * np.eye(2)) for edge, theta in self.log_odds.items()]
+        singles = [Factor((x,), np.array([0.0, h])) for x, h in enumerate(self.fields) if h]
+        return FactorNetwork((2,) * self.graph.n_variables, [*pairs, *singles])
+
+
+def with_log_odds(
+    graph: Graph, log_odds: float, seed: Seed, *, signs: Literal["same", "mixed"] = "same", fields: float = 0.0
+) -> PairwiseNetwork:
+    """The same log odds ratio on every edge, and otherwise random parameters  [JAIR09, Sec. 5.1.2; IBMAP14].
+
+    Parameters
+    ----------
+    graph
+        The independence structure.
+    log_odds
+        θ of every edge; 1, 1.5 and 2 in the paper.
+    seed
+        An integer, or a generator to draw from.
+    signs
+        "mixed" takes θ or −θ, each with probability one half, edge by edge.
+    fields
+        The standard deviation of the fields, which are normal; without fields both states are equally frequent.
+
+    Examples
+    --------
+    >>> sorted(set(with_log_odds(Graph(4, [(0, 1), (1, 2), (2, 3)]), 2.0, seed=3, signs="mixed").log_odds.values()))
+    [-2.0, 2.0]
+    """
+    if signs not in ("same", "mixed"):
+        raise InputError(f"signs must be 'same' or 'mixed'; got {signs!r}. Use one of the two.")
+    if not (isfinite(fields) and fields >= 0):
+        raise InputError(f"fields must be a standard deviation, at least 0; got {fields}.")
+    rng = rng_from(seed)
+    sign = np.where(rng.random(graph.n_edges) < 0.5, -1.0, 1.0) if signs == "mixed" else np.ones(graph.n_edges)
+    odds = dict(zip(graph.edges, (log_odds * sign).tolist(), strict=True))
+    return PairwiseNetwork(graph, odds, rng.normal(0.0, fields, graph.n_variables).tolist() if fields else ())
+
+
+def ising(
+    graph: Graph, coupling: float, seed: Seed, *, law: Literal["mixed", "normal", "equal"] = "mixed"
+) -> PairwiseNetwork:
+    """An Ising model p(s) ∝ exp( Σ_(u,v)∈E J_uv s_u s_v ) of spins s = −1, 1 (codes 0, 1): a log odds ratio of 4 J.
+
+    Parameters
+    ----------
+    graph
+        Where the spins sit: `mnlearn.graphs.grid(k, k, periodic=True)` for the usual lattice, or any other.
+    coupling
+        How strong the couplings are.
+    seed
+        An integer, or a generator to draw from.
+    law
+        "mixed": J is ±`coupling` with equal probability, a spin glass [IBMAP14]. "normal": J is normal with that
+        standard deviation. "equal": J is `coupling`.
+
+    Examples
+    --------
+    >>> sorted(set(ising(Graph(3, [(0, 1), (1, 2)]), 0.5, seed=1, law="equal").log_odds.values()))
+    [2.0]
+    """
+    if law not in ("mixed", "normal", "equal"):
+        raise InputError(f"law must be 'mixed', 'normal' or 'equal'; got {law!r}. Use one of them.")
+    if law != "normal":
+        return with_log_odds(graph, 4 * coupling, seed, signs="mixed" if law == "mixed" else "same")
+    couplings = rng_from(seed).normal(0.0, 1.0, graph.n_edges) * coupling
+    return PairwiseNetwork(graph, dict(zip(graph.edges, (4 * couplings).tolist(), strict=True)))
 
 
 def sample_exact(network: PairwiseNetwork, n_rows: int, seed: Seed) -> NDArray[np.uint8]:

@@ -1,0 +1,135 @@
+"""Any network of low tree-width as a Bayesian network, by eliminating one variable after the other.
+
+Eliminating x multiplies the factors that hold x into one table over x and its present neighbours S, keeps p(x | S), and
+passes the sum over x on as a factor over S. What was kept is a Bayesian network of the same distribution, in which the
+parents of x are eliminated after it; drawn forward it gives independent rows from exactly that distribution, and what
+is left at the end is the partition function. A tree never needs a table of more than two variables; a grid of k columns
+needs tables of k + 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+
+import numpy as np
+
+from mnlearn.errors import InputError
+from mnlearn.graphs.graph import Graph
+from mnlearn.protocols import FloatArray
+from mnlearn.simulate.bayesian_network import BayesianNetwork
+from mnlearn.simulate.factors import Factor, FactorNetwork
+
+LARGEST_TABLE = 2**20  # cells of one table while eliminating: 8 megabytes
+
+
+def as_bayesian_network(network: FactorNetwork) -> BayesianNetwork:
+    """The same distribution as a Bayesian network, from which rows can be drawn exactly.
+
+    Parameters
+    ----------
+    network
+        Of low tree-width: no table may have more than 2^20 cells; `largest_table` tells beforehand.
+
+    Examples
+    --------
+    >>> from mnlearn.simulate.factors import agreement_factors
+    >>> chain = as_bayesian_network(agreement_factors(Graph(3, [(0, 1), (1, 2)]), 2.0))
+    >>> chain.parents, chain.sample(4, seed=1).n_rows
+    (((1,), (2,), ()), 4)
+    """
+    steps, _ = _eliminate(network)
+    tables = {x: (scope, table) for x, scope, table in steps}
+    return BayesianNetwork(
+        names=tuple(f"x{x}" for x in range(network.n_variables)),
+        states=tuple(tuple(map(str, range(card))) for card in network.cards),
+        parents=tuple(tables[x][0] for x in range(network.n_variables)),
+        tables=tuple(tables[x][1] for x in range(network.n_variables)),
+    )
+
+
+def log_partition(network: FactorNetwork) -> float:
+    """log Z = log Σ_x Π_f φ_f(x_f), exactly.
+
+    Examples
+    --------
+    >>> from mnlearn.simulate.factors import agreement_factors
+    >>> round(float(np.exp(log_partition(agreement_factors(Graph(3, [(0, 1), (1, 2)]), 2.0)))), 3)  # 2 (1 + e)²
+    27.651
+    """
+    return _eliminate(network)[1]
+
+
+def largest_table(graph: Graph, cards: Sequence[int]) -> int:
+    """The cells of the largest table that eliminating all variables of a graph would need."""
+    return max((cells for _, cells in _order(graph, cards)), default=1)
+
+
+def joint_log_values(factors: Iterable[Factor], scope: Sequence[int], cards: Sequence[int]) -> FloatArray:
+    """Σ log φ over the factors, all within the scope, as a table with one axis per variable of the scope."""
+    total = np.zeros([cards[y] for y in scope])
+    place = {y: axis for axis, y in enumerate(scope)}
+    for factor in factors:
+        axes = [place[y] for y in factor.variables]
+        shape = [1] * len(scope)
+        for axis, y in zip(axes, factor.variables, strict=True):
+            shape[axis] = cards[y]
+        total += factor.log_values.transpose(np.argsort(axes)).reshape(shape)
+    return total
+
+
+def _eliminate(network: FactorNetwork) -> tuple[list[tuple[int, tuple[int, ...], FloatArray]], float]:
+    """For every variable in the order of elimination: itself, its S and p(x | S); and log Z."""
+    order = _order(network.graph, network.cards)
+    largest = max(cells for _, cells in order)
+    if largest > LARGEST_TABLE:
+        raise InputError(
+            f"network must be of low tree-width for an exact answer, no table above {LARGEST_TABLE} cells; got one of "
+            f"{largest}. Sample it with method='gibbs'."
+        )
+    waiting: list[dict[int, Factor]] = [{} for _ in network.cards]  # by variable: the factors that hold it
+    numbered = list(network.factors)
+    for number, factor in enumerate(numbered):
+        for y in factor.variables:
+            waiting[y][number] = factor
+    steps, log_z = [], 0.0
+    for x, _ in order:
+        mine = dict(waiting[x])
+        scope = tuple(sorted({y for factor in mine.values() for y in factor.variables} - {x}))
+        message, conditional = _summed_out(joint_log_values(mine.values(), (*scope, x), network.cards))
+        steps.append((x, scope, conditional))
+        for number, factor in mine.items():
+            for y in factor.variables:
+                del waiting[y][number]
+        if scope:
+            numbered.append(Factor(scope, message))
+            for y in scope:
+                waiting[y][len(numbered) - 1] = numbered[-1]
+        else:
+            log_z += float(message)
+    return steps, log_z
+
+
+def _summed_out(log_values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """log Σ_x over the last axis, and what each x has of the sum."""
+    top = log_values.max(-1, keepdims=True)
+    weights = np.exp(log_values - top)
+    sums = np.cumsum(weights, axis=-1)[..., -1:]  # in sequence: the same bits everywhere
+    return (top + np.log(sums))[..., 0], weights / sums
+
+
+def _order(graph: Graph, cards: Sequence[int]) -> list[tuple[int, int]]:
+    """Variables in an order that keeps tables small, with the cells of each: always the one whose table is smallest."""
+    around = [set(graph.neighbors(x)) for x in range(graph.n_variables)]
+    cells = [cards[x] * prod(cards[y] for y in around[x]) for x in range(graph.n_variables)]
+    left = set(range(graph.n_variables))
+    order = []
+    while left:
+        x = min(left, key=lambda y: (cells[y], y))
+        order.append((x, cells[x]))
+        left.remove(x)
+        for y in around[x]:
+            around[y] |= around[x]
+            around[y] -= {x, y}
+            cells[y] = cards[y] * prod(cards[w] for w in around[y])
+    return order

@@ -1,0 +1,213 @@
+"""Discrete Markov networks as products of factors, and the distributions that the papers draw their data from.
+
+    p(x) = (1 / Z) Π_f φ_f(x_f),   φ_f > 0
+
+Variables may have any number of states. Two variables of one factor are neighbours. How to draw rows from such a
+network is in `sampling.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import isfinite
+from operator import index
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.errors import InputError
+from mnlearn.graphs._seeds import Seed, rng_from
+from mnlearn.graphs.graph import Graph
+from mnlearn.protocols import FloatArray
+
+MOST_STATES = 256  # a code is one byte
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """log φ over a few variables: `log_values` has one axis for each of `variables`, in ascending order.
+
+    Examples
+    --------
+    >>> Factor((0, 2), np.log([[3.0, 1.0], [1.0, 3.0]])).log_values.shape
+    (2, 2)
+    """
+
+    variables: tuple[int, ...]
+    log_values: FloatArray = field(repr=False)
+
+    def __post_init__(self) -> None:
+        variables = tuple(index(x) for x in self.variables)
+        values = np.array(self.log_values, dtype=np.float64)
+        if not variables or list(variables) != sorted(set(variables)) or variables[0] < 0:
+            raise InputError(f"variables must be distinct indices in ascending order; got {self.variables}.")
+        if values.ndim != len(variables):
+            raise InputError(f"log_values must have one axis per variable, {len(variables)}; got {values.ndim}.")
+        if not np.isfinite(values).all():
+            raise InputError(f"log_values must be finite (every factor is positive); got others for {variables}.")
+        values.flags.writeable = False
+        object.__setattr__(self, "variables", variables)
+        object.__setattr__(self, "log_values", values)
+
+
+@dataclass(frozen=True, eq=False)
+class FactorNetwork:
+    """A distribution over variables 0..n-1 as a product of factors.
+
+    Parameters
+    ----------
+    cards
+        The number of states of each variable, from 1 to 256.
+    factors
+        The factors; a variable in none of them is uniform.
+
+    Examples
+    --------
+    >>> network = FactorNetwork((2, 2, 3), [Factor((0, 1), np.log([[3.0, 1.0], [1.0, 3.0]]))])
+    >>> network.graph.edges
+    ((0, 1),)
+    """
+
+    cards: Sequence[int]
+    factors: Sequence[Factor] = ()
+    graph: Graph = field(init=False)
+
+    def __post_init__(self) -> None:
+        cards, factors = tuple(index(card) for card in self.cards), tuple(self.factors)
+        if not cards or not all(1 <= card <= MOST_STATES for card in cards):
+            raise InputError(f"cards must hold a number from 1 to {MOST_STATES} per variable; got {cards}.")
+        for factor in factors:
+            if factor.variables[-1] >= len(cards):
+                raise InputError(f"factors must be over variables 0..{len(cards) - 1}; got {factor.variables}.")
+            wanted = tuple(cards[x] for x in factor.variables)
+            if factor.log_values.shape != wanted:
+                raise InputError(
+                    f"factors must have one value per configuration; the one over {factor.variables} needs the shape "
+                    f"{wanted}, got {factor.log_values.shape}."
+                )
+        joined = {pair for factor in factors for pair in combinations(factor.variables, 2)}
+        object.__setattr__(self, "cards", cards)
+        object.__setattr__(self, "factors", factors)
+        object.__setattr__(self, "graph", Graph(len(cards), joined))
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables there are."""
+        return len(self.cards)
+
+    def log_weights(self, codes: NDArray[np.integer]) -> FloatArray:
+        """log Π_f φ_f for every row: the log probability but for log Z."""
+        rows = np.asarray(codes, dtype=np.intp)
+        total = np.zeros(len(rows))
+        for factor in self.factors:
+            total += factor.log_values[tuple(rows[:, x] for x in factor.variables)]
+        return total
+
+    def __repr__(self) -> str:
+        return f"FactorNetwork({self.n_variables} variables, {len(self.factors)} factors)"
+
+
+def uniform_factors(graph: Graph, seed: Seed, *, cards: int | Sequence[int] = 2) -> FactorNetwork:
+    """A factor on every maximal clique, each of its values drawn from the uniform distribution on (0, 1).
+
+    The distributions of [MPL17, Sec. 5.1] and [BJP18, Sec. 4.1]. Some edges come out weak, which makes them hard to
+    find whatever the number of rows.
+
+    Parameters
+    ----------
+    graph
+        The independence structure.
+    seed
+        An integer, or a generator to draw from.
+    cards
+        The number of states, of all variables or of each.
+
+    Examples
+    --------
+    >>> network = uniform_factors(Graph(4, [(0, 1), (1, 2), (0, 2)]), seed=1)
+    >>> [factor.variables for factor in network.factors]
+    [(0, 1, 2), (3,)]
+    """
+    import networkx as nx
+
+    states, rng = _states(cards, graph.n_variables), rng_from(seed)
+    cliques = sorted(tuple(sorted(clique)) for clique in nx.find_cliques(graph.to_networkx()))
+    # 1 - u is in (0, 1], where the logarithm is finite.
+    return FactorNetwork(states, [Factor(c, np.log(1.0 - rng.random(tuple(states[x] for x in c)))) for c in cliques])
+
+
+def agreement_factors(graph: Graph, log_odds: float, *, cards: int | Sequence[int] = 2) -> FactorNetwork:
+    """Pairwise factors φ(a, b) = exp(θ / 2 [a = b]): the log odds ratio θ for any number of states.
+
+    For states a ≠ b of both ends, log φ(a,a) φ(b,b) / (φ(a,b) φ(b,a)) = θ. With two states this is
+    `PairwiseNetwork.uniform`; with more it is the Potts model.
+
+    Parameters
+    ----------
+    graph
+        The independence structure.
+    log_odds
+        θ; positive makes neighbours agree, negative makes them differ.
+    cards
+        The number of states, of all variables or of each.
+
+    Examples
+    --------
+    >>> agreement_factors(Graph(2, [(0, 1)]), 2.0, cards=3).factors[0].log_values.tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    states = _states(cards, graph.n_variables)
+    _check_number("log_odds", log_odds)
+    return FactorNetwork(states, [Factor((u, v), log_odds / 2 * np.eye(states[u], states[v])) for u, v in graph.edges])
+
+
+def random_pairwise_factors(
+    graph: Graph, strength: float, seed: Seed, *, cards: int | Sequence[int] = 2, fields: float = 0.0
+) -> FactorNetwork:
+    """Pairwise factors whose log values are normal, without the part that a single variable could carry.
+
+    Rows and columns of log φ sum to zero, so the factor is pure interaction; with two states its log odds ratio is
+    normal with standard deviation 2 · `strength`, of either sign.
+
+    Parameters
+    ----------
+    graph
+        The independence structure.
+    strength
+        The standard deviation of the log values before their row and column means are taken away.
+    seed
+        An integer, or a generator to draw from.
+    cards
+        The number of states, of all variables or of each; at least 2 where there is an edge.
+    fields
+        The standard deviation of the log value of each state of a single variable; 0 adds no such factors.
+    """
+    states, rng = _states(cards, graph.n_variables), rng_from(seed)
+    for name, value in (("strength", strength), ("fields", fields)):
+        _check_number(name, value)
+        if value < 0:
+            raise InputError(f"{name} must be at least 0; got {value}.")
+    factors = []
+    for u, v in graph.edges:
+        values = rng.normal(0.0, strength, (states[u], states[v]))
+        values -= values.mean(0, keepdims=True)
+        factors.append(Factor((u, v), values - values.mean(1, keepdims=True)))
+    if fields:
+        factors += [Factor((x,), rng.normal(0.0, fields, states[x])) for x in range(graph.n_variables)]
+    return FactorNetwork(states, factors)
+
+
+def _states(cards: int | Sequence[int], n_variables: int) -> tuple[int, ...]:
+    """One number of states per variable."""
+    states = tuple(map(index, cards)) if isinstance(cards, Sequence) else (index(cards),) * n_variables
+    if len(states) != n_variables:
+        raise InputError(f"cards must be one number, or one for each of {n_variables} variables; got {len(states)}.")
+    return states
+
+
+def _check_number(name: str, value: float) -> None:
+    """A finite number."""
+    if not isfinite(value):
+        raise InputError(f"{name} must be a finite number; got {value}.")
