@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +10,24 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
-from mnlearn.pipeline import METHODS, TESTS, learn, method_settings
+from mnlearn.pipeline import METHODS, SCORES, TESTS, learn, method_settings
 from mnlearn.protocols import Question
 from mnlearn.simulate import example
 
 SURVEY = example(3000, seed=1)
 
 
-@pytest.mark.parametrize("method", sorted(METHODS))
-def test_every_method_finds_the_example_nearly(method: str) -> None:
+BY_TEST = sorted(name for name, named in METHODS.items() if named.judge == "test")
+FEW = ["night_shifts", "late_coffee", "screen_in_bed", "poor_sleep", "stress", "headaches"]  # few enough for exhaustive
+FEW_GRAPH = SURVEY.graph.subgraph([SURVEY.names.index(name) for name in FEW])  # what the others do is not seen here
+
+
+def columns_for(method: str) -> list[str]:
+    return FEW if method == "exhaustive" else list(SURVEY.names)
+
+
+@pytest.mark.parametrize("method", BY_TEST)
+def test_every_method_by_tests_finds_the_example_nearly(method: str) -> None:
     learned = learn(SURVEY.columns(), method, alpha=0.01)
     wrong = set(learned.graph.edges) ^ set(SURVEY.graph.edges)
     assert len(wrong) <= (6 if method == "gsimn-fch" else 3)  # one wrong test, with all its consequences drawn
@@ -27,6 +37,23 @@ def test_every_method_finds_the_example_nearly(method: str) -> None:
     assert learned.cost["asked"] > 0
     assert learned.settings["method"] == method
     assert learned.settings["test"] == "chi2"
+
+
+@pytest.mark.parametrize("score", sorted(SCORES))
+def test_exhaustive_finds_the_few_nearly_by_every_score(score: str) -> None:
+    learned = learn(SURVEY.columns(), "exhaustive", score=score, columns=FEW, averaging=True)
+    assert len(set(learned.graph.edges) ^ set(FEW_GRAPH.edges)) <= 1
+    assert (learned.settings["method"], learned.settings["score"]) == ("exhaustive", score)
+    assert learned.converged
+    assert learned.score == pytest.approx(mn.score(SURVEY.columns(), learned, score, columns=FEW).value, abs=1e-8)
+    support = [edge.support for edge in learned.edges() if edge.support is not None]
+    assert support == sorted(support, reverse=True)
+    document: Any = learned.to_dict()
+    assert (document["score"], document["support_scale"]) == (learned.score, "log_odds")
+    (runner_up,) = document["alternatives"]
+    assert runner_up["score"] < learned.score
+    assert len(document["edge_probabilities"]) == 15
+    json.dumps(document)
 
 
 @pytest.mark.parametrize("test", sorted(set(TESTS) - {"pcor", "mi"}))
@@ -108,7 +135,10 @@ def test_other_forms() -> None:
     assert set(learned.to_networkx().nodes) == set(learned.names)
     assert str(learned).startswith("gsimn: 13 edges among 12 variables, ")
     document = learned.to_dict()
-    assert list(document) == ["method", "variables", "edges", "support", "converged", "cost", "settings"]
+    assert list(document) == [
+        *("method", "variables", "edges", "support", "support_scale", "score", "converged", "cost", "settings")
+    ]
+    assert (document["support_scale"], document["score"]) == ("log_independence", None)
 
 
 @pytest.mark.parametrize(
@@ -123,6 +153,46 @@ def test_other_forms() -> None:
         ({"test": "pcor"}, mn.UnsuitableError, "pcor needs continuous variables"),
         ({"test": "bayes", "alpha": 0.1}, mn.InputError, "alpha is no setting of the test bayes"),
         ({"columns": ["stress"]}, mn.InputError, "at least 2"),
+        (
+            {"score": "mpl"},
+            mn.InputError,
+            r"score is for methods that weigh whole graphs \(.*exhaustive.*\); gsimn asks",
+        ),
+        (
+            {"method": "exhaustive", "test": "g2"},
+            mn.InputError,
+            r"test is for methods that ask independence tests \(gsmn",
+        ),
+        (
+            {"method": "exhaustive", "score": "mlp"},
+            mn.UnknownNameError,
+            r"score 'mlp' does not exist\. Did you mean 'mpl'",
+        ),
+        (
+            {"method": "exhaustive", "score": "mpl", "alpha": 0.1},
+            mn.InputError,
+            "alpha is no setting of the method exh",
+        ),
+        (
+            {"method": "exhaustive", "score": "pic", "prior_cell": 1},
+            mn.InputError,
+            "nor of its score pic: cardinalities",
+        ),
+        ({"method": "exhaustive"}, mn.InputError, "at most 21 undecided pairs, those of 7 variables; got 66 among 12"),
+        (
+            {"required": [("stress", "fatigue")]},
+            mn.InputError,
+            r"required is for methods that can respect it \(.*exhaus",
+        ),
+        ({"method": "exhaustive", "required": ["ab"]}, mn.InputError, "required must hold pairs of two different"),
+        ({"method": "exhaustive", "required": [("stress",)]}, mn.InputError, r"got \('stress',\)"),
+        (
+            {"method": "exhaustive", "forbidden": [("stress", "stress")]},
+            mn.InputError,
+            "forbidden must hold pairs of two",
+        ),
+        ({"method": "exhaustive", "forbidden": [("stres", "fatigue")]}, mn.UnknownNameError, "Did you mean 'stress'"),
+        ({"n_jobs": 0}, mn.InputError, "n_jobs must be a whole number, at least 1; got 0"),
     ],
 )
 def test_bad_input_is_refused_at_once(options: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -148,5 +218,15 @@ def test_a_monitor_stops_the_search_with_the_best_so_far() -> None:
             return True
 
     for method in METHODS:
-        learned = learn(SURVEY.columns(), method, monitor=Impatient())
+        learned = learn(SURVEY.columns(), method, columns=columns_for(method), monitor=Impatient())
         assert not learned.converged
+
+
+def test_required_and_forbidden_edges_go_by_name() -> None:
+    required, forbidden = [("headaches", "night_shifts")], [("poor_sleep", "stress")]
+    learned = learn(SURVEY.columns(), "exhaustive", columns=FEW, required=required, forbidden=forbidden)
+    edges = {frozenset((edge.u, edge.v)) for edge in learned.edges()}
+    assert frozenset(required[0]) in edges
+    assert frozenset(forbidden[0]) not in edges
+    settings: dict[str, Any] = dict(learned.settings)
+    assert learn(SURVEY.columns(), settings.pop("method"), **settings).graph == learned.graph

@@ -37,7 +37,7 @@ from mnlearn.independence import (
     SeparationOracle,
 )
 from mnlearn.output import Learned
-from mnlearn.pipeline import learn, make_test
+from mnlearn.pipeline import GraphScore, learn, make_score, make_test, score
 from mnlearn.questions import TestResult, dependences, independence_test
 from mnlearn.statistics import Counts, Moments, kernels
 
@@ -53,6 +53,7 @@ __all__ = [
     "FileError",
     "GTest",
     "Graph",
+    "GraphScore",
     "InputError",
     "Learned",
     "MissingDependencyError",
@@ -73,10 +74,12 @@ __all__ = [
     "independence_test",
     "kernels",
     "learn",
+    "make_score",
     "make_test",
     "overview",
     "read",
     "read_graph",
+    "score",
     "write_graph",
 ]
 

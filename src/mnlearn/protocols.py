@@ -285,6 +285,8 @@ class Result:
     trace: tuple[Question, ...] | None = None  # every question in order, when the search was told to keep them
     support_scale: Literal["log_independence", "log_odds"] = "log_independence"  # small is strong; large is strong
     stages: Mapping[str, Graph] = field(default_factory=dict)  # graphs a search passed through, by name
+    alternatives: tuple[tuple[Graph, float], ...] = ()  # the next best graphs with their scores, where they are known
+    edge_probabilities: Mapping[Edge, float] | None = None  # of every pair, when the search averaged over graphs
 
 
 J = TypeVar("J", contravariant=True)  # noqa: PLC0105 - the judge; its name in DESIGN

@@ -37,13 +37,15 @@ def constrained(draw: st.DrawFn) -> tuple[int, tuple[Edge, ...], tuple[Edge, ...
 def test_it_is_the_loop_over_all_graphs(kind: str, problem: tuple[int, Any, Any], seed: int) -> None:
     n, required, forbidden = problem
     score = SCORES[kind](n, seed)
-    result = Exhaustive(required=required, forbidden=forbidden, averaging=True, keep_all=True).learn(score)
+    result = Exhaustive(required=required, forbidden=forbidden, alternatives=3, averaging=True, keep_all=True).learn(
+        score
+    )
     graphs = all_graphs(n, required, forbidden)
     ranked = sorted(graphs, key=score, reverse=True)
     assert result.graph == ranked[0]
     assert result.score == pytest.approx(score(ranked[0]), abs=1e-12)
-    assert result.runner_up == (ranked[1] if len(graphs) > 1 else None)
-    assert result.runner_up_score == (pytest.approx(score(ranked[1])) if len(graphs) > 1 else None)
+    assert [graph for graph, _ in result.alternatives] == ranked[1:4]
+    assert [value for _, value in result.alternatives] == pytest.approx([score(graph) for graph in ranked[1:4]])
     assert result.converged
     assert result.cost["graphs"] == len(graphs)
     assert result.all_graphs is not None
@@ -80,7 +82,7 @@ def test_any_score_will_do() -> None:
     assert plain.all_graphs is not None
     assert tabulated.all_graphs is not None
     assert plain.all_graphs.scores == pytest.approx(tabulated.all_graphs.scores)
-    assert (plain.graph, plain.runner_up) == (tabulated.graph, tabulated.runner_up)
+    assert (plain.graph, plain.alternatives[0][0]) == (tabulated.graph, tabulated.alternatives[0][0])
     assert plain.cost["scored"] == 64
 
 
@@ -101,7 +103,7 @@ def test_constraints_let_in_more_variables() -> None:
     ]
     assert result.graph == max(candidates, key=score)
     everything_decided = Exhaustive(forbidden=tuple(combinations(range(n), 2))).learn(score)
-    assert (everything_decided.graph, everything_decided.runner_up) == (Graph.empty(n), None)
+    assert (everything_decided.graph, everything_decided.alternatives) == (Graph.empty(n), ())
 
 
 def test_relabelling_the_variables_relabels_the_optimum() -> None:
@@ -127,7 +129,7 @@ class Flat:
 
 def test_of_equals_the_sparsest_comes_first_then_the_first_pair() -> None:
     result = Exhaustive(keep_all=True).learn(Flat())
-    assert (result.graph.edges, result.runner_up and result.runner_up.edges) == ((), ((0, 1),))
+    assert (result.graph.edges, result.alternatives[0][0].edges) == ((), ((0, 1),))
     assert result.all_graphs is not None
     edges = [result.all_graphs.graph(number).edges for number in result.all_graphs.best(99)]
     assert edges[:5] == [(), ((0, 1),), ((0, 2),), ((1, 2),), ((0, 1), (0, 2))]
@@ -184,6 +186,11 @@ class Unasked:
 def test_what_cannot_be_done_is_refused_before_anything_is_scored(n: int, options: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Exhaustive(**options).learn(Unasked(n))
+
+
+def test_settings_are_checked_when_they_are_made() -> None:
+    with pytest.raises(InputError, match="alternatives must be a whole number, at least 0; got -1"):
+        Exhaustive(alternatives=-1)
 
 
 @pytest.mark.parametrize("value", [float("nan"), -inf])

@@ -11,7 +11,7 @@ import pytest
 import mnlearn.pipeline
 from mnlearn.graphs import read_graph
 
-KEYS = ["method", "variables", "edges", "support", "converged", "cost", "settings"]
+KEYS = ["method", "variables", "edges", "support", "support_scale", "score", "converged", "cost", "settings"]
 
 
 @pytest.fixture

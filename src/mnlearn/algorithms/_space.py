@@ -32,9 +32,9 @@ class AllGraphs:
 
     Examples
     --------
-    >>> two = AllGraphs(2, (), ((0, 1),), np.log([0.25, 0.75]))
+    >>> two = AllGraphs(2, (), ((0, 1),), np.zeros(2))
     >>> two.graph(1).edges, two.edge_probabilities()
-    (((0, 1),), {(0, 1): 0.75})
+    (((0, 1),), {(0, 1): 0.5})
     """
 
     n_variables: int

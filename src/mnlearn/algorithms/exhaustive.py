@@ -8,15 +8,14 @@ scores of all graphs are the sum of these tables, one numpy addition each: no gr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from time import perf_counter
 
 from mnlearn.algorithms._constraints import Constraints
 from mnlearn.algorithms._space import AllGraphs
 from mnlearn.algorithms._stopping import Cancelled
 from mnlearn.algorithms._tabulate import tabulate
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, Monitor, Result, Score
 
@@ -25,21 +24,8 @@ MOST_PAIRS = 21  # all pairs of 7 variables: 2,097,152 graphs, 16 MiB of scores
 
 @dataclass(frozen=True)
 class ExhaustiveResult(Result):
-    """The optimum, and what only a search through all graphs can tell.
+    """The optimum, the runner-up (`alternatives`), and on request every graph with its score."""
 
-    Attributes
-    ----------
-    runner_up, runner_up_score
-        The second best graph and its score; None if there is only one graph.
-    edge_probabilities
-        For every pair, the mass of all graphs that have the edge: exp(score), normalised. None unless asked for.
-    all_graphs
-        Every graph with its score. None unless asked for.
-    """
-
-    runner_up: Graph | None = None
-    runner_up_score: float | None = None
-    edge_probabilities: Mapping[Edge, float] | None = None
     all_graphs: AllGraphs | None = field(default=None, compare=False, repr=False)
 
 
@@ -51,8 +37,10 @@ class Exhaustive:
     ----------
     required, forbidden
         Edges that every graph has, or none. Each takes a pair out of the search and halves the number of graphs.
+    alternatives
+        How many of the next best graphs the result names: the runner-up alone by default.
     averaging
-        Whether to sum the mass exp(score) of all graphs into the probability of each edge.
+        Whether to give every pair its probability of being an edge: the mass exp(score) of all graphs that have it.
     keep_all
         Whether the result keeps every graph with its score, 8 bytes a graph.
 
@@ -84,14 +72,18 @@ class Exhaustive:
     ...     def __call__(self, graph):
     ...         return -2.0 * len(set(graph.edges) ^ {(0, 1), (1, 2)})
     >>> result = Exhaustive(forbidden=((0, 1),)).learn(Chain())
-    >>> result.graph.edges, result.score, result.runner_up.edges
-    (((1, 2),), -2.0, ())
+    >>> result.graph.edges, result.score, result.alternatives
+    (((1, 2),), -2.0, ((Graph(3, []), -4.0),))
     """
 
     required: tuple[Edge, ...] = ()
     forbidden: tuple[Edge, ...] = ()
+    alternatives: int = 1
     averaging: bool = False
     keep_all: bool = False
+
+    def __post_init__(self) -> None:
+        whole_number("alternatives", self.alternatives, least=0, way_out="Use 1 for the runner-up alone.")
 
     def learn(self, judge: Score, monitor: Monitor = SILENT) -> ExhaustiveResult:
         """Score every graph that the constraints allow."""
@@ -104,9 +96,9 @@ class Exhaustive:
             nothing = Graph(known.n_variables, known.required)
             cost = {"graphs": 0, "scored": 0, "seconds": perf_counter() - started}
             return ExhaustiveResult(nothing, None, {}, False, cost, asdict(self), support_scale="log_odds")
-        best, *others = graphs.best(2)
+        best, *others = graphs.best(1 + self.alternatives)
         optimum = graphs.graph(best)
-        found = ExhaustiveResult(
+        return ExhaustiveResult(
             graph=optimum,
             score=float(graphs.scores[best]),
             support={edge: odds for edge, odds in graphs.edge_log_odds().items() if edge in optimum},
@@ -114,12 +106,10 @@ class Exhaustive:
             cost={"graphs": len(graphs), "scored": scored, "seconds": perf_counter() - started},
             settings=asdict(self),
             support_scale="log_odds",
+            alternatives=tuple((graphs.graph(number), float(graphs.scores[number])) for number in others),
             edge_probabilities=graphs.edge_probabilities() if self.averaging else None,
             all_graphs=graphs if self.keep_all else None,
         )
-        if not others:
-            return found
-        return replace(found, runner_up=graphs.graph(others[0]), runner_up_score=float(graphs.scores[others[0]]))
 
 
 def check_size(known: Constraints) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Sequence
-from typing import Annotated, Literal, TypedDict, cast
+from typing import Annotated, Any, Literal, TypedDict, cast
 
 import typer
 
@@ -11,6 +12,9 @@ from mnlearn.errors import InputError
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help="A CSV, TSV or Parquet file, also gzipped.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+Jobs = Annotated[
+    int | None, typer.Option(metavar="K", help="How many threads may count; by default all cores. Changes no result.")
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")]
 
 Missing = Annotated[
@@ -62,3 +66,20 @@ def reading(
         "repeats": repeats,
         "delimiter": "\t" if delimiter in ("\\t", "tab") else delimiter,  # shells make a tab hard to type
     }
+
+
+def settings(pairs: list[str] | None) -> dict[str, Any]:
+    """Settings of a method or a score as the user writes them: true, 3, 0.5, none or a word."""
+    found: dict[str, Any] = {}
+    for pair in pairs or ():
+        name, sign, text = pair.partition("=")
+        if not sign or not name.strip() or not text.strip():
+            raise InputError(f"--set must have the form NAME=VALUE; got {pair!r}. Write for example propagation=false.")
+        key, value = name.strip().replace("-", "_"), text.strip()
+        if key in found:
+            raise InputError(f"--set must name each setting once; got {key} twice. Drop one.")
+        try:
+            found[key] = json.loads({"none": "null"}.get(value.lower(), value.lower()))
+        except ValueError:
+            found[key] = value
+    return found

@@ -79,11 +79,15 @@ _TRANSLATIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]
             r"--discretize must be width or frequency; got \1.",
         ),
         (rf"\bdelimiter=({_LABEL})", lambda match: f"--delimiter {_quoted(match[1])}"),
+        (r"^(required|forbidden)\b", lambda match: {"required": "--require", "forbidden": "--forbid"}[match[1]]),
+        (r"^graph must", "GRAPH must"),
         (r"^types: ", "--categorical or --continuous: "),
         (r"^repeats: ", "--repeats: "),
         (r",? by listing the others in columns=\[\.\.\.\]", ""),
+        (r"\(columns=\[\.\.\.\]\)", "(--column)"),
         (r" with columns=\[\.\.\.\]", ""),
         (r"\bpass format= with", "say --from or --to with"),
         (r"\bn_permutations\b", "permutations"),
+        (r"^n_jobs\b", "--jobs"),
     )
 )

@@ -29,6 +29,8 @@ from mnlearn.cli.info import EXAMPLES as INFO_EXAMPLES
 from mnlearn.cli.info import info
 from mnlearn.cli.learn import EXAMPLES as LEARN_EXAMPLES
 from mnlearn.cli.learn import learn
+from mnlearn.cli.score import EXAMPLES as SCORE_EXAMPLES
+from mnlearn.cli.score import score
 from mnlearn.errors import MnlearnError
 
 EXIT_BUG, EXIT_REFUSED = 1, 2
@@ -44,6 +46,7 @@ app = typer.Typer(
 )
 app.command("learn", epilog=LEARN_EXAMPLES)(learn)
 app.command("test", epilog=TEST_EXAMPLES)(ask)
+app.command("score", epilog=SCORE_EXAMPLES)(score)
 app.command("info", epilog=INFO_EXAMPLES)(info)
 app.command("convert", epilog=CONVERT_EXAMPLES)(convert)
 app.command("bench", epilog=BENCH_EXAMPLES)(bench)

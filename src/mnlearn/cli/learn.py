@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +11,7 @@ import typer
 from mnlearn.cli import _options as options
 from mnlearn.cli._output import note, say, show, show_json, simple_table
 from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
-from mnlearn.cli._wording import counted, printable
+from mnlearn.cli._wording import counted, joined, printable
 from mnlearn.cli.ask import Alpha, Bins, Discretize, Dof, Permutations, Prior, Seed, Test, Threshold
 from mnlearn.errors import FileError, InputError
 
@@ -24,11 +24,32 @@ Examples:
   mnlearn learn survey.csv --method gsmn* --test g2 --alpha 0.01 --out network.graphml
   mnlearn learn genes.parquet --method pc --test pcor --set max_conditioning=3 --json
   mnlearn learn patients.csv --discretize frequency --bins 3 --missing drop_rows
+  mnlearn learn survey.csv --method mpl --require stress,headaches --forbid stress,exercise
+  mnlearn learn small.csv --method exhaustive --score bjp --set averaging=true --json
 """
 
 SHOWN = 40  # edges listed without --all
+_SCALES = {"log_independence": "log support", "log_odds": "log odds"}  # the smaller the surer; the larger
 
-Method = Annotated[str | None, typer.Option(metavar="gsmn|gsmn*|gsimn|gsimn-fch|hhc-mn|pc", help="By default gsimn.")]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="By tests: gsmn, gsmn*, gsimn (the default), gsimn-fch, hhc-mn, pc. By a score: ib, bjp, mpl, pic, l1lr, "
+        "exhaustive.",
+    ),
+]
+Score = Annotated[
+    str | None, typer.Option(metavar="ib|bjp|mpl|pic", help="exhaustive: the score to maximise; bjp by default.")
+]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(metavar="A,B", help="An edge that must be there; repeatable. For methods by a score."),
+]
+Forbid = Annotated[
+    list[str] | None,
+    typer.Option(metavar="A,B", help="An edge that must not be there; repeatable. For methods by a score."),
+]
 Out = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="Write the graph: .graphml, .gml, .dot, .json, .edges or .csv (adjacency)."),
@@ -48,6 +69,9 @@ def learn(
     *,
     method: Method = None,
     test: Test = None,
+    score: Score = None,
+    require: Require = None,
+    forbid: Forbid = None,
     alpha: Alpha = None,
     dof: Dof = None,
     prior: Prior = None,
@@ -66,6 +90,7 @@ def learn(
     repeats: options.Repeats = None,
     delimiter: options.Delimiter = None,
     all_: All = False,
+    jobs: options.Jobs = None,
     as_json: options.AsJson = False,
     _debug: options.Debug = False,
 ) -> None:
@@ -76,6 +101,11 @@ def learn(
     from mnlearn import pipeline
 
     said = {
+        "test": test,
+        "score": score,
+        "required": _pairs("--require", require),
+        "forbidden": _pairs("--forbid", forbid),
+        "n_jobs": jobs,
         "alpha": alpha,
         "dof": dof,
         "prior": prior,
@@ -91,7 +121,7 @@ def learn(
     how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
     _check_target(out)
     with watched() as monitor:
-        learned = pipeline.learn(data, method, test=test, monitor=monitor, **how, **wishes, **_settings(set_ or []))
+        learned = pipeline.learn(data, method, monitor=monitor, **how, **wishes, **options.settings(set_))
     if out is not None:
         learned.save(out)
     if as_json:
@@ -103,21 +133,15 @@ def learn(
         raise typer.Exit(EXIT_INTERRUPTED)
 
 
-def _settings(pairs: list[str]) -> dict[str, Any]:
-    """Settings of the method as the user writes them: true, 3, 0.5, none or a word."""
-    found: dict[str, Any] = {}
-    for pair in pairs:
-        name, sign, text = pair.partition("=")
-        if not sign or not name.strip() or not text.strip():
-            raise InputError(f"--set must have the form NAME=VALUE; got {pair!r}. Write for example propagation=false.")
-        key, value = name.strip().replace("-", "_"), text.strip()
-        if key in found:
-            raise InputError(f"--set must name each setting once; got {key} twice. Drop one.")
-        try:
-            found[key] = json.loads({"none": "null"}.get(value.lower(), value.lower()))
-        except ValueError:
-            found[key] = value
-    return found
+def _pairs(option: str, texts: list[str] | None) -> list[list[str]] | None:
+    """Pairs of names as the user writes them; a name with a comma stands in double quotes."""
+    for text, pair in zip(texts or (), csv.reader(texts or ()), strict=True):
+        if len(pair) != 2 or not all(pair):
+            raise InputError(
+                f"{option} must have the form A,B, two columns; got {text!r}. Put a name that has a comma in double "
+                "quotes."
+            )
+    return None if texts is None else list(csv.reader(texts))
 
 
 def _check_target(out: str | None) -> None:
@@ -136,24 +160,49 @@ def _check_target(out: str | None) -> None:
 
 def _show(learned: Learned, out: str | None, *, all_edges: bool) -> None:
     """What was found, edge by edge, and what it cost."""
-    from rich.text import Text
-
-    graph, cost = learned.graph, learned.cost
+    graph = learned.graph
     isolated = sum(1 for v in range(graph.n_variables) if not graph.degree(v))
     lone = f" ({isolated} without an edge)" if isolated else ""
     say(f"{counted(graph.n_edges, 'edge')} among {counted(graph.n_variables, 'variable')}{lone}, by {learned.method}")
-    edges = learned.edges()
+    _show_edges(learned, all_edges=all_edges)
+    if learned.score is not None:
+        name = learned.settings.get("score", learned.method)
+        say(f"{name} score {learned.score:.6f}{_next_best(learned)}")
+    say(_cost(learned))
+    if out is not None:
+        say(f"wrote {printable(out)}")
+
+
+def _show_edges(learned: Learned, *, all_edges: bool) -> None:
+    """A table of the edges, the best supported first."""
+    from rich.text import Text
+
+    edges, heading = learned.edges(), _SCALES[learned.support_scale]
     if edges:
-        table = simple_table("edge", "", "log support", numbers=("log support",))
+        table = simple_table("edge", "", heading, numbers=(heading,))
         for edge in edges if all_edges else edges[:SHOWN]:
             support = "" if edge.support is None else f"{edge.support:.4g}"
             table.add_row(Text(printable(edge.u)), Text(printable(edge.v)), support)
         show(table)
     if len(edges) > SHOWN and not all_edges:
         say(f"and {len(edges) - SHOWN} more; --all lists them")
+
+
+def _next_best(learned: Learned) -> str:
+    """How far the runner-up is behind, where it is known."""
+    if not learned.result.alternatives or learned.score is None:
+        return ""
+    graph, value = learned.result.alternatives[0]
+    differing = sorted(set(graph.edges) ^ set(learned.graph.edges))
+    pairs = [f"{learned.names[u]} - {learned.names[v]}" for u, v in differing]
+    return f", {learned.score - value:.4g} above the next best graph, which differs in {joined(pairs, shown=4)}"
+
+
+def _cost(learned: Learned) -> str:
+    """What the search asked, and how it ended."""
+    cost = learned.cost
+    graphs = f"{cost['graphs']:,.0f} graphs, " if "graphs" in cost else ""
+    asked = f"{cost['asked']:,.0f} tests" if "asked" in cost else f"{cost.get('scored', 0):,.0f} terms scored"
     inferred = f", {cost['inferred']:,.0f} inferred" if cost.get("inferred") else ""
     seconds = f", {cost['seconds']:.1f} s" if cost.get("seconds", 0.0) >= 1.0 else ""
-    ended = "" if learned.converged else "; stopped before its end"
-    say(f"{cost.get('asked', 0):,.0f} tests{inferred}{seconds}{ended}")
-    if out is not None:
-        say(f"wrote {printable(out)}")
+    return f"{graphs}{asked}{inferred}{seconds}{'' if learned.converged else '; stopped before its end'}"

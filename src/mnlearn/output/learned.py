@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnlearn.errors import unknown_name
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class LearnedEdge(NamedTuple):
-    """One edge by name, with its support on the judge's own log scale; a list of them makes a data frame."""
+    """One edge by name, with its support on the scale of the result; a list of them makes a data frame."""
 
     u: str
     v: str
@@ -63,6 +64,21 @@ class Learned:
         return self.result.converged
 
     @property
+    def score(self) -> float | None:
+        """The score of the structure in natural-log units, where the method weighs structures."""
+        return self.result.score
+
+    @property
+    def support_scale(self) -> str:
+        """What the support of an edge is: "log_independence", the smaller the surer, or "log_odds", the larger."""
+        return self.result.support_scale
+
+    @property
+    def stages(self) -> Mapping[str, Graph]:
+        """Graphs that the method found on its way, by name: for instance the and and or graphs of mpl."""
+        return self.result.stages
+
+    @property
     def cost(self) -> Mapping[str, float]:
         """What the search asked and how long it took."""
         return self.result.cost
@@ -78,9 +94,9 @@ class Learned:
         return self.result.trace
 
     def edges(self) -> list[LearnedEdge]:
-        """The edges, the best supported first: the smaller its log p or log posterior of independence, the better."""
-        support = self.result.support
-        found = sorted(self.graph.edges, key=lambda edge: (support.get(edge, 0.0), edge))
+        """The edges, the best supported first; one without support comes last, ties in the order of the variables."""
+        support, sign = self.result.support, -1.0 if self.support_scale == "log_odds" else 1.0
+        found = sorted(self.graph.edges, key=lambda edge: (sign * support.get(edge, sign * inf), edge))
         return [LearnedEdge(self.names[u], self.names[v], support.get((u, v))) for u, v in found]
 
     def blanket(self, name: str) -> tuple[str, ...]:
@@ -119,14 +135,44 @@ class Learned:
             "variables": list(self.names),
             "edges": [[edge.u, edge.v] for edge in edges],
             "support": [edge.support for edge in edges],
+            "support_scale": self.support_scale,
+            "score": self.score,
             "converged": self.converged,
             "cost": dict(self.cost),
-            "settings": dict(self.settings),
+            "settings": {name: _plain(value) for name, value in self.settings.items()},
+            **self._beside(),
         }
+
+    def _beside(self) -> dict[str, object]:
+        """What only some methods find."""
+        found = self.result
+        beside: dict[str, object] = {}
+        if found.stages:
+            beside["stages"] = {name: self._named(graph) for name, graph in found.stages.items()}
+        if found.alternatives:
+            beside["alternatives"] = [{"edges": self._named(g), "score": value} for g, value in found.alternatives]
+        if found.edge_probabilities is not None:
+            pairs = found.edge_probabilities.items()
+            beside["edge_probabilities"] = [[self.names[u], self.names[v], share] for (u, v), share in pairs]
+        return beside
+
+    def _named(self, graph: Graph) -> list[list[str]]:
+        """The edges of a graph by name."""
+        return [[self.names[u], self.names[v]] for u, v in graph.edges]
 
     def __str__(self) -> str:
         """What was found, in one line."""
         ended = "" if self.converged else "; stopped before its end"
-        asked = int(self.cost.get("asked", 0))
+        asked = f", {int(self.cost['asked'])} tests" if "asked" in self.cost else ""
+        score = f", score {self.score:.6g}" if self.score is not None else ""
         n, m = len(self.names), self.graph.n_edges
-        return f"{self.method}: {m} edge{'s' * (m != 1)} among {n} variables, {asked} tests{ended}"
+        return f"{self.method}: {m} edge{'s' * (m != 1)} among {n} variables{score}{asked}{ended}"
+
+
+def _plain(value: object) -> object:
+    """A setting as JSON knows it; an object of the user's own is named."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, str | int | float) else repr(value)

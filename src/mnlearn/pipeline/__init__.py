@@ -1,0 +1,27 @@
+"""From data to an answer in one call, and the only tables of names -> factories: tests, scores, methods."""
+
+from mnlearn.pipeline._learning import learn
+from mnlearn.pipeline._methods import DEFAULT_METHOD, METHODS, method_settings
+from mnlearn.pipeline._reading import Reading, load
+from mnlearn.pipeline._scores import SCORES, ScoreSettings, make_score
+from mnlearn.pipeline._scoring import GraphScore, Part, score
+from mnlearn.pipeline._tests import DEFAULT_ALPHA, TESTS, TestSettings, make_test
+
+__all__ = [
+    "DEFAULT_ALPHA",
+    "DEFAULT_METHOD",
+    "METHODS",
+    "SCORES",
+    "TESTS",
+    "GraphScore",
+    "Part",
+    "Reading",
+    "ScoreSettings",
+    "TestSettings",
+    "learn",
+    "load",
+    "make_score",
+    "make_test",
+    "method_settings",
+    "score",
+]

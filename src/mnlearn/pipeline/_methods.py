@@ -1,0 +1,115 @@
+"""Methods by name: how each is made, and what kind of judge it meets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any, Literal, NamedTuple, cast
+
+from mnlearn.algorithms.exhaustive import Exhaustive
+from mnlearn.algorithms.gsimn import GSIMN
+from mnlearn.algorithms.gsimn_fch import GSIMNFCH
+from mnlearn.algorithms.gsmn import GSMN, GSMNStar
+from mnlearn.algorithms.hiton import HHCMN
+from mnlearn.algorithms.pc import PC
+from mnlearn.errors import InputError, unknown_name
+from mnlearn.pipeline._scores import SCORES
+from mnlearn.pipeline._tests import TestSettings
+from mnlearn.protocols import Learner
+
+
+class _NamedMethod(NamedTuple):
+    """A method by name: its title, the class that holds its settings, and the kind of judge that it meets."""
+
+    title: str
+    learner: Callable[..., Learner[Any]]
+    judge: Literal["test", "score"] = "test"
+    score: str | None = None  # the one it is about; or the one that is taken when none is named
+    any_score: bool = False
+
+
+METHODS: Mapping[str, _NamedMethod] = {
+    "gsmn": _NamedMethod("grow-shrink, restarting", GSMN),
+    "gsmn*": _NamedMethod("grow-shrink with examined order and propagation", GSMNStar),
+    "gsimn": _NamedMethod("grow-shrink that infers tests from tests", GSIMN),
+    "gsimn-fch": _NamedMethod("grow-shrink with complete forward chaining; few variables", GSIMNFCH),
+    "hhc-mn": _NamedMethod("HITON-PC blankets, joined", HHCMN),
+    "pc": _NamedMethod("PC, order independent", PC),
+    "exhaustive": _NamedMethod("the best of all graphs; up to 7 variables", Exhaustive, "score", "bjp", any_score=True),
+}
+"""Every method that learns a structure, by name."""
+
+DEFAULT_METHOD = "gsimn"
+
+
+def method_settings(method: str) -> dict[str, Any]:
+    """The settings of a method with their defaults, by name."""
+    return {field.name: field.default for field in fields(cast(Any, METHODS[method].learner)) if field.init}
+
+
+class Plan(NamedTuple):
+    """What was asked for, sorted out: the method, the judge's name, and the settings of each."""
+
+    method: str
+    judge: str | None  # the name of the test or score; None for the test that suits the data
+    own: dict[str, Any]
+    of_judge: dict[str, Any]
+
+    @property
+    def named(self) -> _NamedMethod:
+        """The method's line in the table."""
+        return METHODS[self.method]
+
+
+def plan(method: str, test: str | None, score: str | None, settings: Mapping[str, Any]) -> Plan:
+    """Sort the settings into those of the method and those of its judge; what is neither is refused."""
+    if method not in METHODS:
+        raise unknown_name("method", method, METHODS)
+    judge = _judge_name(method, test, score)
+    own, others = method_settings(method), _judge_settings(method, judge)
+    for name in settings:
+        if name not in own and name not in others:
+            kind = f"its score {judge}" if METHODS[method].judge == "score" else "a test"
+            raise InputError(
+                f"{name} is no setting of the method {method}, which takes {', '.join(sorted(own))}, nor of {kind}: "
+                f"{', '.join(sorted(others))}. Drop {name}, or choose another method."
+            )
+    mine = {name: value for name, value in settings.items() if name in own}
+    return Plan(method, judge, mine, {name: value for name, value in settings.items() if name not in own})
+
+
+def _judge_name(method: str, test: str | None, score: str | None) -> str | None:
+    """The test or score to make; one that the method has no use for is refused."""
+    named = METHODS[method]
+    if named.judge == "test":
+        if score is not None:
+            raise InputError(
+                f"score is for methods that weigh whole graphs ({_those('score')}); {method} asks independence "
+                f"tests. Drop score, or choose another method."
+            )
+        return test
+    if test is not None:
+        raise InputError(
+            f"test is for methods that ask independence tests ({_those('test')}); {method} weighs graphs by a score. "
+            f"Drop test, or choose another method."
+        )
+    if score is not None and score not in SCORES:
+        raise unknown_name("score", score, SCORES)
+    if score not in (None, named.score) and not named.any_score:
+        raise InputError(
+            f"score must be {named.score} for the method {method}; got {score!r}. Drop it, or take the method "
+            "exhaustive, which takes any score."
+        )
+    return score or named.score
+
+
+def _judge_settings(method: str, judge: str | None) -> tuple[str, ...]:
+    """The names of the settings that the judge may have."""
+    if METHODS[method].judge == "score" and judge is not None:
+        return SCORES[judge].settings
+    return tuple(TestSettings.__annotations__)
+
+
+def _those(judge: str) -> str:
+    """The methods that meet this kind of judge."""
+    return ", ".join(name for name, named in METHODS.items() if named.judge == judge)

@@ -1,0 +1,120 @@
+"""Scores by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
+
+from mnlearn.data import Dataset
+from mnlearn.errors import InputError, UnsuitableError, unknown_name
+from mnlearn.independence import BayesianTest
+from mnlearn.pipeline._naming import variables_by_name
+from mnlearn.protocols import Score
+from mnlearn.scores import MPL, PIC, BJPScore, IBScore
+from mnlearn.statistics import Counts
+
+
+class ScoreSettings(TypedDict, total=False):
+    """The settings of all scores together; `SCORES` says which score takes which."""
+
+    prior: float
+    order: Sequence[str]
+    prior_cell: float
+    sample_size: float
+    graph_prior: float | Callable[[int], float] | None
+    penalty: Literal["configurations", "parameters"]
+    cardinalities: Literal["declared", "observed"]
+
+
+class _NamedScore(NamedTuple):
+    """How a score is made: its title, its maker, and the settings it takes."""
+
+    title: str
+    make: Callable[..., Score]
+    settings: tuple[str, ...]
+
+
+def _ib(dataset: Dataset, n_jobs: int | None, **settings: Any) -> IBScore:
+    return IBScore(_posterior("ib", dataset, n_jobs, **settings))
+
+
+def _bjp(dataset: Dataset, n_jobs: int | None, order: Sequence[str] | None = None, **settings: Any) -> BJPScore:
+    places = None if order is None else variables_by_name("order", order, dataset.names)
+    return BJPScore(_posterior("bjp", dataset, n_jobs, **settings), order=places)
+
+
+def _posterior(score: str, dataset: Dataset, n_jobs: int | None, **settings: Any) -> BayesianTest:
+    """What weighs independences."""
+    return BayesianTest(_counts(score, dataset, n_jobs), **settings)
+
+
+def _mpl(dataset: Dataset, n_jobs: int | None, **settings: Any) -> MPL:
+    return MPL(_counts("mpl", dataset, n_jobs), **settings)
+
+
+def _pic(dataset: Dataset, n_jobs: int | None, **settings: Any) -> PIC:
+    return PIC(_counts("pic", dataset, n_jobs), **settings)
+
+
+def _counts(score: str, dataset: Dataset, n_jobs: int | None) -> Counts:
+    """Counts of categorical variables; a continuous one is refused in the score's name."""
+    for name, card in zip(dataset.names, dataset.cards, strict=True):
+        if not card:
+            raise UnsuitableError(
+                f"{score} needs categorical variables; {name!r} is continuous. Discretise it (discretize='frequency')."
+            )
+    return Counts(dataset, n_jobs=n_jobs)
+
+
+SCORES: Mapping[str, _NamedScore] = {
+    "ib": _NamedScore("independence-based score", _ib, ("prior",)),
+    "bjp": _NamedScore("blankets joint posterior", _bjp, ("prior", "order")),
+    "mpl": _NamedScore("marginal pseudo-likelihood", _mpl, ("prior_cell", "sample_size", "graph_prior")),
+    "pic": _NamedScore("pseudo-Bayesian information criterion", _pic, ("penalty", "cardinalities", "graph_prior")),
+}
+"""Every score of whole graphs, by name."""
+
+
+def make_score(name: str, dataset: Dataset, *, n_jobs: int | None = None, **settings: Unpack[ScoreSettings]) -> Score:
+    """Make a score by its name.
+
+    Parameters
+    ----------
+    name
+        One of `SCORES`.
+    dataset
+        The data: categorical for mpl and pic, all categorical or all continuous for ib and bjp.
+    n_jobs
+        How many threads may count: None or −1 for all cores. Any number gives the same bits.
+    **settings
+        ``prior`` (ib, bjp), ``order`` (bjp: the names of all variables), ``prior_cell`` or ``sample_size`` (mpl),
+        ``penalty`` and ``cardinalities`` (pic), ``graph_prior`` (mpl, pic); what is left out has the default of
+        the score's class.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such score.
+    InputError
+        If the score has no such setting, or its value breaks a rule.
+    UnsuitableError
+        If a variable is of the wrong type.
+
+    Examples
+    --------
+    >>> from mnlearn.graphs.graph import Graph
+    >>> data = Dataset.from_codes([[0, 1] * 20, [0, 1] * 20, [0, 0, 1, 1] * 10])
+    >>> score = make_score("mpl", data)
+    >>> score(Graph(3, [(0, 1)])) > score(Graph.empty(3))
+    True
+    """
+    if name not in SCORES:
+        raise unknown_name("score", name, SCORES)
+    named = SCORES[name]
+    for setting in settings:
+        if setting not in named.settings:
+            raise InputError(
+                f"{setting} is no setting of the score {name}, which takes {', '.join(named.settings)}. "
+                f"Drop {setting}, or choose another score."
+            )
+    return named.make(dataset, n_jobs, **settings)
