@@ -39,6 +39,30 @@ def test_every_method_by_tests_finds_the_example_nearly(method: str) -> None:
     assert learned.settings["test"] == "chi2"
 
 
+@pytest.mark.parametrize("method", sorted(set(METHODS) - set(BY_TEST) - {"exhaustive"}))
+def test_every_method_by_a_score_finds_the_example_nearly(method: str) -> None:
+    learned = learn(SURVEY.columns(), method)
+    assert len(set(learned.graph.edges) ^ set(SURVEY.graph.edges)) <= 4
+    assert (learned.method, learned.converged) == (method, True)
+    assert learned.settings["score"] == method
+    assert learned.score == pytest.approx(mn.score(SURVEY.columns(), learned, method).value, abs=1e-6)
+    support = [edge.support for edge in learned.edges() if edge.support is not None]
+    assert len(support) == learned.graph.n_edges
+    assert support == sorted(support, reverse=True)
+    settings: dict[str, Any] = dict(learned.settings)
+    assert learn(SURVEY.columns(), settings.pop("method"), **settings).graph == learned.graph
+    json.dumps(learned.to_dict())
+    assert learn(SURVEY.columns(), method, n_jobs=1).graph == learned.graph
+
+
+def test_stages_of_a_search_can_be_reached() -> None:
+    learned = learn(SURVEY.columns(), "mpl")
+    assert set(learned.stages) == {"and", "or", "phase2"}
+    assert set(learned.stages["and"].edges) <= set(learned.stages["or"].edges)
+    document: Any = learned.to_dict()
+    assert {frozenset(edge) for edge in document["stages"]["phase2"]} == {frozenset(e) for e in document["edges"]}
+
+
 @pytest.mark.parametrize("score", sorted(SCORES))
 def test_exhaustive_finds_the_few_nearly_by_every_score(score: str) -> None:
     learned = learn(SURVEY.columns(), "exhaustive", score=score, columns=FEW, averaging=True)
@@ -192,6 +216,8 @@ def test_other_forms() -> None:
             "forbidden must hold pairs of two",
         ),
         ({"method": "exhaustive", "forbidden": [("stres", "fatigue")]}, mn.UnknownNameError, "Did you mean 'stress'"),
+        ({"method": "mpl", "score": "bjp"}, mn.InputError, "score must be mpl for the method mpl; got 'bjp'"),
+        ({"method": "mpl", "start": [("stress", "x")]}, mn.UnknownNameError, "variable 'x' does not exist"),
         ({"n_jobs": 0}, mn.InputError, "n_jobs must be a whole number, at least 1; got 0"),
     ],
 )
@@ -230,3 +256,22 @@ def test_required_and_forbidden_edges_go_by_name() -> None:
     assert frozenset(forbidden[0]) not in edges
     settings: dict[str, Any] = dict(learned.settings)
     assert learn(SURVEY.columns(), settings.pop("method"), **settings).graph == learned.graph
+
+
+def test_a_graph_to_start_from_goes_by_name(tmp_path: Path) -> None:
+    first = learn(SURVEY.columns(), "mpl")
+    first.save(tmp_path / "net.graphml")
+    for start in (first, tmp_path / "net.graphml", [(edge.u, edge.v) for edge in first.edges()], first.graph):
+        again = learn(SURVEY.columns(), "mpl", start=start)
+        assert again.graph == first.graph
+        assert len(again.settings["start"]) == first.graph.n_edges  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("score", ["ib", "bjp"])
+def test_continuous_columns_take_the_gaussian_posterior(score: str) -> None:
+    rng = np.random.default_rng(4)
+    a, b, c = rng.standard_normal((3, 500))
+    learned = learn({"a": a, "b": a + b, "c": a + b + c}, "exhaustive", score=score)  # a - b - c
+    assert [(edge.u, edge.v) for edge in sorted(learned.edges())] == [("a", "b"), ("b", "c")]
+    with pytest.raises(mn.UnsuitableError, match=f"{score} needs variables of one type; 'a' is continuous and 'b' is"):
+        learn({"a": a, "b": (b > 0).astype(int)}, "exhaustive", score=score)

@@ -8,6 +8,7 @@ from math import exp, inf, log
 
 import numpy as np
 
+from mnlearn.algorithms._gains import tolerance
 from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import FloatArray, IntArray
@@ -66,7 +67,7 @@ class AllGraphs:
             top = float(left.max())
             if top == -inf:
                 break
-            tied = np.flatnonzero(left >= top - tolerance(top))
+            tied = np.flatnonzero(left >= top - tolerance([top]))
             found.append(int(min(tied.tolist(), key=lambda number: (number.bit_count(), number))))
             left[found[-1]] = -inf
         return found
@@ -115,11 +116,6 @@ def n_edges(n_pairs: int) -> IntArray:
     for _ in range(n_pairs):
         counts = np.concatenate([counts, counts + 1])
     return counts
-
-
-def tolerance(score: float) -> float:
-    """By how much two scores may differ through rounding alone."""
-    return 1e-9 + 1e-12 * abs(score)
 
 
 def _log_sum(scores: FloatArray) -> float:

@@ -56,8 +56,8 @@ class Exhaustive:
     scores are summed, m ≤ 21. A local score (IB, MPL, PIC) takes n additions of arrays, BJP one for each pair; any
     other score is asked graph by graph, which is slow.
 
-    Graphs whose scores differ by no more than rounding (1e-9 and 1e-12 of the score) are tied. Of these the one with
-    the fewest edges comes first, then the one with the smallest number (`AllGraphs`).
+    Graphs whose scores differ by no more than rounding (1e-9, or 1e-12 of the score if that is more) are tied. Of these
+    the one with the fewest edges comes first, then the one with the smallest number (`AllGraphs`).
 
     The support of an edge is its log odds given the data by model averaging, log Σ exp(score) over the graphs with the
     edge against those without it; infinite for an edge that is required. It is as good a posterior as the

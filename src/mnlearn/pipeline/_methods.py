@@ -11,6 +11,7 @@ from mnlearn.algorithms.gsimn import GSIMN
 from mnlearn.algorithms.gsimn_fch import GSIMNFCH
 from mnlearn.algorithms.gsmn import GSMN, GSMNStar
 from mnlearn.algorithms.hiton import HHCMN
+from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.algorithms.pc import PC
 from mnlearn.errors import InputError, unknown_name
 from mnlearn.pipeline._scores import SCORES
@@ -35,6 +36,8 @@ METHODS: Mapping[str, _NamedMethod] = {
     "gsimn-fch": _NamedMethod("grow-shrink with complete forward chaining; few variables", GSIMNFCH),
     "hhc-mn": _NamedMethod("HITON-PC blankets, joined", HHCMN),
     "pc": _NamedMethod("PC, order independent", PC),
+    "mpl": _NamedMethod("two-phase search by marginal pseudo-likelihood", TwoPhase, "score", "mpl"),
+    "pic": _NamedMethod("two-phase search by the pseudo-Bayesian criterion", TwoPhase, "score", "pic"),
     "exhaustive": _NamedMethod("the best of all graphs; up to 7 variables", Exhaustive, "score", "bjp", any_score=True),
 }
 """Every method that learns a structure, by name."""

@@ -7,11 +7,12 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnsuitableError, unknown_name
-from mnlearn.independence import BayesianTest
+from mnlearn.independence import BayesianTest, GaussianPosterior
 from mnlearn.pipeline._naming import variables_by_name
+from mnlearn.pipeline._reading import is_continuous
 from mnlearn.protocols import Score
 from mnlearn.scores import MPL, PIC, BJPScore, IBScore
-from mnlearn.statistics import Counts
+from mnlearn.statistics import Counts, Moments
 
 
 class ScoreSettings(TypedDict, total=False):
@@ -43,9 +44,11 @@ def _bjp(dataset: Dataset, n_jobs: int | None, order: Sequence[str] | None = Non
     return BJPScore(_posterior("bjp", dataset, n_jobs, **settings), order=places)
 
 
-def _posterior(score: str, dataset: Dataset, n_jobs: int | None, **settings: Any) -> BayesianTest:
-    """What weighs independences."""
-    return BayesianTest(_counts(score, dataset, n_jobs), **settings)
+def _posterior(score: str, dataset: Dataset, n_jobs: int | None, **settings: Any) -> BayesianTest | GaussianPosterior:
+    """What weighs independences: by counts for categorical variables, by correlations for continuous ones."""
+    if is_continuous(dataset, score):
+        return GaussianPosterior(Moments(dataset), **settings)
+    return BayesianTest(Counts(dataset, n_jobs=n_jobs), **settings)
 
 
 def _mpl(dataset: Dataset, n_jobs: int | None, **settings: Any) -> MPL:
@@ -61,7 +64,8 @@ def _counts(score: str, dataset: Dataset, n_jobs: int | None) -> Counts:
     for name, card in zip(dataset.names, dataset.cards, strict=True):
         if not card:
             raise UnsuitableError(
-                f"{score} needs categorical variables; {name!r} is continuous. Discretise it (discretize='frequency')."
+                f"{score} needs categorical variables; {name!r} is continuous. Discretise it (discretize='frequency'), "
+                "or use ib or bjp, which also weigh continuous variables."
             )
     return Counts(dataset, n_jobs=n_jobs)
 
