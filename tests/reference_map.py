@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, log, prod
+from math import inf, prod
 
 import numpy as np
 
@@ -112,9 +112,6 @@ def optimum(score: Score) -> float:
 
 
 def random_edge(rng: np.random.Generator, n_variables: int) -> Edge:
-    """Two different variables."""
-    u, v = rng.choice(n_variables, 2, replace=False).tolist()
+    """Two different variables, the smaller first."""
+    u, v = sorted(rng.choice(n_variables, 2, replace=False).tolist())
     return (u, v)
-
-
-LOG_HALF = log(0.5)

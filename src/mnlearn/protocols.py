@@ -231,7 +231,7 @@ class PairwiseScored(ScoredGraph, Protocol):
 
     @property
     def cost(self) -> Mapping[str, int]:
-        """What was done so far: flips `proposed`, parts of pairs `recomputed` for them, claims `scanned`."""
+        """What was done so far: parts of pairs `recomputed` for flips; terms that were asked for in all, `scanned`."""
         ...
 
     def log_odds(self, *, absent: bool = False) -> dict[Edge, float]:

@@ -41,7 +41,7 @@ class PairwiseState(ABC):
         require_variables(graph, posterior.n_variables)
         self._posterior, self._graph = posterior, graph
         self._proposal: Proposal | None = None
-        self._proposed = self._recomputed = self._scanned = 0
+        self._recomputed = self._scanned = 0
         self._claims = self._first_claims()
         self._parts = self._all_parts()
         self._value = 0.5 * float(self._parts.sum())  # each pair stands in it twice; 0 on the diagonal
@@ -67,8 +67,8 @@ class PairwiseState(ABC):
 
     @property
     def cost(self) -> Mapping[str, int]:
-        """Flips proposed, parts of pairs recomputed for them, and claims that the posterior was asked about in all."""
-        return {"proposed": self._proposed, "recomputed": self._recomputed, "scanned": self._scanned}
+        """Parts of pairs that flips, made or tried, have recomputed; claims that the posterior was asked in all."""
+        return {"recomputed": self._recomputed, "scanned": self._scanned}
 
     def gains(self, edges: Sequence[Edge]) -> FloatArray:
         """For each pair: by how much the score would change if it alone were flipped."""
@@ -121,7 +121,6 @@ class PairwiseState(ABC):
             )
         if self._proposal is None or self._proposal.edge != (u, v):
             self._proposal = self.propose(u, v)
-            self._proposed += 1
             self._recomputed += self._proposal.terms
         return self._proposal
 

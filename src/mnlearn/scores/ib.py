@@ -107,7 +107,9 @@ class IBState(PairwiseState):
 
     def gains(self, edges: Sequence[Edge]) -> FloatArray:
         """For each pair: by how much the score would change if it alone were flipped."""
-        return np.array([self._gain(int(u), int(v)) for u, v in edges], dtype=np.float64)
+        if len(edges) == 1:  # a search that asks about one is likely to flip it: keep what that would lead to
+            return super().gains(edges)
+        return np.array([self._change(u, v) + self._change(v, u) for u, v in edges], dtype=np.float64)
 
     def propose(self, u: int, v: int) -> Proposal:
         """Both ends make all their claims anew, under their new blankets."""
@@ -132,10 +134,13 @@ class IBState(PairwiseState):
         pairs = zip(*np.triu_indices(len(around), 1), strict=True) if absent else self._graph.edges
         return {(int(u), int(v)): float(both[u, v]) for u, v in pairs}
 
-    def _gain(self, u: int, v: int) -> float:
-        """From the two changes at hand, or by proposing the flip."""
-        known = float(self._changes[u, v] + self._changes[v, u])
-        return self._proposal_of((u, v)).gain if isnan(known) else known
+    def _change(self, x: int, y: int) -> float:
+        """How local(x) would change if x and y were flipped."""
+        if isnan(self._changes[x, y]):
+            row = self._claims_of(x, self._graph.neighbors(x) ^ {y}, self._all)
+            self._changes[x, y] = (row - self._claims[x]).sum()
+            self._recomputed += row.size - 1
+        return float(self._changes[x, y])
 
     def _needed(self, x: int) -> BoolArray:  # noqa: ARG002 - of everyone
         return self._all

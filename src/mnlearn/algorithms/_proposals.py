@@ -1,0 +1,143 @@
+"""Which pair to flip next: the one that fits worst, or the one whose flip would gain most.
+
+Both keep an order over all pairs that a flip disturbs only around its two ends, and both can be told to leave pairs
+out: what is known beforehand, what was tried in vain, what is tabu.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+
+from mnlearn.graphs.graph import Edge
+from mnlearn.protocols import BoolArray, FloatArray, IntArray, PairwiseScored, ScoredGraph, VarSet
+
+_BLOCK = 64  # gains evaluated at once: a score may answer many pairs in the time of a few
+
+
+class WeakestPairs:
+    """The pair with the lowest part in the score; ties by the first pair  [IBMAP14, Algorithm 2, line 1].
+
+    Each variable remembers its weakest pair. A flip changes two rows of the parts: others compare what they have with
+    two new numbers, and only those whose weakest pair it was look through their row again.
+    """
+
+    def __init__(self, state: PairwiseScored, barred: BoolArray) -> None:
+        self._parts, self._barred = state.pairwise, barred
+        self._anything_barred = bool(barred.sum() > len(barred))  # beyond the diagonal
+        self._low: FloatArray = np.empty(len(barred))
+        self._at: IntArray = np.empty(len(barred), dtype=np.int64)
+        self._look(np.arange(len(barred)))
+
+    def best(self) -> tuple[Edge, None] | None:
+        """The pair to flip, whose gain nobody has looked at; None if all are barred."""
+        x = int(self._low.argmin())
+        if self._low[x] == inf:
+            return None
+        y = int(self._at[x])
+        return (min(x, y), max(x, y)), None
+
+    def bar(self, edge: Edge) -> None:
+        """Leave a pair out."""
+        self._anything_barred = True
+        self._set(edge, barred=True)
+
+    def unbar(self, edge: Edge) -> None:
+        """Take a pair in again."""
+        self._set(edge, barred=False)
+
+    def flipped(self, edge: Edge, touched: VarSet | None) -> None:  # noqa: ARG002 - parts change at the ends only
+        """Hear that a pair was flipped."""
+        u, v = edge
+        again = (self._at == u) | (self._at == v)
+        for x in edge:
+            part = self._row(x)
+            lower = (part < self._low) | ((part == self._low) & (x < self._at))
+            self._low[lower], self._at[lower] = part[lower], x
+        again[[u, v]] = True
+        self._look(np.flatnonzero(again))
+
+    def _set(self, edge: Edge, *, barred: bool) -> None:
+        u, v = edge
+        self._barred[u, v] = self._barred[v, u] = barred
+        self._look(np.array([u, v]))
+
+    def _row(self, x: int) -> FloatArray:
+        """The parts of the pairs of x, as good as none where barred."""
+        return np.where(self._barred[x], inf, self._parts[x]) if self._anything_barred else self._parts[x]
+
+    def _look(self, rows: IntArray) -> None:
+        """Find the weakest pair of these variables anew, some at a time so that no copy of all parts is made."""
+        step = max(1, (1 << 17) // len(self._low))
+        for start in range(0, len(rows), step):
+            some = rows[start : start + step]
+            parts = self._parts[some]
+            if self._anything_barred:
+                parts[self._barred[some]] = inf
+            at = parts.argmin(axis=1)
+            self._at[some], self._low[some] = at, parts[np.arange(len(some)), at]
+
+
+class SteepestPairs:
+    """The pair whose flip gains most; ties by the first pair. Gains are evaluated again only when they matter.
+
+    A gain that a flip may have changed is kept as a guess. The pair with the highest gain or guess is evaluated until
+    it is no guess; and before a search is told that nothing improves, so is every other. A guess that is too low makes
+    a step less than the steepest, never an end that is no local optimum.
+    """
+
+    def __init__(self, state: ScoredGraph, barred: BoolArray) -> None:
+        n = len(barred)
+        self._state, self._barred = state, barred
+        self._us, self._vs = (ends.astype(np.int64) for ends in np.triu_indices(n, 1))
+        self._guessed = np.ones(len(self._us), dtype=np.bool_)
+        # A part is the log of a probability: without it the score gains no more than this from the pair itself.
+        parts = getattr(state, "pairwise", None)
+        self._gains = np.full(len(self._us), inf) if parts is None else -parts[self._us, self._vs]
+
+    def best(self) -> tuple[Edge, float] | None:
+        """The pair to flip and its gain; None if all are barred."""
+        while True:
+            open_gains = np.where(self._barred[self._us, self._vs], -inf, self._gains)
+            k = int(open_gains.argmax()) if len(open_gains) else -1
+            if k < 0 or open_gains[k] == -inf:
+                return None
+            if self._guessed[k]:
+                self._evaluate(self._foremost(open_gains))
+            elif open_gains[k] <= 0.0 and (self._guessed & (open_gains > -inf)).any():
+                self._evaluate(np.flatnonzero(self._guessed & (open_gains > -inf)))
+            else:
+                return (int(self._us[k]), int(self._vs[k])), float(open_gains[k])
+
+    def bar(self, edge: Edge) -> None:
+        """Leave a pair out."""
+        self._barred[edge] = self._barred[edge[::-1]] = True
+
+    def unbar(self, edge: Edge) -> None:
+        """Take a pair in again."""
+        self._barred[edge] = self._barred[edge[::-1]] = False
+
+    def flipped(self, edge: Edge, touched: VarSet | None) -> None:
+        """Hear that a pair was flipped, which is worth as much in the other direction, and whose pairs to doubt."""
+        if touched is None:
+            self._guessed[:] = True
+        else:
+            doubtful = np.zeros(len(self._barred), dtype=np.bool_)
+            doubtful[list(touched)] = True
+            self._guessed |= doubtful[self._us] | doubtful[self._vs]
+        own = (self._us == edge[0]) & (self._vs == edge[1])
+        self._gains[own] = -self._gains[own]
+
+    def _foremost(self, gains: FloatArray) -> IntArray:
+        """The guesses to look at now: the highest, and those that follow it before any gain that is known."""
+        known = gains[~self._guessed].max(initial=-inf)
+        ahead = np.flatnonzero(self._guessed & (gains >= known) & (gains > -inf))
+        if np.isposinf(gains[ahead]).any():
+            return ahead  # nothing is known of them: all at once
+        return ahead[np.argsort(-gains[ahead], kind="stable")[:_BLOCK]]
+
+    def _evaluate(self, some: IntArray) -> None:
+        edges = list(zip(self._us[some].tolist(), self._vs[some].tolist(), strict=True))
+        self._gains[some] = self._state.gains(edges)
+        self._guessed[some] = False

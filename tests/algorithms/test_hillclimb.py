@@ -1,0 +1,246 @@
+"""Searches that do better than IBMAP-HC: local optima that are ones, and closer to the best of all graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reference_map as slow
+from mnlearn.algorithms._proposals import SteepestPairs
+from mnlearn.algorithms.hillclimb import HillClimb
+from mnlearn.algorithms.ibmap import IBMAPHC
+from mnlearn.data import Dataset
+from mnlearn.errors import InputError
+from mnlearn.graphs import Graph, random_graph
+from mnlearn.independence import BayesianTest
+from mnlearn.protocols import SearchableScore
+from mnlearn.scores import MPL, PIC, BJPScore, IBScore
+from mnlearn.simulate import PairwiseNetwork, sample_exact
+from mnlearn.statistics import Counts
+
+import reference
+
+SCORES: dict[str, Callable[[Counts], SearchableScore]] = {
+    "ib": lambda counts: IBScore(BayesianTest(counts)),
+    "bjp": lambda counts: BJPScore(BayesianTest(counts)),
+    "mpl": MPL,
+    "pic": PIC,
+}
+every_score = pytest.mark.parametrize("name", SCORES)
+
+
+def counts(seed: int, n: int = 6, n_rows: int = 150) -> Counts:
+    rng = np.random.default_rng(seed)
+    cards = rng.integers(1, 4, n).tolist()
+    return Counts(reference.random_dataset(rng, n_rows=n_rows, cards=cards, dependence=0.6), n_jobs=1)
+
+
+def improving_flips(score: SearchableScore, graph: Graph) -> list[tuple[int, int]]:
+    n, value = score.n_variables, score(graph)
+    pairs = [(u, v) for u in range(n) for v in range(u + 1, n)]
+    return [pair for pair in pairs if score(graph.flip(*pair)) > value + 1e-8]
+
+
+@every_score
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=12)
+def test_the_end_of_a_steepest_climb_is_a_local_optimum(name: str, seed: int) -> None:
+    score = SCORES[name](counts(seed))
+    for start in (None, random_graph(6, 3, seed=seed)):
+        result = HillClimb(start=start, keep_steps=True).learn(score)
+        assert result.converged
+        assert not improving_flips(score, result.graph)
+        assert result.score == pytest.approx(score(result.graph), abs=1e-9)
+        assert result.steps is not None
+        scores = [step.score for step in result.steps]
+        assert scores == sorted(scores)
+
+
+@every_score
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=6)
+def test_swaps_leave_no_edge_that_could_move(name: str, seed: int) -> None:
+    score = SCORES[name](counts(seed, 5))
+    result = HillClimb(swaps=True).learn(score)
+    assert not improving_flips(score, result.graph)
+    assert result.score is not None
+    for u, v in result.graph.edges:
+        less = result.graph.flip(u, v)
+        for x in (u, v):
+            for y in set(range(5)) - {u, v} - less.neighbors(x):
+                assert score(less.flip(x, y)) <= result.score + 1e-8
+
+
+def test_the_first_step_is_the_steepest() -> None:
+    for seed in range(10):
+        score = IBScore(slow.WhimsicalPosterior((2,) * 7, seed))
+        state = score.on(random_graph(7, 2, seed=seed))
+        pairs = SteepestPairs(state, np.eye(7, dtype=np.bool_))
+        found = pairs.best()
+        assert found is not None
+        values = {(u, v): score(state.graph.flip(u, v)) for u in range(7) for v in range(u + 1, 7)}
+        # The bound on a gain counts only the pair itself: what it hides is found once nothing else improves.
+        assert found[1] == pytest.approx(values[found[0]] - state.value, abs=1e-9)
+        if found[1] <= 0:
+            assert max(values.values()) <= state.value
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=10)
+def test_without_parts_nothing_is_guessed_at_first(seed: int) -> None:
+    """MPL has no parts by pairs to guess by: the first step is the best of all."""
+    score = MPL(counts(seed))
+    result = HillClimb(keep_steps=True).learn(score)
+    assert result.steps is not None
+    first = result.steps[1:2]
+    if first:
+        values = [score(Graph.empty(6).flip(u, v)) for u in range(6) for v in range(u + 1, 6)]
+        assert first[0].score == pytest.approx(max(values), abs=1e-9)
+
+
+# ---- each setting does what it says
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=20)
+def test_patience_tries_the_next_weakest(seed: int) -> None:
+    score = BJPScore(slow.WhimsicalPosterior((2, 3, 2, 3, 2, 2), seed))
+    scores = []
+    for patience in (1, 3, 15):
+        result = IBMAPHC(patience=patience).learn(score)
+        state = score.on(result.graph)
+        weakest = sorted(((u, v) for u in range(6) for v in range(u + 1, 6)), key=lambda e: state.pairwise[e])
+        assert max(state.gains(weakest[:patience])) <= 1e-9
+        scores.append(result.score)
+    assert not improving_flips(score, result.graph)  # all fifteen pairs were tried
+
+
+@every_score
+@pytest.mark.parametrize("extra", [{"tabu": 3, "patience": 10}, {"restarts": 4}, {"swaps": True}], ids=str)
+def test_what_is_added_never_ends_lower(name: str, extra: dict[str, int]) -> None:
+    for seed in range(4):
+        score = SCORES[name](counts(seed))
+        plain, better = HillClimb().learn(score), HillClimb(**extra).learn(score)  # type: ignore[arg-type]
+        assert better.score is not None
+        assert plain.score is not None
+        assert better.score >= plain.score - 1e-9
+        assert better.score == pytest.approx(score(better.graph), abs=1e-9)
+
+
+def test_tabu_pairs_stay_as_they_are() -> None:
+    score = IBScore(slow.WhimsicalPosterior((2,) * 6, 3))
+    result = HillClimb(tabu=5, patience=12, keep_steps=True).learn(score)
+    assert result.steps is not None
+    turns = [step.edge for step in result.steps]
+    back = turns.index(None, 1) if None in turns[1:] else len(turns)
+    for k in range(1, back):
+        assert turns[k] not in turns[max(1, k - 5) : k]
+    assert any(later.score < earlier.score for earlier, later in zip(result.steps, result.steps[1:], strict=False))
+
+
+def test_restarts_are_seeded() -> None:
+    score = BJPScore(slow.WhimsicalPosterior((2,) * 8, 5))
+    one, same, other = (HillClimb(restarts=3, seed=seed, keep_steps=True).learn(score) for seed in (1, 1, 2))
+    assert one.steps == same.steps != other.steps
+    generator = HillClimb(restarts=3, seed=np.random.default_rng(1), keep_steps=True).learn(score)
+    assert generator.steps == one.steps
+    assert one.steps is not None
+    assert sum(step.edge is None for step in one.steps) == 4
+
+
+@every_score
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=5)
+def test_every_search_respects_what_is_known_beforehand(name: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    score = SCORES[name](counts(seed))
+    drawn = sorted({slow.random_edge(rng, 6) for _ in range(6)})
+    required, forbidden = drawn[::2], drawn[1::2]
+    result = HillClimb(
+        tabu=2, patience=3, swaps=True, restarts=2, required=required, forbidden=forbidden, keep_steps=True
+    ).learn(score)
+    assert set(required) <= set(result.graph.edges)
+    assert not set(forbidden) & set(result.graph.edges)
+    assert result.steps is not None
+    assert not set(drawn) & {step.edge for step in result.steps}
+
+
+def test_everything_fixed_leaves_nothing_to_do() -> None:
+    score = SCORES["ib"](counts(1, 3))
+    for learner in (HillClimb, IBMAPHC):
+        result = learner(required=[(0, 1)], forbidden=[(0, 2), (1, 2)], restarts=1, swaps=True).learn(score)
+        assert result.graph == Graph(3, [(0, 1)])
+        assert result.converged
+
+
+# ---- against the best of all graphs
+
+
+@pytest.mark.parametrize("name", ["ib", "bjp"])
+def test_better_searches_reach_the_optimum_more_often(name: str) -> None:
+    """Dense six-node graphs, where IBMAP-HC is weak, against the best of all 32,768 graphs."""
+    from mnlearn.algorithms.exhaustive import Exhaustive
+
+    reached = {"weakest": 0, "steepest": 0, "all": 0}
+    for seed in range(5):
+        rows = sample_exact(PairwiseNetwork.uniform(random_graph(6, 3.5, seed=seed), 1.0), 500, seed)
+        score = SCORES[name](Counts(Dataset.from_codes(rows, cards=[2] * 6), n_jobs=1))
+        best = Exhaustive().learn(score).score
+        assert best is not None
+        climbs = {
+            "weakest": IBMAPHC(),
+            "steepest": HillClimb(),
+            "all": HillClimb(swaps=True, restarts=3),
+        }
+        for kind, learner in climbs.items():
+            found = learner.learn(score).score
+            assert found is not None
+            assert found <= best + 1e-8
+            reached[kind] += found >= best - 1e-8
+    assert reached["weakest"] <= reached["steepest"] <= reached["all"]
+    assert reached["all"] >= 4
+
+
+# ---- results and refusals
+
+
+@pytest.mark.parametrize("name", ["mpl", "pic"])
+def test_support_of_a_local_score_is_what_it_would_lose(name: str) -> None:
+    score = SCORES[name](counts(3))
+    result = HillClimb(keep_absent=True).learn(score)
+    assert result.absent is not None
+    assert set(result.support) == set(result.graph.edges)
+    for (u, v), lost in result.support.items():
+        assert lost == pytest.approx(score(result.graph) - score(result.graph.flip(u, v)), abs=1e-9)
+        assert lost > 0
+    for (u, v), gained in result.absent.items():
+        assert gained == pytest.approx(score(result.graph.flip(u, v)) - score(result.graph), abs=1e-9)
+        assert gained <= 1e-9
+
+
+def test_settings_are_enough_to_run_it_again() -> None:
+    score = SCORES["mpl"](counts(3))
+    learner = HillClimb(restarts=2, seed=5, start=Graph(6, [(0, 1)]), required=[(0, 2)])
+    settings_of = learner.learn(score).settings
+    assert settings_of == {**asdict(learner), "start": ((0, 1),)}
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "message"),
+    [
+        ("proposals", "best", r"proposals 'best' does not exist.*'steepest', 'weakest'"),
+        ("patience", 0, "patience must be a whole number, at least 1; got 0"),
+        ("tabu", -1, "tabu must be a whole number, at least 0; got -1"),
+        ("restarts", 1.5, r"restarts must be a whole number, at least 0; got 1\.5"),
+        ("max_steps", -2, "max_steps must be a whole number, at least 0; got -2"),
+    ],
+)
+def test_settings_that_break_a_rule_are_refused(setting: str, value: object, message: str) -> None:
+    for learner in (HillClimb, IBMAPHC):
+        with pytest.raises(InputError, match=message):
+            learner(**{setting: value})  # type: ignore[arg-type]
