@@ -1,0 +1,1 @@
+"""The published experiments, each with its published figures beside ours."""
