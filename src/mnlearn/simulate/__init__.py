@@ -5,6 +5,7 @@ from mnlearn.simulate.bif import read_bif
 from mnlearn.simulate.convergence import Convergence, judge_chains
 from mnlearn.simulate.elimination import as_bayesian_network, log_partition
 from mnlearn.simulate.example import Example, example, example_network
+from mnlearn.simulate.expression import ExpressionNetwork, random_expression_network
 from mnlearn.simulate.factors import (
     Factor,
     FactorNetwork,
@@ -12,6 +13,7 @@ from mnlearn.simulate.factors import (
     random_pairwise_factors,
     uniform_factors,
 )
+from mnlearn.simulate.gaussian import GaussianNetwork, equal_partial_correlations, sparse_gaussian
 from mnlearn.simulate.gibbs import GibbsPlan, sample_gibbs
 from mnlearn.simulate.pairwise import PairwiseNetwork, ising, sample_exact, state_probabilities, with_log_odds
 from mnlearn.simulate.sampling import Sample, component_probabilities, sample
@@ -20,24 +22,29 @@ __all__ = [
     "BayesianNetwork",
     "Convergence",
     "Example",
+    "ExpressionNetwork",
     "Factor",
     "FactorNetwork",
+    "GaussianNetwork",
     "GibbsPlan",
     "PairwiseNetwork",
     "Sample",
     "agreement_factors",
     "as_bayesian_network",
     "component_probabilities",
+    "equal_partial_correlations",
     "example",
     "example_network",
     "ising",
     "judge_chains",
     "log_partition",
+    "random_expression_network",
     "random_pairwise_factors",
     "read_bif",
     "sample",
     "sample_exact",
     "sample_gibbs",
+    "sparse_gaussian",
     "state_probabilities",
     "uniform_factors",
     "with_log_odds",
