@@ -20,10 +20,11 @@ from mnlearn.algorithms._gains import first_best, tolerance
 from mnlearn.algorithms.mpl import Blankets, Combine, TwoPhase
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnknownNameError, UnsuitableError
-from mnlearn.graphs import Graph, random_tree
+from mnlearn.graphs import Graph, path, random_tree
 from mnlearn.graphs.graph import Edge
+from mnlearn.independence import BayesianTest
 from mnlearn.protocols import SILENT, FloatArray, Indices, Result, VarSet
-from mnlearn.scores import MPL, PIC, Decomposed
+from mnlearn.scores import MPL, PIC, Decomposed, IBScore
 from mnlearn.simulate.pairwise import PairwiseNetwork, sample_exact
 from mnlearn.statistics import Counts
 
@@ -309,6 +310,13 @@ def test_a_tree_is_found(make: Any) -> None:
     data = Dataset.from_codes(sample_exact(PairwiseNetwork.uniform(tree, 2.5), 3000, seed=2))
     for combine in RULES:
         assert TwoPhase(combine=combine).learn(make(Counts(data))).graph == tree
+
+
+def test_any_local_score_will_do() -> None:
+    chain = path(6)
+    data = Dataset.from_codes(sample_exact(PairwiseNetwork.uniform(chain, 2.5), 2000, seed=3))
+    result = TwoPhase().learn(IBScore(BayesianTest(Counts(data))))
+    assert result.graph == chain
 
 
 # ---- an early end

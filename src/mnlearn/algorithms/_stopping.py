@@ -13,6 +13,12 @@ class Cancelled(Exception):  # noqa: N818 - an event a search catches, not a fau
 STOPPED = (BudgetExceeded, Cancelled)
 
 
+def listen(monitor: Monitor) -> None:
+    """Go on, unless the monitor has seen enough."""
+    if monitor.cancelled():
+        raise Cancelled
+
+
 class Watched:
     """A judge that asks the monitor before every scan whether to go on, and raises `Cancelled` if not.
 
@@ -29,14 +35,10 @@ class Watched:
 
     def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
         """Go on? Then ask."""
-        self._listen()
+        listen(self._monitor)
         return self._judge(x, y, z)
 
     def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
         """Go on? Then ask about each y."""
-        self._listen()
+        listen(self._monitor)
         return self._judge.scan(x, ys, z)
-
-    def _listen(self) -> None:
-        if self._monitor.cancelled():
-            raise Cancelled

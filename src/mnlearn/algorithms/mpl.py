@@ -10,7 +10,7 @@ rival PIC. We search all blankets in step, so that each round asks for many scan
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from time import perf_counter
 from typing import Literal, Protocol, get_args
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from mnlearn.algorithms._constraints import Constraints
 from mnlearn.algorithms._gains import first_best, tolerance
+from mnlearn.algorithms._stopping import STOPPED, listen
 from mnlearn.errors import InputError, UnsuitableError, unknown_name, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, FloatArray, LocalScore, Monitor, Result, ScoredGraph, SearchableScore, VarSet
@@ -184,19 +185,15 @@ class Blankets:
 
     def climb(self, monitor: Monitor) -> bool:
         """Climb to the end; whether it was reached before the monitor stopped it."""
-        n = len(self.blankets)
-        growing = list(range(n))
-        self._shrink([x for x in growing if self.blankets[x]])  # of a given start
-        while growing:
-            grown: list[int] = []
-            for block in self._blocks(x for x in growing if len(self.blankets[x]) < self._limit):
-                if monitor.cancelled():
-                    return False
-                monitor.progress(n - len(growing), n, f"blankets: round {self.rounds + 1}")
-                grown += self._grow(block)
-            self._shrink([x for x in grown if len(self.blankets[x]) > 1])  # whoever came in alone had to improve
-            self.rounds += 1
-            growing = grown
+        try:
+            self._shrink([x for x, blanket in enumerate(self.blankets) if blanket], monitor)  # of a given start
+            growing = list(range(len(self.blankets)))
+            while growing:
+                growing = self._grow_all(growing, monitor)
+                # Whoever came in alone had to improve.
+                self._shrink([x for x in growing if len(self.blankets[x]) > 1], monitor)
+        except STOPPED:
+            return False
         return True
 
     def both(self) -> Graph:
@@ -207,6 +204,18 @@ class Blankets:
     def either(self) -> Graph:
         """E_or: the edges that one end proposes, or both."""
         return Graph(len(self.blankets), ((x, y) for x, blanket in enumerate(self.blankets) for y in blanket))
+
+    def _grow_all(self, xs: Sequence[int], monitor: Monitor) -> list[int]:
+        """One round of additions, as many variables at once as memory should bear."""
+        n, grown = len(self.blankets), list[int]()
+        room = [x for x in xs if len(self.blankets[x]) < self._limit]
+        size = max(1, _BLOCK // n)
+        for k in range(0, len(room), size):
+            listen(monitor)
+            monitor.progress(n - len(xs), n, f"blankets: round {self.rounds + 1}")
+            grown += self._grow(room[k : k + size])
+        self.rounds += 1
+        return grown
 
     def _grow(self, xs: Sequence[int]) -> list[int]:
         """The best addition to each of these blankets; returns those that took one in."""
@@ -221,9 +230,10 @@ class Blankets:
         self.scored += sum(map(len, yss))
         return grown
 
-    def _shrink(self, xs: Sequence[int]) -> None:
+    def _shrink(self, xs: Sequence[int], monitor: Monitor) -> None:
         """The best deletions from each of these blankets, until none improves; what is required stays."""
         while xs:
+            listen(monitor)
             shrunk = []
             for x, values in zip(xs, self._score.removals(xs, self._of(xs)), strict=True):
                 members = sorted(self.blankets[x])
@@ -244,11 +254,6 @@ class Blankets:
 
     def _of(self, xs: Sequence[int]) -> list[VarSet]:
         return [self.blankets[x] for x in xs]
-
-    def _blocks(self, xs: Iterable[int]) -> Iterator[list[int]]:
-        """As many variables at once as memory should bear; deletions are few and need no blocks."""
-        chosen, size = list(xs), max(1, _BLOCK // len(self.blankets))
-        return (chosen[k : k + size] for k in range(0, len(chosen), size))
 
 
 def around(edges: Iterable[Edge]) -> dict[int, set[int]]:
@@ -276,19 +281,24 @@ class Flips:
                 self._at.setdefault(x, []).append(place)
 
     def climb(self, monitor: Monitor) -> bool:
-        """Whether the climb came to its end before the monitor stopped it."""
-        if monitor.cancelled():
+        """Climb to the end; whether it was reached before the monitor stopped it."""
+        try:
+            listen(monitor)
+            gains = self._gains(range(len(self._edges)))
+            while (best := first_best(gains, 0.0, self._rounding)) is not None:
+                stale = self._flip(self._edges[best])
+                monitor.progress(self.made, None, f"graph: {self.made} flips")
+                listen(monitor)
+                gains[stale] = self._gains(stale)
+        except STOPPED:
             return False
-        gains = self._gains(range(len(self._edges)))
-        while (best := first_best(gains, 0.0, self._rounding)) is not None:
-            changed = self._graph.flip(self._edges[best])
-            self.made += 1
-            monitor.progress(self.made, None, f"graph: {self.made} flips")
-            if monitor.cancelled():
-                return False
-            stale = sorted({place for x in (self._at if changed is None else changed) for place in self._at.get(x, ())})
-            gains[stale] = self._gains(stale)
         return True
+
+    def _flip(self, edge: Edge) -> list[int]:
+        """Make the flip; returns the places of those whose log-ratios are stale."""
+        changed = self._graph.flip(edge)
+        self.made += 1
+        return sorted({place for x in (self._at if changed is None else changed) for place in self._at.get(x, ())})
 
     def _gains(self, places: Sequence[int]) -> FloatArray:
         """The log-ratios of these flips; minus infinity where a blanket is full."""
