@@ -181,7 +181,7 @@ class Blankets:
         self._worth = [score.local(x, blanket) if blanket else alone[x] for x, blanket in enumerate(self.blankets)]
         self._score, self._limit = score, n - 1 if max_blanket is None else max_blanket
         self._required, self._forbidden = around(known.required), around(known.forbidden)
-        self._everyone = np.arange(n, dtype=np.int32)
+        self._everyone, self._anyone = np.arange(n, dtype=np.int32), np.ones(n, dtype=np.bool_)
 
     def climb(self, monitor: Monitor) -> bool:
         """Climb to the end; whether it was reached before the monitor stopped it."""
@@ -248,7 +248,7 @@ class Blankets:
 
     def _candidates(self, x: int) -> NDArray[np.int32]:
         """Whoever may join the blanket of x, in ascending order."""
-        free = np.ones(len(self._everyone), dtype=np.bool_)
+        free = self._anyone.copy()
         free[[x, *self.blankets[x], *self._forbidden.get(x, ())]] = False
         return self._everyone[free]
 
