@@ -10,8 +10,22 @@ False
 >>> data = mn.read({"a": [0, 1] * 20, "b": [0, 1] * 20})
 >>> mn.ChiSquare(mn.Counts(data), alpha=0.01)(0, 1, frozenset()).independent
 False
+>>> mn.TwoPhase().learn(mn.MPL(mn.Counts(data))).graph
+Graph(2, [(0, 1)])
 """
 
+from mnlearn.algorithms import (
+    GSIMN,
+    GSIMNFCH,
+    GSMN,
+    HHCMN,
+    IBMAPHC,
+    PC,
+    Exhaustive,
+    GSMNStar,
+    HillClimb,
+    TwoPhase,
+)
 from mnlearn.data import Dataset, discretize, overview, read
 from mnlearn.errors import (
     BudgetExceeded,
@@ -30,6 +44,7 @@ from mnlearn.independence import (
     BayesianTest,
     Budgeted,
     ChiSquare,
+    GaussianPosterior,
     GTest,
     MutualInformation,
     PartialCorrelation,
@@ -39,10 +54,20 @@ from mnlearn.independence import (
 from mnlearn.output import Learned
 from mnlearn.pipeline import GraphScore, learn, make_score, make_test, score
 from mnlearn.questions import TestResult, dependences, independence_test
+from mnlearn.scores import MPL, PIC, BJPScore, IBScore
 from mnlearn.statistics import Counts, Moments, kernels
 
 __all__ = [
+    "GSIMN",
+    "GSIMNFCH",
+    "GSMN",
+    "HHCMN",
+    "IBMAPHC",
+    "MPL",
+    "PC",
+    "PIC",
     "Audited",
+    "BJPScore",
     "BayesianTest",
     "BudgetExceeded",
     "Budgeted",
@@ -50,10 +75,15 @@ __all__ = [
     "Counts",
     "DataError",
     "Dataset",
+    "Exhaustive",
     "FileError",
+    "GSMNStar",
     "GTest",
+    "GaussianPosterior",
     "Graph",
     "GraphScore",
+    "HillClimb",
+    "IBScore",
     "InputError",
     "Learned",
     "MissingDependencyError",
@@ -66,6 +96,7 @@ __all__ = [
     "Remembered",
     "SeparationOracle",
     "TestResult",
+    "TwoPhase",
     "UnknownNameError",
     "UnsuitableError",
     "__version__",

@@ -63,6 +63,16 @@ def test_the_graph_is_written(run: Any, data: Path, tmp_path: Path, name: str) -
         (["--column", "stres", "--column", "fatigue"], "Did you mean 'stress'"),
         (["--test", "pcor"], "pcor needs continuous variables"),
         (["--column", "stress"], "at least 2"),
+        (["--method", "mpl", "--test", "chi2"], "test is for methods that ask independence tests"),
+        (["--method", "mpl", "--alpha", "0.1"], "alpha is no setting of the method mpl"),
+        (["--method", "gsmn", "--score", "mpl"], "score is for methods that weigh whole graphs"),
+        (["--method", "exhaustive"], "at most 21 undecided pairs"),
+        (["--require", "stress,fatigue"], "--require is for methods that can respect it"),
+        (["--method", "mpl", "--require", "stress"], "--require must have the form A,B, two columns; got 'stress'"),
+        (["--method", "mpl", "--require", "stress,"], "--require must have the form A,B"),
+        (["--method", "mpl", "--forbid", "stress,fatige"], "Did you mean 'fatigue'"),
+        (["--method", "mpl", "--require", "stress,fatigue", "--forbid", "fatigue,stress"], "must not share an edge"),
+        (["--jobs", "0"], "--jobs must be a whole number"),
     ],
 )
 def test_bad_usage_is_one_line_and_exit_2(run: Any, data: Path, words: list[str], message: str) -> None:
@@ -83,3 +93,37 @@ def test_ctrl_c_prints_the_best_so_far_and_exits_130(run: Any, data: Path, monke
     assert '"converged": false' in done.out
     assert "interrupted" in done.err
     assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("method", ["ib", "bjp", "mpl", "pic", "hillclimb"])
+def test_methods_by_a_score_print_it(run: Any, data: Path, method: str) -> None:
+    done = run("learn", data, "--method", method)
+    assert (done.code, done.err) == (0, "")
+    assert "log odds" in done.out
+    document = run("learn", data, "--method", method, "--json").document()
+    name = document["settings"]["score"]
+    assert f"{name} score {document['score']:.6f}" in done.out
+    assert document["support_scale"] == "log_odds"
+    assert document["support"] == sorted(document["support"], reverse=True)
+
+
+def test_exhaustive_tells_the_runner_up(run: Any, data: Path) -> None:
+    few = [word for name in ("poor_sleep", "stress", "fatigue", "headaches") for word in ("--column", name)]
+    words = ["learn", data, "--method", "exhaustive", *few, "--score", "mpl", "--set", "averaging=true"]
+    assert "above the next best graph, which differs in " in run(*words).out
+    document = run(*words, "--json").document()
+    assert len(document["edge_probabilities"]) == 6
+    assert document["alternatives"][0]["score"] < document["score"]
+    assert document["cost"]["graphs"] == 64
+
+
+def test_required_and_forbidden_edges(run: Any, data: Path, tmp_path: Path) -> None:
+    words = ["--require", "left_handed,stress", "--forbid", "poor_sleep,stress", "--forbid", "stress,low_mood"]
+    document = run("learn", data, "--method", "mpl", *words, "--json").document()
+    edges = {frozenset(edge) for edge in document["edges"]}
+    assert frozenset(("left_handed", "stress")) in edges
+    assert not edges & {frozenset(("poor_sleep", "stress")), frozenset(("stress", "low_mood"))}
+    assert document["settings"]["forbidden"] == [["poor_sleep", "stress"], ["stress", "low_mood"]]
+    (tmp_path / "odd.csv").write_text('"a,b",c\n' + "0,1\n1,0\n1,1\n" * 20, encoding="utf-8")
+    odd = run("learn", tmp_path / "odd.csv", "--method", "mpl", "--require", '"a,b",c', "--json").document()
+    assert odd["edges"] == [["a,b", "c"]]

@@ -1,1 +1,24 @@
 """Learners: one paper, one file. A learner holds settings only and meets a judge, never the data."""
+
+from mnlearn.algorithms.exhaustive import Exhaustive
+from mnlearn.algorithms.gsimn import GSIMN
+from mnlearn.algorithms.gsimn_fch import GSIMNFCH
+from mnlearn.algorithms.gsmn import GSMN, GSMNStar
+from mnlearn.algorithms.hillclimb import HillClimb
+from mnlearn.algorithms.hiton import HHCMN
+from mnlearn.algorithms.ibmap import IBMAPHC
+from mnlearn.algorithms.mpl import TwoPhase
+from mnlearn.algorithms.pc import PC
+
+__all__ = [
+    "GSIMN",
+    "GSIMNFCH",
+    "GSMN",
+    "HHCMN",
+    "IBMAPHC",
+    "PC",
+    "Exhaustive",
+    "GSMNStar",
+    "HillClimb",
+    "TwoPhase",
+]

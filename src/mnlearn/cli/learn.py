@@ -29,18 +29,27 @@ Examples:
 """
 
 SHOWN = 40  # edges listed without --all
+_COUNTED = {
+    "graphs": "graphs",
+    "asked": "tests",
+    "inferred": "inferred",
+    "scored": "terms scored",
+    "proposed": "flips proposed",
+    "flips": "made",
+}
 _SCALES = {"log_independence": "log support", "log_odds": "log odds"}  # the smaller the surer; the larger
 
 Method = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="By tests: gsmn, gsmn*, gsimn (the default), gsimn-fch, hhc-mn, pc. By a score: ib, bjp, mpl, pic, l1lr, "
-        "exhaustive.",
+        help="By tests: gsmn, gsmn*, gsimn (the default), gsimn-fch, hhc-mn, pc. By a score: ib, bjp, mpl, pic, "
+        "hillclimb, exhaustive.",
     ),
 ]
 Score = Annotated[
-    str | None, typer.Option(metavar="ib|bjp|mpl|pic", help="exhaustive: the score to maximise; bjp by default.")
+    str | None,
+    typer.Option(metavar="ib|bjp|mpl|pic", help="hillclimb, exhaustive: the score to maximise; bjp by default."),
 ]
 Require = Annotated[
     list[str] | None,
@@ -201,8 +210,6 @@ def _next_best(learned: Learned) -> str:
 def _cost(learned: Learned) -> str:
     """What the search asked, and how it ended."""
     cost = learned.cost
-    graphs = f"{cost['graphs']:,.0f} graphs, " if "graphs" in cost else ""
-    asked = f"{cost['asked']:,.0f} tests" if "asked" in cost else f"{cost.get('scored', 0):,.0f} terms scored"
-    inferred = f", {cost['inferred']:,.0f} inferred" if cost.get("inferred") else ""
-    seconds = f", {cost['seconds']:.1f} s" if cost.get("seconds", 0.0) >= 1.0 else ""
-    return f"{graphs}{asked}{inferred}{seconds}{'' if learned.converged else '; stopped before its end'}"
+    counts = [f"{cost[key]:,.0f} {words}" for key, words in _COUNTED.items() if cost.get(key) or key == "asked" in cost]
+    seconds = [f"{cost['seconds']:.1f} s"] if cost.get("seconds", 0.0) >= 1.0 else []
+    return ", ".join(counts + seconds) + ("" if learned.converged else "; stopped before its end")

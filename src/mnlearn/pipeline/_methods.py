@@ -10,7 +10,9 @@ from mnlearn.algorithms.exhaustive import Exhaustive
 from mnlearn.algorithms.gsimn import GSIMN
 from mnlearn.algorithms.gsimn_fch import GSIMNFCH
 from mnlearn.algorithms.gsmn import GSMN, GSMNStar
+from mnlearn.algorithms.hillclimb import HillClimb
 from mnlearn.algorithms.hiton import HHCMN
+from mnlearn.algorithms.ibmap import IBMAPHC
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.algorithms.pc import PC
 from mnlearn.errors import InputError, unknown_name
@@ -36,8 +38,11 @@ METHODS: Mapping[str, _NamedMethod] = {
     "gsimn-fch": _NamedMethod("grow-shrink with complete forward chaining; few variables", GSIMNFCH),
     "hhc-mn": _NamedMethod("HITON-PC blankets, joined", HHCMN),
     "pc": _NamedMethod("PC, order independent", PC),
+    "ib": _NamedMethod("IBMAP-HC by the independence-based score", IBMAPHC, "score", "ib"),
+    "bjp": _NamedMethod("IBMAP-HC by the blankets joint posterior", IBMAPHC, "score", "bjp"),
     "mpl": _NamedMethod("two-phase search by marginal pseudo-likelihood", TwoPhase, "score", "mpl"),
     "pic": _NamedMethod("two-phase search by the pseudo-Bayesian criterion", TwoPhase, "score", "pic"),
+    "hillclimb": _NamedMethod("steepest ascent by any score", HillClimb, "score", "bjp", any_score=True),
     "exhaustive": _NamedMethod("the best of all graphs; up to 7 variables", Exhaustive, "score", "bjp", any_score=True),
 }
 """Every method that learns a structure, by name."""
@@ -101,7 +106,7 @@ def _judge_name(method: str, test: str | None, score: str | None) -> str | None:
     if score not in (None, named.score) and not named.any_score:
         raise InputError(
             f"score must be {named.score} for the method {method}; got {score!r}. Drop it, or take the method "
-            "exhaustive, which takes any score."
+            "hillclimb or exhaustive, which take any score."
         )
     return score or named.score
 
