@@ -35,7 +35,7 @@ _COUNTED = {
     "inferred": "inferred",
     "scored": "terms scored",
     "proposed": "flips proposed",
-    "flips": "made",
+    "flips": "flips made",
 }
 _SCALES = {"log_independence": "log support", "log_odds": "log odds"}  # the smaller the surer; the larger
 
