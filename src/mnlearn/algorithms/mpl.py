@@ -49,7 +49,8 @@ class TwoPhase:
     required, forbidden
         Edges that must or must not be there.
     start
-        A graph to start from, in both phases; its edges may leave again. None for no edges, as in the paper.
+        A graph to start both phases from ("conflict": the first one); its edges may leave again. None for no edges,
+        as in the paper.
 
     Raises
     ------
