@@ -121,14 +121,16 @@ nb::list py_without(const PyStore& data, const std::string& kernel, std::vector<
     return ask(data, Form::without, kernel, std::move(settings), xs, nb::handle(), zs, n_threads);
 }
 
-Doubles py_reduce_all(const PyStore& data, const std::string& kernel, std::vector<double> settings, int n_threads) {
+Doubles py_reduce_pairs(const PyStore& data, const std::string& kernel, std::vector<double> settings,
+                        std::size_t first_x, std::size_t last_x, int n_threads) {
     const KernelSpec spec = parse_kernel(kernel, std::move(settings));
-    const std::size_t n = data.store->n_variables(), n_pairs = n ? n * (n - 1) / 2 : 0;
+    const std::size_t last = std::min(last_x, data.store->n_variables());
+    const std::size_t n_pairs = pairs_between(data.store->n_variables(), first_x, last);
     const auto rows = static_cast<std::size_t>(n_outputs(spec));
     auto out = std::make_unique_for_overwrite<double[]>(rows * n_pairs + 1);
     {
         nb::gil_scoped_release unlocked;
-        if (n_pairs) reduce_all(*data.store, spec, n_threads, out.get());
+        if (n_pairs) reduce_pairs(*data.store, spec, first_x, last, n_threads, out.get());
     }
     return give<Doubles>(std::move(out), {rows, n_pairs});
 }
@@ -234,8 +236,8 @@ NB_MODULE(_core, m) {
                   "-> list[NDArray[np.float64]]"),
           "store"_a, "kernel"_a, "settings"_a, "xs"_a, "zs"_a, "n_threads"_a,
           "For each x and z: x given z without one member, one column each.");
-    m.def("reduce_all", &py_reduce_all, "store"_a, "kernel"_a, "settings"_a, "n_threads"_a,
-          "All pairs, no conditioning.");
+    m.def("reduce_pairs", &py_reduce_pairs, "store"_a, "kernel"_a, "settings"_a, "first_x"_a, "last_x"_a, "n_threads"_a,
+          "All pairs x < y with x in a range, no conditioning.");
     m.def("tables", &py_tables, "store"_a, "x"_a, "ys"_a, "z"_a, "max_cells"_a,
           "Observed configurations of z, and counts[stratum, x, y] per y.");
     m.def("score_table", &py_score_table, "kernel"_a, "settings"_a, "counts"_a, "n_rows"_a, "n_configurations"_a,

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/binary_scores.hpp"
 #include "kernels/ceilings.hpp"
 #include "kernels/planes.hpp"
 #include "kernels/tree.hpp"
@@ -17,6 +18,8 @@ struct Level {
     CountPlanes count_planes;
     CountVertical count_vertical;
     CountBits count_bits;
+    ScoreBinary score_binary;
+    FinishOdds finish_odds;
     ProbePopcount probe_popcount;
     ProbeLoads probe_loads;
     CountTree count_tree;

@@ -51,8 +51,12 @@ enum class Form { reduce, members, without };
 void ask_many(const Store& store, const KernelSpec& kernel, Form form, std::span<const Question> questions,
               int n_threads);
 
-// Every pair x < y with z empty; out[k * n_pairs + pair], pairs in lexicographic order.
-void reduce_all(const Store& store, const KernelSpec& kernel, int n_threads, double* out);
+// How many pairs x < y there are with x in [first_x, last_x).
+std::size_t pairs_between(std::size_t n_variables, std::size_t first_x, std::size_t last_x);
+
+// Those pairs, with z empty; out[k * n_pairs + pair], pairs in lexicographic order.
+void reduce_pairs(const Store& store, const KernelSpec& kernel, std::size_t first_x, std::size_t last_x, int n_threads,
+                  double* out);
 
 // The same numbers from tables that were counted elsewhere, say on several machines and added up.
 struct GivenTable {

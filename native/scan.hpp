@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "binary_batch.hpp"
 #include "parallel.hpp"
 #include "reduce.hpp"
 #include "row_scan.hpp"
@@ -79,6 +80,14 @@ Plan all_by_planes(const Query& q);  // for sets that are made already
 bool planes_suffice(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
                     std::span<const std::int32_t> z);
 
+// Strata [first, last) of a batch; `counts` stands at the first of them.
+template <class Scorer>
+void add_binary_strata(BinaryBatch<Scorer>& batch, const typename Scorer::Prepared& prepared, const SetSizes& x,
+                       std::size_t first, std::size_t last, const std::uint32_t* counts, std::size_t width) {
+    for (std::size_t s = first; s < last; ++s, counts += 2 * width)
+        batch.add(prepared, s, counts, counts + width, x.sizes[2 * s], x.sizes[2 * s + 1]);
+}
+
 template <class Scorer> class Scan {
 public:
     Scan(const Query& q, const Scorer& scorer) : q_(q), scorer_(scorer) {}
@@ -110,51 +119,101 @@ private:
         run_on_bitsets(plan, sets.get(), x);
     }
 
+    // The candidates of a block: the binary ones of a binary x are scored together, the others one by one.
+    struct Block {
+        std::vector<std::size_t> binary, others;  // places in ys_
+        std::vector<std::uint32_t> columns;       // of the binary ones, in a row of counts
+    };
+    template <class ColumnOf>
+    Block split_binary(const Plan& plan, std::size_t begin, std::size_t end, ColumnOf column_of_place) const {
+        Block block;
+        for (std::size_t k = begin; k < end; ++k) {
+            if (q_.card_x() != 2 || q_.card(plan.together[k]) != 2) {
+                block.others.push_back(k);
+                continue;
+            }
+            block.binary.push_back(k);
+            block.columns.push_back(static_cast<std::uint32_t>(column_of_place(k)));
+        }
+        return block;
+    }
+
     void run_on_bitsets(const Plan& plan, const std::uint64_t* sets, const SetSizes& x) const {
-        const Planes& planes = q_.store.planes();
         const auto blocks = split_blocks(q_.store, ys_);
         parallel_for(blocks.size(), threads_for(plan.cost_together, q_.n_threads), [&](std::size_t b) {
             const auto [begin, end] = blocks[b];
             const PlaneColumns columns = plane_columns(q_.store, std::span(ys_).subspan(begin, end - begin));
             std::vector<std::uint32_t> counts;
             count_by_planes(q_.store, sets, x.n_sets(), columns, counts);
+            if (x.last_derived && x.card_x == 2) derive_last_set(columns, counts);
             auto by_card = prepared();
-            for (std::size_t k = begin; k < end; ++k) {
+            const Block block =
+                split_binary(plan, begin, end, [&](std::size_t k) { return columns.column[k - begin]; });
+            score_binary(plan, block, [&](BinaryBatch<Scorer>& batch) {
+                add_binary_strata(batch, by_card[2], x, 0, x.n_strata, counts.data(), columns.width());
+            });
+            for (const std::size_t k : block.others) {
                 const std::size_t j = plan.together[k];
                 typename Scorer::Sum sum;
                 add_strata(scorer_, by_card[q_.card(j)], x, 0, x.n_strata,
                            {counts.data() + columns.column[k - begin], columns.width(),
-                            planes.totals.data() + q_.store.first_plane(ys_[k]), q_.card(j)},
+                            q_.store.planes().totals.data() + q_.store.first_plane(ys_[k]), q_.card(j)},
                            sum);
                 put(sum, j);
             }
         });
     }
 
+    // Without strata only the rows with x = 0 are counted: those with x = 1 are what the totals leave.
+    void derive_last_set(const PlaneColumns& columns, std::vector<std::uint32_t>& counts) const {
+        const std::vector<std::uint32_t> totals = column_totals(q_.store, columns);
+        counts.resize(2 * totals.size());
+        for (std::size_t c = 0; c < totals.size(); ++c) counts[totals.size() + c] = totals[c] - counts[c];
+    }
+
+    template <class AddAll> void score_binary(const Plan& plan, const Block& block, AddAll add_all) const {
+        if (block.binary.empty()) return;
+        BinaryBatch<Scorer> batch(scorer_, q_.store.level(), block.columns);
+        add_all(batch);
+        batch.finish();
+        for (std::size_t i = 0; i < block.binary.size(); ++i) put(batch.sum(i), plan.together[block.binary[i]]);
+    }
+
     void run_by_columns(const Plan& plan) const {
-        constexpr std::size_t kSetsInCache = 64;  // 512 counts each: 128 KB
         const SetLists lists = lists_of_strata(q_.store, q_.x, q_.strata);
-        const std::size_t strata_together = std::max<std::size_t>(1, kSetsInCache / q_.card_x());
         q_.store.row_bits();  // built here, not in every thread's turn
         const auto blocks = split_blocks(q_.store, ys_);
         parallel_for(blocks.size(), threads_for(plan.cost_together, q_.n_threads), [&](std::size_t b) {
-            const auto [begin, end] = blocks[b];
-            std::vector<typename Scorer::Sum> sums(end - begin);
+            const auto column = [&](std::size_t k) { return q_.store.first_plane(ys_[k]) % kBlockColumns; };
+            const Block block = split_binary(plan, blocks[b].first, blocks[b].second, column);
+            BinaryBatch<Scorer> batch(scorer_, q_.store.level(), block.columns);
+            std::vector<typename Scorer::Sum> sums(block.others.size());
             std::vector<std::uint32_t> counts;
             auto by_card = prepared();
-            for (std::size_t first = 0; first < q_.strata.count; first += strata_together) {
-                const std::size_t last = std::min(first + strata_together, q_.strata.count);
-                const std::size_t block = q_.store.first_plane(ys_[begin]) / kBlockColumns;
-                count_by_columns(q_.store, lists, first * q_.card_x(), last * q_.card_x(), block, counts);
-                for (std::size_t k = begin; k < end; ++k) {
+            const std::size_t number = q_.store.first_plane(ys_[blocks[b].first]) / kBlockColumns;
+            for_sets_in_cache([&](std::size_t first, std::size_t last) {
+                count_by_columns(q_.store, lists, first * q_.card_x(), last * q_.card_x(), number, counts);
+                if (batch.size())
+                    add_binary_strata(batch, by_card[2], lists.x, first, last, counts.data(), kBlockColumns);
+                for (std::size_t i = 0; i < block.others.size(); ++i) {
+                    const std::size_t k = block.others[i];
                     const std::uint32_t ry = q_.card(plan.together[k]);
-                    const std::size_t column = q_.store.first_plane(ys_[k]) % kBlockColumns;
                     add_strata(scorer_, by_card[ry], lists.x, first, last,
-                               {counts.data() + column, kBlockColumns, nullptr, ry}, sums[k - begin]);
+                               {counts.data() + column(k), kBlockColumns, nullptr, ry}, sums[i]);
                 }
-            }
-            for (std::size_t k = begin; k < end; ++k) put(sums[k - begin], plan.together[k]);
+            });
+            batch.finish();
+            for (std::size_t i = 0; i < block.binary.size(); ++i) put(batch.sum(i), plan.together[block.binary[i]]);
+            for (std::size_t i = 0; i < block.others.size(); ++i) put(sums[i], plan.together[block.others[i]]);
         });
+    }
+
+    // Strata [first, last) at a time, such that their counts of 512 columns stay in cache.
+    template <class Visit> void for_sets_in_cache(Visit visit) const {
+        constexpr std::size_t kSetsInCache = 64;  // 512 counts each: 128 KB
+        const std::size_t together = std::max<std::size_t>(1, kSetsInCache / q_.card_x());
+        for (std::size_t first = 0; first < q_.strata.count; first += together)
+            visit(first, std::min(first + together, q_.strata.count));
     }
 
     void run_alone(const Plan& plan) const {

@@ -136,6 +136,16 @@ PlaneColumns plane_columns(const Store& store, std::span<const std::int32_t> ys)
     return result;
 }
 
+std::vector<std::uint32_t> column_totals(const Store& store, const PlaneColumns& columns) {
+    const auto& known = store.planes().totals;
+    std::vector<std::uint32_t> totals(columns.width(), 0);  // the last group may have fewer than eight planes
+    for (std::size_t c = 0; c < totals.size(); ++c) {
+        const std::size_t plane = columns.groups[c / kLanes] * kLanes + c % kLanes;
+        if (plane < known.size()) totals[c] = known[plane];
+    }
+    return totals;
+}
+
 void count_by_planes(const Store& store, const std::uint64_t* sets, std::size_t n_sets, const PlaneColumns& columns,
                      std::vector<std::uint32_t>& counts) {
     counts.resize(n_sets * columns.width());

@@ -55,6 +55,7 @@ struct PlaneColumns {
     std::size_t width() const { return groups.size() * kLanes; }
 };
 PlaneColumns plane_columns(const Store& store, std::span<const std::int32_t> ys);
+std::vector<std::uint32_t> column_totals(const Store& store, const PlaneColumns& columns);  // rows of each plane
 
 void count_by_planes(const Store& store, const std::uint64_t* sets, std::size_t n_sets, const PlaneColumns& columns,
                      std::vector<std::uint32_t>& counts);

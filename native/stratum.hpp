@@ -28,8 +28,9 @@ struct BinaryStratum {
 
     std::int64_t first_cell() const { return n00; }
     double adjusted_dof() const { return n0_ && n1_ && n_0 && n_1 ? 1.0 : 0.0; }
+    // Pairs first: so they can be folded into one table when many y are scored together (kernels/binary_scores.hpp).
     template <class T> [[gnu::always_inline]] double sum_cells(const T& term) const {
-        return term(n00) + term(n01) + term(n10) + term(n11);
+        return (term(n00) + term(n01)) + (term(n10) + term(n11));
     }
     template <class T> [[gnu::always_inline]] double sum_rows(const T& term) const { return term(n0_) + term(n1_); }
     template <class T> [[gnu::always_inline]] double sum_columns(const T& term) const { return term(n_0) + term(n_1); }

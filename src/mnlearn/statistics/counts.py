@@ -8,7 +8,7 @@ configurations costs no more than the rows allow.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from math import inf, log, prod
 from operator import index
@@ -118,9 +118,57 @@ class Counts:
             raise _refusal(error, [x], [()], [z]) from None
 
     def reduce_all(self, kernel: Kernel) -> FloatArray:
-        """Score every pair x < y without conditioning: pairs in lexicographic order, one column each."""
+        """Score every pair x < y without conditioning: pairs in lexicographic order, one column each.
+
+        See Also
+        --------
+        all_pairs_blocks : the same for so many variables that the answer would not fit into memory.
+        """
+        return self._pairs(kernel, 0, self.n_variables)
+
+    def all_pairs_blocks(self, kernel: Kernel, *, max_pairs: int = 1 << 22) -> Iterator[tuple[range, FloatArray]]:
+        """Score every pair x < y without conditioning, some x at a time.
+
+        Parameters
+        ----------
+        kernel
+            What to compute.
+        max_pairs
+            How many pairs one block may hold, 32 MB an output by default. A block has at least one x.
+
+        Yields
+        ------
+        tuple
+            The x of the block, as a range, and one row per output, one column per pair: pairs in lexicographic order.
+
+        Examples
+        --------
+        >>> from mnlearn.data import Dataset
+        >>> from mnlearn.statistics import Counts, kernels
+        >>> counts = Counts(Dataset.from_codes([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 0, 1]]))
+        >>> for xs, block in counts.all_pairs_blocks(kernels.mi(), max_pairs=2):
+        ...     print(xs, block[0].round(3).tolist())
+        range(0, 1) [0.693, 0.0]
+        range(1, 2) [0.0]
+        """
+        most = whole_number("max_pairs", max_pairs, least=1, way_out="Leave it out for blocks of some 32 MB.")
+        return self._blocks(kernel, most)
+
+    def _blocks(self, kernel: Kernel, most: int) -> Iterator[tuple[range, FloatArray]]:
+        """The blocks of all pairs; a new one begins where the next x would not fit."""
+        n, first = self.n_variables, 0
+        while first < n - 1:
+            last, pairs = first + 1, n - 1 - first
+            while last < n - 1 and pairs + (n - 1 - last) <= most:
+                pairs += n - 1 - last
+                last += 1
+            yield range(first, last), self._pairs(kernel, first, last)
+            first = last
+
+    def _pairs(self, kernel: Kernel, first: int, last: int) -> FloatArray:
+        """The pairs x < y with x in a range."""
         try:
-            return _core.reduce_all(self._store, kernel.name, kernel.settings, self._threads)
+            return _core.reduce_pairs(self._store, kernel.name, kernel.settings, first, last, self._threads)
         except ValueError as error:
             raise InputError(str(error)) from None
 

@@ -1,0 +1,79 @@
+// exp and log1p, written once for one number and for several side by side, without fused operations: the same steps in
+// the same order, so the same bits on every code path. The C library's own differ between machines, and cost ten times
+// as much as the look-ups around them.
+//
+// Everything is always inlined: the instruction sets must not share a function.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace mnlearn {
+
+template <int LANES> struct Lanes {
+    typedef double Doubles __attribute__((vector_size(8 * LANES)));
+    typedef std::uint64_t Bits __attribute__((vector_size(8 * LANES)));
+};
+template <> struct Lanes<1> {
+    using Doubles = double;
+    using Bits = std::uint64_t;
+};
+
+inline constexpr double kLogTwoHigh = 0x1.62e42fefa2p-1, kLogTwoLow = 0x1.9ef35793c7673p-41;  // high: 40 bits
+
+// Σ c[FIRST + k] v^k over COUNT terms, the upper part apart from the lower (Estrin's scheme): the steps wait for each
+// other four times, not twelve. powers[i] = v^(2^i).
+template <std::size_t FIRST, std::size_t COUNT, class D, std::size_t N>
+[[gnu::always_inline]] inline D part_of_polynomial(const double (&c)[N], const D (&powers)[4]) {
+    if constexpr (COUNT == 1) {
+        return D{} + c[FIRST];
+    } else {
+        constexpr int kLevel = std::bit_width(COUNT - 1) - 1;
+        constexpr std::size_t kLow = std::size_t{1} << kLevel;
+        return part_of_polynomial<FIRST, kLow>(c, powers) +
+               part_of_polynomial<FIRST + kLow, COUNT - kLow>(c, powers) * powers[kLevel];
+    }
+}
+template <class D, std::size_t N> [[gnu::always_inline]] inline D polynomial(const double (&c)[N], D v) {
+    const D square = v * v, fourth = square * square, powers[4] = {v, square, fourth, fourth * fourth};
+    return part_of_polynomial<0, N>(c, powers);
+}
+
+// exp(−a) for a >= 0, to one unit in the last place; 0 from a = 708, where doubles end.
+template <int LANES>
+[[gnu::always_inline]] inline typename Lanes<LANES>::Doubles exp_of_minus(typename Lanes<LANES>::Doubles a) {
+    using D = typename Lanes<LANES>::Doubles;
+    using B = typename Lanes<LANES>::Bits;
+    constexpr double kTaylor[] = {
+        1.0,        1.0,         1.0 / 2,      1.0 / 6,       1.0 / 24,       1.0 / 120,      1.0 / 720,
+        1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600};
+    const D largest = D{} + 708.0, zero = D{},
+            rounder = D{} + 0x1.8p52;  // adding it leaves a whole number in the low bits
+    const D kept = a < largest ? a : largest;
+    const D shifted = rounder - kept * 0x1.71547652b82fep+0;  // −a / log 2
+    const D twos = shifted - rounder;
+    const D rest = (zero - kept - twos * kLogTwoHigh) - twos * kLogTwoLow;  // within ± log(2) / 2
+    const B bits = std::bit_cast<B>(polynomial(kTaylor, rest)) + (std::bit_cast<B>(shifted) << 52);
+    return a < largest ? std::bit_cast<D>(bits) : zero;
+}
+
+// log(1 + s) for 0 <= s < 2^1000, to about two units in the last place, however small s is.
+template <int LANES>
+[[gnu::always_inline]] inline typename Lanes<LANES>::Doubles log_of_one_plus(typename Lanes<LANES>::Doubles s) {
+    using D = typename Lanes<LANES>::Doubles;
+    using B = typename Lanes<LANES>::Bits;
+    // log m = 2 atanh(q), q = f / (2 + f), f = m − 1: the series of atanh, less its first term, doubled.
+    constexpr double kAtanh[] = {2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19};
+    constexpr std::uint64_t kRootHalf = 0x3fe6a09e667f3bcd;  // the bits of sqrt(1/2)
+    const D one = D{} + 1.0, sum = one + s;
+    const D lost = s < one ? s - (sum - one) : one - (sum - s);  // what rounding took from 1 + s
+    const B twos = (std::bit_cast<B>(sum) - kRootHalf) >> 52;
+    const D mantissa = std::bit_cast<D>(std::bit_cast<B>(sum) - (twos << 52));  // sqrt(1/2) to sqrt(2)
+    const D exponent = std::bit_cast<D>(twos + std::bit_cast<std::uint64_t>(0x1p52)) - 0x1p52;
+    const D f = mantissa - one, q = f / (f + 2.0), z = q * q;
+    const D log_mantissa = f - q * (f - z * polynomial(kAtanh, z));  // 2 q = f − q f keeps the digits of f
+    return (log_mantissa + (lost / sum + exponent * kLogTwoLow)) + exponent * kLogTwoHigh;
+}
+
+}  // namespace mnlearn

@@ -1,0 +1,117 @@
+// Scores of many binary y, written once over the number of lanes and compiled once per instruction set.
+//
+// Everything is in an anonymous namespace: the instruction sets must not share an inline function.
+#include <cstring>
+
+#include "elementary.hpp"
+#include "kernels/binary_scores.hpp"
+
+namespace mnlearn {
+namespace {
+
+template <int LANES> struct Wide {
+    using D = typename Lanes<LANES>::Doubles;
+    using B = typename Lanes<LANES>::Bits;
+    typedef std::int32_t Counts __attribute__((vector_size(4 * LANES)));
+    typedef std::int64_t Masks __attribute__((vector_size(8 * LANES)));
+
+    static D load(const double* p) {
+        D v;
+        std::memcpy(&v, p, sizeof v);
+        return v;
+    }
+    static void store(double* p, D v) { std::memcpy(p, &v, sizeof v); }
+    static Counts counts(const std::uint32_t* p, std::size_t left) {
+        Counts v{};
+        if (left >= LANES)
+            std::memcpy(&v, p, sizeof v);
+        else
+            std::memcpy(&v, p, left * 4);
+        return v;
+    }
+    static D numbers(Counts v) { return __builtin_convertvector(v, D); }
+
+    // All ones where neither state of y is missing.
+    static Masks both_states(D zeros_of_y, double n) { return (zeros_of_y != D{}) & (zeros_of_y != D{} + n); }
+    static D where(Masks mask, D v) { return std::bit_cast<D>(std::bit_cast<B>(mask) & std::bit_cast<B>(v)); }
+};
+
+template <int LANES> void add_counts(const BinaryRow& row) {
+    using W = Wide<LANES>;
+    for (std::size_t k = 0; k < row.n_ys; k += LANES)
+        W::store(row.first + k, W::load(row.first + k) + W::numbers(W::counts(row.zero + k, row.n_ys - k)));
+}
+
+template <int LANES> void add_plain(const BinaryRow& row) {
+    using W = Wide<LANES>;
+    for (std::size_t k = 0; k < row.n_ys; k += LANES)
+        W::store(row.first + k, W::load(row.first + k) + W::load(row.values + k));
+}
+
+template <int LANES> void add_tested(const BinaryRow& row) {
+    using W = Wide<LANES>;
+    const typename W::D one = typename W::D{} + 1.0;
+    for (std::size_t k = 0; k < row.n_ys; k += LANES) {
+        const std::size_t left = row.n_ys - k;
+        const typename W::Counts margin = W::counts(row.zero + k, left) + W::counts(row.one + k, left);
+        const auto mask = W::both_states(W::numbers(margin), row.n0 + row.n1);
+        W::store(row.first + k, W::load(row.first + k) + W::where(mask, W::load(row.values + k)));
+        W::store(row.second + k, W::load(row.second + k) + W::where(mask, one));
+    }
+}
+
+template <int LANES> void add_odds(const BinaryRow& row) {
+    using W = Wide<LANES>;
+    const typename W::D zero{};
+    for (std::size_t k = 0; k < row.n_ys; k += LANES) {
+        const typename W::D value = W::load(row.values + k), second = W::load(row.second + k);
+        const typename W::D above = value > zero ? value : zero, size = value > zero ? value : zero - value;
+        W::store(row.first + k, W::load(row.first + k) + above);
+        W::store(row.second + k, second + exp_of_minus<LANES>(size) * (second + 1.0));
+    }
+}
+
+// X² = n (n00 n11 − n01 n10)² / (n0 n1 n_0 n_1). With fewer than 2^26 rows all but the last three steps are exact.
+template <int LANES> void add_pearson(const BinaryRow& row) {
+    using W = Wide<LANES>;
+    const double n0 = row.n0, n1 = row.n1, scale = (n0 + n1) / (n0 * n1);
+    const typename W::D one = typename W::D{} + 1.0;
+    for (std::size_t k = 0; k < row.n_ys; k += LANES) {
+        const auto zero = W::counts(row.zero + k, row.n_ys - k), ones = W::counts(row.one + k, row.n_ys - k);
+        const typename W::D margin = W::numbers(zero + ones), rest = (n0 + n1) - margin;
+        const auto mask = W::both_states(margin, n0 + n1);
+        const typename W::D difference = W::numbers(zero) * n1 - W::numbers(ones) * n0;
+        const typename W::D statistic = ((difference * difference) * scale) / (margin * rest);
+        W::store(row.first + k, W::load(row.first + k) + W::where(mask, statistic));
+        W::store(row.second + k, W::load(row.second + k) + W::where(mask, one));
+    }
+}
+
+// Adds up row.values, or the counts themselves.
+template <int LANES> void add_values(const BinaryRow& row) {
+    switch (row.form) {
+        case BinaryForm::count:
+            return add_counts<LANES>(row);
+        case BinaryForm::plain:
+            return add_plain<LANES>(row);
+        case BinaryForm::tested:
+            return add_tested<LANES>(row);
+        case BinaryForm::odds:
+            return add_odds<LANES>(row);
+        case BinaryForm::pearson:
+            return add_pearson<LANES>(row);
+    }
+}
+
+inline bool looks_up(BinaryForm form) { return form != BinaryForm::count && form != BinaryForm::pearson; }
+
+template <int LANES> void finish_odds(double* first, double* second, std::size_t n_ys) {
+    using W = Wide<LANES>;
+    for (std::size_t k = 0; k < n_ys; k += LANES) {
+        W::store(first + k, W::load(first + k) + log_of_one_plus<LANES>(W::load(second + k)));
+        W::store(second + k, typename W::D{});
+    }
+}
+
+}  // namespace
+}  // namespace mnlearn
