@@ -1,6 +1,4 @@
 // Scores of binary y, eight at a time. In strata of at most 127 rows the tables that are looked up fit registers.
-#include <algorithm>
-
 #include "kernels/binary_scores_impl.hpp"
 
 namespace mnlearn {
