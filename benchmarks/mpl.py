@@ -2,6 +2,7 @@
 
     python benchmarks/mpl.py                 the first three, less than a minute
     python benchmarks/mpl.py --andes         also Andes, when MNLEARN_DATA or ../shared/data has the networks
+    python benchmarks/mpl.py --hub           also how many neighbours of a hub are found, by whom
     python benchmarks/mpl.py --large         also 10,000 variables, on all cores: one to two minutes, and peak memory
     python benchmarks/mpl.py --prototype     also the C++ program that only counts and scores, as benchmarks/limits.py
 
@@ -17,6 +18,7 @@ import resource
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -26,11 +28,12 @@ from numpy.typing import NDArray
 from mnlearn.algorithms._constraints import Constraints
 from mnlearn.algorithms.mpl import Blankets, TwoPhase
 from mnlearn.data.dataset import Dataset
-from mnlearn.graphs import Graph, barabasi_albert, random_tree, sixteen_node_replicas
+from mnlearn.graphs import Graph, barabasi_albert, random_tree, sixteen_node_replicas, star
 from mnlearn.protocols import SILENT, FloatArray, Indices, Result, VarSet
 from mnlearn.scores import MPL
 from mnlearn.simulate.elimination import as_bayesian_network
 from mnlearn.simulate.factors import uniform_factors
+from mnlearn.simulate.pairwise import PairwiseNetwork, sample_exact
 from mnlearn.statistics import Counts, kernels
 
 PEER_SECONDS = {128: 17.0, 256: 117.0}  # R's BDgraph hill climb on such trees and such a machine
@@ -143,6 +146,22 @@ def growth() -> None:
         before = spent
 
 
+def hub(n: int = 16, repetitions: int = 5) -> None:
+    """A star: how many of its edges the centre proposes, the OR graph has, and phase 2 keeps."""
+    for log_odds, n_rows in product((1.0, 2.0), (250, 1000, 4000, 16_000)):
+        found = []
+        for seed in range(repetitions):
+            rows = sample_exact(PairwiseNetwork.uniform(star(n), log_odds), n_rows, seed)
+            score = MPL(Counts(Dataset.from_codes(rows)))
+            result = TwoPhase().learn(score)
+            own = len(phase_one(score).blankets[0])
+            found.append((own, result.stages["or"].degree(0), result.graph.degree(0)))
+        own, either, kept = np.mean(found, axis=0)
+        print(
+            f"star of {n - 1}, log odds {log_odds:g}, N={n_rows}: centre {own:.1f}, OR {either:.1f}, phase 2 {kept:.1f}"
+        )
+
+
 def andes() -> None:
     """A network of 223 binary variables, N = 8000."""
     from mnlearn.simulate import read_bif
@@ -174,7 +193,7 @@ def large(n: int = 10_000, n_rows: int = 2000) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("andes", "large", "prototype"):
+    for name in ("andes", "hub", "large", "prototype"):
         parser.add_argument(f"--{name}", action="store_true")
     asked = parser.parse_args()
     ours, tables = against_the_floor()
@@ -183,6 +202,8 @@ def main() -> None:
     growth()
     if asked.andes:
         andes()
+    if asked.hub:
+        hub()
     if asked.large:
         large()
 

@@ -20,7 +20,7 @@ from mnlearn.algorithms._gains import first_best, tolerance
 from mnlearn.algorithms.mpl import Blankets, Combine, TwoPhase
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnknownNameError, UnsuitableError
-from mnlearn.graphs import Graph, path, random_tree
+from mnlearn.graphs import Graph, path, random_tree, star
 from mnlearn.graphs.graph import Edge
 from mnlearn.independence import BayesianTest
 from mnlearn.protocols import SILENT, FloatArray, Indices, Result, VarSet
@@ -310,6 +310,32 @@ def test_a_tree_is_found(make: Any) -> None:
     data = Dataset.from_codes(sample_exact(PairwiseNetwork.uniform(tree, 2.5), 3000, seed=2))
     for combine in RULES:
         assert TwoPhase(combine=combine).learn(make(Counts(data))).graph == tree
+
+
+def test_what_a_hub_cannot_propose_its_leaves_do() -> None:
+    """15 neighbours have 32,768 configurations: the hub stops far before, each leaf needs one neighbour."""
+    data = Dataset.from_codes(sample_exact(PairwiseNetwork.uniform(star(16), 2.0), 1000, seed=0))
+    blankets = Blankets(MPL(Counts(data)), Constraints(16), Graph.empty(16), None)
+    blankets.climb(SILENT)
+    assert 4 <= len(blankets.blankets[0]) <= 8
+    result = TwoPhase().learn(MPL(Counts(data)))
+    assert result.graph == result.stages["or"] == star(16)
+    assert result.stages["and"].degree(0) == len(blankets.blankets[0])
+
+
+def test_counts_beyond_any_table_leave_ties_ties() -> None:
+    """Columns 1 and 2, 3 and 4 are the same under other labels; rounding grows with the rows, and so must the ties."""
+    rng = np.random.default_rng(3)
+    x, other, alone = (rng.integers(0, 3, 300) for _ in range(3))
+    y = np.where(rng.random(300) < 0.3, rng.integers(0, 3, 300), x)
+    new = np.array([2, 0, 1])
+    for scale in (1, 10**6, 10**12):
+        repeats = rng.integers(1, 5, 300) * scale
+        counts = Counts(Dataset.from_codes([x, y, new[y], other, new[other], alone], repeats=repeats))
+        blankets = Blankets(MPL(counts, graph_prior=None), Constraints(6), Graph.empty(6), None)
+        assert blankets.climb(SILENT)
+        assert blankets.blankets[1:5] == [{2}, {1}, {4}, {3}]
+        assert not any({1, 2} <= blanket or {3, 4} <= blanket for blanket in blankets.blankets)
 
 
 def test_any_local_score_will_do() -> None:
