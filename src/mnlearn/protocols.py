@@ -172,6 +172,18 @@ class IndependencePosterior(Protocol):
         ...
 
 
+class BatchedPosterior(IndependencePosterior, Protocol):
+    """A posterior that answers many questions at once."""
+
+    def independent_many(self, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]) -> list[FloatArray]:
+        """For each place in xs, yss and zs: the `independent` half of `log_odds`."""
+        ...
+
+    def members_many(self, xs: Indices, zs: Sequence[VarSet]) -> list[LogOdds]:
+        """For each x and its z: what `members` says."""
+        ...
+
+
 class Score(Protocol):
     """Of a whole graph: log units, higher is better."""
 

@@ -78,3 +78,16 @@ def test_an_unseen_configuration_pulls_towards_the_prior() -> None:
 def test_declaring_a_constant_column_binary_makes_it_independent() -> None:
     data = Dataset.from_codes([[0] * 50, [0, 1] * 25], cards=[2, 2])
     assert BayesianTest(Counts(data))(0, 1, frozenset()).independent
+
+
+def test_many_questions_at_once_are_single_questions() -> None:
+    rng = np.random.default_rng(5)
+    test = BayesianTest(Counts(reference.random_dataset(rng, n_rows=90, cards=[2, 3, 2, 4, 1, 2], dependence=0.6)))
+    xs, zs = [0, 3, 5], [frozenset({1, 2}), frozenset[int](), frozenset({0, 1, 2, 4})]
+    yss = [[3, 4], [0, 1, 2], [3]]
+    for x, ys, z, found in zip(xs, yss, zs, test.independent_many(xs, yss, zs), strict=True):
+        assert found.tolist() == test.log_odds(x, ys, z).independent.tolist()
+    for x, z, odds in zip(xs, zs, test.members_many(xs, zs), strict=True):
+        assert odds.independent.tolist() == test.members(x, z).independent.tolist()
+        assert odds.dependent.tolist() == test.members(x, z).dependent.tolist()
+    assert test.independent_many([], [], []) == test.members_many([], []) == []

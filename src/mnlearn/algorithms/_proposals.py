@@ -51,12 +51,13 @@ class WeakestPairs:
         """Hear that a pair was flipped."""
         u, v = edge
         again = (self._at == u) | (self._at == v)
+        again[[u, v]] = True
         for x in edge:
             part = self._row(x)
-            lower = (part < self._low) | ((part == self._low) & (x < self._at))
-            self._low[lower], self._at[lower] = part[lower], x
-        again[[u, v]] = True
-        self._look(np.flatnonzero(again))
+            for y in (part <= self._low).nonzero()[0].tolist():
+                if part[y] < self._low[y] or x < self._at[y]:
+                    self._low[y], self._at[y] = part[y], x
+        self._look(again.nonzero()[0])
 
     def _set(self, edge: Edge, *, barred: bool) -> None:
         u, v = edge

@@ -12,7 +12,9 @@ anything nearly equal to it, and P(dependent | D) = 1 − P(CI | D) keeps its di
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from math import log
 from typing import ClassVar
 
@@ -85,6 +87,20 @@ class BayesianTest(Explained):
     def members(self, x: int, z: VarSet) -> LogOdds:
         """The same for every y in z, in ascending order, given the rest of z."""
         return _both(self.statistics.members(self._kernel, [x], [z])[0][0])
+
+    def independent_many(self, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]) -> list[FloatArray]:
+        """log P(CI | D) for many scans at once: what `log_odds` says of each."""
+        found = self.statistics.reduce_many(self._kernel, xs, yss, zs)
+        return [np.minimum(scores[0], 0.0) for scores in found]
+
+    def members_many(self, xs: Indices, zs: Sequence[VarSet]) -> list[LogOdds]:
+        """Both log posteriors for the members of many sets at once: what `members` says of each."""
+        if not len(xs):
+            return []
+        found = [scores[0] for scores in self.statistics.members(self._kernel, xs, zs)]
+        independent, dependent = _both(np.concatenate(found))
+        ends = list(accumulate(map(len, found), initial=0))
+        return [LogOdds(independent[a:b], dependent[a:b]) for a, b in pairwise(ends)]
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """Both log posteriors and the decision for each y."""

@@ -7,52 +7,93 @@ one claim of each pair.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, log, nan, ulp
+from typing import cast
 
 import numpy as np
 
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs.graph import Graph
-from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, VarSet
+from mnlearn.protocols import (
+    BatchedPosterior,
+    BoolArray,
+    FloatArray,
+    IndependencePosterior,
+    Indices,
+    IntArray,
+    LogOdds,
+    VarSet,
+)
 
 LEAST = log(ulp(0.0))
 """What a claim of probability 0 counts as: the log of the smallest positive number, so that all sums stay finite."""
 
 
-def claims(posterior: IndependencePosterior, x: int, blanket: VarSet, wanted: BoolArray | None = None) -> FloatArray:
-    """log Pr of what the blanket claims of x and each other variable  [BJP18, Eq. 8]; 0 for x itself.
+def claims(
+    posterior: IndependencePosterior, xs: Sequence[int], blankets: Sequence[VarSet], wanted: BoolArray | None = None
+) -> FloatArray:
+    """log Pr of what each blanket claims of its x and each other variable  [BJP18, Eq. 8]; a row per x, 0 at x itself.
 
-    With `wanted`, the others are NaN unless they came along for free: all members do if one of them is wanted.
+    `wanted` has a row per x, too; all is wanted if it is left out. What is not wanted is NaN, unless it came along for
+    free: all members of a blanket do if one of them is wanted.
     """
-    outside = np.ones(posterior.n_variables, dtype=np.bool_) if wanted is None else wanted.copy()
-    members = sorted(blanket)
-    asks_members = bool(members) and bool(outside[members].any())
-    outside[members] = False
-    outside[x] = False
-    row = np.full(outside.size, nan)
-    row[x] = 0.0
-    ys = np.flatnonzero(outside)
-    if ys.size:
-        row[ys] = posterior.log_odds(x, ys, blanket).independent
-    if asks_members:
-        row[members] = posterior.members(x, blanket).dependent
-    row[row == -inf] = LEAST
-    return row
+    rows = np.full((len(xs), posterior.n_variables), nan)
+    scans, sets = list[tuple[int, IntArray]](), list[int]()
+    for k, (x, blanket) in enumerate(zip(xs, blankets, strict=True)):
+        rows[k, x] = 0.0
+        outside = np.ones(rows.shape[1], dtype=np.bool_) if wanted is None else wanted[k].copy()
+        if blanket:
+            members = list(blanket)
+            if wanted is None or outside[members].any():
+                sets.append(k)
+            outside[members] = False
+        outside[x] = False
+        ys = outside.nonzero()[0]
+        if ys.size:
+            scans.append((k, ys))
+    zs = [blankets[k] for k, _ in scans]
+    found = _independent(posterior, [xs[k] for k, _ in scans], [ys.astype(np.int32) for _, ys in scans], zs)
+    for (k, ys), values in zip(scans, found, strict=True):
+        rows[k, ys] = values
+    for k, odds in zip(sets, _members(posterior, [xs[k] for k in sets], [blankets[k] for k in sets]), strict=True):
+        rows[k, sorted(blankets[k])] = odds.dependent
+    rows[rows == -inf] = LEAST
+    return rows
 
 
-def log_odds(posterior: IndependencePosterior, x: int, blanket: VarSet, wanted: BoolArray) -> FloatArray:
-    """log Pr[x ⟂̸ y | B − y] − log Pr[x ⟂ y | B − y] for each y that is wanted, member of B or not; else NaN."""
-    row, members = np.full(posterior.n_variables, nan), sorted(blanket)
-    if members and wanted[members].any():
-        independent, dependent = posterior.members(x, blanket)
-        row[members] = dependent - independent
-    outside = wanted.copy()
-    outside[[x, *members]] = False
-    ys = np.flatnonzero(outside)
-    if ys.size:
-        independent, dependent = posterior.log_odds(x, ys, blanket)
-        row[ys] = dependent - independent
-    return row
+def log_odds(
+    posterior: IndependencePosterior, blankets: Sequence[VarSet], *, absent: BoolArray | None = None
+) -> FloatArray:
+    """log Pr[x ⟂̸ y | B − y] − log Pr[x ⟂ y | B − y], a row for each x with its blanket B; NaN where not asked.
+
+    For every y in B; and for those outside that `absent`, if given, has in the row of x.
+    """
+    n = posterior.n_variables
+    rows, xs = np.full((n, n), nan), [x for x in range(n) if blankets[x]]
+    for x, (independent, dependent) in zip(xs, _members(posterior, xs, [blankets[x] for x in xs]), strict=True):
+        rows[x, sorted(blankets[x])] = dependent - independent
+    for x, wanted in enumerate(() if absent is None else absent):
+        outside = wanted & ~mask(blankets[x] | {x}, n)
+        independent, dependent = posterior.log_odds(x, outside.nonzero()[0], blankets[x])
+        rows[x, outside] = dependent - independent
+    return rows
+
+
+def _independent(
+    posterior: IndependencePosterior, xs: Sequence[int], yss: Sequence[Indices], zs: Sequence[VarSet]
+) -> list[FloatArray]:
+    """log Pr[x ⟂ y | z] for many scans: at once, if the posterior can; else one by one."""
+    if hasattr(posterior, "independent_many"):
+        return cast(BatchedPosterior, posterior).independent_many(xs, yss, zs)
+    return [posterior.log_odds(x, ys, z).independent for x, ys, z in zip(xs, yss, zs, strict=True)]
+
+
+def _members(posterior: IndependencePosterior, xs: Sequence[int], zs: Sequence[VarSet]) -> list[LogOdds]:
+    """The members of many sets: at once, if the posterior can; else one by one."""
+    if hasattr(posterior, "members_many"):
+        return cast(BatchedPosterior, posterior).members_many(xs, zs)
+    return [posterior.members(x, z) for x, z in zip(xs, zs, strict=True)]
 
 
 def mask(members: VarSet, n_variables: int) -> BoolArray:

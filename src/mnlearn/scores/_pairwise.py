@@ -19,14 +19,16 @@ from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, VarSet
 from mnlearn.scores._closure import claims, require_variables
 
+_BLOCK = 128  # variables asked at once: bounds the memory of what is asked
+
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
     """What a flip of (u, v) would lead to: the claims of both, the parts of their pairs, the gain, and its price."""
 
     edge: Edge
-    claims: tuple[FloatArray, FloatArray]
-    parts: tuple[FloatArray, FloatArray]
+    claims: FloatArray  # two rows
+    parts: FloatArray  # two rows, inf at u and at v themselves
     gain: float
     terms: int  # how many parts the flip asks to be computed anew
 
@@ -124,22 +126,22 @@ class PairwiseState(ABC):
             self._recomputed += self._proposal.terms
         return self._proposal
 
-    def _claims_of(self, x: int, blanket: VarSet, wanted: BoolArray) -> FloatArray:
-        """Ask the posterior, and count."""
-        row = claims(self._posterior, x, blanket, wanted)
-        self._scanned += row.size - 1 - int(np.isnan(row).sum())
-        return row
+    def _claims_of(self, xs: Sequence[int], blankets: Sequence[VarSet], wanted: BoolArray | None = None) -> FloatArray:
+        """Ask the posterior, a row for each x, and count."""
+        rows = claims(self._posterior, xs, blankets, wanted)
+        self._scanned += rows.size - len(xs) - (0 if wanted is None else int(np.isnan(rows).sum()))
+        return rows
 
     def _first_claims(self) -> FloatArray:
         """All claims that are needed. x ⟂ y given nothing is one claim, whoever makes it: it is asked once."""
         n = self._graph.n_variables
-        bare = self._graph.degrees() == 0
-        rows, index = np.empty((n, n)), np.arange(n)
-        for x in range(n):
-            wanted = self._needed(x)
-            if bare[x]:
-                wanted = np.where(bare, index > x, wanted)
-            rows[x] = self._claims_of(x, self._graph.neighbors(x), wanted)
+        bare, rows = self._graph.degrees() == 0, np.empty((n, n))
+        for start in range(0, n, _BLOCK):
+            xs = range(start, min(start + _BLOCK, n))
+            wanted = np.array([self._needed(x) for x in xs])
+            later = np.arange(n) > np.array(xs)[:, None]
+            wanted = np.where(bare[list(xs), None] & bare, later, wanted)
+            rows[start : start + _BLOCK] = self._claims_of(xs, [self._graph.neighbors(x) for x in xs], wanted)
         block = np.ix_(bare, bare)
         half = np.triu(rows[block], 1)
         rows[block] = half + half.T

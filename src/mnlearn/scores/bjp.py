@@ -17,7 +17,7 @@ import numpy as np
 from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, Indices, VarSet
-from mnlearn.scores._closure import claims, log_odds, mask, require_posterior, require_variables
+from mnlearn.scores._closure import claims, log_odds, require_posterior, require_variables
 from mnlearn.scores._pairwise import PairwiseState, Proposal
 
 Key = tuple[int, int]  # sorts the variables: number of blanket configurations (or place in a given order), index
@@ -90,7 +90,7 @@ class BJPScore:
         total, undecided = 0.0, np.ones(self.n_variables, dtype=np.bool_)
         for x in self.visit_order(graph):
             undecided[x] = False  # Eq. 13-14: of those before x all is known, and counts as log 1
-            total += float(claims(self.posterior, x, graph.neighbors(x), undecided)[undecided].sum())
+            total += float(claims(self.posterior, [x], [graph.neighbors(x)], undecided[None])[0, undecided].sum())
         return total
 
     def on(self, graph: Graph) -> BJPState:
@@ -111,8 +111,7 @@ class BJPScore:
 
     def terms(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
         """For each x with its blanket a row: what it would claim of every variable, if it came first; 0 of itself."""
-        rows = [claims(self.posterior, int(x), blanket) for x, blanket in zip(xs, blankets, strict=True)]
-        return np.array(rows).reshape(len(rows), self.n_variables)
+        return claims(self.posterior, [int(x) for x in xs], blankets)
 
     def ranks(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
         """For each x with its blanket: its rank. Of two ends the lower rank comes first; of equals, the lower index."""
@@ -131,62 +130,60 @@ class BJPState(PairwiseState):
     def __init__(self, score: BJPScore, graph: Graph) -> None:
         require_variables(graph, score.n_variables)
         self._score = score
-        self._keys = [score.key(x, graph.neighbors(x)) for x in range(score.n_variables)]
-        self._order = sorted(self._keys)
+        self._order = sorted(score.key(x, graph.neighbors(x)) for x in range(score.n_variables))
         self._place = np.empty(score.n_variables, dtype=np.int64)
         self._place[[x for _, x in self._order]] = np.arange(score.n_variables)
         super().__init__(score.posterior, graph)
 
     def propose(self, u: int, v: int) -> Proposal:
         """Who comes first of each pair after the flip, and what it claims."""
-        keys = [self._score.key(x, blanket) for x, blanket in zip((u, v), self._flipped(u, v), strict=True)]
+        ends, blankets = [u, v], self._flipped(u, v)
+        keys = [self._score.key(x, blanket) for x, blanket in zip(ends, blankets, strict=True)]
         u_first = keys[0] < keys[1]
-        of_u, parts_u, terms_u = self._weigh(u, v, keys[0], first=u_first)
-        of_v, parts_v, terms_v = self._weigh(v, u, keys[1], first=not u_first)
-        shared = of_u[v] if u_first else of_v[u]
-        parts_u[v] = parts_v[u] = shared
-        gain = float(shared - self._parts[u, v])
-        for x, parts in ((u, parts_u), (v, parts_v)):
-            change = parts - self._parts[x]
-            change[[u, v]] = 0.0
-            gain += float(change.sum())
-            parts[x] = np.inf
-        return Proposal((u, v), (of_u, of_v), (parts_u, parts_v), gain, terms_u + terms_v)
+        after = self._place >= np.array([[bisect_left(self._order, key)] for key in keys])  # right of all but u and v
+        after[:, ends] = [[False, u_first], [not u_first, False]]
+        before = ~after
+        before[:, ends] = False
+        rows, about = self._ask(ends, blankets, after, before)
+        parts = np.where(after, rows, about)
+        parts[0, v] = parts[1, u] = rows[0, v] if u_first else rows[1, u]
+        change = parts - self._parts[ends]
+        change[:, ends] = 0.0
+        gain = float(change.sum() + parts[0, v] - self._parts[u, v])
+        parts[[0, 1], ends] = np.inf
+        overtaken = before & (self._place > self._place[ends, None])
+        return Proposal((u, v), rows, parts, gain, int(after.sum()) + int(overtaken.sum()))
 
     def log_odds(self, *, absent: bool = False) -> dict[Edge, float]:
         """The log-odds of each pair by that end which comes first."""
-        found: dict[Edge, float] = {}
-        for x in range(self._graph.n_variables):
-            around, wanted = self._graph.neighbors(x), self._needed(x)
-            if not absent:
-                wanted &= mask(around, wanted.size)
-            odds = log_odds(self._posterior, x, around, wanted)
-            found |= {(min(x, y), max(x, y)): float(odds[y]) for y in np.flatnonzero(wanted).tolist()}
-        return dict(sorted(found.items()))
+        n = self._graph.n_variables
+        first = self._place[:, None] < self._place
+        judged = [self._graph.neighbors(x) for x in range(n)]
+        for x in range(n):
+            if not (absent or any(first[x, y] for y in judged[x])):
+                judged[x] = frozenset()  # a hub: all its edges are judged by the others
+        odds = log_odds(self._posterior, judged, absent=first if absent else None)
+        odds = np.where(first, odds, odds.T)
+        pairs = zip(*np.triu_indices(n, 1), strict=True) if absent else self._graph.edges
+        return {(int(u), int(v)): float(odds[u, v]) for u, v in pairs}
 
-    def _weigh(self, x: int, other: int, key: Key, *, first: bool) -> tuple[FloatArray, FloatArray, int]:
-        """The claims of x once it is flipped with the other, the parts of its pairs, how many of them are new.
-
-        The part of x and the other is left to whoever knows both; it counts as new for the one that comes first.
-        """
-        after = self._place >= bisect_left(self._order, key)  # compares x with itself and the other as they were
-        after[[x, other]] = False, first
-        before = ~after
-        before[[x, other]] = False
-        row = self._claims_of(x, self._graph.neighbors(x) ^ {other}, after)
-        parts = np.where(after, row, self._claims_about(x, before))
-        parts[x] = 0.0
-        overtaken = before & (self._place > self._place[x])
-        return row, parts, int(after.sum()) + int(overtaken.sum())
-
-    def _claims_about(self, x: int, before: BoolArray) -> FloatArray:
-        """What those before x claim of it; who was not asked yet is asked for all that he was not asked yet."""
-        for y in np.flatnonzero(before & np.isnan(self._claims[:, x])).tolist():
-            blanket = self._graph.neighbors(y)
-            inside = mask(blanket, before.size)
-            unknown = np.isnan(self._claims[y]) & (inside if x in blanket else ~inside)
-            self._claims[y][unknown] = self._claims_of(y, blanket, unknown)[unknown]
-        return np.asarray(self._claims[:, x])
+    def _ask(
+        self, ends: list[int], blankets: Sequence[VarSet], after: BoolArray, before: BoolArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """What each end claims of those after it, under its new blanket, and what those before it claim of the end."""
+        about = self._claims[:, ends].T
+        missing = before & np.isnan(about)
+        others = np.flatnonzero(missing.any(axis=0)).tolist()
+        if not others:
+            return self._claims_of(ends, blankets, after), about
+        around = [self._graph.neighbors(x) for x in others]
+        unknown = np.isnan(self._claims[others])
+        for k, (x, blanket) in enumerate(zip(others, around, strict=True)):
+            if not any(end in blanket and missing[i, x] for i, end in enumerate(ends)):
+                unknown[k, list(blanket)] = False  # members cost a table of their own: not ahead of need
+        rows = self._claims_of([*ends, *others], [*blankets, *around], np.concatenate((after, unknown)))
+        self._claims[others] = np.where(unknown, rows[2:], self._claims[others])
+        return rows[:2], self._claims[:, ends].T
 
     def _needed(self, x: int) -> BoolArray:
         return np.asarray(self._place > self._place[x])
@@ -199,11 +196,13 @@ class BJPState(PairwiseState):
 
     def _moved(self, made: Proposal) -> VarSet | None:
         for x in made.edge:
-            del self._order[self._place[x]]
-            self._keys[x] = self._score.key(x, self._graph.neighbors(x))
-            new, old = bisect_left(self._order, self._keys[x]), self._place[x]
-            self._order.insert(new, self._keys[x])
-            self._place[(self._place > old) & (self._place <= new)] -= 1
-            self._place[(self._place < old) & (self._place >= new)] += 1
+            old, key = int(self._place[x]), self._score.key(x, self._graph.neighbors(x))
+            del self._order[old]
+            new = bisect_left(self._order, key)
+            self._order.insert(new, key)
+            if new > old:
+                self._place[(self._place > old) & (self._place <= new)] -= 1
+            elif new < old:
+                self._place[(self._place < old) & (self._place >= new)] += 1
             self._place[x] = new
         return None  # the gain of any pair depends on where u and v stand

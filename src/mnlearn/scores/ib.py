@@ -14,7 +14,7 @@ import numpy as np
 
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, Indices, VarSet
-from mnlearn.scores._closure import claims, log_odds, mask, require_posterior, require_variables
+from mnlearn.scores._closure import claims, log_odds, require_posterior, require_variables
 from mnlearn.scores._pairwise import PairwiseState, Proposal
 
 
@@ -73,12 +73,11 @@ class IBScore:
 
     def terms(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
         """For each x with its blanket a row: what it claims of every variable; 0 of itself  [Eq. 8]."""
-        rows = [claims(self.posterior, int(x), blanket) for x, blanket in zip(xs, blankets, strict=True)]
-        return np.array(rows).reshape(len(rows), self.n_variables)
+        return claims(self.posterior, [int(x) for x in xs], blankets)
 
     def local(self, x: int, blanket: VarSet) -> float:
         """The sum of what x claims."""
-        return float(claims(self.posterior, x, blanket).sum())
+        return float(self.terms([x], [blanket]).sum())
 
     def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
         """For each x with its blanket and its ys: local(x, blanket + y)."""
@@ -102,7 +101,6 @@ class IBState(PairwiseState):
         require_variables(graph, posterior.n_variables)
         # How local(x) would change if x and y were flipped; NaN where not asked since the blanket of x changed.
         self._changes = np.full((graph.n_variables, graph.n_variables), np.nan)
-        self._all = np.ones(graph.n_variables, dtype=np.bool_)
         super().__init__(posterior, graph)
 
     def gains(self, edges: Sequence[Edge]) -> FloatArray:
@@ -113,37 +111,33 @@ class IBState(PairwiseState):
 
     def propose(self, u: int, v: int) -> Proposal:
         """Both ends make all their claims anew, under their new blankets."""
-        blanket_u, blanket_v = self._flipped(u, v)
-        of_u, of_v = self._claims_of(u, blanket_u, self._all), self._claims_of(v, blanket_v, self._all)
-        self._changes[u, v] = (of_u - self._claims[u]).sum()
-        self._changes[v, u] = (of_v - self._claims[v]).sum()
-        parts_u, parts_v = of_u + self._claims[:, u], of_v + self._claims[:, v]
-        parts_u[v] = parts_v[u] = of_u[v] + of_v[u]
-        parts_u[u] = parts_v[v] = np.inf
-        gain = float(self._changes[u, v] + self._changes[v, u])
-        return Proposal((u, v), (of_u, of_v), (parts_u, parts_v), gain, 2 * (self._graph.n_variables - 1))
+        rows = self._claims_of((u, v), self._flipped(u, v))
+        changes = (rows - self._claims[[u, v]]).sum(axis=1)
+        self._changes[u, v], self._changes[v, u] = changes
+        parts = rows + self._claims[:, [u, v]].T
+        parts[0, v] = parts[1, u] = rows[0, v] + rows[1, u]
+        parts[0, u] = parts[1, v] = np.inf
+        return Proposal((u, v), rows, parts, float(changes.sum()), 2 * (self._graph.n_variables - 1))
 
     def log_odds(self, *, absent: bool = False) -> dict[Edge, float]:
         """The two directed log-odds of each pair added up."""
-        around = [self._graph.neighbors(x) for x in range(self._graph.n_variables)]
-        rows = [
-            log_odds(self._posterior, x, b, self._all if absent else mask(b, len(around))) for x, b in enumerate(around)
-        ]
-        odds = np.array(rows).reshape(len(around), len(around))
-        both = odds + odds.T
-        pairs = zip(*np.triu_indices(len(around), 1), strict=True) if absent else self._graph.edges
-        return {(int(u), int(v)): float(both[u, v]) for u, v in pairs}
+        n = self._graph.n_variables
+        around = [self._graph.neighbors(x) for x in range(n)]
+        odds = log_odds(self._posterior, around, absent=np.ones((n, n), dtype=np.bool_) if absent else None)
+        odds += odds.T
+        pairs = zip(*np.triu_indices(n, 1), strict=True) if absent else self._graph.edges
+        return {(int(u), int(v)): float(odds[u, v]) for u, v in pairs}
 
     def _change(self, x: int, y: int) -> float:
         """How local(x) would change if x and y were flipped."""
         if isnan(self._changes[x, y]):
-            row = self._claims_of(x, self._graph.neighbors(x) ^ {y}, self._all)
+            row = self._claims_of([x], [self._graph.neighbors(x) ^ {y}])[0]
             self._changes[x, y] = (row - self._claims[x]).sum()
             self._recomputed += row.size - 1
         return float(self._changes[x, y])
 
     def _needed(self, x: int) -> BoolArray:  # noqa: ARG002 - of everyone
-        return self._all
+        return np.ones(self._graph.n_variables, dtype=np.bool_)
 
     def _all_parts(self) -> FloatArray:
         return np.asarray(self._claims + self._claims.T)
