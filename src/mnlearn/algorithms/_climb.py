@@ -19,8 +19,8 @@ from mnlearn.protocols import Monitor, PairwiseScored, Result, SearchableScore
 if TYPE_CHECKING:
     from mnlearn.algorithms.hillclimb import HillClimb
 
-TOLERANCE = 1e-9
-"""An improvement is more than this, in natural-log units: less is rounding, and could go round in circles."""
+TOLERANCE, RELATIVE = 1e-9, 1e-12
+"""An improvement is more than this, in natural-log units and of the score: less is rounding, and could go in circles."""
 
 
 class Step(NamedTuple):
@@ -65,6 +65,7 @@ class Climb:
                 "Use proposals='steepest', or IBScore or BJPScore."
             )
         self._best, self._best_value = self._state.graph, self._state.value
+        self._enough = max(TOLERANCE, RELATIVE * abs(self._best_value))
         self._flips = self._proposed = 0
         self._cost: dict[str, float] = {}
         self._steps = [Step(None, self._state.value)]
@@ -120,7 +121,7 @@ class Climb:
                 break
             edge, gain = found
             self._proposed += 1
-            if (self._state.gains([edge])[0] if gain is None else gain) > TOLERANCE:
+            if (self._state.gains([edge])[0] if gain is None else gain) > self._enough:
                 self._take(edge)
                 self._unbar(tried)
                 return True
@@ -167,7 +168,7 @@ class Climb:
             gains = self._state.gains(moves)
             self._proposed += len(moves)
             k = int(gains.argmax()) if moves else -1
-            if k >= 0 and lost + gains[k] > TOLERANCE:
+            if k >= 0 and lost + gains[k] > self._enough:
                 self._steps.append(Step(edge, self._state.value))
                 self._flips += 1
                 self._take(moves[k])
@@ -187,7 +188,7 @@ class Climb:
 
     def _note(self) -> None:
         """Remember the best."""
-        if self._state.value > self._best_value + TOLERANCE:
+        if self._state.value > self._best_value + self._enough:
             self._best, self._best_value = self._state.graph, self._state.value
 
     def _unbar(self, edges: list[Edge]) -> None:
