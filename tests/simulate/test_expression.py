@@ -94,7 +94,8 @@ def test_bad_input_is_refused_by_name(build: Callable[[], object], message: str)
         build()
 
 
-def test_what_never_settles_is_refused() -> None:
+def test_what_never_settles_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mnlearn.simulate.expression._TRIES", 1)
     ring = ExpressionNetwork(
         regulators=[(2,), (0,), (1,)], activates=[(False,)] * 3, hill=8.0, threshold=0.5, leak=1e-6
     )

@@ -21,16 +21,22 @@ from mnlearn.cli.ask import EXAMPLES as TEST_EXAMPLES
 from mnlearn.cli.ask import ask
 from mnlearn.cli.bench import EXAMPLES as BENCH_EXAMPLES
 from mnlearn.cli.bench import bench
+from mnlearn.cli.compare import EXAMPLES as COMPARE_EXAMPLES
+from mnlearn.cli.compare import compare
 from mnlearn.cli.convert import EXAMPLES as CONVERT_EXAMPLES
 from mnlearn.cli.convert import convert
 from mnlearn.cli.demo import EXAMPLES as DEMO_EXAMPLES
 from mnlearn.cli.demo import demo
+from mnlearn.cli.evaluate import EXAMPLES as EVALUATE_EXAMPLES
+from mnlearn.cli.evaluate import evaluate
 from mnlearn.cli.info import EXAMPLES as INFO_EXAMPLES
 from mnlearn.cli.info import info
 from mnlearn.cli.learn import EXAMPLES as LEARN_EXAMPLES
 from mnlearn.cli.learn import learn
 from mnlearn.cli.score import EXAMPLES as SCORE_EXAMPLES
 from mnlearn.cli.score import score
+from mnlearn.cli.simulate import EXAMPLES as SIMULATE_EXAMPLES
+from mnlearn.cli.simulate import simulate
 from mnlearn.errors import MnlearnError
 
 EXIT_BUG, EXIT_REFUSED = 1, 2
@@ -47,6 +53,9 @@ app = typer.Typer(
 app.command("learn", epilog=LEARN_EXAMPLES)(learn)
 app.command("test", epilog=TEST_EXAMPLES)(ask)
 app.command("score", epilog=SCORE_EXAMPLES)(score)
+app.command("evaluate", epilog=EVALUATE_EXAMPLES)(evaluate)
+app.command("compare", epilog=COMPARE_EXAMPLES)(compare)
+app.command("simulate", epilog=SIMULATE_EXAMPLES)(simulate)
 app.command("info", epilog=INFO_EXAMPLES)(info)
 app.command("convert", epilog=CONVERT_EXAMPLES)(convert)
 app.command("bench", epilog=BENCH_EXAMPLES)(bench)

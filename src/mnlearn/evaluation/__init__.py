@@ -25,12 +25,14 @@ from mnlearn.evaluation.metrics import (
     total_irregularity,
     weighted_tests,
 )
+from mnlearn.evaluation.summary import Evaluation, evaluate
 
 __all__ = [
     "KINDS",
     "Accuracy",
     "Confusion",
     "Enrichment",
+    "Evaluation",
     "SubgraphScore",
     "Triplet",
     "align",
@@ -38,6 +40,7 @@ __all__ = [
     "compare_edges",
     "enrichment",
     "ev_scores",
+    "evaluate",
     "f1",
     "hamming",
     "independence_accuracy",

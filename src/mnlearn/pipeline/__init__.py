@@ -1,5 +1,6 @@
 """From data to an answer in one call, and the only tables of names -> factories: tests, scores, methods."""
 
+from mnlearn.pipeline._comparing import MethodResult, compare
 from mnlearn.pipeline._learning import learn
 from mnlearn.pipeline._methods import DEFAULT_METHOD, METHODS, method_settings
 from mnlearn.pipeline._reading import Reading, load
@@ -14,10 +15,12 @@ __all__ = [
     "SCORES",
     "TESTS",
     "GraphScore",
+    "MethodResult",
     "Part",
     "Reading",
     "ScoreSettings",
     "TestSettings",
+    "compare",
     "learn",
     "load",
     "make_score",

@@ -2,6 +2,7 @@
 
 from mnlearn.simulate.bayesian_network import BayesianNetwork
 from mnlearn.simulate.bif import read_bif
+from mnlearn.simulate.catalogue import DISTRIBUTIONS, EXPRESSION, NETWORKS, Simulated, simulate
 from mnlearn.simulate.convergence import Convergence, judge_chains
 from mnlearn.simulate.elimination import as_bayesian_network, log_partition
 from mnlearn.simulate.example import Example, example, example_network
@@ -19,6 +20,9 @@ from mnlearn.simulate.pairwise import PairwiseNetwork, ising, sample_exact, stat
 from mnlearn.simulate.sampling import Sample, component_probabilities, sample
 
 __all__ = [
+    "DISTRIBUTIONS",
+    "EXPRESSION",
+    "NETWORKS",
     "BayesianNetwork",
     "Convergence",
     "Example",
@@ -29,6 +33,7 @@ __all__ = [
     "GibbsPlan",
     "PairwiseNetwork",
     "Sample",
+    "Simulated",
     "agreement_factors",
     "as_bayesian_network",
     "component_probabilities",
@@ -44,6 +49,7 @@ __all__ = [
     "sample",
     "sample_exact",
     "sample_gibbs",
+    "simulate",
     "sparse_gaussian",
     "state_probabilities",
     "uniform_factors",

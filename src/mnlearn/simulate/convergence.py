@@ -16,7 +16,8 @@ from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import FloatArray
 
-LARGEST_R_HAT = 1.05  # above it the chains still tell different stories
+LARGEST_R_HAT = 1.05  # above it the chains still tell different stories, unless there are too few rows to tell
+_FALSE_ALARM = 0.01  # how often chains that have converged may be said not to have
 _BLOCK = 16  # statistics at a time: 16 × 100,000 draws are 13 megabytes
 
 
@@ -34,22 +35,27 @@ class Convergence:
         The edge, or the single variable, with the largest R-hat.
     n_rows
         How many rows there are.
+    limit
+        The largest R-hat that is taken for chance: 1.05, or with few rows what the largest of so many statistics would
+        reach in one of a hundred runs of independent rows.
     """
 
     r_hat: float
     effective_rows: float
     worst: Edge | tuple[int]
     n_rows: int
+    limit: float = LARGEST_R_HAT
 
     @property
     def converged(self) -> bool:
-        """Whether no statistic has an R-hat above 1.05."""
-        return self.r_hat <= LARGEST_R_HAT
+        """Whether no statistic has an R-hat above the limit."""
+        return self.r_hat <= self.limit
 
     def __str__(self) -> str:
         verdict = "converged" if self.converged else "NOT converged; make burn_in and thin longer"
         return (
-            f"{verdict}: largest split R-hat {self.r_hat:.3f} (at {self.worst}), smallest effective sample size "
+            f"{verdict}: largest split R-hat {self.r_hat:.3f} (at {self.worst}, limit {self.limit:.3g}), smallest "
+            f"effective sample size "
             f"{self.effective_rows:.0f} of {self.n_rows} rows"
         )
 
@@ -86,7 +92,8 @@ def judge_chains(codes: NDArray[np.uint8], graph: Graph, n_chains: int) -> Conve
         sizes.append(effective_size(chains))
     r_hat, size = np.concatenate(r_hats), np.concatenate(sizes)
     worst = int(np.argmax(r_hat))
-    return Convergence(float(r_hat[worst]), float(size.min()), subjects[worst], draws * n_chains)
+    limit = max(LARGEST_R_HAT, _chance(len(subjects), 2 * n_chains, draws // 2))
+    return Convergence(float(r_hat[worst]), float(size.min()), subjects[worst], draws * n_chains, limit)
 
 
 def split_r_hat(chains: FloatArray) -> FloatArray:
@@ -122,6 +129,18 @@ def effective_size(chains: FloatArray) -> FloatArray:
     total = n_chains * n_draws
     # Chains that swing back and forth tell more than independent rows would; the cap is the one of that paper.
     return np.where(pooled > 0, np.minimum(total / np.maximum(tau, 1e-300), total * np.log10(total)), float(total))
+
+
+def _chance(n_statistics: int, n_halves: int, n_draws: int) -> float:
+    """What the largest R-hat of so many statistics reaches by chance in one of a hundred runs.
+
+    Of independent draws (k − 1) m B / W is nearly chi-square with k − 1 degrees of freedom for k halves of m draws, B
+    being the variance of their means; R-hat² is (m − 1) / m + B / W.
+    """
+    from scipy.special import chdtri
+
+    tail = float(chdtri(n_halves - 1, _FALSE_ALARM / n_statistics))
+    return float(np.sqrt(1 + (tail / (n_halves - 1) - 1) / n_draws))
 
 
 def _autocovariances(chains: FloatArray) -> FloatArray:

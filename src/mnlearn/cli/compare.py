@@ -1,0 +1,88 @@
+"""`mnlearn compare`: several methods on the same data, each against the true graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mnlearn.cli import _options as options
+from mnlearn.cli._output import note, show, show_json, simple_table
+from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
+from mnlearn.cli.ask import Bins, Discretize, Test
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mnlearn.pipeline import MethodResult
+
+EXAMPLES = """\b
+Examples:
+  mnlearn compare data.csv --truth data.truth.edges --methods gsmn*,gsimn,mpl
+  mnlearn compare data.csv --truth truth.graphml --methods gsimn,pc --alpha 0.01 --json
+"""
+
+Truth = Annotated[str, typer.Option(metavar="FILE", help="The true graph, over the columns of DATA.")]
+Methods = Annotated[str, typer.Option(metavar="A,B,C", help="Methods by name, as mnlearn learn --method has them.")]
+Alpha = Annotated[float | None, typer.Option(metavar="A", help="The level of the tests; 0.05 by default.")]
+
+
+def compare(
+    data: options.Data,
+    *,
+    truth: Truth,
+    methods: Methods,
+    test: Test = None,
+    alpha: Alpha = None,
+    discretize: Discretize = None,
+    bins: Bins = None,
+    missing: options.Missing = None,
+    missing_value: options.MissingValue = None,
+    categorical: options.Categorical = None,
+    continuous: options.Continuous = None,
+    repeats: options.Repeats = None,
+    delimiter: options.Delimiter = None,
+    jobs: options.Jobs = None,
+    as_json: options.AsJson = False,
+    _debug: options.Debug = False,
+) -> None:
+    """Learn from DATA by several methods, and hold each network against the true one.
+
+    --test and --alpha are for the methods that ask independence tests. A method that does not fit the data says why;
+    the others go on.
+    """
+    from mnlearn import pipeline
+
+    how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
+    reading: pipeline.Reading = {"levels": None, "missing": "error", **how}
+    if missing is not None:
+        reading["missing"] = missing  # type: ignore[typeddict-item]
+    dataset = pipeline.load(data, None, reading, discretize, bins)  # type: ignore[arg-type]
+    named = [name.strip() for name in methods.split(",") if name.strip()]
+    with watched() as monitor:
+        found = pipeline.compare(dataset, truth, named, test=test, alpha=alpha, n_jobs=jobs, monitor=monitor)
+    if as_json:
+        size = {"rows": dataset.n_rows, "variables": dataset.n_variables}
+        show_json({"data": data, "truth": truth, **size, "methods": [line.to_dict() for line in found]})
+    else:
+        _show(found)
+    if monitor.interrupted:
+        note("interrupted: methods that were not run are missing, and the last one may not have ended")
+        raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _show(found: Sequence[MethodResult]) -> None:
+    """One line per method."""
+    headings = ("edges", "Hamming", "too many", "missing", "precision", "recall", "F", "tests", "CPU s")
+    table = simple_table("method", *headings, numbers=headings)
+    for line in found:
+        if line.learned is None or line.edges is None:
+            table.add_row(line.method, *["-"] * len(headings))
+            note(f"{line.method}: {line.refusal}")
+            continue
+        edges, asked = line.edges, line.learned.cost.get("asked")
+        rates = (f"{edges.precision:.3f}", f"{edges.recall:.3f}", f"{edges.f1:.3f}")
+        errors = (str(edges.hamming), str(edges.false_positives), str(edges.false_negatives))
+        tests = "" if asked is None else f"{asked:,.0f}"
+        table.add_row(line.method, str(line.learned.graph.n_edges), *errors, *rates, tests, f"{line.seconds:.2f}")
+    show(table)

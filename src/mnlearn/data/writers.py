@@ -1,0 +1,104 @@
+"""A data set in a file: CSV or Parquet, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.errors import FileError, InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DATA_EXTENSIONS = (".csv", ".tsv", ".parquet")
+
+
+def write_data(dataset: Dataset, path: str | os.PathLike[str]) -> None:
+    """Write a data set with its labels to a file that `mnlearn.data.read` reads.
+
+    Parameters
+    ----------
+    dataset
+        What to write. One whose rows have repeats is refused: expand them first.
+    path
+        The file; .csv, .tsv or .parquet. One that is there is replaced.
+
+    Raises
+    ------
+    FileError
+        If the extension is none of these, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> write_data(Dataset.from_codes([[0, 1], [1, 1]], names=["a", "b"]), f"{folder}/rows.csv")
+    >>> Path(folder, "rows.csv").read_text().split()
+    ['a,b', '0,1', '1,1']
+    """
+    check_data_path(path)
+    if dataset.repeats is not None:
+        raise InputError("dataset must hold every row by itself to be written; got repeats. Expand them first.")
+    target = Path(path).resolve()
+    temporary = target.with_name(f".mnlearn-{os.getpid()}-{threading.get_ident()}.tmp")
+    try:
+        try:
+            _write_table(_table(dataset), temporary, target.suffix.lower())
+            os.replace(temporary, target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise FileError(f"{os.fspath(path)!r} cannot be written: {reason}. Name another file.") from error
+
+
+def check_data_path(path: str | os.PathLike[str]) -> None:
+    """Refuse a file that could not be written, before there is anything to write."""
+    if Path(path).suffix.lower() not in DATA_EXTENSIONS:
+        raise FileError(f"path must end in {', '.join(DATA_EXTENSIONS)}; got {os.fspath(path)!r}. Rename it.")
+    if not Path(path).resolve().parent.is_dir():
+        raise FileError(f"path must be in an existing folder; there is no {str(Path(path).parent)!r}. Create it first.")
+
+
+def _table(dataset: Dataset) -> pa.Table:
+    """Numbers as they are, codes as their labels."""
+    import pyarrow as pa
+
+    arrays = []
+    for column, labels in zip(dataset.columns, dataset.levels, strict=True):
+        values: Any = column if labels is None else _labelled(labels, column)
+        arrays.append(pa.array(values))
+    return pa.Table.from_arrays(arrays, names=list(dataset.names))
+
+
+def _labelled(labels: tuple[Any, ...], codes: Any) -> Any:
+    """The label of every code; labels of more than one kind become text."""
+    plain = labels if len({type(label) for label in labels}) == 1 else tuple(map(str, labels))
+    named = np.array(plain)
+    return named[codes] if named.dtype != object else np.array(tuple(map(str, labels)))[codes]
+
+
+def _write_table(table: pa.Table, path: Path, extension: str) -> None:
+    """The table in the format of its extension."""
+    if extension == ".parquet":
+        from pyarrow import parquet
+
+        parquet.write_table(table, path)
+        return
+    _write_delimited(table, path, "\t" if extension == ".tsv" else ",")
+
+
+def _write_delimited(table: pa.Table, path: Path, delimiter: str) -> None:
+    """Text, quoted where it must be."""
+    import csv
+
+    columns = [column.to_pylist() for column in table.columns]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(table.column_names)
+        writer.writerows(zip(*columns, strict=True))

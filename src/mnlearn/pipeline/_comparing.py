@@ -1,0 +1,124 @@
+"""Several methods on the same data, side by side."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from time import process_time
+from typing import Any, NamedTuple
+
+from mnlearn.data import Dataset
+from mnlearn.errors import InputError, unknown_name
+from mnlearn.evaluation.metrics import Confusion, align, compare_edges
+from mnlearn.graphs import NamedGraph, read_graph
+from mnlearn.graphs.graph import Graph
+from mnlearn.output.learned import Learned
+from mnlearn.pipeline._learning import learn
+from mnlearn.pipeline._methods import METHODS
+from mnlearn.protocols import SILENT, Monitor
+
+
+class MethodResult(NamedTuple):
+    """What one method made of the data; without a network when it refused them, and then `refusal` says why."""
+
+    method: str
+    learned: Learned | None
+    edges: Confusion | None
+    seconds: float  # of processor time
+    refusal: str | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """One line of `mnlearn compare --json`."""
+        if self.learned is None or self.edges is None:
+            return {"method": self.method, "error": self.refusal}
+        found, cost = self.edges, self.learned.cost
+        return {
+            "method": self.method,
+            "edges": self.learned.graph.n_edges,
+            "hamming": found.hamming,
+            "fp": found.false_positives,
+            "fn": found.false_negatives,
+            "precision": found.precision,
+            "recall": found.recall,
+            "f1": found.f1,
+            "normalized_hamming": found.normalized_hamming,
+            "cost": dict(cost),
+            "converged": self.learned.converged,
+            "seconds": self.seconds,
+        }
+
+
+def compare(
+    data: Dataset,
+    truth: NamedGraph | str | os.PathLike[str],
+    methods: Sequence[str],
+    *,
+    test: str | None = None,
+    alpha: float | None = None,
+    n_jobs: int | None = None,
+    monitor: Monitor = SILENT,
+) -> list[MethodResult]:
+    """Learn by several methods and hold each network against the true one.
+
+    Parameters
+    ----------
+    data
+        As `mnlearn.data.read` gives it.
+    truth
+        The true graph over the same names, or a file with it.
+    methods
+        Names of `METHODS`, each once.
+    test, alpha
+        For those that ask independence tests; the others have no use for them.
+    n_jobs
+        How many threads may count.
+    monitor
+        Hears the progress of each method in turn, and may stop.
+
+    Returns
+    -------
+    list of MethodResult
+        In the order of `methods`. A method that does not fit the data says so and the others go on.
+
+    Examples
+    --------
+    >>> from mnlearn.simulate import simulate
+    >>> drawn = simulate("path:n=5", "odds:theta=2.5", n_rows=2000, seed=1)
+    >>> [(line.method, line.edges.hamming) for line in compare(drawn.data, drawn.truth, ["gsmn", "mpl"])]
+    [('gsmn', 0), ('mpl', 0)]
+    """
+    known = truth if isinstance(truth, NamedGraph) else read_graph(truth)
+    _check_methods(methods)
+    align(NamedGraph(Graph.empty(data.n_variables), data.names), known)
+    of_test = {name: value for name, value in (("test", test), ("alpha", alpha)) if value is not None}
+    found = []
+    for method in methods:
+        if monitor.cancelled():
+            break
+        settings: dict[str, Any] = {"n_jobs": n_jobs, "monitor": monitor}
+        settings |= of_test if METHODS[method].judge == "test" else {}
+        found.append(_result(data, known, method, settings))
+    return found
+
+
+def _result(data: Dataset, truth: NamedGraph, method: str, settings: dict[str, Any]) -> MethodResult:
+    """What one method makes of the data, or why it does not take them."""
+    start = process_time()
+    try:
+        learned = learn(data, method, **settings)
+    except InputError as error:
+        return MethodResult(method, None, None, process_time() - start, str(error))
+    seconds = process_time() - start
+    found, true = align(NamedGraph(learned.graph, learned.names), truth)
+    return MethodResult(method, learned, compare_edges(found, true), seconds)
+
+
+def _check_methods(methods: Sequence[str]) -> None:
+    """At least one, each known, none twice."""
+    for place, method in enumerate(methods):
+        if method not in METHODS:
+            raise unknown_name("method", method, METHODS, shown=30)
+        if method in methods[:place]:
+            raise InputError(f"methods must be named once each; got {method!r} twice. Drop one.")
+    if not methods:
+        raise InputError(f"methods must name at least one method; got none. Known: {', '.join(METHODS)}.")

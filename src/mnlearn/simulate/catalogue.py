@@ -1,0 +1,298 @@
+"""Networks and distributions by name: what `mnlearn simulate` understands.
+
+A name may carry settings after a colon: `random:n=50,degree=4`, `grid:rows=4,columns=5`, `ising:coupling=0.4`. What is
+left out has the default that the tables below show.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mnlearn.data import Dataset
+from mnlearn.errors import InputError, unknown_name, whole_number
+from mnlearn.graphs import (
+    NamedGraph,
+    barabasi_albert,
+    clique_chain,
+    cycle,
+    erdos_renyi,
+    grid,
+    hubs,
+    path,
+    random_graph,
+    random_tree,
+    read_graph,
+    six_node_structures,
+    sixteen_node_replicas,
+    star,
+)
+from mnlearn.graphs.graph import Graph
+from mnlearn.simulate.bif import read_bif
+from mnlearn.simulate.expression import random_expression_network
+from mnlearn.simulate.factors import FactorNetwork, agreement_factors, random_pairwise_factors, uniform_factors
+from mnlearn.simulate.gaussian import GaussianNetwork, continuous_dataset, equal_partial_correlations, sparse_gaussian
+from mnlearn.simulate.gibbs import USUAL_PLAN, GibbsPlan
+from mnlearn.simulate.pairwise import PairwiseNetwork, ising, with_log_odds
+from mnlearn.simulate.sampling import Method, sample
+
+Rng = np.random.Generator
+
+
+class Shape(NamedTuple):
+    """A graph by name: what it is, its settings with their defaults, and how it is made from them and a generator."""
+
+    title: str
+    settings: Mapping[str, Any]
+    make: Callable[..., Graph]
+
+
+class Law(NamedTuple):
+    """A distribution on a graph by name: what it is, its settings with their defaults, and how it is made."""
+
+    title: str
+    settings: Mapping[str, Any]
+    make: Callable[..., FactorNetwork | PairwiseNetwork | GaussianNetwork]
+
+
+NETWORKS: Mapping[str, Shape] = {
+    "random": Shape("average degree", {"n": 20, "degree": 2.0}, lambda rng, n, degree: random_graph(n, degree, rng)),
+    "erdos-renyi": Shape("each pair by chance", {"n": 20, "p": 0.1}, lambda rng, n, p: erdos_renyi(n, p, rng)),
+    "scale-free": Shape("Barabasi-Albert", {"n": 20, "links": 1}, lambda rng, n, links: barabasi_albert(n, links, rng)),
+    "tree": Shape("a random tree", {"n": 20}, lambda rng, n: random_tree(n, rng)),
+    "path": Shape("a chain", {"n": 20}, lambda _, n: path(n)),
+    "cycle": Shape("a ring", {"n": 20}, lambda _, n: cycle(n)),
+    "star": Shape("one hub", {"n": 20}, lambda _, n: star(n)),
+    "hubs": Shape("hubs with leaves", {"hubs": 2, "leaves": 7}, lambda _, hubs_, leaves: hubs(hubs_, leaves)),
+    "grid": Shape(
+        "a lattice",
+        {"rows": 4, "columns": 4, "periodic": False},
+        lambda _, rows, columns, periodic: grid(rows, columns, periodic=periodic),
+    ),
+    "cliques": Shape(
+        "cliques in a row",
+        {"n": 16, "size": 3, "overlap": 1},
+        lambda _, n, size, overlap: clique_chain(n, size, overlap),
+    ),
+    "six": Shape("a structure of BJP18, 1 to 6", {"model": 1}, lambda _, model: _six(model)),
+    "sixteen": Shape("the components of MPL17", {"n": 64}, lambda _, n: sixteen_node_replicas(n)),
+}
+"""Every network that has a name. A file with a graph, or with a Bayesian network (.bif), may take its place."""
+
+DISTRIBUTIONS: Mapping[str, Law] = {
+    "uniform": Law(
+        "uniform(0,1) factors on maximal cliques",
+        {"states": 2},
+        lambda graph, rng, states: uniform_factors(graph, rng, cards=states),
+    ),
+    "odds": Law(
+        "binary, a given log odds ratio per edge",
+        {"theta": 1.5, "signs": "same", "fields": 0.0},
+        lambda graph, rng, theta, signs, fields: with_log_odds(graph, theta, rng, signs=signs, fields=fields),
+    ),
+    "ising": Law(
+        "Ising, couplings mixed, normal or equal",
+        {"coupling": 0.4, "law": "mixed"},
+        lambda graph, rng, coupling, law: ising(graph, coupling, rng, law=law),
+    ),
+    "potts": Law(
+        "agreement of any number of states",
+        {"theta": 1.5, "states": 3},
+        lambda graph, _, theta, states: agreement_factors(graph, theta, cards=states),
+    ),
+    "tables": Law(
+        "random pairwise tables",
+        {"strength": 1.0, "states": 3, "fields": 0.0},
+        lambda graph, rng, strength, states, fields: random_pairwise_factors(
+            graph, strength, rng, cards=states, fields=fields
+        ),
+    ),
+    "gaussian": Law(
+        "normal, edges of random strength",
+        {"weakest": 0.3, "strongest": 0.8, "signs": "mixed"},
+        lambda graph, rng, weakest, strongest, signs: sparse_gaussian(
+            graph, rng, weakest=weakest, strongest=strongest, signs=signs
+        ),
+    ),
+    "partial": Law(
+        "normal, the same partial correlation per edge",
+        {"correlation": 0.2},
+        lambda graph, _, correlation: equal_partial_correlations(graph, correlation),
+    ),
+}
+"""Every distribution that can be put on a graph."""
+
+EXPRESSION: Mapping[str, Any] = {"genes": 50, "proteins": False, "spread": 0.5, "noise": 0.0, "perturb": "all"}
+"""The settings of the network `expression`, which brings its own distribution."""
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """Rows, the network behind them, and how they were drawn.
+
+    Attributes
+    ----------
+    data
+        The rows.
+    truth
+        The true graph, with the names of the data.
+    notes
+        How the rows were drawn, in words; for Gibbs chains with what they say about their convergence.
+    converged
+        False when Gibbs chains did not agree; exact rows have nothing to converge.
+    """
+
+    data: Dataset
+    truth: NamedGraph
+    notes: str
+    converged: bool = field(default=True)
+
+
+def simulate(
+    network: str | os.PathLike[str],
+    distribution: str | None = None,
+    *,
+    n_rows: int,
+    seed: int,
+    method: Method = "auto",
+    plan: GibbsPlan = USUAL_PLAN,
+) -> Simulated:
+    """Draw data from a network by name.
+
+    Parameters
+    ----------
+    network
+        A name of `NETWORKS` with its settings, `expression` with those of `EXPRESSION`, or a file: a graph, or a
+        Bayesian network (.bif, .bif.gz).
+    distribution
+        A name of `DISTRIBUTIONS` with its settings; uniform when left out. Expression data and Bayesian networks have
+        their own.
+    n_rows
+        How many rows, at least 1.
+    seed
+        At least 0. The graph, the parameters and the rows are drawn from three streams of it, so that more rows of the
+        same seed come from the same distribution.
+    method, plan
+        As for `mnlearn.simulate.sample`.
+
+    Examples
+    --------
+    >>> drawn = simulate("grid:rows=3,columns=3", "ising:coupling=0.3", n_rows=100, seed=1)
+    >>> drawn.data.n_rows, drawn.truth.graph.n_edges, drawn.notes
+    (100, 12, 'exact, by elimination')
+    """
+    whole_number("n_rows", n_rows, least=1, way_out="Ask for at least one row.")
+    of_seed = whole_number("seed", seed, least=0, way_out="The same seed gives the same data.")
+    shape_rng, law_rng, row_rng = (np.random.default_rng([of_seed, stream]) for stream in range(3))
+    name, settings = _parsed(os.fspath(network))
+    if name == "expression" or _is_bayesian(network):
+        _refuse_distribution(distribution, network)
+        if name == "expression":
+            return _expression(_settings(name, EXPRESSION, settings), n_rows, shape_rng, row_rng)
+        directed = read_bif(network)
+        truth = NamedGraph(directed.moral_graph(), directed.names)
+        return Simulated(directed.sample(n_rows, row_rng), truth, "exact, forward through the Bayesian network")
+    truth = _graph(network, name, settings, shape_rng)
+    law_name, law_settings = _parsed(distribution or "uniform")
+    if law_name not in DISTRIBUTIONS:
+        raise unknown_name("distribution", law_name, DISTRIBUTIONS)
+    law = DISTRIBUTIONS[law_name]
+    model = law.make(truth.graph, law_rng, *_settings(law_name, law.settings, law_settings).values())
+    if isinstance(model, GaussianNetwork):
+        return Simulated(model.dataset(n_rows, row_rng, truth.names), truth, "exact, normal")
+    drawn = sample(model, n_rows, row_rng, method=method, plan=plan)
+    notes = "exact, by elimination" if drawn.method == "eliminate" else "exact, by enumeration"
+    if drawn.method == "gibbs":
+        notes = f"Gibbs chains, {drawn.convergence or 'too few rows to judge convergence'}"
+    agreed = drawn.convergence is None or drawn.convergence.converged
+    return Simulated(drawn.dataset(truth.names), truth, notes, agreed)
+
+
+def _graph(network: str | os.PathLike[str], name: str, settings: Mapping[str, str], rng: Rng) -> NamedGraph:
+    """A graph by name, or from a file."""
+    if name in NETWORKS:
+        shape = NETWORKS[name]
+        graph = shape.make(rng, *_settings(name, shape.settings, settings).values())
+        return NamedGraph(graph, tuple(f"x{x}" for x in range(graph.n_variables)))
+    if Path(network).suffix or Path(network).exists():
+        return read_graph(network)
+    raise unknown_name("network", name, [*NETWORKS, "expression"], shown=20)
+
+
+def _expression(settings: Mapping[str, Any], n_rows: int, shape_rng: Rng, row_rng: Rng) -> Simulated:
+    """Expression data, named after genes and what was measured of them."""
+    network = random_expression_network(settings["genes"], shape_rng)
+    how = {name: settings[name] for name in ("spread", "noise", "perturb", "proteins")}
+    rows = network.sample(n_rows, row_rng, **how)
+    names = [f"G{i + 1}" for i in range(network.n_genes)]
+    names += [f"P{i + 1}" for i in range(network.n_genes)] if settings["proteins"] else []
+    truth = NamedGraph(network.graph(proteins=settings["proteins"]), tuple(names))
+    return Simulated(continuous_dataset(rows, names), truth, "steady states of differential equations")
+
+
+def _parsed(words: str) -> tuple[str, dict[str, str]]:
+    """A name, and the settings after its colon as they were written."""
+    name, colon, rest = words.partition(":")
+    settings: dict[str, str] = {}
+    for pair in filter(None, rest.split(",")) if colon and name in _known() else ():
+        key, sign, value = pair.partition("=")
+        if not sign or not value or key.strip() in settings:
+            raise InputError(f"settings of {name} must be written key=value, each once; got {pair!r} in {words!r}.")
+        settings[key.strip()] = value.strip()
+    return (name, settings) if name in _known() else (words, {})
+
+
+def _known() -> set[str]:
+    """Every name that may carry settings."""
+    return {*NETWORKS, *DISTRIBUTIONS, "expression"}
+
+
+def _settings(name: str, defaults: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
+    """The defaults with what was given in their place, each of the type of its default."""
+    found = dict(defaults)
+    for key, text in given.items():
+        if key not in defaults:
+            raise unknown_name(f"setting of {name}", key, defaults)
+        found[key] = _value(f"{key} of {name}", text, defaults[key])
+    return found
+
+
+def _value(what: str, text: str, default: Any) -> Any:
+    """A written value as the type of its default."""
+    if isinstance(default, str):
+        return text
+    if isinstance(default, bool):
+        if text.lower() not in ("true", "false"):
+            raise InputError(f"{what} must be true or false; got {text!r}.")
+        return text.lower() == "true"
+    kind = type(default)
+    try:
+        return kind(text)
+    except ValueError:
+        raise InputError(f"{what} must be a{'n integer' if kind is int else ' number'}; got {text!r}.") from None
+
+
+def _is_bayesian(network: str | os.PathLike[str]) -> bool:
+    """Whether a name is that of a file with a Bayesian network."""
+    return os.fspath(network).lower().endswith((".bif", ".bif.gz"))
+
+
+def _refuse_distribution(distribution: str | None, network: str | os.PathLike[str]) -> None:
+    """What brings its own distribution takes no other."""
+    if distribution is not None:
+        raise InputError(
+            f"distribution is for graphs; {os.fspath(network)!r} has its own, got {distribution!r} beside it. Drop it."
+        )
+
+
+def _six(model: int) -> Graph:
+    """One of the six-node structures, counted from 1."""
+    structures = six_node_structures()
+    if not 1 <= model <= len(structures):
+        raise InputError(f"model of six must be from 1 to {len(structures)}; got {model}.")
+    return structures[model - 1]

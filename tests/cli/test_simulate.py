@@ -1,0 +1,141 @@
+"""`mnlearn simulate`, `evaluate` and `compare`: from a network to a verdict on what was learned."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnlearn.data import read
+from mnlearn.graphs import Graph, read_graph, write_graph
+
+
+def test_data_and_truth_are_written_and_told(run: Any, tmp_path: Path) -> None:
+    out = tmp_path / "rows.csv"
+    done = run("simulate", "path:n=5", "--rows", 40, "--seed", 3, "--out", out)
+    assert (done.code, done.err) == (0, "")
+    truth = tmp_path / "rows.truth.edges"
+    assert done.out == (
+        f"{out}: 40 rows of 5 variables, exact, by elimination\n{truth}: the network behind them, 4 edges\n"
+    )
+    assert read(out).n_rows == 40
+    assert read_graph(truth).graph.n_edges == 4
+    first = out.read_bytes()
+    run("simulate", "path:n=5", "--rows", 40, "--seed", 3, "--out", out)
+    assert out.read_bytes() == first
+    run("simulate", "path:n=5", "--rows", 40, "--seed", 4, "--out", out)
+    assert out.read_bytes() != first
+
+
+def test_json_and_gibbs(run: Any, tmp_path: Path) -> None:
+    out, truth = tmp_path / "rows.parquet", tmp_path / "t.graphml"
+    words = ("--sampler", "gibbs", "--chains", 2, "--burn-in", 50, "--thin", 2, "--truth", truth, "--json")
+    told = run("simulate", "grid", "--distribution", "ising:coupling=0.2", "--out", out, *words).document()
+    assert told["files"] == {"data": str(out), "truth": str(truth)}
+    assert (told["rows"], told["variables"], told["edges"], told["seed"], told["converged"]) == (1000, 16, 24, 1, True)
+    assert told["drawn"].startswith("Gibbs chains, converged: largest split R-hat 1.0")
+    assert read_graph(truth).graph.n_variables == read(out).n_variables == 16
+
+
+def test_rows_that_may_be_wrong_are_noted(run: Any, tmp_path: Path) -> None:
+    words = ("--sampler", "gibbs", "--burn-in", 5, "--thin", 1, "--rows", 400, "--out", tmp_path / "r.csv")
+    done = run("simulate", "grid", "--distribution", "ising:coupling=3,law=equal", *words)
+    assert done.code == 0
+    assert done.err.startswith("note: the rows may not follow the distribution: Gibbs chains, NOT converged")
+
+
+def test_the_list_has_every_name(run: Any) -> None:
+    told = run("simulate", "--list", "--json").document()
+    assert {"random", "grid", "expression"} <= set(told["networks"])
+    assert told["distributions"]["odds"]["settings"] == {"theta": 1.5, "signs": "same", "fields": 0.0}
+    shown = run("simulate", "--list").out
+    assert all(name in shown for kind in told.values() for name in kind)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("simulate",), "NETWORK must be given"),
+        (("simulate", "ring"), "network 'ring' does not exist"),
+        (("simulate", "path", "--rows", "0"), "at least 1; got 0"),
+        (("simulate", "path", "--seed", "-1"), "at least 0; got -1"),
+        (("simulate", "path", "--out", "rows.xls"), "must end in .csv, .tsv, .parquet"),
+        (("simulate", "path", "--truth", "graph.png"), "must end in a known extension"),
+        (("simulate", "path", "--sampler", "magic"), "method 'magic' does not exist"),
+        (("simulate", "path", "--chains", "1"), "chains must be a whole number, at least 2"),
+        (("simulate", "broken.bif"), "broken.bif"),
+    ],
+)
+def test_bad_wishes_write_nothing(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert message in run(*words).refusal()
+    assert not list(tmp_path.iterdir())
+
+
+def test_evaluate_prints_every_measure(run: Any, tmp_path: Path) -> None:
+    learned, truth = tmp_path / "learned.graphml", tmp_path / "truth.edges"
+    write_graph(truth, Graph(4, [(0, 1), (0, 2), (1, 2), (2, 3)]), ["a", "b", "c", "d"])
+    write_graph(learned, Graph(4, [(3, 2), (2, 0), (3, 1)]), ["d", "b", "c", "a"])  # a-c, c-d, a-b by name
+    told = run("evaluate", learned, truth, "--json").document()
+    assert {k: told[k] for k in ("hamming", "fp", "fn", "precision", "recall")} == {
+        "hamming": 1,
+        "fp": 0,
+        "fn": 1,
+        "precision": 1.0,
+        "recall": 0.75,
+    }
+    assert told["f1"] == pytest.approx(6 / 7)
+    assert told["normalized_hamming"] == pytest.approx(1 / 6)
+    assert told["ev"]["3C"] == {"e": pytest.approx(0.8), "v": 1.0, "subgraphs": 1}
+    assert told["ev"]["4C"] == {"e": None, "v": None, "subgraphs": 0}
+    assert set(run("evaluate", learned, truth, "--kinds", "1N", "--json").document()["ev"]) == {"1N"}
+    shown = run("evaluate", learned, truth).out
+    assert "Hamming distance 1 (0 too many, 1 missing), 0.1667 of all pairs" in shown
+    assert "precision 1, recall 0.75, F 0.8571" in shown
+    assert "subgraphs" not in run("evaluate", learned, truth, "--kinds", "none").out
+
+
+def test_evaluate_refuses_other_variables(run: Any, tmp_path: Path) -> None:
+    one, other = tmp_path / "one.edges", tmp_path / "other.edges"
+    write_graph(one, Graph(2, [(0, 1)]), ["a", "b"])
+    write_graph(other, Graph(2, [(0, 1)]), ["a", "c"])
+    assert (
+        "learned and truth must have the same variables; only the learned graph has 'b'"
+        in run("evaluate", one, other).refusal()
+    )
+    assert "kind of subgraph '9C' does not exist" in run("evaluate", one, one, "--kinds", "9C").refusal()
+    assert "cannot be read" in run("evaluate", one, tmp_path / "none.edges").refusal()
+
+
+def test_compare_runs_every_method(run: Any, tmp_path: Path) -> None:
+    out, truth = tmp_path / "rows.csv", tmp_path / "rows.truth.edges"
+    run("simulate", "path:n=8", "--distribution", "odds:theta=2.5", "--rows", 3000, "--out", out)
+    words = ("compare", out, "--truth", truth, "--methods", "gsmn*,mpl,exhaustive", "--alpha", 0.001)
+    told = run(*words, "--json").document()
+    assert (told["rows"], told["variables"]) == (3000, 8)
+    gsmn, mpl, exhaustive = told["methods"]
+    assert (gsmn["method"], gsmn["hamming"], gsmn["f1"]) == ("gsmn*", 0, 1.0)
+    assert (mpl["method"], mpl["fp"] + mpl["fn"]) == ("mpl", mpl["hamming"])
+    assert gsmn["cost"]["asked"] > 0
+    assert gsmn["seconds"] >= 0
+    assert exhaustive["method"] == "exhaustive"
+    assert "exhaustive search must have at most 21 undecided pairs" in exhaustive["error"]
+    shown = run(*words)
+    assert [line.split()[0] for line in shown.out.splitlines() if line.strip()][2:] == ["gsmn*", "mpl", "exhaustive"]
+    assert shown.err.startswith("note: exhaustive: exhaustive search must have")
+    assert json.dumps(told)
+
+
+def test_compare_refuses_before_it_learns(run: Any, tmp_path: Path) -> None:
+    out, truth = tmp_path / "rows.csv", tmp_path / "rows.truth.edges"
+    run("simulate", "path:n=4", "--rows", 50, "--out", out)
+    assert "method 'magic' does not exist" in run("compare", out, "--truth", truth, "--methods", "pc,magic").refusal()
+    assert "named once each; got 'pc' twice" in run("compare", out, "--truth", truth, "--methods", "pc,pc").refusal()
+    assert "at least one method" in run("compare", out, "--truth", truth, "--methods", ",").refusal()
+    other = tmp_path / "other.edges"
+    write_graph(other, Graph(2), ["x0", "y"])
+    assert "must have the same variables" in run("compare", out, "--truth", other, "--methods", "pc").refusal()

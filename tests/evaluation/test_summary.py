@@ -1,0 +1,32 @@
+"""One record for all measures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mnlearn.errors import InputError
+from mnlearn.evaluation import compare_edges, ev_scores, evaluate
+from mnlearn.graphs import NamedGraph, cycle, path, write_graph
+
+
+def test_it_holds_what_the_single_measures_say(tmp_path: Path) -> None:
+    found = evaluate(path(5), cycle(5))
+    assert found.edges == compare_edges(path(5), cycle(5))
+    assert found.ev == ev_scores(path(5), cycle(5))
+    assert (found.variables, found.learned_edges, found.true_edges) == (5, 4, 5)
+    assert evaluate(path(5), cycle(5), kinds=[]).ev == {}
+    names = tuple("abcde")
+    write_graph(tmp_path / "learned.edges", path(5), names)
+    assert evaluate(tmp_path / "learned.edges", NamedGraph(cycle(5), names)) == found
+    document = found.to_dict()
+    keys = {"hamming", "fp", "fn", "precision", "recall", "f1", "normalized_hamming", "ev"}
+    assert keys <= set(document)
+
+
+def test_bad_input_is_refused_by_name() -> None:
+    with pytest.raises(InputError, match="must both have names, or neither"):
+        evaluate(path(2), NamedGraph(path(2), ("a", "b")))
+    with pytest.raises(InputError, match="learned must be a Graph, a NamedGraph or a file; got a int"):
+        evaluate(3, path(2))
