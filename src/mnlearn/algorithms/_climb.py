@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mnlearn.algorithms.hillclimb import HillClimb
 
 TOLERANCE, RELATIVE = 1e-9, 1e-12
-"""An improvement is more than this, in natural-log units and of the score: less is rounding, and could go in circles."""
+"""An improvement is more than this, in natural-log units and of the score: less is rounding, and may go in circles."""
 
 
 class Step(NamedTuple):
