@@ -181,7 +181,7 @@ def test_other_forms() -> None:
         (
             {"score": "mpl"},
             mn.InputError,
-            r"score is for methods that weigh whole graphs \(.*exhaustive.*\); gsimn asks",
+            r"score is for methods that weigh whole graphs \(.*exhaustive.*\); gsimn does not",
         ),
         (
             {"method": "exhaustive", "test": "g2"},

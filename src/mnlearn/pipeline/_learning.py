@@ -103,23 +103,26 @@ def learn(
     }
     dataset = load(data, columns, reading, discretize, bins)
     learner, told = _by_index(learner, chosen, known, dataset)
-    name, judge = _judge(chosen, dataset, n_jobs)
+    named, judge = _judge(chosen, dataset, n_jobs)
     if method is None:
-        _log.info("no method was named: using %s with the test %s", chosen.method, name)
+        _log.info("no method was named: using %s with the test %s", chosen.method, named["test"])
     found = learner.learn(judge, monitor)
     asked = {"columns": columns, **reading, "discretize": discretize, "bins": bins}
     said = {option: value for option, value in asked.items() if value and value != "error"}
-    described = {"method": chosen.method, chosen.named.judge: name, **chosen.of_judge, **found.settings, **told, **said}
+    described = {"method": chosen.method, **named, **chosen.of_judge, **found.settings, **told, **said}
     return Learned(chosen.method, dataset.names, replace(found, settings=described))
 
 
-def _judge(chosen: Plan, dataset: Dataset, n_jobs: int | None) -> tuple[str, Any]:
-    """The judge that the method meets, and its name."""
+def _judge(chosen: Plan, dataset: Dataset, n_jobs: int | None) -> tuple[dict[str, str], Any]:
+    """The judge that the method meets, and what it is called, if it has a name."""
+    settings = cast(Any, chosen.of_judge)
+    if chosen.named.make_judge is not None:
+        return {}, chosen.named.make_judge(dataset, **settings)
     if chosen.named.judge == "score":
-        name = cast(str, chosen.judge)
-        return name, make_score(name, dataset, n_jobs=n_jobs, **cast(Any, chosen.of_judge))
-    test = make_test(chosen.judge, dataset, n_jobs=n_jobs, **cast(Any, chosen.of_judge))
-    return test.name, test
+        score = cast(str, chosen.judge)
+        return {"score": score}, make_score(score, dataset, n_jobs=n_jobs, **settings)
+    test = make_test(chosen.judge, dataset, n_jobs=n_jobs, **settings)
+    return {"test": test.name}, test
 
 
 def _check_takes_constraints(method: str, known: Mapping[str, tuple[Sequence[str], ...]]) -> None:

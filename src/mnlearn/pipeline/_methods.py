@@ -26,9 +26,11 @@ class _NamedMethod(NamedTuple):
 
     title: str
     learner: Callable[..., Learner[Any]]
-    judge: Literal["test", "score"] = "test"
+    judge: Literal["test", "score", "own"] = "test"
     score: str | None = None  # the one it is about; or the one that is taken when none is named
     any_score: bool = False
+    make_judge: Callable[..., Any] | None = None  # of the method's own judge, from data
+    judge_settings: tuple[str, ...] = ()
 
 
 METHODS: Mapping[str, _NamedMethod] = {
@@ -77,7 +79,7 @@ def plan(method: str, test: str | None, score: str | None, settings: Mapping[str
     own, others = method_settings(method), _judge_settings(method, judge)
     for name in settings:
         if name not in own and name not in others:
-            kind = f"its score {judge}" if METHODS[method].judge == "score" else "a test"
+            kind = {"score": f"its score {judge}", "test": "a test", "own": "its judge"}[METHODS[method].judge]
             raise InputError(
                 f"{name} is no setting of the method {method}, which takes {', '.join(sorted(own))}, nor of {kind}: "
                 f"{', '.join(sorted(others))}. Drop {name}, or choose another method."
@@ -89,18 +91,18 @@ def plan(method: str, test: str | None, score: str | None, settings: Mapping[str
 def _judge_name(method: str, test: str | None, score: str | None) -> str | None:
     """The test or score to make; one that the method has no use for is refused."""
     named = METHODS[method]
-    if named.judge == "test":
-        if score is not None:
-            raise InputError(
-                f"score is for methods that weigh whole graphs ({_those('score')}); {method} asks independence "
-                f"tests. Drop score, or choose another method."
-            )
-        return test
-    if test is not None:
+    if score is not None and named.judge != "score":
         raise InputError(
-            f"test is for methods that ask independence tests ({_those('test')}); {method} weighs graphs by a score. "
-            f"Drop test, or choose another method."
+            f"score is for methods that weigh whole graphs ({_those('score')}); {method} does not. Drop score, or "
+            "choose another method."
         )
+    if test is not None and named.judge != "test":
+        raise InputError(
+            f"test is for methods that ask independence tests ({_those('test')}); {method} does not. Drop test, or "
+            "choose another method."
+        )
+    if named.judge != "score":
+        return test
     if score is not None and score not in SCORES:
         raise unknown_name("score", score, SCORES)
     if score not in (None, named.score) and not named.any_score:
@@ -113,9 +115,10 @@ def _judge_name(method: str, test: str | None, score: str | None) -> str | None:
 
 def _judge_settings(method: str, judge: str | None) -> tuple[str, ...]:
     """The names of the settings that the judge may have."""
-    if METHODS[method].judge == "score" and judge is not None:
+    named = METHODS[method]
+    if named.judge == "score" and judge is not None:
         return SCORES[judge].settings
-    return tuple(TestSettings.__annotations__)
+    return named.judge_settings if named.judge == "own" else tuple(TestSettings.__annotations__)
 
 
 def _those(judge: str) -> str:
