@@ -12,8 +12,11 @@ import pytest
 import mnlearn as mn
 from mnlearn.data import read
 from mnlearn.graphs import Graph, NamedGraph
+from mnlearn.independence import BayesianTest
 from mnlearn.pipeline import SCORES, make_score, score
+from mnlearn.scores import BJPScore
 from mnlearn.simulate import example
+from mnlearn.statistics import Counts
 
 SURVEY = example(800, seed=5)
 COLUMNS = SURVEY.columns()
@@ -65,6 +68,20 @@ def test_settings_reach_the_score() -> None:
     assert score(COLUMNS, TRUE, "pic", penalty="parameters").value > score(COLUMNS, TRUE, "pic").value
     few = score(COLUMNS, [("stress", "headaches")], "mpl", columns=["stress", "headaches"], graph_prior=None)
     assert [part.variables for part in few.terms] == [("stress",), ("headaches",)]
+
+
+def test_the_order_of_bjp_goes_by_name() -> None:
+    names = list(SURVEY.names)
+    places = [names.index(name) for name in names[::-1]]
+    expected = BJPScore(BayesianTest(Counts(DATA)), order=places)(SURVEY.graph)
+    assert score(COLUMNS, TRUE, "bjp", order=names[::-1]).value == pytest.approx(expected)
+    assert expected != score(COLUMNS, TRUE, "bjp").value
+    with pytest.raises(mn.UnknownNameError, match="order: variable 'stres' does not exist"):
+        score(COLUMNS, TRUE, "bjp", order=["stres", *names[1:]])
+    with pytest.raises(mn.InputError, match="order must hold each of 0 to 11 once"):
+        score(COLUMNS, TRUE, "bjp", order=names[1:])
+    with pytest.raises(mn.InputError, match=r"order must be a list of names; got 'stress'\. Write \['stress'\]"):
+        score(COLUMNS, TRUE, "bjp", order="stress")
 
 
 def test_the_document() -> None:
