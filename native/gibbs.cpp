@@ -12,15 +12,18 @@ namespace mnlearn {
 namespace {
 
 const double* entry(const GibbsModel& model, std::size_t term, const std::uint8_t* state) {
+    const auto first = static_cast<std::size_t>(model.other_start[term]);
+    const auto n = static_cast<std::size_t>(model.other_start[term + 1]) - first;
+    const std::int32_t* others = model.others.data() + first;
+    const std::int64_t* strides = model.strides.data() + first;
     std::int64_t at = model.table_start[term];
-    for (auto o = model.other_start[term]; o < model.other_start[term + 1]; ++o)
-        at += model.strides[static_cast<std::size_t>(o)] *
-              state[static_cast<std::size_t>(model.others[static_cast<std::size_t>(o)])];
+    for (std::size_t o = 0; o < n; ++o) at += strides[o] * state[static_cast<std::size_t>(others[o])];
     return model.tables.data() + at;
 }
 
 // The first state whose running sum exceeds the target; the last one needs no comparison.
 std::uint8_t pick(const double* sums, int card, double target) {
+    if (card == 2) return target >= sums[0];  // no branch: nobody could predict it
     int k = 0;
     while (k < card - 1 && target >= sums[k]) ++k;
     return static_cast<std::uint8_t>(k);
