@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings_args.hpp"
+#include "evidence_batch.hpp"
 #include "gibbs.hpp"
 #include "reduce.hpp"
 #include "tables.hpp"
@@ -189,6 +190,34 @@ Bytes py_gibbs(Vector<std::int32_t> cards, Vector<std::int64_t> term_start, Vect
     return give<Bytes>(std::move(codes), {n_draws * n_chains, cards.shape(0)});
 }
 
+Doubles py_evidence_facts(const PyStore& data, int n_threads) {
+    const std::size_t n = data.store->n_variables();
+    auto out = std::make_unique<double[]>(2 * n + 1);
+    {
+        nb::gil_scoped_release unlocked;
+        evidence_facts(*data.store, n_threads, out.get(), out.get() + n);
+    }
+    return give<Doubles>(std::move(out), {2, n});
+}
+
+Doubles py_evidence(const PyStore& data, Vector<double> n_states, Vector<double> offset, const std::string& kind,
+                    Vector<std::int32_t> xs, Vector<std::int64_t> z_starts, Vector<std::int32_t> zs,
+                    Vector<std::int64_t> y_starts, Vector<std::int32_t> ys, bool three_way, double fit_above,
+                    int n_threads) {
+    const EvidenceBatch batch{span_of(xs), span_of(z_starts), span_of(zs), span_of(y_starts), span_of(ys)};
+    const EvidenceRequest request{parse_evidence(kind), three_way, fit_above};
+    check_batch(*data.store, batch);
+    if (n_states.shape(0) != data.store->n_variables() || offset.shape(0) != data.store->n_variables())
+        throw std::invalid_argument("n_states and offset must have one number for each variable.");
+    const std::size_t rows = evidence_rows(request.kind), columns = evidence_columns(request.kind, batch);
+    auto out = std::make_unique<double[]>(rows * columns + 1);
+    {
+        nb::gil_scoped_release unlocked;
+        run_evidence(*data.store, {span_of(n_states), span_of(offset)}, batch, request, n_threads, out.get());
+    }
+    return give<Doubles>(std::move(out), {rows, columns});
+}
+
 std::vector<std::string> py_levels() {
     std::vector<std::string> names;
     for (const Level& level : available_levels()) names.emplace_back(level.name);
@@ -245,4 +274,9 @@ NB_MODULE(_core, m) {
     m.def("gibbs", &py_gibbs, "cards"_a, "term_start"_a, "tabled"_a, "table_start"_a, "other_start"_a, "others"_a,
           "strides"_a, "tables"_a, "key"_a, "n_chains"_a, "n_draws"_a, "burn_in"_a, "thin"_a, "n_threads"_a,
           "States kept by Gibbs chains: one row per draw and chain, the chains in turn.");
+    m.def("evidence_facts", &py_evidence_facts, "store"_a, "n_threads"_a,
+          "Two rows: of each variable the number of states that occur, and the offset of its pairwise evidence.");
+    m.def("evidence", &py_evidence, "store"_a, "n_states"_a, "offset"_a, "kind"_a, "xs"_a, "z_starts"_a, "zs"_a,
+          "y_starts"_a, "ys"_a, "three_way"_a, "fit_above"_a, "n_threads"_a,
+          "Local evidence of many scans at once: see native/evidence.hpp for the rows of each kind.");
 }

@@ -72,3 +72,18 @@ def gibbs(
     thin: int,
     n_threads: int,
 ) -> NDArray[np.uint8]: ...
+def evidence_facts(store: Store, n_threads: int) -> NDArray[np.float64]: ...
+def evidence(
+    store: Store,
+    n_states: NDArray[np.float64],
+    offset: NDArray[np.float64],
+    kind: str,
+    xs: NDArray[np.int32],
+    z_starts: NDArray[np.int64],
+    zs: NDArray[np.int32],
+    y_starts: NDArray[np.int64],
+    ys: NDArray[np.int32],
+    three_way: bool,
+    fit_above: float,
+    n_threads: int,
+) -> NDArray[np.float64]: ...

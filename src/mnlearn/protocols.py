@@ -217,6 +217,44 @@ class PairScore(Score, Protocol):
         ...
 
 
+class PairEvidence(NamedTuple):
+    """log Bayes factors of an edge between x and each y of a scan; where not exact, to first order."""
+
+    log_factor: FloatArray
+    exact: BoolArray
+
+
+class EvidenceScore(LocalScore, Protocol):
+    """A local score in units of evidence, that can also weigh single edges given a separator."""
+
+    @property
+    def work(self) -> Mapping[str, int]:
+        """What was done so far: `scans`, `fits`, and `fallbacks` of fits that were not possible."""
+        ...
+
+    def with_three_way(self, use: bool) -> EvidenceScore:
+        """The same judge with or without three-way terms; its work starts from nothing."""
+        ...
+
+    def locals(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
+        """local(x, blanket) of each x with its blanket."""
+        ...
+
+    def estimates(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
+        """What `additions` gives, to first order and without fits: for ranking."""
+        ...
+
+    def pairs(
+        self, xs: Indices, separators: Sequence[VarSet], yss: Sequence[Indices], *, fit_above: float
+    ) -> list[PairEvidence]:
+        """The evidence of x − y given the separator, for each y; exact where it may exceed `fit_above`."""
+        ...
+
+    def best_pair(self, x: int, blanket: VarSet, candidates: Indices) -> tuple[Edge, float] | None:
+        """The two candidates that explain x best together, any interaction counted, and that local score."""
+        ...
+
+
 class ScoredGraph(Protocol):
     """A graph that knows its score and what a flip would do to it. It changes: one search, one such object."""
 
@@ -299,6 +337,7 @@ class Result:
     stages: Mapping[str, Graph] = field(default_factory=dict)  # graphs a search passed through, by name
     alternatives: tuple[tuple[Graph, float], ...] = ()  # the next best graphs with their scores, where they are known
     edge_probabilities: Mapping[Edge, float] | None = None  # of every pair, when the search averaged over graphs
+    log_odds: FloatArray | None = None  # of all pairs, a symmetric matrix, when the search was told to keep them
 
 
 J = TypeVar("J", contravariant=True)  # noqa: PLC0105 - the judge; its name in DESIGN

@@ -3,8 +3,20 @@
 from mnlearn.scores._local import Decomposed, LocallyScored
 from mnlearn.scores._prior import BlanketPrior
 from mnlearn.scores.bjp import BJPScore
+from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, PairwiseEvidence
 from mnlearn.scores.ib import IBScore
 from mnlearn.scores.mpl import MPL
 from mnlearn.scores.pic import PIC
 
-__all__ = ["MPL", "PIC", "BJPScore", "BlanketPrior", "Decomposed", "IBScore", "LocallyScored"]
+__all__ = [
+    "MPL",
+    "PIC",
+    "BJPScore",
+    "BlanketPrior",
+    "Decomposed",
+    "FullTableEvidence",
+    "HybridEvidence",
+    "IBScore",
+    "LocallyScored",
+    "PairwiseEvidence",
+]

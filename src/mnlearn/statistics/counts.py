@@ -20,6 +20,7 @@ from mnlearn import _core
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError, whole_number
 from mnlearn.protocols import FloatArray, Indices, Kernel, Tables, VarSet
+from mnlearn.statistics.evidence import EvidenceScans
 
 MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer: more than anyone wants to look at
 _LARGEST_INDEX = 2**31 - 1
@@ -230,6 +231,10 @@ class Counts:
             return _core.without(self._store, kernel.name, kernel.settings, xs, zs, self._threads)
         except (TypeError, ValueError) as error:
             raise _refusal(error, xs, None, zs) from None
+
+    def evidence(self, *, three_way: bool = True) -> EvidenceScans:
+        """Fits of conditional models to these counts; see `mnlearn.scores.evidence` for what they mean."""
+        return EvidenceScans(self._store, three_way=three_way, n_threads=self._threads)
 
 
 def add_tables(parts: Iterable[Tables]) -> Tables:
