@@ -1,0 +1,194 @@
+"""The separator phase: flip the pair that the evidence given its separators contradicts most, until none is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from math import inf, log
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.algorithms._constraints import Constraints
+from mnlearn.algorithms._evidence_blankets import TOLERANCE
+from mnlearn.algorithms._separators import Separators
+from mnlearn.algorithms._stopping import Cancelled
+from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.protocols import EvidenceScore, FloatArray, Monitor
+
+MOST_FLIPS_OF_A_PAIR = 4
+MOST_FLIPS = 40  # times the number of variables
+SCANS_TOGETHER = 512  # asked at once; in between the monitor is heard
+Places: TypeAlias = NDArray[np.intp]
+Numbers: TypeAlias = NDArray[np.int32]
+
+
+def price(n_edges: int, n_pairs: int) -> float:
+    """k(E): what the (E + 1)-th edge costs under a uniform prior on their number."""
+    return max(0.0, log((n_pairs - n_edges) / (n_edges + 1))) if n_edges < n_pairs else 0.0
+
+
+class SeparatorPhase:
+    """A graph, the evidence of every pair given its separators, and the flips that the evidence asks for."""
+
+    def __init__(
+        self, judge: EvidenceScore, graph: Graph, known: Constraints, monitor: Monitor, *, near: float
+    ) -> None:
+        n = judge.n_variables
+        self.n_flips = 0
+        self.weighed = False  # whether every pair has been, once
+        self._near = near
+        self._judge, self._monitor, self._n = judge, monitor, n
+        self._separators = Separators(graph)
+        self._n_pairs = n * (n - 1) // 2
+        self._log_factor = np.zeros((n, n))  # [x, y]: ev(x, y | sep(x; y))
+        self._given = np.full((n, n), -1, dtype=np.int32)  # [x, y]: the number of the separator it was taken given
+        self._exact = np.zeros((n, n), dtype=np.bool_)
+        self._free = np.triu(known.mask())
+        self._flips: Counter[Edge] = Counter()
+
+    @property
+    def graph(self) -> Graph:
+        """The graph as it is now."""
+        return self._separators.graph
+
+    def run(self) -> bool:
+        """Flip until nothing is contradicted; false if the limit on flips came first."""
+        self._refresh_all()
+        self.weighed = True
+        while self.n_flips < MOST_FLIPS * self._n:
+            self._listen()
+            worst = self._most_contradicted()
+            if worst is None:
+                if not self._refresh_all() or self._most_contradicted() is None:
+                    return True
+            elif not self._refresh([worst]):
+                self._flip(worst)
+        return False
+
+    def log_odds(self) -> FloatArray:
+        """e_G − k of every pair, k counting the other edges; −inf on the diagonal."""
+        present = self._present()
+        k_absent, k_present = self._prices()
+        odds = self._evidence() - np.where(present, k_present, k_absent)
+        np.fill_diagonal(odds, -inf)
+        return odds
+
+    def support(self) -> dict[Edge, float]:
+        """The log-odds of each edge."""
+        k = self._prices()[1]
+        return {(u, v): float(self._log_factor[u, v] + self._log_factor[v, u]) / 2 - k for u, v in self.graph.edges}
+
+    def _evidence(self) -> FloatArray:
+        """e_G of every pair."""
+        return (self._log_factor + self._log_factor.T) / 2
+
+    def _present(self) -> NDArray[np.bool_]:
+        present = np.zeros((self._n, self._n), dtype=np.bool_)
+        ends = np.array(self.graph.edges, dtype=np.intp).reshape(-1, 2)
+        present[ends[:, 0], ends[:, 1]] = present[ends[:, 1], ends[:, 0]] = True
+        return present
+
+    def _prices(self) -> tuple[float, float]:
+        """k for one edge more, and k for the last of those there are."""
+        n_edges = self.graph.n_edges
+        return price(n_edges, self._n_pairs), price(n_edges - 1, self._n_pairs) if n_edges else 0.0
+
+    def _most_contradicted(self) -> Edge | None:
+        """The free pair with the largest violation, fitted; None if there is none."""
+        k_absent, k_present = self._prices()
+        present = self._present()
+        while True:
+            evidence = self._evidence()
+            near = self._free & ~present & (evidence > k_absent - self._near) & ~(self._exact & self._exact.T)
+            if near.any():
+                self._fit(near)
+                continue
+            violation = np.where(present, k_present - evidence, evidence - k_absent)
+            violation[~self._free] = -inf
+            u, v = divmod(int(violation.argmax()), self._n)
+            return (u, v) if violation[u, v] > TOLERANCE else None
+
+    def _flip(self, edge: Edge) -> None:
+        """Flip it, and weigh again the edges that have other separators now."""
+        self.n_flips += 1
+        self._flips[edge] += 1
+        if self._flips[edge] == MOST_FLIPS_OF_A_PAIR:
+            self._free[edge] = False
+        changed = self._separators.flip(*edge)
+        self._monitor.progress(self.n_flips, None, f"separators, {self.graph.n_edges} edges")
+        self._refresh({(min(x, y), max(x, y)) for x in changed for y in self.graph.neighbors(x)})
+
+    def _refresh(self, pairs: Collection[Edge]) -> bool:
+        """Weigh these pairs again where their separators have changed; false if none has."""
+        ends = np.array(sorted(pairs), dtype=np.intp).reshape(-1, 2)
+        number = self._separators.number
+        there = np.array([number(u, v) for u, v in ends.tolist()], dtype=np.int32)
+        back = np.array([number(v, u) for u, v in ends.tolist()], dtype=np.int32)
+        return self._weigh(ends[:, 0], ends[:, 1], there, back)
+
+    def _refresh_all(self) -> bool:
+        """The same for all pairs."""
+        numbers = self._separators.numbers()
+        u, v = np.triu_indices(self._n, 1)
+        return self._weigh(u, v, numbers[u, v], numbers[v, u])
+
+    def _weigh(self, u: Places, v: Places, there: Numbers, back: Numbers) -> bool:
+        """Ask for ev(u, v | S) in both directions where S is another than before; once if both have the same."""
+        stale_there, stale_back = self._given[u, v] != there, self._given[v, u] != back
+        if not (stale_there.any() or stale_back.any()):
+            return False
+        same = there == back
+        ask_back = stale_back & ~same
+        self._ask(
+            np.concatenate([u[stale_there], v[ask_back]]),
+            np.concatenate([v[stale_there], u[ask_back]]),
+            np.concatenate([there[stale_there], back[ask_back]]),
+            self._prices()[0] - self._near,
+        )
+        self._mirror(u[same], v[same])
+        return True
+
+    def _fit(self, pairs: NDArray[np.bool_]) -> None:
+        """Fit what was only estimated of these pairs (u < v)."""
+        u, v = np.nonzero(pairs)
+        same = self._given[u, v] == self._given[v, u]
+        there, back = ~self._exact[u, v], ~self._exact[v, u] & ~same
+        x, y = np.concatenate([u[there], v[back]]), np.concatenate([v[there], u[back]])
+        self._ask(x, y, self._given[x, y], -inf)
+        self._mirror(u[same], v[same])
+
+    def _mirror(self, u: Places, v: Places) -> None:
+        """The evidence of one direction is that of the other."""
+        for known in (self._log_factor, self._exact, self._given):
+            known[v, u] = known[u, v]
+
+    def _ask(self, x: Places, y: Places, given: Numbers, fit_above: float) -> None:
+        """ev(x, y | the separator of that number); edges are fitted, whatever they seem to be worth."""
+        present = np.array(
+            [b in self.graph.neighbors(a) for a, b in zip(x.tolist(), y.tolist(), strict=True)], np.bool_
+        )
+        for chosen, above in ((present, -inf), (~present, fit_above)):
+            order = np.lexsort((y[chosen], given[chosen], x[chosen]))
+            self._scan(x[chosen][order], y[chosen][order], given[chosen][order], above)
+
+    def _scan(self, x: Places, y: Places, given: Numbers, fit_above: float) -> None:
+        """The same in scans, all y with one x and one separator together; sorted by x and separator."""
+        new = np.ones(len(x), dtype=np.bool_)
+        new[1:] = (np.diff(x) != 0) | (np.diff(given) != 0)
+        starts = np.append(np.flatnonzero(new), len(x))
+        for begin in range(0, len(starts) - 1, SCANS_TOGETHER):
+            self._listen()
+            part = starts[begin : begin + SCANS_TOGETHER + 1]
+            here = slice(part[0], part[-1])
+            sets = [self._separators.sets[number] for number in given[part[:-1]]]
+            yss = np.split(y[here], part[1:-1] - part[0])
+            found = self._judge.pairs(x[part[:-1]], sets, yss, fit_above=fit_above)
+            self._log_factor[x[here], y[here]] = np.concatenate([scan.log_factor for scan in found])
+            self._exact[x[here], y[here]] = np.concatenate([scan.exact for scan in found])
+            self._given[x[here], y[here]] = given[here]
+
+    def _listen(self) -> None:
+        if self._monitor.cancelled():
+            raise Cancelled

@@ -1,0 +1,245 @@
+"""Separator evidence: start from blankets, flip what the evidence contradicts, end with probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from math import log
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reference_separator as slow
+from mnlearn.algorithms import separator
+from mnlearn.algorithms._separator_phase import MOST_FLIPS_OF_A_PAIR, price
+from mnlearn.algorithms.separator import Effort, SeparatorEvidence
+from mnlearn.data.dataset import Dataset
+from mnlearn.errors import InputError, UnknownNameError
+from mnlearn.graphs import Graph, cycle, grid, random_graph, random_tree, star
+from mnlearn.scores import HybridEvidence
+from mnlearn.simulate.pairwise import PairwiseNetwork, sample_exact
+from mnlearn.statistics import Counts
+
+EFFORTS: list[Effort] = ["fast", "standard", "thorough"]
+
+
+def sample(graph: Graph, n_rows: int, log_odds: float, seed: int) -> Dataset:
+    codes = sample_exact(PairwiseNetwork.uniform(graph, log_odds), n_rows, seed)
+    return Dataset.from_codes(codes, cards=[2] * graph.n_variables)
+
+
+def judge_of(data: Dataset, **settings: Any) -> HybridEvidence:
+    return HybridEvidence(Counts(data, n_jobs=1), **settings)
+
+
+def small(seed: int) -> Dataset:
+    """Few variables of two or three states, each mixed from two others: blankets and separators disagree."""
+    rng = np.random.default_rng(seed)
+    n, n_rows = int(rng.integers(4, 8)), int(rng.integers(60, 400))
+    columns: list[Any] = []
+    for k in range(n):
+        card = int(rng.integers(2, 4))
+        column = rng.integers(0, card, n_rows)
+        for parent in rng.choice(k, min(k, 2), replace=False):
+            column = np.where(rng.random(n_rows) < 0.35, columns[parent] % card, column)
+        columns.append(column)
+    return Dataset.from_codes(columns)
+
+
+# ---- what is written
+
+
+@pytest.mark.parametrize("effort", ["standard", "thorough"])
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=20)
+def test_it_does_what_is_written(effort: Effort, seed: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(separator, "NEAR", {effort: np.inf})  # everything fitted, as the twin does
+        judge = judge_of(small(seed), three_way=effort == "thorough")
+        found = SeparatorEvidence(effort=effort).learn(judge)
+    graph, flips = slow.learn(judge, look_ahead=effort == "thorough")
+    assert (found.graph, found.cost["flips"]) == (graph, flips)
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=20)
+def test_support_is_the_separator_evidence_of_the_graph_found(seed: int) -> None:
+    judge = judge_of(small(seed), three_way=False)
+    found = SeparatorEvidence(effort="standard", keep_pairs=True).learn(judge)
+    n, m = judge.n_variables, found.graph.n_edges
+    assert found.support_scale == "log_odds"
+    assert found.log_odds is not None
+    assert np.array_equal(found.log_odds, found.log_odds.T)
+    assert set(found.support) == set(found.graph.edges)
+    for u, v in combinations(range(n), 2):
+        there = (u, v) in found.graph
+        expected = slow.separator_evidence(judge, found.graph, u, v) - price(m - there, n * (n - 1) // 2)
+        if there:
+            assert found.support[u, v] == found.log_odds[u, v]
+        if there or expected > -2:  # far below it is an estimate
+            assert found.log_odds[u, v] == pytest.approx(expected, abs=1e-6)
+        assert there == (found.log_odds[u, v] > 0) or found.cost["flips"] >= MOST_FLIPS_OF_A_PAIR
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=10)
+def test_fast_is_the_blankets_joined(seed: int) -> None:
+    judge = judge_of(small(seed), three_way=False)
+    found = SeparatorEvidence(effort="fast").learn(judge)
+    blankets = [slow.blanket(judge, x, look_ahead=False) for x in range(judge.n_variables)]
+    assert found.graph == Graph(judge.n_variables, [(x, y) for x, z in enumerate(blankets) for y in z])
+    for u, v in found.graph.edges:
+        worth = [judge.local(x, blankets[x] | {y}) - judge.local(x, blankets[x] - {y}) for x, y in ((u, v), (v, u))]
+        k = price(found.graph.n_edges - 1, judge.n_variables * (judge.n_variables - 1) // 2)
+        assert found.support[u, v] == pytest.approx(sum(worth) / 2 - k, abs=1e-6)
+
+
+def test_the_price_of_an_edge() -> None:
+    assert price(0, 45) == log(45)
+    assert price(4, 45) == log(41 / 5)
+    assert price(22, 45) == 0.0  # half of all pairs
+    assert price(45, 45) == price(44, 45) == 0.0
+
+
+# ---- what it finds
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+@pytest.mark.parametrize("truth", [star(12), cycle(9), grid(3, 4), random_tree(12, seed=3), Graph(10)])
+def test_clear_structures_are_found(effort: Effort, truth: Graph) -> None:
+    found = SeparatorEvidence(effort=effort).learn(judge_of(sample(truth, 3000, 1.5, seed=4)))
+    assert found.graph == truth
+    assert found.converged
+    assert all(value > 0 for value in found.support.values())
+
+
+def test_a_parity_is_found_by_looking_ahead() -> None:
+    rng = np.random.default_rng(2)
+    a, b, c, d = rng.integers(0, 2, (4, 500))
+    data = Dataset.from_codes([a, b, a ^ b ^ (rng.random(500) < 0.1), c, d])
+    triangle = Graph(5, [(0, 1), (0, 2), (1, 2)])
+    assert SeparatorEvidence(effort="thorough").learn(judge_of(data)).graph == triangle
+    assert SeparatorEvidence(effort="standard").learn(judge_of(data)).graph == Graph(5)
+
+
+def test_parents_of_a_common_child_are_joined() -> None:
+    rng = np.random.default_rng(7)
+    a, b = rng.integers(0, 2, (2, 2000))
+    child = np.where(rng.random(2000) < 0.9, a | b, rng.integers(0, 2, 2000))
+    found = SeparatorEvidence().learn(judge_of(Dataset.from_codes([a, b, child])))
+    assert found.graph == Graph.complete(3)  # the moral graph
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_constant_columns_get_no_edges(effort: Effort) -> None:
+    rng = np.random.default_rng(1)
+    a = rng.integers(0, 2, 300)
+    data = Dataset.from_codes([a, a * 0, a, a * 0 + 1], cards=[2, 1, 2, 3])
+    assert SeparatorEvidence(effort=effort).learn(judge_of(data)).graph == Graph(4, [(0, 2)])
+
+
+# ---- what must hold
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_threads_rows_columns_labels_and_repeats_change_nothing(effort: Effort) -> None:
+    data = sample(random_graph(10, 2.5, seed=5), 400, 1.0, seed=6)
+    learner = SeparatorEvidence(effort=effort)
+    expected = learner.learn(judge_of(data))
+    threads = learner.learn(HybridEvidence(Counts(data, n_jobs=3)))
+    assert (threads.graph, threads.support) == (expected.graph, expected.support)
+    rng = np.random.default_rng(0)
+    table = np.column_stack(data.columns)
+    order, flipped = rng.permutation(10), rng.integers(0, 2, 10)
+    moved = Dataset.from_codes((table ^ flipped)[rng.permutation(len(table))][:, order], cards=[2] * 10)
+    found = learner.learn(judge_of(moved)).graph
+    assert Graph(10, [(order[u], order[v]) for u, v in found.edges]) == expected.graph
+    distinct, repeats = np.unique(table, axis=0, return_counts=True)
+    grouped = Dataset.from_codes(distinct, cards=[2] * 10, repeats=repeats)
+    assert learner.learn(judge_of(grouped)).graph == expected.graph
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_what_is_known_is_kept(effort: Effort) -> None:
+    data = sample(cycle(8), 800, 1.5, seed=8)
+    required, forbidden = [(4, 0), (0, 1)], [(2, 3)]
+    found = SeparatorEvidence(effort=effort, required=required, forbidden=forbidden, start=None).learn(judge_of(data))
+    assert {(0, 4), (0, 1)} <= set(found.graph.edges)
+    assert (2, 3) not in found.graph
+    assert set(found.support) == set(found.graph.edges)
+    assert found.settings["required"] == [(0, 4), (0, 1)] or found.settings["required"] == [(0, 1), (4, 0)]
+
+
+def test_the_separator_phase_can_start_anywhere() -> None:
+    judge = judge_of(sample(cycle(8), 2000, 1.5, seed=9))
+    for start in (Graph(8), cycle(8), Graph.complete(8)):
+        found = SeparatorEvidence(effort="standard", start=start).learn(judge)
+        assert found.graph == cycle(8)
+        assert found.cost["flips"] >= len(set(start.edges) ^ set(cycle(8).edges))
+
+
+class Impatient:
+    """Stops a search after so many times being asked."""
+
+    def __init__(self, patience: int) -> None:
+        self.patience, self.heard = patience, 0
+
+    def progress(self, done: float, total: float | None, message: str = "") -> None:  # noqa: ARG002
+        self.heard += 1
+
+    def cancelled(self) -> bool:
+        self.patience -= 1
+        return self.patience < 0
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+@pytest.mark.parametrize("patience", [0, 1, 2, 4, 6, 8])
+def test_a_search_can_be_stopped(effort: Effort, patience: int) -> None:
+    judge = judge_of(sample(grid(3, 3), 300, 1.2, seed=1))
+    found = SeparatorEvidence(effort=effort).learn(judge, Impatient(patience))
+    assert set(found.support) == set(found.graph.edges)
+    assert all(np.isfinite(value) for value in found.support.values())
+    whole = SeparatorEvidence(effort=effort).learn(judge)
+    assert found.graph == whole.graph if found.converged else True
+    assert found.converged == (found.cost["scans"] == whole.cost["scans"])
+
+
+def test_work_is_counted() -> None:
+    monitor = Impatient(10**9)
+    found = SeparatorEvidence().learn(judge_of(sample(star(6), 500, 1.5, seed=2)), monitor)
+    assert set(found.cost) == {"scans", "fits", "fallbacks", "flips", "seconds"}
+    assert found.cost["fits"] > 0
+    assert found.cost["fallbacks"] == 0
+    assert monitor.heard > 0
+    assert found.settings == {"effort": "thorough"}
+
+
+def test_wide_variables_fall_back_and_are_counted() -> None:
+    rng = np.random.default_rng(3)
+    a = rng.integers(0, 40, 2000)
+    data = Dataset.from_codes([a, np.where(rng.random(2000) < 0.9, a, 0), rng.integers(0, 2, 2000)])
+    found = SeparatorEvidence().learn(judge_of(data))
+    assert found.graph == Graph(3, [(0, 1)])
+    assert found.cost["fallbacks"] > 0
+
+
+# ---- what is refused
+
+
+def test_bad_settings_are_refused() -> None:
+    with pytest.raises(UnknownNameError, match="effort 'quick' does not exist"):
+        SeparatorEvidence(effort="quick")  # type: ignore[arg-type]
+    for extra in ({"start": Graph(3)}, {"keep_pairs": True}):
+        with pytest.raises(InputError, match="is for the separator phase, which effort='fast' does without"):
+            SeparatorEvidence(effort="fast", **extra)
+    judge = judge_of(sample(star(4), 50, 1.0, seed=1))
+    with pytest.raises(InputError, match="start must have the 4 variables of the judge; got 5"):
+        SeparatorEvidence(start=Graph(5)).learn(judge)
+    with pytest.raises(InputError, match="required and forbidden must not share an edge"):
+        SeparatorEvidence(required=[(0, 1)], forbidden=[(1, 0)]).learn(judge)
+    alone = judge_of(Dataset.from_codes([[0, 1, 1]]))
+    with pytest.raises(InputError, match="needs at least 2 variables; got 1"):
+        replace(SeparatorEvidence()).learn(alone)
