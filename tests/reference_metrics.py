@@ -48,9 +48,8 @@ def ev(learned: Graph, truth: Graph, kind: str) -> tuple[float, float, int] | No
     e, v = [], []
     for s in subgraphs(truth, kind):
         inside = [{edge for edge in graph.edges if s.issuperset(edge)} for graph in (truth, learned)]
-        around = [{y for x in s for y in graph.neighbors(x)} for graph in (truth, learned)]
         e.append(f_score(*inside))
-        v.append(f_score(*around))
+        v.append(sum(f_score(truth.neighbors(x), learned.neighbors(x)) for x in s) / len(s))
     return (sum(e) / len(e), sum(v) / len(v), len(e)) if e else None
 
 

@@ -90,7 +90,8 @@ def test_evaluate_prints_every_measure(run: Any, tmp_path: Path) -> None:
     }
     assert told["f1"] == pytest.approx(6 / 7)
     assert told["normalized_hamming"] == pytest.approx(1 / 6)
-    assert told["ev"]["3C"] == {"e": pytest.approx(0.8), "v": 1.0, "subgraphs": 1}
+    right = (1 + 2 / 3 + 4 / 5) / 3  # the neighbours of a, of b and of c
+    assert told["ev"]["3C"] == {"e": pytest.approx(0.8), "v": pytest.approx(right), "subgraphs": 1}
     assert told["ev"]["4C"] == {"e": None, "v": None, "subgraphs": 0}
     assert set(run("evaluate", learned, truth, "--kinds", "1N", "--json").document()["ev"]) == {"1N"}
     shown = run("evaluate", learned, truth).out
