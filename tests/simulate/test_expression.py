@@ -28,10 +28,11 @@ def written_down(network: ExpressionNetwork, constants: NDArray[np.float64]) -> 
     return np.concatenate([m, p], axis=1)
 
 
-def test_the_integrator_reaches_the_written_steady_state() -> None:
+def test_the_integrator_reaches_the_written_steady_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mnlearn.simulate.expression._BLOCK", 8)  # two blocks
     network = random_expression_network(12, seed=3)
-    rows = network.sample(70, seed=4, spread=0.5, proteins=True)  # more than one block
-    constants = np.exp(0.5 * np.random.default_rng(4).standard_normal((70, 4, 12)))
+    rows = network.sample(12, seed=4, spread=0.5, proteins=True)
+    constants = np.exp(0.5 * np.random.default_rng(4).standard_normal((12, 4, 12)))
     np.testing.assert_allclose(rows, written_down(network, constants), rtol=2e-4)
 
 
@@ -45,20 +46,20 @@ def test_a_loop_comes_to_rest_where_its_equations_hold() -> None:
 
 def test_only_regulators_are_perturbed_when_asked() -> None:
     star = ExpressionNetwork(regulators=[(), (0,), (0,)], activates=[(), (True,), (True,)])
-    rows = star.sample(30, seed=2, perturb="regulators")
+    rows = star.sample(10, seed=2, perturb="regulators")
     assert np.ptp(rows[:, 0]) > 0.1
     np.testing.assert_allclose(rows[:, 1], rows[:, 2], rtol=1e-4)  # nothing but their regulator moves them
-    every = star.sample(30, seed=2)
+    every = star.sample(10, seed=2)
     assert np.abs(every[:, 1] / every[:, 2] - 1).max() > 0.1
     assert np.ptp(star.sample(3, seed=2, spread=0.0), axis=0).max() < 1e-4
 
 
 def test_noise_is_a_factor_of_known_spread() -> None:
-    clean = CASCADE.sample(300, seed=5, spread=0.0)
-    noisy = CASCADE.sample(300, seed=5, spread=0.0, noise=0.2)
+    clean = CASCADE.sample(64, seed=5, spread=0.0)
+    noisy = CASCADE.sample(64, seed=5, spread=0.0, noise=0.2)
     logs = np.log(noisy / clean)
     assert logs.std() == pytest.approx(0.2, abs=4 * 0.2 / (2 * logs.size) ** 0.5)
-    np.testing.assert_array_equal(noisy, CASCADE.sample(300, np.random.default_rng(5), spread=0.0, noise=0.2))
+    np.testing.assert_array_equal(noisy, CASCADE.sample(64, np.random.default_rng(5), spread=0.0, noise=0.2))
 
 
 def test_graphs_of_messengers_and_of_all() -> None:
