@@ -30,7 +30,7 @@ from mnlearn.simulate import GibbsPlan, PairwiseNetwork, sample
 from mnlearn.statistics import Counts, kernels
 
 SCORES: dict[str, Callable[[BayesianTest], PairwiseScore]] = {"IB": IBScore, "BJP": BJPScore}
-REPEATS = 5
+REPEATS = 9
 
 
 class Recorded(Counts):

@@ -13,6 +13,7 @@ import numpy as np
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import BoolArray, FloatArray, IntArray, PairwiseScored, ScoredGraph, VarSet
 
+_FEW = 8  # rows that are looked through one by one: cheaper than to copy them together
 _BLOCK = 64  # gains evaluated at once: a score may answer many pairs in the time of a few
 
 
@@ -70,6 +71,12 @@ class WeakestPairs:
 
     def _look(self, rows: IntArray) -> None:
         """Find the weakest pair of these variables anew, some at a time so that no copy of all parts is made."""
+        if len(rows) <= _FEW:
+            for x in rows.tolist():
+                part = self._row(x)
+                self._at[x] = at = part.argmin()
+                self._low[x] = part[at]
+            return
         step = max(1, (1 << 17) // len(self._low))
         for start in range(0, len(rows), step):
             some = rows[start : start + step]

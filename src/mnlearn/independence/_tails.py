@@ -100,6 +100,8 @@ def log1mexp(log_p: ArrayLike) -> FloatArray:
             f"log_p must be 0 or less; got {given[~(given <= 0.0)].flat[0]}. Cap it at 0 if that is a rounding error."
         )
     near_one = given > -_LOG_2
+    if not near_one.any():  # as for the neighbours that a search holds: a third of the work
+        return np.asarray(np.log1p(-np.exp(given)) + 0.0)
     with np.errstate(divide="ignore"):  # log_p = 0: the answer is -inf
         near = np.log(-np.expm1(np.where(near_one, given, -1.0)))
     return np.asarray(np.where(near_one, near, np.log1p(-np.exp(np.where(near_one, -1.0, given)))) + 0.0)

@@ -21,7 +21,6 @@ from mnlearn.protocols import (
     FloatArray,
     IndependencePosterior,
     Indices,
-    IntArray,
     LogOdds,
     VarSet,
 )
@@ -30,35 +29,48 @@ LEAST = log(ulp(0.0))
 """What a claim of probability 0 counts as: the log of the smallest positive number, so that all sums stay finite."""
 
 
-def claims(
-    posterior: IndependencePosterior, xs: Sequence[int], blankets: Sequence[VarSet], wanted: BoolArray | None = None
-) -> FloatArray:
-    """log Pr of what each blanket claims of its x and each other variable  [BJP18, Eq. 8]; a row per x, 0 at x itself.
+def claims(posterior: IndependencePosterior, xs: Sequence[int], blankets: Sequence[VarSet]) -> FloatArray:
+    """log Pr of all that each blanket claims of its x and each other variable  [BJP18, Eq. 8]; 0 at x itself."""
+    return weigh(posterior, xs, blankets, around(xs, blankets, posterior.n_variables))
 
-    `wanted` has a row per x, too; all is wanted if it is left out. What is not wanted is NaN, unless it came along for
-    free: all members of a blanket do if one of them is wanted.
-    """
-    rows = np.full((len(xs), posterior.n_variables), nan)
-    scans, sets = list[tuple[int, IntArray]](), list[int]()
+
+def around(xs: Sequence[int], blankets: Sequence[VarSet], n_variables: int) -> BoolArray:
+    """Each x with its blanket, as a row of truths."""
+    rows = np.zeros((len(xs), n_variables), dtype=np.bool_)
     for k, (x, blanket) in enumerate(zip(xs, blankets, strict=True)):
-        rows[k, x] = 0.0
-        outside = np.ones(rows.shape[1], dtype=np.bool_) if wanted is None else wanted[k].copy()
-        if blanket:
-            members = list(blanket)
-            if wanted is None or outside[members].any():
-                sets.append(k)
-            outside[members] = False
-        outside[x] = False
-        ys = outside.nonzero()[0]
-        if ys.size:
-            scans.append((k, ys))
-    zs = [blankets[k] for k, _ in scans]
-    found = _independent(posterior, [xs[k] for k, _ in scans], [ys.astype(np.int32) for _, ys in scans], zs)
-    for (k, ys), values in zip(scans, found, strict=True):
-        rows[k, ys] = values
-    for k, odds in zip(sets, _members(posterior, [xs[k] for k in sets], [blankets[k] for k in sets]), strict=True):
-        rows[k, sorted(blankets[k])] = odds.dependent
+        rows[k, [x, *blanket]] = True
+    return rows
+
+
+def weigh(
+    posterior: IndependencePosterior,
+    xs: Sequence[int],
+    blankets: Sequence[VarSet],
+    around: BoolArray,
+    wanted: BoolArray | None = None,
+) -> FloatArray:
+    """`claims` for those who know already who is `around` each x; and only what is wanted, the others being NaN.
+
+    What comes along for free is there, too: all members of a blanket do if one of them is wanted.
+    """
+    rows, ks = np.full(around.shape, nan), list(range(len(xs)))
+    inside, outside = around.copy(), ~around
+    inside[ks, xs] = False
+    sets = [k for k in ks if blankets[k]]
+    if wanted is not None:
+        outside &= wanted
+        used = np.asarray((inside & wanted).any(axis=1))
+        inside &= used[:, None]
+        sets = [k for k in sets if used[k]]
+    yss = [row.nonzero()[0].astype(np.int32) for row in outside]
+    asked = [k for k in ks if yss[k].size]
+    if asked:
+        some = ([xs[k] for k in asked], [yss[k] for k in asked], [blankets[k] for k in asked])
+        rows[outside] = np.concatenate(_independent(posterior, *some))
+    if sets:
+        rows[inside] = _dependent(posterior, [xs[k] for k in sets], [blankets[k] for k in sets])
     rows[rows == -inf] = LEAST
+    rows[ks, xs] = 0.0
     return rows
 
 
@@ -73,10 +85,9 @@ def log_odds(
     rows, xs = np.full((n, n), nan), [x for x in range(n) if blankets[x]]
     for x, (independent, dependent) in zip(xs, _members(posterior, xs, [blankets[x] for x in xs]), strict=True):
         rows[x, sorted(blankets[x])] = dependent - independent
-    for x, wanted in enumerate(() if absent is None else absent):
-        outside = wanted & ~mask(blankets[x] | {x}, n)
-        independent, dependent = posterior.log_odds(x, outside.nonzero()[0], blankets[x])
-        rows[x, outside] = dependent - independent
+    for x, wanted in enumerate(() if absent is None else absent & ~around(range(n), blankets, n)):
+        independent, dependent = posterior.log_odds(x, wanted.nonzero()[0], blankets[x])
+        rows[x, wanted] = dependent - independent
     return rows
 
 
@@ -96,11 +107,9 @@ def _members(posterior: IndependencePosterior, xs: Sequence[int], zs: Sequence[V
     return [posterior.members(x, z) for x, z in zip(xs, zs, strict=True)]
 
 
-def mask(members: VarSet, n_variables: int) -> BoolArray:
-    """A set of variables as an array of truths."""
-    chosen = np.zeros(n_variables, dtype=np.bool_)
-    chosen[list(members)] = True
-    return chosen
+def _dependent(posterior: IndependencePosterior, xs: Sequence[int], zs: Sequence[VarSet]) -> FloatArray:
+    """log Pr[x ⟂̸ y | z − y] for every y in z, ascending; one set after the other."""
+    return np.concatenate([odds.dependent for odds in _members(posterior, xs, zs)])
 
 
 def require_posterior(score: str, posterior: object) -> None:

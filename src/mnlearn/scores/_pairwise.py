@@ -17,7 +17,7 @@ import numpy as np
 from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, VarSet
-from mnlearn.scores._closure import claims, require_variables
+from mnlearn.scores._closure import around, require_variables, weigh
 
 _BLOCK = 128  # variables asked at once: bounds the memory of what is asked
 
@@ -44,6 +44,7 @@ class PairwiseState(ABC):
         self._posterior, self._graph = posterior, graph
         self._proposal: Proposal | None = None
         self._recomputed = self._scanned = 0
+        self._around = around(range(graph.n_variables), self._blankets(), graph.n_variables)
         self._claims = self._first_claims()
         self._parts = self._all_parts()
         self._value = 0.5 * float(self._parts.sum())  # each pair stands in it twice; 0 on the diagonal
@@ -81,6 +82,7 @@ class PairwiseState(ABC):
         made = self._proposal_of(edge)
         u, v = made.edge
         self._graph = self._graph.flip(u, v)
+        self._around[u, v] = self._around[v, u] = not self._around[u, v]
         for x, row, parts in zip(made.edge, made.claims, made.parts, strict=True):
             self._claims[x] = row
             self._parts[x] = parts
@@ -109,9 +111,15 @@ class PairwiseState(ABC):
     def _moved(self, made: Proposal) -> VarSet | None:
         """Bring up to date what a state keeps besides; the variables whose pairs may have other gains now."""
 
-    def _flipped(self, u: int, v: int) -> tuple[VarSet, VarSet]:
-        """The blankets of both ends after a flip."""
-        return self._graph.neighbors(u) ^ {v}, self._graph.neighbors(v) ^ {u}
+    def _blankets(self) -> list[VarSet]:
+        """Everybody's blanket."""
+        return [self._graph.neighbors(x) for x in range(self._graph.n_variables)]
+
+    def _flipped(self, u: int, v: int) -> tuple[list[VarSet], BoolArray]:
+        """The blankets of both ends after a flip, and who is around them then."""
+        rows = self._around[[u, v]]
+        rows[0, v] = rows[1, u] = not rows[0, v]
+        return [self._graph.neighbors(u) ^ {v}, self._graph.neighbors(v) ^ {u}], rows
 
     def _proposal_of(self, edge: Edge) -> Proposal:
         """The proposal at hand, if it is this one; else a new one."""
@@ -126,9 +134,11 @@ class PairwiseState(ABC):
             self._recomputed += self._proposal.terms
         return self._proposal
 
-    def _claims_of(self, xs: Sequence[int], blankets: Sequence[VarSet], wanted: BoolArray | None = None) -> FloatArray:
+    def _claims_of(
+        self, xs: Sequence[int], blankets: Sequence[VarSet], around: BoolArray, wanted: BoolArray | None = None
+    ) -> FloatArray:
         """Ask the posterior, a row for each x, and count."""
-        rows = claims(self._posterior, xs, blankets, wanted)
+        rows = weigh(self._posterior, xs, blankets, around, wanted)
         self._scanned += rows.size - len(xs) - (0 if wanted is None else int(np.isnan(rows).sum()))
         return rows
 
@@ -141,7 +151,8 @@ class PairwiseState(ABC):
             wanted = np.array([self._needed(x) for x in xs])
             later = np.arange(n) > np.array(xs)[:, None]
             wanted = np.where(bare[list(xs), None] & bare, later, wanted)
-            rows[start : start + _BLOCK] = self._claims_of(xs, [self._graph.neighbors(x) for x in xs], wanted)
+            blankets = [self._graph.neighbors(x) for x in xs]
+            rows[start : start + _BLOCK] = self._claims_of(xs, blankets, self._around[start : start + _BLOCK], wanted)
         block = np.ix_(bare, bare)
         half = np.triu(rows[block], 1)
         rows[block] = half + half.T

@@ -17,7 +17,7 @@ import numpy as np
 from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, Indices, VarSet
-from mnlearn.scores._closure import claims, log_odds, require_posterior, require_variables
+from mnlearn.scores._closure import around, claims, log_odds, require_posterior, require_variables, weigh
 from mnlearn.scores._pairwise import PairwiseState, Proposal
 
 Key = tuple[int, int]  # sorts the variables: number of blanket configurations (or place in a given order), index
@@ -87,11 +87,13 @@ class BJPScore:
     def __call__(self, graph: Graph) -> float:
         """The score of a graph; higher is better."""
         require_variables(graph, self.n_variables)
-        total, undecided = 0.0, np.ones(self.n_variables, dtype=np.bool_)
-        for x in self.visit_order(graph):
-            undecided[x] = False  # Eq. 13-14: of those before x all is known, and counts as log 1
-            total += float(claims(self.posterior, [x], [graph.neighbors(x)], undecided[None])[0, undecided].sum())
-        return total
+        order = self.visit_order(graph)
+        undecided = np.ones((len(order), len(order)), dtype=np.bool_)
+        for i, x in enumerate(order):
+            undecided[i:, x] = False  # Eq. 13-14: of those before it all is known to a variable, and counts as log 1
+        blankets = [graph.neighbors(x) for x in order]
+        rows = weigh(self.posterior, order, blankets, around(order, blankets, len(order)), undecided)
+        return float(rows[undecided].sum())
 
     def on(self, graph: Graph) -> BJPState:
         """The graph with its score and its pairs, to be flipped step by step."""
@@ -137,14 +139,15 @@ class BJPState(PairwiseState):
 
     def propose(self, u: int, v: int) -> Proposal:
         """Who comes first of each pair after the flip, and what it claims."""
-        ends, blankets = [u, v], self._flipped(u, v)
+        ends = [u, v]
+        blankets, around_them = self._flipped(u, v)
         keys = [self._score.key(x, blanket) for x, blanket in zip(ends, blankets, strict=True)]
         u_first = keys[0] < keys[1]
         after = self._place >= np.array([[bisect_left(self._order, key)] for key in keys])  # right of all but u and v
         after[:, ends] = [[False, u_first], [not u_first, False]]
         before = ~after
         before[:, ends] = False
-        rows, about = self._ask(ends, blankets, after, before)
+        rows, about = self._ask(ends, blankets, around_them, after, before)
         parts = np.where(after, rows, about)
         parts[0, v] = parts[1, u] = rows[0, v] if u_first else rows[1, u]
         change = parts - self._parts[ends]
@@ -158,7 +161,7 @@ class BJPState(PairwiseState):
         """The log-odds of each pair by that end which comes first."""
         n = self._graph.n_variables
         first = self._place[:, None] < self._place
-        judged = [self._graph.neighbors(x) for x in range(n)]
+        judged = self._blankets()
         for x in range(n):
             if not (absent or any(first[x, y] for y in judged[x])):
                 judged[x] = frozenset()  # a hub: all its edges are judged by the others
@@ -168,20 +171,21 @@ class BJPState(PairwiseState):
         return {(int(u), int(v)): float(odds[u, v]) for u, v in pairs}
 
     def _ask(
-        self, ends: list[int], blankets: Sequence[VarSet], after: BoolArray, before: BoolArray
+        self, ends: list[int], blankets: list[VarSet], around: BoolArray, after: BoolArray, before: BoolArray
     ) -> tuple[FloatArray, FloatArray]:
         """What each end claims of those after it, under its new blanket, and what those before it claim of the end."""
         about = self._claims[:, ends].T
         missing = before & np.isnan(about)
         others = np.flatnonzero(missing.any(axis=0)).tolist()
         if not others:
-            return self._claims_of(ends, blankets, after), about
-        around = [self._graph.neighbors(x) for x in others]
+            return self._claims_of(ends, blankets, around, after), about
+        theirs = [self._graph.neighbors(x) for x in others]
         unknown = np.isnan(self._claims[others])
-        for k, (x, blanket) in enumerate(zip(others, around, strict=True)):
+        for k, (x, blanket) in enumerate(zip(others, theirs, strict=True)):
             if not any(end in blanket and missing[i, x] for i, end in enumerate(ends)):
                 unknown[k, list(blanket)] = False  # members cost a table of their own: not ahead of need
-        rows = self._claims_of([*ends, *others], [*blankets, *around], np.concatenate((after, unknown)))
+        everyone = np.concatenate((around, self._around[others])), np.concatenate((after, unknown))
+        rows = self._claims_of([*ends, *others], [*blankets, *theirs], *everyone)
         self._claims[others] = np.where(unknown, rows[2:], self._claims[others])
         return rows[:2], self._claims[:, ends].T
 

@@ -111,7 +111,7 @@ class IBState(PairwiseState):
 
     def propose(self, u: int, v: int) -> Proposal:
         """Both ends make all their claims anew, under their new blankets."""
-        rows = self._claims_of((u, v), self._flipped(u, v))
+        rows = self._claims_of((u, v), *self._flipped(u, v))
         changes = (rows - self._claims[[u, v]]).sum(axis=1)
         self._changes[u, v], self._changes[v, u] = changes
         parts = rows + self._claims[:, [u, v]].T
@@ -122,8 +122,8 @@ class IBState(PairwiseState):
     def log_odds(self, *, absent: bool = False) -> dict[Edge, float]:
         """The two directed log-odds of each pair added up."""
         n = self._graph.n_variables
-        around = [self._graph.neighbors(x) for x in range(n)]
-        odds = log_odds(self._posterior, around, absent=np.ones((n, n), dtype=np.bool_) if absent else None)
+        everyone = np.ones((n, n), dtype=np.bool_)
+        odds = log_odds(self._posterior, self._blankets(), absent=everyone if absent else None)
         odds += odds.T
         pairs = zip(*np.triu_indices(n, 1), strict=True) if absent else self._graph.edges
         return {(int(u), int(v)): float(odds[u, v]) for u, v in pairs}
@@ -131,7 +131,8 @@ class IBState(PairwiseState):
     def _change(self, x: int, y: int) -> float:
         """How local(x) would change if x and y were flipped."""
         if isnan(self._changes[x, y]):
-            row = self._claims_of([x], [self._graph.neighbors(x) ^ {y}])[0]
+            blankets, around = self._flipped(x, y)
+            row = self._claims_of([x], blankets[:1], around[:1])[0]
             self._changes[x, y] = (row - self._claims[x]).sum()
             self._recomputed += row.size - 1
         return float(self._changes[x, y])
