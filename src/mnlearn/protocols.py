@@ -301,6 +301,23 @@ class PairwiseScore(Score, Protocol):
     def on(self, graph: Graph) -> PairwiseScored: ...
 
 
+class Neighborhood(NamedTuple):
+    """Whom a judge places around a variable."""
+
+    support: Mapping[int, float]  # the neighbours, each with its support on the judge's own log scale
+    fits: int  # how many models were fitted to find out
+
+
+class NeighborhoodJudge(Protocol):
+    """Chooses: who are the neighbours of x?"""
+
+    @property
+    def n_variables(self) -> int: ...
+    def neighborhood(self, x: int, candidates: VarSet, required: VarSet) -> Neighborhood:
+        """Some of the candidates, and all that are required."""
+        ...
+
+
 class Monitor(Protocol):
     """Hears how far a search is, and may ask it to stop with the best result so far."""
 

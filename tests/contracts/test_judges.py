@@ -23,6 +23,7 @@ from mnlearn.independence import (
     MutualInformation,
     PartialCorrelation,
     Remembered,
+    ScoreTest,
     SeparationOracle,
 )
 from mnlearn.protocols import ExplainedTest, IndependenceTest
@@ -36,6 +37,7 @@ DISCRETE: dict[str, Callable[[Dataset], IndependenceTest]] = {
     "g2": lambda data: GTest(Counts(data), alpha=0.01),
     "mi-threshold": lambda data: MutualInformation(Counts(data), decide="threshold", threshold=0.02),
     "bayes": lambda data: BayesianTest(Counts(data)),
+    "score": lambda data: ScoreTest(Counts(data)),
     "remembered": lambda data: Remembered(ChiSquare(Counts(data))),
     "audited": lambda data: Audited(ChiSquare(Counts(data))),
     "budgeted": lambda data: Budgeted(ChiSquare(Counts(data)), 10_000),

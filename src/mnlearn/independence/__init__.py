@@ -5,6 +5,7 @@ from mnlearn.independence.discrete import ChiSquare, GTest, MutualInformation
 from mnlearn.independence.gaussian import PartialCorrelation
 from mnlearn.independence.gaussian_posterior import GaussianPosterior
 from mnlearn.independence.oracle import SeparationOracle
+from mnlearn.independence.score import ScoreTest
 from mnlearn.independence.wrappers import Audited, Budgeted, Remembered
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "MutualInformation",
     "PartialCorrelation",
     "Remembered",
+    "ScoreTest",
     "SeparationOracle",
 ]

@@ -5,6 +5,7 @@ from mnlearn.scores._prior import BlanketPrior
 from mnlearn.scores.bjp import BJPScore
 from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, PairwiseEvidence
 from mnlearn.scores.ib import IBScore
+from mnlearn.scores.logistic import L1Logistic
 from mnlearn.scores.mpl import MPL
 from mnlearn.scores.pic import PIC
 
@@ -17,6 +18,7 @@ __all__ = [
     "FullTableEvidence",
     "HybridEvidence",
     "IBScore",
+    "L1Logistic",
     "LocallyScored",
     "PairwiseEvidence",
 ]

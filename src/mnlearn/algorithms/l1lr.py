@@ -1,0 +1,101 @@
+"""L1LR: ask for the neighbourhood of every variable apart, then make the answers agree.
+
+Ravikumar, Wainwright & Lafferty, Annals of Statistics 38 (2010), 1287-1319  [RWL10], in the form of Barber & Drton,
+EJS 9 (2015), 567-607  [BD15], which [MPL17] compares with. How a neighbourhood is chosen (l1-regularised logistic
+regression, extended BIC) is the judge's affair: `mnlearn.scores.logistic`. The walk serves every judge that chooses
+one variable's neighbours at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
+from time import perf_counter
+from typing import Literal, get_args
+
+from mnlearn.algorithms._constraints import Constraints
+from mnlearn.errors import InputError, unknown_name
+from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.protocols import SILENT, Monitor, NeighborhoodJudge, Result, VarSet
+
+Combine = Literal["and", "or"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class L1LR:
+    """Join x and y if each is (or one of them is) a chosen neighbour of the other.
+
+    Parameters
+    ----------
+    combine
+        ``"and"``: both ends must choose each other (∧ of [MPL17]). ``"or"``: one is enough (∨).
+    required, forbidden
+        Edges that must, or must not, be there: part of every regression of their ends, or of none.
+
+    Raises
+    ------
+    InputError
+        If a setting breaks its rule; and from `learn`, if there are fewer than 2 variables.
+
+    Notes
+    -----
+    One neighbourhood per variable, none depends on another. The support of an edge is that of its weaker end under
+    "and", of its stronger end under "or": log odds, on the judge's own scale. A search that is stopped takes the word
+    of one end where the other has not been asked. `cost` counts neighbourhoods `asked` for and models `fitted`.
+
+    Examples
+    --------
+    >>> from mnlearn.data import Dataset
+    >>> from mnlearn.scores import L1Logistic
+    >>> from mnlearn.simulate import example
+    >>> survey = example(2000)
+    >>> judge = L1Logistic(Dataset.from_codes(survey.codes, names=survey.names))
+    >>> L1LR().learn(judge).graph == survey.graph
+    True
+    """
+
+    combine: Combine = "and"
+    required: Collection[Edge] = ()
+    forbidden: Collection[Edge] = ()
+
+    def __post_init__(self) -> None:
+        if self.combine not in get_args(Combine):
+            raise unknown_name("combine", self.combine, get_args(Combine))
+
+    def learn(self, judge: NeighborhoodJudge, monitor: Monitor = SILENT) -> Result:
+        """Find the structure; see the class for how the answers are combined."""
+        n, started, fitted = judge.n_variables, perf_counter(), 0
+        if n < 2:
+            raise InputError(f"judge must know at least 2 variables; got {n}. There is no structure in fewer.")
+        known = Constraints(n, self.required, self.forbidden)
+        must, barred = _around(n, known.required), _around(n, known.forbidden)
+        found: dict[int, Mapping[int, float]] = {}
+        for x in range(n):
+            if monitor.cancelled():
+                break
+            monitor.progress(x, n, f"variable {x + 1} of {n}")
+            answer = judge.neighborhood(x, frozenset(range(n)) - barred[x] - {x}, must[x])
+            found[x], fitted = answer.support, fitted + answer.fits
+        edges = combined(found, self.combine)
+        graph = known.apply(Graph(n, edges))
+        support = {edge: edges[edge] for edge in graph.edges if edge in edges}
+        cost = {"asked": len(found), "fitted": fitted, "seconds": perf_counter() - started}
+        return Result(graph, None, support, len(found) == n, cost, asdict(self), support_scale="log_odds")
+
+
+def combined(found: Mapping[int, Mapping[int, float]], rule: Combine) -> dict[Edge, float]:
+    """The edges by the rule, each with the support of its weaker end (and) or its stronger one (or)."""
+    edges: dict[Edge, float] = {}
+    weigh = min if rule == "and" else max
+    for x, around in found.items():
+        for y, support in around.items():
+            if rule == "or" or y not in found or x in found[y]:
+                edge = (x, y) if x < y else (y, x)
+                edges[edge] = weigh(support, edges.get(edge, support))
+    return edges
+
+
+def _around(n: int, edges: Collection[Edge]) -> list[VarSet]:
+    """The other end of each edge, by variable."""
+    graph = Graph(n, edges)
+    return [graph.neighbors(x) for x in range(n)]
