@@ -11,45 +11,54 @@ namespace {
 
 const Column& column(const Store& store, std::int32_t v) { return store.column(static_cast<std::size_t>(v)); }
 
-// Few combinations of variables that all have planes: counted by splitting, 64 rows at a time (kernels/tree.hpp).
-constexpr std::size_t kMaxParts = 512;
-
-bool splits_into_few(const Store& store, std::span<const std::int32_t> variables) {
-    std::size_t parts = 1;
-    for (const std::int32_t v : variables) {
-        if (!store.has_planes(static_cast<std::size_t>(v))) return false;
-        parts *= column(store, v).card;
-        if (parts > kMaxParts) return false;
-    }
-    return parts <= store.n_records();
+std::vector<std::int32_t> z_and_x(std::int32_t x, std::span<const std::int32_t> z) {
+    std::vector<std::int32_t> variables(z.begin(), z.end());
+    variables.push_back(x);
+    return variables;
 }
 
-// variables: z and then x.
-Cells by_splitting(const Store& store, std::span<const std::int32_t> variables) {
+std::size_t size_of_table(const Store& store, std::span<const std::int32_t> variables, std::size_t most) {
+    std::size_t cells = 1;
+    for (const std::int32_t v : variables) {
+        cells *= column(store, v).card;
+        if (cells > most) return most + 1;
+    }
+    return cells;
+}
+
+constexpr std::size_t kMostCells = std::size_t{1} << 16;  // what keys of two bytes can tell apart
+
+// Rough nanoseconds: splitting off a part and counting it, against one key a row and a look at the table.
+bool splitting_pays(const Store& store, std::span<const std::int32_t> variables, std::size_t cells) {
+    for (const std::int32_t v : variables)
+        if (!store.has_planes(static_cast<std::size_t>(v))) return false;
+    const double words = static_cast<double>(store.planes().words);
+    return static_cast<double>(cells) * (6.0 + 1.5 * words * store.level().tree_word) <
+           1.3 * static_cast<double>(store.n_records());
+}
+
+void count_by_splitting(const Store& store, std::span<const std::int32_t> variables, std::vector<std::int64_t>& table) {
     const Planes& planes = store.planes();
     std::vector<TreeLevel> levels;
-    std::size_t parts = 1;
-    for (const std::int32_t v : variables) {
-        levels.push_back({store.first_plane(v), column(store, v).card});
-        parts *= levels.back().card;
-    }
-    std::vector<std::uint32_t> sizes(parts, 0);
+    for (const std::int32_t v : variables) levels.push_back({store.first_plane(v), column(store, v).card});
+    std::vector<std::uint32_t> sizes(table.size(), 0);
     store.level().count_tree({planes.bits.get(), planes.words, store.n_records(), levels.data(), levels.size(), nullptr,
                               0, sizes.data(), nullptr});
-    Cells cells;
-    std::vector<std::uint32_t> numbers;
-    for (std::size_t part = 0; part < parts; ++part) {
-        if (sizes[part] == 0) continue;
-        cells.sizes.push_back(sizes[part]);
-        numbers.push_back(static_cast<std::uint32_t>(part));
+    table.assign(sizes.begin(), sizes.end());
+}
+
+void count_by_keys(const Store& store, std::span<const std::int32_t> variables, std::vector<std::int64_t>& table) {
+    std::vector<Digit> digits;
+    for (const std::int32_t v : variables)
+        digits.push_back({column(store, v).narrow, column(store, v).wide, column(store, v).card});
+    std::vector<std::uint16_t> keys(store.n_records(), 0);
+    store.level().make_keys({digits.data(), digits.size(), keys.size(), keys.data()});
+    if (store.repeats())
+        for (std::size_t row = 0; row < keys.size(); ++row) table[keys[row]] += store.repeats()[row];
+    else {
+        const std::vector<std::uint32_t> sizes = histogram(keys, table.size());
+        table.assign(sizes.begin(), sizes.end());
     }
-    cells.states.resize(variables.size() * cells.count());
-    for (std::size_t v = variables.size(); v-- > 0;)  // the last variable is the last digit of a part's number
-        for (std::size_t c = 0; c < cells.count(); ++c) {
-            cells.states[v * cells.count() + c] = numbers[c] % levels[v].card;
-            numbers[c] /= levels[v].card;
-        }
-    return cells;
 }
 
 // One (stratum, state of x) and its rows.
@@ -86,8 +95,27 @@ std::vector<Cell> occupied(const Store& store, const Column& x, const Strata& st
     return cells;
 }
 
-Cells by_rows(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
-    const Strata strata = find_strata(store, z);
+}  // namespace
+
+bool table_is_small(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
+    const std::size_t most = std::min(kMostCells, std::max<std::size_t>(1024, 2 * store.n_records()));
+    return size_of_table(store, z_and_x(x, z), most) <= most;
+}
+
+std::vector<std::int64_t> whole_table(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
+    const std::vector<std::int32_t> variables = z_and_x(x, z);
+    std::vector<std::int64_t> table(size_of_table(store, variables, kMostCells), 0);
+    if (splitting_pays(store, variables, table.size()))
+        count_by_splitting(store, variables, table);
+    else
+        count_by_keys(store, variables, table);
+    return table;
+}
+
+Cells find_cells(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
+    CacheInUse cache(store);
+    const auto kept = cache.strata(z);
+    const Strata& strata = *kept;
     const std::vector<Cell> found = occupied(store, column(store, x), strata);
     std::vector<std::uint32_t> a_row(strata.count);  // some row of each stratum: it has the states of z
     for (std::size_t row = 0; row < store.n_records(); ++row) a_row[strata[row]] = static_cast<std::uint32_t>(row);
@@ -99,14 +127,6 @@ Cells by_rows(const Store& store, std::int32_t x, std::span<const std::int32_t> 
         for (const Cell& cell : found) cells.states.push_back(column(store, v)[a_row[cell.key / rx]]);
     for (const Cell& cell : found) cells.states.push_back(static_cast<std::uint32_t>(cell.key % rx));
     return cells;
-}
-
-}  // namespace
-
-Cells find_cells(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
-    std::vector<std::int32_t> variables(z.begin(), z.end());
-    variables.push_back(x);
-    return splits_into_few(store, variables) ? by_splitting(store, variables) : by_rows(store, x, z);
 }
 
 }  // namespace mnlearn

@@ -1,4 +1,5 @@
-// The table of x and z together: every combination of states that occurs, and how often.
+// The table of x and z together: every combination of states, and how often it occurs. Whatever is asked about the
+// members of z is answered from here, without another look at the rows.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,13 @@
 
 namespace mnlearn {
 
-// In lexicographic order of (z, x). Never more cells than stored rows, usually a handful: whatever is asked about
-// the members of z is answered from here, without another look at the rows.
+// Whether the whole table, empty cells included, is no larger than the data.
+bool table_is_small(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
+
+// All of it, in lexicographic order of (z, x).
+std::vector<std::int64_t> whole_table(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
+
+// Only the cells that occur, in the same order: never more than there are rows.
 struct Cells {
     std::vector<std::int64_t> sizes;    // rows in each, repeats included
     std::vector<std::uint32_t> states;  // [v * count() + cell], v running over z and then x
@@ -18,8 +24,6 @@ struct Cells {
     std::size_t count() const { return sizes.size(); }
     std::span<const std::uint32_t> states_of(std::size_t v) const { return {states.data() + v * count(), count()}; }
 };
-
-// z in ascending order.
 Cells find_cells(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
 
 }  // namespace mnlearn

@@ -7,6 +7,8 @@
 
 #include "kernels/binary_scores.hpp"
 #include "kernels/ceilings.hpp"
+#include "kernels/keys.hpp"
+#include "kernels/lanes.hpp"
 #include "kernels/planes.hpp"
 #include "kernels/tree.hpp"
 #include "kernels/vertical.hpp"
@@ -23,9 +25,12 @@ struct Level {
     ProbePopcount probe_popcount;
     ProbeLoads probe_loads;
     CountTree count_tree;
+    CountLanes count_lanes;
+    MakeKeys make_keys;
     // The cost model of plan.cpp, in rough nanoseconds of one core, set by hand and not fitted: a group of eight planes
     // against 64 rows of one set; a row of 512 columns; turning the digits of 512 counters into numbers.
-    double plane_group_word, vertical_row, vertical_set;
+    // Last, a word of a set counted in the tree.
+    double plane_group_word, vertical_row, vertical_set, tree_word;
 };
 
 // Best first; only what this processor and operating system can run.

@@ -69,6 +69,12 @@ Plan make_plan(const Query& q) {
     return plan;
 }
 
+double cost_of(const Query& q) {
+    const Plan plan = make_plan(q);
+    const double alone = static_cast<double>(plan.alone.size()) * static_cast<double>(q.store.n_records());
+    return kAloneRow * alone + (plan.together.empty() ? 0.0 : plan.cost_together);
+}
+
 Plan all_by_planes(const Query& q) {
     Plan plan;
     plan.together.resize(q.ys.size());

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "few.hpp"
 #include "scan.hpp"
 #include "with_scorer.hpp"
 
@@ -10,6 +11,13 @@ namespace mnlearn {
 void reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys,
             std::span<const std::int32_t> z, int n_threads, double* out) {
     if (ys.empty()) return;
+    if (splitting_pays(store, x, ys, z)) {
+        const FewCounts few = count_by_splitting(store, x, ys, z);
+        with_scorer(kernel, facts_of(store, z, few.strata.count), store.log_tables(), [&](const auto& scorer) {
+            score_few(scorer, Query{store, x, ys, few.strata, n_threads, out}, few);
+        });
+        return;
+    }
     if (planes_suffice(store, x, ys, z)) {
         const PlaneSets ready = sets_from_planes(store, x, z);
         with_scorer(kernel, facts_of(store, z, ready.strata.count), store.log_tables(), [&](const auto& scorer) {
@@ -18,10 +26,15 @@ void reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::s
         });
         return;
     }
-    const Strata strata = find_strata(store, z);
-    with_scorer(kernel, facts_of(store, z, strata.count), store.log_tables(), [&](const auto& scorer) {
-        const Query query{store, x, ys, strata, n_threads, out};
-        Scan(query, scorer).run();
+    CacheInUse cache(store);
+    const auto strata = cache.strata(z);
+    const Query query{store, x, ys, *strata, n_threads, out};
+    const bool in_lanes = lanes_pay(query, cost_of(query));
+    with_scorer(kernel, facts_of(store, z, strata->count), store.log_tables(), [&](const auto& scorer) {
+        if (in_lanes)
+            score_few(scorer, query, count_in_lanes(query));
+        else
+            Scan(query, scorer).run();
     });
 }
 

@@ -74,6 +74,7 @@ struct Plan {
     double cost_together = 0.0;
 };
 Plan make_plan(const Query& q);
+double cost_of(const Query& q);      // by that plan, in nanoseconds of one core
 Plan all_by_planes(const Query& q);  // for sets that are made already
 
 // Whether sets_from_planes is the cheapest way: everything has planes, and the configurations are few.

@@ -86,7 +86,26 @@ bool Store::row_bits_fit() const {
 
 std::size_t Store::extra_bytes() const {
     const std::size_t groups = planes_.bits ? (planes_.n_planes + kLanes - 1) / kLanes : 0;
-    return groups * kLanes * planes_.words * 8 + row_bits_.n_blocks * row_bits_.block_words * 8;
+    std::size_t cached = 0;
+    const std::lock_guard lock(caches_guard_);
+    for (const auto& cache : caches_) cached += cache->bytes();
+    return groups * kLanes * planes_.words * 8 + row_bits_.n_blocks * row_bits_.block_words * 8 + cached;
+}
+
+// A quarter of a byte a value, and a megabyte in any case.
+std::size_t Store::cache_bytes() const { return std::max(std::size_t{1} << 20, n_records_ * n_variables() / 4); }
+
+std::unique_ptr<StrataCache> Store::take_cache() const {
+    const std::lock_guard lock(caches_guard_);
+    if (caches_.empty()) return std::make_unique<StrataCache>();
+    auto cache = std::move(caches_.back());
+    caches_.pop_back();
+    return cache;
+}
+
+void Store::give_back(std::unique_ptr<StrataCache> cache) const {
+    const std::lock_guard lock(caches_guard_);
+    caches_.push_back(std::move(cache));
 }
 
 void Store::build_planes() const {

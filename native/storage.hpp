@@ -10,6 +10,7 @@
 
 #include "dispatch.hpp"
 #include "log_tables.hpp"
+#include "strata.hpp"
 
 namespace mnlearn {
 
@@ -66,6 +67,11 @@ public:
     bool row_bits_fit() const;        // within the promised memory; few variables leave blocks mostly empty
     std::size_t extra_bytes() const;  // what has been built so far
     LogTables& log_tables() const { return log_tables_; }
+    std::size_t cache_bytes() const;  // how much each cache of strata may hold
+
+    // A cache of strata for one thread at work, given back when it is done; the last one given back is the next taken.
+    std::unique_ptr<StrataCache> take_cache() const;
+    void give_back(std::unique_ptr<StrataCache> cache) const;
 
 private:
     void number_planes();
@@ -81,6 +87,21 @@ private:
     mutable Planes planes_;
     mutable RowBits row_bits_;
     mutable LogTables log_tables_;
+    mutable std::mutex caches_guard_;
+    mutable std::vector<std::unique_ptr<StrataCache>> caches_;  // those nobody uses now
+};
+
+// A cache taken and given back.
+class CacheInUse {
+public:
+    explicit CacheInUse(const Store& store) : store_(store), cache_(store.take_cache()) {}
+    CacheInUse(const CacheInUse&) = delete;
+    ~CacheInUse() { store_.give_back(std::move(cache_)); }
+    std::shared_ptr<const Strata> strata(std::span<const std::int32_t> z) { return cache_->find(store_, z); }
+
+private:
+    const Store& store_;
+    std::unique_ptr<StrataCache> cache_;
 };
 
 }  // namespace mnlearn

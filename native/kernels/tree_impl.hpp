@@ -10,6 +10,8 @@
 namespace mnlearn {
 namespace {
 
+typedef std::uint64_t Words __attribute__((vector_size(64), may_alias));
+
 // Bits::common(set, others, n, counts): counts[k] += bits that `set` and the k-th of the others share.
 // Bits::size(set): the bits of one set. Sets have kTreeWords words, at multiples of 64 bytes.
 template <class Bits> class Tree {
@@ -73,10 +75,13 @@ private:
 
     void split(const std::uint64_t* whole, const std::uint64_t* plane, std::uint64_t* inside,
                std::uint64_t* outside) const {
-        for (std::size_t w = 0; w < used_; ++w) {
-            const std::uint64_t rows = whole[w], state = plane[w];
-            inside[w] = rows & state;
-            outside[w] = rows & ~state;
+        const std::size_t n = used_ / 8;
+        const auto *from = reinterpret_cast<const Words*>(whole), *states = reinterpret_cast<const Words*>(plane);
+        auto *in = reinterpret_cast<Words*>(inside), *out = reinterpret_cast<Words*>(outside);
+        for (std::size_t w = 0; w < n; ++w) {
+            const Words rows = from[w], state = states[w];
+            in[w] = rows & state;
+            out[w] = rows & ~state;
         }
     }
 
