@@ -11,6 +11,7 @@
 #include "gibbs.hpp"
 #include "reduce.hpp"
 #include "tables.hpp"
+#include "tails.hpp"
 
 namespace nb = nanobind;
 using namespace mnlearn;
@@ -218,6 +219,13 @@ Doubles py_evidence(const PyStore& data, Vector<double> n_states, Vector<double>
     return give<Doubles>(std::move(out), {rows, columns});
 }
 
+nb::tuple py_log_chi2_tails(Vector<double> statistic, Vector<double> dof) {
+    if (statistic.shape(0) != dof.shape(0)) throw std::invalid_argument("statistic and dof must have the same length.");
+    NewArray out = new_array(statistic.shape(0));
+    const bool all = log_chi2_tails(statistic.data(), dof.data(), statistic.shape(0), out.values);
+    return nb::make_tuple(std::move(out.array), all);
+}
+
 std::vector<std::string> py_levels() {
     std::vector<std::string> names;
     for (const Level& level : available_levels()) names.emplace_back(level.name);
@@ -269,6 +277,10 @@ NB_MODULE(_core, m) {
           "All pairs x < y with x in a range, no conditioning.");
     m.def("tables", &py_tables, "store"_a, "x"_a, "ys"_a, "z"_a, "max_cells"_a,
           "Observed configurations of z, and counts[stratum, x, y] per y.");
+    m.def("log_chi2_tails", &py_log_chi2_tails,
+          nb::sig("def log_chi2_tails(statistic: NDArray[np.float64], dof: NDArray[np.float64]) "
+                  "-> tuple[NDArray[np.float64], bool]"),
+          "statistic"_a, "dof"_a, "log p of each, NaN where the core has no short way to it; whether there is none.");
     m.def("score_table", &py_score_table, "kernel"_a, "settings"_a, "counts"_a, "n_rows"_a, "n_configurations"_a,
           "log_n_configurations"_a, "The outputs for one given table.");
     m.def("gibbs", &py_gibbs, "cards"_a, "term_start"_a, "tabled"_a, "table_start"_a, "other_start"_a, "others"_a,

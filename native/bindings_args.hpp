@@ -68,10 +68,8 @@ struct NewArray {
     nb::object array;
     double* values;
 };
-inline NewArray new_array(std::size_t rows, std::size_t columns) {
+inline NewArray new_array(const nb::object& shape) {
     static PyObject* const empty = nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
-    const nb::object shape =
-        nb::steal(Py_BuildValue("(nn)", static_cast<Py_ssize_t>(rows), static_cast<Py_ssize_t>(columns)));
     nb::object array = nb::steal(PyObject_CallOneArg(empty, shape.ptr()));
     if (!array) throw nb::python_error();
     Py_buffer view;
@@ -80,6 +78,8 @@ inline NewArray new_array(std::size_t rows, std::size_t columns) {
     PyBuffer_Release(&view);  // the array does not move, and nobody else has it yet
     return {std::move(array), values};
 }
+inline NewArray new_array(std::size_t n) { return new_array(nb::int_(n)); }
+inline NewArray new_array(std::size_t rows, std::size_t columns) { return new_array(nb::make_tuple(rows, columns)); }
 
 // Many questions, read and checked, each with the array for its answer.
 class Questions {

@@ -103,7 +103,7 @@ FewCounts count_by_splitting(const Store& store, std::int32_t x, std::span<const
 
 bool lanes_pay(const Query& q, double nanoseconds) {
     const std::size_t n = q.store.n_records();
-    if (n == 0 || q.store.repeats() || q.x == kConstant) return false;
+    if (n == 0 || q.store.repeats() || q.card_x() > kMaxPlaneCard) return false;
     std::size_t n_states = 1;  // and all rows
     for (const std::int32_t y : q.ys) {
         if (y == kConstant || column(q.store, y).card > kMaxPlaneCard || column(q.store, y).card < 2) return false;

@@ -48,6 +48,7 @@ def reduce_pairs(
 def tables(
     store: Store, x: int, ys: NDArray[np.int32], z: NDArray[np.int32], max_cells: float
 ) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]: ...
+def log_chi2_tails(statistic: NDArray[np.float64], dof: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]: ...
 def score_table(
     kernel: str,
     settings: Sequence[float],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 from scipy.special import chdtri
@@ -73,6 +73,13 @@ def test_where_p_is_a_normal_number_it_agrees_with_high_precision(dof: float, p:
 )
 def test_many_degrees_of_freedom(dof: float, ratio: float) -> None:
     assert float(log_chi2_sf(ratio * dof, dof)) == pytest.approx(exact_log_chi2_sf(ratio * dof, dof), rel=1e-12)
+
+
+@given(st.integers(1, 1001), st.floats(-12.0, 12.0))
+@settings(max_examples=150, deadline=None)
+def test_whole_degrees_of_freedom_around_their_mean(dof: int, deviations: float) -> None:
+    statistic = dof * max(1e-3, 1.0 + deviations * np.sqrt(2.0 / dof))
+    assert float(log_chi2_sf(statistic, dof)) == pytest.approx(exact_log_chi2_sf(statistic, dof), rel=1e-12)
 
 
 def test_reference_agrees_with_mpmath() -> None:

@@ -1,8 +1,9 @@
 """Logarithms of tail probabilities, right where the probabilities themselves underflow.
 
-Everything that orders variables orders them by log p, and a p of 1e-10000 must still order. SciPy's
-survival functions are used wherever their value is a normal number; beyond that the continued fraction of
-the incomplete gamma function takes over, with a prefactor that does not cancel for many degrees of freedom.
+Everything that orders variables orders them by log p, and a p of 1e-10000 must still order. The native core answers
+for 1 to 1,000 degrees of freedom, in a microsecond. For others SciPy's survival functions are used wherever their
+value is a normal number; beyond that the continued fraction of the incomplete gamma function takes over, with a
+prefactor that does not cancel for many degrees of freedom.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mnlearn.errors import InputError
+from mnlearn.statistics.tails import log_chi2_tails
 
 if TYPE_CHECKING:
     from mnlearn.protocols import FloatArray
@@ -54,19 +56,25 @@ def log_chi2_sf(statistic: ArrayLike, dof: ArrayLike) -> FloatArray:
     >>> float(log_chi2_sf(100_000.0, 10).round(6))
     -49959.898861
     """
-    t, nu = np.broadcast_arrays(np.asarray(statistic, dtype=np.float64), np.asarray(dof, dtype=np.float64))
+    t, nu = np.asarray(statistic, dtype=np.float64), np.asarray(dof, dtype=np.float64)
+    if t.ndim != 1 or t.shape != nu.shape:
+        shape = np.broadcast_shapes(t.shape, nu.shape)
+        pairs = (np.ascontiguousarray(np.broadcast_to(given, shape)).reshape(-1) for given in (t, nu))
+        return log_chi2_sf(*pairs).reshape(shape)
+    log_p, complete = log_chi2_tails(t, nu)
+    if not complete:
+        _refuse_no_statistic(t, nu)
+        left = np.isnan(log_p)
+        log_p[left] = _log_gamma_tail(0.5 * np.maximum(nu[left], _SMALLEST_DOF), 0.5 * t[left])
+    return log_p
+
+
+def _refuse_no_statistic(t: FloatArray, nu: FloatArray) -> None:
+    """Refuse what the core could not read as statistics and degrees of freedom."""
     if np.isnan(t).any():
         raise InputError("statistic must not be NaN; got NaN. Leave out the tables that have no statistic.")
     if not (nu >= 0.0).all():
         raise InputError(f"dof must be 0 or more; got {nu[~(nu >= 0.0)].flat[0]}. Count the degrees of freedom again.")
-    log_p = np.zeros(t.shape)
-    one = (nu == 1.0) & (t > 0.0)  # two binary variables: the square of a normal, and cheaper so
-    if one.any():
-        log_p[one] = log_two_sided_normal(np.sqrt(t[one]))
-    asked = (nu > 0.0) & np.isfinite(nu) & (t > 0.0) & ~one
-    if asked.any():
-        log_p[asked] = _log_gamma_tail(0.5 * np.maximum(nu[asked], _SMALLEST_DOF), 0.5 * t[asked])
-    return log_p
 
 
 def log_two_sided_normal(z: ArrayLike) -> FloatArray:

@@ -17,7 +17,7 @@ import numpy as np
 from mnlearn.errors import InputError, unknown_name, whole_number
 from mnlearn.independence._asking import Explained, log_level, require_answers
 from mnlearn.independence._tails import log_chi2_sf
-from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, Statistics, VarSet
+from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, Statistics, VarSet, Verdicts
 from mnlearn.statistics import kernels
 from mnlearn.statistics.kernels import DofRule
 
@@ -78,6 +78,11 @@ class ChiSquare(Explained):
         statistic, dof = self.statistics.reduce(self._kernel, x, ys, z)
         log_p = log_chi2_sf(statistic, dof)
         return Evidence(log_p > self._log_alpha, statistic=statistic, dof=dof, log_p=log_p)
+
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """The decision and log p for each y; as `evidence`, in a third of the time for a few y."""
+        log_p = log_chi2_sf(*self.statistics.reduce(self._kernel, x, ys, z))
+        return Verdicts(log_p > self._log_alpha, log_p)
 
 
 @dataclass(frozen=True)
