@@ -38,6 +38,7 @@ from mnlearn.errors import (
     UnknownNameError,
     UnsuitableError,
 )
+from mnlearn.evaluation import Evaluation, evaluate
 from mnlearn.graphs import Graph, NamedGraph, read_graph, write_graph
 from mnlearn.independence import (
     Audited,
@@ -52,7 +53,7 @@ from mnlearn.independence import (
     SeparationOracle,
 )
 from mnlearn.output import Learned
-from mnlearn.pipeline import GraphScore, learn, make_score, make_test, score
+from mnlearn.pipeline import GraphScore, MethodResult, compare, learn, make_score, make_test, score
 from mnlearn.questions import TestResult, dependences, independence_test
 from mnlearn.scores import MPL, PIC, BJPScore, IBScore
 from mnlearn.statistics import Counts, Moments, kernels
@@ -75,6 +76,7 @@ __all__ = [
     "Counts",
     "DataError",
     "Dataset",
+    "Evaluation",
     "Exhaustive",
     "FileError",
     "GSMNStar",
@@ -86,6 +88,7 @@ __all__ = [
     "IBScore",
     "InputError",
     "Learned",
+    "MethodResult",
     "MissingDependencyError",
     "MnlearnError",
     "MnlearnWarning",
@@ -100,8 +103,10 @@ __all__ = [
     "UnknownNameError",
     "UnsuitableError",
     "__version__",
+    "compare",
     "dependences",
     "discretize",
+    "evaluate",
     "independence_test",
     "kernels",
     "learn",
