@@ -20,6 +20,7 @@ struct Level {
     CountPlanes count_planes;
     CountVertical count_vertical;
     CountBits count_bits;
+    ListBits list_bits;
     ScoreBinary score_binary;
     FinishOdds finish_odds;
     ProbePopcount probe_popcount;

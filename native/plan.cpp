@@ -8,11 +8,12 @@
 namespace mnlearn {
 namespace {
 
-// Rough figures, set by hand and not fitted. Set-up per row, in nanoseconds: rows into bitsets, rows into padded lists;
-// and a row of one table counted alone.
-constexpr double kBitsetRow = 1.5, kListRow = 4.0, kAloneRow = 1.5;
-// Numbering the strata: per row, and per row and variable of z. Splitting one word of a bitset by a plane.
-constexpr double kStrataRow = 2.0, kStrataDigit = 0.5, kSplitWord = 1.0;
+// Nanoseconds, fitted by benchmarks/plan.py on one machine; only their ratios matter. Per row: into bitsets, into
+// lists, from bitsets into lists, one table counted alone, numbering the strata, and that for each variable of z. Per
+// word of a set: splitting it by a plane, looking through it for rows.
+constexpr double kBitsetRow = 1.5, kListRow = 4.0, kListBit = 0.8, kAloneRow = 1.5, kStrataRow = 2.0,
+                 kStrataDigit = 0.5;
+constexpr double kSplitWord = 0.6, kListWord = 1.5;
 
 // The bitsets of all sets may take half a byte a value: within the memory the library promises.
 bool bitsets_fit(const Store& store, double n_sets) { return n_sets <= 4.0 * static_cast<double>(store.n_variables()); }
@@ -25,11 +26,11 @@ double cost_by_planes(const Query& q, const PlaneColumns& columns) {
     return set_up + sets * words * static_cast<double>(columns.groups.size()) * q.store.level().plane_group_word;
 }
 
+// With the lists at hand.
 double cost_by_columns(const Query& q, std::size_t n_blocks) {
     const double rows = static_cast<double>(q.store.n_records()),
                  sets = static_cast<double>(q.strata.count) * q.card_x();
-    return kListRow * rows +
-           static_cast<double>(n_blocks) * (rows * q.store.level().vertical_row + sets * q.store.level().vertical_set);
+    return static_cast<double>(n_blocks) * (rows * q.store.level().vertical_row + sets * q.store.level().vertical_set);
 }
 
 // Positions in ys, in the order of their planes.
@@ -58,7 +59,9 @@ Plan make_plan(const Query& q) {
     constexpr double kNever = std::numeric_limits<double>::infinity();
     const double sets = static_cast<double>(q.strata.count) * q.card_x();
     const double planes = bitsets_fit(q.store, sets) ? cost_by_planes(q, plane_columns(q.store, ys)) : kNever;
-    const double columns = q.store.row_bits_fit() ? cost_by_columns(q, split_blocks(q.store, ys).size()) : kNever;
+    const double lists = kListRow * static_cast<double>(q.store.n_records());
+    const double columns =
+        q.store.row_bits_fit() ? lists + cost_by_columns(q, split_blocks(q.store, ys).size()) : kNever;
     const double alone = kAloneRow * static_cast<double>(q.store.n_records()) * static_cast<double>(ys.size());
     plan.by_columns = columns < planes;
     plan.cost_together = std::min(planes, columns);
@@ -75,14 +78,21 @@ double cost_of(const Query& q) {
     return kAloneRow * alone + (plan.together.empty() ? 0.0 : plan.cost_together);
 }
 
-Plan all_by_planes(const Query& q) {
+Plan plan_on_sets(const Query& q) {
     Plan plan;
     plan.together.resize(q.ys.size());
     std::iota(plan.together.begin(), plan.together.end(), std::size_t{0});
     order_by_planes(q, plan.together);
     std::vector<std::int32_t> ys;
     for (const std::size_t j : plan.together) ys.push_back(q.ys[j]);
-    plan.cost_together = cost_by_planes(q, plane_columns(q.store, ys));
+    const double sets = static_cast<double>(q.strata.count) * q.card_x(),
+                 words = static_cast<double>(q.store.planes().words), rows = static_cast<double>(q.store.n_records());
+    const double planes =
+        sets * words * static_cast<double>(plane_columns(q.store, ys).groups.size()) * q.store.level().plane_group_word;
+    const double columns =
+        kListBit * rows + kListWord * sets * words + cost_by_columns(q, split_blocks(q.store, ys).size());
+    plan.by_columns = q.store.row_bits_fit() && columns < planes;
+    plan.cost_together = plan.by_columns ? columns : planes;
     return plan;
 }
 
@@ -95,13 +105,16 @@ bool planes_suffice(const Store& store, std::int32_t x, std::span<const std::int
     for (const std::int32_t v : z) sets *= column_of(store, v).card;
     if (!bitsets_fit(store, sets)) return false;
     // Nanoseconds a row, either way; about one group of planes for each y.
+    const Level& level = store.level();
     const double n_ys = static_cast<double>(ys.size()), states = static_cast<double>(store.planes().n_planes);
-    const double groups = std::min(n_ys, states / kLanes + 1.0);
-    const double by_planes = sets / 64.0 * (kSplitWord + groups * store.level().plane_group_word);
-    const double blocks = std::min(n_ys, states / kBlockColumns + 1.0);
-    const double by_columns = kListRow + blocks * store.level().vertical_row;
-    const double counting = std::min(kAloneRow * n_ys, store.row_bits_fit() ? by_columns : kAloneRow * n_ys);
-    return by_planes < kStrataRow + kStrataDigit * static_cast<double>(z.size()) + counting;
+    const double groups = std::min(n_ys, states / kLanes + 1.0), blocks = std::min(n_ys, states / kBlockColumns + 1.0);
+    const double words = sets / 64.0, set_a_row = sets / static_cast<double>(store.n_records());
+    const double planes = words * groups * level.plane_group_word;
+    const double columns = store.row_bits_fit() ? blocks * (level.vertical_row + set_a_row * level.vertical_set) : 1e9;
+    const double on_sets = 2.0 * words * kSplitWord + std::min(planes, kListBit + words * kListWord + columns);
+    const double numbered = kStrataRow + kStrataDigit * static_cast<double>(z.size()) +
+                            std::min({kAloneRow * n_ys, kListRow + columns, kBitsetRow + planes});
+    return on_sets < numbered;
 }
 
 }  // namespace mnlearn

@@ -74,8 +74,8 @@ struct Plan {
     double cost_together = 0.0;
 };
 Plan make_plan(const Query& q);
-double cost_of(const Query& q);      // by that plan, in nanoseconds of one core
-Plan all_by_planes(const Query& q);  // for sets that are made already
+double cost_of(const Query& q);     // by that plan, in nanoseconds of one core
+Plan plan_on_sets(const Query& q);  // for bitsets that are made already: all y together
 
 // Whether sets_from_planes is the cheapest way: everything has planes, and the configurations are few.
 bool planes_suffice(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
@@ -96,15 +96,18 @@ public:
     void run() {
         const Plan plan = make_plan(q_);
         for (const std::size_t j : plan.together) ys_.push_back(q_.ys[j]);
-        if (!plan.together.empty() && plan.by_columns) run_by_columns(plan);
+        if (!plan.together.empty() && plan.by_columns) run_on_lists(plan, lists_of_strata(q_.store, q_.x, q_.strata));
         if (!plan.together.empty() && !plan.by_columns) run_by_planes(plan);
         if (!plan.alone.empty()) run_alone(plan);
     }
 
     void run_on(const PlaneSets& ready) {
-        const Plan plan = all_by_planes(q_);
+        const Plan plan = plan_on_sets(q_);
         for (const std::size_t j : plan.together) ys_.push_back(q_.ys[j]);
-        run_on_bitsets(plan, ready.sets.get(), ready.x);
+        if (plan.by_columns)
+            run_on_lists(plan, lists_of_bitsets(q_.store, ready));
+        else
+            run_on_bitsets(plan, ready.sets.get(), ready.x);
     }
 
 private:
@@ -180,8 +183,7 @@ private:
         for (std::size_t i = 0; i < block.binary.size(); ++i) put(batch.sum(i), plan.together[block.binary[i]]);
     }
 
-    void run_by_columns(const Plan& plan) const {
-        const SetLists lists = lists_of_strata(q_.store, q_.x, q_.strata);
+    void run_on_lists(const Plan& plan, const SetLists& lists) const {
         q_.store.row_bits();  // built here, not in every thread's turn
         const auto blocks = split_blocks(q_.store, ys_);
         parallel_for(blocks.size(), threads_for(plan.cost_together, q_.n_threads), [&](std::size_t b) {

@@ -45,15 +45,17 @@ void split_sets(const Store& store, std::int32_t variable, std::size_t n_sets, A
     const Planes& planes = store.planes();
     const std::size_t words = planes.words, card = column(store, variable).card;
     AlignedWords parts = aligned_words(n_sets * card * words);
+    std::vector<std::uint64_t> state(words);
     for (std::size_t a = 0; a + 1 < card; ++a) {
         const std::size_t plane = store.first_plane(variable) + a;
         const std::uint64_t* bits = planes.bits.get() + (plane / kLanes) * words * kLanes + plane % kLanes;
+        for (std::size_t w = 0; w < words; ++w) state[w] = bits[w * kLanes];
         for (std::size_t s = 0; s < n_sets; ++s) {
             std::uint64_t* whole = sets.get() + s * words;  // loses its parts one by one; the rest is the last state
             std::uint64_t* part = parts.get() + (s * card + a) * words;
             for (std::size_t w = 0; w < words; ++w) {
-                part[w] = whole[w] & bits[w * kLanes];
-                whole[w] ^= part[w];
+                part[w] = whole[w] & state[w];
+                whole[w] &= ~state[w];
             }
         }
     }
@@ -90,24 +92,48 @@ PlaneSets sets_from_planes(const Store& store, std::int32_t x, std::span<const s
     return result;
 }
 
+namespace {
+
+// Where the list of each set begins, each padded; room for what listing bits writes beyond the end.
+void place_lists(const Store& store, SetLists& lists) {
+    const std::size_t n_sets = lists.x.n_sets();
+    lists.begin.assign(n_sets + 1, 0);
+    for (std::size_t set = 0; set < n_sets; ++set) {
+        const auto padded = (static_cast<std::size_t>(lists.x.sizes[set]) + kListStep - 1) / kListStep * kListStep;
+        lists.begin[set + 1] = lists.begin[set] + static_cast<std::uint32_t>(padded);
+    }
+    lists.rows = std::make_unique_for_overwrite<std::uint32_t[]>(lists.begin.back() + kListRoom);
+    for (std::size_t set = 0; set < n_sets; ++set)
+        for (std::size_t k = 1; k < kListStep && lists.begin[set + 1] - k + 1 > lists.begin[set]; ++k)
+            lists.rows[lists.begin[set + 1] - k] = static_cast<std::uint32_t>(store.n_records());
+}
+
+}  // namespace
+
+SetLists lists_of_bitsets(const Store& store, const PlaneSets& ready) {
+    SetLists lists{ready.x, {}, {}};
+    place_lists(store, lists);
+    const std::size_t words = store.planes().words;
+    for (std::size_t set = 0; set < lists.x.n_sets(); ++set) {
+        std::uint32_t* end = store.level().list_bits(ready.sets.get() + set * words, words, lists.x.sizes[set],
+                                                     lists.rows.get() + lists.begin[set]);
+        std::fill(end, lists.rows.get() + lists.begin[set + 1], static_cast<std::uint32_t>(store.n_records()));
+    }
+    return lists;
+}
+
 SetLists lists_of_strata(const Store& store, std::int32_t x, const Strata& strata) {
-    SetLists result{{column(store, x).card, strata.count, false, {}}, {}, {}};
-    SetSizes& sizes = result.x;
+    SetLists lists{{column(store, x).card, strata.count, false, {}}, {}, {}};
+    SetSizes& sizes = lists.x;
     sizes.sizes.assign(sizes.n_sets(), 0);
-    result.begin.assign(sizes.n_sets() + 1, 0);
     with_codes(column(store, x), [&](auto code) {
         for (std::size_t row = 0; row < store.n_records(); ++row) ++sizes.sizes[strata[row] * sizes.card_x + code(row)];
-        for (std::size_t set = 0; set < sizes.n_sets(); ++set) {
-            const auto padded = (static_cast<std::size_t>(sizes.sizes[set]) + kListStep - 1) / kListStep * kListStep;
-            result.begin[set + 1] = result.begin[set] + static_cast<std::uint32_t>(padded);
-        }
-        const auto empty_row = static_cast<std::uint32_t>(store.n_records());
-        result.rows.assign(result.begin.back(), empty_row);
-        std::vector<std::uint32_t> next(result.begin.begin(), result.begin.end() - 1);
+        place_lists(store, lists);
+        std::vector<std::uint32_t> next(lists.begin.begin(), lists.begin.end() - 1);
         for (std::size_t row = 0; row < store.n_records(); ++row)
-            result.rows[next[strata[row] * sizes.card_x + code(row)]++] = static_cast<std::uint32_t>(row);
+            lists.rows[next[strata[row] * sizes.card_x + code(row)]++] = static_cast<std::uint32_t>(row);
     });
-    return result;
+    return lists;
 }
 
 std::vector<std::pair<std::size_t, std::size_t>> split_blocks(const Store& store, std::span<const std::int32_t> ys) {
@@ -157,7 +183,7 @@ void count_by_columns(const Store& store, const SetLists& lists, std::size_t fir
                       std::vector<std::uint32_t>& counts) {
     counts.resize((last - first) * kBlockColumns);
     const RowBits& rows = store.row_bits();
-    store.level().count_vertical({rows.bits.get() + block * rows.block_words, lists.rows.data(),
+    store.level().count_vertical({rows.bits.get() + block * rows.block_words, lists.rows.get(),
                                   lists.begin.data() + first, last - first, counts.data(), kBlockColumns});
 }
 

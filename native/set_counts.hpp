@@ -5,6 +5,7 @@
 // counters (sets as row lists; kernels/vertical.hpp). What follows, tables from counts, is shared.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -41,8 +42,10 @@ PlaneSets sets_from_planes(const Store& store, std::int32_t x, std::span<const s
 // As row lists, each padded for the vertical kernel.
 struct SetLists {
     SetSizes x;
-    std::vector<std::uint32_t> rows, begin;
+    std::unique_ptr<std::uint32_t[]> rows;
+    std::vector<std::uint32_t> begin;
 };
+SetLists lists_of_bitsets(const Store& store, const PlaneSets& ready);
 SetLists lists_of_strata(const Store& store, std::int32_t x, const Strata& strata);
 
 // Candidates in ascending order of their planes, cut where a new block of 512 planes begins: [begin, end) each.

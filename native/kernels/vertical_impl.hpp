@@ -109,7 +109,8 @@ template <class V> std::uint64_t load_rows(const std::uint64_t* rows, std::size_
     return result;
 }
 
-template <class V> void count_vertical(const VerticalQuery& q) {
+// Write: how the digits of a counter become numbers.
+template <class V, class Write> void count_vertical(const VerticalQuery& q, Write write) {
     for (std::size_t set = 0; set < q.n_sets; ++set) {
         const std::uint32_t* rows = q.rows + q.begin[set];
         const std::size_t n_rows = q.begin[set + 1] - q.begin[set];
@@ -117,7 +118,7 @@ template <class V> void count_vertical(const VerticalQuery& q) {
             Counter<V> counter;
             counter.bits = reinterpret_cast<const unsigned char*>(q.bits) + slice * Counter<V>::kBytes;
             counter.count(rows, n_rows);
-            counter.write(q.counts + set * q.stride + slice * Counter<V>::kBytes * 8);
+            write(counter, q.counts + set * q.stride + slice * Counter<V>::kBytes * 8);
         }
     }
 }
