@@ -38,6 +38,25 @@ class WhimsicalPosterior:
         return (drawn * 0x9E3779B97F4A7C15 % 2**53 + 0.5) / 2**53
 
 
+class OraclePosterior:
+    """Nearly sure of what separation in a known graph says."""
+
+    def __init__(self, graph: Graph, cards: tuple[int, ...] | None = None, sure: float = 0.99) -> None:
+        self.graph, self.cards, self._sure = graph, cards or (2,) * graph.n_variables, sure
+
+    @property
+    def n_variables(self) -> int:
+        return self.graph.n_variables
+
+    def log_odds(self, x: int, ys: Indices, z: VarSet) -> LogOdds:
+        p = np.array([self._sure if self.graph.separates(x, int(y), z) else 1.0 - self._sure for y in ys])
+        return LogOdds(np.log(p), np.log1p(-p))
+
+    def members(self, x: int, z: VarSet) -> LogOdds:
+        both = [self.log_odds(x, [y], z - {y}) for y in sorted(z)]
+        return LogOdds(np.array([o.independent[0] for o in both]), np.array([o.dependent[0] for o in both]))
+
+
 def claim(posterior: IndependencePosterior, graph: Graph, x: int, y: int) -> float:
     """BJP18, Eq. 8: dependence given the other neighbours, or independence given all."""
     around = graph.neighbors(x)

@@ -206,6 +206,23 @@ def test_better_searches_reach_the_optimum_more_often(name: str) -> None:
     assert reached["all"] >= 4
 
 
+@pytest.mark.parametrize("make", [IBScore, BJPScore])
+def test_a_posterior_that_knows_the_graph_is_maximised_by_it(make: Callable[..., SearchableScore]) -> None:
+    """Consistency, without the luck of a sample: only the true graph has no claim that is false."""
+    for truth in slow.all_graphs(4)[::5]:
+        score = make(slow.OraclePosterior(truth, (2, 3, 2, 4)))
+        scores = {graph: score(graph) for graph in slow.all_graphs(4)}
+        assert max(scores, key=scores.__getitem__) == truth
+        assert sorted(scores.values())[-2] < scores[truth] - 1.0
+
+
+@pytest.mark.parametrize("make", [IBScore, BJPScore])
+def test_climbs_find_a_graph_that_the_posterior_knows(make: Callable[..., SearchableScore]) -> None:
+    for seed in range(5):
+        truth = random_graph(8, 2.5, seed=seed)
+        assert IBMAPHC(tabu=7, patience=30).learn(make(slow.OraclePosterior(truth))).graph == truth
+
+
 # ---- results and refusals
 
 

@@ -53,9 +53,10 @@ def weigh(
 
     What comes along for free is there, too: all members of a blanket do if one of them is wanted.
     """
-    rows, ks = np.full(around.shape, nan), list(range(len(xs)))
+    rows, ks = np.full(around.shape, nan), range(len(xs))
     inside, outside = around.copy(), ~around
-    inside[ks, xs] = False
+    for k in ks:
+        inside[k, xs[k]] = False
     sets = [k for k in ks if blankets[k]]
     if wanted is not None:
         outside &= wanted
@@ -70,7 +71,8 @@ def weigh(
     if sets:
         rows[inside] = _dependent(posterior, [xs[k] for k in sets], [blankets[k] for k in sets])
     rows[rows == -inf] = LEAST
-    rows[ks, xs] = 0.0
+    for k in ks:
+        rows[k, xs[k]] = 0.0
     return rows
 
 

@@ -117,7 +117,7 @@ class PairwiseState(ABC):
 
     def _flipped(self, u: int, v: int) -> tuple[list[VarSet], BoolArray]:
         """The blankets of both ends after a flip, and who is around them then."""
-        rows = self._around[[u, v]]
+        rows = np.array((self._around[u], self._around[v]))
         rows[0, v] = rows[1, u] = not rows[0, v]
         return [self._graph.neighbors(u) ^ {v}, self._graph.neighbors(v) ^ {u}], rows
 

@@ -144,16 +144,17 @@ class BJPState(PairwiseState):
         keys = [self._score.key(x, blanket) for x, blanket in zip(ends, blankets, strict=True)]
         u_first = keys[0] < keys[1]
         after = self._place >= np.array([[bisect_left(self._order, key)] for key in keys])  # right of all but u and v
-        after[:, ends] = [[False, u_first], [not u_first, False]]
+        after[0, u] = after[1, v] = False
+        after[0, v], after[1, u] = u_first, not u_first
         before = ~after
-        before[:, ends] = False
+        before[:, u] = before[:, v] = False
         rows, about = self._ask(ends, blankets, around_them, after, before)
         parts = np.where(after, rows, about)
         parts[0, v] = parts[1, u] = rows[0, v] if u_first else rows[1, u]
-        change = parts - self._parts[ends]
-        change[:, ends] = 0.0
+        change = parts - np.array((self._parts[u], self._parts[v]))
+        change[:, u] = change[:, v] = 0.0
         gain = float(change.sum() + parts[0, v] - self._parts[u, v])
-        parts[[0, 1], ends] = np.inf
+        parts[0, u] = parts[1, v] = np.inf
         overtaken = before & (self._place > self._place[ends, None])
         return Proposal((u, v), rows, parts, gain, int(after.sum()) + int(overtaken.sum()))
 
@@ -174,7 +175,7 @@ class BJPState(PairwiseState):
         self, ends: list[int], blankets: list[VarSet], around: BoolArray, after: BoolArray, before: BoolArray
     ) -> tuple[FloatArray, FloatArray]:
         """What each end claims of those after it, under its new blanket, and what those before it claim of the end."""
-        about = self._claims[:, ends].T
+        about = np.array((self._claims[:, ends[0]], self._claims[:, ends[1]]))
         missing = before & np.isnan(about)
         others = np.flatnonzero(missing.any(axis=0)).tolist()
         if not others:

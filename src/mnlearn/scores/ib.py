@@ -112,12 +112,13 @@ class IBState(PairwiseState):
     def propose(self, u: int, v: int) -> Proposal:
         """Both ends make all their claims anew, under their new blankets."""
         rows = self._claims_of((u, v), *self._flipped(u, v))
-        changes = (rows - self._claims[[u, v]]).sum(axis=1)
+        changes = [float((rows[0] - self._claims[u]).sum()), float((rows[1] - self._claims[v]).sum())]
         self._changes[u, v], self._changes[v, u] = changes
-        parts = rows + self._claims[:, [u, v]].T
+        parts = np.array((self._claims[:, u], self._claims[:, v]))
+        parts += rows
         parts[0, v] = parts[1, u] = rows[0, v] + rows[1, u]
         parts[0, u] = parts[1, v] = np.inf
-        return Proposal((u, v), rows, parts, float(changes.sum()), 2 * (self._graph.n_variables - 1))
+        return Proposal((u, v), rows, parts, sum(changes), 2 * (self._graph.n_variables - 1))
 
     def log_odds(self, *, absent: bool = False) -> dict[Edge, float]:
         """The two directed log-odds of each pair added up."""
