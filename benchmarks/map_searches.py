@@ -87,13 +87,14 @@ def networks(directory: str | None) -> Iterator[tuple[str, Graph]]:
 
 
 def structures(repeats: int, rows: Iterable[int], directory: str | None) -> None:
-    """The learners side by side on each structure."""
+    """The learners side by side on each structure; tabu goes on after IBMAP-HC stops."""
+    tabu = IBMAPHC(tabu=10, patience=40)
     learners: dict[str, Callable[[Counts], Result]] = {
         "MPL": lambda counts: TwoPhase().learn(MPL(counts)),
         "IB": lambda counts: IBMAPHC().learn(SCORES["IB"](counts)),
         "BJP": lambda counts: IBMAPHC().learn(SCORES["BJP"](counts)),
-        "IB, steepest": lambda counts: HillClimb().learn(SCORES["IB"](counts)),
-        "BJP, patience 20": lambda counts: IBMAPHC(patience=20).learn(SCORES["BJP"](counts)),
+        "IB, tabu": lambda counts: tabu.learn(SCORES["IB"](counts)),
+        "BJP, tabu": lambda counts: tabu.learn(SCORES["BJP"](counts)),
     }
     print(f"{'':24s}{'n':>5s}{'edges':>7s}{'N':>7s}" + "".join(f"{name:>22s}" for name in learners))
     for name, graph in networks(directory):

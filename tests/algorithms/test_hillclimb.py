@@ -220,7 +220,8 @@ def test_a_posterior_that_knows_the_graph_is_maximised_by_it(make: Callable[...,
 def test_climbs_find_a_graph_that_the_posterior_knows(make: Callable[..., SearchableScore]) -> None:
     for seed in range(5):
         truth = random_graph(8, 2.5, seed=seed)
-        assert IBMAPHC(tabu=7, patience=30).learn(make(slow.OraclePosterior(truth))).graph == truth
+        learner = IBMAPHC(tabu=7, patience=30, restarts=3)
+        assert learner.learn(make(slow.OraclePosterior(truth))).graph == truth
 
 
 # ---- results and refusals
