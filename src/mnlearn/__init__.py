@@ -20,6 +20,7 @@ from mnlearn.algorithms import (
     GSMN,
     HHCMN,
     IBMAPHC,
+    L1LR,
     PC,
     Exhaustive,
     GSMNStar,
@@ -55,7 +56,7 @@ from mnlearn.independence import (
 from mnlearn.output import Learned
 from mnlearn.pipeline import GraphScore, MethodResult, compare, learn, make_score, make_test, score
 from mnlearn.questions import TestResult, dependences, independence_test
-from mnlearn.scores import MPL, PIC, BJPScore, IBScore
+from mnlearn.scores import MPL, PIC, BJPScore, IBScore, L1Logistic
 from mnlearn.statistics import Counts, Moments, kernels
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "GSMN",
     "HHCMN",
     "IBMAPHC",
+    "L1LR",
     "MPL",
     "PC",
     "PIC",
@@ -87,6 +89,7 @@ __all__ = [
     "HillClimb",
     "IBScore",
     "InputError",
+    "L1Logistic",
     "Learned",
     "MethodResult",
     "MissingDependencyError",

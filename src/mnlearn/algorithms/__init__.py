@@ -7,6 +7,7 @@ from mnlearn.algorithms.gsmn import GSMN, GSMNStar
 from mnlearn.algorithms.hillclimb import HillClimb
 from mnlearn.algorithms.hiton import HHCMN
 from mnlearn.algorithms.ibmap import IBMAPHC
+from mnlearn.algorithms.l1lr import L1LR
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.algorithms.pc import PC
 
@@ -16,6 +17,7 @@ __all__ = [
     "GSMN",
     "HHCMN",
     "IBMAPHC",
+    "L1LR",
     "PC",
     "Exhaustive",
     "GSMNStar",

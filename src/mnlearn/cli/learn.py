@@ -32,6 +32,7 @@ SHOWN = 40  # edges listed without --all
 _COUNTED = {
     "graphs": "graphs",
     "asked": "tests",
+    "fitted": "models fitted",
     "inferred": "inferred",
     "scored": "terms scored",
     "proposed": "flips proposed",
@@ -44,7 +45,7 @@ Method = Annotated[
     typer.Option(
         metavar="NAME",
         help="By tests: gsmn, gsmn*, gsimn (the default), gsimn-fch, hhc-mn, pc. By a score: ib, bjp, mpl, pic, "
-        "hillclimb, exhaustive.",
+        "hillclimb, exhaustive. By regressions: l1lr.",
     ),
 ]
 Score = Annotated[
@@ -209,7 +210,9 @@ def _next_best(learned: Learned) -> str:
 
 def _cost(learned: Learned) -> str:
     """What the search asked, and how it ended."""
-    cost = learned.cost
+    cost = dict(learned.cost)
+    if "fitted" in cost:  # asked are neighbourhoods then, one of each variable
+        del cost["asked"]
     counts = [f"{cost[key]:,.0f} {words}" for key, words in _COUNTED.items() if cost.get(key) or key == "asked" in cost]
     seconds = [f"{cost['seconds']:.1f} s"] if cost.get("seconds", 0.0) >= 1.0 else []
     return ", ".join(counts + seconds) + ("" if learned.converged else "; stopped before its end")

@@ -163,7 +163,7 @@ class Learned:
     def __str__(self) -> str:
         """What was found, in one line."""
         ended = "" if self.converged else "; stopped before its end"
-        asked = f", {int(self.cost['asked'])} tests" if "asked" in self.cost else ""
+        asked = f", {int(self.cost.get('asked', 0))} tests" if self.support_scale == "log_independence" else ""
         score = f", score {self.score:.6g}" if self.score is not None else ""
         n, m = len(self.names), self.graph.n_edges
         return f"{self.method}: {m} edge{'s' * (m != 1)} among {n} variables{score}{asked}{ended}"

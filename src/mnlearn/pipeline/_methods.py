@@ -13,12 +13,14 @@ from mnlearn.algorithms.gsmn import GSMN, GSMNStar
 from mnlearn.algorithms.hillclimb import HillClimb
 from mnlearn.algorithms.hiton import HHCMN
 from mnlearn.algorithms.ibmap import IBMAPHC
+from mnlearn.algorithms.l1lr import L1LR
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.algorithms.pc import PC
 from mnlearn.errors import InputError, unknown_name
 from mnlearn.pipeline._scores import SCORES
 from mnlearn.pipeline._tests import TestSettings
 from mnlearn.protocols import Learner
+from mnlearn.scores import L1Logistic
 
 
 class _NamedMethod(NamedTuple):
@@ -44,6 +46,13 @@ METHODS: Mapping[str, _NamedMethod] = {
     "bjp": _NamedMethod("IBMAP-HC by the blankets joint posterior", IBMAPHC, "score", "bjp"),
     "mpl": _NamedMethod("two-phase search by marginal pseudo-likelihood", TwoPhase, "score", "mpl"),
     "pic": _NamedMethod("two-phase search by the pseudo-Bayesian criterion", TwoPhase, "score", "pic"),
+    "l1lr": _NamedMethod(
+        "l1-regularised logistic regressions",
+        L1LR,
+        "own",
+        make_judge=L1Logistic,
+        judge_settings=("gamma", "n_penalties", "smallest", "patience"),
+    ),
     "hillclimb": _NamedMethod("steepest ascent by any score", HillClimb, "score", "bjp", any_score=True),
     "exhaustive": _NamedMethod("the best of all graphs; up to 7 variables", Exhaustive, "score", "bjp", any_score=True),
 }

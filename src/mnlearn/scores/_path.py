@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from mnlearn.data import Dataset
 from mnlearn.data._rows import row_groups
@@ -98,6 +97,7 @@ class Regression:
 
     def _fit(self, looked_at: BoolArray, penalty: float) -> None:
         """Solve with some of the columns on their distinct rows; note who is in, and the gradient of all."""
+        from scipy.special import expit
         from sklearn.linear_model import LogisticRegression
 
         columns = np.flatnonzero(looked_at)

@@ -26,7 +26,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from mnlearn.data import Dataset
 from mnlearn.data._rows import row_groups
@@ -201,6 +200,7 @@ class _Refits:
 
     def _log_likelihood(self, chosen: VarSet) -> float:
         """log L at the maximum: Σ log p(x | chosen) over the rows."""
+        from scipy.special import logsumexp
         from sklearn.linear_model import LogisticRegression
 
         model = self._model(sorted(chosen))
