@@ -1,5 +1,6 @@
 """How good what was learned is: measures, and experiments that take them many times."""
 
+from mnlearn.evaluation.landscape import Landscape, landscape
 from mnlearn.evaluation.metrics import (
     KINDS,
     Accuracy,
@@ -33,6 +34,7 @@ __all__ = [
     "Confusion",
     "Enrichment",
     "Evaluation",
+    "Landscape",
     "SubgraphScore",
     "Triplet",
     "align",
@@ -45,6 +47,7 @@ __all__ = [
     "hamming",
     "independence_accuracy",
     "irregularity",
+    "landscape",
     "normalized_hamming",
     "precision",
     "recall",
