@@ -179,7 +179,7 @@ void evidence_facts(const Store& store, int n_threads, double* n_states, double*
         n_states[v] = static_cast<double>(table.card);
         offset[v] = 0.0;
         Fit fit;
-        const Design intercept{1, std::vector<double>(table.n_groups, 1.0), {}};
+        const Design intercept{1, std::vector<double>(table.n_groups, 1.0), {}, {}};
         if (table.card >= 2 && table.card <= kMaxParameters && fit.run(table, intercept, Contrasts(table.card)))
             offset[v] = FullTable(store)(table) - fit.log_evidence();
     });

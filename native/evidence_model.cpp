@@ -9,18 +9,8 @@ namespace {
 constexpr double kInterceptPrecision = 0.01;  // b0 ~ N(0, 100)
 constexpr double kWeightPrecision = 1.0;      // for two binary variables: log odds ratio ~ N(0, 4)
 constexpr int kMaxSteps = 60, kMaxHalvings = 30;
-constexpr double kConverged = 1e-12;  // Newton decrement: twice what the log posterior may still rise
+constexpr double kConverged = 1e-18;  // Newton decrement; its root is how far the mode may be, in standard deviations
 constexpr double kQuadratic = 1e-4;   // below it full steps are safe, and their gains may drown in rounding
-
-// Four running sums: one alone would wait for its own last addition.
-double dot(const double* a, const double* b, std::size_t size) {
-    double sums[4] = {0.0, 0.0, 0.0, 0.0};
-    std::size_t k = 0;
-    for (; k + 4 <= size; k += 4)
-        for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += a[k + lane] * b[k + lane];
-    for (; k < size; ++k) sums[0] += a[k] * b[k];
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
 
 void add_scaled(double* to, double scale, const double* from, std::size_t size) {
     for (std::size_t k = 0; k < size; ++k) to[k] += scale * from[k];
@@ -57,7 +47,7 @@ bool Fit::run(const GroupedTable& table, const Design& design, const Contrasts& 
     width_ = of_x.width();
     if (n_parameters() > kMaxParameters) return false;
     start(table, of_x, warm);
-    double height = log_posterior(table, design, of_x, weights_);
+    double height = log_posterior(table, design, of_x, weights_), last = HUGE_VAL;
     for (int step = 0; step < kMaxSteps; ++step) {
         moments(table, of_x);
         differentiate(table, design, of_x);
@@ -66,7 +56,9 @@ bool Fit::run(const GroupedTable& table, const Design& design, const Contrasts& 
         solve_lower(factor_, n_parameters(), step_.data());
         const double decrement = dot(step_.data(), step_.data(), n_parameters());
         if (!(decrement < HUGE_VAL)) return false;
-        if (decrement < kConverged) {
+        const bool stalled = decrement < 1e-9 && decrement >= 0.1 * last;  // by rounding: of so many rows
+        last = decrement;
+        if (decrement < kConverged || stalled) {
             log_evidence_ = height - 0.5 * log_determinant(factor_.data(), n_parameters());
             return true;
         }
@@ -170,6 +162,16 @@ void Fit::differentiate(const GroupedTable& table, const Design& design, const C
         gradient_[j] -= prior_precision(j) * weights_[j];
         factor_[j * size + j] += prior_precision(j);
     }
+}
+
+// Four running sums: one alone would wait for its own last addition.
+double dot(const double* a, const double* b, std::size_t size) {
+    double sums[4] = {0.0, 0.0, 0.0, 0.0};
+    std::size_t k = 0;
+    for (; k + 4 <= size; k += 4)
+        for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += a[k + lane] * b[k + lane];
+    for (; k < size; ++k) sums[0] += a[k] * b[k];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
 bool factorise(double* matrix, std::size_t size) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -47,7 +48,9 @@ struct Design {
     std::size_t n_features = 1;
     std::vector<double> features;  // [u * n_features + q]
     std::vector<Member> members;
+    std::vector<std::uint32_t> states;  // [u * members.size() + i]: the state of member i
 
+    std::size_t state(std::size_t u, std::size_t i) const { return states[u * members.size() + i]; }
     const double* operator[](std::size_t u) const { return features.data() + u * n_features; }
 };
 
@@ -79,7 +82,9 @@ private:
     std::vector<double> weights_, proposal_, probabilities_, mean_, spread_, gradient_, factor_, step_, field_;
 };
 
-// Small dense linear algebra, row-major. The factor of a matrix given by its lower triangle, in place; false if it is
+// Small dense linear algebra, row-major.
+double dot(const double* a, const double* b, std::size_t size);
+// The factor of a matrix given by its lower triangle, in place; false if it is
 // not positive definite.
 bool factorise(double* matrix, std::size_t size);
 void solve_lower(const std::vector<double>& factor, std::size_t size, double* vector);

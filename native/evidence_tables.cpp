@@ -155,6 +155,7 @@ Design design_of(const Store& store, std::span<const std::int32_t> z, const Stra
         for (std::size_t k = 0; k < z.size(); ++k) {
             const std::size_t width = design.members[k].width;
             const double* of_state = contrasts_of(width + 1, contrasts)[states[k][u]];
+            design.states.push_back(states[k][u]);
             design.features.insert(design.features.end(), of_state, of_state + width);
         }
     }
@@ -168,6 +169,8 @@ void add_neighbour(const Design& of_z, std::size_t n_groups, const PairCells& ce
     design.members = of_z.members;
     design.members.push_back({of_z.n_features, of_y.width()});
     design.features.clear();
+    design.states.clear();
+    const std::size_t n_before = of_z.members.size();
     for (std::size_t u = 0; u < n_groups; ++u) {
         for (std::size_t b = 0; b < of_y.card(); ++b) {
             const std::size_t before = table.n_groups;
@@ -175,6 +178,8 @@ void add_neighbour(const Design& of_z, std::size_t n_groups, const PairCells& ce
             if (table.n_groups == before) continue;
             design.features.insert(design.features.end(), of_z[u], of_z[u] + of_z.n_features);
             design.features.insert(design.features.end(), of_y[b], of_y[b] + of_y.width());
+            for (std::size_t i = 0; i < n_before; ++i) design.states.push_back(of_z.states[u * n_before + i]);
+            design.states.push_back(static_cast<std::uint32_t>(b));
         }
     }
 }

@@ -28,7 +28,7 @@ void multiply(const Design& design, std::size_t u, std::size_t i, std::size_t j,
 
 Design with_products(const Design& design, std::size_t n_groups, std::size_t i, std::size_t j) {
     const std::size_t old = design.n_features, more = design.members[i].width * design.members[j].width;
-    Design wider{old + more, std::vector<double>(n_groups * (old + more)), design.members};
+    Design wider{old + more, std::vector<double>(n_groups * (old + more)), design.members, design.states};
     for (std::size_t u = 0; u < n_groups; ++u) {
         double* feature = wider.features.data() + u * wider.n_features;
         std::copy_n(design[u], old, feature);
@@ -39,55 +39,64 @@ Design with_products(const Design& design, std::size_t n_groups, std::size_t i, 
 
 }  // namespace
 
-void OneStep::begin(const Fit& fit, std::size_t n_features, std::size_t block_width) {
+void OneStep::begin(const Fit& fit, std::size_t n_features, std::size_t n_states) {
     fit_ = &fit;
     n_features_ = n_features;
-    block_ = block_width;
+    n_states_ = n_states;
     width_ = fit.width();
-    const std::size_t size = block_ * width_;
-    gradient_.assign(size, 0.0);
-    schur_.assign(size * size, 0.0);
-    cross_.assign(size * fit.n_parameters(), 0.0);
+    spread_.assign(n_states * triangle(), 0.0);
+    crossed_.assign(n_states * triangle() * n_features, 0.0);
+    surplus_.assign(n_states * width_, 0.0);
 }
 
-void OneStep::add_group(std::size_t u, const double* feature, const double* squares, const double* sums,
-                        const double* surplus) {
-    const double* spread = fit_->spread(u);
-    const std::size_t size = block_ * width_;
-    for (std::size_t e = 0; e < block_; ++e) {
-        for (std::size_t k = 0; k < width_; ++k) {
-            const std::size_t row = e * width_ + k;
-            gradient_[row] += surplus[row];
-            for (std::size_t h = 0; h <= e; ++h)
-                for (std::size_t l = 0; l < width_; ++l)
-                    schur_[row * size + h * width_ + l] += squares[e * block_ + h] * spread[k * width_ + l];
+void OneStep::add(std::size_t u, const double* feature, std::size_t state, double rows, const double* surplus) {
+    double *spread = spread_.data() + state * triangle(), *crossed = crossed_.data() + state * triangle() * n_features_;
+    for (std::size_t k = 0; k < width_; ++k) {
+        surplus_[state * width_ + k] += surplus[k];
+        for (std::size_t l = 0; l <= k; ++l, ++spread, crossed += n_features_) {
+            const double weight = rows * fit_->spread(u)[k * width_ + l];
+            *spread += weight;
+            for (std::size_t q = 0; q < n_features_; ++q) crossed[q] += weight * feature[q];
+        }
+    }
+}
+
+// The block's gradient, its own information, and its information crossed with the parameters there are.
+void OneStep::assemble(const double* of_state, std::size_t block) {
+    const std::size_t size = block * width_, n_old = fit_->n_parameters();
+    gradient_.assign(size, 0.0);
+    schur_.assign(size * size, 0.0);
+    cross_.assign(size * n_old, 0.0);
+    const auto packed = [](std::size_t k, std::size_t l) { return k >= l ? k * (k + 1) / 2 + l : l * (l + 1) / 2 + k; };
+    for (std::size_t s = 0; s < n_states_; ++s) {
+        const double *f = of_state + s * block, *spread = spread_.data() + s * triangle();
+        for (std::size_t row = 0; row < size; ++row) {
+            const std::size_t e = row / width_, k = row % width_;
+            gradient_[row] += f[e] * surplus_[s * width_ + k];
+            for (std::size_t other = 0; other <= row; ++other)
+                schur_[row * size + other] += f[e] * f[other / width_] * spread[packed(k, other % width_)];
             for (std::size_t l = 0; l < width_; ++l) {
-                const double weight = sums[e] * spread[k * width_ + l];
-                double* cross = cross_.data() + row * fit_->n_parameters() + l * n_features_;
-                for (std::size_t q = 0; q < n_features_; ++q) cross[q] += weight * feature[q];
+                const double* crossed = crossed_.data() + (s * triangle() + packed(k, l)) * n_features_;
+                double* cross = cross_.data() + row * n_old + l * n_features_;
+                for (std::size_t q = 0; q < n_features_; ++q) cross[q] += f[e] * crossed[q];
             }
         }
     }
 }
 
-double OneStep::gain() {
-    const std::size_t size = block_ * width_, n_old = fit_->n_parameters();
+double OneStep::gain(const double* of_state, std::size_t block) {
+    assemble(of_state, block);
+    const std::size_t size = block * width_, n_old = fit_->n_parameters();
     for (std::size_t row = 0; row < size; ++row) {
         double* mine = cross_.data() + row * n_old;
         solve_lower(fit_->factor(), n_old, mine);
-        for (std::size_t other = 0; other <= row; ++other) {
-            const double* theirs = cross_.data() + other * n_old;
-            double shared = 0.0;
-            for (std::size_t j = 0; j < n_old; ++j) shared += mine[j] * theirs[j];
-            schur_[row * size + other] -= shared;
-        }
+        for (std::size_t other = 0; other <= row; ++other)
+            schur_[row * size + other] -= dot(mine, cross_.data() + other * n_old, n_old);
         schur_[row * size + row] += 1.0;  // the prior's precision
     }
     if (!factorise(schur_.data(), size)) return 0.0;
     solve_lower(schur_, size, gradient_.data());
-    double square = 0.0;
-    for (const double g : gradient_) square += g * g;
-    return 0.5 * square - 0.5 * log_determinant(schur_.data(), size);
+    return 0.5 * dot(gradient_.data(), gradient_.data(), size) - 0.5 * log_determinant(schur_.data(), size);
 }
 
 bool Model::fit(const GroupedTable& table, Design& design, const Contrasts& of_x, bool three_way, const Model* warm) {
@@ -127,55 +136,44 @@ void Model::add_three_way(const GroupedTable& table, Design& design, const Contr
 
 double Model::three_way_gain(const GroupedTable& table, const Design& design, const Contrasts& of_x, std::size_t i,
                              std::size_t j) {
-    const std::size_t block = design.members[i].width * design.members[j].width, width = of_x.width();
+    const Design::Member y = design.members[i], z = design.members[j];
+    const std::size_t block = y.width * z.width, width = of_x.width();
     if (block == 0 || block * width > kWidestBlock) return 0.0;
-    one_step_.begin(fit_, design.n_features, block);
-    features_.resize(block);
-    squares_.resize(block * block);
-    sums_.resize(block);
-    surplus_.resize(block * width);
+    const std::size_t n_states = (y.width + 1) * (z.width + 1);
+    one_step_.begin(fit_, design.n_features, n_states);
+    features_.assign(n_states * block, 0.0);
+    surplus_.resize(width);
     for (std::size_t u = 0; u < table.n_groups; ++u) {
-        multiply(design, u, i, j, features_.data());
+        const std::size_t state = design.state(u, i) * (z.width + 1) + design.state(u, j);
+        multiply(design, u, i, j, features_.data() + state * block);
         for (std::size_t k = 0; k < width; ++k) {
-            double residual = -table.sizes[u] * fit_.mean(u)[k];
-            for (std::size_t a = 0; a < table.card; ++a) residual += table.counts[u * table.card + a] * of_x[a][k];
-            for (std::size_t e = 0; e < block; ++e) surplus_[e * width + k] = features_[e] * residual;
+            surplus_[k] = -table.sizes[u] * fit_.mean(u)[k];
+            for (std::size_t a = 0; a < table.card; ++a) surplus_[k] += table.counts[u * table.card + a] * of_x[a][k];
         }
-        for (std::size_t e = 0; e < block; ++e) {
-            sums_[e] = table.sizes[u] * features_[e];
-            for (std::size_t h = 0; h <= e; ++h) squares_[e * block + h] = sums_[e] * features_[h];
-        }
-        one_step_.add_group(u, design[u], squares_.data(), sums_.data(), surplus_.data());
+        one_step_.add(u, design[u], state, table.sizes[u], surplus_.data());
     }
-    return one_step_.gain();
+    return one_step_.gain(features_.data(), block);
 }
 
 double Model::neighbour_gain(const Design& design, const PairCells& cells, const Contrasts& of_x, const Contrasts& of_y,
                              std::size_t n_groups) {
-    const std::size_t block = of_y.width(), width = of_x.width();
-    one_step_.begin(fit_, design.n_features, block);
+    const std::size_t width = of_x.width();
+    one_step_.begin(fit_, design.n_features, of_y.card());
+    surplus_.resize(width);
     for (std::size_t u = 0; u < n_groups; ++u) {
-        squares_.assign(block * block, 0.0);
-        sums_.assign(block, 0.0);
-        surplus_.assign(block * width, 0.0);
         for (std::size_t b = 0; b < of_y.card(); ++b) {
             double rows = 0.0;
+            std::fill(surplus_.begin(), surplus_.end(), 0.0);
             for (std::size_t a = 0; a < of_x.card(); ++a) {
                 const double count = cells.at(u, a, b);
                 if (count == 0.0) continue;
                 rows += count;
-                for (std::size_t e = 0; e < block; ++e)
-                    for (std::size_t k = 0; k < width; ++k)
-                        surplus_[e * width + k] += count * of_y[b][e] * (of_x[a][k] - fit_.mean(u)[k]);
+                for (std::size_t k = 0; k < width; ++k) surplus_[k] += count * (of_x[a][k] - fit_.mean(u)[k]);
             }
-            for (std::size_t e = 0; e < block; ++e) {
-                sums_[e] += rows * of_y[b][e];
-                for (std::size_t h = 0; h <= e; ++h) squares_[e * block + h] += rows * of_y[b][e] * of_y[b][h];
-            }
+            if (rows != 0.0) one_step_.add(u, design[u], b, rows, surplus_.data());
         }
-        one_step_.add_group(u, design[u], squares_.data(), sums_.data(), surplus_.data());
     }
-    return one_step_.gain();
+    return one_step_.gain(of_y[0], of_y.width());
 }
 
 }  // namespace mnlearn

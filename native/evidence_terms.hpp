@@ -6,19 +6,23 @@
 namespace mnlearn {
 
 // The one-step gain of a block of features:  g' S^-1 g / 2 - ln det(S) / 2,  with g the gradient of the log posterior
-// in the block's parameters at 0 and S the Schur complement of the information, prior included. Fed group by group.
+// in the block's parameters at 0 and S the Schur complement of the information, prior included. The features depend on
+// few states only (of y, or of a pair of neighbours), so the groups are first added up state by state.
 class OneStep {
 public:
-    void begin(const Fit& fit, std::size_t n_features, std::size_t block_width);
-    // In group u: Σ f f' and Σ f over its rows, f being the block's features, and Σ f (C_x - mean)'.
-    void add_group(std::size_t u, const double* feature, const double* squares, const double* sums,
-                   const double* surplus);
-    double gain();
+    void begin(const Fit& fit, std::size_t n_features, std::size_t n_states);
+    // `rows` rows of group u are in this state; surplus: Σ (C_x - mean) over them.
+    void add(std::size_t u, const double* feature, std::size_t state, double rows, const double* surplus);
+    double gain(const double* of_state, std::size_t block_width);  // of_state[s * block_width + e]: the features
 
 private:
+    std::size_t triangle() const { return width_ * (width_ + 1) / 2; }
+    void assemble(const double* of_state, std::size_t block);
+
     const Fit* fit_ = nullptr;
-    std::size_t n_features_ = 0, block_ = 0, width_ = 0;
-    std::vector<double> gradient_, schur_, cross_;
+    std::size_t n_features_ = 0, n_states_ = 0, width_ = 0;
+    std::vector<double> spread_, crossed_, surplus_;  // by state; contrasts k >= l of x, packed
+    std::vector<double> gradient_, schur_, cross_;    // of the block's parameters
 };
 
 // The gain of a neighbour y: cells[(u * stride_u) + a * stride_a + b * stride_b] counts x = a, y = b in group u.
@@ -50,7 +54,7 @@ private:
     OneStep one_step_;
     double paid_ = 0.0;
     bool fitted_ = false;
-    std::vector<double> features_, squares_, sums_, surplus_;
+    std::vector<double> features_, surplus_;
 };
 
 }  // namespace mnlearn

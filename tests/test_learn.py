@@ -11,6 +11,7 @@ import pytest
 
 import mnlearn as mn
 from mnlearn.pipeline import METHODS, SCORES, TESTS, learn, method_settings
+from mnlearn.pipeline._methods import default_effort
 from mnlearn.protocols import Question
 from mnlearn.simulate import example
 
@@ -46,7 +47,8 @@ def test_every_other_method_finds_the_example_nearly(method: str) -> None:
     assert (learned.method, learned.converged) == (method, True)
     if METHODS[method].judge == "score":
         score = str(learned.settings["score"])
-        assert score == ("bjp" if method == "hillclimb" else method)
+        assert score == {"hillclimb": "bjp", "sep": "evidence"}.get(method, method)
+    if METHODS[method].judge == "score" and method != "sep":  # which maximises no score of whole graphs
         assert learned.score == pytest.approx(mn.score(SURVEY.columns(), learned, score).value, abs=1e-6)
     support = [edge.support for edge in learned.edges() if edge.support is not None]
     assert len(support) == learned.graph.n_edges
@@ -54,6 +56,56 @@ def test_every_other_method_finds_the_example_nearly(method: str) -> None:
     settings: dict[str, Any] = dict(learned.settings)
     assert learn(SURVEY.columns(), settings.pop("method"), n_jobs=1, **settings).graph == learned.graph
     json.dumps(learned.to_dict())
+
+
+def test_the_default_suits_the_data_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    rng = np.random.default_rng(1)
+    numbers = {name: rng.normal(size=60) for name in "abc"}
+    wide = {f"v{k}": rng.integers(0, 2, 40).astype(str) for k in range(201)}
+    for data, options, said in (
+        (SURVEY.columns(), {}, "sep with thorough effort"),
+        (SURVEY.columns(), {"effort": "fast"}, "sep with fast effort"),
+        (SURVEY.columns(), {"test": "g2"}, "gsimn with the test g2"),
+        (SURVEY.columns(), {"alpha": 0.1}, "gsimn with the test chi2"),
+        (numbers, {}, "gsimn with the test pcor"),
+        (wide, {}, "sep with standard effort"),
+    ):
+        caplog.clear()
+        with caplog.at_level("INFO", logger="mnlearn.pipeline"):
+            learned = learn(data, **options)
+        assert caplog.messages == [f"no method was named: using {said}"]
+        assert learned.method == said.split()[0]
+    assert [default_effort(n) for n in (200, 201, 2000, 2001)] == ["thorough", "standard", "standard", "fast"]
+
+
+def test_edges_have_probabilities_and_absent_pairs_on_request(tmp_path: Path) -> None:
+    learned = learn(SURVEY.columns(), "sep", keep_pairs=True)
+    for edge in learned.edges():
+        assert edge.support is not None
+        assert edge.probability == pytest.approx(1 / (1 + np.exp(-edge.support)))
+        assert (edge.probability or 0.0) > 0.5
+    chance = learned.probabilities()
+    assert chance.shape == (12, 12)
+    assert np.array_equal(chance, chance.T)
+    assert (chance.diagonal() == 0).all()
+    pairs = learned.pairs()
+    assert len(pairs) == 66
+    assert pairs[: learned.graph.n_edges] == learned.edges()
+    chances = [pair.probability or 0.0 for pair in pairs]
+    assert chances == sorted(chances, reverse=True)
+    assert learned.pairs(0.5) == learned.edges()
+    assert 12 <= len(learned.pairs(0.01)) < 66
+    document: Any = learned.to_dict()
+    json.dumps(document)
+    assert document["probability"] == [edge.probability for edge in learned.edges()]
+    assert len(document["edge_probabilities"]) == 66
+    learned.save(tmp_path / "net.graphml")
+    saved = mn.read_graph(tmp_path / "net.graphml").attributes
+    assert all(numbers["probability"] == pytest.approx(chance[edge]) for edge, numbers in saved.items())
+    for other in (learn(SURVEY.columns(), "sep"), learn(SURVEY.columns(), "gsimn")):
+        with pytest.raises(mn.InputError, match="kept by the method sep with keep_pairs=True"):
+            other.pairs()
+    assert all(edge.probability is None for edge in learn(SURVEY.columns(), "gsimn").edges())
 
 
 def test_stages_of_a_search_can_be_reached() -> None:
@@ -139,7 +191,7 @@ def test_edges_come_best_supported_first_and_blankets_by_name() -> None:
 
 def test_a_trace_is_kept_on_request() -> None:
     assert learn(SURVEY.columns()).trace is None
-    trace = learn(SURVEY.columns(), keep_trace=True).trace
+    trace = learn(SURVEY.columns(), "gsimn", keep_trace=True).trace
     assert trace
     assert all(isinstance(question, Question) for question in trace)
 
@@ -161,7 +213,8 @@ def test_other_forms() -> None:
     assert str(learned).startswith("gsimn: 13 edges among 12 variables, ")
     document = learned.to_dict()
     assert list(document) == [
-        *("method", "variables", "edges", "support", "support_scale", "score", "converged", "cost", "settings")
+        *("method", "variables", "edges", "support", "probability", "support_scale", "score", "converged"),
+        *("cost", "settings"),
     ]
     assert (document["support_scale"], document["score"]) == ("log_independence", None)
 
@@ -173,13 +226,14 @@ def test_other_forms() -> None:
         ({"test": "chi"}, mn.UnknownNameError, "test 'chi' does not exist"),
         ({"alpha": 0.0}, mn.InputError, "alpha must be between 0 and 1"),
         ({"alpha": 1.0}, mn.InputError, "alpha must be between 0 and 1"),
-        ({"propagate": True}, mn.InputError, "propagate is no setting of the method gsimn"),
+        ({"method": "gsimn", "propagate": True}, mn.InputError, "propagate is no setting of the method gsimn"),
+        ({"propagate": True}, mn.InputError, "propagate is no setting of the method sep, which takes effort"),
         ({"method": "pc", "max_conditioning": -1}, mn.InputError, "max_conditioning must be None or"),
         ({"test": "pcor"}, mn.UnsuitableError, "pcor needs continuous variables"),
         ({"test": "bayes", "alpha": 0.1}, mn.InputError, "alpha is no setting of the test bayes"),
         ({"columns": ["stress"]}, mn.InputError, "at least 2"),
         (
-            {"score": "mpl"},
+            {"method": "gsimn", "score": "mpl"},
             mn.InputError,
             r"score is for methods that weigh whole graphs \(.*exhaustive.*\); gsimn does not",
         ),
@@ -205,7 +259,7 @@ def test_other_forms() -> None:
         ),
         ({"method": "exhaustive"}, mn.InputError, "at most 21 undecided pairs, those of 7 variables; got 66 among 12"),
         (
-            {"required": [("stress", "fatigue")]},
+            {"alpha": 0.1, "required": [("stress", "fatigue")]},
             mn.InputError,
             r"required is for methods that can respect it \(.*exhaus",
         ),

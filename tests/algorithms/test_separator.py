@@ -166,11 +166,12 @@ def test_threads_rows_columns_labels_and_repeats_change_nothing(effort: Effort) 
 def test_what_is_known_is_kept(effort: Effort) -> None:
     data = sample(cycle(8), 800, 1.5, seed=8)
     required, forbidden = [(4, 0), (0, 1)], [(2, 3)]
-    found = SeparatorEvidence(effort=effort, required=required, forbidden=forbidden, start=None).learn(judge_of(data))
+    learner = SeparatorEvidence(effort=effort, required=required, forbidden=forbidden)
+    found = learner.learn(judge_of(data))
     assert {(0, 4), (0, 1)} <= set(found.graph.edges)
     assert (2, 3) not in found.graph
     assert set(found.support) == set(found.graph.edges)
-    assert found.settings["required"] == [(0, 4), (0, 1)] or found.settings["required"] == [(0, 1), (4, 0)]
+    assert SeparatorEvidence(**found.settings) == learner  # type: ignore[arg-type]
 
 
 def test_the_separator_phase_can_start_anywhere() -> None:
@@ -214,7 +215,6 @@ def test_work_is_counted() -> None:
     assert found.cost["fits"] > 0
     assert found.cost["fallbacks"] == 0
     assert monitor.heard > 0
-    assert found.settings == {"effort": "thorough"}
 
 
 def test_wide_variables_fall_back_and_are_counted() -> None:

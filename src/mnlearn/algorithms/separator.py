@@ -120,7 +120,7 @@ class SeparatorEvidence:
             graph = joined(blankets, known, self.start)
             support = by_blankets(graph, blankets.first_impressions() if worth is None else worth)
         cost = {**weigh.work, "flips": phase.n_flips if phase else 0, "seconds": perf_counter() - began}
-        found = Result(graph, None, support, converged, cost, self._settings(), support_scale="log_odds")
+        found = Result(graph, None, support, converged, cost, vars(self).copy(), support_scale="log_odds")
         return replace(found, log_odds=phase.log_odds()) if phase and self.keep_pairs else found
 
     def _checked(self, n: int) -> Constraints:
@@ -132,16 +132,6 @@ class SeparatorEvidence:
                 "the same data."
             )
         return Constraints(n, self.required, self.forbidden)
-
-    def _settings(self) -> dict[str, object]:
-        """Enough to run it again, in plain words."""
-        said: dict[str, object] = {"effort": self.effort}
-        for name in ("required", "forbidden"):
-            if getattr(self, name):
-                said[name] = sorted(tuple(edge) for edge in getattr(self, name))
-        if self.start is not None:
-            said["start"] = list(self.start.edges)
-        return said | ({"keep_pairs": True} if self.keep_pairs else {})
 
 
 def joined(blankets: Blankets, known: Constraints, start: Graph | None) -> Graph:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mnlearn.questions import TestResult
     from mnlearn.simulate.example import Example
 
-METHOD, ALPHA = "gsimn", 0.01
+METHOD = "sep"
 PAIRS_SHOWN = 15
 
 EXAMPLES = """\b
@@ -70,7 +70,7 @@ def demo(
     dataset = read(data)
     seen, pairs = overview(dataset), dependences(dataset)
     found = _separation(dataset, survey, pairs)
-    learned = learn(dataset, METHOD, alpha=ALPHA)
+    learned = learn(dataset, METHOD)
     learned.save(out / "learned.graphml")
     commands = _commands(data, truth, found)
     if as_json:
@@ -105,8 +105,7 @@ def _comparison(survey: Example, learned: Learned) -> str:
     parts = [f"{len(true & found)} of the {len(true)} true edges"]
     parts += [f"{len(wrong)} that {'is' if len(wrong) == 1 else 'are'} not there ({', '.join(wrong)})"] if wrong else []
     parts += [f"missing {', '.join(missed)}"] if missed else []
-    asked = int(learned.cost["asked"])
-    return f"Learned from the answers alone, by {METHOD} in {asked} tests at level {ALPHA}: {'; '.join(parts)}."
+    return f"Learned from the answers alone, by {METHOD}: {'; '.join(parts)}."
 
 
 def _write(out: Path, survey: Example) -> tuple[Path, Path]:
@@ -194,7 +193,7 @@ def _commands(data: Path, truth: Path, found: Separation | None) -> list[str]:
     if found is not None:
         x, y, (z,) = found.conditional.x, found.conditional.y, found.conditional.given
     return [
-        f"mnlearn learn {table} --method {METHOD} --alpha {ALPHA}",
+        f"mnlearn learn {table} --method {METHOD}",
         f"mnlearn test {table} {x} {y}",
         f"mnlearn test {table} {x} {y} --given {z}",
         f"mnlearn test {table} {x} {y} --given {z} --test bayes --json",

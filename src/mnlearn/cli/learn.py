@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\b
 Examples:
   mnlearn learn survey.csv
+  mnlearn learn survey.csv --method sep --set effort=standard --set keep_pairs=true --json
   mnlearn learn survey.csv --method gsmn* --test g2 --alpha 0.01 --out network.graphml
   mnlearn learn genes.parquet --method pc --test pcor --set max_conditioning=3 --json
   mnlearn learn patients.csv --discretize frequency --bins 3 --missing drop_rows
@@ -37,6 +38,8 @@ _COUNTED = {
     "scored": "terms scored",
     "proposed": "flips proposed",
     "flips": "flips made",
+    "fits": "models fitted",
+    "fallbacks": "not fitted",
 }
 _SCALES = {"log_independence": "log support", "log_odds": "log odds"}  # the smaller the surer; the larger
 
@@ -44,13 +47,16 @@ Method = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="By tests: gsmn, gsmn*, gsimn (the default), gsimn-fch, hhc-mn, pc. By a score: ib, bjp, mpl, pic, "
-        "hillclimb, exhaustive. By regressions: l1lr.",
+        help="sep (the default), with a probability for every edge. By tests: gsmn, gsmn*, gsimn (the default where a "
+        "test is named or variables are continuous), gsimn-fch, hhc-mn, pc. By a score: ib, bjp, mpl, pic, hillclimb, "
+        "exhaustive. By regressions: l1lr.",
     ),
 ]
 Score = Annotated[
     str | None,
-    typer.Option(metavar="ib|bjp|mpl|pic", help="hillclimb, exhaustive: the score to maximise; bjp by default."),
+    typer.Option(
+        metavar="NAME", help="hillclimb, exhaustive: the score to maximise, bjp by default; ib, mpl, pic, evidence, ..."
+    ),
 ]
 Require = Annotated[
     list[str] | None,
@@ -189,10 +195,12 @@ def _show_edges(learned: Learned, *, all_edges: bool) -> None:
 
     edges, heading = learned.edges(), _SCALES[learned.support_scale]
     if edges:
-        table = simple_table("edge", "", heading, numbers=(heading,))
+        extra = ("probability",) if any(edge.probability is not None for edge in edges) else ()
+        table = simple_table("edge", "", heading, *extra, numbers=(heading, *extra))
         for edge in edges if all_edges else edges[:SHOWN]:
             support = "" if edge.support is None else f"{edge.support:.4g}"
-            table.add_row(Text(printable(edge.u)), Text(printable(edge.v)), support)
+            chance = ("" if edge.probability is None else f"{edge.probability:.3f}",) if extra else ()
+            table.add_row(Text(printable(edge.u)), Text(printable(edge.v)), support, *chance)
         show(table)
     if len(edges) > SHOWN and not all_edges:
         say(f"and {len(edges) - SHOWN} more; --all lists them")

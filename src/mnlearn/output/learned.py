@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mnlearn.errors import unknown_name
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.errors import InputError, unknown_name
 from mnlearn.graphs.formats import carries_numbers, write_graph
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import Question, Result
@@ -18,11 +21,15 @@ if TYPE_CHECKING:
 
 
 class LearnedEdge(NamedTuple):
-    """One edge by name, with its support on the scale of the result; a list of them makes a data frame."""
+    """One pair by name, with its support on the scale of the result; a list of them makes a data frame.
+
+    The probability is known where a method averages over graphs or weighs edges in log-odds.
+    """
 
     u: str
     v: str
     support: float | None
+    probability: float | None = None
 
 
 @dataclass(frozen=True)
@@ -97,7 +104,54 @@ class Learned:
         """The edges, the best supported first; one without support comes last, ties in the order of the variables."""
         support, sign = self.result.support, -1.0 if self.support_scale == "log_odds" else 1.0
         found = sorted(self.graph.edges, key=lambda edge: (sign * support.get(edge, sign * inf), edge))
-        return [LearnedEdge(self.names[u], self.names[v], support.get((u, v))) for u, v in found]
+        return [self._edge(edge, support.get(edge)) for edge in found]
+
+    def pairs(self, least: float = 0.0) -> list[LearnedEdge]:
+        """Every pair that is an edge with at least this probability, absent ones too, the most probable first.
+
+        Parameters
+        ----------
+        least
+            The smallest probability of interest.
+
+        Raises
+        ------
+        InputError
+            If the search did not keep all pairs.
+        """
+        odds = self._all_odds()
+        n = len(self.names)
+        chance = self.probabilities()
+        listed = [(u, v) for u in range(n) for v in np.flatnonzero(chance[u, u + 1 :] >= least) + u + 1]
+        listed.sort(key=lambda pair: (-odds[pair], pair))
+        return [LearnedEdge(self.names[u], self.names[v], float(odds[u, v]), float(chance[u, v])) for u, v in listed]
+
+    def probabilities(self) -> NDArray[np.float64]:
+        """The probability of every edge, present or absent: a symmetric matrix in the order of `names`, its diagonal 0.
+
+        Raises
+        ------
+        InputError
+            If the search did not keep all pairs.
+        """
+        return _probability(self._all_odds())
+
+    def _all_odds(self) -> NDArray[np.float64]:
+        """The log-odds of every pair."""
+        if self.result.log_odds is not None:
+            return self.result.log_odds
+        raise InputError(
+            f"probabilities of all pairs are kept by the method sep with keep_pairs=True; got a result of "
+            f"{self.method} without them. Learn again with keep_pairs=True."
+        )
+
+    def _edge(self, edge: tuple[int, int], support: float | None) -> LearnedEdge:
+        """One edge by name."""
+        known = self.result.edge_probabilities
+        probability = None if known is None else known.get(edge)
+        if probability is None and support is not None and self.support_scale == "log_odds":
+            probability = float(_probability(np.array(support)))
+        return LearnedEdge(self.names[edge[0]], self.names[edge[1]], support, probability)
 
     def blanket(self, name: str) -> tuple[str, ...]:
         """The neighbours of a variable: given them it is independent of all others."""
@@ -123,9 +177,16 @@ class Learned:
         format
             One of `mnlearn.graphs.FORMATS`, when the extension does not tell.
         """
-        support = {edge: {"support": value} for edge, value in self.result.support.items()}
-        kept = support if carries_numbers(path, format) else None
+        kept = self._numbers() if carries_numbers(path, format) else None
         write_graph(path, self.graph, self.names, format=format, attributes=kept)
+
+    def _numbers(self) -> dict[tuple[int, int], dict[str, float]]:
+        """What is known of each edge, by index."""
+        numbers: dict[tuple[int, int], dict[str, float]] = {}
+        for pair, value in self.result.support.items():
+            probability = self._edge(pair, value).probability
+            numbers[pair] = {"support": value} | ({} if probability is None else {"probability": probability})
+        return numbers
 
     def to_dict(self) -> dict[str, object]:
         """The document that `mnlearn learn --json` prints; `support` is in the order of `edges`."""
@@ -135,6 +196,7 @@ class Learned:
             "variables": list(self.names),
             "edges": [[edge.u, edge.v] for edge in edges],
             "support": [edge.support for edge in edges],
+            "probability": [edge.probability for edge in edges],
             "support_scale": self.support_scale,
             "score": self.score,
             "converged": self.converged,
@@ -154,6 +216,8 @@ class Learned:
         if found.edge_probabilities is not None:
             pairs = found.edge_probabilities.items()
             beside["edge_probabilities"] = [[self.names[u], self.names[v], share] for (u, v), share in pairs]
+        elif found.log_odds is not None:
+            beside["edge_probabilities"] = [[pair.u, pair.v, pair.probability] for pair in self.pairs()]
         return beside
 
     def _named(self, graph: Graph) -> list[list[str]]:
@@ -167,6 +231,12 @@ class Learned:
         score = f", score {self.score:.6g}" if self.score is not None else ""
         n, m = len(self.names), self.graph.n_edges
         return f"{self.method}: {m} edge{'s' * (m != 1)} among {n} variables{score}{asked}{ended}"
+
+
+def _probability(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 / (1 + exp(−x)), without overflow at either end."""
+    small = np.exp(-np.abs(log_odds))
+    return np.where(log_odds >= 0, 1.0, small) / (1.0 + small)
 
 
 def _plain(value: object) -> object:

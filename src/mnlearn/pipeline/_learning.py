@@ -10,7 +10,16 @@ from typing import Any, Literal, cast
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.output.learned import Learned
-from mnlearn.pipeline._methods import DEFAULT_METHOD, METHODS, Plan, method_settings, plan
+from mnlearn.pipeline._methods import (
+    DEFAULT_BY_TEST,
+    DEFAULT_METHOD,
+    METHODS,
+    Plan,
+    default_effort,
+    default_method,
+    method_settings,
+    plan,
+)
 from mnlearn.pipeline._naming import edges_by_name, graph_over, named_edges
 from mnlearn.pipeline._reading import Reading, load
 from mnlearn.pipeline._scores import make_score
@@ -48,7 +57,8 @@ def learn(
     data
         Whatever `mnlearn.data.read` accepts.
     method
-        One of `METHODS`; gsimn by default.
+        One of `METHODS`. By default sep for categorical variables, with the effort that their number allows (the log
+        says which); gsimn for continuous ones, and where a test or a setting of tests is named.
     test
         One of `TESTS`, for methods that ask tests; by default chi2 for categorical variables and pcor for continuous
         ones.
@@ -89,7 +99,7 @@ def learn(
     >>> learned.blanket("fatigue")
     ('poor_sleep', 'exercise')
     """
-    chosen = plan(DEFAULT_METHOD if method is None else method, test, score, settings)
+    chosen = plan(default_method(test, settings) if method is None else method, test, score, settings)
     known = {"required": tuple(required), "forbidden": tuple(forbidden)}
     _check_takes_constraints(chosen.method, known)
     learner = chosen.named.learner(**{name: value for name, value in chosen.own.items() if name != "start"})
@@ -102,10 +112,14 @@ def learn(
         "delimiter": delimiter,
     }
     dataset = load(data, columns, reading, discretize, bins)
+    if method is None and chosen.method == DEFAULT_METHOD and _all_continuous(dataset):
+        chosen = plan(DEFAULT_BY_TEST, test, score, settings)
+        _check_takes_constraints(chosen.method, known)
+        learner = chosen.named.learner(**chosen.own)
     learner, told = _by_index(learner, chosen, known, dataset)
     named, judge = _judge(chosen, dataset, n_jobs)
     if method is None:
-        _log.info("no method was named: using %s with the test %s", chosen.method, named["test"])
+        _log.info("no method was named: using %s", _described(chosen.method, named, learner))
     found = learner.learn(judge, monitor)
     asked = {"columns": columns, **reading, "discretize": discretize, "bins": bins}
     said = {option: value for option, value in asked.items() if value and value != "error"}
@@ -123,6 +137,17 @@ def _judge(chosen: Plan, dataset: Dataset, n_jobs: int | None) -> tuple[dict[str
         return {"score": score}, make_score(score, dataset, n_jobs=n_jobs, **settings)
     test = make_test(chosen.judge, dataset, n_jobs=n_jobs, **settings)
     return {"test": test.name}, test
+
+
+def _all_continuous(dataset: Dataset) -> bool:
+    return not any(dataset.cards)
+
+
+def _described(method: str, named: Mapping[str, str], learner: Learner[Any]) -> str:
+    """The method and what was chosen with it."""
+    if "test" in named:
+        return f"{method} with the test {named['test']}"
+    return f"{method} with {getattr(learner, 'effort', 'its usual')} effort"
 
 
 def _check_takes_constraints(method: str, known: Mapping[str, tuple[Sequence[str], ...]]) -> None:
@@ -143,6 +168,8 @@ def _by_index(
     names = dataset.names
     inside: dict[str, object] = {n: edges_by_name(n, pairs, names) for n, pairs in known.items() if pairs}
     told: dict[str, object] = {n: [list(pair) for pair in pairs] for n, pairs in known.items() if pairs}
+    if chosen.method == "sep" and "effort" not in chosen.own:
+        inside["effort"] = default_effort(dataset.n_variables)
     if chosen.own.get("start") is not None:
         start = graph_over(dataset, chosen.own["start"])
         inside["start"], told["start"] = start, named_edges(start, names)

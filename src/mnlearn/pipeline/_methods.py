@@ -16,6 +16,7 @@ from mnlearn.algorithms.ibmap import IBMAPHC
 from mnlearn.algorithms.l1lr import L1LR
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.algorithms.pc import PC
+from mnlearn.algorithms.separator import Effort, SeparatorEvidence
 from mnlearn.errors import InputError, unknown_name
 from mnlearn.pipeline._scores import SCORES
 from mnlearn.pipeline._tests import TestSettings
@@ -55,10 +56,32 @@ METHODS: Mapping[str, _NamedMethod] = {
     ),
     "hillclimb": _NamedMethod("steepest ascent by any score", HillClimb, "score", "bjp", any_score=True),
     "exhaustive": _NamedMethod("the best of all graphs; up to 7 variables", Exhaustive, "score", "bjp", any_score=True),
+    "sep": _NamedMethod(
+        "separator evidence, with a probability for every edge", SeparatorEvidence, "score", "evidence"
+    ),
 }
 """Every method that learns a structure, by name."""
 
-DEFAULT_METHOD = "gsimn"
+DEFAULT_METHOD = "sep"
+"""What `learn` takes for categorical variables when no method is named."""
+DEFAULT_BY_TEST = "gsimn"
+"""What it takes instead when a test or a setting of tests is named, and for continuous variables."""
+
+MOST_FOR_THOROUGH, MOST_FOR_STANDARD = 200, 2000
+"""Up to so many variables sep is thorough, and then standard, unless an effort is named: thorough is cubic in them."""
+
+
+def default_method(test: str | None, settings: Mapping[str, Any]) -> str:
+    """The method when none is named: the default, unless what was said is about tests."""
+    about_tests = test is not None or any(name in TestSettings.__annotations__ for name in settings)
+    return DEFAULT_BY_TEST if about_tests else DEFAULT_METHOD
+
+
+def default_effort(n_variables: int) -> Effort:
+    """The effort of sep when none is named."""
+    if n_variables <= MOST_FOR_THOROUGH:
+        return "thorough"
+    return "standard" if n_variables <= MOST_FOR_STANDARD else "fast"
 
 
 def method_settings(method: str) -> dict[str, Any]:
@@ -89,9 +112,10 @@ def plan(method: str, test: str | None, score: str | None, settings: Mapping[str
     for name in settings:
         if name not in own and name not in others:
             kind = {"score": f"its score {judge}", "test": "a test", "own": "its judge"}[METHODS[method].judge]
+            theirs = f", nor of {kind}: {', '.join(sorted(others))}" if others else ""
             raise InputError(
-                f"{name} is no setting of the method {method}, which takes {', '.join(sorted(own))}, nor of {kind}: "
-                f"{', '.join(sorted(others))}. Drop {name}, or choose another method."
+                f"{name} is no setting of the method {method}, which takes {', '.join(sorted(own))}{theirs}. "
+                f"Drop {name}, or choose another method."
             )
     mine = {name: value for name, value in settings.items() if name in own}
     return Plan(method, judge, mine, {name: value for name, value in settings.items() if name not in own})

@@ -11,7 +11,7 @@ from mnlearn.independence import BayesianTest, GaussianPosterior
 from mnlearn.pipeline._naming import variables_by_name
 from mnlearn.pipeline._reading import is_continuous
 from mnlearn.protocols import Score
-from mnlearn.scores import MPL, PIC, BJPScore, IBScore
+from mnlearn.scores import MPL, PIC, BJPScore, FullTableEvidence, HybridEvidence, IBScore, PairwiseEvidence
 from mnlearn.statistics import Counts, Moments
 
 
@@ -59,6 +59,18 @@ def _pic(dataset: Dataset, n_jobs: int | None, **settings: Any) -> PIC:
     return PIC(_counts("pic", dataset, n_jobs), **settings)
 
 
+def _evidence(dataset: Dataset, n_jobs: int | None) -> HybridEvidence:
+    return HybridEvidence(_counts("evidence", dataset, n_jobs))
+
+
+def _pairwise_evidence(dataset: Dataset, n_jobs: int | None) -> PairwiseEvidence:
+    return PairwiseEvidence(_counts("evidence-pairwise", dataset, n_jobs))
+
+
+def _table_evidence(dataset: Dataset, n_jobs: int | None) -> FullTableEvidence:
+    return FullTableEvidence(_counts("evidence-table", dataset, n_jobs))
+
+
 def _counts(score: str, dataset: Dataset, n_jobs: int | None) -> Counts:
     """Counts of categorical variables; a continuous one is refused in the score's name."""
     for name, card in zip(dataset.names, dataset.cards, strict=True):
@@ -75,6 +87,9 @@ SCORES: Mapping[str, _NamedScore] = {
     "bjp": _NamedScore("blankets joint posterior", _bjp, ("prior", "order")),
     "mpl": _NamedScore("marginal pseudo-likelihood", _mpl, ("prior_cell", "sample_size", "graph_prior")),
     "pic": _NamedScore("pseudo-Bayesian information criterion", _pic, ("penalty", "cardinalities", "graph_prior")),
+    "evidence": _NamedScore("hybrid local evidence, the judge of sep", _evidence, ()),
+    "evidence-pairwise": _NamedScore("evidence of pairwise conditionals", _pairwise_evidence, ()),
+    "evidence-table": _NamedScore("evidence of full tables", _table_evidence, ()),
 }
 """Every score of whole graphs, by name."""
 
