@@ -9,6 +9,8 @@ import pytest
 from mnlearn.errors import InputError
 from mnlearn.evaluation import compare_edges, ev_scores, evaluate
 from mnlearn.graphs import NamedGraph, cycle, path, write_graph
+from mnlearn.output import Learned
+from mnlearn.protocols import Result
 
 
 def test_it_holds_what_the_single_measures_say(tmp_path: Path) -> None:
@@ -25,8 +27,14 @@ def test_it_holds_what_the_single_measures_say(tmp_path: Path) -> None:
     assert keys <= set(document)
 
 
+def test_what_was_learned_is_a_graph_with_names() -> None:
+    learned = Learned("pc", ("c", "b", "a"), Result(path(3), None, {}, True, {}))
+    found = evaluate(learned, NamedGraph(path(3), ("a", "b", "c")))
+    assert found.edges.hamming == 0
+
+
 def test_bad_input_is_refused_by_name() -> None:
     with pytest.raises(InputError, match="must both have names, or neither"):
         evaluate(path(2), NamedGraph(path(2), ("a", "b")))
-    with pytest.raises(InputError, match="learned must be a Graph, a NamedGraph or a file; got a int"):
+    with pytest.raises(InputError, match="learned must be a graph, with or without names, or a file; got a int"):
         evaluate(3, path(2))

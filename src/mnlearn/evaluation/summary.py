@@ -56,7 +56,8 @@ def evaluate(learned: object, truth: object, *, kinds: Sequence[str] | None = No
     Parameters
     ----------
     learned, truth
-        Two graphs by index; or two with names (files, or `NamedGraph`), which are matched by name in any order.
+        Two graphs by index; or two with names (files, `NamedGraph`, what `mnlearn.learn` returns), which are matched
+        by name in any order.
     kinds
         The kinds of subgraph for E- and V-scores; all when left out, none for an empty list.
 
@@ -86,4 +87,7 @@ def _graph(argument: str, given: object) -> Graph | NamedGraph:
         return given
     if isinstance(given, str | os.PathLike):
         return read_graph(given)
-    raise InputError(f"{argument} must be a Graph, a NamedGraph or a file; got a {type(given).__name__}.")
+    graph, names = getattr(given, "graph", None), getattr(given, "names", None)
+    if isinstance(graph, Graph) and isinstance(names, tuple):
+        return NamedGraph(graph, names)
+    raise InputError(f"{argument} must be a graph, with or without names, or a file; got a {type(given).__name__}.")
