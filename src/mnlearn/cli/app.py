@@ -33,6 +33,8 @@ from mnlearn.cli.info import EXAMPLES as INFO_EXAMPLES
 from mnlearn.cli.info import info
 from mnlearn.cli.learn import EXAMPLES as LEARN_EXAMPLES
 from mnlearn.cli.learn import learn
+from mnlearn.cli.reproduce import EXAMPLES as REPRODUCE_EXAMPLES
+from mnlearn.cli.reproduce import reproduce
 from mnlearn.cli.score import EXAMPLES as SCORE_EXAMPLES
 from mnlearn.cli.score import score
 from mnlearn.cli.simulate import EXAMPLES as SIMULATE_EXAMPLES
@@ -59,6 +61,7 @@ app.command("simulate", epilog=SIMULATE_EXAMPLES)(simulate)
 app.command("info", epilog=INFO_EXAMPLES)(info)
 app.command("convert", epilog=CONVERT_EXAMPLES)(convert)
 app.command("bench", epilog=BENCH_EXAMPLES)(bench)
+app.command("reproduce", epilog=REPRODUCE_EXAMPLES)(reproduce)
 app.command("demo", epilog=DEMO_EXAMPLES)(demo)
 
 

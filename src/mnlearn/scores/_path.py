@@ -110,7 +110,8 @@ class Regression:
         solver.fit(design, self._target[first], sample_weight=weights)
         self._active = np.zeros(len(looked_at), dtype=np.bool_)
         self._active[columns] = solver.coef_[0] != 0
-        self._gradient = self._gradient_at(expit(design @ solver.coef_[0] + solver.intercept_)[groups])
+        margin = design @ solver.coef_[0] + solver.intercept_
+        self._gradient = self._gradient_at((0.5 + np.tanh(margin / 2) / 2)[groups])  # the logistic function
 
     def _grouped(self, variables: list[int]) -> tuple[IntArray, IntArray, FloatArray]:
         """The distinct rows of these variables and the target: the group of each row; a row and the weight of each."""

@@ -214,7 +214,7 @@ class _Refits:
         logits = model.design @ fitted.coef_.T + fitted.intercept_
         if logits.shape[1] == 1:  # of two states, scikit-learn gives the second
             logits = np.hstack([np.zeros_like(logits), logits])
-        log_p = logits[np.arange(len(logits)), model.states] - logsumexp(logits, axis=1)
+        log_p = logits[np.arange(len(logits)), model.states] - np.logaddexp.reduce(logits, axis=1)
         return float(model.weights @ log_p)
 
     def _model(self, chosen: list[int]) -> _Model:

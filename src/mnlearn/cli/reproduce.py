@@ -1,0 +1,162 @@
+"""`mnlearn reproduce`: a published experiment again, its figures beside ours."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mnlearn.cli import _options as options
+from mnlearn.cli._output import note, say, show, show_json, simple_table
+from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
+from mnlearn.errors import FileError, InputError, unknown_name
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from mnlearn.evaluation.reproduction import Comparison, Reproduction
+
+EXAMPLES = """\b
+Examples:
+  mnlearn reproduce --list
+  mnlearn reproduce mpl-table1 --source d=64 --method mpl --reps 10
+  mnlearn reproduce mpl-table3 --sizes 250,500 --data ../shared/data --out runs
+"""
+
+Name = Annotated[str | None, typer.Argument(metavar="NAME", help="Which experiment; --list shows them.")]
+List = Annotated[bool, typer.Option("--list", help="List the experiments and exit.")]
+Reps = Annotated[int | None, typer.Option(metavar="R", help="Data sets for each figure; else as many as the paper.")]
+Sizes = Annotated[str | None, typer.Option(metavar="N,N,...", help="Numbers of rows; else those of the paper.")]
+Source = Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this source of data; repeatable.")]
+Method = Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this method; repeatable.")]
+Out = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Write tables and a plot there; a stopped run continues there.")
+]
+DataFolder = Annotated[
+    Path | None, typer.Option("--data", metavar="DIR", help="The folder of the data; else MNLEARN_DATA.")
+]
+Jobs = Annotated[int, typer.Option(metavar="K", help="How many processes. Changes no result.")]
+
+
+def reproduce(
+    name: Name = None,
+    *,
+    list_them: List = False,
+    reps: Reps = None,
+    sizes: Sizes = None,
+    source: Source = None,
+    method: Method = None,
+    out: Out = None,
+    data: DataFolder = None,
+    jobs: Jobs = 1,
+    as_json: options.AsJson = False,
+    _debug: options.Debug = False,
+) -> None:
+    """Run a published experiment and print its figures beside ours.
+
+    The difference is in standard errors of itself: beyond 3 the two hardly agree. Ctrl-C stops after the present
+    run and shows what there is.
+    """
+    from mnlearn.evaluation.papers import REPRODUCTIONS
+    from mnlearn.evaluation.reproduction import Request
+
+    if list_them:
+        _show_list(REPRODUCTIONS, as_json=as_json)
+        return
+    if name is None:
+        raise InputError("NAME must be one of the experiments; got none. See mnlearn reproduce --list.")
+    if name not in REPRODUCTIONS:
+        raise unknown_name("experiment", name, REPRODUCTIONS)
+    chosen, folder = REPRODUCTIONS[name], _folder_of(data)
+    if chosen.needs_data and folder is None:
+        raise FileError(f"--data must be the folder of the data, which {name} needs; got none. Or set MNLEARN_DATA.")
+    if out is not None:
+        _make(out)
+    with watched() as watcher:
+        request = Request(_sizes(sizes), tuple(source or ()), tuple(method or ()), reps, folder, out, jobs, watcher)
+        lines = chosen.measure(request)
+    if out is not None:
+        _write(lines, chosen, out, name)
+    if as_json:
+        show_json({"experiment": name, "title": chosen.title, "figures": [line._asdict() for line in lines]})
+    else:
+        show(lay_out(lines, chosen))
+        say(summary(lines))
+    if watcher.interrupted:
+        note("stopped before the end; the same command with the same --out continues")
+        raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def lay_out(lines: Sequence[Comparison], chosen: Reproduction) -> Table:
+    """One line for each figure."""
+    numbers = ("rows", "published", "ours", "sd", "runs", "away")
+    table = simple_table("source", "rows", "learner", "published", "ours", "sd", "runs", "away", numbers=numbers)
+    table.title = f"{chosen.title}: {chosen.quantity}"
+    for line in lines:
+        published = "" if line.published is None else f"{line.published:g}"
+        away = "" if line.standard_errors is None else f"{line.standard_errors:+.1f} se"
+        figures = (published, f"{line.ours:.2f}", f"{line.sd:.2f}", str(line.n), away)
+        table.add_row(line.source, str(line.n_rows), line.learner, *figures)
+    return table
+
+
+def summary(lines: Sequence[Comparison]) -> str:
+    """How many of the published figures are met."""
+    known = [abs(line.standard_errors) for line in lines if line.standard_errors is not None]
+    if not known:
+        return "no published figure to compare with"
+    near = sum(away <= 3 for away in known)
+    return f"{near} of {len(known)} published figures within 3 standard errors; the farthest at {max(known):.1f}"
+
+
+def _show_list(known: Mapping[str, Reproduction], *, as_json: bool) -> None:
+    """The experiments, a line each."""
+    if as_json:
+        listed = [
+            {"name": name, "title": item.title, "sizes": item.sizes, "reps": item.repetitions, "data": item.needs_data}
+            for name, item in known.items()
+        ]
+        show_json({"experiments": listed})
+        return
+    table = simple_table("name", "what", "reps", "data", numbers=("reps",))
+    for name, item in known.items():
+        table.add_row(name, item.title, str(item.repetitions), "--data DIR" if item.needs_data else "none")
+    show(table)
+
+
+def _folder_of(data: Path | None) -> Path | None:
+    """The folder of the data, by the option or by the environment."""
+    named = data or (Path(os.environ["MNLEARN_DATA"]) if os.environ.get("MNLEARN_DATA") else None)
+    if named is not None and not named.is_dir():
+        raise FileError(f"--data must be a folder; there is no {named}. Name another, or correct MNLEARN_DATA.")
+    return named
+
+
+def _sizes(text: str | None) -> tuple[int, ...]:
+    """Numbers of rows, from text."""
+    try:
+        return tuple(int(word) for word in text.split(",")) if text else ()
+    except ValueError:
+        raise InputError(f"--sizes must be whole numbers with commas between; got {text!r}. Write 250,500.") from None
+
+
+def _make(out: Path) -> None:
+    """The folder for what is written."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"--out must be a folder that can be made; {out}: {error.strerror}. Name another.") from error
+
+
+def _write(lines: Sequence[Comparison], chosen: Reproduction, out: Path, name: str) -> None:
+    """The figures, and a plot when matplotlib is at hand."""
+    from importlib.util import find_spec
+
+    from mnlearn.evaluation.reproduction import plot, write_comparisons
+
+    write_comparisons(lines, out / f"{name}.csv")
+    if lines and find_spec("matplotlib") is not None:
+        plot(lines, chosen, out / f"{name}.png")

@@ -1,0 +1,297 @@
+"""Experiments: every (source × rows × repetition) drawn once, every method run on it, one tidy row per learned graph.
+
+A run writes each result to a journal as soon as it has it. A run that was killed continues from there: nothing is
+computed twice, and of what was finished nothing is lost.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from time import process_time
+from typing import NamedTuple, Protocol, TypeVar
+from zlib import crc32
+
+import numpy as np
+
+from mnlearn.data import Dataset
+from mnlearn.errors import FileError, InputError, unknown_name, whole_number
+from mnlearn.evaluation.metrics import compare_edges
+from mnlearn.graphs.graph import Graph
+from mnlearn.protocols import SILENT, Monitor
+
+T = TypeVar("T")
+
+
+class Case(NamedTuple):
+    """Data and the graph behind them."""
+
+    data: Dataset
+    truth: Graph
+
+
+class Source(Protocol):
+    """Draws data whose graph is known."""
+
+    def __call__(self, n_rows: int, rng: np.random.Generator) -> Case: ...
+
+
+class Method(Protocol):
+    """Learns from data; may return several graphs, each under the name it has in the table."""
+
+    def __call__(self, data: Dataset) -> Mapping[str, Graph]: ...
+
+
+class Row(NamedTuple):
+    """One learned graph against the truth."""
+
+    source: str
+    n_rows: int
+    repetition: int
+    learner: str
+    hamming: int
+    false_positives: int
+    false_negatives: int
+    seconds: float  # of processor time, of the method; all graphs of one run share it
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is drawn, and what learns from it.
+
+    Parameters
+    ----------
+    name
+        Enters the seeds, with the source, the rows and the repetition: other experiments draw other data.
+    sources, methods
+        By name. To run in several processes they must be functions of a module, or records of plain values.
+    leave_out
+        Pairs (source, method) that are not run.
+
+    Examples
+    --------
+    >>> from mnlearn.graphs import path
+    >>> def chain(n_rows, rng):
+    ...     codes = np.cumsum(rng.random((n_rows, 3)) < 0.2, axis=1) % 2
+    ...     return Case(Dataset.from_codes(codes), path(3))
+    >>> guess = Experiment("guess", {"chain": chain}, {"none": lambda data: {"none": Graph(data.n_variables)}})
+    >>> [(row.learner, row.hamming) for row in run(guess, sizes=[10], repetitions=2)]
+    [('none', 2), ('none', 2)]
+    """
+
+    name: str
+    sources: Mapping[str, Source]
+    methods: Mapping[str, Method]
+    leave_out: frozenset[tuple[str, str]] = field(default_factory=frozenset)
+
+    def only(self, sources: Iterable[str] = (), methods: Iterable[str] = ()) -> Experiment:
+        """The same with some of the sources and methods; all, where none is named. The data stay the same."""
+        return Experiment(
+            self.name,
+            _chosen("source", self.sources, sources),
+            _chosen("method", self.methods, methods),
+            self.leave_out,
+        )
+
+
+class _Task(NamedTuple):
+    """One data set, and the methods that have not seen it yet."""
+
+    source: str
+    n_rows: int
+    repetition: int
+    methods: tuple[str, ...]
+
+
+def run(
+    experiment: Experiment,
+    sizes: Sequence[int],
+    repetitions: int,
+    *,
+    journal: Path | None = None,
+    n_jobs: int = 1,
+    monitor: Monitor = SILENT,
+) -> list[Row]:
+    """Run an experiment.
+
+    Parameters
+    ----------
+    experiment
+        What is drawn and what learns.
+    sizes
+        Numbers of rows.
+    repetitions
+        Data sets for every source and number of rows.
+    journal
+        A file that keeps every result; what it holds already is not computed again.
+    n_jobs
+        Processes. The rows are the same for any number of them but for the seconds.
+    monitor
+        Hears how many runs are done, and may stop after any of them.
+
+    Returns
+    -------
+    list of Row
+        In the order of the sources, the sizes, the repetitions and the learners.
+
+    Raises
+    ------
+    InputError
+        If a number is too small.
+    FileError
+        If the journal cannot be read or written.
+    """
+    whole_number("repetitions", repetitions, least=1, way_out="Ask for at least one.")
+    whole_number("n_jobs", n_jobs, least=1, way_out="Use 1 for this process alone.")
+    rows_of = [whole_number("sizes", size, least=1, way_out="Every data set has at least one row.") for size in sizes]
+    if not rows_of:
+        raise InputError("sizes must name at least one number of rows; got none. Add one, for example 1000.")
+    book = _Journal(journal)
+    tasks = list(_tasks(experiment, rows_of, repetitions, book.done))
+    total = sum(len(task.methods) for task in tasks)
+    left = total
+    for records in _executed(experiment, tasks, n_jobs, monitor):
+        book.add(records)
+        left -= len(records)
+        monitor.progress(total - left, total, f"{experiment.name}: {left} of {total} runs left")
+    return _sorted(experiment, book.rows(set(rows_of), repetitions))
+
+
+def generator_of(experiment: str, source: str, n_rows: int, repetition: int) -> np.random.Generator:
+    """The generator of one data set: its own, whatever else is run, on every machine."""
+    return np.random.default_rng([crc32(f"{experiment}/{source}".encode()), n_rows, repetition])
+
+
+def write_rows(rows: Iterable[Row], path: Path) -> None:
+    """The rows as CSV; written under another name first, so that no reader sees half a file."""
+    part = path.with_name(f"{path.name}.part")
+    with part.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(Row._fields)
+        writer.writerows(rows)
+    part.replace(path)
+
+
+def _tasks(
+    experiment: Experiment, sizes: Iterable[int], repetitions: int, done: set[tuple[str, int, int, str]]
+) -> Iterator[_Task]:
+    """Everything that is to be run and was not; repetition by repetition, so that a stopped run is a smaller one."""
+    sizes = list(sizes)
+    for repetition in range(repetitions):
+        for source in experiment.sources:
+            mine = [method for method in experiment.methods if (source, method) not in experiment.leave_out]
+            for n_rows in sizes:
+                missing = tuple(method for method in mine if (source, n_rows, repetition, method) not in done)
+                if missing:
+                    yield _Task(source, n_rows, repetition, missing)
+
+
+def _executed(
+    experiment: Experiment, tasks: Sequence[_Task], n_jobs: int, monitor: Monitor
+) -> Iterator[list[dict[str, object]]]:
+    """The records of each task, as they are done."""
+    if n_jobs == 1:
+        for task in tasks:
+            if monitor.cancelled():
+                return
+            yield _execute(experiment, task)
+        return
+    # A fresh process does not inherit threads that hold locks.
+    with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn")) as pool:
+        futures = [pool.submit(_execute, experiment, task) for task in tasks]
+        for future in as_completed(futures):
+            yield future.result()
+            if monitor.cancelled():
+                pool.shutdown(wait=True, cancel_futures=True)
+                return
+
+
+def _execute(experiment: Experiment, task: _Task) -> list[dict[str, object]]:
+    """Draw the data, run the methods on them; one record for each method."""
+    rng = generator_of(experiment.name, task.source, task.n_rows, task.repetition)
+    case = experiment.sources[task.source](task.n_rows, rng)
+    records: list[dict[str, object]] = []
+    for method in task.methods:
+        started = process_time()
+        graphs = experiment.methods[method](case.data)
+        seconds = process_time() - started
+        found = {name: compare_edges(graph, case.truth) for name, graph in graphs.items()}
+        errors = {name: [counts.false_positives, counts.false_negatives] for name, counts in found.items()}
+        key = {"source": task.source, "n_rows": task.n_rows, "repetition": task.repetition, "method": method}
+        records.append({**key, "seconds": round(seconds, 4), "errors": errors})
+    return records
+
+
+class _Journal:
+    """Every finished run, one line of JSON each, in memory and if wanted in a file."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path, self._records = path, list[dict[str, object]]()
+        if path is None:
+            return
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.exists():
+                self._records = list(_whole_lines(path))
+        except OSError as error:
+            raise FileError(f"journal must be a file we can read and write; {path}: {error.strerror}.") from error
+
+    @property
+    def done(self) -> set[tuple[str, int, int, str]]:
+        """What need not be run again."""
+        return {(r["source"], r["n_rows"], r["repetition"], r["method"]) for r in self._records}  # type: ignore[misc]
+
+    def add(self, records: list[dict[str, object]]) -> None:
+        """Keep the records; on disk before anything else happens."""
+        self._records += records
+        if self._path is not None:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write("".join(json.dumps(record) + "\n" for record in records))
+                file.flush()
+                os.fsync(file.fileno())
+
+    def rows(self, sizes: set[int], repetitions: int) -> Iterator[Row]:
+        """One row per graph of the runs that were asked for."""
+        for record in self._records:
+            key = record["source"], record["n_rows"], record["repetition"]
+            if key[1] in sizes and key[2] < repetitions:  # type: ignore[operator]
+                for learner, (added, missed) in record["errors"].items():  # type: ignore[attr-defined]
+                    yield Row(*key, learner, added + missed, added, missed, record["seconds"])  # type: ignore[arg-type]
+
+
+def _whole_lines(path: Path) -> Iterator[dict[str, object]]:
+    """The records of a journal; a last line without its end, left by a killed run, is cut off."""
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        path.write_text(whole, encoding="utf-8")
+    for number, line in enumerate(whole.splitlines(), start=1):
+        try:
+            yield json.loads(line)
+        except ValueError:
+            raise FileError(
+                f"journal must hold one JSON record per line; line {number} of {path} is none. Delete the line, or the "
+                "file to begin anew."
+            ) from None
+
+
+def _sorted(experiment: Experiment, rows: Iterable[Row]) -> list[Row]:
+    """By source in the order of the experiment, then rows, repetition and learner."""
+    place = {source: k for k, source in enumerate(experiment.sources)}
+    mine = [row for row in rows if row.source in place]
+    return sorted(mine, key=lambda row: (place[row.source], row.n_rows, row.repetition, row.learner))
+
+
+def _chosen(kind: str, known: Mapping[str, T], names: Iterable[str]) -> dict[str, T]:
+    """Those that are named, in their old order; all when none is."""
+    wanted = list(names)
+    for name in wanted:
+        if name not in known:
+            raise unknown_name(kind, name, known)
+    return {name: item for name, item in known.items() if not wanted or name in wanted}

@@ -1,0 +1,205 @@
+"""Published figures beside ours: which experiment gives which figure, and how far apart the two are."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import nan, sqrt
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import NamedTuple
+
+from mnlearn.evaluation.experiment import Experiment, Row, run, write_rows
+from mnlearn.protocols import SILENT, Monitor
+
+
+class Key(NamedTuple):
+    """Which figure of a table: of one learner, on one source of data, at one number of rows."""
+
+    source: str
+    n_rows: int
+    learner: str
+
+
+class Published(NamedTuple):
+    """A mean of a paper, the standard deviation beside it, and how many data sets it is over."""
+
+    mean: float
+    sd: float
+    n: int
+
+
+class Comparison(NamedTuple):
+    """One figure: the published one if there is one, ours, and how many standard errors lie between them."""
+
+    source: str
+    n_rows: int
+    learner: str
+    published: float | None
+    ours: float
+    sd: float
+    n: int
+    standard_errors: float | None
+    seconds: float  # of processor time for one run
+
+
+@dataclass(frozen=True)
+class Request:
+    """How much of an experiment is wanted; what is left open is as in the paper.
+
+    Parameters
+    ----------
+    sizes, sources, methods
+        Some of those of the paper; all when empty.
+    repetitions
+        Data sets for each figure.
+    data
+        The folder of the data, for experiments that need one.
+    out
+        A folder for the journal of the runs (which a later request continues) and the tables.
+    n_jobs
+        Processes.
+    monitor
+        Hears the progress, and may stop.
+    """
+
+    sizes: tuple[int, ...] = ()
+    sources: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    repetitions: int | None = None
+    data: Path | None = None
+    out: Path | None = None
+    n_jobs: int = 1
+    monitor: Monitor = SILENT
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A published table that can be measured again.
+
+    Parameters
+    ----------
+    title
+        What it is, with its citation key.
+    measure
+        Runs what was requested and returns its figures.
+    sizes, repetitions
+        The numbers of rows of the paper, and its data sets for each figure.
+    needs_data
+        Whether it reads files from the folder of the data.
+    quantity
+        What the figures are.
+    """
+
+    title: str
+    measure: Callable[[Request], list[Comparison]]
+    sizes: tuple[int, ...]
+    repetitions: int
+    needs_data: bool = False
+    quantity: str = "Hamming distance"
+
+
+@dataclass(frozen=True)
+class TableOfDistances:
+    """A table of mean Hamming distances, measured by an experiment.
+
+    Parameters
+    ----------
+    experiment
+        Makes the experiment; takes the folder of the data, which one that needs none ignores.
+    published
+        The figures of the paper.
+    sizes, repetitions
+        As in the paper.
+    """
+
+    experiment: Callable[[Path | None], Experiment]
+    published: Mapping[Key, Published]
+    sizes: tuple[int, ...]
+    repetitions: int
+
+    def __call__(self, request: Request) -> list[Comparison]:
+        """Run what is asked for; the runs go to the folder as `NAME.jsonl` (the journal) and `NAME.runs.csv`."""
+        experiment = self.experiment(request.data).only(request.sources, request.methods)
+        rows = run(
+            experiment,
+            request.sizes or self.sizes,
+            self.repetitions if request.repetitions is None else request.repetitions,
+            journal=None if request.out is None else request.out / f"{experiment.name}.jsonl",
+            n_jobs=request.n_jobs,
+            monitor=request.monitor,
+        )
+        if request.out is not None:
+            write_rows(rows, request.out / f"{experiment.name}.runs.csv")
+        return compare(rows, self.published)
+
+
+def compare(rows: Iterable[Row], published: Mapping[Key, Published]) -> list[Comparison]:
+    """The mean Hamming distance of every learner beside the published one.
+
+    The difference is in standard errors of itself: √(s₁² / n₁ + s₂² / n₂), s and n of the paper and of ours.
+
+    Parameters
+    ----------
+    rows
+        What was run.
+    published
+        What the paper has.
+
+    Examples
+    --------
+    >>> rows = [Row("chain", 100, k, "mpl", found, found, 0, 0.1) for k, found in enumerate([3, 5])]
+    >>> [line] = compare(rows, {Key("chain", 100, "mpl"): Published(3.0, 1.0, 2)})
+    >>> line.ours, round(line.standard_errors, 3)
+    (4.0, 0.816)
+    """
+    groups: dict[Key, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[Key(row.source, row.n_rows, row.learner)].append(row)
+    return [_comparison(key, group, published.get(key)) for key, group in groups.items()]
+
+
+def write_comparisons(lines: Iterable[Comparison], path: Path) -> None:
+    """The figures as CSV, whole or not at all."""
+    part = path.with_name(f"{path.name}.part")
+    with part.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(Comparison._fields)
+        writer.writerows(lines)
+    part.replace(path)
+
+
+def plot(lines: Sequence[Comparison], reproduction: Reproduction, path: Path) -> None:
+    """The figures against the rows, one panel per source: published ones as circles, ours as lines."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    sources = list(dict.fromkeys(line.source for line in lines))
+    learners = list(dict.fromkeys(line.learner for line in lines))
+    figure = Figure(figsize=(3.2 * len(sources) + 1, 3.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    for panel, source in zip(figure.subplots(1, len(sources), squeeze=False)[0], sources, strict=True):
+        for k, learner in enumerate(learners):
+            mine = [line for line in lines if (line.source, line.learner) == (source, learner)]
+            panel.plot([m.n_rows for m in mine], [m.ours for m in mine], f"C{k % 10}-", label=learner)
+            known = [(m.n_rows, m.published) for m in mine if m.published is not None]
+            panel.plot([n for n, _ in known], [p for _, p in known], f"C{k % 10}o", fillstyle="none")
+        panel.set(title=source, xscale="log", xlabel="rows")
+    figure.axes[0].set_ylabel(reproduction.quantity)
+    figure.axes[0].legend(fontsize="small")
+    figure.suptitle(f"{reproduction.title} (circles: published)")
+    figure.savefig(path, dpi=110)
+
+
+def _comparison(key: Key, rows: Sequence[Row], published: Published | None) -> Comparison:
+    """One line."""
+    distances = [float(row.hamming) for row in rows]
+    ours, sd, n = fmean(distances), stdev(distances) if len(distances) > 1 else nan, len(distances)
+    away = None
+    if published is not None and n > 1:
+        error = sqrt(published.sd**2 / published.n + sd**2 / n)
+        away = (ours - published.mean) / error if error > 0 else None
+    mean = None if published is None else published.mean
+    return Comparison(*key, mean, ours, sd, n, away, fmean(row.seconds for row in rows))

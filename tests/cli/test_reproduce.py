@@ -1,0 +1,50 @@
+"""`mnlearn reproduce`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def test_the_list_names_every_experiment(run: Any) -> None:
+    text = run("reproduce", "--list").out
+    assert "mpl-table1" in text
+    assert "mpl-table3" in text
+    listed = run("reproduce", "--list", "--json").document()["experiments"]
+    assert {"name", "title", "sizes", "reps", "data"} == set(listed[0])
+
+
+def test_figures_are_printed_written_and_continued(run: Any, tmp_path: Path) -> None:
+    words = ("reproduce", "mpl-table1", "--source", "d=64", "--method", "mpl", "--sizes", "250", "--out", tmp_path)
+    done = run(*words, "--reps", 2)
+    assert done.code == 0
+    assert "d=64" in done.out
+    assert "1 of 1 published figures within 3 standard errors" in done.out or "0 of 1" in done.out
+    assert {"mpl-table1.csv", "mpl-table1.jsonl", "mpl-table1.runs.csv"} <= {p.name for p in tmp_path.iterdir()}
+    before = (tmp_path / "mpl-table1.jsonl").read_text()
+    figures = run(*words, "--reps", 3, "--json").document()["figures"]
+    assert (tmp_path / "mpl-table1.jsonl").read_text().startswith(before)
+    (mpl,) = [figure for figure in figures if figure["learner"] == "mpl"]
+    assert (mpl["n"], mpl["published"]) == (3, 50.0)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "NAME must be one of the experiments; got none"),
+        (("mpl-tabel1",), "experiment 'mpl-tabel1' does not exist. Did you mean 'mpl-table1'"),
+        (("mpl-table3",), "--data must be the folder of the data, which mpl-table3 needs; got none"),
+        (("mpl-table3", "--data", "/nowhere"), "--data must be a folder; there is no /nowhere"),
+        (("mpl-table1", "--sizes", "many"), "--sizes must be whole numbers with commas between; got 'many'"),
+        (("mpl-table1", "--sizes", "0"), "sizes must be a whole number, at least 1; got 0"),
+        (("mpl-table1", "--reps", "0"), "repetitions must be a whole number, at least 1; got 0"),
+        (("mpl-table1", "--source", "d=32"), "source 'd=32' does not exist"),
+        (("mpl-table1", "--method", "bjp"), "method 'bjp' does not exist"),
+        (("mpl-table1", "--out", "/dev/null/x"), "--out must be a folder that can be made"),
+    ],
+)
+def test_bad_requests_are_refused(run: Any, monkeypatch: pytest.MonkeyPatch, words: Any, message: str) -> None:
+    monkeypatch.delenv("MNLEARN_DATA", raising=False)
+    assert message in run("reproduce", *words).refusal()
