@@ -97,7 +97,6 @@ class Regression:
 
     def _fit(self, looked_at: BoolArray, penalty: float) -> None:
         """Solve with some of the columns on their distinct rows; note who is in, and the gradient of all."""
-        from scipy.special import expit
         from sklearn.linear_model import LogisticRegression
 
         columns = np.flatnonzero(looked_at)

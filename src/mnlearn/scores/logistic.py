@@ -200,7 +200,6 @@ class _Refits:
 
     def _log_likelihood(self, chosen: VarSet) -> float:
         """log L at the maximum: Σ log p(x | chosen) over the rows."""
-        from scipy.special import logsumexp
         from sklearn.linear_model import LogisticRegression
 
         model = self._model(sorted(chosen))
