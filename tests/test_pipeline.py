@@ -23,6 +23,7 @@ from mnlearn.protocols import Evidence, ExplainedTest
 from mnlearn.questions import TestResult, dependences, independence_test
 from mnlearn.statistics import Counts, Moments
 
+CONTINUOUS_TESTS = {"pcor", "bayes-pcor"}
 KEYS = ["x", "y", "given", "test", "independent", "log_p", "statistic", "dof", "log_independent", "log_dependent"]
 
 
@@ -52,7 +53,7 @@ CONTINUOUS = read({name: SURVEY[name] for name in ("height", "weight", "level")}
 
 def test_every_named_test_is_made_and_explains_itself() -> None:
     for name in TESTS:
-        judge = make_test(name, CONTINUOUS if name == "pcor" else DISCRETE)
+        judge = make_test(name, CONTINUOUS if name in CONTINUOUS_TESTS else DISCRETE)
         assert isinstance(judge, ExplainedTest)
         assert judge.name == name
         assert not judge(0, 1, frozenset()).independent
@@ -70,7 +71,7 @@ def test_every_named_test_is_made_and_explains_itself() -> None:
     ],
 )
 def test_settings_reach_their_test(name: str, settings: Any, expected: dict[str, object]) -> None:
-    judge = make_test(name, CONTINUOUS if name == "pcor" else DISCRETE, **settings)
+    judge = make_test(name, CONTINUOUS if name in CONTINUOUS_TESTS else DISCRETE, **settings)
     assert {key: getattr(judge, key) for key in expected} == expected
 
 
@@ -90,7 +91,7 @@ def test_settings_reach_their_test(name: str, settings: Any, expected: dict[str,
 )
 def test_unsuitable_settings_are_refused(name: str, settings: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        make_test(name, CONTINUOUS if name == "pcor" else DISCRETE, **settings)
+        make_test(name, CONTINUOUS if name in CONTINUOUS_TESTS else DISCRETE, **settings)
 
 
 def test_unknown_test_lists_the_known_ones() -> None:
@@ -100,7 +101,7 @@ def test_unknown_test_lists_the_known_ones() -> None:
 
 def test_default_test_follows_the_types() -> None:
     assert make_test(None, DISCRETE).name == "chi2"
-    assert make_test(None, CONTINUOUS).name == "pcor"
+    assert make_test(None, CONTINUOUS).name in CONTINUOUS_TESTS
     assert independence_test(SURVEY, "cause", "effect").test == "chi2"
     assert independence_test(SURVEY, "height", "weight").test == "pcor"
     with pytest.raises(
@@ -204,19 +205,23 @@ def test_the_column_of_repeats_is_no_variable() -> None:
 
 @pytest.mark.parametrize("name", TESTS)
 def test_a_constant_column_is_independent_of_everything(name: str) -> None:
-    constant, other = ("level", "height") if name == "pcor" else ("fixed", "coin")
+    constant, other = ("level", "height") if name in CONTINUOUS_TESTS else ("fixed", "coin")
     found = independence_test(SURVEY, constant, other, test=name)
     if name == "bayes":
         assert not found.independent  # an exact tie
         assert found.log_independent == pytest.approx(math.log(0.5))
         assert found.log_dependent == pytest.approx(math.log(0.5))
+    elif name in ("score", "bayes-pcor"):
+        assert found.independent
+        assert found.log_independent is not None
+        assert found.log_independent >= math.log(0.5) - 1e-12
     else:
         assert found.independent
         assert (found.log_p, found.statistic) == (0.0, 0.0)
 
 
 @settings(max_examples=25)
-@given(st.sampled_from(sorted(set(TESTS) - {"pcor"})), st.permutations(["cause", "middle", "effect", "coin"]))
+@given(st.sampled_from(sorted(set(TESTS) - CONTINUOUS_TESTS)), st.permutations(["cause", "middle", "effect", "coin"]))
 def test_how_the_question_is_put_changes_nothing(name: str, order: list[str]) -> None:
     x, y, *others = order
     found = independence_test(SURVEY, x, y, others, test=name)
@@ -232,11 +237,13 @@ def test_how_the_question_is_put_changes_nothing(name: str, order: list[str]) ->
         ("g2", {"log_p", "statistic", "dof"}),
         ("mi", {"log_p", "statistic", "dof"}),
         ("bayes", {"log_independent", "log_dependent"}),
+        ("score", {"log_independent", "log_dependent"}),
         ("pcor", {"log_p", "statistic", "dof"}),
+        ("bayes-pcor", {"log_independent", "log_dependent"}),
     ],
 )
 def test_result_is_strict_json_with_exactly_the_keys(name: str, computed: set[str]) -> None:
-    x, y = ("height", "weight") if name == "pcor" else ("cause", "effect")
+    x, y = ("height", "weight") if name in CONTINUOUS_TESTS else ("cause", "effect")
     plain = independence_test(SURVEY, x, y, test=name).to_dict()
     assert list(plain) == KEYS
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
@@ -272,7 +279,7 @@ def test_result_reads_as_a_sentence() -> None:
 def test_tiny_p_values_stay_finite() -> None:
     copies = {"a": [0, 1] * 50_000, "b": [0, 1] * 50_000, "c": [0.5, 1.5] * 50_000, "d": [0.5, 1.5] * 50_000}
     for name in TESTS:
-        x, y = ("c", "d") if name == "pcor" else ("a", "b")
+        x, y = ("c", "d") if name in CONTINUOUS_TESTS else ("a", "b")
         found = independence_test(copies, x, y, test=name)
         support = found.log_p if found.log_p is not None else found.log_independent
         assert support is not None
@@ -280,7 +287,7 @@ def test_tiny_p_values_stay_finite() -> None:
         assert json.dumps(found.to_dict(), allow_nan=False)
 
 
-@pytest.mark.parametrize("name", sorted(set(TESTS) - {"pcor"}))
+@pytest.mark.parametrize("name", sorted(set(TESTS) - CONTINUOUS_TESTS))
 def test_dependences_are_all_pairs_strongest_first(name: str) -> None:
     found = dependences(DISCRETE, test=name)
     assert len(found) == 6

@@ -27,7 +27,10 @@ Y = Annotated[str, typer.Argument(metavar="Y", help="Another column.")]
 Given = Annotated[list[str] | None, typer.Option("--given", "-g", metavar="COL", help="Condition on it; repeatable.")]
 Test = Annotated[
     str | None,
-    typer.Option(metavar="chi2|g2|mi|bayes|pcor", help="By default chi2, or pcor where all columns are continuous."),
+    typer.Option(
+        metavar="NAME",
+        help="chi2, g2, mi, bayes, score; pcor, bayes-pcor. By default chi2; pcor if all are continuous.",
+    ),
 ]
 Alpha = Annotated[float | None, typer.Option(metavar="P", help="Dependent if p is at most this; 0.05 by default.")]
 Dof = Annotated[
@@ -35,7 +38,8 @@ Dof = Annotated[
     typer.Option(metavar="adjusted|observed|all", help="Degrees of freedom of chi2 and g2; adjusted by default."),
 ]
 Prior = Annotated[
-    float | None, typer.Option(metavar="P", help="bayes: probability of independence beforehand; 0.5 by default.")
+    float | None,
+    typer.Option(metavar="P", help="bayes, bayes-pcor: probability of independence before the data; 0.5."),
 ]
 Threshold = Annotated[float | None, typer.Option(metavar="NATS", help="mi: dependent above this; no permutations.")]
 Permutations = Annotated[int | None, typer.Option(metavar="K", help="mi: how many permutations; 199 by default.")]

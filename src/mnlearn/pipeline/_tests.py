@@ -7,7 +7,15 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnsuitableError, unknown_name
-from mnlearn.independence import BayesianTest, ChiSquare, GTest, MutualInformation, PartialCorrelation
+from mnlearn.independence import (
+    BayesianTest,
+    ChiSquare,
+    GaussianPosterior,
+    GTest,
+    MutualInformation,
+    PartialCorrelation,
+    ScoreTest,
+)
 from mnlearn.pipeline._reading import is_continuous
 from mnlearn.protocols import ExplainedTest
 from mnlearn.statistics import Counts, Moments
@@ -23,6 +31,7 @@ class TestSettings(TypedDict, total=False):
     alpha: float
     dof: DofRule
     prior: float
+    prior_cell: float
     threshold: float
     n_permutations: int
     seed: int
@@ -55,7 +64,9 @@ TESTS: Mapping[str, _NamedTest] = {
         "mutual information", Counts, _mutual_information, ("threshold", "alpha", "n_permutations", "seed")
     ),
     "bayes": _NamedTest("Bayesian posterior", Counts, BayesianTest, ("prior",)),
+    "score": _NamedTest("Bayesian score", Counts, ScoreTest, ("prior_cell",)),
     "pcor": _NamedTest("partial correlation, Fisher's z", Moments, PartialCorrelation, ("alpha",)),
+    "bayes-pcor": _NamedTest("Bayesian posterior of a partial correlation", Moments, GaussianPosterior, ("prior",)),
 }
 """Every test that reads data, by name."""
 
@@ -74,8 +85,8 @@ def make_test(
     n_jobs
         How many threads may count: None or −1 for all cores. Any number gives the same bits.
     **settings
-        ``alpha`` (chi2, g2, mi, pcor), ``dof`` (chi2, g2), ``prior`` (bayes), ``threshold`` (mi) or
-        ``n_permutations`` and ``seed`` (mi); what is left out has the default of the test's class.
+        ``alpha`` (chi2, g2, mi, pcor), ``dof`` (chi2, g2), ``prior`` (bayes, bayes-pcor), ``prior_cell`` (score),
+        ``threshold`` (mi) or ``n_permutations`` and ``seed`` (mi); what is left out has the default of the test's class.
 
     Raises
     ------
