@@ -86,7 +86,8 @@ def make_test(
         How many threads may count: None or −1 for all cores. Any number gives the same bits.
     **settings
         ``alpha`` (chi2, g2, mi, pcor), ``dof`` (chi2, g2), ``prior`` (bayes, bayes-pcor), ``prior_cell`` (score),
-        ``threshold`` (mi) or ``n_permutations`` and ``seed`` (mi); what is left out has the default of the test's class.
+        ``threshold`` (mi) or ``n_permutations`` and ``seed`` (mi); what is left out has the default of the test's
+        class.
 
     Raises
     ------
