@@ -7,22 +7,21 @@ computed twice, and of what was finished nothing is lost.
 from __future__ import annotations
 
 import csv
-import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
-from time import process_time
+from time import monotonic, process_time
 from typing import NamedTuple, Protocol, TypeVar
 from zlib import crc32
 
 import numpy as np
 
 from mnlearn.data import Dataset
-from mnlearn.errors import FileError, InputError, unknown_name, whole_number
-from mnlearn.evaluation.metrics import compare_edges
+from mnlearn.errors import InputError, unknown_name, whole_number
+from mnlearn.evaluation._journal import Journal, Record, RunKey
+from mnlearn.evaluation.metrics import Confusion, compare_edges
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import SILENT, Monitor
 
@@ -59,6 +58,20 @@ class Row(NamedTuple):
     false_positives: int
     false_negatives: int
     seconds: float  # of processor time, of the method; all graphs of one run share it
+    n_variables: int = 0
+    true_edges: int = 0
+
+    @property
+    def confusion(self) -> Confusion:
+        """The pairs of variables by what was learned and what is true."""
+        pairs = self.n_variables * (self.n_variables - 1) // 2
+        found, added, missed = self.true_edges - self.false_negatives, self.false_positives, self.false_negatives
+        return Confusion(found, added, missed, pairs - self.true_edges - added)
+
+    def tidy(self) -> dict[str, object]:
+        """All fields, and the measures that follow from them: one line of the table."""
+        measures = ("normalized_hamming", "precision", "recall", "f1")
+        return {**self._asdict(), **{name: getattr(self.confusion, name) for name in measures}}
 
 
 @dataclass(frozen=True)
@@ -152,15 +165,16 @@ def run(
     rows_of = [whole_number("sizes", size, least=1, way_out="Every data set has at least one row.") for size in sizes]
     if not rows_of:
         raise InputError("sizes must name at least one number of rows; got none. Add one, for example 1000.")
-    book = _Journal(journal)
+    book = Journal(experiment.name, journal)
     tasks = list(_tasks(experiment, rows_of, repetitions, book.done))
     total = sum(len(task.methods) for task in tasks)
-    left = total
+    left, started = total, monotonic()
     for records in _executed(experiment, tasks, n_jobs, monitor):
         book.add(records)
         left -= len(records)
-        monitor.progress(total - left, total, f"{experiment.name}: {left} of {total} runs left")
-    return _sorted(experiment, book.rows(set(rows_of), repetitions))
+        seconds = (monotonic() - started) * left / (total - left)
+        monitor.progress(total - left, total, f"{experiment.name}: {left} of {total} runs left, about {seconds:.0f} s")
+    return _sorted(experiment, _rows(experiment, book.records, set(rows_of), repetitions))
 
 
 def generator_of(experiment: str, source: str, n_rows: int, repetition: int) -> np.random.Generator:
@@ -169,18 +183,24 @@ def generator_of(experiment: str, source: str, n_rows: int, repetition: int) -> 
 
 
 def write_rows(rows: Iterable[Row], path: Path) -> None:
-    """The rows as CSV; written under another name first, so that no reader sees half a file."""
+    """One tidy table, CSV or Parquet; written under another name first, so that no reader sees half a file."""
+    lines = [row.tidy() for row in rows]
+    columns = list(lines[0]) if lines else list(Row("", 0, 0, "", 0, 0, 0, 0.0).tidy())
     part = path.with_name(f"{path.name}.part")
-    with part.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(Row._fields)
-        writer.writerows(rows)
+    if path.suffix.lower() == ".parquet":
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        parquet.write_table(pa.table({name: [line[name] for line in lines] for name in columns}), part)
+    else:
+        with part.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, columns)
+            writer.writeheader()
+            writer.writerows(lines)
     part.replace(path)
 
 
-def _tasks(
-    experiment: Experiment, sizes: Iterable[int], repetitions: int, done: set[tuple[str, int, int, str]]
-) -> Iterator[_Task]:
+def _tasks(experiment: Experiment, sizes: Iterable[int], repetitions: int, done: set[RunKey]) -> Iterator[_Task]:
     """Everything that is to be run and was not; repetition by repetition, so that a stopped run is a smaller one."""
     sizes = list(sizes)
     for repetition in range(repetitions):
@@ -204,12 +224,29 @@ def _executed(
         return
     # A fresh process does not inherit threads that hold locks.
     with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn")) as pool:
-        futures = [pool.submit(_execute, experiment, task) for task in tasks]
-        for future in as_completed(futures):
+        try:
+            waiting = {pool.submit(_execute, experiment, task) for task in tasks}
+            while waiting and not monitor.cancelled():
+                finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                yield from _successes(finished)
+                _raise_failure(finished)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+        # Those that were under way when it was stopped have been waited for: they are not lost either.
+        yield from _successes(future for future in waiting if not future.cancelled())
+
+
+def _successes(futures: Iterable[Future[list[dict[str, object]]]]) -> Iterator[list[dict[str, object]]]:
+    """What finished without a fault."""
+    for future in futures:
+        if future.exception() is None:
             yield future.result()
-            if monitor.cancelled():
-                pool.shutdown(wait=True, cancel_futures=True)
-                return
+
+
+def _raise_failure(futures: Iterable[Future[list[dict[str, object]]]]) -> None:
+    """The first fault, once the successes beside it are kept."""
+    for future in futures:
+        future.result()
 
 
 def _execute(experiment: Experiment, task: _Task) -> list[dict[str, object]]:
@@ -224,61 +261,20 @@ def _execute(experiment: Experiment, task: _Task) -> list[dict[str, object]]:
         found = {name: compare_edges(graph, case.truth) for name, graph in graphs.items()}
         errors = {name: [counts.false_positives, counts.false_negatives] for name, counts in found.items()}
         key = {"source": task.source, "n_rows": task.n_rows, "repetition": task.repetition, "method": method}
-        records.append({**key, "seconds": round(seconds, 4), "errors": errors})
+        size = {"variables": case.truth.n_variables, "true_edges": case.truth.n_edges}
+        records.append({**key, **size, "seconds": round(seconds, 4), "errors": errors})
     return records
 
 
-class _Journal:
-    """Every finished run, one line of JSON each, in memory and if wanted in a file."""
-
-    def __init__(self, path: Path | None) -> None:
-        self._path, self._records = path, list[dict[str, object]]()
-        if path is None:
-            return
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if path.exists():
-                self._records = list(_whole_lines(path))
-        except OSError as error:
-            raise FileError(f"journal must be a file we can read and write; {path}: {error.strerror}.") from error
-
-    @property
-    def done(self) -> set[tuple[str, int, int, str]]:
-        """What need not be run again."""
-        return {(r["source"], r["n_rows"], r["repetition"], r["method"]) for r in self._records}  # type: ignore[misc]
-
-    def add(self, records: list[dict[str, object]]) -> None:
-        """Keep the records; on disk before anything else happens."""
-        self._records += records
-        if self._path is not None:
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write("".join(json.dumps(record) + "\n" for record in records))
-                file.flush()
-                os.fsync(file.fileno())
-
-    def rows(self, sizes: set[int], repetitions: int) -> Iterator[Row]:
-        """One row per graph of the runs that were asked for."""
-        for record in self._records:
+def _rows(experiment: Experiment, records: Iterable[Record], sizes: set[int], repetitions: int) -> Iterator[Row]:
+    """One row per graph of the runs that were asked for."""
+    for record in records:
+        wanted = record["n_rows"] in sizes and record["repetition"] < repetitions
+        if wanted and record["method"] in experiment.methods:
             key = record["source"], record["n_rows"], record["repetition"]
-            if key[1] in sizes and key[2] < repetitions:  # type: ignore[operator]
-                for learner, (added, missed) in record["errors"].items():  # type: ignore[attr-defined]
-                    yield Row(*key, learner, added + missed, added, missed, record["seconds"])  # type: ignore[arg-type]
-
-
-def _whole_lines(path: Path) -> Iterator[dict[str, object]]:
-    """The records of a journal; a last line without its end, left by a killed run, is cut off."""
-    text = path.read_text(encoding="utf-8")
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:
-        path.write_text(whole, encoding="utf-8")
-    for number, line in enumerate(whole.splitlines(), start=1):
-        try:
-            yield json.loads(line)
-        except ValueError:
-            raise FileError(
-                f"journal must hold one JSON record per line; line {number} of {path} is none. Delete the line, or the "
-                "file to begin anew."
-            ) from None
+            size = record.get("variables", 0), record.get("true_edges", 0)
+            for learner, (added, missed) in record["errors"].items():
+                yield Row(*key, learner, added + missed, added, missed, record["seconds"], *size)
 
 
 def _sorted(experiment: Experiment, rows: Iterable[Row]) -> list[Row]:

@@ -1,6 +1,7 @@
 """From data to an answer in one call, and the only tables of names -> factories: tests, scores, methods."""
 
 from mnlearn.pipeline._comparing import MethodResult, compare
+from mnlearn.pipeline._experiments import NamedMethod, NamedSource, experiment
 from mnlearn.pipeline._learning import learn
 from mnlearn.pipeline._methods import DEFAULT_METHOD, METHODS, method_settings
 from mnlearn.pipeline._reading import Reading, load
@@ -16,11 +17,14 @@ __all__ = [
     "TESTS",
     "GraphScore",
     "MethodResult",
+    "NamedMethod",
+    "NamedSource",
     "Part",
     "Reading",
     "ScoreSettings",
     "TestSettings",
     "compare",
+    "experiment",
     "learn",
     "load",
     "make_score",

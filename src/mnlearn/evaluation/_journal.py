@@ -1,0 +1,86 @@
+"""The journal of an experiment: every finished run, one line of JSON each.
+
+Lines are only ever appended, and are on disk before the next run is looked at. What a killed run leaves is whole lines
+and at most one torn one, which is cut off when the journal is opened again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from mnlearn.errors import FileError
+
+Record: TypeAlias = Mapping[str, Any]
+RunKey: TypeAlias = tuple[str, int, int, str]  # source, rows, repetition, method
+
+
+class Journal:
+    """Finished runs, in memory and if wanted in a file.
+
+    Parameters
+    ----------
+    experiment
+        The name of the experiment; a journal of another one is refused.
+    path
+        The file; None keeps everything in memory.
+    """
+
+    def __init__(self, experiment: str, path: Path | None) -> None:
+        self._experiment, self._path = experiment, path
+        self.records: list[Record] = []
+        if path is None:
+            return
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.exists():
+                self.records = list(self._read(path))
+        except OSError as error:
+            raise FileError(f"journal must be a file we can read and write; {path}: {error.strerror}.") from error
+
+    @property
+    def done(self) -> set[RunKey]:
+        """What need not be run again."""
+        return {(r["source"], r["n_rows"], r["repetition"], r["method"]) for r in self.records}
+
+    def add(self, records: Iterable[Record]) -> None:
+        """Keep the records; on disk before anything else happens."""
+        mine = [{"experiment": self._experiment, **record} for record in records]
+        self.records += mine
+        if self._path is not None:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write("".join(json.dumps(record) + "\n" for record in mine))
+                file.flush()
+                os.fsync(file.fileno())
+
+    def _read(self, path: Path) -> Iterator[Record]:
+        """The records of the file, all of this experiment."""
+        for number, line in enumerate(_whole_lines(path), start=1):
+            try:
+                record = json.loads(line)
+            except ValueError:
+                raise FileError(
+                    f"journal must hold one JSON record per line; line {number} of {path} is none. Delete the line, or "
+                    "the file to begin anew."
+                ) from None
+            name = record.get("experiment", self._experiment)
+            if name != self._experiment:
+                raise FileError(
+                    f"journal must be of the experiment {self._experiment!r}; line {number} of {path} is of {name!r}. "
+                    "Name another file."
+                )
+            yield record
+
+
+def _whole_lines(path: Path) -> list[str]:
+    """The lines that have an end; what a killed run began to write after them is cut off."""
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        part = path.with_name(f"{path.name}.part")
+        part.write_text(whole, encoding="utf-8")
+        part.replace(path)
+    return whole.splitlines()
