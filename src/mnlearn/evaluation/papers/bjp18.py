@@ -189,13 +189,15 @@ def _succeeded(task: _Task) -> FloatArray:
 
 def _rate(structure: int, size: int, score: str, successes: FloatArray) -> SuccessRate:
     """One cell from the successes of all data sets: a row per distribution."""
-    measured = float(successes.mean())
-    spread = _variance(successes)
-    error = sqrt(spread / len(successes))
+    measured, spread = float(successes.mean()), _variance(successes)
     published = PUBLISHED[score][structure - 1][SIZES.index(size)] if size in SIZES else None
     deviation = None
     if published is not None:
-        deviation = (measured - published) / sqrt(error**2 + spread / DISTRIBUTIONS)
+        both = (measured + published) / 2  # if the two are the same, this is the best guess of it
+        likely = max(spread, both * (1 - both) / successes.shape[1])
+        unit = sqrt(likely / len(successes) + likely / DISTRIBUTIONS)
+        deviation = (measured - published) / unit
+    error = sqrt(spread / len(successes))
     irregularity = total_irregularity(six_node_structures()[structure - 1])
     return SuccessRate(structure, irregularity, size, score, published, measured, error, deviation)
 
