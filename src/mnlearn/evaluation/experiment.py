@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 from time import monotonic, process_time
-from typing import NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -24,6 +22,9 @@ from mnlearn.evaluation._journal import Journal, Record, RunKey
 from mnlearn.evaluation.metrics import Confusion, compare_edges
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import SILENT, Monitor
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 T = TypeVar("T")
 
@@ -222,6 +223,9 @@ def _executed(
                 return
             yield _execute(experiment, task)
         return
+    from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+    from multiprocessing import get_context
+
     # A fresh process does not inherit threads that hold locks.
     with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn")) as pool:
         try:

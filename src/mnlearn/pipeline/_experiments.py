@@ -14,7 +14,6 @@ from mnlearn.evaluation.experiment import Case, Experiment
 from mnlearn.graphs.graph import Graph
 from mnlearn.pipeline._learning import learn
 from mnlearn.pipeline._methods import METHODS
-from mnlearn.simulate import simulate
 
 
 @dataclass(frozen=True)
@@ -31,6 +30,8 @@ class NamedSource:
     distribution: str | None = None
 
     def __call__(self, n_rows: int, rng: np.random.Generator) -> Case:
+        from mnlearn.simulate import simulate  # whoever only learns need not load it
+
         drawn = simulate(self.network, self.distribution, n_rows=n_rows, seed=int(rng.integers(2**63)))
         return Case(drawn.data, drawn.truth.graph)
 
