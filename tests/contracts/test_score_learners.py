@@ -14,12 +14,13 @@ from mnlearn.algorithms.hillclimb import HillClimb
 from mnlearn.algorithms.ibmap import IBMAPHC
 from mnlearn.algorithms.l1lr import L1LR
 from mnlearn.algorithms.mpl import TwoPhase
+from mnlearn.algorithms.separator import SeparatorEvidence
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph
 from mnlearn.independence import BayesianTest
 from mnlearn.protocols import FloatArray, Indices, Result, VarSet
-from mnlearn.scores import MPL, PIC, BJPScore, IBScore, L1Logistic
+from mnlearn.scores import MPL, PIC, BJPScore, HybridEvidence, IBScore, L1Logistic
 from mnlearn.simulate import PairwiseNetwork, sample_exact
 from mnlearn.statistics import Counts
 
@@ -42,12 +43,14 @@ LEARNERS: dict[str, tuple[Any, Judge]] = {
     "mpl-or": (TwoPhase(combine="or"), SCORES["mpl"]),
     "pic-conflict": (TwoPhase(combine="conflict"), SCORES["pic"]),
     "l1lr": (L1LR(), lambda data, _: L1Logistic(data, n_penalties=20, smallest=0.01, patience=3)),
+    "sep": (SeparatorEvidence(), lambda data, jobs: HybridEvidence(Counts(data, n_jobs=jobs))),
+    "sep-fast": (SeparatorEvidence(effort="fast"), lambda data, jobs: HybridEvidence(Counts(data, n_jobs=jobs))),
     "exhaustive-ib": (Exhaustive(), SCORES["ib"]),
     "exhaustive-bjp": (Exhaustive(averaging=True), SCORES["bjp"]),
     "exhaustive-mpl": (Exhaustive(), SCORES["mpl"]),
     "exhaustive-pic": (Exhaustive(alternatives=0), SCORES["pic"]),
 }
-BY_SCORE = [name for name in LEARNERS if name != "l1lr"]
+BY_SCORE = [name for name in LEARNERS if not name.startswith(("l1lr", "sep"))]
 BY_NAME = pytest.mark.parametrize("name", LEARNERS)
 TRUTH = Graph(6, [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4)])  # a ring of four, a tail, and one alone
 
