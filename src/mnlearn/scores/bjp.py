@@ -175,20 +175,25 @@ class BJPState(PairwiseState):
         self, ends: list[int], blankets: list[VarSet], around: BoolArray, after: BoolArray, before: BoolArray
     ) -> tuple[FloatArray, FloatArray]:
         """What each end claims of those after it, under its new blanket, and what those before it claim of the end."""
-        about = np.array((self._claims[:, ends[0]], self._claims[:, ends[1]]))
+        about = self._about(ends)
         missing = before & np.isnan(about)
         others = np.flatnonzero(missing.any(axis=0)).tolist()
         if not others:
             return self._claims_of(ends, blankets, around, after), about
         theirs = [self._graph.neighbors(x) for x in others]
-        unknown = np.isnan(self._claims[others])
+        unknown = np.array([np.isnan(self._claims[x]) for x in others])
         for k, (x, blanket) in enumerate(zip(others, theirs, strict=True)):
             if not any(end in blanket and missing[i, x] for i, end in enumerate(ends)):
                 unknown[k, list(blanket)] = False  # members cost a table of their own: not ahead of need
         everyone = np.concatenate((around, self._around[others])), np.concatenate((after, unknown))
         rows = self._claims_of([*ends, *others], [*blankets, *theirs], *everyone)
-        self._claims[others] = np.where(unknown, rows[2:], self._claims[others])
-        return rows[:2], self._claims[:, ends].T
+        for k, x in enumerate(others):
+            np.copyto(self._claims[x], rows[2 + k], where=unknown[k])
+        return rows[:2], self._about(ends)
+
+    def _about(self, ends: list[int]) -> FloatArray:
+        """What everybody claims of each end: two rows."""
+        return np.array((self._claims[:, ends[0]], self._claims[:, ends[1]]))
 
     def _needed(self, x: int) -> BoolArray:
         return np.asarray(self._place > self._place[x])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan
 
 import numpy as np
 
@@ -98,10 +97,9 @@ class IBState(PairwiseState):
     """A graph with its IB-score: a pair's part is both its claims; a flip asks two variables for all theirs anew."""
 
     def __init__(self, posterior: IndependencePosterior, graph: Graph) -> None:
-        require_variables(graph, posterior.n_variables)
-        # How local(x) would change if x and y were flipped; NaN where not asked since the blanket of x changed.
-        self._changes = np.full((graph.n_variables, graph.n_variables), np.nan)
         super().__init__(posterior, graph)
+        # [x][y]: how local(x) would change if x and y were flipped; what was asked since the blanket of x changed.
+        self._changes: list[dict[int, float]] = [{} for _ in range(graph.n_variables)]
 
     def gains(self, edges: Sequence[Edge]) -> FloatArray:
         """For each pair: by how much the score would change if it alone were flipped."""
@@ -112,13 +110,13 @@ class IBState(PairwiseState):
     def propose(self, u: int, v: int) -> Proposal:
         """Both ends make all their claims anew, under their new blankets."""
         rows = self._claims_of((u, v), *self._flipped(u, v))
-        changes = [float((rows[0] - self._claims[u]).sum()), float((rows[1] - self._claims[v]).sum())]
-        self._changes[u, v], self._changes[v, u] = changes
+        of_u, of_v = float((rows[0] - self._claims[u]).sum()), float((rows[1] - self._claims[v]).sum())
+        self._changes[u][v], self._changes[v][u] = of_u, of_v
         parts = np.array((self._claims[:, u], self._claims[:, v]))
         parts += rows
         parts[0, v] = parts[1, u] = rows[0, v] + rows[1, u]
         parts[0, u] = parts[1, v] = np.inf
-        return Proposal((u, v), rows, parts, sum(changes), 2 * (self._graph.n_variables - 1))
+        return Proposal((u, v), rows, parts, of_u + of_v, 2 * (self._graph.n_variables - 1))
 
     def log_odds(self, *, absent: bool = False) -> dict[Edge, float]:
         """The two directed log-odds of each pair added up."""
@@ -131,12 +129,12 @@ class IBState(PairwiseState):
 
     def _change(self, x: int, y: int) -> float:
         """How local(x) would change if x and y were flipped."""
-        if isnan(self._changes[x, y]):
+        if y not in self._changes[x]:
             blankets, around = self._flipped(x, y)
             row = self._claims_of([x], blankets[:1], around[:1])[0]
-            self._changes[x, y] = (row - self._claims[x]).sum()
+            self._changes[x][y] = float((row - self._claims[x]).sum())
             self._recomputed += row.size - 1
-        return float(self._changes[x, y])
+        return self._changes[x][y]
 
     def _needed(self, x: int) -> BoolArray:  # noqa: ARG002 - of everyone
         return np.ones(self._graph.n_variables, dtype=np.bool_)
@@ -145,5 +143,6 @@ class IBState(PairwiseState):
         return np.asarray(self._claims + self._claims.T)
 
     def _moved(self, made: Proposal) -> VarSet | None:
-        self._changes[list(made.edge)] = np.nan
+        for x in made.edge:
+            self._changes[x] = {}
         return frozenset(made.edge)
