@@ -47,7 +47,8 @@ def test_the_best_supported_edge_comes_first_on_either_scale(result: Result, exp
 def test_the_document_of_a_search_by_tests() -> None:
     document = Learned("gsmn", NAMES, BY_TEST).to_dict()
     assert list(document) == [
-        *("method", "variables", "edges", "support", "support_scale", "score", "converged", "cost", "settings")
+        *("method", "variables", "edges", "support", "probability", "support_scale", "score", "converged"),
+        *("cost", "settings"),
     ]
     assert document["score"] is None
     assert document["support"] == [-9.0, -9.0, -2.0, None]
