@@ -166,9 +166,7 @@ class SeparatorPhase:
 
     def _ask(self, x: Places, y: Places, given: Numbers, fit_above: float) -> None:
         """ev(x, y | the separator of that number); edges are fitted, whatever they seem to be worth."""
-        present = np.array(
-            [b in self.graph.neighbors(a) for a, b in zip(x.tolist(), y.tolist(), strict=True)], np.bool_
-        )
+        present = self._present()[x, y]
         for chosen, above in ((present, -inf), (~present, fit_above)):
             order = np.lexsort((y[chosen], given[chosen], x[chosen]))
             self._scan(x[chosen][order], y[chosen][order], given[chosen][order], above)

@@ -7,8 +7,6 @@ touches, its wall. So one search for components serves every y at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -49,7 +47,7 @@ class Separators:
         self.sets: list[VarSet] = []  # by number
         self._number: dict[VarSet, int] = {}
         self._component = np.full((n, n), _NOT_OUTSIDE, dtype=np.int32)  # [x, v]: v's component without N[x]
-        self._walls: list[list[int]] = [[] for _ in range(n)]  # [x][component]: the number of its wall
+        self._walls = [np.empty(0, dtype=np.int32)] * n  # [x][component]: the number of its wall
         self._stale = set(range(n))
 
     def of(self, x: int, y: int) -> VarSet:
@@ -60,7 +58,7 @@ class Separators:
         """The number of sep(x; y)."""
         self._find()
         here = int(self._component[x, y])
-        return self._walls[x][here] if here != _NOT_OUTSIDE else self._beside(x, y)
+        return int(self._walls[x][here]) if here != _NOT_OUTSIDE else self._beside(x, y)
 
     def numbers(self) -> NDArray[np.int32]:
         """The number of sep(x; y) for all x and y; −1 on the diagonal."""
@@ -68,8 +66,7 @@ class Separators:
         n = self.graph.n_variables
         numbers = np.full((n, n), -1, dtype=np.int32)
         for x in range(n):
-            walls = np.array([*self._walls[x], -1], dtype=np.int32)  # −1 last: where the component is −1
-            numbers[x] = walls[self._component[x]]
+            numbers[x] = np.append(self._walls[x], np.int32(-1))[self._component[x]]  # −1 last: where it is −1
             for y in self.graph.neighbors(x):
                 numbers[x, y] = self._beside(x, y)
         return numbers
@@ -90,7 +87,7 @@ class Separators:
         """sep(x; y) of a neighbour y: the neighbours of x beside it, and the walls of the components it touches."""
         around, component, walls = self.graph.neighbors(x), self._component[x], self._walls[x]
         met: set[int] = set(around & self.graph.neighbors(y))
-        for number in {walls[component[v]] for v in self.graph.neighbors(y) - around if v != x}:
+        for number in {int(walls[component[v]]) for v in self.graph.neighbors(y) - around if v != x}:
             met |= self.sets[number]
         return self._numbered(frozenset(met - {y}))
 
@@ -124,22 +121,21 @@ class Separators:
         u, v = copy * n + ends[edge, 0], copy * n + ends[edge, 1]
         links = coo_array((np.ones(len(u), dtype=np.int8), (u, v)), shape=(outside.size, outside.size))
         label = connected_components(links, directed=False)[1].reshape(outside.shape)
+        component = label - label.min(axis=1, keepdims=True)
+        component[~outside] = _NOT_OUTSIDE
+        self._component[xs] = component
         for k, x in enumerate(xs):
-            self._note(x, label[k], outside[k])
+            self._walls[x] = self._find_walls(x, int(component[k].max(initial=_NOT_OUTSIDE)) + 1)
 
-    def _note(self, x: int, label: NDArray[np.int32], outside: NDArray[np.bool_]) -> None:
-        """Number the components around x from 0 and find their walls."""
-        _, component = np.unique(label[outside], return_inverse=True)
-        self._component[x] = _NOT_OUTSIDE
-        self._component[x, outside] = component.reshape(-1)
-        row = self._component[x]
-        met: list[set[int]] = [set() for _ in range(int(row.max(initial=_NOT_OUTSIDE)) + 1)]
+    def _find_walls(self, x: int, n_components: int) -> NDArray[np.int32]:
+        """The wall of every component around x: mostly none, where many variables are far away."""
+        row = self._component[x].tolist()
+        met: dict[int, set[int]] = {}
         for a in self.graph.neighbors(x):
-            for v in self._outside(self.graph.neighbors(a), row):
-                met[v].add(a)
-        self._walls[x] = [self._numbered(frozenset(wall)) for wall in met]
-
-    @staticmethod
-    def _outside(variables: Iterable[int], row: NDArray[np.int32]) -> list[int]:
-        """The components that these variables are in."""
-        return [int(row[v]) for v in variables if row[v] != _NOT_OUTSIDE]
+            for v in self.graph.neighbors(a):
+                if row[v] != _NOT_OUTSIDE:
+                    met.setdefault(row[v], set()).add(a)
+        walls = np.full(n_components, self._numbered(frozenset()), dtype=np.int32)
+        for component, wall in met.items():
+            walls[component] = self._numbered(frozenset(wall))
+        return walls
