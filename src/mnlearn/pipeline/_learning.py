@@ -139,6 +139,16 @@ def _judge(chosen: Plan, dataset: Dataset, n_jobs: int | None) -> tuple[dict[str
     return {"test": test.name}, test
 
 
+def _effort(n_variables: int, own: Mapping[str, Any]) -> str:
+    """The effort that the number of variables allows; said where it is not the usual one."""
+    effort = default_effort(n_variables)
+    if effort == "fast" and (own.get("start") is not None or own.get("keep_pairs")):
+        effort = "standard"  # these are for the phase that fast does without
+    if effort != "thorough":
+        _log.info("no effort was named: using %s for %d variables", effort, n_variables)
+    return effort
+
+
 def _all_continuous(dataset: Dataset) -> bool:
     return not any(dataset.cards)
 
@@ -169,7 +179,7 @@ def _by_index(
     inside: dict[str, object] = {n: edges_by_name(n, pairs, names) for n, pairs in known.items() if pairs}
     told: dict[str, object] = {n: [list(pair) for pair in pairs] for n, pairs in known.items() if pairs}
     if chosen.method == "sep" and "effort" not in chosen.own:
-        inside["effort"] = default_effort(dataset.n_variables)
+        inside["effort"] = _effort(dataset.n_variables, chosen.own)
     if chosen.own.get("start") is not None:
         start = graph_over(dataset, chosen.own["start"])
         inside["start"], told["start"] = start, named_edges(start, names)
