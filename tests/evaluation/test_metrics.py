@@ -12,6 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference_metrics as slow
+from mnlearn.algorithms.exhaustive import Exhaustive
+from mnlearn.algorithms.gsimn import GSIMN
+from mnlearn.algorithms.gsmn import GSMNStar
+from mnlearn.algorithms.mpl import TwoPhase
+from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.evaluation import (
     KINDS,
@@ -36,8 +41,11 @@ from mnlearn.evaluation import (
 )
 from mnlearn.evaluation._triplets import count_agreements
 from mnlearn.graphs import Graph, NamedGraph, cycle, path, random_graph, star
-from mnlearn.independence import SeparationOracle
+from mnlearn.independence import ChiSquare, SeparationOracle
 from mnlearn.protocols import Question
+from mnlearn.scores import MPL
+from mnlearn.simulate import sample, with_log_odds
+from mnlearn.statistics import Counts
 
 
 @st.composite
@@ -239,3 +247,25 @@ def test_graphs_are_compared_by_name() -> None:
 def test_bad_input_is_refused_by_name(ask: Callable[[], object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         ask()
+
+
+def test_the_weight_of_a_trace_is_the_cost_that_learners_report() -> None:
+    judge = SeparationOracle(random_graph(12, 3, seed=4))
+    for learner in (GSMNStar(keep_trace=True), GSIMN(keep_trace=True)):
+        found = learner.learn(judge)
+        assert found.trace is not None
+        assert weighted_tests(found.trace) == found.cost["weighted"]
+
+
+def test_measures_on_data_from_end_to_end() -> None:
+    """Learn from a third of the rows, judge by all of them; and weigh a climb against the exhaustive optimum."""
+    drawn = sample(with_log_odds(path(5), 2.0, seed=1), 3000, seed=2)
+    third, everything = Counts(Dataset.from_codes(drawn.codes[::3])), Counts(drawn.dataset())
+    learned = GSMNStar().learn(ChiSquare(third, alpha=0.01)).graph
+    found = independence_accuracy(learned, ChiSquare(everything, alpha=0.01), n_triplets=400, seed=3)
+    assert found.n_triplets == 400
+    assert found.agreement > independence_accuracy(Graph(5), ChiSquare(everything), n_triplets=400, seed=3).agreement
+    score = MPL(third)
+    optimum = Exhaustive().learn(score).graph
+    assert score_gap(score, TwoPhase().learn(score).graph, optimum) >= 0.0
+    assert score_gap(score, Graph(5), optimum) == pytest.approx(score(optimum) - score(Graph(5)))
