@@ -25,6 +25,7 @@ from mnlearn.algorithms import (
     Exhaustive,
     GSMNStar,
     HillClimb,
+    SeparatorEvidence,
     TwoPhase,
 )
 from mnlearn.data import Dataset, discretize, overview, read
@@ -51,12 +52,13 @@ from mnlearn.independence import (
     MutualInformation,
     PartialCorrelation,
     Remembered,
+    ScoreTest,
     SeparationOracle,
 )
 from mnlearn.output import Learned
 from mnlearn.pipeline import GraphScore, MethodResult, compare, learn, make_score, make_test, score
 from mnlearn.questions import TestResult, dependences, independence_test
-from mnlearn.scores import MPL, PIC, BJPScore, IBScore, L1Logistic
+from mnlearn.scores import MPL, PIC, BJPScore, HybridEvidence, IBScore, L1Logistic
 from mnlearn.statistics import Counts, Moments, kernels
 
 __all__ = [
@@ -87,6 +89,7 @@ __all__ = [
     "Graph",
     "GraphScore",
     "HillClimb",
+    "HybridEvidence",
     "IBScore",
     "InputError",
     "L1Logistic",
@@ -100,7 +103,9 @@ __all__ = [
     "NamedGraph",
     "PartialCorrelation",
     "Remembered",
+    "ScoreTest",
     "SeparationOracle",
+    "SeparatorEvidence",
     "TestResult",
     "TwoPhase",
     "UnknownNameError",

@@ -10,6 +10,7 @@ from mnlearn.algorithms.ibmap import IBMAPHC
 from mnlearn.algorithms.l1lr import L1LR
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.algorithms.pc import PC
+from mnlearn.algorithms.separator import SeparatorEvidence
 
 __all__ = [
     "GSIMN",
@@ -22,5 +23,6 @@ __all__ = [
     "Exhaustive",
     "GSMNStar",
     "HillClimb",
+    "SeparatorEvidence",
     "TwoPhase",
 ]
