@@ -27,7 +27,7 @@ class IBMAPHC(HillClimb):
     A step costs the parts that the flip changes: for IB 2(n − 1) directed terms, for BJP the pairs that the flip's ends
     now judge and those that have come to be judged by the other side. `cost` counts them as ``recomputed``; the empty
     graph's n(n − 1)/2 unconditional terms and whatever was asked ahead of need are in ``scanned`` only.
-    Finding the weakest pair takes O(n) after each flip, memory is three n × n matrices.
+    Finding the weakest pair takes O(n) after each flip, memory is two n × n matrices.
 
     The heuristic forgets what a flip does to the other terms of its ends. On dense structures that is where the score
     lies, and the climb stops far from the optimum: see docs/map.md for how far, and for what the other settings reach.
