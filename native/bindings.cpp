@@ -226,6 +226,14 @@ nb::tuple py_log_chi2_tails(Vector<double> statistic, Vector<double> dof) {
     return nb::make_tuple(std::move(out.array), all);
 }
 
+constexpr const char* kWays[] = {"", "tree", "split_planes", "split_columns", "planes", "columns", "lanes", "alone"};
+
+void py_force(PyStore& data, const std::string& way) {
+    for (std::size_t k = 0; k < std::size(kWays); ++k)
+        if (way == kWays[k]) return data.store->force(static_cast<Way>(k));
+    throw std::invalid_argument("way must name a way of counting, or be empty; got '" + way + "'.");
+}
+
 std::vector<std::string> py_levels() {
     std::vector<std::string> names;
     for (const Level& level : available_levels()) names.emplace_back(level.name);
@@ -242,6 +250,7 @@ NB_MODULE(_core, m) {
         .def_prop_ro("n_rows", [](const PyStore& s) { return s.store->n_rows(); })
         .def_prop_ro("level", [](const PyStore& s) { return std::string(s.store->level().name); })
         .def_prop_ro("extra_bytes", [](const PyStore& s) { return s.store->extra_bytes(); });
+    m.def("force", &py_force, "store"_a, "way"_a, "Count scans this way where it is possible; empty for the cheapest.");
     m.def("levels", &py_levels, "Code paths this processor can run, fastest first.");
     m.def("probe_popcount", &py_probe_popcount, "level"_a, "rounds"_a, "AND and count 8,192 bits a round.");
     m.def("probe_loads", &py_probe_loads, "level"_a, "rows"_a, "Load 512 bits after 512 bits.");

@@ -28,9 +28,9 @@ struct Level {
     CountTree count_tree;
     CountLanes count_lanes;
     MakeKeys make_keys;
-    // The cost model of plan.cpp, in rough nanoseconds of one core, set by hand and not fitted: a group of eight planes
-    // against 64 rows of one set; a row of 512 columns; turning the digits of 512 counters into numbers.
-    // Last, a word of a set counted in the tree.
+    // The cost model of plan.cpp, in nanoseconds of one core, measured kernel by kernel: a group of eight planes
+    // against 64 rows of one set; a row of 512 columns; turning the digits of 512 counters into numbers. Last, a word
+    // of a set counted in the tree.
     double plane_group_word, vertical_row, vertical_set, tree_word;
 };
 

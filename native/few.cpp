@@ -61,6 +61,7 @@ bool splitting_pays(const Store& store, std::int32_t x, std::span<const std::int
         n_levels += column(store, v).card - 1;
         if (parts > kMaxParts) return false;
     }
+    if (store.forced() != Way::any) return store.forced() == Way::tree;
     for (const std::int32_t y : ys) n_states += column(store, y).card - 1;
     const double words = static_cast<double>(store.planes().words), states = static_cast<double>(n_states);
     const double splitting =
@@ -112,6 +113,7 @@ bool lanes_pay(const Query& q, double nanoseconds) {
     const double passes = static_cast<double>((n_states + kCountLanes - 1) / kCountLanes);
     const double sets = static_cast<double>(q.strata.count) * q.card_x();
     if (n_states > kMaxLaneStates || sets > std::max(4096.0, 4.0 * static_cast<double>(n))) return false;
+    if (q.store.forced() != Way::any) return q.store.forced() == Way::lanes;
     return passes * (kLaneRow * static_cast<double>(n) + kLaneSet * sets) + static_cast<double>(n) < nanoseconds;
 }
 

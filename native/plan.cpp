@@ -8,12 +8,20 @@
 namespace mnlearn {
 namespace {
 
-// Nanoseconds, fitted by benchmarks/plan.py on one machine; only their ratios matter. Per row: into bitsets, into
-// lists, from bitsets into lists, one table counted alone, numbering the strata, and that for each variable of z. Per
-// word of a set: splitting it by a plane, looking through it for rows.
-constexpr double kBitsetRow = 1.5, kListRow = 4.0, kListBit = 0.8, kAloneRow = 1.5, kStrataRow = 2.0,
-                 kStrataDigit = 0.5;
-constexpr double kSplitWord = 0.6, kListWord = 1.5;
+// Nanoseconds on one machine, from single measurements of each part; only their ratios matter, and benchmarks/plan.py
+// shows what the choices made with them cost. Per row: into bitsets, into lists, from bitsets into lists, one table
+// counted alone, numbering the strata, and that for each variable of z. Per word of a set: splitting it off by a plane,
+// looking through it for rows.
+constexpr double kBitsetRow = 7.0, kListRow = 3.5, kListBit = 0.2, kAloneRow = 1.25, kStrataRow = 2.0,
+                 kStrataDigit = 0.2;
+constexpr double kSplitWord = 1.1, kListWord = 4.2;
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// The cost of a way, unless another one is forced.
+double unless_forced(const Store& store, Way way, double cost) {
+    return store.forced() == Way::any || store.forced() == way ? cost : kNever;
+}
 
 // The bitsets of all sets may take half a byte a value: within the memory the library promises.
 bool bitsets_fit(const Store& store, double n_sets) { return n_sets <= 4.0 * static_cast<double>(store.n_variables()); }
@@ -56,16 +64,17 @@ Plan make_plan(const Query& q) {
     order_by_planes(q, plan.together);
     std::vector<std::int32_t> ys;
     for (const std::size_t j : plan.together) ys.push_back(q.ys[j]);
-    constexpr double kNever = std::numeric_limits<double>::infinity();
     const double sets = static_cast<double>(q.strata.count) * q.card_x();
-    const double planes = bitsets_fit(q.store, sets) ? cost_by_planes(q, plane_columns(q.store, ys)) : kNever;
-    const double lists = kListRow * static_cast<double>(q.store.n_records());
-    const double columns =
-        q.store.row_bits_fit() ? lists + cost_by_columns(q, split_blocks(q.store, ys).size()) : kNever;
-    const double alone = kAloneRow * static_cast<double>(q.store.n_records()) * static_cast<double>(ys.size());
+    const double rows = static_cast<double>(q.store.n_records());
+    double planes = bitsets_fit(q.store, sets) ? cost_by_planes(q, plane_columns(q.store, ys)) : kNever;
+    double columns =
+        q.store.row_bits_fit() ? kListRow * rows + cost_by_columns(q, split_blocks(q.store, ys).size()) : kNever;
+    planes = unless_forced(q.store, Way::planes, planes);
+    columns = unless_forced(q.store, Way::columns, columns);
+    const double alone = unless_forced(q.store, Way::alone, kAloneRow * rows * static_cast<double>(ys.size()));
     plan.by_columns = columns < planes;
     plan.cost_together = std::min(planes, columns);
-    if (alone < plan.cost_together) {
+    if (alone < plan.cost_together || plan.cost_together == kNever) {
         plan.alone.insert(plan.alone.end(), plan.together.begin(), plan.together.end());
         plan.together.clear();
     }
@@ -91,7 +100,8 @@ Plan plan_on_sets(const Query& q) {
         sets * words * static_cast<double>(plane_columns(q.store, ys).groups.size()) * q.store.level().plane_group_word;
     const double columns =
         kListBit * rows + kListWord * sets * words + cost_by_columns(q, split_blocks(q.store, ys).size());
-    plan.by_columns = q.store.row_bits_fit() && columns < planes;
+    plan.by_columns = q.store.row_bits_fit() && unless_forced(q.store, Way::split_columns, columns) <
+                                                    unless_forced(q.store, Way::split_planes, planes);
     plan.cost_together = plan.by_columns ? columns : planes;
     return plan;
 }
@@ -104,6 +114,7 @@ bool planes_suffice(const Store& store, std::int32_t x, std::span<const std::int
     double sets = column_of(store, x).card;
     for (const std::int32_t v : z) sets *= column_of(store, v).card;
     if (!bitsets_fit(store, sets)) return false;
+    if (store.forced() != Way::any) return store.forced() == Way::split_planes || store.forced() == Way::split_columns;
     // Nanoseconds a row, either way; about one group of planes for each y.
     const Level& level = store.level();
     const double n_ys = static_cast<double>(ys.size()), states = static_cast<double>(store.planes().n_planes);

@@ -124,15 +124,20 @@ SetLists lists_of_bitsets(const Store& store, const PlaneSets& ready) {
 
 SetLists lists_of_strata(const Store& store, std::int32_t x, const Strata& strata) {
     SetLists lists{{column(store, x).card, strata.count, false, {}}, {}, {}};
-    SetSizes& sizes = lists.x;
-    sizes.sizes.assign(sizes.n_sets(), 0);
+    const std::size_t n = store.n_records(), n_sets = lists.x.n_sets();
+    std::vector<std::uint32_t> set_of_row(n);
     with_codes(column(store, x), [&](auto code) {
-        for (std::size_t row = 0; row < store.n_records(); ++row) ++sizes.sizes[strata[row] * sizes.card_x + code(row)];
-        place_lists(store, lists);
-        std::vector<std::uint32_t> next(lists.begin.begin(), lists.begin.end() - 1);
-        for (std::size_t row = 0; row < store.n_records(); ++row)
-            lists.rows[next[strata[row] * sizes.card_x + code(row)]++] = static_cast<std::uint32_t>(row);
+        const std::uint32_t card = lists.x.card_x;
+        for (std::size_t row = 0; row < n; ++row) set_of_row[row] = strata[row] * card + code(row);
     });
+    // Two tables in turn: neighbouring rows of one set need not wait for each other.
+    std::vector<std::uint32_t> sizes(2 * n_sets, 0);
+    for (std::size_t row = 0; row < n; ++row) ++sizes[(row % 2) * n_sets + set_of_row[row]];
+    for (std::size_t set = 0; set < n_sets; ++set)
+        lists.x.sizes.push_back(static_cast<std::int64_t>(sizes[set]) + sizes[n_sets + set]);
+    place_lists(store, lists);
+    std::vector<std::uint32_t> next(lists.begin.begin(), lists.begin.end() - 1);
+    for (std::size_t row = 0; row < n; ++row) lists.rows[next[set_of_row[row]]++] = static_cast<std::uint32_t>(row);
     return lists;
 }
 

@@ -50,6 +50,10 @@ struct RowBits {
     AlignedWords bits;
 };
 
+// Ways of counting a scan. `any` is the cheapest by the cost model; the others are for tests and for fitting it, and
+// are taken where they are possible. Split: sets made from planes alone; otherwise the strata are numbered first.
+enum class Way { any, tree, split_planes, split_columns, planes, columns, lanes, alone };
+
 class Store {
 public:
     Store(std::vector<Column> columns, std::size_t n_records, const std::int64_t* repeats, const Level& level);
@@ -60,6 +64,8 @@ public:
     const Column& column(std::size_t variable) const { return columns_[variable]; }
     const std::int64_t* repeats() const { return repeats_; }
     const Level& level() const { return *level_; }
+    Way forced() const { return forced_; }
+    void force(Way way) { forced_ = way; }
     bool has_planes(std::size_t variable) const;
     const Planes& planes() const;  // built at the first call; hold on to it, asking costs a few nanoseconds
     std::uint32_t first_plane(std::int32_t variable) const { return planes_.first[static_cast<std::size_t>(variable)]; }
@@ -83,6 +89,7 @@ private:
     const std::int64_t* repeats_;
     std::int64_t n_rows_;
     const Level* level_;
+    Way forced_ = Way::any;
     mutable std::once_flag planes_once_, row_bits_once_;
     mutable Planes planes_;
     mutable RowBits row_bits_;
