@@ -69,6 +69,12 @@ void score_groups(const Scorer& scorer, const Cells& cells, const Leaving& leavi
     SparseStratum sparse(rx, ry);
     for (std::size_t g = 0; g < leaving.n_groups(); ++g) {
         const auto group = leaving.group(g);
+        if (rx == 2 && ry == 2) {  // the usual case, in registers
+            std::int64_t t[4] = {};
+            for (const std::uint32_t c : group) t[2 * xs[c] + ys[c]] += cells.sizes[c];
+            scorer.add(sum, prepared, g, BinaryStratum(t[0], t[1], t[2], t[3]));
+            continue;
+        }
         const auto place = [&](std::uint32_t c) { return ry == 1 ? 0u : ys[c]; };
         if (static_cast<std::size_t>(rx) * ry <= std::min(kDense, 64 + 4 * group.size())) {
             counts.assign(static_cast<std::size_t>(rx) * ry, 0);

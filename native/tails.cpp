@@ -8,10 +8,10 @@
 namespace mnlearn {
 namespace {
 
-constexpr double kMostDof = 1000.0, kStirlingFrom = 20.0;
+constexpr double kMostDof = 40'000.0, kStirlingFrom = 20.0;
 constexpr double kHalfLog2Pi = 0.91893853320467274178;
 constexpr double kSmallestDirect = 1e-290;  // below it the complement nears the subnormal numbers
-constexpr int kMaxTerms = 2000;             // never reached for at most 1,000 degrees of freedom
+constexpr int kMaxTerms = 20'000;           // never reached for at most 40,000 degrees of freedom
 
 // log(1 + u) − u, which cancels for small u when it is computed as it is written.
 double log1p_minus(double u) {

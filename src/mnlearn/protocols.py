@@ -151,6 +151,19 @@ class IndependenceTest(Protocol):
 
 
 @runtime_checkable
+class BatchedTest(IndependenceTest, Protocol):
+    """A test that answers many scans together sooner than one after the other; searches then ask ahead."""
+
+    def scan_many(self, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]) -> list[Verdicts]:
+        """Many scans, one for each place in xs, yss and zs: what `scan` says of each."""
+        ...
+
+    def scan_members(self, x: int, z: VarSet) -> Verdicts:
+        """Every y in z, in ascending order, given the rest of z: what `scan` says of each."""
+        ...
+
+
+@runtime_checkable
 class ExplainedTest(IndependenceTest, Protocol):
     """A test that can also show the numbers behind its decision."""
 

@@ -75,7 +75,7 @@ def test_many_degrees_of_freedom(dof: float, ratio: float) -> None:
     assert float(log_chi2_sf(ratio * dof, dof)) == pytest.approx(exact_log_chi2_sf(ratio * dof, dof), rel=1e-12)
 
 
-@given(st.integers(1, 1001), st.floats(-12.0, 12.0))
+@given(st.integers(1, 1200) | st.integers(1, 40_001), st.floats(-12.0, 12.0))
 @settings(max_examples=150, deadline=None)
 def test_whole_degrees_of_freedom_around_their_mean(dof: int, deviations: float) -> None:
     statistic = dof * max(1e-3, 1.0 + deviations * np.sqrt(2.0 / dof))

@@ -8,7 +8,7 @@ is the paper's own account however far ahead the judge was asked.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from operator import index
 from time import perf_counter
@@ -18,6 +18,7 @@ import numpy as np
 from mnlearn.errors import BudgetExceeded, InputError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import (
+    BatchedTest,
     BoolArray,
     FloatArray,
     IndependenceTest,
@@ -31,6 +32,8 @@ from mnlearn.protocols import (
 
 AHEAD = 1024  # the largest block asked ahead of need, unless a learner is told otherwise
 _FIRST_BLOCK = 8  # the block after a change of x or z; each further block of the same scan is twice as large
+_SCANS_TOGETHER = 64  # at most, of a judge that answers many together; a monitor is heard in between
+_LARGEST_TOGETHER = 12  # a larger blanket has about as many configurations as rows: one table for all saves nothing
 _EMPTY: VarSet = frozenset()
 
 
@@ -99,6 +102,10 @@ class Ledger:
             )
         self.n_variables, self.phase = judge.n_variables, "main"
         self._judge, self._ahead, self._started = judge, ahead, perf_counter()
+        self._batched = judge if isinstance(judge, BatchedTest) and ahead > 1 else None
+        self._expected: tuple[int, VarSet] | None = None  # x and a blanket whose members are asked about
+        self._members: dict[int, Verdict] = {}
+        self._first_alone = True
         self._asked: Counter[str] = Counter()
         self._weighted: Counter[str] = Counter()
         self._inferred: Counter[str] = Counter(dict.fromkeys(rules, 0))
@@ -117,15 +124,22 @@ class Ledger:
         n, phase = self.n_variables, self.phase
         independent, support = np.zeros((n, n), dtype=np.bool_), np.zeros((n, n))
         self.phase = "initial"
-        for x in range(n - 1):
-            answers = self.scan(x, range(x + 1, n), _EMPTY)
-            independent[x, x + 1 :] = independent[x + 1 :, x] = answers.independent
-            support[x, x + 1 :] = support[x + 1 :, x] = answers.log_support
+        for first in range(0, n - 1, _SCANS_TOGETHER):
+            xs = range(first, min(first + _SCANS_TOGETHER, n - 1))
+            later = [range(x + 1, n) for x in xs]
+            for x, ys, answers in zip(xs, later, self._scan_many(xs, later, [_EMPTY] * len(xs)), strict=True):
+                self._book(x, ys, _EMPTY, answers)
+                independent[x, x + 1 :] = independent[x + 1 :, x] = answers.independent
+                support[x, x + 1 :] = support[x + 1 :, x] = answers.log_support
         self.phase, self._marginal = phase, support
         return independent, support
 
     def __call__(self, x: int, y: int, z: VarSet, upcoming: Iterable[int] = ()) -> Verdict:
         """Is x independent of y given z? `upcoming`: the y likely to be asked next with the same x and z."""
+        if self._is_expected(x, y, z):
+            verdict = self._member(y)
+            self.book(x, y, z, verdict)
+            return verdict
         if self._block_of != (x, z):
             self._block_of, self._at_hand, self._block_size = (x, z), {}, min(_FIRST_BLOCK, self._ahead)
         if y not in self._at_hand:
@@ -137,6 +151,38 @@ class Ledger:
         verdict = self._at_hand.pop(y)
         self.book(x, y, z, verdict)
         return verdict
+
+    def expect_members(self, x: int, blanket: Iterable[int]) -> None:
+        """Say that each y of the blanket is likely to be asked about next, given the rest of it.
+
+        The first is asked about alone: if it is independent, the blanket changes, and with it all other questions.
+        """
+        expected = frozenset(blanket)
+        if self._batched is not None and len(expected) <= _LARGEST_TOGETHER:
+            self._expected, self._members, self._first_alone = (x, expected), {}, True
+
+    def scans(
+        self, x: int, zs: Iterable[VarSet], ys_of: Callable[[VarSet], list[int]]
+    ) -> Iterator[tuple[VarSet, list[int], Verdicts]]:
+        """Scan after scan with the same x, all needed: for each z the ys that `ys_of` names when its turn comes.
+
+        Where the judge answers many scans together, a block of them is asked ahead, with the ys as they are then: later
+        there may be fewer. Blocks double while nothing changes.
+        """
+        rest, size = iter(zs), 1 if self._batched is None else min(_FIRST_BLOCK, self._ahead)
+        while block := list(islice(rest, size)):
+            asked = [(z, ys) for z in block if (ys := ys_of(z))]
+            answers = self._scan_many([x] * len(asked), [ys for _, ys in asked], [z for z, _ in asked])
+            n_dropped = 0
+            for (z, ys), found in zip(asked, answers, strict=True):
+                left = ys_of(z)
+                n_dropped += len(ys) - len(left)
+                if left:
+                    used = found if len(left) == len(ys) else _some(found, [k for k, y in enumerate(ys) if y in left])
+                    self._book(x, left, z, used)
+                    yield z, left, used
+            if self._batched is not None:
+                size = min(_FIRST_BLOCK if n_dropped else 2 * size, _SCANS_TOGETHER, self._ahead)
 
     def ask_ahead(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
         """Answers about the first y and, as far as `ahead` and a budget reach, about those after it; none is booked.
@@ -160,7 +206,7 @@ class Ledger:
             block = ys[start : start + size]
             answers = self._ask(x, block, z)
             n_answers = len(answers.independent)
-            hits = np.flatnonzero(~answers.independent)
+            (hits,) = (~answers.independent).nonzero()
             used = int(hits[0]) + 1 if len(hits) else n_answers
             self._book(x, block[:used], z, answers)
             if len(hits):
@@ -226,6 +272,35 @@ class Ledger:
             self._ahead = self._block_size = 1
             return self._scan(x, block[:1], z)
 
+    def _is_expected(self, x: int, y: int, z: VarSet) -> bool:
+        """Whether this is one of the questions about a blanket that was announced."""
+        if self._expected is None or self._expected[0] != x:
+            return False
+        blanket = self._expected[1]
+        if not (len(z) + 1 == len(blanket) and y in blanket and z < blanket):
+            return False
+        alone, self._first_alone = self._first_alone, False
+        return not alone
+
+    def _member(self, y: int) -> Verdict:
+        """The answer about a member of the expected blanket; the first one asked for brings them all."""
+        if y not in self._members:
+            assert self._batched is not None, "else no members are expected"
+            assert self._expected is not None, "the caller has looked"
+            x, blanket = self._expected
+            answers = self._batched.scan_members(x, blanket)
+            self._scanned += len(blanket)
+            self._members = {v: answers.one(k) for k, v in enumerate(sorted(blanket))}
+        return self._members[y]
+
+    def _scan_many(self, xs: Sequence[int], yss: Sequence[Indices], zs: Sequence[VarSet]) -> list[Verdicts]:
+        """What the judge says of many scans, all together if it can."""
+        if self._batched is None:
+            return [self._scan(x, ys, z) for x, ys, z in zip(xs, yss, zs, strict=True)]
+        answers = self._batched.scan_many(xs, yss, zs)
+        self._scanned += sum(map(len, yss))
+        return answers
+
     def _scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
         """What the judge says."""
         answers = self._judge.scan(x, ys, z)
@@ -236,7 +311,7 @@ class Ledger:
         """Enter the answers that the search uses: those to the ys, of which there may be fewer than answers."""
         self._count(len(ys), z, answers.source)
         if self.phase != "initial":
-            for k in np.flatnonzero(~answers.independent[: len(ys)]).tolist():
+            for k in (~answers.independent[: len(ys)]).nonzero()[0].tolist():
                 self._decide(x, int(ys[k]), float(answers.log_support[k]))
         if self._trace is not None:
             phase, verdicts = self.phase, map(answers.one, range(len(ys)))
@@ -255,3 +330,8 @@ class Ledger:
         """Keep what the judge last said for the dependence of a pair."""
         if log_support is not None:
             self._decided[(x, y) if x < y else (y, x)] = log_support
+
+
+def _some(answers: Verdicts, places: list[int]) -> Verdicts:
+    """The answers at these places."""
+    return Verdicts(answers.independent[places], answers.log_support[places], answers.source)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mnlearn.errors import BudgetExceeded
-from mnlearn.protocols import IndependenceTest, Indices, Monitor, VarSet, Verdict, Verdicts
+from mnlearn.protocols import BatchedTest, IndependenceTest, Indices, Monitor, VarSet, Verdict, Verdicts
 
 
 class Cancelled(Exception):  # noqa: N818 - an event a search catches, not a fault
@@ -42,3 +44,26 @@ class Watched:
         """Go on? Then ask about each y."""
         listen(self._monitor)
         return self._judge.scan(x, ys, z)
+
+
+class WatchedBatches(Watched):
+    """The same for a judge that answers many scans together."""
+
+    def __init__(self, judge: BatchedTest, monitor: Monitor) -> None:
+        super().__init__(judge, monitor)
+        self._batched = judge
+
+    def scan_many(self, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]) -> list[Verdicts]:
+        """Go on? Then ask them all."""
+        listen(self._monitor)
+        return self._batched.scan_many(xs, yss, zs)
+
+    def scan_members(self, x: int, z: VarSet) -> Verdicts:
+        """Go on? Then ask about every member."""
+        listen(self._monitor)
+        return self._batched.scan_members(x, z)
+
+
+def watched(judge: IndependenceTest, monitor: Monitor) -> Watched:
+    """The judge with a monitor beside it, able to do what the judge can."""
+    return WatchedBatches(judge, monitor) if isinstance(judge, BatchedTest) else Watched(judge, monitor)

@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 
 from mnlearn.algorithms._ledger import AHEAD, Ledger, check_ahead
-from mnlearn.algorithms._stopping import Watched
+from mnlearn.algorithms._stopping import watched
 from mnlearn.algorithms.gsmn import WALK_RULES, Walk
 from mnlearn.protocols import SILENT, BoolArray, IndependenceTest, Monitor, Result, VarSet, Verdict
 
@@ -81,7 +81,7 @@ class GSIMN:
         """Find the structure: Algorithm 3 of [JAIR09], asking by way of Algorithm 5."""
         rules = MIRRORED_RULES if self.mirrored else RULES
         names = (*WALK_RULES, *(rule.__name__ for rule in rules))
-        ledger = Ledger(Watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, rules=names)
+        ledger = Ledger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, rules=names)
 
         def reasoning(independent: BoolArray) -> InferringTest:
             known = Answers(ledger.n_variables)

@@ -15,7 +15,7 @@ from itertools import islice, permutations
 from typing import TypeAlias
 
 from mnlearn.algorithms._ledger import AHEAD, Ledger, check_ahead
-from mnlearn.algorithms._stopping import Watched
+from mnlearn.algorithms._stopping import watched
 from mnlearn.algorithms.gsmn import WALK_RULES, Walk
 from mnlearn.errors import InputError
 from mnlearn.protocols import SILENT, IndependenceTest, Monitor, Result, VarSet, Verdict
@@ -75,7 +75,7 @@ class GSIMNFCH:
                 f"{judge.n_variables}. Use GSIMN, which infers nearly as much for any number of them."
             )
         ledger = Ledger(
-            Watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, rules=(*WALK_RULES, RULE)
+            watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, rules=(*WALK_RULES, RULE)
         )
         walk = Walk(ledger, propagation=True, skip_marginal=self.skip_marginal)
         return walk.run(lambda _: ChainingTest(ledger), monitor, asdict(self))

@@ -17,7 +17,7 @@ import numpy as np
 
 from mnlearn.algorithms._blankets import Asking, grow, union
 from mnlearn.algorithms._ledger import AHEAD, Ledger, check_ahead
-from mnlearn.algorithms._stopping import STOPPED, Watched
+from mnlearn.algorithms._stopping import STOPPED, watched
 from mnlearn.protocols import SILENT, BoolArray, FloatArray, IndependenceTest, Monitor, Result
 
 WALK_RULES = ("marginal", "propagation")  # what Algorithm 3 itself may answer without a test
@@ -61,7 +61,7 @@ class GSMN:
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
         """Find the structure  [JAIR09, Algorithm 1]."""
-        ledger = Ledger(Watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace)
+        ledger = Ledger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace)
         n, blankets = ledger.n_variables, dict[int, list[int]]()
         try:
             for x in range(n):
@@ -86,6 +86,7 @@ def grow_shrink(ledger: Ledger, x: int) -> list[int]:
     removed: int | None = x
     while removed is not None:
         z = frozenset(blanket)
+        ledger.expect_members(x, z)
         removed = next((y for y in sorted(blanket) if ledger(x, y, z - {y}).independent), None)
         blanket = [y for y in blanket if y != removed]  # lines 9-11: one less, and all others are tried anew
     return blanket
@@ -139,7 +140,7 @@ class GSMNStar:
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
         """Find the structure  [JAIR09, Algorithm 3], asking the judge whatever propagation leaves open."""
-        ledger = Ledger(Watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, rules=WALK_RULES)
+        ledger = Ledger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, rules=WALK_RULES)
         walk = Walk(ledger, propagation=self.propagation, skip_marginal=self.skip_marginal)
         return walk.run(lambda _: ledger, monitor, asdict(self))
 
@@ -196,12 +197,14 @@ class Walk:
     def _shrink(self, asking: Asking, x: int, blanket: Iterable[int], inside: Collection[int]) -> list[int]:
         """Lines 34-38, from the last that joined to the first; who is known to belong stays."""
         kept = list(blanket)
+        self._ledger.expect_members(x, kept)
         for y in tuple(reversed(kept)):
             z = frozenset(kept) - {y}
             if y in inside:
                 self._ledger.infer(x, [y], z, independent=False, rule="propagation")
             elif asking(x, y, z).independent:
                 kept.remove(y)
+                self._ledger.expect_members(x, kept)
         return kept
 
 

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from mnlearn.algorithms._ledger import AHEAD, Ledger, check_ahead, check_max_conditioning
-from mnlearn.algorithms._stopping import STOPPED, Watched
+from mnlearn.algorithms._stopping import STOPPED, watched
 from mnlearn.errors import unknown_name
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, BoolArray, FloatArray, IndependenceTest, Monitor, Result, VarSet, Verdict
@@ -83,7 +83,7 @@ class HHCMN:
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
         """Find the structure; see the class for what is asked and in which order."""
-        ledger = Ledger(Watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace)
+        ledger = Ledger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace)
         n, found, converged = ledger.n_variables, dict[int, Mapping[int, float]](), True
         try:
             independent, support = ledger.marginals()

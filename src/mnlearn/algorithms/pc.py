@@ -10,7 +10,7 @@ a Bayesian test (hyperparameters 1/2) and at most 5 conditioning variables.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from math import isnan
@@ -18,9 +18,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from mnlearn.algorithms._ledger import Ledger, check_max_conditioning
+from mnlearn.algorithms._ledger import AHEAD, Ledger, check_ahead, check_max_conditioning
 from mnlearn.algorithms._orientation import Pdag, Triple, orient, unshielded
-from mnlearn.algorithms._stopping import STOPPED, Watched
+from mnlearn.algorithms._stopping import STOPPED, watched
 from mnlearn.errors import unknown_name
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, IndependenceTest, Monitor, Result, VarSet, Verdicts
@@ -61,6 +61,9 @@ class PC:
         neighbours of u, and those of v, that separate u from v. ``"conservative"``: in none of them. ``"sepset"``:
         not in the one set that first separated them, as in the original; asks nothing more, but lets the order
         of the columns decide which set came first.
+    ahead
+        The largest block of scans asked ahead of need, where the judge answers many together; 1 asks nothing ahead.
+        Changes no result.
     keep_trace
         Whether the result keeps every question in order.
 
@@ -80,8 +83,8 @@ class PC:
     evidence. An edge that moralisation adds has the support of the independence that made its ends parents.
 
     Questions are asked in scans: one x, one z, all y still adjacent to x. `asked` is what PC-stable asks one at a time,
-    except that a z among the neighbours of both x and y is tried from one end only. Nothing is asked ahead, so
-    `scanned` is the same number. The sets for colliders are asked about anew, as phase "colliders". Without a limit
+    except that a z among the neighbours of both x and y is tried from one end only; `scanned` adds what was asked ahead
+    and not needed. The sets for colliders are asked about anew, as phase "colliders". Without a limit
     the number of sets grows as 2^degree.
 
     Variables and sets are taken in ascending order of the index: that decides which separator is found first, never
@@ -102,9 +105,11 @@ class PC:
     output: Output = "skeleton"
     max_conditioning: int | None = None
     colliders: ColliderRule = "majority"
+    ahead: int = AHEAD
     keep_trace: bool = False
 
     def __post_init__(self) -> None:
+        check_ahead(self.ahead)
         check_max_conditioning(self.max_conditioning)
         if self.output not in get_args(Output):
             raise unknown_name("output", self.output, get_args(Output))
@@ -113,7 +118,7 @@ class PC:
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> PCResult:
         """Find the structure; see the class for what is asked and in which order."""
-        ledger = Ledger(Watched(judge, monitor), keep_trace=self.keep_trace)
+        ledger = Ledger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace)
         edges, pdag, converged = _Edges(ledger.n_variables), None, True
         try:
             for size in _sizes(self.max_conditioning, edges):
@@ -147,12 +152,20 @@ def drop_separated(edges: _Edges, size: int, ledger: Ledger, monitor: Monitor) -
     known = [frozenset(members if size else ()) for members in around]
     for x in range(n):
         monitor.progress(x, n, f"sets of {size}: {edges.count()} edges left")
-        left = edges.neighbors(x)
-        for z in map(frozenset, combinations(around[x], size)):
-            # From the other end, y < x has asked this already if it has all of z around it.
-            ys = [y for y in left if y not in z and (y > x or not z <= known[y])]
-            if ys and edges.settle(x, ys, z, ledger.scan(x, ys, z)):
-                left = edges.neighbors(x)
+        _drop_around(x, edges, map(frozenset, combinations(around[x], size)), known, ledger)
+
+
+def _drop_around(x: int, edges: _Edges, sets: Iterable[VarSet], known: Sequence[VarSet], ledger: Ledger) -> None:
+    """Try each set on all that are left around x."""
+    left = edges.neighbors(x)
+
+    def untried(z: VarSet) -> list[int]:
+        # From the other end, y < x has asked this already if it has all of z around it.
+        return [y for y in left if y not in z and (y > x or not z <= known[y])]
+
+    for z, ys, answers in ledger.scans(x, sets, untried):
+        if edges.settle(x, ys, z, answers):
+            left = edges.neighbors(x)
 
 
 def _sizes(limit: int | None, edges: _Edges) -> Iterator[int]:
@@ -194,9 +207,8 @@ class _Edges:
 
     def settle(self, x: int, ys: list[int], z: VarSet, answers: Verdicts) -> bool:
         """Drop the independent, remember the weakest evidence of the others; whether any was dropped."""
-        row = self._weakest[x]
-        row[ys] = np.fmax(row[ys], answers.log_support)
-        gone = np.flatnonzero(answers.independent).tolist()
+        self._weakest[x, ys] = np.fmax(self._weakest[x, ys], answers.log_support)
+        gone = answers.independent.nonzero()[0].tolist()
         for k in gone:
             self.adjacent[x, ys[k]] = self.adjacent[ys[k], x] = False
             self.separated[_pair(x, ys[k])] = z, float(answers.log_support[k])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from itertools import accumulate, pairwise
 from math import log
 
 from mnlearn.errors import InputError, UnsuitableError
@@ -26,6 +28,12 @@ def require_answers(judge: str, statistics: object, method: str, way_out: str) -
         raise UnsuitableError(
             f"{judge} cannot judge by a {type(statistics).__name__}, which has no {method}. {way_out}"
         )
+
+
+def cut(verdicts: Verdicts, lengths: Iterable[int]) -> list[Verdicts]:
+    """The answers to scans that were joined, each by itself again."""
+    ends = list(accumulate(lengths, initial=0))
+    return [Verdicts(verdicts.independent[a:b], verdicts.log_support[a:b]) for a, b in pairwise(ends)]
 
 
 class Explained(ABC):

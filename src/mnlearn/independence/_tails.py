@@ -1,7 +1,7 @@
 """Logarithms of tail probabilities, right where the probabilities themselves underflow.
 
 Everything that orders variables orders them by log p, and a p of 1e-10000 must still order. The native core answers
-for 1 to 1,000 degrees of freedom, in a microsecond. For others SciPy's survival functions are used wherever their
+for 1 to 40,000 degrees of freedom, in microseconds. For others SciPy's survival functions are used wherever their
 value is a normal number; beyond that the continued fraction of the incomplete gamma function takes over, with a
 prefactor that does not cancel for many degrees of freedom.
 """

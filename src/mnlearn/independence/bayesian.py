@@ -23,7 +23,7 @@ import numpy as np
 from mnlearn.independence._asking import Explained, require_answers
 from mnlearn.independence._tails import log1mexp
 from mnlearn.independence.discrete import COUNTS
-from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, LogOdds, Statistics, VarSet
+from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, LogOdds, Statistics, VarSet, Verdicts
 from mnlearn.statistics import kernels
 
 _LOG_HALF = log(0.5)
@@ -102,11 +102,28 @@ class BayesianTest(Explained):
         ends = list(accumulate(map(len, found), initial=0))
         return [LogOdds(independent[a:b], dependent[a:b]) for a, b in pairwise(ends)]
 
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """The decision and the log posterior of independence for each y."""
+        return _judge(self.statistics.reduce(self._kernel, x, ys, z)[0])
+
+    def scan_many(self, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]) -> list[Verdicts]:
+        """Many scans in one pass of the statistics: what `scan` says of each."""
+        return [_judge(scores[0]) for scores in self.statistics.reduce_many(self._kernel, xs, yss, zs)]
+
+    def scan_members(self, x: int, z: VarSet) -> Verdicts:
+        """Every y in z, in ascending order, given the rest of z, all from one table of x and z."""
+        return _judge(self.statistics.members(self._kernel, [x], [z])[0][0])
+
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """Both log posteriors and the decision for each y."""
         odds = self.log_odds(x, ys, z)
         independent = odds.independent > _LOG_HALF
         return Evidence(independent, log_independent=odds.independent, log_dependent=odds.dependent)
+
+
+def _judge(log_independent: FloatArray) -> Verdicts:
+    log_independent = np.minimum(log_independent, 0.0)
+    return Verdicts(log_independent > _LOG_HALF, log_independent)
 
 
 def _both(log_independent: FloatArray) -> LogOdds:

@@ -8,6 +8,7 @@ independent of everything.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import ClassVar, Literal
@@ -15,7 +16,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from mnlearn.errors import InputError, unknown_name, whole_number
-from mnlearn.independence._asking import Explained, log_level, require_answers
+from mnlearn.independence._asking import Explained, cut, log_level, require_answers
 from mnlearn.independence._tails import log_chi2_sf
 from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, Statistics, VarSet, Verdicts
 from mnlearn.statistics import kernels
@@ -81,7 +82,20 @@ class ChiSquare(Explained):
 
     def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
         """The decision and log p for each y; as `evidence`, in a third of the time for a few y."""
-        log_p = log_chi2_sf(*self.statistics.reduce(self._kernel, x, ys, z))
+        return self._judge(self.statistics.reduce(self._kernel, x, ys, z))
+
+    def scan_many(self, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]) -> list[Verdicts]:
+        """Many scans in one pass of the statistics: what `scan` says of each."""
+        found = self.statistics.reduce_many(self._kernel, xs, yss, zs)
+        return cut(self._judge(np.concatenate(found, axis=1)), (one.shape[1] for one in found)) if found else []
+
+    def scan_members(self, x: int, z: VarSet) -> Verdicts:
+        """Every y in z, in ascending order, given the rest of z, all from one table of x and z."""
+        return self._judge(self.statistics.members(self._kernel, [x], [z])[0])
+
+    def _judge(self, scores: FloatArray) -> Verdicts:
+        """From statistics and degrees of freedom to decisions."""
+        log_p = log_chi2_sf(scores[0], scores[1])
         return Verdicts(log_p > self._log_alpha, log_p)
 
 
