@@ -226,7 +226,8 @@ nb::tuple py_log_chi2_tails(Vector<double> statistic, Vector<double> dof) {
     return nb::make_tuple(std::move(out.array), all);
 }
 
-constexpr const char* kWays[] = {"", "tree", "split_planes", "split_columns", "planes", "columns", "lanes", "alone"};
+constexpr const char* kWays[] = {"",        "tree", "split_planes", "split_columns", "planes",
+                                 "columns", "keys", "lanes",        "alone"};
 
 void py_force(PyStore& data, const std::string& way) {
     for (std::size_t k = 0; k < std::size(kWays); ++k)

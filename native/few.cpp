@@ -17,15 +17,15 @@ const Column& column(const Store& store, std::int32_t v) { return store.column(s
 
 // A lane for each state of each y but its last, the states of one y in the same pass; then one for all rows. `first`:
 // where each of these begins.
-std::vector<Lane> lanes_of(const Query& q, std::vector<std::size_t>& first) {
+std::vector<Lane> lanes_of(const Store& store, std::span<const std::int32_t> ys, std::vector<std::size_t>& first) {
     constexpr Lane kUnused{nullptr, 0, false};
     std::vector<Lane> lanes;
-    for (const std::int32_t y : q.ys) {
-        const std::size_t needed = column(q.store, y).card - 1;
+    for (const std::int32_t y : ys) {
+        const std::size_t needed = column(store, y).card - 1;
         while (lanes.size() % kCountLanes + needed > kCountLanes) lanes.push_back(kUnused);
         first.push_back(lanes.size());
         for (std::size_t b = 0; b < needed; ++b)
-            lanes.push_back({column(q.store, y).narrow, static_cast<std::uint8_t>(b), false});
+            lanes.push_back({column(store, y).narrow, static_cast<std::uint8_t>(b), false});
     }
     first.push_back(lanes.size());
     lanes.push_back({nullptr, 0, true});
@@ -37,11 +37,13 @@ std::vector<Lane> lanes_of(const Query& q, std::vector<std::size_t>& first) {
 void drop_empty(FewCounts& few, std::span<const std::uint32_t> sizes) {
     const std::size_t rx = few.x.card_x, cells = rx * few.width;
     std::size_t kept = 0;
+    few.x.sizes.reserve(sizes.size());
+    few.strata.sizes.reserve(sizes.size() / rx);
     for (std::size_t s = 0; s * rx < sizes.size(); ++s) {
         const std::int64_t size = std::accumulate(sizes.data() + s * rx, sizes.data() + (s + 1) * rx, std::int64_t{0});
         if (size == 0) continue;
         few.strata.sizes.push_back(size);
-        few.x.sizes.insert(few.x.sizes.end(), sizes.data() + s * rx, sizes.data() + (s + 1) * rx);
+        for (std::size_t a = 0; a < rx; ++a) few.x.sizes.push_back(sizes[s * rx + a]);
         if (kept < s) std::copy_n(few.counts.data() + s * cells, cells, few.counts.data() + kept * cells);
         ++kept;
     }
@@ -102,46 +104,133 @@ FewCounts count_by_splitting(const Store& store, std::int32_t x, std::span<const
     return few;
 }
 
-bool lanes_pay(const Query& q, double nanoseconds) {
-    const std::size_t n = q.store.n_records();
-    if (n == 0 || q.store.repeats() || q.card_x() > kMaxPlaneCard) return false;
-    std::size_t n_states = 1;  // and all rows
-    for (const std::int32_t y : q.ys) {
-        if (y == kConstant || column(q.store, y).card > kMaxPlaneCard || column(q.store, y).card < 2) return false;
-        n_states += column(q.store, y).card - 1;
+namespace {
+
+// How many lanes ys need, and one for all rows; 0 when they cannot be counted so.
+std::size_t n_lanes(const Store& store, std::int32_t x, std::span<const std::int32_t> ys) {
+    if (store.n_records() == 0 || store.repeats() || column_of(store, x).card > kMaxPlaneCard) return 0;
+    std::size_t n = 1;
+    for (const std::int32_t y : ys) {
+        if (y == kConstant || column(store, y).card > kMaxPlaneCard || column(store, y).card < 2) return 0;
+        n += column(store, y).card - 1;
     }
-    const double passes = static_cast<double>((n_states + kCountLanes - 1) / kCountLanes);
-    const double sets = static_cast<double>(q.strata.count) * q.card_x();
-    if (n_states > kMaxLaneStates || sets > std::max(4096.0, 4.0 * static_cast<double>(n))) return false;
+    return n <= kMaxLaneStates ? n : 0;
+}
+
+double cost_in_lanes(const Store& store, std::size_t lanes, double n_sets) {
+    const double passes = static_cast<double>((lanes + kCountLanes - 1) / kCountLanes);
+    return passes * (kLaneRow * static_cast<double>(store.n_records()) + kLaneSet * n_sets);
+}
+
+// Everything but what belongs to the strata; the set of each row is given.
+FewCounts run_lanes(const Store& store, std::span<const std::int32_t> ys, std::span<const std::uint32_t> sets,
+                    std::size_t n_sets, std::vector<std::uint32_t>& sizes) {
+    FewCounts few;
+    const std::vector<Lane> lanes = lanes_of(store, ys, few.column);
+    const std::size_t n_passes = lanes.size() / kCountLanes;
+    few.width = n_passes * kCountLanes;
+    few.counts.resize(n_sets * few.width);
+    std::vector<std::uint32_t> counts(n_passes > 1 ? n_sets * kCountLanes : 0);
+    for (std::size_t pass = 0; pass < n_passes; ++pass) {
+        std::uint32_t* to = n_passes > 1 ? counts.data() : few.counts.data();
+        std::fill_n(to, n_sets * kCountLanes, 0u);
+        LaneQuery query{sets.data(), sets.size(), n_sets, {}, to};
+        std::copy_n(lanes.data() + pass * kCountLanes, kCountLanes, query.lanes);
+        store.level().count_lanes(query);
+        for (std::size_t set = 0; set < counts.size() / kCountLanes; ++set)
+            std::copy_n(to + set * kCountLanes, kCountLanes, few.counts.data() + set * few.width + pass * kCountLanes);
+    }
+    const std::size_t all = few.column.back();
+    few.column.pop_back();
+    sizes.resize(n_sets);
+    for (std::size_t set = 0; set < n_sets; ++set) sizes[set] = few.counts[set * few.width + all];
+    return few;
+}
+
+constexpr std::size_t kTablesAtMost = 3;  // so few y are counted sooner one by one than in eight lanes
+constexpr std::size_t kNarrowKeys = std::size_t{1} << 16;
+
+// One y after the other, its state as the last digit of each row's key.
+FewCounts count_tables_of(const Store& store, std::span<const std::int32_t> ys, std::span<const std::uint16_t> sets,
+                          std::size_t n_sets, std::vector<std::uint32_t>& sizes) {
+    FewCounts few;
+    for (const std::int32_t y : ys) {
+        few.column.push_back(few.width);
+        few.width += column(store, y).card - 1;
+    }
+    few.counts.resize(n_sets * few.width);
+    sizes.resize(n_sets);
+    for (std::size_t j = 0; j < ys.size(); ++j) {
+        const Column& y = column(store, ys[j]);
+        const Digit digit{y.narrow, y.wide, y.card};
+        std::vector<std::uint16_t> keys(sets.begin(), sets.end());
+        store.level().make_keys({&digit, 1, keys.size(), keys.data()});
+        const std::vector<std::uint32_t> table = histogram(keys, n_sets * y.card);
+        for (std::size_t set = 0; set < n_sets; ++set) {
+            const std::uint32_t* cells = table.data() + set * y.card;
+            sizes[set] = std::accumulate(cells, cells + y.card, 0u);
+            std::copy_n(cells, y.card - 1, few.counts.data() + set * few.width + few.column[j]);
+        }
+    }
+    return few;
+}
+
+}  // namespace
+
+bool lanes_pay(const Query& q, double nanoseconds) {
+    const std::size_t lanes = n_lanes(q.store, q.x, q.ys);
+    const double n = static_cast<double>(q.store.n_records()),
+                 n_sets = static_cast<double>(q.strata.count) * q.card_x();
+    if (lanes == 0 || n_sets > std::max(4096.0, 4.0 * n)) return false;
     if (q.store.forced() != Way::any) return q.store.forced() == Way::lanes;
-    return passes * (kLaneRow * static_cast<double>(n) + kLaneSet * sets) + static_cast<double>(n) < nanoseconds;
+    return cost_in_lanes(q.store, lanes, n_sets) + n < nanoseconds;
 }
 
 FewCounts count_in_lanes(const Query& q) {
-    const std::size_t n = q.store.n_records(), rx = q.card_x(), n_sets = q.strata.count * rx;
-    FewCounts few;
-    std::vector<std::uint32_t> sets(n);
+    const auto rx = q.card_x();
+    std::vector<std::uint32_t> sets(q.store.n_records()), sizes;
     with_codes(column(q.store, q.x), [&](auto code) {
-        const auto card = static_cast<std::uint32_t>(rx);
-        for (std::size_t row = 0; row < n; ++row) sets[row] = q.strata[row] * card + code(row);
+        for (std::size_t row = 0; row < sets.size(); ++row) sets[row] = q.strata[row] * rx + code(row);
     });
-    const std::vector<Lane> lanes = lanes_of(q, few.column);
-    const std::size_t n_passes = lanes.size() / kCountLanes;
-    few.width = kCountLanes;
-    few.counts.assign(n_passes * n_sets * kCountLanes, 0);
-    for (std::size_t pass = 0; pass < n_passes; ++pass) {
-        LaneQuery query{sets.data(), n, n_sets, {}, few.counts.data() + pass * n_sets * kCountLanes};
-        std::copy_n(lanes.data() + pass * kCountLanes, kCountLanes, query.lanes);
-        q.store.level().count_lanes(query);
+    FewCounts few = run_lanes(q.store, q.ys, sets, q.strata.count * rx, sizes);
+    few.x = {rx, q.strata.count, false, {sizes.begin(), sizes.end()}};
+    return few;
+}
+
+bool whole_lanes_pay(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
+                     std::span<const std::int32_t> z) {
+    const std::size_t n = store.n_records();
+    if (z.empty() || n_lanes(store, x, ys) == 0) return false;
+    std::size_t n_sets = column(store, x).card;
+    for (const std::int32_t v : z) {
+        n_sets *= column(store, v).card;
+        if (n_sets > std::min(n, kNarrowKeys)) return false;
     }
-    few.x = {q.card_x(), q.strata.count, false, {}};
-    const auto place = [&](std::size_t state) {  // of the first set's count
-        return state / kCountLanes * n_sets * kCountLanes + state % kCountLanes;
+    if (store.forced() != Way::any) return store.forced() == Way::keys;
+    return n_lanes(store, x, ys) <= 2 * kCountLanes;  // more: columns, or lanes over the strata that occur
+}
+
+FewCounts count_in_whole_lanes(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
+                               std::span<const std::int32_t> z) {
+    std::vector<Digit> digits;
+    std::size_t n_sets = 1;
+    const auto append = [&](std::int32_t v) {
+        digits.push_back({column(store, v).narrow, column(store, v).wide, column(store, v).card});
+        n_sets *= digits.back().card;
     };
-    for (std::size_t set = 0; set < n_sets; ++set)
-        few.x.sizes.push_back(few.counts[place(few.column.back()) + set * kCountLanes]);
-    few.column.pop_back();
-    for (std::size_t& first : few.column) first = place(first);
+    for (const std::int32_t v : z) append(v);
+    append(x);
+    std::vector<std::uint16_t> keys(store.n_records(), 0);
+    store.level().make_keys({digits.data(), digits.size(), keys.size(), keys.data()});
+    std::vector<std::uint32_t> sizes;
+    FewCounts few;
+    const auto fits = [&](std::int32_t y) { return n_sets * column(store, y).card <= kNarrowKeys; };
+    if (ys.size() <= kTablesAtMost && std::all_of(ys.begin(), ys.end(), fits))
+        few = count_tables_of(store, ys, keys, n_sets, sizes);
+    else
+        few = run_lanes(store, ys, std::vector<std::uint32_t>(keys.begin(), keys.end()), n_sets, sizes);
+    few.x.card_x = column(store, x).card;
+    drop_empty(few, sizes);
     return few;
 }
 

@@ -24,6 +24,13 @@ FewCounts count_by_splitting(const Store& store, std::int32_t x, std::span<const
 bool lanes_pay(const Query& q, double nanoseconds);
 FewCounts count_in_lanes(const Query& q);
 
+// The same without numbering the strata: all configurations of z are counted, and those that do not occur left out. For
+// tables no larger than the data.
+bool whole_lanes_pay(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
+                     std::span<const std::int32_t> z);
+FewCounts count_in_whole_lanes(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
+                               std::span<const std::int32_t> z);
+
 // The ys at these places of few.column, one by one.
 template <class Scorer>
 void score_singly(const Scorer& scorer, const Query& q, const FewCounts& few, std::span<const std::size_t> places) {

@@ -11,13 +11,12 @@ namespace mnlearn {
 void reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys,
             std::span<const std::int32_t> z, int n_threads, double* out) {
     if (ys.empty()) return;
-    if (splitting_pays(store, x, ys, z)) {
-        const FewCounts few = count_by_splitting(store, x, ys, z);
+    const auto finish = [&](const FewCounts& few) {
         with_scorer(kernel, facts_of(store, z, few.strata.count), store.log_tables(), [&](const auto& scorer) {
             score_few(scorer, Query{store, x, ys, few.strata, n_threads, out}, few);
         });
-        return;
-    }
+    };
+    if (splitting_pays(store, x, ys, z)) return finish(count_by_splitting(store, x, ys, z));
     if (planes_suffice(store, x, ys, z)) {
         const PlaneSets ready = sets_from_planes(store, x, z);
         with_scorer(kernel, facts_of(store, z, ready.strata.count), store.log_tables(), [&](const auto& scorer) {
@@ -26,6 +25,7 @@ void reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::s
         });
         return;
     }
+    if (whole_lanes_pay(store, x, ys, z)) return finish(count_in_whole_lanes(store, x, ys, z));
     CacheInUse cache(store);
     const auto strata = cache.strata(z);
     const Query query{store, x, ys, *strata, n_threads, out};

@@ -52,7 +52,7 @@ struct RowBits {
 
 // Ways of counting a scan. `any` is the cheapest by the cost model; the others are for tests and for fitting it, and
 // are taken where they are possible. Split: sets made from planes alone; otherwise the strata are numbered first.
-enum class Way { any, tree, split_planes, split_columns, planes, columns, lanes, alone };
+enum class Way { any, tree, split_planes, split_columns, planes, columns, keys, lanes, alone };
 
 class Store {
 public:

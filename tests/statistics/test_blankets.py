@@ -214,3 +214,49 @@ def test_bad_questions_are_refused_by_name(ask: Callable[[Counts], object], mess
     counts = Counts(Dataset.from_codes([[0, 1], [1, 0], [0, 0]]))
     with pytest.raises(InputError, match=message):
         ask(counts)
+
+
+@given(data=datasets(), draw=st.data())
+@settings(max_examples=25, deadline=None)
+def test_what_was_asked_before_changes_no_bit(data: Dataset, draw: st.DataObject) -> None:
+    """Numberings of z are kept: the same questions in any order, again and again, get what a fresh store says."""
+    kept, n = Counts(data, n_jobs=1), data.n_variables
+    for _ in range(12):
+        order = draw.draw(st.permutations(range(n)))
+        x, z, ys = order[0], frozenset(order[2:]), order[1:2]
+        for _ in range(2):
+            assert (
+                kept.reduce(kernels.g2(), x, ys, z).tobytes() == Counts(data).reduce(kernels.g2(), x, ys, z).tobytes()
+            )
+
+
+def test_kept_numberings_stay_within_their_bounds() -> None:
+    n, n_rows = 40, 70_000
+    data = reference.random_dataset(np.random.default_rng(5), n_rows=n_rows, cards=[2] * n, dependence=0.1)
+    counts = Counts(data, n_jobs=1)
+    for x in range(12):
+        counts.reduce(kernels.chi2(), x, [39], frozenset(range(x + 1, x + 19)))
+    planes_and_rows = n * n_rows / 8 + 64 * n_rows
+    assert counts.nbytes <= planes_and_rows * 1.02 + max(2**20, n * n_rows / 4)
+
+
+def test_many_scans_of_every_size_of_z(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From no z to eighteen, few y and many: every way of counting a few y, on every code path."""
+    data = reference.random_dataset(np.random.default_rng(6), n_rows=5_000, cards=[2, 3] + [2] * 40, dependence=0.6)
+    xs = [0, 1, 2] * 13
+    zs = [frozenset(range(3, 3 + size)) for size in range(13) for _ in range(3)]
+    for n_ys in (1, 3, 5, 20):
+        yss = [list(range(42 - n_ys, 42))] * len(xs)
+        answers = set()
+        for path in _core.levels():
+            monkeypatch.setenv("MNLEARN_CORE", path)
+            many = Counts(data, n_jobs=1).reduce_many(kernels.bayes(), xs, yss, zs)
+            answers.add(b"".join(a.tobytes() for a in many))
+        assert len(answers) == 1
+        singles = [
+            Counts(data).reduce(kernels.bayes(), x, [y], z)
+            for x, ys, z in list(zip(xs, yss, zs, strict=True))[::5]
+            for y in ys[:2]
+        ]
+        picked = [many[k][:, :1] if n_ys == 1 else many[k][:, :2] for k in range(0, len(xs), 5)]
+        assert b"".join(a.tobytes() for a in singles) == b"".join(a.T.tobytes() for a in picked)

@@ -11,7 +11,7 @@ from mnlearn.statistics import Counts, kernels
 
 import reference
 
-WAYS = ("", "tree", "split_planes", "split_columns", "planes", "columns", "lanes", "alone")
+WAYS = ("", "tree", "split_planes", "split_columns", "planes", "columns", "keys", "lanes", "alone")
 
 
 @pytest.mark.parametrize("path", _core.levels())
