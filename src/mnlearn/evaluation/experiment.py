@@ -228,16 +228,19 @@ def _executed(
 
     # A fresh process does not inherit threads that hold locks.
     with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn")) as pool:
+        failed: set[Future[list[dict[str, object]]]] = set()
         try:
             waiting = {pool.submit(_execute, experiment, task) for task in tasks}
-            while waiting and not monitor.cancelled():
+            while waiting and not failed and not monitor.cancelled():
                 finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 yield from _successes(finished)
-                _raise_failure(finished)
+                failed = {future for future in finished if future.exception() is not None}
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
         # Those that were under way when it was stopped have been waited for: they are not lost either.
         yield from _successes(future for future in waiting if not future.cancelled())
+        for future in failed:
+            future.result()  # raises
 
 
 def _successes(futures: Iterable[Future[list[dict[str, object]]]]) -> Iterator[list[dict[str, object]]]:
@@ -245,12 +248,6 @@ def _successes(futures: Iterable[Future[list[dict[str, object]]]]) -> Iterator[l
     for future in futures:
         if future.exception() is None:
             yield future.result()
-
-
-def _raise_failure(futures: Iterable[Future[list[dict[str, object]]]]) -> None:
-    """The first fault, once the successes beside it are kept."""
-    for future in futures:
-        future.result()
 
 
 def _execute(experiment: Experiment, task: _Task) -> list[dict[str, object]]:
