@@ -4,13 +4,14 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard native/*.?pp native/kernels/*.?pp)
 
-.PHONY: demo test lint check bench clean help
+.PHONY: demo test lint check sanitize bench clean help
 
 help:
 	@echo "make demo    set up, then show what mnlearn does on data that comes with it"
 	@echo "make test    set up, then run the tests"
 	@echo "make lint    ruff, mypy --strict, and the stub against the native module"
 	@echo "make check   test and lint"
+	@echo "make sanitize   the tests of the native core, built with AddressSanitizer and UBSan"
 	@echo "make bench   speed and memory, as ratios to something simple in the same run"
 	@echo "make clean   remove everything that make made"
 
@@ -28,6 +29,9 @@ lint: $(VENV)/developing
 	$(BIN)/python -m pytest -q tests/test_stub.py
 
 check: test lint
+
+sanitize: $(VENV)/developing
+	.ci/sanitize $(BIN)/python
 
 bench: $(VENV)/benchmarking
 	$(BIN)/python benchmarks/counting.py
