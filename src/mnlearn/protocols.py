@@ -367,7 +367,7 @@ class Result:
     stages: Mapping[str, Graph] = field(default_factory=dict)  # graphs a search passed through, by name
     alternatives: tuple[tuple[Graph, float], ...] = ()  # the next best graphs with their scores, where they are known
     edge_probabilities: Mapping[Edge, float] | None = None  # of every pair, when the search averaged over graphs
-    log_odds: FloatArray | None = None  # of all pairs, a symmetric matrix, when the search was told to keep them
+    log_odds: FloatArray | None = field(default=None, compare=False)  # of all pairs, where a search kept them
 
 
 J = TypeVar("J", contravariant=True)  # noqa: PLC0105 - the judge; its name in DESIGN
