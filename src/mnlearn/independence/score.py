@@ -38,9 +38,9 @@ class ScoreTest(Explained):
     Notes
     -----
     The same prior for every cell is not likelihood equivalent: y may explain x where x does not explain y. Dependent is
-    who gains from the other in either direction, so the answer does not depend on who asks; of the readings of
-    [MPL17] that we tried (either, both, the mean of the two) this one comes closest to its figures. An exact tie, as
-    with a constant variable, says independent. A scan takes two passes of the statistics.
+    who gains from the other in either direction, so the answer does not depend on who asks. [MPL17] does not say which
+    reading it takes; this one was chosen by its figures, see docs/reproduction.md. An exact tie, as with a constant
+    variable, says independent. A scan takes two passes of the statistics.
 
     Examples
     --------
