@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import import_module
+from math import isfinite
+from numbers import Real
 from operator import index
 from types import ModuleType
 
@@ -77,3 +79,15 @@ def whole_number(name: str, value: object, *, least: int, way_out: str) -> int:
     if number < least or isinstance(value, bool):
         raise InputError(f"{name} must be a whole number, at least {least}; got {value!r}. {way_out}")
     return number
+
+
+def is_number(value: object) -> bool:
+    """Whether the value is a finite number; a truth is none, and neither is a text of digits."""
+    return isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
+
+
+def true_or_false(**settings: object) -> None:
+    """Refuse a setting that is neither: any text, "no" among them, would count as true."""
+    for name, value in settings.items():
+        if value is not True and value is not False:
+            raise InputError(f"{name} must be true or false; got {value!r}. Leave it out for the default.")

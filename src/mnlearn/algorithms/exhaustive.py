@@ -15,7 +15,7 @@ from mnlearn.algorithms._constraints import Constraints
 from mnlearn.algorithms._space import AllGraphs
 from mnlearn.algorithms._stopping import Cancelled
 from mnlearn.algorithms._tabulate import tabulate
-from mnlearn.errors import InputError, whole_number
+from mnlearn.errors import InputError, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, Monitor, Result, Score
 
@@ -84,6 +84,7 @@ class Exhaustive:
 
     def __post_init__(self) -> None:
         whole_number("alternatives", self.alternatives, least=0, way_out="Use 1 for the runner-up alone.")
+        true_or_false(averaging=self.averaging, keep_all=self.keep_all)
 
     def learn(self, judge: Score, monitor: Monitor = SILENT) -> ExhaustiveResult:
         """Score every graph that the constraints allow."""

@@ -20,6 +20,7 @@ import numpy as np
 from mnlearn.algorithms._ledger import AHEAD, Ledger, check_ahead
 from mnlearn.algorithms._stopping import watched
 from mnlearn.algorithms.gsmn import WALK_RULES, Walk
+from mnlearn.errors import true_or_false
 from mnlearn.protocols import SILENT, BoolArray, IndependenceTest, Monitor, Result, VarSet, Verdict
 
 Bits: TypeAlias = int  # a set of variables: bit v is set when v is a member
@@ -75,6 +76,13 @@ class GSIMN:
     keep_trace: bool = False
 
     def __post_init__(self) -> None:
+        true_or_false(
+            propagation=self.propagation,
+            skip_marginal=self.skip_marginal,
+            mirrored=self.mirrored,
+            seed_dependences=self.seed_dependences,
+            keep_trace=self.keep_trace,
+        )
         check_ahead(self.ahead)
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from mnlearn.algorithms._ledger import AHEAD, Ledger, check_ahead
 from mnlearn.algorithms._stopping import watched
 from mnlearn.algorithms.gsmn import WALK_RULES, Walk
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, true_or_false
 from mnlearn.protocols import SILENT, IndependenceTest, Monitor, Result, VarSet, Verdict
 
 MAX_VARIABLES = 16  # about 20 seconds; each further variable takes two to three times as long
@@ -65,6 +65,7 @@ class GSIMNFCH:
     keep_trace: bool = False
 
     def __post_init__(self) -> None:
+        true_or_false(skip_marginal=self.skip_marginal, keep_trace=self.keep_trace)
         check_ahead(self.ahead)
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:

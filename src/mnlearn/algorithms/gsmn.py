@@ -18,6 +18,7 @@ import numpy as np
 from mnlearn.algorithms._blankets import Asking, grow, union
 from mnlearn.algorithms._ledger import AHEAD, Ledger, check_ahead
 from mnlearn.algorithms._stopping import STOPPED, watched
+from mnlearn.errors import true_or_false
 from mnlearn.protocols import SILENT, BoolArray, FloatArray, IndependenceTest, Monitor, Result
 
 WALK_RULES = ("marginal", "propagation")  # what Algorithm 3 itself may answer without a test
@@ -57,6 +58,7 @@ class GSMN:
     keep_trace: bool = False
 
     def __post_init__(self) -> None:
+        true_or_false(keep_trace=self.keep_trace)
         check_ahead(self.ahead)
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
@@ -136,6 +138,7 @@ class GSMNStar:
     keep_trace: bool = False
 
     def __post_init__(self) -> None:
+        true_or_false(propagation=self.propagation, skip_marginal=self.skip_marginal, keep_trace=self.keep_trace)
         check_ahead(self.ahead)
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:

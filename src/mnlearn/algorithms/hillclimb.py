@@ -16,7 +16,7 @@ import numpy as np
 from mnlearn.algorithms._climb import Climb, ClimbResult
 from mnlearn.algorithms._constraints import Constraints
 from mnlearn.algorithms._stopping import Cancelled
-from mnlearn.errors import InputError, unknown_name, whole_number
+from mnlearn.errors import InputError, true_or_false, unknown_name, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, Monitor, Result, SearchableScore
 
@@ -96,6 +96,9 @@ class HillClimb:
         if self.proposals not in get_args(Proposals):
             raise unknown_name("proposals", self.proposals, get_args(Proposals))
         whole_number("patience", self.patience, least=1, way_out="Use 1 to stop at the first that fails.")
+        true_or_false(swaps=self.swaps, keep_steps=self.keep_steps, keep_absent=self.keep_absent)
+        if not isinstance(self.seed, np.random.Generator):
+            whole_number("seed", self.seed, least=0, way_out="Use 0, or a numpy.random.Generator.")
         whole_number("tabu", self.tabu, least=0, way_out="Use 0 for none.")
         whole_number("restarts", self.restarts, least=0, way_out="Use 0 for none.")
         if self.max_steps is not None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from mnlearn.algorithms._ledger import AHEAD, Ledger, check_ahead, check_max_conditioning
 from mnlearn.algorithms._stopping import STOPPED, watched
-from mnlearn.errors import unknown_name
+from mnlearn.errors import true_or_false, unknown_name
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, BoolArray, FloatArray, IndependenceTest, Monitor, Result, VarSet, Verdict
 
@@ -76,6 +76,7 @@ class HHCMN:
     keep_trace: bool = False
 
     def __post_init__(self) -> None:
+        true_or_false(keep_trace=self.keep_trace)
         check_ahead(self.ahead)
         check_max_conditioning(self.max_conditioning)
         if self.combine not in get_args(Combine):

@@ -21,7 +21,7 @@ import numpy as np
 from mnlearn.algorithms._ledger import AHEAD, Ledger, check_ahead, check_max_conditioning
 from mnlearn.algorithms._orientation import Pdag, Triple, orient, unshielded
 from mnlearn.algorithms._stopping import STOPPED, watched
-from mnlearn.errors import unknown_name
+from mnlearn.errors import true_or_false, unknown_name
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, IndependenceTest, Monitor, Result, VarSet, Verdicts
 
@@ -109,6 +109,7 @@ class PC:
     keep_trace: bool = False
 
     def __post_init__(self) -> None:
+        true_or_false(keep_trace=self.keep_trace)
         check_ahead(self.ahead)
         check_max_conditioning(self.max_conditioning)
         if self.output not in get_args(Output):

@@ -24,7 +24,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, is_number
 from mnlearn.independence._asking import Explained, require_answers
 from mnlearn.protocols import Evidence, FloatArray, Indices, LogOdds, VarSet
 from mnlearn.statistics.moments import Moments
@@ -72,7 +72,7 @@ class GaussianPosterior(Explained):
         require_answers(
             "GaussianPosterior", self.moments, "partial_correlations", "Use Moments(dataset) for continuous data."
         )
-        if not 0.0 < self.prior < 1.0:
+        if not (is_number(self.prior) and 0.0 < self.prior < 1.0):
             raise InputError(
                 f"prior must be between 0 and 1, both excluded; got {self.prior!r}. The usual value is 0.5."
             )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import isfinite, log
 from typing import TypeAlias
 
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, is_number
 
 BlanketPrior: TypeAlias = Callable[[int], float]
 """The size of a blanket -> its log prior, up to a constant; half of an edge's prior belongs to each end."""
@@ -27,7 +27,7 @@ class GraphPrior:
     def __post_init__(self) -> None:
         if self.choice is None or callable(self.choice):
             return
-        if isinstance(self.choice, bool | str) or not (isfinite(self.choice) and self.choice >= 0):
+        if not (is_number(self.choice) and self.choice >= 0):
             raise InputError(
                 f"graph_prior must be a strength, 0 or more, or a function of a blanket's size; got {self.choice!r}. "
                 "The paper's is 1; None is no prior."

@@ -21,7 +21,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from math import inf, log
+from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data import Dataset
 from mnlearn.data._rows import row_groups
-from mnlearn.errors import InputError, UnsuitableError, whole_number
+from mnlearn.errors import InputError, UnsuitableError, is_number, whole_number
 from mnlearn.protocols import FloatArray, IntArray, Neighborhood, VarSet
 from mnlearn.scores._path import Columns, Regression
 
@@ -88,10 +88,10 @@ class L1Logistic:
                 raise UnsuitableError(
                     f"L1Logistic needs categorical variables; {name!r} is continuous. Discretise it first."
                 )
-        if not 0 <= self.gamma < inf:
-            raise InputError(f"gamma must be a number of at least 0; got {self.gamma}. Use 0.5, or 0 for the BIC.")
-        if not 0 < self.smallest < 1:
-            raise InputError(f"smallest must be between 0 and 1; got {self.smallest}. Use for example 0.01.")
+        if not (is_number(self.gamma) and self.gamma >= 0):
+            raise InputError(f"gamma must be a number of at least 0; got {self.gamma!r}. Use 0.5, or 0 for the BIC.")
+        if not (is_number(self.smallest) and 0 < self.smallest < 1):
+            raise InputError(f"smallest must be between 0 and 1; got {self.smallest!r}. Use for example 0.01.")
         whole_number("n_penalties", self.n_penalties, least=2, way_out="Use for example 50.")
         if self.patience is not None:
             whole_number("patience", self.patience, least=1, way_out="Use None to walk the whole path.")

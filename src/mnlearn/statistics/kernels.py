@@ -6,10 +6,10 @@ Each function checks its settings and returns a `Kernel`, the order form that `C
 
 from __future__ import annotations
 
-from math import isfinite, log
+from math import log
 from typing import Literal, TypeAlias
 
-from mnlearn.errors import InputError, unknown_name
+from mnlearn.errors import InputError, is_number, unknown_name
 from mnlearn.protocols import Kernel
 
 DofRule: TypeAlias = Literal["adjusted", "observed", "all"]
@@ -50,8 +50,8 @@ def bayes(*, alpha: float = 1.0, beta: float = 1.0, gamma: float = 1.0, prior: f
     """
     for name, value in (("alpha", alpha), ("beta", beta), ("gamma", gamma)):
         _positive(name, value)
-    if not 0.0 < prior < 1.0:
-        raise InputError(f"prior must lie between 0 and 1, both excluded; got {prior}. Use 0.5 if you do not know.")
+    if not (is_number(prior) and 0.0 < prior < 1.0):
+        raise InputError(f"prior must lie between 0 and 1, both excluded; got {prior!r}. Use 0.5 if you do not know.")
     return Kernel("bayes", ("log_independent",), (float(alpha), float(beta), float(gamma), log(prior)))
 
 
@@ -86,6 +86,6 @@ def _rule(dof: str) -> float:
 
 
 def _positive(name: str, value: float) -> float:
-    if not (isfinite(value) and value > 0):
-        raise InputError(f"{name} must be a positive number; got {value}. The usual values are 0.5 and 1.")
+    if not (is_number(value) and value > 0):
+        raise InputError(f"{name} must be a positive number; got {value!r}. The usual values are 0.5 and 1.")
     return float(value)
