@@ -78,7 +78,7 @@ def test_the_order_of_bjp_goes_by_name() -> None:
     assert expected != score(COLUMNS, TRUE, "bjp").value
     with pytest.raises(mn.UnknownNameError, match="order: variable 'stres' does not exist"):
         score(COLUMNS, TRUE, "bjp", order=["stres", *names[1:]])
-    with pytest.raises(mn.InputError, match="order must hold each of 0 to 11 once"):
+    with pytest.raises(mn.InputError, match="order must hold each of the 12 variables once"):
         score(COLUMNS, TRUE, "bjp", order=names[1:])
     with pytest.raises(mn.InputError, match=r"order must be a list of names; got 'stress'\. Write \['stress'\]"):
         score(COLUMNS, TRUE, "bjp", order="stress")
@@ -111,6 +111,7 @@ def test_the_document() -> None:
         (NamedGraph(Graph(1), ("stress",)), {}, mn.InputError, "'night_shifts' and 10 more are missing. Add them"),
         (TRUE, {"columns": SURVEY.names[1:]}, mn.UnknownNameError, "column 'night_shifts' does not exist"),
         ([("stress", "stress")], {}, mn.InputError, "graph must hold pairs of two different variables by name"),
+        (None, {}, mn.InputError, "graph must be a file, a graph, a learned network or pairs of names; got None"),
         ("nowhere.graphml", {}, mn.FileError, "nowhere.graphml"),
     ],
 )

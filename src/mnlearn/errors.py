@@ -83,7 +83,9 @@ def whole_number(name: str, value: object, *, least: int, way_out: str) -> int:
 
 def is_number(value: object) -> bool:
     """Whether the value is a finite number; a truth is none, and neither is a text of digits."""
-    return isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, Real) and isfinite(value)
 
 
 def true_or_false(**settings: object) -> None:

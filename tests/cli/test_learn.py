@@ -75,7 +75,11 @@ def test_the_graph_is_written(run: Any, data: Path, tmp_path: Path, name: str) -
         (["--method", "mpl", "--require", "stress"], "--require must have the form A,B, two columns; got 'stress'"),
         (["--method", "mpl", "--require", "stress,"], "--require must have the form A,B"),
         (["--method", "mpl", "--forbid", "stress,fatige"], "Did you mean 'fatigue'"),
-        (["--method", "mpl", "--require", "stress,fatigue", "--forbid", "fatigue,stress"], "must not share an edge"),
+        (
+            ["--method", "mpl", "--require", "stress,fatigue", "--forbid", "fatigue,stress"],
+            "--require and --forbid must not share an edge; both name 'stress' and 'fatigue'",
+        ),
+        (["--method", "mpl", "--require", '"stress', "--require", 'fatigue",x'], "--require must have the form A,B"),
         (["--jobs", "0"], "--jobs must be a whole number"),
     ],
 )
@@ -109,6 +113,14 @@ def test_methods_by_a_score_print_it(run: Any, data: Path, method: str) -> None:
     assert f"{name} score {document['score']:.6f}" in done.out
     assert document["support_scale"] == "log_odds"
     assert document["support"] == sorted(document["support"], reverse=True)
+
+
+def test_names_in_a_setting_keep_their_capitals(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("Alpha,Beta\n" + "0,0\n1,1\n" * 20)
+    words = ["learn", tmp_path / "d.csv", "--method", "bjp", "--set", "swaps=TRUE", "--set", "start=None"]
+    document = run(*words, "--set", 'order=["Beta", "Alpha"]', "--json").document()
+    assert document["settings"]["order"] == ["Beta", "Alpha"]
+    assert (document["settings"]["swaps"], document["settings"]["start"]) == (True, None)
 
 
 def test_exhaustive_tells_the_runner_up(run: Any, data: Path) -> None:

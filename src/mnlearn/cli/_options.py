@@ -78,8 +78,14 @@ def settings(pairs: list[str] | None) -> dict[str, Any]:
         key, value = name.strip().replace("-", "_"), text.strip()
         if key in found:
             raise InputError(f"--set must name each setting once; got {key} twice. Drop one.")
-        try:
-            found[key] = json.loads({"none": "null"}.get(value.lower(), value.lower()))
-        except ValueError:
-            found[key] = value
+        found[key] = _value(value)
     return found
+
+
+def _value(text: str) -> Any:
+    """What a user means: the words true, false and none in any case, JSON as it stands, else the text itself."""
+    word = text.lower()
+    try:
+        return json.loads({"none": "null", "true": "true", "false": "false", "null": "null"}.get(word, text))
+    except ValueError:
+        return text

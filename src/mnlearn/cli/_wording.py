@@ -79,6 +79,7 @@ _TRANSLATIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]
             r"--discretize must be width or frequency; got \1.",
         ),
         (rf"\bdelimiter=({_LABEL})", lambda match: f"--delimiter {_quoted(match[1])}"),
+        (r"^required and forbidden must", "--require and --forbid must"),
         (r"^(required|forbidden)\b", lambda match: {"required": "--require", "forbidden": "--forbid"}[match[1]]),
         (r"^graph must", "GRAPH must"),
         (r"^types: ", "--categorical or --continuous: "),

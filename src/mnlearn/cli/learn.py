@@ -151,13 +151,16 @@ def learn(
 
 def _pairs(option: str, texts: list[str] | None) -> list[list[str]] | None:
     """Pairs of names as the user writes them; a name with a comma stands in double quotes."""
-    for text, pair in zip(texts or (), csv.reader(texts or ()), strict=True):
+    if texts is None:
+        return None
+    pairs = [next(csv.reader([text]), []) for text in texts]  # each alone: an open quote must not reach for the next
+    for text, pair in zip(texts, pairs, strict=True):
         if len(pair) != 2 or not all(pair):
             raise InputError(
                 f"{option} must have the form A,B, two columns; got {text!r}. Put a name that has a comma in double "
                 "quotes."
             )
-    return None if texts is None else list(csv.reader(texts))
+    return pairs
 
 
 def _check_target(out: str | None) -> None:

@@ -20,7 +20,7 @@ from mnlearn.pipeline._methods import (
     method_settings,
     plan,
 )
-from mnlearn.pipeline._naming import edges_by_name, graph_over, named_edges
+from mnlearn.pipeline._naming import check_apart, edges_by_name, graph_over, named_edges
 from mnlearn.pipeline._reading import Reading, load
 from mnlearn.pipeline._scores import make_score
 from mnlearn.pipeline._tests import make_test
@@ -100,7 +100,7 @@ def learn(
     ('poor_sleep', 'exercise')
     """
     chosen = plan(default_method(test, settings) if method is None else method, test, score, settings)
-    known = {"required": tuple(required), "forbidden": tuple(forbidden)}
+    known = {"required": _pairs(required), "forbidden": _pairs(forbidden)}
     _check_takes_constraints(chosen.method, known)
     learner = chosen.named.learner(**{name: value for name, value in chosen.own.items() if name != "start"})
     reading: Reading = {
@@ -171,16 +171,23 @@ def _check_takes_constraints(method: str, known: Mapping[str, tuple[Sequence[str
             )
 
 
+def _pairs(given: object) -> tuple[Any, ...]:
+    """What was said, to be gone through more than once; what is no list is one wrong pair, and refused as such."""
+    return tuple(given) if isinstance(given, Iterable) else (given,)
+
+
 def _by_index(
     learner: Learner[Any], chosen: Plan, known: Mapping[str, tuple[Sequence[str], ...]], dataset: Dataset
 ) -> tuple[Learner[Any], dict[str, object]]:
     """The learner with all that was said by name put in indices, and the same in a form that can be said again."""
     names = dataset.names
-    inside: dict[str, object] = {n: edges_by_name(n, pairs, names) for n, pairs in known.items() if pairs}
+    edges = {n: edges_by_name(n, pairs, names) for n, pairs in known.items() if pairs}
+    check_apart(edges, names)
+    inside: dict[str, object] = dict(edges)
     told: dict[str, object] = {n: [list(pair) for pair in pairs] for n, pairs in known.items() if pairs}
     if chosen.method == "sep" and "effort" not in chosen.own:
         inside["effort"] = _effort(dataset.n_variables, chosen.own)
     if chosen.own.get("start") is not None:
-        start = graph_over(dataset, chosen.own["start"])
+        start = graph_over(dataset, chosen.own["start"], "start")
         inside["start"], told["start"] = start, named_edges(start, names)
     return (replace(cast(Any, learner), **inside) if inside else learner), told

@@ -41,6 +41,11 @@ def _ib(dataset: Dataset, n_jobs: int | None, **settings: Any) -> IBScore:
 
 def _bjp(dataset: Dataset, n_jobs: int | None, order: Sequence[str] | None = None, **settings: Any) -> BJPScore:
     places = None if order is None else variables_by_name("order", order, dataset.names)
+    if places is not None and sorted(places) != list(range(dataset.n_variables)):
+        raise InputError(
+            f"order must hold each of the {dataset.n_variables} variables once; got {list(order or ())[:12]}. "
+            "Leave it out to sort by the size of the blankets."
+        )
     return BJPScore(_posterior("bjp", dataset, n_jobs, **settings), order=places)
 
 
