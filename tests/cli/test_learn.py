@@ -123,6 +123,21 @@ def test_names_in_a_setting_keep_their_capitals(run: Any, tmp_path: Path) -> Non
     assert (document["settings"]["swaps"], document["settings"]["start"]) == (True, None)
 
 
+@pytest.mark.parametrize("method", ["ib", "bjp"])
+def test_what_a_climb_was_told_to_keep_is_in_the_document(run: Any, data: Path, method: str) -> None:
+    words = ["learn", data, "--method", method, "--json"]
+    assert not {"steps", "absent"} & set(run(*words).document())
+    document = run(*words, "--set", "keep_steps=true", "--set", "keep_absent=true").document()
+    first, *flips = document["steps"]
+    assert first["flip"] is None
+    assert {tuple(step["flip"]) for step in flips} >= {
+        tuple(sorted(e, key=document["variables"].index)) for e in document["edges"]
+    }
+    assert flips[-1]["score"] == pytest.approx(document["score"])
+    assert len(document["absent"]) + len(document["edges"]) == 66
+    assert all(len(pair) == 3 for pair in document["absent"])
+
+
 def test_exhaustive_tells_the_runner_up(run: Any, data: Path) -> None:
     few = [word for name in ("poor_sleep", "stress", "fatigue", "headaches") for word in ("--column", name)]
     words = ["learn", data, "--method", "exhaustive", *few, "--score", "mpl", "--set", "averaging=true"]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mnlearn.errors import InputError, unknown_name
 from mnlearn.graphs.formats import carries_numbers, write_graph
-from mnlearn.graphs.graph import Graph
+from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import Question, Result
 
 if TYPE_CHECKING:
@@ -218,11 +218,24 @@ class Learned:
             beside["edge_probabilities"] = [[self.names[u], self.names[v], share] for (u, v), share in pairs]
         elif found.log_odds is not None:
             beside["edge_probabilities"] = [[pair.u, pair.v, pair.probability] for pair in self.pairs()]
-        return beside
+        return beside | self._climbed(found)
+
+    def _climbed(self, found: Any) -> dict[str, object]:
+        """What a climb was told to keep: its steps, and the support of the pairs without an edge."""
+        kept: dict[str, object] = {}
+        if getattr(found, "steps", None) is not None:
+            kept["steps"] = [{"flip": step.edge and self._pair(step.edge), "score": step.score} for step in found.steps]
+        if getattr(found, "absent", None) is not None:
+            kept["absent"] = [[*self._pair(pair), support] for pair, support in found.absent.items()]
+        return kept
 
     def _named(self, graph: Graph) -> list[list[str]]:
         """The edges of a graph by name."""
-        return [[self.names[u], self.names[v]] for u, v in graph.edges]
+        return [self._pair(edge) for edge in graph.edges]
+
+    def _pair(self, edge: Edge) -> list[str]:
+        """Two variables by name."""
+        return [self.names[x] for x in edge]
 
     def __str__(self) -> str:
         """What was found, in one line."""
