@@ -1,7 +1,6 @@
 // Keys, written once as loops that compilers vectorise, and compiled once per instruction set.
-#include <algorithm>
-
 #include "kernels/keys.hpp"
+#include "kernels/scratch.hpp"
 
 namespace mnlearn {
 namespace {
@@ -15,7 +14,7 @@ inline void append(std::uint16_t* __restrict keys, const Code* __restrict codes,
 inline void make_keys(const KeyQuery& q) {
     constexpr std::size_t kRowsTogether = 4096;
     for (std::size_t begin = 0; begin < q.n_rows; begin += kRowsTogether) {
-        const std::size_t n = std::min(kRowsTogether, q.n_rows - begin);
+        const std::size_t n = smaller(kRowsTogether, q.n_rows - begin);
         for (std::size_t d = 0; d < q.n_digits; ++d) {
             const auto card = static_cast<std::uint16_t>(q.digits[d].card);  // 2^16 itself only for a single digit
             if (q.digits[d].narrow)

@@ -1,9 +1,9 @@
 // The count in lanes, written once over 16-byte vectors, which every processor has, and compiled once per
 // instruction set.
 #include <cstring>
-#include <vector>
 
 #include "kernels/lanes.hpp"
+#include "kernels/scratch.hpp"
 
 namespace mnlearn {
 namespace {
@@ -65,7 +65,7 @@ inline void count_rows(const LaneQuery& q, std::size_t begin, std::size_t end, C
 
 inline void count_lanes(const LaneQuery& q) {
     constexpr std::size_t kMostRows = 65'520;  // a multiple of sixteen below 2^16
-    std::vector<Counters> counters(q.n_sets);
+    const Scratch<Counters> counters(q.n_sets);
     for (std::size_t begin = 0; begin < q.n_rows; begin += kMostRows) {
         const std::size_t end = q.n_rows - begin < kMostRows ? q.n_rows : begin + kMostRows;
         count_rows(q, begin, end, counters.data());

@@ -23,7 +23,7 @@ struct Avx2Bits {
     template <class Word> static std::uint32_t add_up(std::size_t words, const Word& word) {
         __m256i total = _mm256_setzero_si256();
         for (std::size_t w = 0; w < words;) {
-            const std::size_t end = std::min(words, w + kTreeWords / 2);
+            const std::size_t end = smaller(words, w + kTreeWords / 2);
             __m256i sum = _mm256_setzero_si256();
             for (; w < end; w += 4) sum = _mm256_add_epi8(sum, bytes(word(w)));
             total = _mm256_add_epi64(total, _mm256_sad_epu8(sum, _mm256_setzero_si256()));

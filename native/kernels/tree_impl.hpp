@@ -1,10 +1,8 @@
 // The splitting count, written once over a type that counts common bits and compiled once per instruction set.
 //
 // Everything is in an anonymous namespace: the instruction sets must not share an inline function.
-#include <algorithm>
-#include <vector>
-
 #include "kernels/planes.hpp"
+#include "kernels/scratch.hpp"
 #include "kernels/tree.hpp"
 
 namespace mnlearn {
@@ -16,12 +14,7 @@ typedef std::uint64_t Words __attribute__((vector_size(64), may_alias));
 // Bits::size(set): the bits of one set. Sets have kTreeWords words, at multiples of 64 bytes.
 template <class Bits> class Tree {
 public:
-    explicit Tree(const TreeQuery& query) : q_(query), next_(query.n_levels + 1) {
-        std::size_t n_sets = 1 + query.n_states + 2 * query.n_levels;
-        for (std::size_t level = 0; level < query.n_levels; ++level) n_sets += query.levels[level].card - 1;
-        memory_.resize(n_sets * kTreeWords + 8);
-        base_ = memory_.data() + (64 - reinterpret_cast<std::uintptr_t>(memory_.data()) % 64) % 64 / 8;
-    }
+    explicit Tree(const TreeQuery& query) : q_(query), memory_(n_sets(query) * kTreeWords), next_(query.n_levels + 1) {}
 
     void run() {
         for (std::size_t first = 0; first < q_.words; first += kTreeWords) {
@@ -31,21 +24,26 @@ public:
     }
 
 private:
-    std::uint64_t* set(std::size_t place) const { return base_ + place * kTreeWords; }
+    static std::size_t n_sets(const TreeQuery& query) {
+        std::size_t n = 1 + query.n_states + 2 * query.n_levels;
+        for (std::size_t level = 0; level < query.n_levels; ++level) n += query.levels[level].card - 1;
+        return n;
+    }
+    std::uint64_t* set(std::size_t place) const { return memory_.data() + place * kTreeWords; }
     std::uint64_t* states() const { return set(1); }
     std::uint64_t* part(std::size_t level) const { return set(1 + q_.n_states + 2 * level); }
     std::uint64_t* rest(std::size_t level) const { return part(level) + kTreeWords; }
 
     void load_plane(std::size_t plane, std::size_t first, std::uint64_t* to) const {
-        const std::size_t n = std::min(kTreeWords, q_.words - first);
+        const std::size_t n = smaller(kTreeWords, q_.words - first);
         const std::uint64_t* from = q_.planes + ((plane / kLanes) * q_.words + first) * kLanes + plane % kLanes;
         for (std::size_t w = 0; w < n; ++w) to[w] = from[w * kLanes];
-        std::fill(to + n, to + used_, std::uint64_t{0});
+        for (std::size_t w = n; w < used_; ++w) to[w] = 0;
     }
 
     // Places in memory: all rows, the counted states, two sets a level, the planes of the levels.
     void load(std::size_t first) {
-        used_ = std::min(kTreeWords, (q_.words - first + 7) / 8 * 8);
+        used_ = smaller(kTreeWords, (q_.words - first + 7) / 8 * 8);
         for (std::size_t w = 0; w < used_; ++w) {
             const std::size_t begin = (first + w) * 64, left = begin < q_.n_rows ? q_.n_rows - begin : 0;
             set(0)[w] = left >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
@@ -108,10 +106,9 @@ private:
     static constexpr std::size_t kMaxParts = 16;  // more than the states of a variable with planes
 
     const TreeQuery& q_;
-    std::vector<std::uint64_t> memory_;
-    std::uint64_t* base_ = nullptr;
-    std::vector<const std::uint64_t*> next_;  // the planes of each level, in this block
-    std::size_t used_ = 0;                    // words of this block, a multiple of 8
+    const Scratch<std::uint64_t> memory_;
+    const Scratch<const std::uint64_t*> next_;  // the planes of each level, in this block
+    std::size_t used_ = 0;                      // words of this block, a multiple of 8
 };
 
 }  // namespace
