@@ -19,7 +19,7 @@ demo: $(VENV)/installed
 	@$(BIN)/mnlearn demo
 
 test: $(VENV)/developing
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto
 
 lint: $(VENV)/developing
 	$(BIN)/ruff check src tests benchmarks
