@@ -262,3 +262,27 @@ def test_settings_that_break_a_rule_are_refused(setting: str, value: object, mes
     for learner in (HillClimb, IBMAPHC):
         with pytest.raises(InputError, match=message):
             learner(**{setting: value})  # type: ignore[arg-type]
+
+
+@every_score
+def test_whoever_watches_is_heard_while_gains_are_evaluated(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mnlearn.algorithms._proposals._HEARD", 5)
+    monkeypatch.setattr("mnlearn.algorithms._proposals._HEARD_IN_BATCHES", 5)
+    monitor = Impatient(2)
+    result = HillClimb(start=Graph.empty(6)).learn(SCORES[name](counts(1)), monitor)
+    assert (result.converged, result.graph) == (False, Graph.empty(6))  # before all 15 gains were known
+    assert monitor.asked == 3
+
+
+class Impatient:
+    """A monitor that goes along with so many questions."""
+
+    def __init__(self, patience: int) -> None:
+        self.asked, self._patience = 0, patience
+
+    def progress(self, done: float, total: float | None, message: str = "") -> None:
+        """Say nothing."""
+
+    def cancelled(self) -> bool:
+        self.asked += 1
+        return self.asked > self._patience

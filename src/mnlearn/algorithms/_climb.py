@@ -198,7 +198,7 @@ class Climb:
     def _propose(self) -> WeakestPairs | SteepestPairs:
         barred = ~self._known.mask()
         if self._settings.proposals == "steepest":
-            return SteepestPairs(self._state, barred)
+            return SteepestPairs(self._state, barred, self._listen)
         return WeakestPairs(cast(PairwiseScored, self._state), barred)  # checked when the run began
 
     def _listen(self) -> None:

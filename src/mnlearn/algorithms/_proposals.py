@@ -6,6 +6,7 @@ out: what is known beforehand, what was tried in vain, what is tabu.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 
 import numpy as np
@@ -14,6 +15,8 @@ from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import BoolArray, FloatArray, IntArray, PairwiseScored, ScoredGraph, VarSet
 
 _FEW = 8  # rows that are looked through one by one: cheaper than to copy them together
+_HEARD = 256  # gains evaluated before somebody may stop the search: some ten ms for a few hundred variables
+_HEARD_IN_BATCHES = 1 << 16  # the same where a score answers them together, the cheaper the more there are
 _BLOCK = 64  # gains evaluated at once: a score may answer many pairs in the time of a few
 
 
@@ -95,9 +98,9 @@ class SteepestPairs:
     a step less than the steepest, never an end that is no local optimum.
     """
 
-    def __init__(self, state: ScoredGraph, barred: BoolArray) -> None:
+    def __init__(self, state: ScoredGraph, barred: BoolArray, listen: Callable[[], None] = lambda: None) -> None:
         n = len(barred)
-        self._state, self._barred = state, barred
+        self._state, self._barred, self._listen = state, barred, listen
         self._us, self._vs = (ends.astype(np.int64) for ends in np.triu_indices(n, 1))
         self._guessed = np.ones(len(self._us), dtype=np.bool_)
         # A part is the log of a probability: without it the score gains no more than this from the pair itself.
@@ -146,6 +149,10 @@ class SteepestPairs:
         return ahead[np.argsort(-gains[ahead], kind="stable")[:_BLOCK]]
 
     def _evaluate(self, some: IntArray) -> None:
-        edges = list(zip(self._us[some].tolist(), self._vs[some].tolist(), strict=True))
-        self._gains[some] = self._state.gains(edges)
-        self._guessed[some] = False
+        """Look at these, some at a time: all pairs of a few hundred variables may take minutes."""
+        step = _HEARD if hasattr(self._state, "pairwise") else _HEARD_IN_BATCHES
+        for start in range(0, len(some), step):
+            self._listen()
+            few = some[start : start + step]
+            self._gains[few] = self._state.gains(list(zip(self._us[few].tolist(), self._vs[few].tolist(), strict=True)))
+            self._guessed[few] = False
