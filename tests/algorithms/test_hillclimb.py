@@ -274,6 +274,13 @@ def test_whoever_watches_is_heard_while_gains_are_evaluated(name: str, monkeypat
     assert monitor.asked == 3
 
 
+@given(seed=st.integers(0, 2**32), limit=st.integers(0, 12))
+@settings(max_examples=30)
+def test_a_limit_of_flips_holds_for_swaps_too(seed: int, limit: int) -> None:
+    search = HillClimb(start=random_graph(6, 2, seed=seed), swaps=True, restarts=3, max_steps=limit)
+    assert search.learn(SCORES["bjp"](counts(seed))).cost["flips"] <= limit
+
+
 class Impatient:
     """A monitor that goes along with so many questions."""
 

@@ -159,7 +159,7 @@ class Climb:
         for edge in self._state.graph.edges:
             if not self._known.allows(*edge):
                 continue
-            self._listen()
+            self._listen(flips=2)
             lost = float(self._state.gains([edge])[0])
             self._tell(edge)
             others = [y for y in range(self._known.n_variables) if y not in edge]
@@ -201,10 +201,11 @@ class Climb:
             return SteepestPairs(self._state, barred, self._listen)
         return WeakestPairs(cast(PairwiseScored, self._state), barred)  # checked when the run began
 
-    def _listen(self) -> None:
+    def _listen(self, flips: int = 1) -> None:
+        """Tell how far it is; stop if somebody wants it so, or if no so many flips are left."""
         self._monitor.progress(self._flips, None, f"{self._flips} flips, score {self._best_value:.2f}")
         steps = self._settings.max_steps
-        if self._monitor.cancelled() or (steps is not None and self._flips >= steps):
+        if self._monitor.cancelled() or (steps is not None and self._flips + flips > steps):
             raise Cancelled
 
     def _leave(self) -> None:
