@@ -138,6 +138,11 @@ def test_what_a_climb_was_told_to_keep_is_in_the_document(run: Any, data: Path, 
     assert all(len(pair) == 3 for pair in document["absent"])
 
 
+def test_one_is_not_said_as_many(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("A,B\n" + "0,0\n1,1\n" * 20)
+    assert run("learn", tmp_path / "d.csv", "--method", "ib").out.endswith("2 flips proposed, 1 flip made\n")
+
+
 def test_exhaustive_tells_the_runner_up(run: Any, data: Path) -> None:
     few = [word for name in ("poor_sleep", "stress", "fatigue", "headaches") for word in ("--column", name)]
     words = ["learn", data, "--method", "exhaustive", *few, "--score", "mpl", "--set", "averaging=true"]

@@ -208,5 +208,7 @@ def test_bad_settings_are_refused(build: Callable[[Dataset], object], message: s
 def test_continuous_variables_are_refused() -> None:
     column = np.array([0.5, 1.5])
     data = Dataset(("a",), (0,), (column,), (None,))
-    with pytest.raises(UnsuitableError, match=r"L1Logistic needs categorical variables; 'a' is continuous. Discretise"):
+    with pytest.raises(
+        UnsuitableError, match=r"l1lr needs categorical variables; 'a' is continuous. Discretise it .discretize="
+    ):
         L1Logistic(data)

@@ -31,15 +31,15 @@ Examples:
 
 SHOWN = 40  # edges listed without --all
 _COUNTED = {
-    "graphs": "graphs",
-    "asked": "tests",
-    "fitted": "models fitted",
-    "inferred": "inferred",
-    "scored": "terms scored",
-    "proposed": "flips proposed",
-    "flips": "flips made",
-    "fits": "models fitted",
-    "fallbacks": "not fitted",
+    "graphs": ("graph", "graphs"),
+    "asked": ("test", "tests"),
+    "fitted": ("model fitted", "models fitted"),
+    "inferred": ("inferred", "inferred"),
+    "scored": ("term scored", "terms scored"),
+    "proposed": ("flip proposed", "flips proposed"),
+    "flips": ("flip made", "flips made"),
+    "fits": ("model fitted", "models fitted"),
+    "fallbacks": ("not fitted", "not fitted"),
 }
 _SCALES = {"log_independence": "log support", "log_odds": "log odds"}  # the smaller the surer; the larger
 
@@ -224,6 +224,7 @@ def _cost(learned: Learned) -> str:
     cost = dict(learned.cost)
     if "fitted" in cost:  # asked are neighbourhoods then, one of each variable
         del cost["asked"]
-    counts = [f"{cost[key]:,.0f} {words}" for key, words in _COUNTED.items() if cost.get(key) or key == "asked" in cost]
+    asked = {key: words for key, words in _COUNTED.items() if cost.get(key) or key == "asked" in cost}
+    counts = [f"{cost[key]:,.0f} {one if cost[key] == 1 else many}" for key, (one, many) in asked.items()]
     seconds = [f"{cost['seconds']:.1f} s"] if cost.get("seconds", 0.0) >= 1.0 else []
     return ", ".join(counts + seconds) + ("" if learned.converged else "; stopped before its end")

@@ -86,7 +86,7 @@ class L1Logistic:
         for name, card in zip(self.data.names, self.data.cards, strict=True):
             if not card:
                 raise UnsuitableError(
-                    f"L1Logistic needs categorical variables; {name!r} is continuous. Discretise it first."
+                    f"l1lr needs categorical variables; {name!r} is continuous. Discretise it (discretize='frequency')."
                 )
         if not (is_number(self.gamma) and self.gamma >= 0):
             raise InputError(f"gamma must be a number of at least 0; got {self.gamma!r}. Use 0.5, or 0 for the BIC.")
