@@ -108,7 +108,8 @@ def test_edges_have_probabilities_and_absent_pairs_on_request(tmp_path: Path) ->
     for other in (learn(SURVEY.columns(), "sep"), learn(SURVEY.columns(), "gsimn")):
         with pytest.raises(mn.InputError, match="kept by the method sep with keep_pairs=True"):
             other.pairs()
-    assert all(edge.probability is None for edge in learn(SURVEY.columns(), "gsimn").edges())
+    for method in ("gsimn", "mpl", "bjp", "l1lr"):  # no probabilities are claimed
+        assert all(edge.probability is None for edge in learn(SURVEY.columns(), method).edges())
 
 
 def test_stages_of_a_search_can_be_reached() -> None:

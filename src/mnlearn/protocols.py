@@ -364,6 +364,7 @@ class Result:
     settings: Mapping[str, object] = field(default_factory=dict)  # enough to run it again
     trace: tuple[Question, ...] | None = None  # every question in order, when the search was told to keep them
     support_scale: Literal["log_independence", "log_odds"] = "log_independence"  # small is strong; large is strong
+    probabilistic: bool = False  # whether log-odds are meant to be read as probabilities; a pseudo-likelihood's are not
     stages: Mapping[str, Graph] = field(default_factory=dict)  # graphs a search passed through, by name
     alternatives: tuple[tuple[Graph, float], ...] = ()  # the next best graphs with their scores, where they are known
     edge_probabilities: Mapping[Edge, float] | None = None  # of every pair, when the search averaged over graphs

@@ -107,6 +107,7 @@ class Exhaustive:
             cost={"graphs": len(graphs), "scored": scored, "seconds": perf_counter() - started},
             settings=asdict(self),
             support_scale="log_odds",
+            probabilistic=True,
             alternatives=tuple((graphs.graph(number), float(graphs.scores[number])) for number in others),
             edge_probabilities=graphs.edge_probabilities() if self.averaging else None,
             all_graphs=graphs if self.keep_all else None,

@@ -121,7 +121,9 @@ class SeparatorEvidence:
             graph = joined(blankets, known, self.start)
             support = by_blankets(graph, blankets.first_impressions() if worth is None else worth)
         cost = {**weigh.work, "flips": phase.n_flips if phase else 0, "seconds": perf_counter() - began}
-        found = Result(graph, None, support, converged, cost, vars(self).copy(), support_scale="log_odds")
+        found = Result(
+            graph, None, support, converged, cost, vars(self).copy(), support_scale="log_odds", probabilistic=True
+        )
         return replace(found, log_odds=phase.log_odds()) if phase and self.keep_pairs else found
 
     def _checked(self, n: int) -> Constraints:

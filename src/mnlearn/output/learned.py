@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class LearnedEdge(NamedTuple):
     """One pair by name, with its support on the scale of the result; a list of them makes a data frame.
 
-    The probability is known where a method averages over graphs or weighs edges in log-odds.
+    The probability is known where a method stands for one: separator evidence, and averages over all graphs. The
+    log-odds of other scores rank the edges; most are far too sure of themselves to be turned into probabilities.
     """
 
     u: str
@@ -149,7 +150,7 @@ class Learned:
         """One edge by name."""
         known = self.result.edge_probabilities
         probability = None if known is None else known.get(edge)
-        if probability is None and support is not None and self.support_scale == "log_odds":
+        if probability is None and support is not None and self.result.probabilistic:
             probability = float(_probability(np.array(support)))
         return LearnedEdge(self.names[edge[0]], self.names[edge[1]], support, probability)
 
