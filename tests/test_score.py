@@ -125,3 +125,11 @@ def test_continuous_variables_are_refused_by_scores_that_count() -> None:
     with pytest.raises(mn.UnsuitableError, match=r"mpl needs categorical variables; 'a' is continuous\. Discretise it"):
         score(table, [], "mpl")
     assert len(score(table, [], "mpl", discretize="frequency", bins=2).terms) == 2
+
+
+def test_blankets_with_more_configurations_than_a_float_can_count_are_scored() -> None:
+    n = 1030
+    columns = {f"v{k}": [0, 1, k % 2, 1 - k % 2] for k in range(n)}
+    hub = Graph(n, [(0, k) for k in range(1, n)])
+    expected = BJPScore(BayesianTest(Counts(read(columns))))(hub)
+    assert score(columns, hub, "bjp").value == pytest.approx(expected, rel=1e-12)

@@ -225,8 +225,11 @@ class PairScore(Score, Protocol):
         """For each x with its blanket: a row of what it would tell about every variable; 0 about itself."""
         ...
 
-    def ranks(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
-        """For each x with its blanket: its rank. Of two ends the lower rank comes first; of equals, the lower index."""
+    def ranks(self, xs: Indices, blankets: Sequence[VarSet]) -> NDArray[Any]:
+        """For each x with its blanket: its rank. Of two ends the lower rank comes first; of equals, the lower index.
+
+        Whatever can be compared: numbers, or whole numbers too large for one, as objects.
+        """
         ...
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -126,6 +128,19 @@ def test_terms_and_ranks_make_the_score() -> None:
     terms, ranks = score.terms(range(7), blankets), score.ranks(range(7), blankets)
     first = [(x, y) for x in range(7) for y in range(7) if (ranks[x], x) < (ranks[y], y)]
     assert sum(terms[x, y] for x, y in first) == pytest.approx(score(graph), abs=1e-9)
+
+
+def test_ranks_tell_apart_what_floats_confuse() -> None:
+    class Wide:
+        """Only its states are looked at."""
+
+        n_variables, cards = 6, (2, 2, 2**27, 2**27, 2**27 - 1, 2**27 + 1)
+        log_odds = members = None
+
+    judge: Any = BJPScore(cast(Any, Wide()))
+    first, second = judge.ranks([0, 1], [frozenset({2, 3}), frozenset({4, 5})])
+    assert float(first) == float(second)
+    assert first == second + 1
 
 
 # ---- from flip to flip

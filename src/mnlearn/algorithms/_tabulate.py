@@ -101,7 +101,7 @@ def pair_terms(score: PairScore, blankets: list[Blankets], watch: Watch) -> Iter
     """For each pair of variables, what the first of its ends tells about it: a table over the blankets of both."""
     told, ranks = [], []
     for around in blankets:
-        rows, of_x = np.empty((len(around), len(blankets))), np.empty(len(around))
+        rows, of_x = np.empty((len(around), len(blankets))), np.empty(len(around), dtype=object)
         for block in watch.blocks(range(len(around))):
             xs, held = [around.x] * len(block), [around[number] for number in block]
             rows[block], of_x[block] = score.terms(xs, held), score.ranks(xs, held)

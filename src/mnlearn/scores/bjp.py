@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Edge, Graph
@@ -115,9 +116,12 @@ class BJPScore:
         """For each x with its blanket a row: what it would claim of every variable, if it came first; 0 of itself."""
         return claims(self.posterior, [int(x) for x in xs], blankets)
 
-    def ranks(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
-        """For each x with its blanket: its rank. Of two ends the lower rank comes first; of equals, the lower index."""
-        return np.array([self.key(int(x), blanket)[0] for x, blanket in zip(xs, blankets, strict=True)], np.float64)
+    def ranks(self, xs: Indices, blankets: Sequence[VarSet]) -> NDArray[np.object_]:
+        """For each x with its blanket: its rank. Of two ends the lower rank comes first; of equals, the lower index.
+
+        Python's whole numbers: 1024 neighbours of two states have more configurations than a float can count.
+        """
+        return np.array([self.key(int(x), blanket)[0] for x, blanket in zip(xs, blankets, strict=True)], dtype=object)
 
 
 class BJPState(PairwiseState):
