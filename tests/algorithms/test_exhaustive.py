@@ -52,6 +52,7 @@ def test_it_is_the_loop_over_all_graphs(kind: str, problem: tuple[int, Any, Any]
     for number in range(len(graphs)):
         assert result.all_graphs.scores[number] == pytest.approx(score(result.all_graphs.graph(number)), abs=1e-12)
     mass = {graph: exp(score(graph)) for graph in graphs}
+    assert result.mass == pytest.approx(mass[result.graph] / sum(mass.values()), abs=1e-12)
     for pair in combinations(range(n), 2):
         share = sum(m for graph, m in mass.items() if pair in graph) / sum(mass.values())
         assert result.edge_probabilities is not None

@@ -149,6 +149,8 @@ def test_exhaustive_tells_the_runner_up(run: Any, data: Path) -> None:
     assert "above the next best graph, which differs in " in run(*words).out
     document = run(*words, "--json").document()
     assert len(document["edge_probabilities"]) == 6
+    assert 0 < document["mass"] < 1
+    assert "mass" not in run(*words[:-2], "--json").document()
     assert document["alternatives"][0]["score"] < document["score"]
     assert document["cost"]["graphs"] == 64
 

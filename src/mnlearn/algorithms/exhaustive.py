@@ -9,6 +9,7 @@ scores of all graphs are the sum of these tables, one numpy addition each: no gr
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from math import exp
 from time import perf_counter
 
 from mnlearn.algorithms._constraints import Constraints
@@ -24,8 +25,17 @@ MOST_PAIRS = 21  # all pairs of 7 variables: 2,097,152 graphs, 16 MiB of scores
 
 @dataclass(frozen=True)
 class ExhaustiveResult(Result):
-    """The optimum, the runner-up (`alternatives`), and on request every graph with its score."""
+    """The optimum, the runner-up (`alternatives`), and on request its mass and every graph with its score.
 
+    Attributes
+    ----------
+    mass
+        The share of the optimum in Σ exp(score) over all graphs. None unless averaging was asked for.
+    all_graphs
+        Every graph with its score. None unless asked for.
+    """
+
+    mass: float | None = None
     all_graphs: AllGraphs | None = field(default=None, compare=False, repr=False)
 
 
@@ -40,7 +50,8 @@ class Exhaustive:
     alternatives
         How many of the next best graphs the result names: the runner-up alone by default.
     averaging
-        Whether to give every pair its probability of being an edge: the mass exp(score) of all graphs that have it.
+        Whether to give every pair its probability of being an edge, the mass exp(score) of all graphs that have it;
+        and the optimum its own share of that mass.
     keep_all
         Whether the result keeps every graph with its score, 8 bytes a graph.
 
@@ -110,6 +121,7 @@ class Exhaustive:
             probabilistic=True,
             alternatives=tuple((graphs.graph(number), float(graphs.scores[number])) for number in others),
             edge_probabilities=graphs.edge_probabilities() if self.averaging else None,
+            mass=exp(graphs.log_masses()[best]) if self.averaging else None,
             all_graphs=graphs if self.keep_all else None,
         )
 

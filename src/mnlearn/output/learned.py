@@ -219,11 +219,13 @@ class Learned:
             beside["edge_probabilities"] = [[self.names[u], self.names[v], share] for (u, v), share in pairs]
         elif found.log_odds is not None:
             beside["edge_probabilities"] = [[pair.u, pair.v, pair.probability] for pair in self.pairs()]
-        return beside | self._climbed(found)
+        return beside | self._kept(found)
 
-    def _climbed(self, found: Any) -> dict[str, object]:
-        """What a climb was told to keep: its steps, and the support of the pairs without an edge."""
+    def _kept(self, found: Any) -> dict[str, object]:
+        """What a search was told to keep: the mass of the best graph; steps of a climb, the support of absent pairs."""
         kept: dict[str, object] = {}
+        if getattr(found, "mass", None) is not None:
+            kept["mass"] = found.mass
         if getattr(found, "steps", None) is not None:
             kept["steps"] = [{"flip": step.edge and self._pair(step.edge), "score": step.score} for step in found.steps]
         if getattr(found, "absent", None) is not None:
