@@ -17,6 +17,7 @@ import reference_mpl
 from mnlearn.algorithms import mpl as module
 from mnlearn.algorithms._constraints import Constraints
 from mnlearn.algorithms._gains import first_best, tolerance
+from mnlearn.algorithms.hillclimb import HillClimb
 from mnlearn.algorithms.mpl import Blankets, Combine, TwoPhase
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnknownNameError, UnsuitableError
@@ -229,6 +230,14 @@ def test_the_settings_make_the_learner_again() -> None:
     assert hash(TwoPhase(**found)) == hash(learner)  # type: ignore[arg-type]
 
 
+def test_the_result_of_another_search_is_a_start() -> None:
+    judge = MPL(Counts(some_data(1)))
+    other = HillClimb().learn(judge)
+    found = TwoPhase(start=other).learn(judge)
+    assert found.graph == TwoPhase(start=other.graph).learn(judge).graph
+    assert found.settings["start"] == other.graph
+
+
 # ---- what changes nothing, and what a tie does
 
 
@@ -400,6 +409,8 @@ def test_settings_are_checked_when_the_learner_is_made() -> None:
         TwoPhase(combine="xor")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="max_blanket must be a whole number, at least 0; got -1"):
         TwoPhase(max_blanket=-1)
+    with pytest.raises(InputError, match="start must be a Graph or the result of a search; got a list"):
+        TwoPhase(start=[(0, 1)])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

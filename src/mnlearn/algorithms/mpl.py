@@ -49,7 +49,8 @@ class TwoPhase:
     required, forbidden
         Edges that must or must not be there.
     start
-        A graph to start both phases from ("conflict": the first one); its edges may leave again. None for no edges,
+        A graph, or the result of another search, to start both phases from ("conflict": the first one); its edges may
+        leave again. None for no edges,
         as in the paper.
 
     Raises
@@ -92,9 +93,14 @@ class TwoPhase:
     max_blanket: int | None = None
     required: tuple[Edge, ...] = ()
     forbidden: tuple[Edge, ...] = ()
-    start: Graph | None = None
+    start: Graph | Result | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.start, Graph | Result | None):
+            raise InputError(
+                f"start must be a Graph or the result of a search; got a {type(self.start).__name__}. Leave it out to "
+                "start from no edges."
+            )
         if self.combine not in get_args(Combine):
             raise unknown_name("combine", self.combine, get_args(Combine))
         if self.max_blanket is not None:
@@ -124,10 +130,14 @@ class TwoPhase:
             support=support,
             converged=converged,
             cost={**cost, "scored": cost["phase1_scored"] + cost["phase2_scored"], "seconds": perf_counter() - started},
-            settings={setting.name: getattr(self, setting.name) for setting in fields(self)},
+            settings={setting.name: getattr(self, setting.name) for setting in fields(self)} | {"start": self._given()},
             support_scale="log_odds",
             stages=stages,
         )
+
+    def _given(self) -> Graph | None:
+        """The graph to start from, if there is one."""
+        return self.start.graph if isinstance(self.start, Result) else self.start
 
     def _eligible(self, known: Constraints, first: Graph, stages: Mapping[str, Graph]) -> list[Edge]:
         """The edges that phase 2 may flip: G_or (Eq. 12) and what a given start has; or only the disputed ones."""
@@ -150,13 +160,14 @@ class TwoPhase:
             raise InputError(
                 f"judge must know at least 2 variables; got {n}. There is no structure to learn from fewer."
             )
-        if self.start is not None and self.start.n_variables != n:
+        given = self._given()
+        if given is not None and given.n_variables != n:
             raise InputError(
-                f"start must be a graph on the {n} variables of the judge; got one on {self.start.n_variables}. Leave "
+                f"start must be a graph on the {n} variables of the judge; got one on {given.n_variables}. Leave "
                 "it out to start from no edges."
             )
         known = Constraints(n, self.required, self.forbidden)
-        start = known.apply(Graph.empty(n) if self.start is None else self.start)
+        start = known.apply(Graph.empty(n) if given is None else given)
         fullest = int(start.degrees().max())
         if self.max_blanket is not None and fullest > self.max_blanket:
             raise InputError(
