@@ -60,11 +60,11 @@ Score = Annotated[
 ]
 Require = Annotated[
     list[str] | None,
-    typer.Option(metavar="A,B", help="An edge that must be there; repeatable. For methods by a score."),
+    typer.Option(metavar="A,B", help="An edge that must be there; repeatable. Not for methods by tests."),
 ]
 Forbid = Annotated[
     list[str] | None,
-    typer.Option(metavar="A,B", help="An edge that must not be there; repeatable. For methods by a score."),
+    typer.Option(metavar="A,B", help="An edge that must not be there; repeatable. Not for methods by tests."),
 ]
 Out = Annotated[
     str | None,
