@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import sqrt
 
 from mnlearn.errors import InputError, unknown_name
-from mnlearn.evaluation.papers import bjp18, mpl17
+from mnlearn.evaluation.papers import bjp18, bjp18_networks, mpl17
 from mnlearn.evaluation.reproduction import Comparison, Reproduction, Request
 
 
@@ -42,6 +42,8 @@ REPRODUCTIONS: Mapping[str, Reproduction] = {
         repetitions=bjp18.DISTRIBUTIONS,
         quantity="success rate",
     ),
+    "bjp-table3": bjp18_networks.TABLE_3,
+    "bjp-table4": bjp18_networks.TABLE_4,
     "mpl-table1": mpl17.TABLE_1,
     "mpl-table3": mpl17.TABLE_3,
 }
