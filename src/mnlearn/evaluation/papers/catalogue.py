@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import sqrt
 
 from mnlearn.errors import InputError, unknown_name
-from mnlearn.evaluation.papers import bjp18, bjp18_networks, mpl17
+from mnlearn.evaluation.papers import bjp18, bjp18_networks, bjp18_orders, mpl17
 from mnlearn.evaluation.reproduction import Comparison, Reproduction, Request
 
 
@@ -35,6 +35,7 @@ def _bjp_success_rates(request: Request) -> list[Comparison]:
 
 
 REPRODUCTIONS: Mapping[str, Reproduction] = {
+    "bjp-orders": bjp18_orders.ORDERINGS,
     "bjp-table1": Reproduction(
         title="BJP18 Table 1: how often the true structure is the best of all graphs, six variables",
         measure=_bjp_success_rates,
