@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
+from inspect import signature
 from typing import Annotated, Any, Literal, TypedDict, cast
 
 import typer
@@ -68,8 +69,11 @@ def reading(
     }
 
 
-def settings(pairs: list[str] | None) -> dict[str, Any]:
-    """Settings of a method or a score as the user writes them: true, 3, 0.5, none or a word."""
+def settings(pairs: list[str] | None, call: Callable[..., Any], said: Collection[str]) -> dict[str, Any]:
+    """Settings of a method or a score as the user writes them: true, 3, 0.5, none or a word.
+
+    Not for what the call has arguments of its own for, nor for what an option has said already.
+    """
     found: dict[str, Any] = {}
     for pair in pairs or ():
         name, sign, text = pair.partition("=")
@@ -78,6 +82,13 @@ def settings(pairs: list[str] | None) -> dict[str, Any]:
         key, value = name.strip().replace("-", "_"), text.strip()
         if key in found:
             raise InputError(f"--set must name each setting once; got {key} twice. Drop one.")
+        if key in said:
+            raise InputError(f"--set must not say again what an option said; got {pair!r}. Drop one of the two.")
+        if key in signature(call).parameters:
+            raise InputError(
+                f"--set is for settings of a method or a score; got {pair!r}, which is neither. Use the option for it; "
+                "--help lists them."
+            )
         found[key] = _value(value)
     return found
 

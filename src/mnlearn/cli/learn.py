@@ -135,9 +135,10 @@ def learn(
     }
     wishes: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
     how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
+    own = options.settings(set_, pipeline.learn, wishes)
     _check_target(out)
     with watched() as monitor:
-        learned = pipeline.learn(data, method, monitor=monitor, **how, **wishes, **options.settings(set_))
+        learned = pipeline.learn(data, method, monitor=monitor, **how, **wishes, **own)
     if out is not None:
         learned.save(out)
     if as_json:

@@ -76,7 +76,8 @@ def score(
     }
     wishes: dict[str, Any] = {option: value for option, value in said.items() if value is not None}
     how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
-    found = pipeline.score(data, graph, name, **how, **wishes, **options.settings(set_))
+    own = options.settings(set_, pipeline.score, wishes)
+    found = pipeline.score(data, graph, name, **how, **wishes, **own)
     if as_json:
         show_json(found.to_dict())
     else:
