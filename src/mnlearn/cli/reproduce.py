@@ -29,7 +29,9 @@ Examples:
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="Which experiment; --list shows them.")]
 List = Annotated[bool, typer.Option("--list", help="List the experiments and exit.")]
 Reps = Annotated[int | None, typer.Option(metavar="R", help="Data sets for each figure; else as many as the paper.")]
-Sizes = Annotated[str | None, typer.Option(metavar="N,N,...", help="Numbers of rows; else those of the paper.")]
+Sizes = Annotated[
+    str | None, typer.Option(metavar="N,N,...", help="Sizes, mostly numbers of rows; else as in the paper.")
+]
 Source = Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this source of data; repeatable.")]
 Method = Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this method; repeatable.")]
 Out = Annotated[
@@ -92,15 +94,20 @@ def reproduce(
 
 def lay_out(lines: Sequence[Comparison], chosen: Reproduction) -> Table:
     """One line for each figure."""
-    numbers = ("rows", "published", "ours", "sd", "runs", "away")
-    table = simple_table("source", "rows", "learner", "published", "ours", "sd", "runs", "away", numbers=numbers)
+    numbers = (chosen.axis, "published", "ours", "sd", "runs", "away")
+    table = simple_table("source", chosen.axis, "learner", *numbers[1:], numbers=numbers)
     table.title = f"{chosen.title}: {chosen.quantity}"
     for line in lines:
         published = "" if line.published is None else f"{line.published:g}"
         away = "" if line.standard_errors is None else f"{line.standard_errors:+.1f} se"
-        figures = (published, f"{line.ours:.2f}", f"{line.sd:.2f}", str(line.n), away)
+        figures = (published, _short(line.ours), _short(line.sd), str(line.n), away)
         table.add_row(line.source, str(line.n_rows), line.learner, *figures)
     return table
+
+
+def _short(number: float) -> str:
+    """Two decimals; three for a small number, as ratios and rates are."""
+    return f"{number:.3f}" if abs(number) < 1 else f"{number:.2f}"
 
 
 def summary(lines: Sequence[Comparison]) -> str:

@@ -6,7 +6,7 @@ import csv
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import nan, sqrt
+from math import isnan, nan, sqrt
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import NamedTuple
@@ -24,7 +24,7 @@ class Key(NamedTuple):
 
 
 class Published(NamedTuple):
-    """A mean of a paper, the standard deviation beside it, and how many data sets it is over."""
+    """A mean of a paper, the standard deviation beside it (nan if it tells none), and how many data sets it is over."""
 
     mean: float
     sd: float
@@ -91,6 +91,8 @@ class Reproduction:
         Whether it reads files from the folder of the data.
     quantity
         What the figures are.
+    axis
+        What the sizes count.
     """
 
     title: str
@@ -99,6 +101,7 @@ class Reproduction:
     repetitions: int
     needs_data: bool = False
     quantity: str = "Hamming distance"
+    axis: str = "rows"
 
 
 @dataclass(frozen=True)
@@ -186,20 +189,29 @@ def plot(lines: Sequence[Comparison], reproduction: Reproduction, path: Path) ->
             panel.plot([m.n_rows for m in mine], [m.ours for m in mine], f"C{k % 10}-", label=learner)
             known = [(m.n_rows, m.published) for m in mine if m.published is not None]
             panel.plot([n for n, _ in known], [p for _, p in known], f"C{k % 10}o", fillstyle="none")
-        panel.set(title=source, xscale="log", xlabel="rows")
+        panel.set(title=source, xscale="log", xlabel=reproduction.axis)
     figure.axes[0].set_ylabel(reproduction.quantity)
     figure.axes[0].legend(fontsize="small")
     figure.suptitle(f"{reproduction.title} (circles: published)")
     figure.savefig(path, dpi=110)
 
 
-def _comparison(key: Key, rows: Sequence[Row], published: Published | None) -> Comparison:
-    """One line."""
-    distances = [float(row.hamming) for row in rows]
-    ours, sd, n = fmean(distances), stdev(distances) if len(distances) > 1 else nan, len(distances)
+def figure(key: Key, values: Sequence[float], published: Published | None, seconds: float) -> Comparison:
+    """The mean of the values beside the published one; a deviation that the paper does not tell is taken to be ours.
+
+    Examples
+    --------
+    >>> figure(Key("chain", 100, "gsimn"), [1.0, 3.0], Published(4.0, nan, 2), 0.1).standard_errors
+    -1.4142135623730951
+    """
+    ours, sd, n = fmean(values), stdev(values) if len(values) > 1 else nan, len(values)
     away = None
     if published is not None and n > 1:
-        error = sqrt(published.sd**2 / published.n + sd**2 / n)
+        error = sqrt((sd if isnan(published.sd) else published.sd) ** 2 / published.n + sd**2 / n)
         away = (ours - published.mean) / error if error > 0 else None
-    mean = None if published is None else published.mean
-    return Comparison(*key, mean, ours, sd, n, away, fmean(row.seconds for row in rows))
+    return Comparison(*key, None if published is None else published.mean, ours, sd, n, away, seconds)
+
+
+def _comparison(key: Key, rows: Sequence[Row], published: Published | None) -> Comparison:
+    """One line."""
+    return figure(key, [float(row.hamming) for row in rows], published, fmean(row.seconds for row in rows))

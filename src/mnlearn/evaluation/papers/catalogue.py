@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import sqrt
 
 from mnlearn.errors import InputError, unknown_name
-from mnlearn.evaluation.papers import bjp18, bjp18_networks, bjp18_orders, mpl17
+from mnlearn.evaluation.papers import bjp18, bjp18_networks, bjp18_orders, jair09_exact, jair09_uci, mpl17
 from mnlearn.evaluation.reproduction import Comparison, Reproduction, Request
 
 
@@ -45,6 +45,9 @@ REPRODUCTIONS: Mapping[str, Reproduction] = {
     ),
     "bjp-table3": bjp18_networks.TABLE_3,
     "bjp-table4": bjp18_networks.TABLE_4,
+    "gsimn-figure6": jair09_exact.FIGURE_6,
+    "gsimn-figure7": jair09_exact.FIGURE_7,
+    "gsimn-table1": jair09_uci.TABLE_1,
     "mpl-table1": mpl17.TABLE_1,
     "mpl-table3": mpl17.TABLE_3,
 }

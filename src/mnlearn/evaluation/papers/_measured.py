@@ -1,0 +1,168 @@
+"""Experiments that measure something else than Hamming distances: numbers by source, size and repetition, journaled."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from math import isfinite
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import fmean
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from mnlearn.errors import unknown_name, whole_number
+from mnlearn.evaluation._journal import Journal, Record
+from mnlearn.evaluation.experiment import generator_of
+from mnlearn.evaluation.reproduction import Comparison, Key, Published, Request, figure
+from mnlearn.protocols import Monitor
+
+
+class Measured(NamedTuple):
+    """A number, and the processor time behind it."""
+
+    value: float
+    seconds: float
+
+
+class Trial(Protocol):
+    """One repetition: numbers by name; none where there is no such trial, as with more edges than pairs."""
+
+    def __call__(self, size: int, rng: np.random.Generator) -> Mapping[str, Measured]: ...
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Trials by source, size and repetition, and which of their numbers are the figures of a paper.
+
+    Parameters
+    ----------
+    name
+        Enters the seeds and the name of the journal: two measurements of one name are of the same trials.
+    trials
+        Makes the trials by source; takes the folder of the data, which those that need none ignore.
+    learners
+        The numbers that are shown, by name; a trial may give more.
+    sizes, repetitions
+        As in the paper.
+    published
+        The figures of the paper.
+    """
+
+    name: str
+    trials: Callable[[Path | None], Mapping[str, Trial]]
+    learners: Sequence[str]
+    sizes: tuple[int, ...]
+    repetitions: int
+    published: Mapping[Key, Published]
+
+    def __call__(self, request: Request) -> list[Comparison]:
+        """Run what is asked for; the runs go to the folder as `NAME.jsonl` (the journal) and `NAME.runs.csv`."""
+        learners = _chosen("method", self.learners, request.methods)
+        trials = self.trials(request.data)
+        wanted = _chosen("source", trials, request.sources)
+        sizes = [whole_number("sizes", size, least=1, way_out="Drop it.") for size in request.sizes or self.sizes]
+        repetitions = self.repetitions if request.repetitions is None else request.repetitions
+        whole_number("repetitions", repetitions, least=1, way_out="Ask for at least one.")
+        whole_number("n_jobs", request.n_jobs, least=1, way_out="Use 1 for this process alone.")
+        tasks = [_Task(source, size, k) for k in range(repetitions) for source in wanted for size in sizes]
+        book = Journal(self.name, None if request.out is None else request.out / f"{self.name}.jsonl")
+        missing = [task for task in tasks if (*task, _METHOD) not in book.done]
+        for done, record in enumerate(_executed(self.name, trials, missing, request.n_jobs, request.monitor), start=1):
+            book.add([record])
+            request.monitor.progress(done, len(missing), f"{self.name}: {len(missing) - done} trials left")
+        places = {task: place for place, task in enumerate(tasks)}
+        records = sorted((r for r in book.records if _task_of(r) in places), key=lambda r: places[_task_of(r)])
+        if request.out is not None:
+            _write_runs(records, request.out / f"{self.name}.runs.csv")
+        cells = _cells(records)
+        keys = [Key(source, size, learner) for source in wanted for size in sizes for learner in learners]
+        return [_line(key, cells[key], self.published.get(key)) for key in keys if cells[key]]
+
+
+_METHOD = "all"  # a trial is one entry of the journal
+
+
+class _Task(NamedTuple):
+    """One trial."""
+
+    source: str
+    size: int
+    repetition: int
+
+
+def _task_of(record: Record) -> _Task:
+    """Which trial gave the record."""
+    return _Task(record["source"], record["n_rows"], record["repetition"])
+
+
+def _executed(
+    name: str, trials: Mapping[str, Trial], tasks: Sequence[_Task], n_jobs: int, monitor: Monitor
+) -> Iterator[Record]:
+    """The records as they come, until there are no more or the monitor has had enough."""
+    if n_jobs == 1:
+        for task in tasks:
+            if monitor.cancelled():
+                return
+            yield _execute(name, trials[task.source], task)
+        return
+    with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn")) as pool:
+        try:
+            for future in as_completed([pool.submit(_execute, name, trials[task.source], task) for task in tasks]):
+                yield future.result()
+                if monitor.cancelled():
+                    return
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _execute(name: str, trial: Trial, task: _Task) -> Record:
+    """One trial with its own generator, whatever else is run."""
+    found = trial(task.size, generator_of(name, *task))
+    values = {learner: [measured.value, round(measured.seconds, 4)] for learner, measured in found.items()}
+    return {
+        "source": task.source,
+        "n_rows": task.size,
+        "repetition": task.repetition,
+        "method": _METHOD,
+        "values": values,
+    }
+
+
+def _cells(records: Iterable[Record]) -> dict[Key, list[Measured]]:
+    """The numbers of each figure, in the order of the repetitions."""
+    cells: dict[Key, list[Measured]] = defaultdict(list)
+    for record in records:
+        for learner, (value, seconds) in record["values"].items():
+            if isfinite(value):
+                cells[Key(record["source"], record["n_rows"], learner)].append(Measured(value, seconds))
+    return cells
+
+
+def _line(key: Key, cell: Sequence[Measured], published: Published | None) -> Comparison:
+    """One figure."""
+    return figure(key, [m.value for m in cell], published, fmean(m.seconds for m in cell))
+
+
+def _write_runs(records: Iterable[Record], path: Path) -> None:
+    """Every number of every trial, whole or not at all."""
+    part = path.with_name(f"{path.name}.part")
+    with part.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(("source", "size", "repetition", "learner", "value", "seconds"))
+        for record in records:
+            writer.writerows((*_task_of(record), learner, *pair) for learner, pair in record["values"].items())
+    part.replace(path)
+
+
+def _chosen(kind: str, known: Iterable[str], names: Sequence[str]) -> list[str]:
+    """Those that are named, in their old order; all when none is."""
+    everything = list(known)
+    for name in names:
+        if name not in everything:
+            raise unknown_name(kind, name, everything)
+    return [name for name in everything if not names or name in names]
