@@ -46,6 +46,14 @@ def test_rows_that_may_be_wrong_are_noted(run: Any, tmp_path: Path) -> None:
     assert done.err.startswith("note: the rows may not follow the distribution: Gibbs chains, NOT converged")
 
 
+def test_settings_of_chains_that_were_not_run_are_noted(run: Any, tmp_path: Path) -> None:
+    words = ("simulate", "path:n=3", "--out", tmp_path / "r.csv", "--chains", 8, "--burn-in", 9)
+    done = run(*words)
+    assert (done.code, "exact" in done.out) == (0, True)
+    assert done.err.startswith("note: --chains, --burn-in had no effect: there were no Gibbs chains")
+    assert run(*words, "--sampler", "gibbs").err == ""
+
+
 def test_the_list_has_every_name(run: Any) -> None:
     told = run("simulate", "--list", "--json").document()
     assert {"random", "grid", "expression"} <= set(told["networks"])
@@ -59,11 +67,17 @@ def test_the_list_has_every_name(run: Any) -> None:
     [
         (("simulate",), "NETWORK must be given"),
         (("simulate", "ring"), "network 'ring' does not exist"),
-        (("simulate", "path", "--rows", "0"), "at least 1; got 0"),
+        (("simulate", "path", "--rows", "0"), "--rows must be a whole number, at least 1; got 0"),
         (("simulate", "path", "--seed", "-1"), "at least 0; got -1"),
         (("simulate", "path", "--out", "rows.xls"), "must end in .csv, .tsv, .parquet"),
         (("simulate", "path", "--truth", "graph.png"), "must end in a known extension"),
-        (("simulate", "path", "--sampler", "magic"), "method 'magic' does not exist"),
+        (("simulate", "path", "--sampler", "magic"), "sampler 'magic' does not exist"),
+        (
+            ("simulate", "path", "--distribution", "gaussian", "--sampler", "gibbs"),
+            "--sampler must be auto for 'gaussian', which is drawn in one way only; got 'gibbs'. Drop it.",
+        ),
+        (("simulate", "expression", "--sampler", "enumerate"), "--sampler must be auto for 'expression'"),
+        (("simulate", "path", "--out", "rows.csv", "--truth", "./rows.csv"), "--truth must be another file than --out"),
         (("simulate", "path", "--chains", "1"), "chains must be a whole number, at least 2"),
         (("simulate", "broken.bif"), "broken.bif"),
     ],

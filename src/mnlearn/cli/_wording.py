@@ -90,5 +90,9 @@ _TRANSLATIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]
         (r"\bpass format= with", "say --from or --to with"),
         (r"\bn_permutations\b", "permutations"),
         (r"^n_jobs\b", "--jobs"),
+        (r"^n_rows must", "--rows must"),
+        (r"^repetitions must", "--reps must"),
+        (r"^sizes must", "--sizes must"),
+        (rf"^method must be 'auto' for ({_LABEL})", r"--sampler must be auto for \1"),
     )
 )

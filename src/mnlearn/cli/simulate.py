@@ -10,7 +10,7 @@ import typer
 from mnlearn.cli import _options as options
 from mnlearn.cli._output import note, say, show, show_json, simple_table
 from mnlearn.cli._wording import counted, printable
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,6 +75,7 @@ def simulate(
     from mnlearn.graphs.formats import carries_numbers
     from mnlearn.simulate import GibbsPlan
     from mnlearn.simulate import simulate as draw
+    from mnlearn.simulate.sampling import METHODS
 
     if list_:
         _list(as_json)
@@ -83,13 +84,21 @@ def simulate(
         raise InputError("NETWORK must be given; got none. Name one, for example random:n=50,degree=4; --list has all.")
     target = Path(truth) if truth is not None else Path(out).with_suffix(".truth.edges")
     check_data_path(out)
+    if target.resolve() == Path(out).resolve():
+        raise InputError(f"--truth must be another file than --out; got {out!r} for both. Rename one.")
+    if sampler not in METHODS:
+        raise unknown_name("sampler", sampler, METHODS)
     carries_numbers(target)  # knows the format, or says which there are
-    said = {"chains": chains, "burn_in": burn_in, "thin": thin}
-    plan = GibbsPlan(**{name: value for name, value in said.items() if value is not None})
+    wishes = {"chains": chains, "burn_in": burn_in, "thin": thin}
+    said = {name: value for name, value in wishes.items() if value is not None}
+    plan = GibbsPlan(**said)
     way: Any = sampler
     drawn = draw(network, distribution, n_rows=rows, seed=seed, method=way, plan=plan)
     write_data(drawn.data, out)
     write_graph(target, drawn.truth.graph, drawn.truth.names)
+    if said and not drawn.notes.startswith("Gibbs"):
+        unused = ", ".join(f"--{name.replace('_', '-')}" for name in said)
+        note(f"{unused} had no effect: there were no Gibbs chains; --sampler gibbs asks for them")
     if not drawn.converged:
         note(f"the rows may not follow the distribution: {drawn.notes}")
     graph = drawn.truth.graph

@@ -39,7 +39,7 @@ from mnlearn.simulate.factors import FactorNetwork, agreement_factors, random_pa
 from mnlearn.simulate.gaussian import GaussianNetwork, continuous_dataset, equal_partial_correlations, sparse_gaussian
 from mnlearn.simulate.gibbs import USUAL_PLAN, GibbsPlan
 from mnlearn.simulate.pairwise import PairwiseNetwork, ising, with_log_odds
-from mnlearn.simulate.sampling import Method, sample
+from mnlearn.simulate.sampling import METHODS, Method, sample
 
 Rng = np.random.Generator
 
@@ -178,7 +178,8 @@ def simulate(
         At least 0. The graph, the parameters and the rows are drawn from three streams of it, so that more rows of the
         same seed come from the same distribution.
     method, plan
-        As for `mnlearn.simulate.sample`.
+        As for `mnlearn.simulate.sample`. Normal data, expression data and Bayesian networks are drawn in one way only:
+        they take no other method than "auto".
 
     Examples
     --------
@@ -188,10 +189,13 @@ def simulate(
     """
     whole_number("n_rows", n_rows, least=1, way_out="Ask for at least one row.")
     of_seed = whole_number("seed", seed, least=0, way_out="The same seed gives the same data.")
+    if method not in METHODS:
+        raise unknown_name("method", method, METHODS)
     shape_rng, law_rng, row_rng = (np.random.default_rng([of_seed, stream]) for stream in range(3))
     name, settings = _parsed(os.fspath(network))
     if name == "expression" or _is_bayesian(network):
         _refuse_distribution(distribution, network)
+        _refuse_method(method, os.fspath(network))
         if name == "expression":
             return _expression(_settings(name, EXPRESSION, settings), n_rows, shape_rng, row_rng)
         directed = read_bif(network)
@@ -204,6 +208,7 @@ def simulate(
     law = DISTRIBUTIONS[law_name]
     model = law.make(truth.graph, law_rng, *_settings(law_name, law.settings, law_settings).values())
     if isinstance(model, GaussianNetwork):
+        _refuse_method(method, law_name)
         return Simulated(model.dataset(n_rows, row_rng, truth.names), truth, "exact, normal")
     drawn = sample(model, n_rows, row_rng, method=method, plan=plan)
     notes = "exact, by elimination" if drawn.method == "eliminate" else "exact, by enumeration"
@@ -287,6 +292,14 @@ def _refuse_distribution(distribution: str | None, network: str | os.PathLike[st
     if distribution is not None:
         raise InputError(
             f"distribution is for graphs; {os.fspath(network)!r} has its own, got {distribution!r} beside it. Drop it."
+        )
+
+
+def _refuse_method(method: Method, drawn: str) -> None:
+    """What can be drawn in one way only takes no choice of it."""
+    if method != "auto":
+        raise InputError(
+            f"method must be 'auto' for {drawn!r}, which is drawn in one way only; got {method!r}. Drop it."
         )
 
 

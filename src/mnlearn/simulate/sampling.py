@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from mnlearn.simulate.gibbs import USUAL_PLAN, GibbsPlan, sample_gibbs
 from mnlearn.simulate.pairwise import PairwiseNetwork
 
 Method = Literal["auto", "enumerate", "eliminate", "gibbs"]
-_METHODS = ("auto", "enumerate", "eliminate", "gibbs")
+METHODS: tuple[str, ...] = get_args(Method)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +87,8 @@ def sample(
     ((500, 36), 'eliminate')
     """
     rows = whole_number("n_rows", n_rows, least=1, way_out="Ask for at least one row.")
-    if method not in _METHODS:
-        raise unknown_name("method", method, _METHODS)
+    if method not in METHODS:
+        raise unknown_name("method", method, METHODS)
     factors = network.to_factors() if isinstance(network, PairwiseNetwork) else network
     cards, graph = tuple(factors.cards), factors.graph
     if method == "auto":
