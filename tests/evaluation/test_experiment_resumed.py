@@ -103,6 +103,26 @@ def test_a_journal_belongs_to_one_experiment(tmp_path: Path) -> None:
         run(other, [20], 1, journal=tmp_path / "journal")
 
 
+@pytest.mark.parametrize("line", ["5", "[]", '{"source": "path"}', "no JSON"])
+def test_a_line_that_is_no_record_is_refused(tmp_path: Path, line: str) -> None:
+    (tmp_path / "journal").write_text(f"{line}\n")
+    with pytest.raises(FileError, match="journal must hold one JSON record per line; line 1 of .* is none"):
+        run(Experiment("one", SOURCES, {"mpl": NamedMethod("mpl")}), [20], 1, journal=tmp_path / "journal")
+
+
+def test_a_journal_that_cannot_be_written_is_refused_before_anything_runs() -> None:
+    def never(data: Dataset) -> Mapping[str, Graph]:
+        raise AssertionError(data)
+
+    with pytest.raises(FileError, match="journal must be a file we can read and write; /proc/self/journal"):
+        run(Experiment("one", SOURCES, {"never": never}), [20], 1, journal=Path("/proc/self/journal"))
+
+
+def test_a_size_named_twice_is_refused() -> None:
+    with pytest.raises(InputError, match="sizes must be different numbers of rows; got 20 twice"):
+        run(Experiment("one", SOURCES, {"mpl": NamedMethod("mpl")}), [20, 30, 20], 1)
+
+
 def test_rows_tell_every_measure_of_edges() -> None:
     learned, truth = Graph(4, [(0, 1), (0, 3)]), path(4)
     found = compare_edges(learned, truth)

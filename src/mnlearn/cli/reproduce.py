@@ -145,9 +145,15 @@ def _folder_of(data: Path | None) -> Path | None:
 def _sizes(text: str | None) -> tuple[int, ...]:
     """Numbers of rows, from text."""
     try:
-        return tuple(int(word) for word in text.split(",")) if text else ()
+        sizes = [int(word) for word in text.split(",")] if text is not None else []
     except ValueError:
         raise InputError(f"--sizes must be whole numbers with commas between; got {text!r}. Write 250,500.") from None
+    for k, size in enumerate(sizes):
+        if size < 1:
+            raise InputError(f"--sizes must be whole numbers of at least 1; got {size}. Write 250,500.")
+        if size in sizes[:k]:
+            raise InputError(f"--sizes must be different numbers of rows; got {size} twice. Drop one.")
+    return tuple(sizes)
 
 
 def _make(out: Path) -> None:

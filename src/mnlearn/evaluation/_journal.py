@@ -16,6 +16,7 @@ from mnlearn.errors import FileError
 
 Record: TypeAlias = Mapping[str, Any]
 RunKey: TypeAlias = tuple[str, int, int, str]  # source, rows, repetition, method
+_KEYS = frozenset(("source", "n_rows", "repetition", "method", "seconds", "errors"))  # what every record has
 
 
 class Journal:
@@ -38,8 +39,9 @@ class Journal:
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.exists():
                 self.records = list(self._read(path))
+            path.open("a").close()  # refused now, not after the first run
         except OSError as error:
-            raise FileError(f"journal must be a file we can read and write; {path}: {error.strerror}.") from error
+            raise _refusal(path, error) from error
 
     @property
     def done(self) -> set[RunKey]:
@@ -50,22 +52,25 @@ class Journal:
         """Keep the records; on disk before anything else happens."""
         mine = [{"experiment": self._experiment, **record} for record in records]
         self.records += mine
-        if self._path is not None:
+        if self._path is None:
+            return
+        try:
             with self._path.open("a", encoding="utf-8") as file:
                 file.write("".join(json.dumps(record) + "\n" for record in mine))
                 file.flush()
                 os.fsync(file.fileno())
+        except OSError as error:
+            raise _refusal(self._path, error) from error
 
     def _read(self, path: Path) -> Iterator[Record]:
         """The records of the file, all of this experiment."""
         for number, line in enumerate(_whole_lines(path), start=1):
-            try:
-                record = json.loads(line)
-            except ValueError:
+            record = _record(line)
+            if record is None:
                 raise FileError(
                     f"journal must hold one JSON record per line; line {number} of {path} is none. Delete the line, or "
                     "the file to begin anew."
-                ) from None
+                )
             name = record.get("experiment", self._experiment)
             if name != self._experiment:
                 raise FileError(
@@ -73,6 +78,22 @@ class Journal:
                     "Name another file."
                 )
             yield record
+
+
+def _record(line: str) -> Record | None:
+    """The record of a line, if it is one."""
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) and record.keys() >= _KEYS else None
+
+
+def _refusal(path: Path, error: OSError) -> FileError:
+    """What the system refused, as an error of ours."""
+    return FileError(
+        f"journal must be a file we can read and write; {path}: {error.strerror or error}. Name another folder."
+    )
 
 
 def _whole_lines(path: Path) -> list[str]:

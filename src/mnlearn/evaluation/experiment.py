@@ -157,7 +157,7 @@ def run(
     Raises
     ------
     InputError
-        If a number is too small.
+        If a number is too small, or a size is named twice.
     FileError
         If the journal cannot be read or written.
     """
@@ -166,6 +166,9 @@ def run(
     rows_of = [whole_number("sizes", size, least=1, way_out="Every data set has at least one row.") for size in sizes]
     if not rows_of:
         raise InputError("sizes must name at least one number of rows; got none. Add one, for example 1000.")
+    if len(set(rows_of)) < len(rows_of):
+        twice = next(size for k, size in enumerate(rows_of) if size in rows_of[:k])
+        raise InputError(f"sizes must be different numbers of rows; got {twice} twice. Drop one.")
     book = Journal(experiment.name, journal)
     tasks = list(_tasks(experiment, rows_of, repetitions, book.done))
     total = sum(len(task.methods) for task in tasks)
