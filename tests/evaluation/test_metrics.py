@@ -242,6 +242,10 @@ def test_graphs_are_compared_by_name() -> None:
         (lambda: enrichment(path(3), {}), "terms must hold at least one term"),
         (lambda: enrichment(path(3), {"t": [3]}), r"terms must hold indices 0..2; got 3 in 't'"),
         (lambda: better_terms(enrichment(path(3), {"a": [0]}), enrichment(path(3), {"b": [0]})), "term 'a' does not"),
+        (
+            lambda: better_terms(enrichment(path(3), {"a": [0]}), enrichment(path(3), {"a": [0], "b": [0]})),
+            "term 'b' does not exist.* Known: 'a'",
+        ),
     ],
 )
 def test_bad_input_is_refused_by_name(ask: Callable[[], object], message: str) -> None:

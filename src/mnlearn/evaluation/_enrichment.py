@@ -97,9 +97,10 @@ def better_terms(one: Enrichment, other: Enrichment) -> tuple[int, int]:
     (0, 1)
     """
     places = {name: t for t, name in enumerate(other.terms)}
-    for name in one.terms:
-        if name not in places or len(places) != len(one.terms):
-            raise unknown_name("term", name, other.terms)
+    for here, there in ((one.terms, other.terms), (other.terms, one.terms)):
+        strange = sorted(set(here) - set(there))
+        if strange:
+            raise unknown_name("term", strange[0], there)
     mine, theirs = one.best(), other.best()[[places[name] for name in one.terms]]
     return int((mine > theirs).sum()), int((mine < theirs).sum())
 
