@@ -163,7 +163,7 @@ def test_bad_names_and_journals_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="method 'mpl' does not exist"):
         COINS.only([], ["mpl"])
     (tmp_path / "bad").write_text("{}\nnonsense\n")
-    with pytest.raises(FileError, match=r"line 2 of .*bad is none"):
+    with pytest.raises(FileError, match=r"line 1 of .*bad is none"):
         run(COINS, [5], 1, journal=tmp_path / "bad")
     with pytest.raises(FileError, match="journal must be a file we can read and write"):
         run(COINS, [5], 1, journal=tmp_path)

@@ -106,7 +106,7 @@ def test_a_journal_belongs_to_one_experiment(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["5", "[]", '{"source": "path"}', "no JSON"])
 def test_a_line_that_is_no_record_is_refused(tmp_path: Path, line: str) -> None:
     (tmp_path / "journal").write_text(f"{line}\n")
-    with pytest.raises(FileError, match="journal must hold one JSON record per line; line 1 of .* is none"):
+    with pytest.raises(FileError, match=r"journal must hold one JSON record per line; line 1 of .* is none"):
         run(Experiment("one", SOURCES, {"mpl": NamedMethod("mpl")}), [20], 1, journal=tmp_path / "journal")
 
 
