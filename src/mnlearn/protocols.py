@@ -267,7 +267,7 @@ class EvidenceScore(LocalScore, Protocol):
         ...
 
     def best_pair(self, x: int, blanket: VarSet, candidates: Indices) -> tuple[Edge, float] | None:
-        """The two candidates that explain x best together, any interaction counted, and that local score."""
+        """The two candidates that explain x best together, any interaction counted, and what x is worth with them."""
         ...
 
 

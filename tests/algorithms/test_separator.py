@@ -243,3 +243,11 @@ def test_bad_settings_are_refused() -> None:
     alone = judge_of(Dataset.from_codes([[0, 1, 1]]))
     with pytest.raises(InputError, match="needs at least 2 variables; got 1"):
         replace(SeparatorEvidence()).learn(alone)
+
+
+@pytest.mark.parametrize(("n", "n_rows", "states"), [(8, 200, 10), (6, 400, 20)])
+def test_tables_of_nearly_empty_configurations_are_no_evidence(n: int, n_rows: int, states: int) -> None:
+    """Two wide variables split the rows into configurations of one row each, which explain nothing."""
+    for seed in range(3):
+        codes = np.random.default_rng(seed).integers(states, size=(n_rows, n))
+        assert not SeparatorEvidence().learn(HybridEvidence(Counts(Dataset.from_codes(codes)))).graph.edges

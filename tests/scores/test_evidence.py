@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import permutations
+from math import log
 from typing import Any
 
 import numpy as np
@@ -220,8 +221,11 @@ def test_they_are_scores_of_graphs_like_any_other() -> None:
 def test_the_best_pair_is_the_best_of_all() -> None:
     data = parity()
     judge, table = HybridEvidence(Counts(data)), FullTableEvidence(Counts(data))
-    assert judge.best_pair(0, frozenset(), [1, 2, 3]) == ((1, 2), table.local(0, frozenset({1, 2})))
-    assert judge.best_pair(0, frozenset({1}), [3, 2]) == ((2, 3), table.local(0, frozenset({1, 2, 3})))
+    n_states = len(set(data.columns[0].tolist()))
+    gift = max(0.0, -data.n_rows * log(n_states) - table.local(0, frozenset()))
+    for rest, candidates, best in ((frozenset(), [1, 2, 3], (1, 2)), (frozenset({1}), [3, 2], (2, 3))):
+        pair, value = judge.best_pair(0, rest, candidates) or ((0, 0), 0.0)
+        assert (pair, value) == (best, pytest.approx(table.local(0, rest | set(best)) - gift, abs=1e-9))
     assert judge.best_pair(0, frozenset(), [1]) is None
 
 

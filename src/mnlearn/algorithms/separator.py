@@ -8,7 +8,8 @@ Our own method, published nowhere. Three ideas:
   e_G(x, y) = [ev(x, y | sep(x; y)) + ev(x, y | sep(y; x))] / 2. On a tree that is the marginal Bayes factor, on a grid
   close to the test given the blanket, and for two parents of a common child it conditions on the child;
 - the number of edges is uniform a priori, and so are the graphs of each number: the (E + 1)-th edge costs
-  k(E) = max(0, ln((M − E) / (E + 1))), M = n (n − 1) / 2. Nothing to set, and no false edges on independent data.
+  k(E) = max(0, ln((M − E) / (E + 1))), M = n (n − 1) / 2. Nothing to set, and hardly a false edge on independent
+  data, unless rows are few and states many (docs/separator.md).
 
 The search starts from blankets joined by OR (`_evidence_blankets.py`) and flips the pair that the evidence contradicts
 most, until none is contradicted. In the end e_G − k are log-odds: every pair has a probability.

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from math import inf
+from math import inf, log
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -37,6 +37,8 @@ class FittingStatistics(Protocol):
 
     @property
     def cards(self) -> tuple[int, ...]: ...
+    @property
+    def n_rows(self) -> int: ...
     def evidence(self, *, three_way: bool = True) -> EvidenceScans: ...
 
 
@@ -186,7 +188,7 @@ class HybridEvidence(PairwiseEvidence):
         return [PairEvidence(fits.log_factor, fits.exact) for fits in found]
 
     def best_pair(self, x: int, blanket: VarSet, candidates: Indices) -> tuple[Edge, float] | None:
-        """The y < z among the candidates with the largest F(x | blanket + y + z), and that; ties by index."""
+        """The y < z of the candidates with the largest F(x | blanket + y + z), and that less `_gift`; ties by index."""
         ys = np.unique(np.asarray(candidates, dtype=np.int32))
         if len(ys) < 2:
             return None
@@ -195,7 +197,17 @@ class HybridEvidence(PairwiseEvidence):
         self.work.book(scans=len(starts), fits=0, fallbacks=0)
         k = int(np.argmax([row.max() for row in values]))
         j = int(values[k].argmax())
-        return (int(ys[k]), int(ys[k + 1 + j])), float(values[k][j])
+        return (int(ys[k]), int(ys[k + 1 + j])), float(values[k][j]) - self._gift(x)
+
+    def _gift(self, x: int) -> float:
+        """What the full table gives x for nothing: by how much −N ln r exceeds F(x | {}), or 0.
+
+        A table of so many configurations that each has a row or none says of x that all its r states are equally
+        likely, N times 1 / r, whatever the data. Where they nearly are, that beats the one distribution that F(x | {})
+        has to learn. Less this, a table must do better than such a table.
+        """
+        states = max(1, int(self._scans.n_states[x]))
+        return max(0.0, -self.statistics.n_rows * log(states) - self.local(x, frozenset()))
 
 
 @dataclass(frozen=True)

@@ -50,11 +50,16 @@ class EvidenceScans:
         Whether models of up to eight neighbours may have three-way terms.
     n_threads
         How many threads.
+
+    Attributes
+    ----------
+    n_states
+        How many states of each variable occur.
     """
 
     def __init__(self, store: _core.Store, *, three_way: bool, n_threads: int) -> None:
         self._store, self._three_way, self._threads = store, three_way, n_threads
-        self._n_states, self._offset = _core.evidence_facts(store, n_threads)
+        self.n_states, self._offset = _core.evidence_facts(store, n_threads)
 
     def local(self, xs: Indices, zs: Sequence[VarSet]) -> LocalFits:
         """F(x | z) and P(x | z) of each x with its z."""
@@ -90,7 +95,7 @@ class EvidenceScans:
         try:
             rows = _core.evidence(
                 self._store,
-                self._n_states,
+                self.n_states,
                 self._offset,
                 kind,
                 np.asarray(xs, dtype=np.int32),
