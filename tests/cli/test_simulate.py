@@ -145,6 +145,14 @@ def test_compare_runs_every_method(run: Any, tmp_path: Path) -> None:
     assert json.dumps(told)
 
 
+def test_compare_counts_tests_only(run: Any, tmp_path: Path) -> None:
+    out, truth = tmp_path / "rows.csv", tmp_path / "rows.truth.edges"
+    run("simulate", "path:n=4", "--distribution", "odds:theta=2.5", "--rows", 500, "--out", out)
+    lines = run("compare", out, "--truth", truth, "--methods", "gsmn,l1lr").out.splitlines()
+    gsmn, l1lr = (next(line.split() for line in lines if line.split()[:1] == [name]) for name in ("gsmn", "l1lr"))
+    assert (len(gsmn), len(l1lr)) == (10, 9)  # l1lr asks no independence test
+
+
 def test_compare_refuses_before_it_learns(run: Any, tmp_path: Path) -> None:
     out, truth = tmp_path / "rows.csv", tmp_path / "rows.truth.edges"
     run("simulate", "path:n=4", "--rows", 50, "--out", out)

@@ -80,7 +80,8 @@ def _show(found: Sequence[MethodResult]) -> None:
             table.add_row(line.method, *["-"] * len(headings))
             note(f"{line.method}: {line.refusal}")
             continue
-        edges, asked = line.edges, line.learned.cost.get("asked")
+        edges, cost = line.edges, line.learned.cost
+        asked = cost.get("asked") if "weighted" in cost else None  # l1lr asks for neighbourhoods: those are no tests
         rates = (f"{edges.precision:.3f}", f"{edges.recall:.3f}", f"{edges.f1:.3f}")
         errors = (str(edges.hamming), str(edges.false_positives), str(edges.false_negatives))
         tests = "" if asked is None else f"{asked:,.0f}"
