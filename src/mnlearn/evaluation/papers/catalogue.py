@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from math import sqrt
 
 from mnlearn.errors import InputError, unknown_name
-from mnlearn.evaluation.papers import bjp18, bjp18_networks, bjp18_orders, jair09_exact, jair09_uci, mpl17
+from mnlearn.evaluation.papers import (
+    bjp18,
+    bjp18_networks,
+    bjp18_orders,
+    jair09_exact,
+    jair09_samples,
+    jair09_uci,
+    mpl17,
+)
 from mnlearn.evaluation.reproduction import Comparison, Reproduction, Request
 
 
@@ -47,6 +55,10 @@ REPRODUCTIONS: Mapping[str, Reproduction] = {
     "bjp-table4": bjp18_networks.TABLE_4,
     "gsimn-figure6": jair09_exact.FIGURE_6,
     "gsimn-figure7": jair09_exact.FIGURE_7,
+    "gsimn-figures8-9": jair09_samples.FIGURES_8_9,
+    "gsimn-figures10-11": jair09_samples.FIGURES_10_11,
+    "gsimn-figure12": jair09_samples.FIGURE_12,
+    "gsimn-figure13": jair09_samples.FIGURE_13,
     "gsimn-table1": jair09_uci.TABLE_1,
     "mpl-table1": mpl17.TABLE_1,
     "mpl-table3": mpl17.TABLE_3,

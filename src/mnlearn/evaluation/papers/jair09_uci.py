@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import csv
 import gzip
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import nan
@@ -27,16 +27,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mnlearn.algorithms.gsimn import GSIMN
-from mnlearn.algorithms.gsmn import GSMNStar
 from mnlearn.data import Dataset, discretize, read
 from mnlearn.data._request import VariableType
 from mnlearn.errors import FileError
 from mnlearn.evaluation._triplets import sample_triplets
+from mnlearn.evaluation.papers._jair09_learners import LEARNERS
 from mnlearn.evaluation.papers._measured import Measured, Measurement, Trial
 from mnlearn.evaluation.reproduction import Key, Published, Reproduction
 from mnlearn.independence import ChiSquare
-from mnlearn.protocols import IndependenceTest, Result
 from mnlearn.statistics import Counts
 
 TRIPLETS = 10_000
@@ -107,13 +105,6 @@ dermatology 9902 6687 2635 0.348 0.541 0.808
 adult 870 652 418 0.526 0.537 0.551
 """
 
-LEARNERS: Mapping[str, Callable[[IndependenceTest], Result]] = {
-    "gsmn*-without-propagation": GSMNStar(propagation=False, skip_marginal=False).learn,
-    "gsmn*": GSMNStar(skip_marginal=False).learn,
-    "gsimn": GSIMN(skip_marginal=False).learn,
-    "gsimn-line22": GSIMN().learn,
-    "gsimn-seeded": GSIMN(seed_dependences=True).learn,
-}
 _COLUMNS = (("gsmn*-without-propagation",), ("gsmn*",), ("gsimn", "gsimn-line22", "gsimn-seeded"))
 
 
