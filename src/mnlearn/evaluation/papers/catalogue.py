@@ -10,6 +10,7 @@ from mnlearn.evaluation.papers import (
     bjp18,
     bjp18_networks,
     bjp18_orders,
+    ibmap14,
     jair09_exact,
     jair09_samples,
     jair09_uci,
@@ -60,6 +61,8 @@ REPRODUCTIONS: Mapping[str, Reproduction] = {
     "gsimn-figure12": jair09_samples.FIGURE_12,
     "gsimn-figure13": jair09_samples.FIGURE_13,
     "gsimn-table1": jair09_uci.TABLE_1,
+    "ibmap-ising": ibmap14.ISING,
+    "ibmap-random": ibmap14.RANDOM,
     "mpl-table1": mpl17.TABLE_1,
     "mpl-table3": mpl17.TABLE_3,
 }
