@@ -16,7 +16,7 @@ from mnlearn.errors import FileError
 
 Record: TypeAlias = Mapping[str, Any]
 RunKey: TypeAlias = tuple[str, int, int, str]  # source, rows, repetition, method
-_KEYS = frozenset(("source", "n_rows", "repetition", "method", "seconds", "errors"))  # what every record has
+_KEYS = frozenset(("source", "n_rows", "repetition", "method"))  # what every record has
 
 
 class Journal:
