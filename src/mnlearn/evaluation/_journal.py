@@ -28,10 +28,12 @@ class Journal:
         The name of the experiment; a journal of another one is refused.
     path
         The file; None keeps everything in memory.
+    results
+        What a record has beside source, rows, repetition and method.
     """
 
-    def __init__(self, experiment: str, path: Path | None) -> None:
-        self._experiment, self._path = experiment, path
+    def __init__(self, experiment: str, path: Path | None, results: Iterable[str] = ("seconds", "errors")) -> None:
+        self._experiment, self._path, self._keys = experiment, path, _KEYS.union(results)
         self.records: list[Record] = []
         if path is None:
             return
@@ -65,7 +67,7 @@ class Journal:
     def _read(self, path: Path) -> Iterator[Record]:
         """The records of the file, all of this experiment."""
         for number, line in enumerate(_whole_lines(path), start=1):
-            record = _record(line)
+            record = _record(line, self._keys)
             if record is None:
                 raise FileError(
                     f"journal must hold one JSON record per line; line {number} of {path} is none. Delete the line, or "
@@ -80,13 +82,13 @@ class Journal:
             yield record
 
 
-def _record(line: str) -> Record | None:
-    """The record of a line, if it is one."""
+def _record(line: str, keys: frozenset[str]) -> Record | None:
+    """The record of a line, if it is one with these keys."""
     try:
         record = json.loads(line)
     except ValueError:
         return None
-    return record if isinstance(record, dict) and record.keys() >= _KEYS else None
+    return record if isinstance(record, dict) and record.keys() >= keys else None
 
 
 def _refusal(path: Path, error: OSError) -> FileError:

@@ -59,7 +59,7 @@ def test_where_there_are_fewer_pairs_than_edges_there_is_no_figure() -> None:
 
 
 def test_a_stopped_run_continues_and_processes_change_nothing(tmp_path: Path) -> None:
-    small: dict[str, Any] = {"sizes": (6, 10), "sources": ("degree=2", "degree=1"), "methods": ("with-propagation",)}
+    small: dict[str, Any] = {"sizes": (6, 10, 6), "sources": ("degree=2", "degree=1"), "methods": ("with-propagation",)}
     first = FIGURE_6.measure(Request(**small, repetitions=1, out=tmp_path))
     before = (tmp_path / "gsimn-figure6.jsonl").read_text()
     second = FIGURE_6.measure(Request(**small, repetitions=3, out=tmp_path, n_jobs=2))

@@ -66,11 +66,13 @@ class Measurement:
         trials = self.trials(request.data)
         wanted = _chosen("source", trials, request.sources)
         sizes = [whole_number("sizes", size, least=1, way_out="Drop it.") for size in request.sizes or self.sizes]
+        sizes = list(dict.fromkeys(sizes))
         repetitions = self.repetitions if request.repetitions is None else request.repetitions
         whole_number("repetitions", repetitions, least=1, way_out="Ask for at least one.")
         whole_number("n_jobs", request.n_jobs, least=1, way_out="Use 1 for this process alone.")
         tasks = [_Task(source, size, k) for k in range(repetitions) for source in wanted for size in sizes]
-        book = Journal(self.name, None if request.out is None else request.out / f"{self.name}.jsonl")
+        path = None if request.out is None else request.out / f"{self.name}.jsonl"
+        book = Journal(self.name, path, results=("values",))
         missing = [task for task in tasks if (*task, _METHOD) not in book.done]
         for done, record in enumerate(_executed(self.name, trials, missing, request.n_jobs, request.monitor), start=1):
             book.add([record])
