@@ -45,6 +45,7 @@ def _bjp_success_rates(request: Request) -> list[Comparison]:
 
 REPRODUCTIONS: Mapping[str, Reproduction] = {
     "bjp-orders": bjp18_orders.ORDERINGS,
+    "bjp-real": bjp18_networks.REAL_NETWORKS,
     "bjp-table1": Reproduction(
         title="BJP18 Table 1: how often the true structure is the best of all graphs, six variables",
         measure=_bjp_success_rates,
