@@ -201,8 +201,9 @@ def figure(key: Key, values: Sequence[float], published: Published | None, secon
 
     Examples
     --------
-    >>> figure(Key("chain", 100, "gsimn"), [1.0, 3.0], Published(4.0, nan, 2), 0.1).standard_errors
-    -1.4142135623730951
+    >>> line = figure(Key("chain", 100, "gsimn"), [1.0, 3.0], Published(4.0, nan, 2), 0.1)
+    >>> line.ours, round(line.standard_errors, 3)
+    (2.0, -1.414)
     """
     ours, sd, n = fmean(values), stdev(values) if len(values) > 1 else nan, len(values)
     away = None
