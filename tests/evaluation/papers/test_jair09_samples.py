@@ -35,7 +35,7 @@ def test_both_figures_come_from_the_same_trials(tmp_path: Path) -> None:
     request = Request(sizes=(300,), sources=(SPARSE,), repetitions=1, out=tmp_path)
     distances = samples.FIGURES_8_9.measure(request)
     before = (tmp_path / "gsimn-samples.jsonl").read_text()
-    assert len(samples.FIGURES_10_11.measure(request)) == len(distances) == 5
+    assert len(samples.FIGURES_10_11.measure(request)) == len(distances) == 10
     assert (tmp_path / "gsimn-samples.jsonl").read_text() == before
 
 
