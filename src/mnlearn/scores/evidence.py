@@ -18,6 +18,7 @@ new fit, so a search ranks all candidates by it and fits the leaders.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from math import inf, log
@@ -66,8 +67,9 @@ class _Evidence(Decomposed):
         """How many variables the data have."""
         return len(self.statistics.cards)
 
+    @abstractmethod
     def _choose(self, fits: LocalFits) -> FloatArray:
-        raise NotImplementedError
+        """F, P, or the better of the two."""
 
     def locals(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
         """The evidence of each x with its blanket."""
