@@ -4,6 +4,7 @@
     python benchmarks/mpl.py --andes         also Andes, when MNLEARN_DATA or ../shared/data has the networks
     python benchmarks/mpl.py --hub           also how many neighbours of a hub are found, by whom
     python benchmarks/mpl.py --large         also 10,000 variables, on all cores: one to two minutes, and peak memory
+    python benchmarks/mpl.py --threads       also two threads against one, by the clock: wants a machine at rest
     python benchmarks/mpl.py --prototype     also the C++ program that only counts and scores, as benchmarks/limits.py
 
 Seconds of CPU of one thread (of all threads for --large), the least disturbed of several runs that take turns.
@@ -190,10 +191,26 @@ def large(n: int = 10_000, n_rows: int = 2000) -> None:
     )
 
 
+def threads(repeats: int = 4) -> None:
+    """What a second thread gains, by the clock; runs of one and of two take turns."""
+    for n, n_rows in ((512, 8000), (2000, 2000)):
+        data = tree_data(barabasi_albert(n, 1, seed=1), n_rows, LOG_ODDS, seed=2)
+        spent: dict[int, list[float]] = {1: [], 2: []}
+        for _ in range(repeats):
+            for n_jobs, times in spent.items():
+                start = perf_counter()
+                TwoPhase(combine="or").learn(MPL(Counts(data, n_jobs=n_jobs)))
+                times.append(perf_counter() - start)
+        one, two = min(spent[1]), min(spent[2])
+        print(
+            f"phase 1, tree, n={n}, N={n_rows}: one thread {one:.3f} s, two {two:.3f} s by the clock, {one / two:.2f}x"
+        )
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("andes", "hub", "large", "prototype"):
+    for name in ("andes", "hub", "large", "threads", "prototype"):
         parser.add_argument(f"--{name}", action="store_true")
     asked = parser.parse_args()
     ours, tables = against_the_floor()
@@ -206,6 +223,8 @@ def main() -> None:
         hub()
     if asked.large:
         large()
+    if asked.threads:
+        threads()
 
 
 if __name__ == "__main__":
