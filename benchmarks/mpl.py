@@ -207,6 +207,24 @@ def threads(repeats: int = 4) -> None:
         )
 
 
+def threads_on_scans(n: int = 512, n_rows: int = 8000, repeats: int = 5) -> None:
+    """The same for the scans alone, one for each variable in one call, with blankets of one size."""
+    data = tree_data(barabasi_albert(n, 1, seed=1), n_rows, LOG_ODDS, seed=2)
+    rng = np.random.default_rng(1)
+    for size in (0, 2, 4):
+        orders = [rng.permutation(np.delete(np.arange(n, dtype=np.int32), x)) for x in range(n)]
+        asked = (range(n), [order[size:] for order in orders], [frozenset(order[:size].tolist()) for order in orders])
+        spent: dict[int, list[float]] = {1: [], 2: []}
+        for n_jobs, times in spent.items():
+            counts = Counts(data, n_jobs=n_jobs)
+            for _ in range(repeats + 1):  # the first builds the planes
+                start = perf_counter()
+                counts.reduce_many(kernels.dirichlet(), *asked)
+                times.append(perf_counter() - start)
+        gain = min(spent[1]) / min(spent[2])
+        print(f"scans alone, n={n}, N={n_rows}, |Z|={size}: two threads {gain:.2f}x by the clock")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -225,6 +243,7 @@ def main() -> None:
         large()
     if asked.threads:
         threads()
+        threads_on_scans()
 
 
 if __name__ == "__main__":
