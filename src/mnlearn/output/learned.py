@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.data import Dataset
 from mnlearn.errors import InputError, unknown_name
 from mnlearn.graphs.formats import carries_numbers, write_graph
 from mnlearn.graphs.graph import Edge, Graph
@@ -45,6 +46,10 @@ class Learned:
         The variables, in the order of the data.
     result
         The record of the search itself, by index.
+    data
+        What it was learned from, where that is at hand: a network read from a file has none.
+    frequencies
+        In which share of the resampled data each pair was an edge, by index, where that was asked for.
 
     Examples
     --------
@@ -60,6 +65,8 @@ class Learned:
     method: str
     names: tuple[str, ...]
     result: Result
+    data: Dataset | None = field(default=None, compare=False, repr=False)
+    frequencies: Mapping[Edge, float] | None = field(default=None, repr=False)
 
     @property
     def graph(self) -> Graph:

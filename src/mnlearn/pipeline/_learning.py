@@ -124,7 +124,7 @@ def learn(
     asked = {"columns": columns, **reading, "discretize": discretize, "bins": bins}
     said = {option: value for option, value in asked.items() if value and value != "error"}
     described = {"method": chosen.method, **named, **chosen.of_judge, **found.settings, **told, **said}
-    return Learned(chosen.method, dataset.names, replace(found, settings=described))
+    return Learned(chosen.method, dataset.names, replace(found, settings=described), dataset)
 
 
 def _judge(chosen: Plan, dataset: Dataset, n_jobs: int | None) -> tuple[dict[str, str], Any]:
