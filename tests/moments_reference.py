@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 
 import numpy as np
@@ -48,4 +49,4 @@ def partial_correlation(rows: FloatArray, x: int, y: int, z: Collection[int]) ->
 
 def conditional_entropy(rows: FloatArray, x: int, z: Collection[int]) -> float:
     """The entropy of a Gaussian with the variance (divisor N) of the residual."""
-    return 0.5 * float(np.log(2.0 * np.pi * np.e * np.mean(residual(rows, x, z) ** 2)))
+    return 0.5 * float(np.log(2.0 * np.pi * math.e * np.mean(residual(rows, x, z) ** 2)))

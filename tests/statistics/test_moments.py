@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -215,10 +216,10 @@ def test_entropies_have_a_floor() -> None:
     rng = np.random.default_rng(9)
     base = 7.0 * linked_rows(rng, 30, 2)
     moments = Moments(dataset_of(np.column_stack([base, base[:, 0] + base[:, 1], np.ones(30)])))
-    floor = 0.5 * np.log(2.0 * np.pi * np.e * EXPLAINED * moments.covariance[2, 2])
+    floor = 0.5 * np.log(2.0 * np.pi * math.e * EXPLAINED * moments.covariance[2, 2])
     assert moments.conditional_entropy(2, {0, 1}) == pytest.approx(floor)
     np.testing.assert_allclose(moments.conditional_entropies(2, [1], {0}), floor)
-    assert moments.conditional_entropy(3, {0}) == pytest.approx(0.5 * np.log(2.0 * np.pi * np.e * EXPLAINED))
+    assert moments.conditional_entropy(3, {0}) == pytest.approx(0.5 * np.log(2.0 * np.pi * math.e * EXPLAINED))
 
 
 def test_the_remembered_factor_is_that_of_the_question() -> None:

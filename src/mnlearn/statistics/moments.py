@@ -32,7 +32,7 @@ LARGEST = 1.0 - 2.0**-53
 """The largest |r| that is reported: Fisher's z of it is still finite."""
 
 _CLEAR = 1e-6  # the share of its variance that an inverse must leave each variable, to be right to ten digits
-_HALF_LOG_2PIE = 0.5 * float(np.log(2.0 * np.pi * np.e))
+_HALF_LOG_2PIE = 0.5 * (1.0 + float(np.log(2.0 * np.pi)))
 _Factor = tuple[tuple[int, ...], IntArray, FloatArray]  # z, the members kept, their lower Cholesky factor
 
 
