@@ -14,52 +14,55 @@ False
 Graph(2, [(0, 1)])
 """
 
-from mnlearn.algorithms import (
-    GSIMN,
-    GSIMNFCH,
-    GSMN,
-    HHCMN,
-    IBMAPHC,
-    L1LR,
-    PC,
-    Exhaustive,
-    GSMNStar,
-    HillClimb,
-    SeparatorEvidence,
-    TwoPhase,
-)
-from mnlearn.data import Dataset, discretize, overview, read
-from mnlearn.errors import (
-    BudgetExceeded,
-    DataError,
-    FileError,
-    InputError,
-    MissingDependencyError,
-    MnlearnError,
-    MnlearnWarning,
-    UnknownNameError,
-    UnsuitableError,
-)
-from mnlearn.evaluation import Evaluation, evaluate
-from mnlearn.graphs import Graph, NamedGraph, read_graph, write_graph
-from mnlearn.independence import (
-    Audited,
-    BayesianTest,
-    Budgeted,
-    ChiSquare,
-    GaussianPosterior,
-    GTest,
-    MutualInformation,
-    PartialCorrelation,
-    Remembered,
-    ScoreTest,
-    SeparationOracle,
-)
-from mnlearn.output import Learned
-from mnlearn.pipeline import GraphScore, MethodResult, compare, learn, make_score, make_test, score
-from mnlearn.questions import TestResult, dependences, independence_test
-from mnlearn.scores import MPL, PIC, BJPScore, HybridEvidence, IBScore, L1Logistic
-from mnlearn.statistics import Counts, Moments, kernels
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mnlearn.algorithms import (
+        GSIMN,
+        GSIMNFCH,
+        GSMN,
+        HHCMN,
+        IBMAPHC,
+        L1LR,
+        PC,
+        Exhaustive,
+        GSMNStar,
+        HillClimb,
+        SeparatorEvidence,
+        TwoPhase,
+    )
+    from mnlearn.data import Dataset, discretize, overview, read
+    from mnlearn.errors import (
+        BudgetExceeded,
+        DataError,
+        FileError,
+        InputError,
+        MissingDependencyError,
+        MnlearnError,
+        MnlearnWarning,
+        UnknownNameError,
+        UnsuitableError,
+    )
+    from mnlearn.evaluation import Evaluation, evaluate
+    from mnlearn.graphs import Graph, NamedGraph, read_graph, write_graph
+    from mnlearn.independence import (
+        Audited,
+        BayesianTest,
+        Budgeted,
+        ChiSquare,
+        GaussianPosterior,
+        GTest,
+        MutualInformation,
+        PartialCorrelation,
+        Remembered,
+        ScoreTest,
+        SeparationOracle,
+    )
+    from mnlearn.output import Learned
+    from mnlearn.pipeline import GraphScore, MethodResult, compare, learn, make_score, make_test, score
+    from mnlearn.questions import TestResult, dependences, independence_test
+    from mnlearn.scores import MPL, PIC, BJPScore, HybridEvidence, IBScore, L1Logistic
+    from mnlearn.statistics import Counts, Moments, kernels
 
 __all__ = [
     "GSIMN",
@@ -128,3 +131,27 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+# Each room lists its names; a name is looked for where it is lowest. Nothing is loaded before it is used.
+_ROOMS = (
+    *("errors", "data", "graphs", "statistics", "independence", "scores", "algorithms", "simulate", "evaluation"),
+    *("output", "pipeline", "questions"),
+)
+
+if not TYPE_CHECKING:  # a type checker knows the names above, and no others
+
+    def __getattr__(name: str) -> object:
+        """Load a public name, or a room, when it is first used."""
+        from importlib import import_module
+
+        if name in _ROOMS:
+            return import_module(f"{__name__}.{name}")
+        for room in _ROOMS if name in __all__ else ():
+            module = import_module(f"{__name__}.{room}")
+            if name in getattr(module, "__all__", vars(module)):
+                globals()[name] = getattr(module, name)
+                return globals()[name]
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__, *_ROOMS})
