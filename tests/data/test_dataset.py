@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+from types import MappingProxyType
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from data.tables import assert_same
-from mnlearn.data import Dataset, MissingReport, read
+from mnlearn.data import Dataset, MissingReport, discretize, read
 from mnlearn.errors import DataError, InputError, UnknownNameError
 
 CODES = np.array([[0, 1, 2], [1, 0, 2], [1, 1, 0], [0, 0, 0]])
@@ -181,6 +184,22 @@ def test_compact_packs_more_columns_than_one_integer_holds() -> None:
 def test_compact_tells_numbers_apart() -> None:
     data = read({"x": [0.5, -0.0, 0.0, 0.5], "y": ["a", "b", "b", "a"]})
     assert data.compact().n_records == 2
+
+
+def test_a_data_set_travels_to_another_process_whole_and_read_only() -> None:
+    report = MissingReport("drop_rows", MappingProxyType({"b": 2}), 2)
+    table = Dataset(
+        ("a", "b"), (2, 0), (np.array([0, 1], np.uint8), np.array([0.5, 2.0])), ((0, 1), None), missing=report
+    )
+    sent = discretize(table, bins=2)
+    here = pickle.loads(pickle.dumps(sent))
+    assert (here.names, here.cards, here.levels) == (sent.names, sent.cards, sent.levels)
+    assert (here.missing.policy, dict(here.missing.counts), here.missing.rows_dropped) == ("drop_rows", {"b": 2}, 2)
+    np.testing.assert_array_equal(here.columns[1], sent.columns[1])
+    np.testing.assert_array_equal(here.cuts["b"], sent.cuts["b"])
+    assert not any(column.flags.writeable for column in here.columns)
+    with pytest.raises(TypeError):
+        here.cuts["a"] = np.zeros(1)
 
 
 def test_repr_is_short() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +35,10 @@ class MissingReport:
     policy: str = "error"
     counts: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     rows_dropped: int = 0
+
+    def __reduce__(self) -> tuple[type[MissingReport], tuple[object, ...]]:
+        """Parts that can travel to another process."""
+        return MissingReport, (self.policy, dict(self.counts), self.rows_dropped)
 
     def __str__(self) -> str:
         """One sentence: what was missing and what was done."""
@@ -91,6 +96,17 @@ class Dataset:
             _checks.check_repeats(self.repeats, len(self.columns[0]))
             object.__setattr__(self, "repeats", _frozen(self.repeats))
         object.__setattr__(self, "columns", tuple(_frozen(column) for column in self.columns))
+
+    def __getstate__(self) -> dict[str, object]:
+        """Parts that can travel to another process."""
+        return {**self.__dict__, "cuts": dict(self.cuts)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """The same parts on the other side, read-only again."""
+        own: dict[str, Any] = {"columns": tuple(_frozen(column, own=True) for column in state["columns"])}
+        if state["repeats"] is not None:
+            own["repeats"] = _frozen(state["repeats"], own=True)
+        self.__dict__.update({**state, **own, "cuts": MappingProxyType(state["cuts"])})
 
     @classmethod
     def from_codes(
