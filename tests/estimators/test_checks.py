@@ -1,0 +1,16 @@
+"""Both estimators pass scikit-learn's own checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mnlearn.estimators import MarkovBlanketSelector, MarkovNetworkLearner
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@parametrize_with_checks([MarkovNetworkLearner(), MarkovBlanketSelector()])  # type: ignore[untyped-decorator]
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
