@@ -9,22 +9,21 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from time import monotonic, process_time
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 from zlib import crc32
 
 import numpy as np
 
+from mnlearn import parallel
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, unknown_name, whole_number
 from mnlearn.evaluation._journal import Journal, Record, RunKey
 from mnlearn.evaluation.metrics import Confusion, compare_edges
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import SILENT, Monitor
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
 
 T = TypeVar("T")
 
@@ -130,6 +129,7 @@ def run(
     *,
     journal: Path | None = None,
     n_jobs: int = 1,
+    client: Any = None,
     monitor: Monitor = SILENT,
 ) -> list[Row]:
     """Run an experiment.
@@ -146,6 +146,8 @@ def run(
         A file that keeps every result; what it holds already is not computed again.
     n_jobs
         Processes. The rows are the same for any number of them but for the seconds.
+    client
+        A `distributed.Client` whose workers take the place of the processes.
     monitor
         Hears how many runs are done, and may stop after any of them.
 
@@ -173,7 +175,16 @@ def run(
     tasks = list(_tasks(experiment, rows_of, repetitions, book.done))
     total = sum(len(task.methods) for task in tasks)
     left, started = total, monotonic()
-    for records in _executed(experiment, tasks, n_jobs, monitor):
+    done = parallel.run(
+        partial(_execute, experiment),
+        tasks,
+        n_jobs=n_jobs,
+        client=client,
+        backend="processes",
+        in_order=False,
+        monitor=parallel.Quietly(monitor),
+    )
+    for records in done:
         book.add(records)
         left -= len(records)
         seconds = (monotonic() - started) * left / (total - left)
@@ -214,43 +225,6 @@ def _tasks(experiment: Experiment, sizes: Iterable[int], repetitions: int, done:
                 missing = tuple(method for method in mine if (source, n_rows, repetition, method) not in done)
                 if missing:
                     yield _Task(source, n_rows, repetition, missing)
-
-
-def _executed(
-    experiment: Experiment, tasks: Sequence[_Task], n_jobs: int, monitor: Monitor
-) -> Iterator[list[dict[str, object]]]:
-    """The records of each task, as they are done."""
-    if n_jobs == 1:
-        for task in tasks:
-            if monitor.cancelled():
-                return
-            yield _execute(experiment, task)
-        return
-    from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-    from multiprocessing import get_context
-
-    # A fresh process does not inherit threads that hold locks.
-    with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn")) as pool:
-        failed: set[Future[list[dict[str, object]]]] = set()
-        try:
-            waiting = {pool.submit(_execute, experiment, task) for task in tasks}
-            while waiting and not failed and not monitor.cancelled():
-                finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                yield from _successes(finished)
-                failed = {future for future in finished if future.exception() is not None}
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
-        # Those that were under way when it was stopped have been waited for: they are not lost either.
-        yield from _successes(future for future in waiting if not future.cancelled())
-        for future in failed:
-            future.result()  # raises
-
-
-def _successes(futures: Iterable[Future[list[dict[str, object]]]]) -> Iterator[list[dict[str, object]]]:
-    """What finished without a fault."""
-    for future in futures:
-        if future.exception() is None:
-            yield future.result()
 
 
 def _execute(experiment: Experiment, task: _Task) -> list[dict[str, object]]:

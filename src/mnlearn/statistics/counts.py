@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from mnlearn import _core
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError, whole_number
+from mnlearn.parallel import job_count
 from mnlearn.protocols import FloatArray, Indices, Kernel, Tables, VarSet
 from mnlearn.statistics.evidence import EvidenceScans
 
 MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer: more than anyone wants to look at
 _LARGEST_INDEX = 2**31 - 1
-_MOST_THREADS = 4096
 
 
 class Counts:
@@ -36,6 +36,7 @@ class Counts:
         Categorical variables only.
     n_jobs
         How many threads a scan may use: None or −1 for all cores, else that many. Any number gives the same bits.
+        Inside a job of `mnlearn.parallel.run`, at most the job's share of the cores.
 
     Notes
     -----
@@ -67,7 +68,7 @@ class Counts:
             )
         self.names = dataset.names
         self.cards = dataset.cards
-        self._threads = _thread_count(n_jobs)
+        self._threads = job_count(n_jobs)
         try:
             self._store = _core.Store(
                 dataset.columns, dataset.cards, dataset.repeats, dataset.n_records, os.environ.get("MNLEARN_CORE", "")
@@ -301,13 +302,6 @@ def _indices(ys: Indices) -> NDArray[np.int32]:
     if (narrow != array).any():  # would wrap around
         raise InputError(f"ys must hold indices of variables; got {array.max()}. Use dataset.index(name).")
     return narrow
-
-
-def _thread_count(n_jobs: int | None) -> int:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if n_jobs is None or n_jobs == -1:
-        return cores
-    return min(whole_number("n_jobs", n_jobs, least=1, way_out="Leave it out for all cores."), _MOST_THREADS)
 
 
 def _refusal(error: Exception, xs: Indices, yss: Sequence[Indices] | None, zs: Sequence[VarSet]) -> InputError:

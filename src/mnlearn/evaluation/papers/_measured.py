@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
-from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from mnlearn import parallel
 from mnlearn.errors import unknown_name, whole_number
 from mnlearn.evaluation._journal import Journal, Record
 from mnlearn.evaluation.experiment import generator_of
 from mnlearn.evaluation.reproduction import Comparison, Key, Published, Request, figure
-from mnlearn.protocols import Monitor
 
 
 class Measured(NamedTuple):
@@ -74,7 +73,15 @@ class Measurement:
         path = None if request.out is None else request.out / f"{self.name}.jsonl"
         book = Journal(self.name, path, results=("values",))
         missing = [task for task in tasks if (*task, _METHOD) not in book.done]
-        for done, record in enumerate(_executed(self.name, trials, missing, request.n_jobs, request.monitor), start=1):
+        records_of = parallel.run(
+            partial(_execute, self.name, trials),
+            missing,
+            n_jobs=request.n_jobs,
+            backend="processes",
+            in_order=False,
+            monitor=parallel.Quietly(request.monitor),
+        )
+        for done, record in enumerate(records_of, start=1):
             book.add([record])
             request.monitor.progress(done, len(missing), f"{self.name}: {len(missing) - done} trials left")
         places = {task: place for place, task in enumerate(tasks)}
@@ -102,29 +109,9 @@ def _task_of(record: Record) -> _Task:
     return _Task(record["source"], record["n_rows"], record["repetition"])
 
 
-def _executed(
-    name: str, trials: Mapping[str, Trial], tasks: Sequence[_Task], n_jobs: int, monitor: Monitor
-) -> Iterator[Record]:
-    """The records as they come, until there are no more or the monitor has had enough."""
-    if n_jobs == 1:
-        for task in tasks:
-            if monitor.cancelled():
-                return
-            yield _execute(name, trials[task.source], task)
-        return
-    with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn")) as pool:
-        try:
-            for future in as_completed([pool.submit(_execute, name, trials[task.source], task) for task in tasks]):
-                yield future.result()
-                if monitor.cancelled():
-                    return
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-def _execute(name: str, trial: Trial, task: _Task) -> Record:
+def _execute(name: str, trials: Mapping[str, Trial], task: _Task) -> Record:
     """One trial with its own generator, whatever else is run."""
-    found = trial(task.size, generator_of(name, *task))
+    found = trials[task.source](task.size, generator_of(name, *task))
     values = {learner: [measured.value, round(measured.seconds, 4)] for learner, measured in found.items()}
     return {
         "source": task.source,

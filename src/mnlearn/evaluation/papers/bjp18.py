@@ -13,15 +13,14 @@ of graphs; it does not tell N′: here 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from math import sqrt
-from multiprocessing import get_context
 from typing import NamedTuple
 
 import numpy as np
 
+from mnlearn import parallel
 from mnlearn.algorithms.exhaustive import Exhaustive
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, unknown_name, whole_number
@@ -140,11 +139,10 @@ def table1(
         for structure, distribution in product(structures, range(distributions))
     ]
     successes: dict[int, list[FloatArray]] = {}
-    for done, (task, found) in enumerate(_finished(tasks, n_jobs)):
+    rates = parallel.run(_succeeded, tasks, n_jobs=n_jobs, backend="processes", monitor=parallel.Quietly(monitor))
+    for done, (task, found) in enumerate(zip(tasks, rates, strict=False), start=1):  # fewer when it was stopped
         successes.setdefault(task.structure, []).append(found)
-        monitor.progress(done + 1, len(tasks), f"structure {task.structure}")
-        if monitor.cancelled():
-            break
+        monitor.progress(done, len(tasks), f"structure {task.structure}")
     cells = product(enumerate(tasks[0].sizes), enumerate(tasks[0].scores)) if tasks else ()
     places = [(structure, *cell) for structure, cell in product(structures, list(cells)) if structure in successes]
     return [
@@ -162,15 +160,6 @@ class _Task(NamedTuple):
     sizes: tuple[int, ...]
     scores: tuple[str, ...]
     seed: int
-
-
-def _finished(tasks: Sequence[_Task], n_jobs: int) -> Iterator[tuple[_Task, FloatArray]]:
-    """The tasks in order, each with what came of it."""
-    if n_jobs == 1:
-        yield from zip(tasks, map(_succeeded, tasks), strict=True)
-        return
-    with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn")) as pool:
-        yield from zip(tasks, pool.map(_succeeded, tasks), strict=True)
 
 
 def _succeeded(task: _Task) -> FloatArray:

@@ -1,0 +1,242 @@
+"""Work split into items: the same answers whoever does the work; what fails, stops or is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+
+from mnlearn.data import Dataset
+from mnlearn.errors import InputError, MnlearnError, UnsuitableError
+from mnlearn.parallel import Backend, cores, job_count, run
+from mnlearn.statistics import Counts
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """Two real worker processes."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as joined,
+    ):
+        yield joined
+
+
+class Recorder:
+    """A monitor that remembers, and stops after some items."""
+
+    def __init__(self, stop_after: float = float("inf")) -> None:
+        self.heard: list[tuple[float, float | None]] = []
+        self.stop_after = stop_after
+
+    def progress(self, done: float, total: float | None, message: str = "") -> None:  # noqa: ARG002
+        self.heard.append((done, total))
+
+    def cancelled(self) -> bool:
+        return len(self.heard) >= self.stop_after
+
+
+def slower_first(item: int) -> int:
+    time.sleep(0.02 if item == 0 else 0)
+    return item * item
+
+
+def refuses_three(item: int) -> int:
+    if item == 3:
+        raise InputError("no threes")
+    return item
+
+
+def killed(item: int) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return item
+
+
+def where(item: int) -> tuple[int, int]:
+    return os.getpid(), threading.get_ident()
+
+
+def inner_cores(item: int) -> tuple[int, int, int]:
+    return cores(), job_count(None), job_count(7)
+
+
+BACKENDS: list[Backend] = ["threads", "processes"]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_answers_come_in_the_order_of_the_items(backend: Backend, n_jobs: int) -> None:
+    monitor = Recorder()
+    assert list(run(slower_first, range(40), n_jobs=n_jobs, backend=backend, monitor=monitor)) == [
+        k * k for k in range(40)
+    ]
+    assert monitor.heard == [(k + 1, 40) for k in range(40)]
+
+
+def test_a_cluster_gives_the_same(client: Any) -> None:
+    monitor = Recorder()
+    assert list(run(slower_first, range(40), client=client, monitor=monitor)) == [k * k for k in range(40)]
+    assert monitor.heard == [(k + 1, 40) for k in range(40)]
+    assert {pid for pid, _ in run(where, range(8), client=client)}.isdisjoint({os.getpid()})
+
+
+def test_one_job_is_a_plain_loop() -> None:
+    assert set(run(where, range(3), n_jobs=1, backend="processes")) == {where(0)}
+    assert list(run(where, [1], n_jobs=4)) == [where(0)]
+    assert list(run(where, [])) == []
+
+
+def test_threads_and_processes_are_what_they_are_called() -> None:
+    threads = list(run(where, range(20), n_jobs=2))
+    assert {pid for pid, _ in threads} == {os.getpid()}
+    assert threading.get_ident() not in {thread for _, thread in threads}
+    assert os.getpid() not in {pid for pid, _ in run(where, range(20), n_jobs=2, backend="processes")}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_as_they_come_all_come(backend: Backend) -> None:
+    found = list(run(slower_first, range(30), n_jobs=2, backend=backend, in_order=False))
+    assert sorted(found) == [k * k for k in range(30)]
+
+
+def test_as_they_come_a_slow_one_holds_nobody_up() -> None:
+    gate = threading.Event()
+    answers = run(lambda item: gate.wait(10) if item == 0 else bool(item), range(5), n_jobs=2, in_order=False)
+    first = [next(answers) for _ in range(4)]
+    gate.set()
+    assert first == [True] * 4
+    assert list(answers) == [True]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_first_failure_reaches_the_caller_in_its_place(backend: Backend, n_jobs: int) -> None:
+    found = []
+    with pytest.raises(InputError, match="no threes"):  # noqa: PT012 - what came before it is the point
+        for answer in run(refuses_three, range(100), n_jobs=n_jobs, backend=backend):
+            found += [answer]
+    assert found == [0, 1, 2]
+
+
+def test_a_failure_on_a_cluster_reaches_the_caller(client: Any) -> None:
+    with pytest.raises(InputError, match="no threes"):
+        list(run(refuses_three, range(10), client=client))
+
+
+def test_a_failure_does_not_cost_what_the_others_have_under_way() -> None:
+    begun = threading.Event()
+
+    def one_fails(item: int) -> int:
+        if item == 0:
+            begun.wait(10)
+            raise InputError("the first")
+        begun.set()
+        time.sleep(0.3)
+        return item
+
+    found = []
+    with pytest.raises(InputError, match="the first"):  # noqa: PT012 - what came before it is the point
+        for answer in run(one_fails, range(10), n_jobs=2, in_order=False):
+            found += [answer]
+    assert 1 in found
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_monitor_stops_it(backend: Backend, n_jobs: int) -> None:
+    found = list(run(partial(pow, 2), range(1000), n_jobs=n_jobs, backend=backend, monitor=Recorder(5)))
+    assert 5 <= len(found) < 100
+    assert found == [2**k for k in range(len(found))]
+
+
+def test_a_monitor_stops_a_cluster(client: Any) -> None:
+    found = list(run(slower_first, range(1000), client=client, monitor=Recorder(5)))
+    assert 5 <= len(found) < 100
+
+
+def test_leaving_the_loop_calls_off_the_rest() -> None:
+    begun: list[int] = []
+
+    def note(item: int) -> int:
+        begun.append(item)
+        time.sleep(0.01)
+        return item
+
+    for answer in run(note, range(1000), n_jobs=2):
+        if answer == 3:
+            break
+    time.sleep(0.1)
+    assert len(begun) < 100
+
+
+def test_a_process_that_dies_is_an_error_with_a_way_out_and_the_next_call_works() -> None:
+    with pytest.raises(MnlearnError, match=r"a worker process must live .* one of 2 was killed or ran out of memory"):
+        list(run(killed, range(4), n_jobs=2, backend="processes"))
+    assert list(run(slower_first, range(4), n_jobs=2, backend="processes")) == [0, 1, 4, 9]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_work_inside_work_has_its_share_of_the_cores(backend: Backend) -> None:
+    share = max(1, cores() // 2)
+    assert set(run(inner_cores, range(6), n_jobs=2, backend=backend)) == {(share, share, min(7, share))}
+    assert job_count(7) == 7  # outside, what is asked for
+    assert job_count(-1) == job_count(None) == cores()
+
+
+def test_work_inside_a_cluster_has_one_core(client: Any) -> None:
+    assert set(run(inner_cores, range(4), client=client)) == {(1, 1, 1)}
+
+
+def test_counts_inside_a_job_take_their_share() -> None:
+    data = Dataset.from_codes([[0, 1, 1], [1, 1, 0]])
+    share = max(1, cores() // 2)
+    assert set(run(lambda _: Counts(data, n_jobs=64)._threads, range(4), n_jobs=2)) == {share}
+
+
+def test_ctrl_c_ends_it_without_waiting_for_the_rest() -> None:
+    program = """
+import os, sys, time
+from mnlearn.parallel import run
+def item(k):
+    os.write(1, b"begun\\n")
+    time.sleep(1.0)
+try:
+    list(run(item, range(1000), n_jobs=2, backend=sys.argv[1]))
+except KeyboardInterrupt:
+    os.write(1, b"stopped\\n")
+"""
+    for backend in BACKENDS:
+        with subprocess.Popen(
+            [sys.executable, "-c", program, backend], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        ) as process:
+            assert process.stdout is not None
+            if backend == "threads":
+                assert process.stdout.readline() == "begun\n"
+            else:
+                time.sleep(1.5)
+            started = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            said, _ = process.communicate(timeout=60)
+            assert "stopped\n" in said
+            assert time.monotonic() - started < 30
+
+
+def test_bad_settings_are_refused_before_any_work() -> None:
+    def never(item: int) -> int:
+        raise AssertionError(item)
+
+    with pytest.raises(InputError, match=r"backend must be 'threads' or 'processes'; got 'fork'"):
+        run(never, [1], backend="fork")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="n_jobs must be a whole number, at least 1; got 0"):
+        run(never, [1], n_jobs=0)
+    with pytest.raises(UnsuitableError, match=r"client must be a distributed.Client; got a str"):
+        run(never, [1], client="tcp://here")
