@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard native/*.?pp native/kernels/*.?pp)
 
-.PHONY: demo test lint check sanitize bench clean help
+.PHONY: demo test lint check sanitize bench docs clean help
 
 help:
 	@echo "make demo    set up, then show what mnlearn does on data that comes with it"
@@ -13,6 +13,7 @@ help:
 	@echo "make check   test and lint"
 	@echo "make sanitize   the tests of the native core, built with AddressSanitizer and UBSan"
 	@echo "make bench   speed and memory, as ratios to something simple in the same run"
+	@echo "make docs    the documentation, its examples run, into docs/_build/html"
 	@echo "make clean   remove everything that make made"
 
 demo: $(VENV)/installed
@@ -39,6 +40,10 @@ bench: $(VENV)/benchmarking
 	$(BIN)/python benchmarks/moments.py
 	$(BIN)/python benchmarks/reading.py
 
+docs: $(VENV)/documenting
+	$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
 # The package itself, editable: Python files are used in place, the native core is built anew when it changes.
 $(VENV)/installed: pyproject.toml $(NATIVE)
 	@$(PYTHON) -c 'import sys; sys.exit("mnlearn needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ..." if sys.version_info < (3, 11) else 0)'
@@ -55,5 +60,9 @@ $(VENV)/benchmarking: $(VENV)/developing
 	$(BIN)/python -m pip install -q --group bench
 	@touch $@
 
+$(VENV)/documenting: $(VENV)/developing
+	$(BIN)/python -m pip install -q --group docs
+	@touch $@
+
 clean:
-	rm -rf $(VENV) build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf docs/_build docs/generated docs/tutorials $(VENV) build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
