@@ -51,7 +51,7 @@ def test_every_other_method_finds_the_example_nearly(method: str) -> None:
         assert score == {"hillclimb": "bjp", "sep": "evidence"}.get(method, method)
     if METHODS[method].judge == "score" and method != "sep":  # which maximises no score of whole graphs
         assert learned.score == pytest.approx(mn.score(SURVEY.columns(), learned, score).value, abs=1e-6)
-    support = [edge.support for edge in learned.edges() if edge.support is not None]
+    support = [edge.support for edge in learned.edge_list() if edge.support is not None]
     assert len(support) == learned.graph.n_edges
     assert support == sorted(support, reverse=True)
     settings: dict[str, Any] = dict(learned.settings)
@@ -64,26 +64,29 @@ def test_the_default_suits_the_data_and_says_so(caplog: pytest.LogCaptureFixture
     numbers = {name: rng.normal(size=60) for name in "abc"}
     wide = {f"v{k}": rng.integers(0, 2, 40).astype(str) for k in range(201)}
     for data, options, said in (
-        (SURVEY.columns(), {}, "sep with thorough effort"),
-        (SURVEY.columns(), {"effort": "fast"}, "sep with fast effort"),
-        (SURVEY.columns(), {"test": "g2"}, "gsimn with the test g2"),
-        (SURVEY.columns(), {"alpha": 0.1}, "gsimn with the test chi2"),
-        (numbers, {}, "gsimn with the test pcor"),
-        (wide, {}, "sep with standard effort"),
+        (SURVEY.columns(), {}, "sep with thorough effort, because the variables are categorical"),
+        (SURVEY.columns(), {"effort": "fast"}, "sep with fast effort, because the variables are categorical"),
+        (SURVEY.columns(), {"test": "g2"}, "gsimn with the test g2, because test is for methods that ask tests"),
+        (SURVEY.columns(), {"alpha": 0.1}, "gsimn with the test chi2, because alpha is for methods that ask tests"),
+        (numbers, {}, "gsimn with the test pcor, because the variables are continuous"),
+        (wide, {}, "sep with standard effort, because the variables are categorical and more than 200"),
     ):
         caplog.clear()
         with caplog.at_level("INFO", logger="mnlearn.pipeline"):
             learned = learn(data, **options)
-        assert caplog.messages[-1] == f"no method was named: using {said}"
-        effort = ["no effort was named: using standard for 201 variables"] if data is wide else []
-        assert caplog.messages[:-1] == effort
+        size = f"{len(learned.names)} variables, {learned.data.n_rows if learned.data else 0:,} rows"
+        assert caplog.messages == [learned.choice] == [f"no method was named: using {said} ({size})"]
         assert learned.method == said.split()[0]
+    caplog.clear()
+    with caplog.at_level("INFO", logger="mnlearn.pipeline"):
+        assert learn(wide, "sep").choice is None
+    assert caplog.messages == ["no effort was named: using standard for 201 variables"]
     assert [default_effort(n) for n in (200, 201, 2000, 2001)] == ["thorough", "standard", "standard", "fast"]
 
 
 def test_edges_have_probabilities_and_absent_pairs_on_request(tmp_path: Path) -> None:
     learned = learn(SURVEY.columns(), "sep", keep_pairs=True)
-    for edge in learned.edges():
+    for edge in learned.edge_list():
         assert edge.support is not None
         assert edge.probability == pytest.approx(1 / (1 + np.exp(-edge.support)))
         assert (edge.probability or 0.0) > 0.5
@@ -91,25 +94,25 @@ def test_edges_have_probabilities_and_absent_pairs_on_request(tmp_path: Path) ->
     assert chance.shape == (12, 12)
     assert np.array_equal(chance, chance.T)
     assert (chance.diagonal() == 0).all()
-    pairs = learned.pairs()
+    pairs = learned.pair_list()
     assert len(pairs) == 66
-    assert pairs[: learned.graph.n_edges] == learned.edges()
+    assert pairs[: learned.graph.n_edges] == learned.edge_list()
     chances = [pair.probability or 0.0 for pair in pairs]
     assert chances == sorted(chances, reverse=True)
-    assert learned.pairs(0.5) == learned.edges()
-    assert 12 <= len(learned.pairs(0.01)) < 66
+    assert learned.pair_list(0.5) == learned.edge_list()
+    assert 12 <= len(learned.pair_list(0.01)) < 66
     document: Any = learned.to_dict()
     json.dumps(document)
-    assert document["probability"] == [edge.probability for edge in learned.edges()]
+    assert document["probability"] == [edge.probability for edge in learned.edge_list()]
     assert len(document["edge_probabilities"]) == 66
     learned.save(tmp_path / "net.graphml")
     saved = mn.read_graph(tmp_path / "net.graphml").attributes
     assert all(numbers["probability"] == pytest.approx(chance[edge]) for edge, numbers in saved.items())
     for other in (learn(SURVEY.columns(), "sep"), learn(SURVEY.columns(), "gsimn")):
-        with pytest.raises(mn.InputError, match="kept by the method sep with keep_pairs=True"):
-            other.pairs()
+        with pytest.raises(mn.InputError, match=r"Learn again with keep_pairs=True \(sep\)"):
+            other.pair_list()
     for method in ("gsimn", "mpl", "bjp", "l1lr"):  # no probabilities are claimed
-        assert all(edge.probability is None for edge in learn(SURVEY.columns(), method).edges())
+        assert all(edge.probability is None for edge in learn(SURVEY.columns(), method).edge_list())
 
 
 def test_stages_of_a_search_can_be_reached() -> None:
@@ -127,7 +130,7 @@ def test_exhaustive_finds_the_few_nearly_by_every_score(score: str) -> None:
     assert (learned.settings["method"], learned.settings["score"]) == ("exhaustive", score)
     assert learned.converged
     assert learned.score == pytest.approx(mn.score(SURVEY.columns(), learned, score, columns=FEW).value, abs=1e-8)
-    support = [edge.support for edge in learned.edges() if edge.support is not None]
+    support = [edge.support for edge in learned.edge_list() if edge.support is not None]
     assert support == sorted(support, reverse=True)
     document: Any = learned.to_dict()
     assert (document["score"], document["support_scale"]) == (learned.score, "log_odds")
@@ -148,7 +151,7 @@ def test_continuous_columns_take_partial_correlations() -> None:
     table = {"a": a, "b": a + b, "c": a + b + c}  # a - b - c
     learned = learn(table, alpha=0.001)
     assert learned.settings["test"] == "pcor"
-    assert [(e.u, e.v) for e in sorted(learned.edges())] == [("a", "b"), ("b", "c")]
+    assert [(e.u, e.v) for e in sorted(learned.edge_list())] == [("a", "b"), ("b", "c")]
 
 
 def test_the_same_settings_run_it_again() -> None:
@@ -175,16 +178,16 @@ def test_the_settings_tell_how_the_data_were_read() -> None:
 def test_column_order_and_repeats_do_not_matter_to_pc() -> None:
     columns = SURVEY.columns()
     turned = dict(reversed(columns.items()))
-    ends = {frozenset((e.u, e.v)) for e in learn(columns, "pc").edges()}
-    assert {frozenset((e.u, e.v)) for e in learn(turned, "pc").edges()} == ends
+    ends = {frozenset((e.u, e.v)) for e in learn(columns, "pc").edge_list()}
+    assert {frozenset((e.u, e.v)) for e in learn(turned, "pc").edge_list()} == ends
     data = mn.read(columns).compact()
     assert data.n_records < data.n_rows
-    assert {frozenset((e.u, e.v)) for e in learn(data, "pc").edges()} == ends
+    assert {frozenset((e.u, e.v)) for e in learn(data, "pc").edge_list()} == ends
 
 
 def test_edges_come_best_supported_first_and_blankets_by_name() -> None:
     learned = learn(SURVEY.columns(), alpha=0.01)
-    support = [edge.support for edge in learned.edges() if edge.support is not None]
+    support = [edge.support for edge in learned.edge_list() if edge.support is not None]
     assert len(support) == learned.graph.n_edges
     assert support == sorted(support)
     for name in learned.names:
@@ -217,7 +220,7 @@ def test_other_forms() -> None:
     assert str(learned).startswith("gsimn: 13 edges among 12 variables, ")
     document = learned.to_dict()
     assert list(document) == [
-        *("method", "variables", "edges", "support", "probability", "support_scale", "score", "converged"),
+        *("method", "choice", "variables", "edges", "support", "probability", "support_scale", "score", "converged"),
         *("cost", "settings"),
     ]
     assert (document["support_scale"], document["score"]) == ("log_independence", None)
@@ -343,7 +346,7 @@ def test_a_monitor_stops_the_search_with_the_best_so_far() -> None:
 def test_required_and_forbidden_edges_go_by_name() -> None:
     required, forbidden = [("headaches", "night_shifts")], [("poor_sleep", "stress")]
     learned = learn(SURVEY.columns(), "exhaustive", columns=FEW, required=required, forbidden=forbidden)
-    edges = {frozenset((edge.u, edge.v)) for edge in learned.edges()}
+    edges = {frozenset((edge.u, edge.v)) for edge in learned.edge_list()}
     assert frozenset(required[0]) in edges
     assert frozenset(forbidden[0]) not in edges
     settings: dict[str, Any] = dict(learned.settings)
@@ -353,7 +356,7 @@ def test_required_and_forbidden_edges_go_by_name() -> None:
 def test_a_graph_to_start_from_goes_by_name(tmp_path: Path) -> None:
     first = learn(SURVEY.columns(), "mpl")
     first.save(tmp_path / "net.graphml")
-    for start in (first, tmp_path / "net.graphml", [(edge.u, edge.v) for edge in first.edges()], first.graph):
+    for start in (first, tmp_path / "net.graphml", [(edge.u, edge.v) for edge in first.edge_list()], first.graph):
         again = learn(SURVEY.columns(), "mpl", start=start)
         assert again.graph == first.graph
         assert len(again.settings["start"]) == first.graph.n_edges  # type: ignore[arg-type]
@@ -364,6 +367,6 @@ def test_continuous_columns_take_the_gaussian_posterior(score: str) -> None:
     rng = np.random.default_rng(4)
     a, b, c = rng.standard_normal((3, 500))
     learned = learn({"a": a, "b": a + b, "c": a + b + c}, "exhaustive", score=score)  # a - b - c
-    assert [(edge.u, edge.v) for edge in sorted(learned.edges())] == [("a", "b"), ("b", "c")]
+    assert [(edge.u, edge.v) for edge in sorted(learned.edge_list())] == [("a", "b"), ("b", "c")]
     with pytest.raises(mn.UnsuitableError, match=f"{score} needs variables of one type; 'a' is continuous and 'b' is"):
         learn({"a": a, "b": (b > 0).astype(int)}, "exhaustive", score=score)

@@ -12,7 +12,7 @@ import mnlearn.pipeline
 from mnlearn.graphs import read_graph
 
 KEYS = [
-    *("method", "variables", "edges", "support", "probability", "support_scale", "score", "converged"),
+    *("method", "choice", "variables", "edges", "support", "probability", "support_scale", "score", "converged"),
     *("cost", "settings"),
 ]
 
@@ -43,8 +43,11 @@ def test_the_document(run: Any, data: Path) -> None:
 
 
 def test_no_method_named_is_said_in_one_line(run: Any, data: Path) -> None:
-    assert run("learn", data).err == "note: no method was named: using sep with thorough effort\n"
-    assert run("learn", data, "--alpha", "0.01").err == "note: no method was named: using gsimn with the test chi2\n"
+    said, size = "note: no method was named: using", "(12 variables, 1,000 rows)"
+    done = run("learn", data)
+    assert done.err == f"{said} sep with thorough effort, because the variables are categorical {size}\n"
+    done = run("learn", data, "--alpha", "0.01")
+    assert done.err == f"{said} gsimn with the test chi2, because alpha is for methods that ask tests {size}\n"
 
 
 @pytest.mark.parametrize("name", ["net.graphml", "net.edges", "net.json"])

@@ -197,7 +197,7 @@ def _show_edges(learned: Learned, *, all_edges: bool) -> None:
     """A table of the edges, the best supported first."""
     from rich.text import Text
 
-    edges, heading = learned.edges(), _SCALES[learned.support_scale]
+    edges, heading = learned.edge_list(), _SCALES[learned.support_scale]
     if edges:
         extra = ("probability",) if any(edge.probability is not None for edge in edges) else ()
         table = simple_table("edge", "", heading, *extra, numbers=(heading, *extra))

@@ -1,6 +1,8 @@
 """Output: results in the words of the data."""
 
-from mnlearn.output.learned import Learned, LearnedEdge
+from mnlearn.output._frames import LearnedEdge
+from mnlearn.output.difference import NetworkDifference
+from mnlearn.output.learned import Learned
 from mnlearn.output.plots import plot_landscape
 
-__all__ = ["Learned", "LearnedEdge", "plot_landscape"]
+__all__ = ["Learned", "LearnedEdge", "NetworkDifference", "plot_landscape"]

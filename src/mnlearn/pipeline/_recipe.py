@@ -1,0 +1,151 @@
+"""How a network is learned, but for the data: checked once, then cooked as often as there are samples."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast
+
+from mnlearn.data import Dataset
+from mnlearn.errors import InputError
+from mnlearn.output.learned import Learned
+from mnlearn.pipeline._choosing import Choice, choose, effort_for
+from mnlearn.pipeline._methods import METHODS, Plan, method_settings, plan
+from mnlearn.pipeline._naming import check_apart, edges_by_name, graph_over, named_edges
+from mnlearn.pipeline._reading import Reading, load
+from mnlearn.pipeline._scores import make_score
+from mnlearn.pipeline._tests import make_test
+from mnlearn.protocols import SILENT, Learner, Monitor
+
+_log = logging.getLogger("mnlearn.pipeline")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What `learn` was told, but for the data.
+
+    Attributes
+    ----------
+    method, test, score
+        By name; None for what suits the data.
+    required, forbidden
+        Pairs of names.
+    settings
+        Those of the method and of its judge.
+    reading, columns, discretize, bins
+        How data become a data set.
+
+    Raises
+    ------
+    InputError
+        If the method does not take what it was told: before any data are read.
+    """
+
+    method: str | None = None
+    test: str | None = None
+    score: str | None = None
+    required: tuple[Any, ...] = ()
+    forbidden: tuple[Any, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    reading: Reading | None = None
+    columns: Sequence[str] | None = None
+    discretize: Literal["width", "frequency"] | None = None
+    bins: int | None = None
+
+    def __post_init__(self) -> None:
+        """Make the learner once, so that settings that break a rule are refused."""
+        self._learner(self._plan(choose(self.method, self.test, self.settings, None)))
+
+    def read(self, data: object) -> Dataset:
+        """The data as they were read for the first network."""
+        reading: Reading = self.reading or _AS_IT_COMES
+        return load(data, self.columns, reading, self.discretize, self.bins)
+
+    def learn(self, dataset: Dataset, *, n_jobs: int | None = None, monitor: Monitor = SILENT) -> Learned:
+        """Learn from a data set that was read already."""
+        choice = choose(self.method, self.test, self.settings, dataset)
+        chosen = self._plan(choice)
+        learner, told = self._by_index(self._learner(chosen), chosen, dataset)
+        named, judge = judge_of(chosen, dataset, n_jobs)
+        said = None if self.method is not None else choice.sentence(named, learner, dataset)
+        if said is not None:
+            _log.info("%s", said)
+        found = learner.learn(judge, monitor)
+        described = {
+            "method": chosen.method,
+            **named,
+            **chosen.of_judge,
+            **found.settings,
+            **told,
+            **self._how_read(),
+        }
+        result = replace(found, settings=described)
+        return Learned(chosen.method, dataset.names, result, dataset, choice=said)
+
+    def _plan(self, choice: Choice) -> Plan:
+        """The settings sorted out for the method; constraints that it cannot respect are refused."""
+        chosen = plan(choice.method, self.test, self.score, self.settings)
+        for name, pairs in (("required", self.required), ("forbidden", self.forbidden)):
+            if pairs and name not in method_settings(chosen.method):
+                able = ", ".join(other for other in METHODS if name in method_settings(other))
+                raise InputError(
+                    f"{name} is for methods that can respect it ({able}); {chosen.method} cannot. Drop {name}, or "
+                    "choose another method."
+                )
+        return chosen
+
+    def _learner(self, chosen: Plan) -> Learner[Any]:
+        """The method with its settings, but for those that speak of variables."""
+        return chosen.named.learner(**{name: value for name, value in chosen.own.items() if name != "start"})
+
+    def _by_index(
+        self, learner: Learner[Any], chosen: Plan, dataset: Dataset
+    ) -> tuple[Learner[Any], dict[str, object]]:
+        """The learner with all that was said by name put in indices, and the same in a form that can be said again."""
+        names = dataset.names
+        known = {"required": self.required, "forbidden": self.forbidden}
+        edges = {n: edges_by_name(n, pairs, names) for n, pairs in known.items() if pairs}
+        check_apart(edges, names)
+        inside: dict[str, object] = dict(edges)
+        told: dict[str, object] = {n: [list(pair) for pair in pairs] for n, pairs in known.items() if pairs}
+        if chosen.method == "sep" and "effort" not in chosen.own:
+            inside["effort"] = effort = effort_for(dataset.n_variables, chosen.own)
+            if effort != "thorough" and self.method is not None:
+                _log.info("no effort was named: using %s for %d variables", effort, dataset.n_variables)
+        if chosen.own.get("start") is not None:
+            start = graph_over(dataset, chosen.own["start"], "start")
+            inside["start"], told["start"] = start, named_edges(start, names)
+        return (replace(cast(Any, learner), **inside) if inside else learner), told
+
+    def _how_read(self) -> dict[str, object]:
+        """How the data were read, where that was said."""
+        asked = {"columns": self.columns, **(self.reading or {}), "discretize": self.discretize, "bins": self.bins}
+        return {option: value for option, value in asked.items() if value and value != "error"}
+
+
+_AS_IT_COMES: Reading = {
+    "types": None,
+    "levels": None,
+    "missing": "error",
+    "missing_values": (),
+    "repeats": None,
+    "delimiter": None,
+}
+
+
+def judge_of(chosen: Plan, dataset: Dataset, n_jobs: int | None) -> tuple[dict[str, str], Any]:
+    """The judge that the method meets, and what it is called, if it has a name."""
+    settings = cast(Any, chosen.of_judge)
+    if chosen.named.make_judge is not None:
+        return {}, chosen.named.make_judge(dataset, **settings)
+    if chosen.named.judge == "score":
+        score = cast(str, chosen.judge)
+        return {"score": score}, make_score(score, dataset, n_jobs=n_jobs, **settings)
+    test = make_test(chosen.judge, dataset, n_jobs=n_jobs, **settings)
+    return {"test": test.name}, test
+
+
+def pairs_given(given: object) -> tuple[Any, ...]:
+    """What was said, to be gone through more than once; what is no list is one wrong pair, and refused as such."""
+    return tuple(given) if isinstance(given, Iterable) else (given,)
