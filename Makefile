@@ -23,8 +23,8 @@ test: $(VENV)/developing
 	$(BIN)/python -m pytest -q -n auto
 
 lint: $(VENV)/developing
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks docs
+	$(BIN)/ruff format --check src tests benchmarks $(wildcard docs/*.py docs/examples/*.py)
 	$(BIN)/clang-format --dry-run --Werror $(filter %pp,$(NATIVE))
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q tests/test_stub.py
