@@ -42,7 +42,7 @@ def test_published_figures_are_those_of_the_paper() -> None:
      ("imports-85", 25, 193), ("dermatology", 35, 358), ("adult", 10, 32561), ("monks-1", 7, 556)],
 )  # fmt: skip
 def test_tables_are_of_the_published_size(name: str, n: int, n_rows: int) -> None:
-    data = uci._prepared(str(DATA / "uci" / uci.TABLES[name].file), uci.TABLES[name])
+    data = uci.prepared(str(DATA / "uci" / uci.TABLES[name].file), uci.TABLES[name])
     assert (data.n_variables, data.n_rows) == (n, n_rows)
     assert min(data.cards) > 0
 
@@ -53,7 +53,7 @@ def test_tests_and_accuracy_are_what_they_say() -> None:
         m.learner: m for m in uci.TABLE_1.measure(Request(sizes=(200,), sources=("car",), repetitions=1, data=DATA))
     }
     rng = generator_of("gsimn-table1", "car", 200, 0)
-    data = uci._prepared(str(DATA / "uci" / "car.csv"), uci.TABLES["car"])
+    data = uci.prepared(str(DATA / "uci" / "car.csv"), uci.TABLES["car"])
     part = data.sample(1728 // 3, rng)
     result = GSMNStar(skip_marginal=False, keep_trace=True).learn(ChiSquare(Counts(part)))
     assert lines["gsmn* tests"].ours == weighted_tests(result.trace or ())

@@ -12,6 +12,7 @@ from mnlearn.evaluation.papers import (
     bjp18_orders,
     ibmap14,
     ibmap14_landscape,
+    ibmap14_uci,
     jair09_exact,
     jair09_samples,
     jair09_uci,
@@ -66,6 +67,7 @@ REPRODUCTIONS: Mapping[str, Reproduction] = {
     "ibmap-ising": ibmap14.ISING,
     "ibmap-landscape": ibmap14_landscape.LANDSCAPE,
     "ibmap-random": ibmap14.RANDOM,
+    "ibmap-uci": ibmap14_uci.UCI,
     "mpl-table1": mpl17.TABLE_1,
     "mpl-table3": mpl17.TABLE_3,
 }

@@ -117,7 +117,7 @@ class Third:
 
     def __call__(self, size: int, rng: np.random.Generator) -> Mapping[str, Measured]:
         """Weighted tests and accuracy of every learner; `size` is the number of triplets."""
-        data = _prepared(self.file, self.table)
+        data = prepared(self.file, self.table)
         part = ChiSquare(Counts(data.sample(data.n_rows // 3, rng), n_jobs=1))
         whole = ChiSquare(Counts(data, n_jobs=1))
         triplets = sample_triplets(data.n_variables, size, seed=rng)
@@ -134,7 +134,7 @@ class Third:
 
 
 @lru_cache(maxsize=4)  # one process prepares a table once
-def _prepared(file: str, table: Table) -> Dataset:
+def prepared(file: str, table: Table) -> Dataset:
     """The table without rows that miss a value, all columns categorical."""
     continuous = table.continuous.split()
     kept = [name for name in _header(Path(file)) if name not in table.dropped.split()]
@@ -149,14 +149,20 @@ def _header(file: Path) -> list[str]:
         return next(csv.reader(lines))
 
 
-def _thirds(data: Path | None) -> Mapping[str, Trial]:
-    """The trials of every table."""
+def require_tables(data: Path | None) -> Path:
+    """The folder of the tables, all of them there."""
     if data is None:
         raise FileError("data must be the folder that holds uci/*.csv; got none. Pass it, or set MNLEARN_DATA to it.")
     missing = next((t.file for t in TABLES.values() if not (data / "uci" / t.file).exists()), None)
     if missing is not None:
         raise FileError(f"data must be the folder that holds uci/{missing}; {data} does not. Name another.")
-    return {name: Third(str(data / "uci" / table.file), table) for name, table in TABLES.items()}
+    return data / "uci"
+
+
+def _thirds(data: Path | None) -> Mapping[str, Trial]:
+    """The trials of every table."""
+    folder = require_tables(data)
+    return {name: Third(str(folder / table.file), table) for name, table in TABLES.items()}
 
 
 def _published() -> Iterator[tuple[Key, Published]]:
