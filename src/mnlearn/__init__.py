@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         UnknownNameError,
         UnsuitableError,
     )
+    from mnlearn.estimators import MarkovBlanketSelector, MarkovNetworkLearner
     from mnlearn.evaluation import Evaluation, evaluate
     from mnlearn.graphs import Graph, NamedGraph, read_graph, write_graph
     from mnlearn.independence import (
@@ -97,6 +98,8 @@ __all__ = [
     "InputError",
     "L1Logistic",
     "Learned",
+    "MarkovBlanketSelector",
+    "MarkovNetworkLearner",
     "MethodResult",
     "MissingDependencyError",
     "MnlearnError",
@@ -135,7 +138,7 @@ __version__ = "0.1.0"
 # Each room lists its names; a name is looked for where it is lowest. Nothing is loaded before it is used.
 _ROOMS = (
     *("errors", "data", "graphs", "statistics", "independence", "scores", "algorithms", "simulate", "evaluation"),
-    *("output", "pipeline", "questions"),
+    *("output", "pipeline", "questions", "estimators"),
 )
 
 if not TYPE_CHECKING:  # a type checker knows the names above, and no others
