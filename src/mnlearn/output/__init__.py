@@ -3,6 +3,6 @@
 from mnlearn.output._frames import LearnedEdge
 from mnlearn.output.difference import NetworkDifference
 from mnlearn.output.learned import Learned
-from mnlearn.output.plots import plot_landscape
+from mnlearn.output.plots import plot_experiment, plot_landscape
 
-__all__ = ["Learned", "LearnedEdge", "NetworkDifference", "plot_landscape"]
+__all__ = ["Learned", "LearnedEdge", "NetworkDifference", "plot_experiment", "plot_landscape"]

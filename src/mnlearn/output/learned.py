@@ -22,6 +22,7 @@ from mnlearn.output.difference import NetworkDifference, difference
 from mnlearn.protocols import Question, Result
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from scipy.sparse import csr_array
 
 _NUMBERS = ("support", "probability", "frequency")  # of an edge, in files
@@ -232,6 +233,45 @@ class Learned:
     def summary(self) -> str:
         """What was learned, from what and how, and the strongest edges: a few lines of text."""
         return summary(self)
+
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        kind: str = "network",
+        title: str | None = None,
+        seed: int = 0,
+    ) -> Figure:
+        """Draw the network, and write the picture to a file if one is named.
+
+        Parameters
+        ----------
+        path
+            Where to write: .png, .svg or .pdf.
+        kind
+            network, heatmap, degrees, support, centralities, or stability for bootstrap frequencies.
+        title
+            Above the picture; by default one line that says what was learned.
+        seed
+            For the layout: the same seed gives the same picture.
+
+        Returns
+        -------
+        Figure
+            A matplotlib figure; a notebook shows it.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such kind.
+        FileError
+            If the file cannot be written, or has another extension.
+        MissingDependencyError
+            If matplotlib is not installed.
+        """
+        from mnlearn.output.plots import draw
+
+        return draw(self, path, kind=kind, title=title, seed=seed)
 
     def to_dict(self) -> dict[str, object]:
         """The document that `mnlearn learn --json` prints; `support` is in the order of `edges`."""

@@ -1,22 +1,16 @@
-"""Figures, drawn without a screen."""
+"""The landscape of a score: every graph against its distance to one of them."""
 
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 
-from mnlearn.errors import FileError, InputError, require
+from mnlearn.errors import InputError
+from mnlearn.output.plots._canvas import new_figure, save_figure
 from mnlearn.protocols import FloatArray, IntArray
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-FORMATS = (".png", ".svg", ".pdf")
 _MOST_POINTS = 100_000  # beyond, only the band is drawn: points would hide each other and fill the file
 _MARKERS = {"center": ("o", "tab:green"), "best": ("*", "tab:red")}
 _OTHER_MARKERS = (("D", "tab:purple"), ("s", "tab:orange"), ("^", "tab:brown"), ("v", "tab:pink"))
@@ -62,7 +56,7 @@ def plot_landscape(
             f"distances and scores must be lists of one length, at least 1; got the shapes {np.shape(distances)} and "
             f"{np.shape(scores)}. Take both from one Landscape."
         )
-    figure = _figure()
+    figure = new_figure()
     axes = figure.add_subplot()
     at = np.unique(distances)
     bands = np.array([np.quantile(scores[distances == d], (0, 0.25, 0.5, 0.75, 1)) for d in at]).T
@@ -79,34 +73,3 @@ def plot_landscape(
     axes.set(xlabel="Hamming distance", ylabel="score (natural log)", title=title.replace("$", r"\$"))
     axes.legend(frameon=False)
     save_figure(figure, path)
-
-
-def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Write a figure under a temporary name, then rename, so that nothing half-written stays."""
-    target = Path(path)
-    if target.suffix.lower() not in FORMATS:
-        raise FileError(f"path must end in {', '.join(FORMATS)}; got {os.fspath(path)!r}. Choose one of them.")
-    temporary = target.with_name(f".mnlearn-{os.getpid()}-{threading.get_ident()}{target.suffix.lower()}")
-    try:
-        figure.savefig(temporary, dpi=150, metadata=_no_date(target.suffix.lower()))
-        os.replace(temporary, target)
-    except OSError as error:
-        raise FileError(f"{os.fspath(path)!r} cannot be written: {error.strerror or error}.") from error
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _figure(size: Sequence[float] = (7.0, 4.5)) -> Figure:
-    """An empty figure that belongs to no window and no global state."""
-    require("matplotlib", "plot")
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(size[0], size[1]), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def _no_date(suffix: str) -> dict[str, None]:
-    """Leave out when a figure was drawn: the same data give the same file."""
-    return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix, {})

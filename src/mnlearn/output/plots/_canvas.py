@@ -1,0 +1,86 @@
+"""Figures that belong to no window and no global state, and how they reach a file."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mnlearn.errors import FileError, require
+from mnlearn.output.portrait import GROUP_COLORS, SIGN_COLORS, SIGN_WORDS, Portrait
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = (".png", ".svg", ".pdf")
+INK, FAINT = "#24292f", "#8b919a"
+
+
+def new_figure(size: Sequence[float] = (7.0, 4.5)) -> Figure:
+    """An empty figure, drawn without a screen."""
+    require("matplotlib", "plot")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(size[0], size[1]), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def plain_axes(axes: Axes) -> Axes:
+    """Axes without the lines that say nothing."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(length=3, color=FAINT)
+    return axes
+
+
+def add_legend(figure: Figure, portrait: Portrait, *, noun: str) -> None:
+    """What the colours mean, and what is wide or dark, below the picture of a network."""
+    from matplotlib.lines import Line2D
+
+    signs = sorted({portrait.sign(edge) for edge in portrait.graph.edges}, reverse=True)
+    handles = [Line2D([], [], color=SIGN_COLORS[sign], linewidth=2.5, label=SIGN_WORDS[sign]) for sign in signs]
+    if not any(signs):
+        handles = []
+    if portrait.measures and portrait.graph.n_edges > 1:
+        label = f"{'wider and darker' if noun == 'lines' else 'darker'}: higher {portrait.measures[0].label}"
+        handles.append(Line2D([], [], color=FAINT, linewidth=4.0, label=label))
+    if noun == "lines" and portrait.groups.max(initial=-1) > 0:
+        label = "points of one colour hang together"
+        handles.append(Line2D([], [], linestyle="", marker="o", color=GROUP_COLORS[0], label=label))
+    if handles:
+        columns = len(handles) if figure.get_figwidth() > 9.5 else 2
+        figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, fontsize=8.5)
+
+
+def check_picture_path(path: str | os.PathLike[str], argument: str = "path") -> Path:
+    """The path of a picture; refused if its extension is none that can be drawn."""
+    target = Path(path)
+    if target.suffix.lower() not in FORMATS:
+        raise FileError(f"{argument} must end in {', '.join(FORMATS)}; got {os.fspath(path)!r}. Choose one of them.")
+    return target
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write a figure under a temporary name, then rename, so that nothing half-written stays."""
+    import matplotlib as mpl
+
+    target = check_picture_path(path)
+    suffix = target.suffix.lower()
+    temporary = target.with_name(f".mnlearn-{os.getpid()}-{threading.get_ident()}{suffix}")
+    try:
+        with mpl.rc_context({"svg.hashsalt": "mnlearn"}):  # else the names of clips in an SVG are drawn by lot
+            figure.savefig(temporary, dpi=150, metadata=_no_date(suffix))
+        os.replace(temporary, target)
+    except OSError as error:
+        raise FileError(f"{os.fspath(path)!r} cannot be written: {error.strerror or error}.") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _no_date(suffix: str) -> dict[str, None]:
+    """Leave out when a figure was drawn: the same data give the same file."""
+    return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix, {})
