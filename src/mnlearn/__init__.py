@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         ScoreTest,
         SeparationOracle,
     )
-    from mnlearn.output import Learned
+    from mnlearn.output import Learned, NetworkDifference, Resampling, Why
     from mnlearn.pipeline import GraphScore, MethodResult, compare, learn, make_score, make_test, score
     from mnlearn.questions import TestResult, dependences, independence_test
     from mnlearn.scores import MPL, PIC, BJPScore, HybridEvidence, IBScore, L1Logistic
@@ -107,8 +107,10 @@ __all__ = [
     "Moments",
     "MutualInformation",
     "NamedGraph",
+    "NetworkDifference",
     "PartialCorrelation",
     "Remembered",
+    "Resampling",
     "ScoreTest",
     "SeparationOracle",
     "SeparatorEvidence",
@@ -116,6 +118,7 @@ __all__ = [
     "TwoPhase",
     "UnknownNameError",
     "UnsuitableError",
+    "Why",
     "__version__",
     "compare",
     "dependences",

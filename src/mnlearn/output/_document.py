@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from mnlearn.graphs.graph import Edge, Graph
@@ -29,7 +30,17 @@ def document(learned: Learned) -> dict[str, object]:
         "cost": dict(learned.cost),
         "settings": {name: plain(value) for name, value in learned.settings.items()},
         **_beside(learned),
+        **_resampled(learned),
     }
+
+
+def _resampled(learned: Learned) -> dict[str, object]:
+    """How often each pair was an edge, absent ones too, and in which samples."""
+    if learned.frequencies is None:
+        return {}
+    pairs = [[*_pair(learned, edge), share] for edge, share in learned.frequencies.items()]
+    record = learned.resampling
+    return {"frequencies": pairs, "resampling": None if record is None else asdict(record)}
 
 
 def _beside(learned: Learned) -> dict[str, object]:

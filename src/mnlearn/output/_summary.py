@@ -63,8 +63,11 @@ def _facts(learned: Learned) -> list[tuple[str, str]]:
         hub = max(range(n), key=lambda x: (degrees[x], -x))
         facts.append(("hub", f"{learned.names[hub]} with {_counted(degrees[hub], 'neighbour')}"))
     facts.append(("method", learned.method + ("" if learned.choice is None else f" ({learned.choice})")))
-    if learned.data is not None:
-        facts.append(("data", f"{_counted(learned.data.n_rows, 'row')}, {_types(learned.data.cards)}"))
+    if learned.n_rows is not None:
+        types = "" if learned.data is None else f", {_types(learned.data.cards)}"
+        facts.append(("data", f"{_counted(learned.n_rows, 'row')}{types}"))
+    if learned.resampling is not None:
+        facts.append(("resampled", str(learned.resampling)))
     if learned.score is not None:
         facts.append(("score", f"{learned.score:.6g}"))
     if not learned.converged:

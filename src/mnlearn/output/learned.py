@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,10 @@ from mnlearn.output._frames import Frame, LearnedEdge, edge_frame
 from mnlearn.output._ranking import named_edge, probabilities_of, ranked_edges, ranked_pairs
 from mnlearn.output._summary import as_html, one_line, summary
 from mnlearn.output.difference import NetworkDifference, difference
-from mnlearn.protocols import Question, Result
+from mnlearn.output.recipe import Recipe, attached
+from mnlearn.output.resampling import Resampling, Sampling, resampled, stable
+from mnlearn.output.why import Why
+from mnlearn.protocols import SILENT, Monitor, Question, Result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,8 +49,14 @@ class Learned:
         In which share of the resampled data each pair was an edge, by index, where that was asked for.
     choice
         What was chosen for these data and why, in one line, where no method was named.
+    resampling
+        How the frequencies came about.
     frame
         Which kind of data frame the data came in, if they did.
+    recipe
+        How it was learned, to do it again with other rows; not in files.
+    n_rows
+        From how many rows, repeats included.
 
     Examples
     --------
@@ -66,7 +75,10 @@ class Learned:
     data: Dataset | None = field(default=None, compare=False)
     frequencies: Mapping[Edge, float] | None = None
     choice: str | None = None
+    resampling: Resampling | None = None
     frame: Frame | None = field(default=None, compare=False)
+    recipe: Recipe | None = field(default=None, compare=False)
+    n_rows: int | None = None
 
     @property
     def graph(self) -> Graph:
@@ -205,6 +217,118 @@ class Learned:
         if not isinstance(other, Learned | NamedGraph):
             other = read_graph(other)
         return difference(NamedGraph(self.graph, self.names), NamedGraph(other.graph, other.names))
+
+    def why(self, x: str, y: str) -> Why:
+        """The evidence for or against an edge between two variables, asked of the data anew.
+
+        Tests given nothing and given the neighbours of either end; the score with and without the edge; for sep, the
+        separators and what the data say given them; and what the search itself asked, if it kept that.
+
+        Parameters
+        ----------
+        x, y
+            Two variables.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such variable.
+        InputError
+            If the data are not at hand.
+        """
+        u, v = sorted((self._place(x), self._place(y)))
+        if u == v:
+            raise InputError(f"x and y must be two different variables; got {x!r} twice. Ask about two.")
+        recipe, data = self.ingredients("why")
+        return recipe.explain(self, (u, v), data)
+
+    def bootstrap(
+        self,
+        n_samples: int = 200,
+        *,
+        sampling: Sampling = "subsamples",
+        seed: int = 0,
+        n_jobs: int | None = None,
+        client: Any = None,
+        monitor: Monitor = SILENT,
+    ) -> Learned:
+        """Learn again from rows drawn anew, and count how often each pair is an edge.
+
+        Parameters
+        ----------
+        n_samples
+            How many times.
+        sampling
+            ``"subsamples"``: 63.2 % of the rows, without replacement. ``"bootstrap"``: as many rows as there are, with
+            replacement; repeated rows make false edges common (docs/confidence.md). ``"halves"``: both halves of random
+            splits, for stability selection.
+        seed
+            The same seed gives the same frequencies, for any number of jobs.
+        n_jobs
+            How many processes: None or −1 for all cores.
+        client
+            A `distributed.Client`, to use its workers instead.
+        monitor
+            Hears the progress, and may stop: the frequencies are those of the samples so far.
+
+        Returns
+        -------
+        Learned
+            The same network; `frequencies` and `resampling` are known, and `edges`, `pairs` and files have them.
+
+        Raises
+        ------
+        InputError
+            If a setting breaks its rule, or the data are not at hand.
+        """
+        draw = {"sampling": sampling, "seed": seed, "n_jobs": n_jobs, "client": client, "monitor": monitor}
+        return resampled(self, n_samples, **cast(Any, draw))
+
+    def stable(self, threshold: float = 0.5) -> Learned:
+        """The network of the pairs that are an edge in at least this share of the samples.
+
+        With ``bootstrap(sampling="halves")`` this is stability selection, and `resampling.expected_false` bounds the
+        number of false edges.
+
+        Parameters
+        ----------
+        threshold
+            The smallest frequency.
+
+        Raises
+        ------
+        InputError
+            If rows were not resampled.
+        """
+        return stable(self, threshold)
+
+    def with_data(self, data: object) -> Learned:
+        """The same result with its data at hand, for `why` and `bootstrap`: a network from a file has none.
+
+        Parameters
+        ----------
+        data
+            What it was learned from: whatever `mnlearn.data.read` accepts. It is read as it was then.
+
+        Raises
+        ------
+        InputError
+            If these are other data: other variables, or another number of rows.
+        """
+        return attached(self, data)
+
+    def ingredients(self, what: str) -> tuple[Recipe, Dataset]:
+        """How it was learned, and from what; or the error that says how to get at them."""
+        if self.recipe is None:
+            raise InputError(
+                f"{what} is for networks that mnlearn.learn or mnlearn.load returned; got another one. Learn it again."
+            )
+        if self.data is None:
+            raise InputError(
+                f"{what} needs the data, which are not in files; got a network without. Attach them: "
+                f"learned.with_data(data).{what}(...)."
+            )
+        return self.recipe, self.data
 
     def adjacency(self) -> csr_array:
         """The graph as a symmetric SciPy sparse matrix, in the order of `names`."""

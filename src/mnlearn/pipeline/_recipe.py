@@ -9,8 +9,11 @@ from typing import Any, Literal, cast
 
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
+from mnlearn.graphs.graph import Edge
 from mnlearn.output.learned import Learned
+from mnlearn.output.why import Why
 from mnlearn.pipeline._choosing import Choice, choose, effort_for
+from mnlearn.pipeline._explaining import explain
 from mnlearn.pipeline._methods import METHODS, Plan, method_settings, plan
 from mnlearn.pipeline._naming import check_apart, edges_by_name, graph_over, named_edges
 from mnlearn.pipeline._reading import Reading, load
@@ -81,7 +84,18 @@ class Recipe:
             **self._how_read(),
         }
         result = replace(found, settings=described)
-        return Learned(chosen.method, dataset.names, result, dataset, choice=said)
+        again = self._fixed(chosen, learner)
+        return Learned(chosen.method, dataset.names, result, dataset, choice=said, recipe=again, n_rows=dataset.n_rows)
+
+    def explain(self, learned: Learned, edge: Edge, dataset: Dataset) -> Why:
+        """The evidence behind one pair of a network that was learned so."""
+        chosen = self._plan(choose(self.method, self.test, self.settings, dataset))
+        return explain(learned, edge, chosen, judge_of(chosen, dataset, None)[1], dataset)
+
+    def _fixed(self, chosen: Plan, learner: Learner[Any]) -> Recipe:
+        """The same with nothing left to choose, for samples of the same data."""
+        effort = {"effort": cast(Any, learner).effort} if chosen.method == "sep" else {}
+        return replace(self, method=chosen.method, settings={**self.settings, **effort})
 
     def _plan(self, choice: Choice) -> Plan:
         """The settings sorted out for the method; constraints that it cannot respect are refused."""

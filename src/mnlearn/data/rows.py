@@ -1,0 +1,98 @@
+"""Other rows of the same table: with replacement, in two disjoint parts, or those that are named."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data import _checks
+from mnlearn.data.dataset import Dataset, _draw
+from mnlearn.errors import InputError
+
+
+def resample(dataset: Dataset, seed: int | np.random.Generator) -> Dataset:
+    """Draw as many rows as there are, with replacement.
+
+    Parameters
+    ----------
+    dataset
+        The rows to draw from.
+    seed
+        A seed or a generator; the same seed draws the same rows.
+
+    Returns
+    -------
+    Dataset
+        The drawn rows in their old order, with all the declared states. A row drawn k times is there k times, unless
+        the data came with repeats: then it is there once, with its repeats.
+
+    Notes
+    -----
+    Rows are copied rather than weighted: counting bits of plain rows is up to 3 times as fast as adding weights.
+
+    Examples
+    --------
+    >>> resample(Dataset.from_codes([[0, 1, 0, 1], [0, 0, 1, 1]]), seed=1).n_rows
+    4
+    """
+    generator = _checks.generator(seed)
+    if dataset.repeats is None:
+        return take(dataset, np.sort(generator.integers(dataset.n_records, size=dataset.n_records)))
+    n_rows = dataset.n_rows
+    drawn = generator.multinomial(n_rows, dataset.repeats / n_rows).astype(np.int64)
+    return _weighted(dataset, drawn)
+
+
+def split(dataset: Dataset, n_rows: int, seed: int | np.random.Generator) -> tuple[Dataset, Dataset]:
+    """Draw rows without replacement, and give the others too.
+
+    Parameters
+    ----------
+    dataset
+        The rows to divide.
+    n_rows
+        How many to draw: at least one, and one less than there are.
+    seed
+        A seed or a generator; the same seed draws the same rows.
+
+    Raises
+    ------
+    InputError
+        If one of the two parts would be empty.
+
+    Examples
+    --------
+    >>> first, second = split(Dataset.from_codes([[0, 1, 0, 1], [0, 0, 1, 1]]), 1, seed=1)
+    >>> first.n_rows, second.n_rows
+    (1, 3)
+    """
+    if not _checks.is_whole(n_rows) or not 1 <= n_rows < dataset.n_rows:
+        raise InputError(
+            f"n_rows must be a whole number from 1 to {dataset.n_rows - 1}, so that both parts have rows; got "
+            f"{n_rows!r}. Ask for another number."
+        )
+    generator = _checks.generator(seed)
+    if dataset.repeats is not None:
+        drawn = _draw(dataset.repeats, n_rows, generator)
+        return _weighted(dataset, drawn), _weighted(dataset, dataset.repeats - drawn)
+    chosen = np.zeros(dataset.n_records, dtype=np.bool_)
+    chosen[generator.choice(dataset.n_records, size=n_rows, replace=False, shuffle=False)] = True
+    return take(dataset, np.flatnonzero(chosen)), take(dataset, np.flatnonzero(~chosen))
+
+
+def take(dataset: Dataset, kept: NDArray[np.integer]) -> Dataset:
+    """These stored rows, with their repeats.
+
+    Examples
+    --------
+    >>> take(Dataset.from_codes([[0, 1, 0], [1, 1, 0]]), np.array([2])).columns[1].tolist()
+    [0]
+    """
+    repeats = None if dataset.repeats is None else dataset.repeats[kept]
+    return dataset._rows(np.asarray(kept, dtype=np.int64), repeats)
+
+
+def _weighted(dataset: Dataset, repeats: NDArray[np.int64]) -> Dataset:
+    """Every stored row as often as this."""
+    kept = np.flatnonzero(repeats)
+    return dataset._rows(kept, repeats[kept])

@@ -1,0 +1,182 @@
+"""Why two variables are joined, or are not: the evidence behind one pair, in numbers and in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, isfinite, log
+from typing import NamedTuple
+
+_SCALES = {"log_independence": "log p", "log_odds": "log odds"}
+
+
+class PairTest(NamedTuple):
+    """One question about the pair and its answer; what a test does not compute is None."""
+
+    given: tuple[str, ...]
+    test: str
+    independent: bool
+    log_support: float | None  # log p-value or log posterior of independence; None when the answer was inferred
+    statistic: float | None = None
+    dof: float | None = None
+    asked: str = "now"  # "now", or the part of the search that asked
+    source: str = "data"  # "data", "memo", or the rule that implied it
+
+
+class ScoreDifference(NamedTuple):
+    """What the edge is worth to a score of whole graphs, all other pairs as they are in the network."""
+
+    name: str
+    present: float
+    absent: float
+
+    @property
+    def gain(self) -> float:
+        """By how much the score is higher with the edge."""
+        return self.present - self.absent
+
+
+class SeparatorEvidence(NamedTuple):
+    """The log Bayes factor of an edge given what separates the two otherwise, on the side of one end."""
+
+    beside: str
+    given: tuple[str, ...]
+    log_factor: float
+
+
+class SeparatorOdds(NamedTuple):
+    """Separator evidence of both sides, the price of an edge, and the log-odds that follow."""
+
+    sides: tuple[SeparatorEvidence, ...]
+    price: float
+
+    @property
+    def log_odds(self) -> float:
+        """The mean evidence less the price."""
+        return sum(side.log_factor for side in self.sides) / len(self.sides) - self.price
+
+
+@dataclass(frozen=True)
+class Why:
+    """The evidence for or against an edge between x and y.
+
+    Attributes
+    ----------
+    x, y
+        The two variables.
+    method
+        What learned the network.
+    edge
+        Whether they are joined in it.
+    support, support_scale, probability, frequency
+        As in `Learned.edges`, where known.
+    tests
+        The pair given nothing and given the neighbours of either end, asked of the data now; before them whatever the
+        search asked about this pair, if it kept its questions (``keep_trace=True``).
+    score
+        The method's score with and without the edge, where it maximises one.
+    separators
+        For separator evidence: the Bayes factors that its log-odds are made of.
+
+    Examples
+    --------
+    >>> print(Why("rain", "wet", "gsmn", True, -9.0, tests=(PairTest((), "chi2", False, -9.0, 15.2, 1.0),)))
+    rain - wet is an edge by gsmn (log p -9)
+    given nothing: dependent, chi2 15.2 with 1 dof, p = 0.000123
+    """
+
+    x: str
+    y: str
+    method: str
+    edge: bool
+    support: float | None = None
+    support_scale: str = "log_independence"
+    probability: float | None = None
+    frequency: float | None = None
+    tests: tuple[PairTest, ...] = ()
+    score: ScoreDifference | None = None
+    separators: SeparatorOdds | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values, ready for JSON: what `mnlearn why --json` prints."""
+        known = ("x", "y", "method", "edge", "support", "support_scale", "probability", "frequency")
+        document: dict[str, object] = {name: _finite(getattr(self, name)) for name in known}
+        document["tests"] = [
+            {name: list(value) if name == "given" else _finite(value) for name, value in test._asdict().items()}
+            for test in self.tests
+        ]
+        if self.score is not None:
+            document["score"] = {**self.score._asdict(), "gain": self.score.gain}
+        if self.separators is not None:
+            sides = [{**side._asdict(), "given": list(side.given)} for side in self.separators.sides]
+            odds = self.separators.log_odds
+            document["separators"] = {"sides": sides, "price": self.separators.price, "log_odds": odds}
+        return document
+
+    def __str__(self) -> str:
+        """One line for each piece of evidence."""
+        return "\n".join(_printable(line) for line in [self._verdict(), *self._evidence()])
+
+    def _verdict(self) -> str:
+        known = [
+            f"{_SCALES[self.support_scale]} {self.support:.5g}" if self.support is not None else "",
+            f"probability {self.probability:.3f}" if self.probability is not None else "",
+            f"in {self.frequency:.0%} of the samples" if self.frequency is not None else "",
+        ]
+        numbers = ", ".join(filter(None, known))
+        decision = "an edge" if self.edge else "no edge"
+        return f"{self.x} - {self.y} is {decision} by {self.method}" + (f" ({numbers})" if numbers else "")
+
+    def _evidence(self) -> list[str]:
+        lines = [_sentence(test) for test in self.tests]
+        if self.score is not None:
+            present, absent, gain = self.score.present, self.score.absent, self.score.gain
+            side = "for" if gain > 0 else "against"
+            lines.append(
+                f"{self.score.name} score {present:.6f} with the edge, {absent:.6f} without: {abs(gain):.4g} {side} it"
+            )
+        if self.separators is not None:
+            for name, given, factor in self.separators.sides:
+                lines.append(f"given {_listed(given)}, the separator beside {name}: log Bayes factor {factor:.5g}")
+            price, odds = self.separators.price, self.separators.log_odds
+            lines.append(f"their mean less {price:.4g}, the price of one more edge: log odds {odds:.5g}")
+        return lines
+
+
+def _sentence(test: PairTest) -> str:
+    """One question and its answer."""
+    decision = "independent" if test.independent else "dependent"
+    numbers = []
+    if test.statistic is not None:
+        numbers.append(
+            f"{test.test} {test.statistic:.5g}" + (f" with {test.dof:g} dof" if test.dof is not None else "")
+        )
+    elif test.source == "data":
+        numbers.append(test.test)
+    if test.log_support is not None:
+        numbers.append(f"p = {_probability(test.log_support)}")
+    if test.source != "data":
+        numbers.append(f"by {test.source}")
+    when = "" if test.asked == "now" else f" (asked in {test.asked})"
+    return f"given {_listed(test.given)}: {', '.join([decision, *numbers])}{when}"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names) or "nothing"
+
+
+def _probability(log_p: float) -> str:
+    """A probability by its natural log, also where it is too small for a number."""
+    if log_p > -600:
+        return f"{exp(log_p):.3g}"
+    power, digits = divmod(log_p / log(10), 1)
+    return f"{10**digits:.2f}e{int(power)}" if isfinite(log_p) else "0"
+
+
+def _finite(value: object) -> object:
+    """The value, unless it is a number that JSON does not know."""
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def _printable(text: str) -> str:
+    """The text with whatever could move the cursor written out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
