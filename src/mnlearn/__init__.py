@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         SeparationOracle,
     )
     from mnlearn.output import Learned, NetworkDifference, Resampling, Why
-    from mnlearn.pipeline import GraphScore, MethodResult, compare, learn, make_score, make_test, score
+    from mnlearn.pipeline import GraphScore, MethodResult, compare, learn, load, make_score, make_test, score
     from mnlearn.questions import TestResult, dependences, independence_test
     from mnlearn.scores import MPL, PIC, BJPScore, HybridEvidence, IBScore, L1Logistic
     from mnlearn.statistics import Counts, Moments, kernels
@@ -127,6 +127,7 @@ __all__ = [
     "independence_test",
     "kernels",
     "learn",
+    "load",
     "make_score",
     "make_test",
     "overview",
