@@ -334,6 +334,43 @@ class NeighborhoodJudge(Protocol):
         ...
 
 
+class InformationJudge(Protocol):
+    """Measures: how much does each pair of variables tell of each other, and could that be chance?"""
+
+    @property
+    def n_variables(self) -> int: ...
+    def information(self) -> FloatArray:
+        """The mutual information of every pair in nats: symmetric, 0 on the diagonal."""
+        ...
+
+    def log_p(self) -> FloatArray:
+        """The log p-value of every pair: symmetric, 0 on the diagonal."""
+        ...
+
+
+class PathStep(NamedTuple):
+    """What a penalised model looks like at one penalty."""
+
+    criterion: float  # the less the better
+    support: Mapping[Edge, float]  # its edges, each with its support on the judge's own log scale
+    converged: bool  # whether the solver came to its end
+
+
+class PathJudge(Protocol):
+    """Proposes: whole graphs, one for each penalty, from no edge to many."""
+
+    @property
+    def n_variables(self) -> int: ...
+    @property
+    def penalties(self) -> Sequence[float]:
+        """From the one that leaves no edge, downwards."""
+        ...
+
+    def at(self, penalty: float) -> PathStep:
+        """The model at this penalty."""
+        ...
+
+
 class Monitor(Protocol):
     """Hears how far a search is, and may ask it to stop with the best result so far."""
 

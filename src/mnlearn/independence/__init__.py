@@ -4,6 +4,7 @@ from mnlearn.independence.bayesian import BayesianTest
 from mnlearn.independence.discrete import ChiSquare, GTest, MutualInformation
 from mnlearn.independence.gaussian import PartialCorrelation
 from mnlearn.independence.gaussian_posterior import GaussianPosterior
+from mnlearn.independence.information import CountedInformation, GaussianInformation, RowInformation
 from mnlearn.independence.oracle import SeparationOracle
 from mnlearn.independence.score import ScoreTest
 from mnlearn.independence.wrappers import Audited, Budgeted, Remembered
@@ -13,11 +14,14 @@ __all__ = [
     "BayesianTest",
     "Budgeted",
     "ChiSquare",
+    "CountedInformation",
     "GTest",
+    "GaussianInformation",
     "GaussianPosterior",
     "MutualInformation",
     "PartialCorrelation",
     "Remembered",
+    "RowInformation",
     "ScoreTest",
     "SeparationOracle",
 ]

@@ -3,5 +3,6 @@
 from mnlearn.statistics import kernels
 from mnlearn.statistics.counts import Counts, add_tables, score_tables
 from mnlearn.statistics.moments import Moments
+from mnlearn.statistics.rows import Rows
 
-__all__ = ["Counts", "Moments", "add_tables", "kernels", "score_tables"]
+__all__ = ["Counts", "Moments", "Rows", "add_tables", "kernels", "score_tables"]

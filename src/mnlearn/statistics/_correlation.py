@@ -35,6 +35,13 @@ def correlation_of_rows(dataset: Dataset) -> tuple[FloatArray, FloatArray]:
     return _tidy(total / dataset.n_rows, scale), scale
 
 
+def standardized(dataset: Dataset) -> FloatArray:
+    """The stored rows, each column centred and of unit variance, repeats as weights; zeros where constant."""
+    weights = None if dataset.repeats is None else dataset.repeats.astype(np.float64)
+    columns = [np.asarray(column, dtype=np.float64) for column in dataset.columns]
+    return np.column_stack([_Standard(column, weights).apply(column) for column in columns])
+
+
 def correlation_of_covariance(covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The correlation matrix and the standard deviations of a covariance that a user gives, checked."""
     from scipy.linalg.lapack import dpotrf

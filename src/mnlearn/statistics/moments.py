@@ -138,6 +138,14 @@ class Moments:
         matrix.flags.writeable = False
         return matrix
 
+    @cached_property
+    def correlation(self) -> FloatArray:
+        """The correlation matrix, within ±`LARGEST` off the diagonal, zeros for a constant variable; read-only."""
+        matrix = np.clip(self._correlation, -LARGEST, LARGEST)
+        np.fill_diagonal(matrix, self._varies)
+        matrix.flags.writeable = False
+        return matrix
+
     def correlations_all(self) -> FloatArray:
         """The correlations of all pairs x < y, in lexicographic order of the pairs."""
         rows = [self._correlation[x, x + 1 :] for x in range(self.n_variables)]
@@ -190,6 +198,45 @@ class Moments:
                 return np.asarray(np.minimum(np.maximum(r, -LARGEST), LARGEST))
         rest = frozenset(given)
         return np.array([self.partial_correlations(x, (y,), rest - {y})[0] for y in given], dtype=np.float64)
+
+    def conditional_correlation(self, variables: Sequence[int], z: Collection[int] = ()) -> FloatArray:
+        """The correlation matrix of some variables once all are freed of what z explains, linearly.
+
+        Parameters
+        ----------
+        variables
+            Different variables, at least one, none of them in z.
+        z
+            The conditioning set.
+
+        Returns
+        -------
+        A symmetric matrix in the order of `variables`, within ±1; a variable that is constant or explained by z (up to
+        `EXPLAINED`) has zeros, also on the diagonal, where all others have 1.
+        """
+        from scipy.linalg.blas import dtrsm
+
+        others, given = self._question(variables[0], np.asarray(variables[1:], dtype=np.int64), z)
+        chosen = np.concatenate(([variables[0]], others))
+        shared = self._correlation[np.ix_(chosen, chosen)]
+        _, kept, factor = self._factor(given)
+        if kept.size:
+            block = self._correlation[kept[:, None], chosen]
+            solved = dtrsm(1.0, factor, block.T, side=1, lower=1, trans_a=1, overwrite_b=1)
+            shared -= solved @ solved.T
+        left = np.diag(shared).copy()
+        varies = left > EXPLAINED
+        unit = np.where(varies, 1.0 / np.sqrt(np.maximum(left, EXPLAINED)), 0.0)
+        matrix: FloatArray = np.clip(shared * unit[:, None] * unit, -LARGEST, LARGEST)
+        np.fill_diagonal(matrix, varies)
+        return matrix
+
+    def explained(self) -> tuple[int, ...]:
+        """The variables that a pivoted factor of all leaves without rest: constant, copied or combined from others."""
+        from scipy.linalg.lapack import dpstrf
+
+        _, order, rank, _ = dpstrf(self._correlation, tol=EXPLAINED, lower=1)
+        return tuple(sorted((order[rank:] - 1).tolist()))
 
     def conditional_entropies(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
         """H(x | z + y) = log(2 pi e var(x | z + y)) / 2 in nats for each y, as if the variables were Gaussian.

@@ -1,0 +1,256 @@
+"""How much every pair of variables tells of each other, and whether that could be chance: the judges of ARACNE.
+
+Margolin and others, BMC Bioinformatics 7 (2006), S7  [ARACNE06]. Mutual information in nats, by four estimates:
+
+- Gaussian: −log(1 − r²) / 2 of the correlation r;
+- by ranks: the same of r = 2 sin(π ρ / 6), what Spearman's ρ says of r when the variables are normal up to monotone
+  transformations. Blind to such transformations, hardly moved by outliers;
+- by kernel densities of the ranks' normal scores, the estimate of the paper: it sees dependence of any shape;
+- of categorical variables, by their table.
+
+Chance: by theory (Fisher's z; with the variance 1.06 / (N − 3) of Fieller, Hartley & Pearson, Biometrika 44 (1957),
+470-481, for ρ; chi-square for tables), or by the null distribution of shuffled columns, all pairs of them together. As
+the paper does, its tail is taken to fall exponentially, which gives p-values far below one over the number of pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+from typing import Literal, get_args
+
+import numpy as np
+
+from mnlearn.errors import InputError, is_number, unknown_name, whole_number
+from mnlearn.independence._asking import require_answers
+from mnlearn.independence._tails import log_chi2_sf, log_two_sided_normal
+from mnlearn.protocols import FloatArray, Statistics
+from mnlearn.statistics import kernels
+from mnlearn.statistics.moments import LARGEST, Moments
+from mnlearn.statistics.rows import Rows, correlation, kernel_information, shuffled
+
+Estimate = Literal["gaussian", "rank", "kernel"]
+Significance = Literal["theory", "permutation"]
+USUAL_PAIRS = 10_000
+"""How many pairs of shuffled columns make a null distribution, unless another number is given."""
+_TAIL = 0.01  # the share of the null distribution whose excess tells how fast its tail falls
+_FIELLER = 1.06  # times 1 / (N − 3): the variance of Fisher's z of Spearman's ρ
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianInformation:
+    """−log(1 − r²) / 2, as if the variables were jointly Gaussian; p-values by Fisher's z.
+
+    Parameters
+    ----------
+    moments
+        The covariance of the data.
+
+    Examples
+    --------
+    >>> judge = GaussianInformation(Moments.from_covariance([[1.0, 0.5], [0.5, 1.0]], n_rows=100))
+    >>> judge.information().round(3).tolist()
+    [[0.0, 0.144], [0.144, 0.0]]
+    """
+
+    moments: Moments
+
+    def __post_init__(self) -> None:
+        require_answers("GaussianInformation", self.moments, "correlations_all", "Use Moments(dataset).")
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables the data have."""
+        return self.moments.n_variables
+
+    def information(self) -> FloatArray:
+        """The mutual information of every pair, in nats."""
+        return gaussian_information(self._correlations())
+
+    def log_p(self) -> FloatArray:
+        """The log p-value of every pair, 0 on the diagonal."""
+        z = np.arctanh(self._correlations()) * sqrt(max(self.moments.n_rows - 3, 0))
+        return log_two_sided_normal(z)
+
+    def _correlations(self) -> FloatArray:
+        """Zero on the diagonal."""
+        return _square(self.moments.correlations_all(), self.n_variables)
+
+
+@dataclass(frozen=True, eq=False)
+class RowInformation:
+    """Mutual information of what rows tell: of the values, their ranks, or kernel densities of their normal scores.
+
+    Parameters
+    ----------
+    rows
+        The data.
+    estimate
+        ``"gaussian"``, ``"rank"`` or ``"kernel"``: see the text of this module.
+    significance
+        ``"theory"`` (gaussian, rank) or ``"permutation"``.
+    n_pairs
+        How many pairs of shuffled columns make the null distribution.
+    seed
+        Of the shuffling.
+    width
+        Of the kernel; N^(−1/6) if left out.
+
+    Raises
+    ------
+    InputError
+        If a setting breaks its rule.
+
+    Notes
+    -----
+    The null distribution is one for all pairs: of the columns as they are, taken in turn. For ranks without ties that
+    is exact; for values it is a mixture over the columns, and depends on their order by chance.
+
+    Examples
+    --------
+    >>> from mnlearn.data import read
+    >>> a = np.linspace(-1.0, 1.0, 60)
+    >>> judge = RowInformation(Rows(read({"a": a, "b": a * a})), estimate="kernel", significance="permutation")
+    >>> bool(judge.log_p()[0, 1] < -9), bool(RowInformation(judge.rows, estimate="rank").log_p()[0, 1] < -1)
+    (True, False)
+    """
+
+    rows: Rows
+    estimate: Estimate = "rank"
+    significance: Significance = "theory"
+    n_pairs: int = USUAL_PAIRS
+    seed: int = 0
+    width: float | None = None
+
+    def __post_init__(self) -> None:
+        require_answers("RowInformation", self.rows, "ranks", "Use Rows(dataset) for continuous data.")
+        if self.estimate not in get_args(Estimate):
+            raise unknown_name("information", self.estimate, get_args(Estimate))
+        if self.significance not in get_args(Significance):
+            raise unknown_name("significance", self.significance, get_args(Significance))
+        if self.estimate == "kernel" and self.significance == "theory":
+            raise InputError(
+                "significance must be 'permutation' for kernel densities, whose mutual information has no known null "
+                "distribution; got 'theory'. Use 'permutation', or another estimate."
+            )
+        whole_number("n_pairs", self.n_pairs, least=100, way_out=f"The usual number is {USUAL_PAIRS:,}.")
+        whole_number("seed", self.seed, least=0, way_out="Any such number will do.")
+        if self.width is not None and not (is_number(self.width) and self.width > 0):
+            raise InputError(f"width must be a positive number; got {self.width!r}. Leave it out for N^(-1/6).")
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables the data have."""
+        return self.rows.n_variables
+
+    def information(self) -> FloatArray:
+        """The mutual information of every pair, in nats."""
+        return self._information.copy()
+
+    def log_p(self) -> FloatArray:
+        """The log p-value of every pair, 0 on the diagonal."""
+        if self.significance == "permutation":
+            return self._log_p_by_null()
+        rank = self.estimate == "rank"
+        r = self.rows.rank_correlation() if rank else correlation(self.rows.values)
+        np.fill_diagonal(r, 0.0)
+        return log_two_sided_normal(np.arctanh(r) * sqrt(max(self.rows.n_rows - 3, 0) / (_FIELLER if rank else 1.0)))
+
+    @cached_property
+    def _information(self) -> FloatArray:
+        return self._measure(self._columns())
+
+    def _columns(self) -> FloatArray:
+        """What is measured, and shuffled."""
+        if self.estimate == "kernel":
+            return self.rows.normal_scores()
+        return self.rows.ranks if self.estimate == "rank" else self.rows.values
+
+    def _measure(self, columns: FloatArray) -> FloatArray:
+        """The estimate for every pair of columns."""
+        if self.estimate == "kernel":
+            return kernel_information(columns, self.width)
+        r = correlation(columns)
+        np.fill_diagonal(r, 0.0)
+        return gaussian_information(2.0 * np.sin(np.pi / 6 * r) if self.estimate == "rank" else r)
+
+    def _log_p_by_null(self) -> FloatArray:
+        columns = self._columns()
+        varying = columns[:, np.ptp(columns, axis=0) > 0]
+        log_p = np.zeros_like(self._information)
+        if not varying.shape[1]:
+            return log_p
+        null = self._measure(shuffled(varying, self.n_pairs, self.seed))
+        log_p += log_tail(self._information, null[np.triu_indices(len(null), 1)])
+        log_p[np.ptp(columns, axis=0) == 0, :] = 0.0
+        log_p[:, np.ptp(columns, axis=0) == 0] = 0.0
+        np.fill_diagonal(log_p, 0.0)
+        return log_p
+
+
+@dataclass(frozen=True, eq=False)
+class CountedInformation:
+    """The mutual information of categorical variables, G² / (2N); p-values by chi-square.
+
+    Parameters
+    ----------
+    counts
+        Where the tables come from: `Counts`.
+
+    Examples
+    --------
+    >>> from mnlearn.data import Dataset
+    >>> from mnlearn.statistics import Counts
+    >>> CountedInformation(Counts(Dataset.from_codes([[0, 1] * 9, [0, 1] * 9]))).information()[0].round(3).tolist()
+    [0.0, 0.693]
+    """
+
+    counts: Statistics
+
+    def __post_init__(self) -> None:
+        require_answers("CountedInformation", self.counts, "reduce_all", "Use Counts(dataset) for categorical data.")
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables the data have."""
+        return len(self.counts.cards)
+
+    def information(self) -> FloatArray:
+        """The mutual information of every pair, in nats."""
+        return _square(self.counts.reduce_all(kernels.mi())[0], self.n_variables)
+
+    def log_p(self) -> FloatArray:
+        """The log p-value of every pair, 0 on the diagonal."""
+        information, dof = self.counts.reduce_all(kernels.mi())
+        return _square(log_chi2_sf(2.0 * self.counts.n_rows * information, dof), self.n_variables)
+
+
+def gaussian_information(r: FloatArray) -> FloatArray:
+    """−log(1 − r²) / 2, finite also where |r| is 1."""
+    bounded = np.clip(r, -LARGEST, LARGEST)
+    return np.asarray(-0.5 * (np.log1p(-bounded) + np.log1p(bounded)) + 0.0)  # no zero with a sign
+
+
+def log_tail(values: FloatArray, null: FloatArray) -> FloatArray:
+    """log Pr[null ≥ value] for each value: by counting, and in the last hundredth by an exponential tail.
+
+    Beyond the threshold u that a share `_TAIL` of the null exceeds, by e on average: log share − (value − u) / e.
+    """
+    ordered = np.sort(null)
+    n_above = len(ordered) - np.searchsorted(ordered, values, side="left")
+    counted = np.log1p(n_above) - np.log1p(len(ordered))
+    threshold = float(np.quantile(ordered, 1.0 - _TAIL))
+    beyond = ordered[ordered > threshold]
+    if not len(beyond):
+        return np.asarray(counted)
+    excess = float(np.mean(beyond)) - threshold
+    extended = np.log(len(beyond) / len(ordered)) - (values - threshold) / excess
+    return np.asarray(np.where(values > threshold, extended, counted))
+
+
+def _square(pairs: FloatArray, n: int) -> FloatArray:
+    """A symmetric matrix with zeros on its diagonal, from its pairs in lexicographic order."""
+    matrix = np.zeros((n, n))
+    matrix[np.triu_indices(n, 1)] = pairs
+    return np.asarray(matrix + matrix.T)

@@ -1,0 +1,72 @@
+"""What is odd about continuous data, in sentences: constant, copied and explained columns, few rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mnlearn.statistics.moments import Moments
+
+if TYPE_CHECKING:
+    from mnlearn.data.dataset import Dataset
+
+_MOST_WORK = 1 << 30  # multiplications that looking for columns explained by others may take
+_SHOWN = 6
+
+
+def oddities(dataset: Dataset) -> tuple[str, ...]:
+    """Say what every method has to cope with; nothing for sound data, and nothing about categorical variables.
+
+    Parameters
+    ----------
+    dataset
+        The data. Columns that others explain are looked for where that takes a moment only.
+
+    Examples
+    --------
+    >>> from mnlearn.data import read
+    >>> oddities(read({"a": [0.1, 0.2, 0.4], "b": [0.5, 0.5, 0.5], "c": [0.1, 0.2, 0.4]}))
+    ("constant, so without an edge: 'b'", "copies, which no method can tell apart: 'c' of 'a'")
+    """
+    places = [k for k, card in enumerate(dataset.cards) if not card]
+    columns = [np.asarray(dataset.columns[k]) for k in places]
+    constant = [k for k, column in zip(places, columns, strict=True) if column.min() == column.max()]
+    original: dict[bytes, int] = {}
+    copies = {}
+    for k, column in zip(places, columns, strict=True):
+        if k not in constant:
+            first = original.setdefault(column.tobytes(), k)
+            copies.update({k: first} if first != k else {})
+    said = [f"constant, so without an edge: {_listed(dataset, constant)}"] if constant else []
+    if copies:
+        pairs = [f"{dataset.names[k]!r} of {dataset.names[first]!r}" for k, first in copies.items()]
+        said.append(f"copies, which no method can tell apart: {_cut(pairs)}")
+    return (*said, *_explained(dataset, [k for k in places if k not in constant and k not in copies]))
+
+
+def _explained(dataset: Dataset, places: list[int]) -> list[str]:
+    """Fewer rows than variables, or else columns that are linear combinations of others."""
+    n, n_rows = len(places), dataset.n_rows
+    if n_rows <= n:
+        return [
+            f"{n_rows} rows for {n} varying variables: no more than {max(n_rows - 2, 0)} can be neighbours of one, and "
+            "weak edges cannot be seen"
+        ]
+    if n < 2 or n * n * (n + dataset.n_records) > _MOST_WORK:
+        return []
+    left_over = Moments(dataset.select(places)).explained()
+    if not left_over:
+        return []
+    return [f"explained by other columns without rest: {_listed(dataset, [places[k] for k in left_over])}"]
+
+
+def _listed(dataset: Dataset, places: list[int]) -> str:
+    """Names, the first few."""
+    return _cut([repr(dataset.names[k]) for k in places])
+
+
+def _cut(texts: list[str]) -> str:
+    """The first few, and how many more there are."""
+    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
+    return ", ".join(texts[:_SHOWN]) + more
