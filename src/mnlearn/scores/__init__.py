@@ -4,7 +4,10 @@ from mnlearn.scores._local import Decomposed, LocallyScored
 from mnlearn.scores._prior import BlanketPrior
 from mnlearn.scores.bjp import BJPScore
 from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, PairwiseEvidence
+from mnlearn.scores.glasso import CrossValidatedPrecision, EBICPrecision
 from mnlearn.scores.ib import IBScore
+from mnlearn.scores.lasso import EBICLasso, TheoryLasso
+from mnlearn.scores.lasso_resampled import CrossValidatedLasso, StableLasso
 from mnlearn.scores.logistic import L1Logistic
 from mnlearn.scores.mpl import MPL
 from mnlearn.scores.pic import PIC
@@ -14,11 +17,17 @@ __all__ = [
     "PIC",
     "BJPScore",
     "BlanketPrior",
+    "CrossValidatedLasso",
+    "CrossValidatedPrecision",
     "Decomposed",
+    "EBICLasso",
+    "EBICPrecision",
     "FullTableEvidence",
     "HybridEvidence",
     "IBScore",
     "L1Logistic",
     "LocallyScored",
     "PairwiseEvidence",
+    "StableLasso",
+    "TheoryLasso",
 ]

@@ -1,0 +1,167 @@
+"""Neighbourhoods by the lasso: four ways to choose the penalty, each beside scikit-learn on raw rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn.linear_model import LassoCV
+
+import reference_rivals
+from mnlearn.algorithms.l1lr import L1LR
+from mnlearn.data import Dataset, read
+from mnlearn.errors import InputError
+from mnlearn.graphs import path, random_graph
+from mnlearn.protocols import NeighborhoodJudge
+from mnlearn.scores import CrossValidatedLasso, EBICLasso, StableLasso, TheoryLasso
+from mnlearn.simulate.gaussian import sparse_gaussian
+from mnlearn.statistics import Moments, Rows
+
+JUDGES: dict[str, Callable[[Dataset], NeighborhoodJudge]] = {
+    "ebic": lambda data: EBICLasso(Moments(data)),
+    "l1mb": lambda data: EBICLasso(Moments(data), gamma=0.0),
+    "theory": lambda data: TheoryLasso(Moments(data)),
+    "cv": lambda data: CrossValidatedLasso(Rows(data), n_folds=4),
+    "stability": lambda data: StableLasso(Rows(data), n_pairs=10),
+}
+
+
+def table(values: NDArray[np.float64]) -> Dataset:
+    return read({f"v{k}": column for k, column in enumerate(values.T)})
+
+
+def sample(seed: int, n_rows: int = 120, n: int = 8, degree: float = 2.0) -> NDArray[np.float64]:
+    return sparse_gaussian(random_graph(n, degree, seed), seed + 1).sample(n_rows, seed + 2)
+
+
+def around(judge: NeighborhoodJudge, x: int) -> frozenset[int]:
+    return frozenset(judge.neighborhood(x, frozenset(range(judge.n_variables)) - {x}, frozenset()).support)
+
+
+@given(seed=st.integers(0, 2**31), gamma=st.sampled_from([0.0, 0.5]))
+@settings(max_examples=25, deadline=None)
+def test_the_best_set_of_the_path_is_the_slow_twins(seed: int, gamma: float) -> None:
+    values = sample(seed)
+    judge = EBICLasso(Moments(table(values)), gamma)
+    slow = reference_rivals.ebic_neighborhood(values, 0, gamma)
+    found = around(judge, 0)
+    criterion = reference_rivals.ebic(values, 0, found, gamma)
+    assert criterion <= reference_rivals.ebic(values, 0, slow, gamma) + 1e-6
+
+
+@given(seed=st.integers(0, 2**31))
+@settings(max_examples=25, deadline=None)
+def test_the_set_at_the_theorys_penalty_is_the_slow_twins(seed: int) -> None:
+    values = sample(seed)
+    judge = TheoryLasso(Moments(table(values)))
+    assert around(judge, 0) == reference_rivals.lasso_support(values, 0, judge.penalty)
+
+
+def test_the_support_is_what_leaving_out_costs() -> None:
+    values = sample(3)
+    found = EBICLasso(Moments(table(values))).neighborhood(1, frozenset(range(8)) - {1}, frozenset()).support
+    chosen = frozenset(found)
+    assert chosen
+    for y, worth in found.items():
+        cost = reference_rivals.ebic(values, 1, chosen - {y}, 0.5) - reference_rivals.ebic(values, 1, chosen, 0.5)
+        assert worth == pytest.approx(cost / 2)
+        assert worth > 0
+
+
+def test_the_penalty_by_cross_validation_is_near_scikit_learns() -> None:
+    values = sample(4, n_rows=400)
+    judge = CrossValidatedLasso(Rows(table(values)))
+    z = (values - values.mean(0)) / values.std(0)
+    theirs = LassoCV(cv=10, alphas=30, eps=0.05).fit(z[:, 1:], z[:, 0])
+    strong = {k + 1 for k, weight in enumerate(theirs.coef_) if abs(weight) > 0.05}
+    assert strong <= around(judge, 0)
+    errors = len(around(judge, 0) ^ frozenset(k + 1 for k, weight in enumerate(theirs.coef_) if weight))
+    assert errors <= 1  # the folds are others
+
+
+def test_paths_of_many_steps_are_followed_to_the_end() -> None:
+    rng = np.random.default_rng(5)
+    values = rng.standard_normal((400, 41))
+    values[:, 0] = values[:, 1:].sum(axis=1) + 0.1 * rng.standard_normal(400)  # 40 neighbours
+    assert around(EBICLasso(Moments(table(values))), 0) == frozenset(range(1, 41))
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_a_chain_is_found(name: str) -> None:
+    truth = path(8)
+    data = sparse_gaussian(truth, 1, weakest=0.5).dataset(600, 2)
+    found = L1LR().learn(JUDGES[name](data))
+    missed = set(truth.edges) - set(found.graph.edges)
+    assert not missed
+    assert len(found.graph.edges) <= (12 if name == "cv" else 8)  # what predicts best has false edges
+    assert found.support_scale == "log_odds"
+    assert found.cost["fitted"] >= 8
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_required_neighbours_are_in_and_others_out(name: str) -> None:
+    judge = JUDGES[name](table(sample(6)))
+    found = judge.neighborhood(0, frozenset({2, 3, 4}), frozenset({7})).support
+    assert 7 in found
+    assert set(found) <= {2, 3, 4, 7}
+    assert np.isfinite(list(found.values())).all()
+    only = judge.neighborhood(0, frozenset({7}), frozenset({7})).support
+    assert set(only) == {7}
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_neither_rows_nor_repeats_matter(name: str) -> None:
+    rng = np.random.default_rng(7)
+    values = np.repeat(sample(7, n_rows=60), rng.integers(1, 3, 60), axis=0)
+    whole = table(values)
+    first = L1LR(combine="or").learn(JUDGES[name](whole))
+    for other in (table(rng.permutation(values)), whole.compact()):
+        assert L1LR(combine="or").learn(JUDGES[name](other)).graph == first.graph
+
+
+@pytest.mark.parametrize("name", ["ebic", "l1mb", "theory"])
+def test_the_order_and_the_units_of_columns_do_not_matter(name: str) -> None:
+    rng = np.random.default_rng(8)
+    values = sample(8)
+    order = rng.permutation(8)
+    first = L1LR(combine="or").learn(JUDGES[name](table(values))).graph
+    moved = L1LR(combine="or").learn(JUDGES[name](table(values[:, order] * 10.0 ** rng.integers(-6, 6, 8) + 1.0)))
+    assert moved.graph.relabel(order.tolist()) == first
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_constant_copied_and_explained_columns_and_few_rows_give_a_usable_result(name: str) -> None:
+    rng = np.random.default_rng(9)
+    a, b, c = rng.standard_normal((3, 40))
+    odd = table(np.column_stack([a, a, np.full(40, 3.0), b, a + b, c, -c]))
+    found = L1LR(combine="or").learn(JUDGES[name](odd))
+    assert np.isfinite(list(found.support.values())).all()
+    assert (5, 6) in found.graph.edges
+    assert not found.graph.neighbors(2)
+    wide = sparse_gaussian(path(30), 1).dataset(16, 2)
+    found = L1LR().learn(JUDGES[name](wide))
+    assert np.isfinite(list(found.support.values())).all()
+    assert found.graph.n_edges < 60
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda rows: EBICLasso(rows.moments, gamma=-1), "gamma must be a number of at least 0; got -1"),
+        (lambda rows: TheoryLasso(rows.moments, alpha=1), "alpha must be between 0 and 1, both excluded; got 1"),
+        (lambda rows: CrossValidatedLasso(rows, n_folds=1), "n_folds must be a whole number, at least 2; got 1"),
+        (lambda rows: CrossValidatedLasso(rows, n_folds=90), "n_folds must leave at least 2 rows in each fold; got 90"),
+        (lambda rows: StableLasso(rows, threshold=0.5), "threshold must be above 0.5 and at most 1; got 0.5"),
+        (lambda rows: StableLasso(rows, false_neighbors=0), "false_neighbors must be a positive number; got 0"),
+        (lambda rows: StableLasso(rows, n_pairs=0), "n_pairs must be a whole number, at least 1; got 0"),
+        (lambda _: StableLasso(Rows(table(np.eye(4)))), "data must have at least 8 rows to be halved; got 4"),
+    ],
+)
+def test_bad_settings_are_refused(make: Callable[[Rows], Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make(Rows(table(sample(10))))
