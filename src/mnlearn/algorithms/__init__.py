@@ -1,6 +1,8 @@
 """Learners: one paper, one file. A learner holds settings only and meets a judge, never the data."""
 
+from mnlearn.algorithms.aracne import ARACNE
 from mnlearn.algorithms.exhaustive import Exhaustive
+from mnlearn.algorithms.glasso import GraphicalLasso
 from mnlearn.algorithms.gsimn import GSIMN
 from mnlearn.algorithms.gsimn_fch import GSIMNFCH
 from mnlearn.algorithms.gsmn import GSMN, GSMNStar
@@ -13,6 +15,7 @@ from mnlearn.algorithms.pc import PC
 from mnlearn.algorithms.separator import SeparatorEvidence
 
 __all__ = [
+    "ARACNE",
     "GSIMN",
     "GSIMNFCH",
     "GSMN",
@@ -22,6 +25,7 @@ __all__ = [
     "PC",
     "Exhaustive",
     "GSMNStar",
+    "GraphicalLasso",
     "HillClimb",
     "SeparatorEvidence",
     "TwoPhase",

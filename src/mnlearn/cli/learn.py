@@ -49,7 +49,7 @@ Method = Annotated[
         metavar="NAME",
         help="sep (the default), with a probability for every edge. By tests: gsmn, gsmn*, gsimn (the default where a "
         "test is named or variables are continuous), gsimn-fch, hhc-mn, pc. By a score: ib, bjp, mpl, pic, hillclimb, "
-        "exhaustive. By regressions: l1lr.",
+        "exhaustive. By regressions: l1lr; lasso, l1mb, glasso (continuous). By mutual information: aracne.",
     ),
 ]
 Score = Annotated[

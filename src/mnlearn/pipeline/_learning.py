@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -11,6 +12,9 @@ from mnlearn.output.learned import Learned
 from mnlearn.pipeline._reading import Reading
 from mnlearn.pipeline._recipe import Recipe, pairs_given
 from mnlearn.protocols import SILENT, Monitor
+from mnlearn.statistics.oddities import oddities
+
+_log = logging.getLogger("mnlearn.pipeline")
 
 
 def learn(
@@ -95,5 +99,8 @@ def learn(
         *(method, test, score, pairs_given(required), pairs_given(forbidden), settings),
         *(reading, columns, discretize, bins),
     )
-    learned = recipe.learn(recipe.read(data), n_jobs=n_jobs, monitor=monitor)
+    dataset = recipe.read(data)
+    for said in oddities(dataset):
+        _log.warning("%s", said)
+    learned = recipe.learn(dataset, n_jobs=n_jobs, monitor=monitor)
     return replace(learned, frame=kind_of_frame(data))

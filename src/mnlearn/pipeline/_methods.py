@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, Literal, NamedTuple, cast
 
+from mnlearn.algorithms.aracne import ARACNE
 from mnlearn.algorithms.exhaustive import Exhaustive
+from mnlearn.algorithms.glasso import GraphicalLasso
 from mnlearn.algorithms.gsimn import GSIMN
 from mnlearn.algorithms.gsimn_fch import GSIMNFCH
 from mnlearn.algorithms.gsmn import GSMN, GSMNStar
@@ -18,6 +20,15 @@ from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.algorithms.pc import PC
 from mnlearn.algorithms.separator import Effort, SeparatorEvidence
 from mnlearn.errors import InputError, unknown_name
+from mnlearn.pipeline._rivals import (
+    INFORMATION_SETTINGS,
+    LASSO_SETTINGS,
+    PRECISION_SETTINGS,
+    information_judge,
+    l1mb_judge,
+    lasso_judge,
+    precision_judge,
+)
 from mnlearn.pipeline._scores import SCORES
 from mnlearn.pipeline._tests import TestSettings
 from mnlearn.protocols import Learner
@@ -53,6 +64,30 @@ METHODS: Mapping[str, _NamedMethod] = {
         "own",
         make_judge=L1Logistic,
         judge_settings=("gamma", "n_penalties", "smallest", "patience"),
+    ),
+    "aracne": _NamedMethod(
+        "mutual information, the weakest side of each triangle cut",
+        ARACNE,
+        "own",
+        make_judge=information_judge,
+        judge_settings=INFORMATION_SETTINGS,
+    ),
+    "lasso": _NamedMethod(
+        "neighbourhoods by the lasso; continuous variables",
+        L1LR,
+        "own",
+        make_judge=lasso_judge,
+        judge_settings=LASSO_SETTINGS,
+    ),
+    "l1mb": _NamedMethod(
+        "blankets along the lasso's path by the BIC; continuous variables", L1LR, "own", make_judge=l1mb_judge
+    ),
+    "glasso": _NamedMethod(
+        "the graphical lasso; continuous variables",
+        GraphicalLasso,
+        "own",
+        make_judge=precision_judge,
+        judge_settings=PRECISION_SETTINGS,
     ),
     "hillclimb": _NamedMethod("steepest ascent by any score", HillClimb, "score", "bjp", any_score=True),
     "exhaustive": _NamedMethod("the best of all graphs; up to 7 variables", Exhaustive, "score", "bjp", any_score=True),

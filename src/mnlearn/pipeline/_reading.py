@@ -24,18 +24,7 @@ class Reading(TypedDict):
     delimiter: str | None
 
 
-AS_IT_COMES: Reading = {
-    "types": None,
-    "levels": None,
-    "missing": "error",
-    "missing_values": (),
-    "repeats": None,
-    "delimiter": None,
-}
-"""What is taken where nothing is said."""
-
-
-def load_data(
+def load(
     data: object,
     columns: Sequence[str] | None,
     reading: Reading,

@@ -1,0 +1,34 @@
+"""What is said of columns that no method can make sense of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mnlearn.data import read
+from mnlearn.statistics.oddities import oddities
+
+A, B, C = np.random.default_rng(1).standard_normal((3, 50))
+
+
+def test_sound_and_categorical_data_are_passed_over() -> None:
+    assert oddities(read({"a": A, "b": B})) == ()
+    assert oddities(read({"a": ["x"] * 5, "b": ["x", "y", "x", "x", "y"]})) == ()
+
+
+def test_constants_copies_and_sums_are_named() -> None:
+    said = oddities(read({"a": A, "flat": np.full(50, 0.5), "b": B, "twin": A, "sum": A + B}))
+    assert said[:2] == ("constant, so without an edge: 'flat'", "copies, which no method can tell apart: 'twin' of 'a'")
+    assert said[2].startswith("explained by other columns without rest: ")
+    assert len(said) == 3
+
+
+def test_fewer_rows_than_variables_are_said() -> None:
+    wide = read({f"v{k}": column for k, column in enumerate(np.random.default_rng(2).standard_normal((9, 5)))})
+    assert oddities(wide) == (
+        "5 rows for 9 varying variables: no more than 3 can be neighbours of one, and weak edges cannot be seen",
+    )
+
+
+def test_long_lists_are_cut() -> None:
+    said = oddities(read({"a": A, "b": B} | {f"c{k}": np.full(50, k + 0.5) for k in range(9)}))
+    assert said == ("constant, so without an edge: 'c0', 'c1', 'c2', 'c3', 'c4', 'c5' and 3 more",)
