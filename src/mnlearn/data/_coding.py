@@ -6,14 +6,14 @@ from collections.abc import Callable, Hashable, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
 from numbers import Real
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data._checks import MAX_STATES
-from mnlearn.data._raw import RawColumn
-from mnlearn.data._request import Markers, Wish
+from mnlearn.data._raw import Chunks, RawColumn
+from mnlearn.data._request import Wish
 from mnlearn.errors import DataError
 
 BATCH_ROWS = 1 << 16
@@ -24,17 +24,41 @@ class Column(Protocol):
     """Takes a column in, one Arrow array after another."""
 
     def add(self, array: object) -> None: ...
-    def finish(self) -> RawColumn: ...
+    def settle(self) -> Settled: ...
+
+
+class Settled(NamedTuple):
+    """A column whose every value was seen: its values in chunks, and what they turned out to mean.
+
+    With a table the chunks are positions in it, and it holds 0 for missing and k + 1 for the k-th level; without one
+    they are numbers, NaN where missing.
+    """
+
+    name: str
+    chunks: Chunks
+    table: NDArray[np.generic] | None = None
+    levels: tuple[Hashable, ...] | None = None
+    declared: bool = False
+    doubts: tuple[str, ...] = ()
+
+    def whole(self) -> RawColumn:
+        """The column in one piece; the chunks are given up on the way."""
+        if self.table is None:
+            values = np.concatenate(list(self.chunks)) if len(self.chunks) else np.empty(0)
+            self.chunks.clear()
+        else:
+            values = _decoded(self.chunks, self.table)
+        return RawColumn(self.name, values, self.levels, self.declared, self.doubts)
 
 
 class Codes:
     """The labels in order of first sight, and the codes of the rows so far: 0 is missing, k the k-th label."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, wish: Wish) -> None:
+        self.name = wish.name
         self.n_rows = 0
         self.index: dict[Hashable, int] = {}
-        self._chunks: list[NDArray[np.unsignedinteger]] = []
+        self.chunks = wish.new_chunks()
 
     def code(self, label: Hashable) -> int:
         """The code of a label, new or known."""
@@ -49,28 +73,18 @@ class Codes:
         """Append rows given as positions in `lookup`, which holds codes."""
         narrow = max(lookup, default=0) <= 255
         table = np.array(lookup or [0], dtype=np.uint8 if narrow else np.uint16)
-        self._chunks.append(table[rows])
+        self.chunks.append(table[rows])
         self.n_rows += len(rows)
-
-    def decode(self, table: NDArray[np.generic]) -> NDArray[np.generic]:
-        """Every row so far through a table from codes to something else; the codes are given up on the way."""
-        values = np.empty(self.n_rows, dtype=table.dtype)
-        end = self.n_rows
-        while self._chunks:
-            chunk = self._chunks.pop()
-            np.take(table, chunk, out=values[end - len(chunk) : end], mode="clip")
-            end -= len(chunk)
-        return values
 
 
 class Numbers:
     """A continuous column: float64, NaN where missing."""
 
-    def __init__(self, name: str, markers: Markers) -> None:
-        self.name = name
+    def __init__(self, wish: Wish) -> None:
+        self.name = wish.name
         self.n_rows = 0
-        self._markers = np.array(sorted(markers.numbers), dtype=np.float64)
-        self._chunks: list[NDArray[np.float64]] = []
+        self._markers = np.array(sorted(wish.markers.numbers), dtype=np.float64)
+        self._chunks = wish.new_chunks()
 
     def extend(self, values: NDArray[np.float64]) -> None:
         """Append values; the named markers among them become missing."""
@@ -79,17 +93,15 @@ class Numbers:
         self._chunks.append(values)
         self.n_rows += len(values)
 
-    def finish(self, doubts: Sequence[str] = ()) -> RawColumn:
-        """The whole column."""
-        values = np.concatenate(self._chunks) if self._chunks else np.empty(0)
-        self._chunks.clear()
-        return RawColumn(self.name, values, None, doubts=tuple(doubts))
+    def settle(self, doubts: Sequence[str] = ()) -> Settled:
+        """The column as it is."""
+        return Settled(self.name, self._chunks, doubts=tuple(doubts))
 
 
 def coded(
     codes: Codes, labels: Sequence[Hashable | None], wish: Wish, *, categories: bool = False, doubts: Sequence[str] = ()
-) -> RawColumn:
-    """Put a categorical column in its final codes.
+) -> Settled:
+    """Say what the codes of a categorical column mean.
 
     `labels[k - 1]` is what code k stands for, None when missing. Declared levels keep their order, and so do the
     `categories` that came with the data; all others are sorted.
@@ -102,8 +114,21 @@ def coded(
         levels = tuple(seen) if categories else tuple(sorted(seen, key=order_key))
     place = {label: k for k, label in enumerate(levels, start=1)}
     table = [0] + [0 if label is None else place[label] for label in labels]
-    values = codes.decode(np.array(table, dtype=np.uint8 if len(levels) <= 255 else np.uint16))
-    return RawColumn(codes.name, values, levels, categories or wish.levels is not None, tuple(doubts))
+    meaning = np.array(table, dtype=np.uint8 if len(levels) <= 255 else np.uint16)
+    return Settled(
+        codes.name, codes.chunks, meaning, levels, declared=categories or wish.levels is not None, doubts=tuple(doubts)
+    )
+
+
+def _decoded(chunks: Chunks, table: NDArray[np.generic]) -> NDArray[np.generic]:
+    """All chunks through a table; each is given up on the way."""
+    end = sum(map(len, chunks))
+    values = np.empty(end, dtype=table.dtype)
+    while len(chunks):
+        chunk = chunks.pop()
+        np.take(table, chunk, out=values[end - len(chunk) : end], mode="clip")
+        end -= len(chunk)
+    return values
 
 
 def order_key(label: Hashable) -> tuple[object, ...]:  # noqa: PLR0911 - one line per type

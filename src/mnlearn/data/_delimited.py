@@ -7,7 +7,7 @@ Imported on first use: it needs pyarrow.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
@@ -36,22 +36,19 @@ class Header(NamedTuple):
     length: int
 
 
-class _RowTooLong(Exception):  # noqa: N818 - never leaves this file
+class RowTooLong(Exception):  # noqa: N818 - never leaves the readers
     """A row did not fit in a block."""
 
 
 def load(file: DataFile, request: Request) -> RawTable:
     """Read the columns that are asked for."""
-    try:
-        header = _read_header(file)
-    except BROKEN as error:
-        raise diagnose(file, None, error) from error
+    header = read_header(file)
     plan = request.plan(header.names)
-    block = max(BLOCK_BYTES, HEADERS_PER_BLOCK * header.length)
+    block = first_block(header)
     while True:
         try:
             return _stream(file, header, plan, block)
-        except _RowTooLong as error:
+        except RowTooLong as error:
             if block >= LONGEST_ROW:
                 raise diagnose(file, header.names, error) from error
             block *= 8
@@ -60,6 +57,12 @@ def load(file: DataFile, request: Request) -> RawTable:
 def _stream(file: DataFile, header: Header, plan: Plan, block: int) -> RawTable:
     """Read the file once, in blocks of so many bytes."""
     columns = {str(place.position): TextColumn(place.wish) for place in plan.places}
+    n_rows = fill(columns, file, header, block)
+    return plan.table([column.settle().whole() for column in columns.values()], n_rows, str(file.path))
+
+
+def fill(columns: Mapping[str, TextColumn], file: DataFile, header: Header, block: int) -> int:
+    """Read the file into collectors, each called by the position of its column; how many rows there were."""
     last = str(len(header.names) - 1)
     mixtures = Mixtures()
     n_rows, suspect = 0, False
@@ -77,11 +80,11 @@ def _stream(file: DataFile, header: Header, plan: Plan, block: int) -> RawTable:
         raise
     except BROKEN as error:
         if "straddl" in str(error) or "block size" in str(error):
-            raise _RowTooLong(f"a row takes more than {block >> 20} MB") from error
+            raise RowTooLong(f"a row takes more than {block >> 20} MB") from error
         raise diagnose(file, header.names, error) from error
     if suspect:
         check_closed(file)
-    return plan.table([column.finish() for column in columns.values()], n_rows, str(file.path))
+    return n_rows
 
 
 @contextmanager
@@ -98,8 +101,20 @@ def _open_reader(file: DataFile, header: Header, keys: list[str], block: int) ->
         yield reader
 
 
-def _read_header(file: DataFile) -> Header:
+def first_block(header: Header) -> int:
+    """How many bytes to read at a time."""
+    return max(BLOCK_BYTES, HEADERS_PER_BLOCK * header.length)
+
+
+def read_header(file: DataFile) -> Header:
     """Read the first record, and make sure that another one follows."""
+    try:
+        return _read_header(file)
+    except BROKEN as error:
+        raise diagnose(file, None, error) from error
+
+
+def _read_header(file: DataFile) -> Header:
     with open_text(file) as text:
         reader = csv.reader(text, delimiter=str(file.delimiter))
         names = [name.strip() for name in next(filter(None, reader), [])]

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from narwhals.dependencies import is_into_series, is_pandas_dataframe, is_pandas_series
 
-from mnlearn.data._coding import Mixtures
+from mnlearn.data._coding import Column, Mixtures
 from mnlearn.data._objects import object_column
 from mnlearn.data._raw import RawColumn, RawTable
 from mnlearn.data._request import Place, Plan, Request, Wish
@@ -76,15 +76,26 @@ def _load_stream(source: Any, request: Request) -> RawTable:
 
 def collect(plan: Plan, schema: Any, batches: Iterable[Any], source: str) -> RawTable:
     """Read batches of typed columns, each column into its own collector."""
+    columns = collectors(plan, schema)
+    n_rows = fill(columns, batches)
+    return plan.table([column.settle().whole() for _, column in columns], n_rows, source)
+
+
+def collectors(plan: Plan, schema: Any) -> list[tuple[str, Column]]:
+    """An empty collector for each column to read, with the name that the column has in a batch."""
     names = schema.names  # a new list of all names each time it is asked for, as is every search for a column by name
-    columns = [(names[k], column_for(wish, schema.field(k).type)) for k, wish in plan.places]
+    return [(names[k], column_for(wish, schema.field(k).type)) for k, wish in plan.places]
+
+
+def fill(columns: Sequence[tuple[str, Column]], batches: Iterable[Any]) -> int:
+    """Read batches into collectors; how many rows there were."""
     n_rows = 0
     for batch in batches:
         n_rows += batch.num_rows
         where = {name: position for position, name in enumerate(batch.schema.names)}
         for name, column in columns:
             add_slices(column, batch.column(where[name]))
-    return plan.table([column.finish() for _, column in columns], n_rows, source)
+    return n_rows
 
 
 def _load_array(array: np.ndarray[Any, np.dtype[Any]], request: Request) -> RawTable:

@@ -73,10 +73,10 @@ def _each(wish: Wish, values: Sequence[object]) -> RawColumn:
     _refuse_mixture(wish, kinds)
     if wish.type == "continuous" or (wish.is_open and _DECIMAL in kinds):
         return _numbers(wish, labels, kinds, doubts)
-    codes = Codes(wish.name)
+    codes = Codes(wish)
     rows = np.array([0 if label is None else codes.code(label) for label in labels], dtype=np.uint16)
     codes.extend(range(len(codes.index) + 1), rows)
-    return coded(codes, list(codes.index), wish, doubts=doubts)
+    return coded(codes, list(codes.index), wish, doubts=doubts).whole()
 
 
 def _label(wish: Wish, value: object, row: int) -> Hashable:
@@ -126,6 +126,6 @@ def _numbers(
     for kind, (label, row) in kinds.items():
         if kind not in (_WHOLE, _DECIMAL):
             raise not_a_number(wish, label, row)
-    numbers = Numbers(wish.name, wish.markers)
+    numbers = Numbers(wish)
     numbers.extend(np.array([np.nan if label is None else float(label) for label in labels]))  # type: ignore[arg-type]
-    return numbers.finish(doubts)
+    return numbers.settle(doubts).whole()

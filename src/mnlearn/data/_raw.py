@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+class Chunks(Protocol):
+    """Where a column keeps its values while it is read: a list, or a file for what does not fit into memory."""
+
+    def append(self, chunk: NDArray[Any], /) -> None: ...
+    def pop(self) -> NDArray[Any]: ...
+    def clear(self) -> None: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[NDArray[Any]]: ...
 
 
 @dataclass

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal, NamedTuple, TypeAlias, cast, get_args
 
 from mnlearn.data._checks import MAX_STATES, check_names
-from mnlearn.data._raw import RawColumn, RawTable
+from mnlearn.data._raw import Chunks, RawColumn, RawTable
 from mnlearn.errors import DataError, InputError, unknown_name
 
 VariableType: TypeAlias = Literal["categorical", "continuous"]
@@ -60,6 +60,7 @@ class Wish:
     markers: Markers = field(default_factory=Markers)
     declared: frozenset[Hashable] = frozenset()
     is_repeats: bool = False
+    new_chunks: Callable[[], Chunks] = list  # where the values are kept while they are read
 
     @property
     def is_open(self) -> bool:
@@ -115,6 +116,7 @@ class Request:
     missing_values: Iterable[Hashable] = ()
     repeats: str | None = None
     delimiter: str | None = None
+    new_chunks: Callable[[], Chunks] = list
 
     def __post_init__(self) -> None:
         """Refuse what no data could make right."""
@@ -143,7 +145,17 @@ class Request:
         types = {str(name): kind for name, kind in (self.types or {}).items()}
         levels = {str(name): tuple(labels) for name, labels in (self.levels or {}).items()}
         variables = [
-            Place(where[name], Wish(name, types.get(name), levels.get(name), markers, frozenset(levels.get(name, ()))))
+            Place(
+                where[name],
+                Wish(
+                    name,
+                    types.get(name),
+                    levels.get(name),
+                    markers,
+                    frozenset(levels.get(name, ())),
+                    new_chunks=self.new_chunks,
+                ),
+            )
             for name in chosen
             if name != self.repeats
         ]
@@ -155,7 +167,8 @@ class Request:
             )
         if self.repeats is None:
             return Plan(variables, None)
-        return Plan(variables, Place(where[self.repeats], Wish(self.repeats, "continuous", is_repeats=True)))
+        weights = Wish(self.repeats, "continuous", is_repeats=True, new_chunks=self.new_chunks)
+        return Plan(variables, Place(where[self.repeats], weights))
 
 
 def _check_delimiter(mark: object) -> None:

@@ -19,8 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from mnlearn.data._buffers import flat, floats
-from mnlearn.data._coding import Codes, Numbers, coded, mixed, not_a_number
-from mnlearn.data._raw import RawColumn
+from mnlearn.data._coding import Codes, Numbers, Settled, coded, mixed, not_a_number
 from mnlearn.data._request import DOUBTFUL, NOT_A_NUMBER, Wish
 from mnlearn.errors import DataError
 
@@ -72,11 +71,11 @@ class TextColumn:
 
     def __init__(self, wish: Wish) -> None:
         self._wish = wish
-        self._codes = Codes(wish.name)
+        self._codes = Codes(wish)
         self._known: dict[str | None, int] = {None: 0}
         self._kinds: dict[Kind, tuple[str, int]] = {}  # the first cell of each kind, and its data row
         self._doubts: dict[str, None] = {}
-        self._numbers = Numbers(wish.name, wish.markers) if wish.type == "continuous" else None
+        self._numbers = Numbers(wish) if wish.type == "continuous" else None
 
     def add(self, array: Any) -> None:
         """Take the next cells in."""
@@ -93,8 +92,8 @@ class TextColumn:
                 return
         self._codes.extend([self._known[text] for text in texts], rows)
 
-    def finish(self) -> RawColumn:
-        """Settle the type and put the codes in order."""
+    def settle(self) -> Settled:
+        """Settle the type and say what the codes mean."""
         if (
             self._numbers is None
             and self._wish.is_open
@@ -103,7 +102,7 @@ class TextColumn:
         ):
             self._numbers = self._as_numbers()
         if self._numbers is not None:
-            return self._numbers.finish(tuple(self._doubts))
+            return self._numbers.settle(tuple(self._doubts))
         if self._wish.levels is not None:
             labels = [self._declared(cell) for cell in self._codes.index]
         else:
@@ -155,9 +154,11 @@ class TextColumn:
 
     def _as_numbers(self) -> Numbers:
         """The cells so far as a continuous column."""
-        numbers = Numbers(self._wish.name, self._wish.markers)
-        table = [np.nan] + [self._number(str(cell)) for cell in self._codes.index]
-        numbers.extend(self._codes.decode(np.array(table)).astype(np.float64, copy=False))
+        numbers = Numbers(self._wish)
+        table = np.array([np.nan] + [self._number(str(cell)) for cell in self._codes.index])
+        for chunk in self._codes.chunks:
+            numbers.extend(table[chunk])
+        self._codes.chunks.clear()
         return numbers
 
     def _parsed(self, array: Any, numbers: Numbers) -> NDArray[np.float64]:

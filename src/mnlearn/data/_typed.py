@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data._buffers import flat, floats
 from mnlearn.data._checks import MAX_STATES
-from mnlearn.data._coding import BATCH_ROWS, Codes, Column, Numbers, coded, too_many
+from mnlearn.data._coding import BATCH_ROWS, Codes, Column, Numbers, Settled, coded, too_many
 from mnlearn.data._raw import RawColumn
 from mnlearn.data._request import Wish
 from mnlearn.data._text import TextColumn
@@ -53,7 +53,7 @@ def whole_column(wish: Wish, array: Any) -> RawColumn:
     column = column_for(wish, array.type)
     for chunk in array.chunks if isinstance(array, pa.ChunkedArray) else (array,):
         add_slices(column, chunk)
-    return column.finish()
+    return column.settle().whole()
 
 
 def add_slices(column: Column, array: Any) -> None:
@@ -66,16 +66,16 @@ class NumberColumn:
     """A continuous column."""
 
     def __init__(self, wish: Wish) -> None:
-        self._numbers = Numbers(wish.name, wish.markers)
+        self._numbers = Numbers(wish)
 
     def add(self, array: Any) -> None:
         """Take the next numbers in; null becomes NaN."""
         numbers = pc.cast(_plain(array), pa.float64(), safe=False)
         self._numbers.extend(floats(numbers))
 
-    def finish(self) -> RawColumn:
-        """The whole column."""
-        return self._numbers.finish()
+    def settle(self) -> Settled:
+        """The column as it is."""
+        return self._numbers.settle()
 
 
 class ValueColumn:
@@ -83,7 +83,7 @@ class ValueColumn:
 
     def __init__(self, wish: Wish, *, categories: bool = False) -> None:
         self._wish = wish
-        self._codes = Codes(wish.name)
+        self._codes = Codes(wish)
         self._categories = categories and wish.levels is None
         self._doubts: dict[str, None] = {}
 
@@ -106,8 +106,8 @@ class ValueColumn:
         """Take in rows given as positions among labels; the position after the last label is missing."""
         self._codes.extend([*(self._code(label) for label in labels), 0], rows)
 
-    def finish(self) -> RawColumn:
-        """Put the codes in order."""
+    def settle(self) -> Settled:
+        """Put the levels in order."""
         labels = list(self._codes.index)
         return coded(self._codes, labels, self._wish, categories=self._categories, doubts=tuple(self._doubts))
 
@@ -133,7 +133,7 @@ def categories_column(wish: Wish, categories: Sequence[Hashable], rows: NDArray[
         categories = [label if used[k] else None for k, label in enumerate(categories)]
     column = ValueColumn(wish, categories=True)
     column.add_coded(categories, places)
-    return column.finish()
+    return column.settle().whole()
 
 
 def _plain(array: Any) -> Any:
