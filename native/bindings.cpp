@@ -6,6 +6,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <limits>
+
 #include "bindings_args.hpp"
 #include "evidence_batch.hpp"
 #include "gibbs.hpp"
@@ -37,11 +39,14 @@ template <class Array, class T> Array give(std::unique_ptr<T[]> values, std::ini
 struct PyStore {
     std::vector<AnyVector> columns;
     std::optional<Vector<std::int64_t>> repeats;
+    std::optional<Vector<std::uint64_t>> planes;
     std::unique_ptr<Store> store;
 };
 
 void make_store(PyStore* self, std::vector<AnyVector> columns, const std::vector<std::uint32_t>& cards,
-                std::optional<Vector<std::int64_t>> repeats, std::size_t n_records, const std::string& level) {
+                std::optional<Vector<std::int64_t>> repeats, std::size_t n_records, const std::string& level,
+                std::optional<Vector<std::uint64_t>> planes, const std::vector<std::uint32_t>& first_planes,
+                const std::vector<std::uint32_t>& plane_totals, std::size_t max_bytes) {
     if (columns.size() != cards.size()) throw std::invalid_argument("columns and cards must have the same length.");
     std::vector<Column> views;
     for (std::size_t v = 0; v < columns.size(); ++v) {
@@ -58,12 +63,14 @@ void make_store(PyStore* self, std::vector<AnyVector> columns, const std::vector
         views.push_back(column);
     }
     const std::int64_t* weights = repeats ? repeats->data() : nullptr;
+    GivenPlanes given;
+    if (planes) given = {span_of(*planes), first_planes, plane_totals};
     std::unique_ptr<Store> store;
     {
         nb::gil_scoped_release unlocked;
-        store = std::make_unique<Store>(std::move(views), n_records, weights, choose_level(level));
+        store = std::make_unique<Store>(std::move(views), n_records, weights, choose_level(level), given, max_bytes);
     }
-    new (self) PyStore{std::move(columns), std::move(repeats), std::move(store)};
+    new (self) PyStore{std::move(columns), std::move(repeats), std::move(planes), std::move(store)};
 }
 
 nb::object py_reduce(const PyStore& data, const std::string& kernel, std::vector<double> settings, nb::object x,
@@ -247,7 +254,9 @@ NB_MODULE(_core, m) {
     using namespace nb::literals;
     m.doc() = "The native core: counting and scoring contingency tables. Use mnlearn.statistics.Counts.";
     nb::class_<PyStore>(m, "Store", "Coded columns and what is built from them; borrows the arrays it is given.")
-        .def("__init__", &make_store, "columns"_a, "cards"_a, "repeats"_a.none(), "n_records"_a, "level"_a = "")
+        .def("__init__", &make_store, "columns"_a, "cards"_a, "repeats"_a.none(), "n_records"_a, "level"_a = "",
+             "planes"_a.none() = nb::none(), "first_planes"_a = std::vector<std::uint32_t>(),
+             "plane_totals"_a = std::vector<std::uint32_t>(), "max_bytes"_a = std::numeric_limits<std::size_t>::max())
         .def_prop_ro("n_rows", [](const PyStore& s) { return s.store->n_rows(); })
         .def_prop_ro("level", [](const PyStore& s) { return std::string(s.store->level().name); })
         .def_prop_ro("extra_bytes", [](const PyStore& s) { return s.store->extra_bytes(); });

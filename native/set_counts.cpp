@@ -15,7 +15,7 @@ SetSizes bitsets_of_states(const Store& store, std::int32_t x, std::uint64_t* se
     std::int64_t left = store.n_rows();
     for (std::uint32_t a = 0; a + 1 < result.card_x; ++a) {
         const std::size_t plane = store.first_plane(x) + a;
-        const std::uint64_t* source = planes.bits.get() + (plane / kLanes) * planes.words * kLanes + plane % kLanes;
+        const std::uint64_t* source = planes.bits + (plane / kLanes) * planes.words * kLanes + plane % kLanes;
         for (std::size_t word = 0; word < planes.words; ++word) sets[a * planes.words + word] = source[word * kLanes];
         result.sizes.push_back(planes.totals[plane]);
         left -= planes.totals[plane];
@@ -48,7 +48,7 @@ void split_sets(const Store& store, std::int32_t variable, std::size_t n_sets, A
     std::vector<std::uint64_t> state(words);
     for (std::size_t a = 0; a + 1 < card; ++a) {
         const std::size_t plane = store.first_plane(variable) + a;
-        const std::uint64_t* bits = planes.bits.get() + (plane / kLanes) * words * kLanes + plane % kLanes;
+        const std::uint64_t* bits = planes.bits + (plane / kLanes) * words * kLanes + plane % kLanes;
         for (std::size_t w = 0; w < words; ++w) state[w] = bits[w * kLanes];
         for (std::size_t s = 0; s < n_sets; ++s) {
             std::uint64_t* whole = sets.get() + s * words;  // loses its parts one by one; the rest is the last state
@@ -180,7 +180,7 @@ std::vector<std::uint32_t> column_totals(const Store& store, const PlaneColumns&
 void count_by_planes(const Store& store, const std::uint64_t* sets, std::size_t n_sets, const PlaneColumns& columns,
                      std::vector<std::uint32_t>& counts) {
     counts.resize(n_sets * columns.width());
-    store.level().count_planes({sets, n_sets, store.planes().words, store.planes().bits.get(), columns.groups.data(),
+    store.level().count_planes({sets, n_sets, store.planes().words, store.planes().bits, columns.groups.data(),
                                 columns.groups.size(), counts.data()});
 }
 

@@ -27,26 +27,36 @@ std::int64_t total_rows(std::size_t n_records, const std::int64_t* repeats) {
     return total;
 }
 
+template <class Code> std::uint32_t largest(const Code* codes, std::size_t n_records) {
+    Code most = 0;
+    for (std::size_t row = 0; row < n_records; ++row) most = std::max(most, codes[row]);
+    return most;
+}
+
 void check_codes(const Column& column, std::size_t n_records) {
-    for (std::size_t row = 0; row < n_records; ++row)
-        if (column[row] >= column.card)
-            throw std::invalid_argument("codes must lie below the number of states of their variable.");
+    if (!n_records) return;
+    const std::uint32_t most = column.narrow ? largest(column.narrow, n_records) : largest(column.wide, n_records);
+    if (most >= column.card)
+        throw std::invalid_argument("codes must lie below the number of states of their variable.");
 }
 
 }  // namespace
 
-Store::Store(std::vector<Column> columns, std::size_t n_records, const std::int64_t* repeats, const Level& level)
+Store::Store(std::vector<Column> columns, std::size_t n_records, const std::int64_t* repeats, const Level& level,
+             const GivenPlanes& given, std::size_t max_bytes)
     : columns_(std::move(columns)),
       n_records_(n_records),
       repeats_(repeats),
       n_rows_(total_rows(n_records, repeats)),
       level_(&level),
+      max_bytes_(max_bytes),
       log_tables_(n_rows_) {
     if (n_records >= std::size_t{1} << 30)
         throw std::invalid_argument(
             "Counts holds fewer than 2^30 stored rows; got more. Split the data and add up the tables.");
     for (const Column& column : columns_) check_codes(column, n_records);
     number_planes();
+    take_planes(given);
 }
 
 bool Store::has_planes(std::size_t variable) const {
@@ -67,8 +77,21 @@ void Store::number_planes() {
     }
 }
 
+// Rows of a plane, and how the planes are numbered, must be ours: then the bits lie where ours would.
+void Store::take_planes(const GivenPlanes& given) {
+    Planes& p = planes_;
+    const std::size_t words = (p.n_planes + kLanes - 1) / kLanes * kLanes * p.words;
+    const bool aligned = reinterpret_cast<std::uintptr_t>(given.bits.data()) % 64 == 0;
+    if (given.bits.empty() || given.bits.size() != words || given.totals.size() != p.n_planes || !aligned) return;
+    if (!std::equal(given.first.begin(), given.first.end(), p.first.begin(), p.first.end())) return;
+    p.bits = given.bits.data();
+    p.totals.assign(given.totals.begin(), given.totals.end());
+}
+
 const Planes& Store::planes() const {
-    std::call_once(planes_once_, [this] { build_planes(); });
+    std::call_once(planes_once_, [this] {
+        if (!planes_.bits) build_planes();
+    });
     return planes_;
 }
 
@@ -81,11 +104,13 @@ bool Store::row_bits_fit() const {
     const std::size_t with_planes =
         n_variables() - static_cast<std::size_t>(std::count(planes_.first.begin(), planes_.first.end(), kNoPlane));
     const std::size_t blocks = (planes_.n_planes + kBlockColumns - 1) / kBlockColumns;
-    return 8 * kRowWords * blocks + planes_.n_planes / 8 <= 2 * with_planes;  // bytes a row, beside one for each code
+    const std::size_t row_bytes = 8 * kRowWords * blocks;
+    if (row_bytes * n_records_ > max_bytes_ / 2) return false;
+    return row_bytes + planes_.n_planes / 8 <= 2 * with_planes;  // bytes a row, beside one for each code
 }
 
 std::size_t Store::extra_bytes() const {
-    const std::size_t groups = planes_.bits ? (planes_.n_planes + kLanes - 1) / kLanes : 0;
+    const std::size_t groups = planes_.own ? (planes_.n_planes + kLanes - 1) / kLanes : 0;
     std::size_t cached = 0;
     const std::lock_guard lock(caches_guard_);
     for (const auto& cache : caches_) cached += cache->bytes();
@@ -93,7 +118,9 @@ std::size_t Store::extra_bytes() const {
 }
 
 // A quarter of a byte a value, and a megabyte in any case.
-std::size_t Store::cache_bytes() const { return std::max(std::size_t{1} << 20, n_records_ * n_variables() / 4); }
+std::size_t Store::cache_bytes() const {
+    return std::max(std::size_t{1} << 20, std::min(n_records_ * n_variables() / 4, max_bytes_ / 8));
+}
 
 std::unique_ptr<StrataCache> Store::take_cache() const {
     const std::lock_guard lock(caches_guard_);
@@ -110,7 +137,7 @@ void Store::give_back(std::unique_ptr<StrataCache> cache) const {
 
 void Store::build_planes() const {
     Planes& p = planes_;
-    p.bits = aligned_words((p.n_planes + kLanes - 1) / kLanes * kLanes * p.words);
+    p.own = aligned_words((p.n_planes + kLanes - 1) / kLanes * kLanes * p.words);
     p.totals.assign(p.n_planes, 0);
     for (std::size_t v = 0; v < n_variables(); ++v) {
         if (!has_planes(v)) continue;
@@ -121,11 +148,12 @@ void Store::build_planes() const {
             for (std::size_t row = begin; row < end; ++row) states[column[row]] |= std::uint64_t{1} << (row - begin);
             for (std::uint32_t state = 0; state + 1 < column.card; ++state) {
                 const std::size_t plane = p.first[v] + state;
-                p.bits[((plane / kLanes) * p.words + word) * kLanes + plane % kLanes] = states[state];
+                p.own[((plane / kLanes) * p.words + word) * kLanes + plane % kLanes] = states[state];
                 p.totals[plane] += static_cast<std::uint32_t>(std::popcount(states[state]));
             }
         }
     }
+    p.bits = p.own.get();
 }
 
 void Store::build_row_bits() const {

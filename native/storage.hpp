@@ -36,11 +36,12 @@ using AlignedWords = std::unique_ptr<std::uint64_t[], AlignedDelete>;
 AlignedWords aligned_words(std::size_t count);  // zeroed, at a multiple of 64 bytes
 
 struct Planes {
-    std::size_t words = 0;              // per plane
-    std::size_t n_planes = 0;           // numbered so that no variable crosses a multiple of 512
-    AlignedWords bits;                  // interleaved: see kernels/planes.hpp
-    std::vector<std::uint32_t> first;   // per variable: its first plane, or kNoPlane; states 0..card-2 follow
-    std::vector<std::uint32_t> totals;  // per plane: its number of rows
+    std::size_t words = 0;                // per plane
+    std::size_t n_planes = 0;             // numbered so that no variable crosses a multiple of 512
+    const std::uint64_t* bits = nullptr;  // interleaved: see kernels/planes.hpp
+    AlignedWords own;                     // what `bits` points to, unless the caller brought them
+    std::vector<std::uint32_t> first;     // per variable: its first plane, or kNoPlane; states 0..card-2 follow
+    std::vector<std::uint32_t> totals;    // per plane: its number of rows
 };
 
 // The same bits row by row, in blocks of 512 planes: see kernels/vertical.hpp.
@@ -50,13 +51,21 @@ struct RowBits {
     AlignedWords bits;
 };
 
+// Planes that somebody made before, as a packed file has them; used if they are numbered as ours would be.
+struct GivenPlanes {
+    std::span<const std::uint64_t> bits;
+    std::span<const std::uint32_t> first;
+    std::span<const std::uint32_t> totals;
+};
+
 // Ways of counting a scan. `any` is the cheapest by the cost model; the others are for tests and for fitting it, and
 // are taken where they are possible. Split: sets made from planes alone; otherwise the strata are numbered first.
 enum class Way { any, tree, split_planes, split_columns, planes, columns, keys, lanes, alone };
 
 class Store {
 public:
-    Store(std::vector<Column> columns, std::size_t n_records, const std::int64_t* repeats, const Level& level);
+    Store(std::vector<Column> columns, std::size_t n_records, const std::int64_t* repeats, const Level& level,
+          const GivenPlanes& given = {}, std::size_t max_bytes = std::numeric_limits<std::size_t>::max());
 
     std::size_t n_variables() const { return columns_.size(); }
     std::size_t n_records() const { return n_records_; }  // stored rows
@@ -81,6 +90,7 @@ public:
 
 private:
     void number_planes();
+    void take_planes(const GivenPlanes& given);
     void build_planes() const;
     void build_row_bits() const;
 
@@ -89,6 +99,7 @@ private:
     const std::int64_t* repeats_;
     std::int64_t n_rows_;
     const Level* level_;
+    std::size_t max_bytes_;
     Way forced_ = Way::any;
     mutable std::once_flag planes_once_, row_bits_once_;
     mutable Planes planes_;

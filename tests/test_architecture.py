@@ -19,7 +19,7 @@ ALLOWED: dict[str, set[str]] = {
     "parallel": {"errors", "protocols"},
     "checkpoints": {"errors", "protocols", "graphs.graph"},
     "graphs": {"errors", "graphs.graph"},
-    "data": {"errors", "protocols"},
+    "data": {"errors", "protocols", "parallel"},
     "statistics": {"errors", "protocols", "parallel", "data", "_core"},
     "independence": {"errors", "protocols", "graphs.graph", "statistics"},
     "scores": {"errors", "protocols", "graphs.graph", "data", "statistics"},

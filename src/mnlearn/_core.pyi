@@ -12,6 +12,10 @@ class Store:
         repeats: NDArray[np.int64] | None,
         n_records: int,
         level: str = "",
+        planes: NDArray[np.uint64] | None = None,
+        first_planes: Sequence[int] = ...,
+        plane_totals: Sequence[int] = ...,
+        max_bytes: int = ...,
     ) -> None: ...
     @property
     def n_rows(self) -> int: ...

@@ -3,7 +3,8 @@
 from mnlearn.data.dataset import Dataset, MissingReport
 from mnlearn.data.discretize import discretize
 from mnlearn.data.overview import Overview, overview
+from mnlearn.data.packing import pack
 from mnlearn.data.readers import read
 from mnlearn.data.writers import write_data
 
-__all__ = ["Dataset", "MissingReport", "Overview", "discretize", "overview", "read", "write_data"]
+__all__ = ["Dataset", "MissingReport", "Overview", "discretize", "overview", "pack", "read", "write_data"]

@@ -17,7 +17,7 @@ import pyarrow.csv as pacsv
 
 from mnlearn.data._coding import Mixtures
 from mnlearn.data._faults import BROKEN, check_closed, diagnose, open_text
-from mnlearn.data._files import DataFile
+from mnlearn.data._files import DataFile, RowTooLong
 from mnlearn.data._raw import RawTable
 from mnlearn.data._request import Plan, Request
 from mnlearn.data._text import TextColumn
@@ -34,10 +34,6 @@ class Header(NamedTuple):
     names: list[str]
     lines: int
     length: int
-
-
-class RowTooLong(Exception):  # noqa: N818 - never leaves the readers
-    """A row did not fit in a block."""
 
 
 def load(file: DataFile, request: Request) -> RawTable:

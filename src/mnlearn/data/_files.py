@@ -20,9 +20,13 @@ class DataFile(NamedTuple):
     gzipped: bool
 
 
+class RowTooLong(Exception):  # noqa: N818 - never leaves the readers
+    """A row of text did not fit in a block."""
+
+
 def recognise(path: Path, delimiter: str | None) -> DataFile:
     """Tell the format from the name; a delimiter given by the caller makes any file delimited text."""
-    _check_exists(path)
+    check_exists(path)
     gzipped = path.suffix.lower() == ".gz"
     suffix = Path(path.stem).suffix.lower() if gzipped else path.suffix.lower()
     if suffix in PARQUET:
@@ -33,7 +37,7 @@ def recognise(path: Path, delimiter: str | None) -> DataFile:
         return DataFile(path, None, gzipped)
     split_at = delimiter or DELIMITERS.get(suffix)
     if split_at is None:
-        known = ", ".join([*DELIMITERS, *PARQUET])
+        known = ", ".join([*DELIMITERS, *PARQUET, ".mnpack"])
         raise FileError(
             f"path must end in one of {known} (or these with .gz); got {path.name!r}. "
             "Rename the file, or pass delimiter=',' (or another) if it is delimited text."
@@ -41,7 +45,7 @@ def recognise(path: Path, delimiter: str | None) -> DataFile:
     return DataFile(path, split_at, gzipped)
 
 
-def _check_exists(path: Path) -> None:
+def check_exists(path: Path) -> None:
     """The path is a file that may be opened."""
     try:
         if path.is_dir():

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,20 +15,23 @@ from mnlearn.data import _coding
 from mnlearn.data._files import DataFile
 from mnlearn.data._frames import collect
 from mnlearn.data._raw import RawTable
-from mnlearn.data._request import Request
+from mnlearn.data._request import Plan, Request
 from mnlearn.errors import FileError, MnlearnError
 
 
 def load(file: DataFile, request: Request) -> RawTable:
     """Read the columns that are asked for."""
+    with opened(file) as parquet:
+        plan = request.plan(parquet.schema_arrow.names)
+        return collect(plan, parquet.schema_arrow, batches_of(parquet, plan), str(file.path))
+
+
+@contextmanager
+def opened(file: DataFile) -> Iterator[Any]:
+    """The file, opened; what goes wrong with it inside is said in our words."""
     try:
         with pq.ParquetFile(_content(file)) as parquet:
-            schema = parquet.schema_arrow
-            names = schema.names
-            plan = request.plan(names)
-            wanted = [names[place.position] for place in plan.places]
-            batches = parquet.iter_batches(batch_size=_coding.BATCH_ROWS, columns=wanted)
-            return collect(plan, schema, batches, str(file.path))
+            yield parquet
     except MnlearnError:
         raise
     except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
@@ -34,6 +40,13 @@ def load(file: DataFile, request: Request) -> RawTable:
             f"path must be a sound Parquet file; {file.path} is damaged, cut short or of another format ({reason}). "
             "Write or copy it again."
         ) from error
+
+
+def batches_of(parquet: Any, plan: Plan) -> Iterator[Any]:
+    """The columns of a plan, some rows at a time."""
+    names = parquet.schema_arrow.names
+    wanted = [names[place.position] for place in plan.places]
+    return parquet.iter_batches(batch_size=_coding.BATCH_ROWS, columns=wanted)  # type: ignore[no-any-return]
 
 
 def _content(file: DataFile) -> object:

@@ -23,14 +23,14 @@ def to_dataset(table: RawTable, missing: MissingPolicy) -> Dataset:
     kept = np.ones(table.n_rows, dtype=np.bool_) if repeats is None else repeats > 0
     counts, incomplete = _count_missing(table, kept)
     n_before = int(np.count_nonzero(kept))
-    _check_columns(table, counts, n_before)
+    check_columns(table, counts, n_before)
     if counts and missing == "error":
-        raise _incomplete(table, counts, int(np.count_nonzero(incomplete)), n_before)
+        raise incomplete_data(table, counts, int(np.count_nonzero(incomplete)), n_before)
     if missing == "drop_rows":
         kept &= ~incomplete
     n_after = int(np.count_nonzero(kept))
     if n_after < 2:
-        raise _nothing_left(table, counts, n_before, n_after)
+        raise nothing_left(table, counts, n_before, n_after)
     rows = None if n_after == table.n_rows else kept
     return _assemble(table, repeats, rows, MissingReport(missing, MappingProxyType(counts), n_before - n_after))
 
@@ -42,7 +42,7 @@ def occurred(table: RawTable, repeats: NDArray[np.int64] | None) -> tuple[RawTab
     rows = repeats > 0
     n_rows = int(np.count_nonzero(rows))
     if n_rows < 2:
-        raise _nothing_left(table, {}, table.n_rows, n_rows)
+        raise nothing_left(table, {}, table.n_rows, n_rows)
     columns = [_restricted(column, rows) for column in table.columns]
     return RawTable(columns, None, n_rows, table.source), repeats[rows]
 
@@ -62,17 +62,21 @@ def row_repeats(table: RawTable) -> NDArray[np.int64] | None:
     """The column of repeats as whole numbers."""
     if table.repeats is None:
         return None
-    name, numbers = table.repeats.name, table.repeats.numbers
+    repeats = whole_repeats(table.repeats.name, table.repeats.numbers)
+    _checks.check_total(repeats)
+    return repeats
+
+
+def whole_repeats(name: str, numbers: NDArray[np.float64], first_row: int = 0) -> NDArray[np.int64]:
+    """Repeats as whole numbers; `first_row` rows came before these."""
     wrong = np.flatnonzero(~((numbers >= 0) & (numbers < 2.0**53) & (numbers == np.floor(numbers))))
     if len(wrong):
         shown = "nothing" if np.isnan(numbers[wrong[0]]) else numbers[wrong[0]]
         raise DataError(
-            f"repeats: column {name!r} must hold whole numbers from 0 to 2**53; data row {wrong[0] + 1} holds {shown}. "
-            "Round the weights, or leave that row out."
+            f"repeats: column {name!r} must hold whole numbers from 0 to 2**53; data row {first_row + wrong[0] + 1} "
+            f"holds {shown}. Round the weights, or leave that row out."
         )
-    repeats = numbers.astype(np.int64)
-    _checks.check_total(repeats)
-    return repeats
+    return numbers.astype(np.int64)
 
 
 def _count_missing(table: RawTable, kept: NDArray[np.bool_]) -> tuple[dict[str, int], NDArray[np.bool_]]:
@@ -88,7 +92,7 @@ def _count_missing(table: RawTable, kept: NDArray[np.bool_]) -> tuple[dict[str, 
     return counts, incomplete
 
 
-def _check_columns(table: RawTable, counts: dict[str, int], n_rows: int) -> None:
+def check_columns(table: RawTable, counts: dict[str, int], n_rows: int) -> None:
     """No column is all missing, none holds infinity, none holds texts that may or may not mean missing."""
     empty = [name for name, count in counts.items() if count == n_rows]
     if empty and n_rows:
@@ -99,12 +103,18 @@ def _check_columns(table: RawTable, counts: dict[str, int], n_rows: int) -> None
     for column in table.columns:
         if column.doubts:
             raise _doubtful(column)
-        if column.levels is None and bool(np.isinf(column.numbers).any()):
-            row = int(np.argmax(np.isinf(column.numbers)))
-            raise DataError(
-                f"column {column.name!r} is continuous and must hold finite numbers; data row {row + 1} holds "
-                f"{column.numbers[row]}. Replace it, or name it in missing_values=[float('inf'), float('-inf')]."
-            )
+        if column.levels is None:
+            check_not_infinite(column.name, column.numbers)
+
+
+def check_not_infinite(name: str, numbers: NDArray[np.float64], first_row: int = 0) -> None:
+    """No infinity among the numbers; `first_row` rows came before these."""
+    if bool(np.isinf(numbers).any()):
+        row = int(np.argmax(np.isinf(numbers)))
+        raise DataError(
+            f"column {name!r} is continuous and must hold finite numbers; data row {first_row + row + 1} holds "
+            f"{numbers[row]}. Replace it, or name it in missing_values=[float('inf'), float('-inf')]."
+        )
 
 
 def _assemble(
@@ -135,11 +145,7 @@ def _final(column: RawColumn, rows: NDArray[np.bool_] | None, report: MissingRep
         column = _restricted(column, rows)
     if column.levels is None:
         if report.policy == "category" and column.name in report.counts:
-            raise DataError(
-                f"missing='category' is for categorical columns; {column.name!r} is continuous with "
-                f"{report.counts[column.name]} missing values. Use missing='drop_rows', or types={{{column.name!r}: "
-                "'categorical'}."
-            )
+            raise no_category(column.name, report.counts[column.name])
         return RawColumn(column.name, column.values, None)
     has_hole = report.policy == "category" and column.name in report.counts
     final = (*column.levels, None) if has_hole else column.levels
@@ -161,7 +167,15 @@ def _restricted(column: RawColumn, rows: NDArray[np.bool_]) -> RawColumn:
     return replace(column, values=np.cumsum(kept).astype(values.dtype)[values], levels=levels)
 
 
-def _incomplete(table: RawTable, counts: dict[str, int], n_incomplete: int, n_rows: int) -> DataError:
+def no_category(name: str, count: int) -> DataError:
+    """The error for a continuous column that cannot have a state for what is missing."""
+    return DataError(
+        f"missing='category' is for categorical columns; {name!r} is continuous with {count} missing values. "
+        f"Use missing='drop_rows', or types={{{name!r}: 'categorical'}}."
+    )
+
+
+def incomplete_data(table: RawTable, counts: dict[str, int], n_incomplete: int, n_rows: int) -> DataError:
     """The error for missing values that nobody said what to do about."""
     worst = sorted(counts, key=lambda name: -counts[name])
     listed = ", ".join(f"{name!r} {counts[name]}" for name in worst[:8])
@@ -178,7 +192,7 @@ def _are_categorical(table: RawTable, counts: dict[str, int]) -> bool:
     return all(column.levels is not None for column in table.columns if column.name in counts)
 
 
-def _nothing_left(table: RawTable, counts: dict[str, int], n_before: int, n_after: int) -> DataError:
+def nothing_left(table: RawTable, counts: dict[str, int], n_before: int, n_after: int) -> DataError:
     """The error for too few complete rows, or too few rows with a weight."""
     if not counts:
         return DataError(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from mnlearn.data import _checks
 from mnlearn.data._rows import row_groups
 from mnlearn.errors import DataError, InputError, UnknownNameError, unknown_name
+
+if TYPE_CHECKING:
+    from mnlearn.data.packfile import Pack
 
 MAX_STATES = _checks.MAX_STATES
 
@@ -71,6 +73,8 @@ class Dataset:
         What was missing when the data were read.
     cuts
         The cut points of each variable that was discretised, by name.
+    pack
+        The packed file that the columns are mapped from, if they are.
 
     Examples
     --------
@@ -86,6 +90,7 @@ class Dataset:
     repeats: NDArray[np.int64] | None = None
     missing: MissingReport = field(default_factory=MissingReport)
     cuts: Mapping[str, NDArray[np.float64]] = field(default_factory=lambda: MappingProxyType({}))
+    pack: Pack | None = None
 
     def __post_init__(self) -> None:
         """Check every rule of the record, once."""
@@ -97,9 +102,29 @@ class Dataset:
             object.__setattr__(self, "repeats", _frozen(self.repeats))
         object.__setattr__(self, "columns", tuple(_frozen(column) for column in self.columns))
 
+    @classmethod
+    def trusted(cls, **parts: Any) -> Dataset:
+        """A data set of parts already known to be sound: nothing is checked, nothing is read."""
+        data = cls.__new__(cls)
+        data.__dict__.update(parts)
+        return data
+
+    def verify(self) -> None:
+        """Make sure that the packed file behind the columns, if there is one, is as it was written; once."""
+        if self.pack is not None:
+            self.pack.verify()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Whole columns of a packed file travel as its name; everything else as it is."""
+        if self.pack is None or self.cuts or not self.pack.holds(self.columns):
+            return super().__reduce_ex__(protocol)
+        from mnlearn.data.packfile import reopen
+
+        return reopen, (self.pack.path.absolute(), self.pack.fingerprint, self.names)
+
     def __getstate__(self) -> dict[str, object]:
         """Parts that can travel to another process."""
-        return {**self.__dict__, "cuts": dict(self.cuts)}
+        return {**self.__dict__, "cuts": dict(self.cuts), "pack": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """The same parts on the other side, read-only again."""
@@ -274,14 +299,11 @@ class Dataset:
     def _rows(self, kept: NDArray[np.int64], repeats: NDArray[np.int64] | None) -> Dataset:
         """The same variables with other rows."""
         columns = tuple(_frozen(column[kept], own=True) for column in self.columns)
-        return self._with(columns=columns, repeats=None if repeats is None else _frozen(repeats, own=True))
+        return self._with(columns=columns, repeats=None if repeats is None else _frozen(repeats, own=True), pack=None)
 
     def _with(self, **changes: object) -> Dataset:
         """A copy with some parts exchanged for parts already known to be sound: nothing is checked again."""
-        other = copy(self)
-        for name, value in changes.items():
-            object.__setattr__(other, name, value)
-        return other
+        return self.trusted(**{**self.__dict__, **changes})
 
 
 def _frozen(array: NDArray[np.generic], *, own: bool = False) -> NDArray[np.generic]:

@@ -31,9 +31,10 @@ def read(
     Parameters
     ----------
     source
-        A path to CSV, TSV or Parquet (each also with .gz); a pandas, polars or other data frame that narwhals
-        knows; an Arrow table or anything with the Arrow stream interface; a 2-D or structured NumPy array; a dict of
-        columns; a list of records (dicts, named tuples, tuples or lists); a `Dataset`.
+        A path to CSV, TSV or Parquet (each also with .gz) or to a packed file (.mnpack, see `pack`); a pandas, polars
+        or other data frame that narwhals knows; an Arrow table or anything with the Arrow stream interface; a 2-D or
+        structured NumPy array; a dict of columns; a list of records (dicts, named tuples, tuples or lists); a
+        `Dataset`.
     columns
         The columns to read, in this order; all of them by default.
     types
@@ -95,6 +96,13 @@ def read(
     )
     if isinstance(source, Dataset):
         return select_from(source, request)
+    if isinstance(source, str | os.PathLike) and os.fsdecode(source).lower().endswith(".mnpack"):
+        from mnlearn.data._files import check_exists
+        from mnlearn.data.packfile import open_pack
+
+        path = Path(os.fsdecode(source))
+        check_exists(path)
+        return select_from(open_pack(path), request)
     from mnlearn.data._policy import to_dataset
 
     return to_dataset(load(source, request), missing)
@@ -124,5 +132,7 @@ def select_from(data: Dataset, request: Request) -> Dataset:
     """A data set that is already coded: only its columns can still be chosen."""
     given = [name for name in ("types", "levels", "missing_values", "repeats", "delimiter") if getattr(request, name)]
     if given:
-        raise InputError(f"{given[0]} cannot be applied to a Dataset, which is already coded. Read its source again.")
+        raise InputError(
+            f"{given[0]} cannot be applied to a Dataset or a pack, which is already coded. Read its source again."
+        )
     return data if request.columns is None else data.select(request.columns)

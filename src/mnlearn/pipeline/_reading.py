@@ -33,6 +33,7 @@ def load(
 ) -> Dataset:
     """Read data, say what was missing, and cut continuous variables into states if that is asked for."""
     dataset = read(data, columns=columns, **reading)
+    dataset.verify()
     if dataset.missing.counts:
         _log.info("%s", dataset.missing)
     if method is not None:

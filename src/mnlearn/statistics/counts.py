@@ -12,11 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from math import inf, log, prod
 from operator import index
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
+from mnlearn.data._planes import plane_layout
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError, whole_number
 from mnlearn.parallel import job_count
@@ -38,11 +40,17 @@ class Counts:
         How many threads a scan may use: None or −1 for all cores, else that many. Any number gives the same bits.
         Inside a job of `mnlearn.parallel.run`, at most the job's share of the cores.
 
+    max_memory
+        How many bytes may be held beyond the data set: by caches, and by a second form of the data that makes some
+        scans faster. A goal, not a wall: a scan takes what it needs while it counts, some 4 to 8 bytes a row and
+        thread. By default at most two bytes a value. Any number gives the same bits.
+
     Notes
     -----
     The code path (``avx512``, ``avx2`` or ``portable``) is the fastest the processor can run, unless the environment
     variable ``MNLEARN_CORE`` names one. All three give the same bits. The codes are borrowed from the data set, not
-    copied; bit-planes (at most one byte a value) are built at the first scan that profits from them.
+    copied; bit-planes (at most one byte a value) are built at the first scan that profits from them. A packed file
+    (`mnlearn.data.pack`) is counted in place, codes and bit-planes alike, once its checksums were compared.
 
     Examples
     --------
@@ -54,7 +62,7 @@ class Counts:
     [0.693, 0.0]
     """
 
-    def __init__(self, dataset: Dataset, *, n_jobs: int | None = None) -> None:
+    def __init__(self, dataset: Dataset, *, n_jobs: int | None = None, max_memory: int | None = None) -> None:
         if not isinstance(dataset, Dataset):
             raise UnsuitableError(
                 f"Counts needs a Dataset; got a {type(dataset).__name__}. Read it first: Counts(mnlearn.read(...))."
@@ -69,9 +77,17 @@ class Counts:
         self.names = dataset.names
         self.cards = dataset.cards
         self._threads = job_count(n_jobs)
+        limits: dict[str, Any] = {} if max_memory is None else {"max_bytes": _bytes(max_memory)}
+        dataset.verify()
         try:
             self._store = _core.Store(
-                dataset.columns, dataset.cards, dataset.repeats, dataset.n_records, os.environ.get("MNLEARN_CORE", "")
+                dataset.columns,
+                dataset.cards,
+                dataset.repeats,
+                dataset.n_records,
+                os.environ.get("MNLEARN_CORE", ""),
+                **_planes(dataset),
+                **limits,
             )
         except ValueError as error:  # the core writes whole sentences
             raise InputError(str(error)) from None
@@ -236,6 +252,19 @@ class Counts:
     def evidence(self, *, three_way: bool = True) -> EvidenceScans:
         """Fits of conditional models to these counts; see `mnlearn.scores.evidence` for what they mean."""
         return EvidenceScans(self._store, three_way=three_way, n_threads=self._threads)
+
+
+def _planes(dataset: Dataset) -> dict[str, Any]:
+    """The bit-planes of a packed file, as the core takes them."""
+    planes = None if dataset.pack is None or dataset.repeats is not None else dataset.pack.planes_of(dataset.columns)
+    if planes is None or dataset.pack is None:
+        return {}
+    first = list(plane_layout(dataset.cards).first)
+    return {"planes": planes, "first_planes": first, "plane_totals": dataset.pack.plane_totals}
+
+
+def _bytes(max_memory: int) -> int:
+    return whole_number("max_memory", max_memory, least=1 << 20, way_out="Give bytes, or leave it out.")
 
 
 def add_tables(parts: Iterable[Tables]) -> Tables:

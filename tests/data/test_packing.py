@@ -1,0 +1,382 @@
+"""Packed files: what `read` gives, mapped from a file that is whole or refused."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from data.tables import assert_same
+from mnlearn.data import Dataset, _survey, pack, packfile, packing, read
+from mnlearn.data._planes import NO_PLANE, plane_layout
+from mnlearn.errors import DataError, FileError, InputError, MnlearnError, UnknownNameError
+
+
+def frame(n_rows: int, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "letter": rng.choice(["b", "a", "ö"], n_rows),
+            "flag": rng.random(n_rows) < 0.5,
+            "many": rng.integers(-300, 300, n_rows),
+            "height": rng.normal(size=n_rows),
+        }
+    )
+
+
+def plane_bits(data: Dataset) -> dict[tuple[int, int], list[bool]]:
+    """Every plane of a pack, unpacked slowly: (variable, state) to the rows that have it."""
+    assert data.pack is not None
+    assert data.pack.planes is not None
+    words = -(-data.n_records // 64)
+    lanes = data.pack.planes.reshape(-1, words, 8)
+    found = {}
+    for variable, first in enumerate(plane_layout(data.cards).first):
+        for state in range(data.cards[variable] - 1) if first != NO_PLANE else ():
+            plane = first + state
+            bits = [(int(lanes[plane // 8, row // 64, plane % 8]) >> (row % 64)) & 1 for row in range(words * 64)]
+            assert not any(bits[data.n_records :])
+            found[variable, state] = [bool(bit) for bit in bits[: data.n_records]]
+    return found
+
+
+@pytest.mark.parametrize("rows_together", [1, 16])
+@pytest.mark.parametrize("n_rows", [2, 63, 64, 65, 1000])
+def test_every_way_in_gives_what_read_gives(
+    tmp_path: Path, n_rows: int, rows_together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_survey, "CHUNKS_TOGETHER", rows_together)
+    monkeypatch.setattr("mnlearn.data._coding.BATCH_ROWS", 50)
+    monkeypatch.setattr("mnlearn.data._typed.BATCH_ROWS", 50)
+    monkeypatch.setattr("mnlearn.data._delimited.BLOCK_BYTES", 300)
+    monkeypatch.setattr("mnlearn.data._delimited.HEADERS_PER_BLOCK", 1)
+    monkeypatch.setattr(packing, "BLOCK_ROWS", 70)
+    table = frame(n_rows)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    table.to_parquet(tmp_path / "t.parquet")
+    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    expected = read(tmp_path / "t.csv")
+    sources: list[Any] = [tmp_path / "t.csv", tmp_path / "t.parquet", arrow, arrow.to_reader(40), table, expected]
+    prints = set()
+    for source in sources:
+        packed = pack(source, tmp_path / "t.mnpack")
+        assert_same(packed, expected)
+        assert packed.pack is not None
+        prints.add(packed.pack.fingerprint)
+    assert len(prints) == 1  # the same bytes whatever they came from
+
+
+@pytest.mark.parametrize("n_rows", [2, 63, 64, 65, 200])
+def test_planes_say_which_rows_have_a_state(tmp_path: Path, n_rows: int) -> None:
+    rng = np.random.default_rng(n_rows)
+    cards = [2, 3, 9, 10, 1, 4]
+    data = Dataset.from_codes([rng.integers(0, card, n_rows) for card in cards], cards=cards)
+    packed = pack(data, tmp_path / "t.mnpack")
+    planes = plane_bits(packed)
+    assert {variable for variable, _ in planes} == {0, 1, 2, 5}
+    for (variable, state), bits in planes.items():
+        assert bits == (data.columns[variable] == state).tolist()
+    assert packed.pack is not None
+    assert packed.pack.plane_totals is not None
+    assert packed.pack.plane_totals.tolist() == [sum(bits) for bits in planes.values()]
+
+
+def test_no_variable_crosses_a_block_of_planes() -> None:
+    layout = plane_layout([9] * 100)
+    assert all(first // 512 == (first + 7) // 512 for first in layout.first)
+    assert plane_layout([1, 10, 2]).first == (NO_PLANE, NO_PLANE, 0)
+
+
+cells = st.one_of(st.none(), st.sampled_from(["a", "b", "c"]))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(st.tuples(cells, cells, st.integers(0, 3)), min_size=1, max_size=30),
+    missing=st.sampled_from(["error", "drop_rows", "category"]),
+    weighted=st.booleans(),
+)
+def test_missing_values_and_repeats_are_as_read_has_them(
+    tmp_path: Path, rows: list[tuple[Any, ...]], missing: Any, weighted: bool
+) -> None:
+    table = pa.table({name: [row[k] for row in rows] for k, name in enumerate("xyw")})
+    pq.write_table(table, tmp_path / "t.parquet")
+    options: dict[str, Any] = {"missing": missing, "repeats": "w" if weighted else None}
+    try:
+        expected = read(tmp_path / "t.parquet", **options)
+    except DataError as error:
+        with pytest.raises(DataError, match=re.escape(str(error))):
+            pack(tmp_path / "t.parquet", tmp_path / "t.mnpack", **options)
+        return
+    packed = pack(tmp_path / "t.parquet", tmp_path / "t.mnpack", **options)
+    assert_same(packed, expected)
+    assert packed.missing == expected.missing
+
+
+def test_many_files_a_folder_and_a_pattern(tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    table = frame(300)
+    for k in range(3):
+        part = table.iloc[100 * k : 100 * k + 100]
+        (part if k != 1 else part[part.columns[::-1]]).to_csv(folder / f"part-{k}.csv", index=False)  # any order
+    (folder / "_SUCCESS").touch()
+    table.to_csv(tmp_path / "whole.csv", index=False)
+    expected = read(tmp_path / "whole.csv")
+    listed = [folder / f"part-{k}.csv" for k in range(3)]
+    for source in (folder, str(folder / "part-*.csv"), listed):
+        assert_same(pack(source, tmp_path / "t.mnpack"), expected)
+
+
+def test_files_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n0,1\n1,0\n")
+    (tmp_path / "b.csv").write_text("x,z\n0,1\n1,0\n")
+    out = tmp_path / "t.mnpack"
+    with pytest.raises(DataError, match=r"all files must have the same columns; .*b.csv lacks it: 'y'"):
+        pack([tmp_path / "a.csv", tmp_path / "b.csv"], out)
+    pq.write_table(pa.table({"x": [0, 1], "y": [0, 1]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"x": ["0", "1"], "y": [0, 1]}), tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"column 'x' must have one type in all files; it is int64 .* string in"):
+        pack([tmp_path / "a.parquet", tmp_path / "b.parquet"], out)
+    with pytest.raises(InputError, match=r"source must be files of one kind; got text \(a.csv\) and Parquet"):
+        pack([tmp_path / "a.csv", tmp_path / "a.parquet"], out)
+    with pytest.raises(FileError, match=r"source must match at least one file; '.*\*.csv.gz' matches none"):
+        pack(str(tmp_path / "*.csv.gz"), out)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FileError, match=r"source must hold files of data; the folder .*empty has none"):
+        pack(tmp_path / "empty", out)
+    assert not out.exists()
+    assert [p.name for p in tmp_path.iterdir() if "part" in p.name or "mnpack" in p.name] == []
+
+
+def test_a_long_row_is_read_in_larger_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mnlearn.data._delimited.BLOCK_BYTES", 64)
+    monkeypatch.setattr("mnlearn.data._delimited.HEADERS_PER_BLOCK", 1)
+    (tmp_path / "t.csv").write_text("x,y\na,b\nb,a\n" + "c" * 200 + ",a\n" + "a,b\n" * 50)
+    assert_same(pack(tmp_path / "t.csv", tmp_path / "t.mnpack"), read(tmp_path / "t.csv"))
+
+
+def test_labels_of_every_type_come_back(tmp_path: Path) -> None:
+    labels: list[list[Any]] = [
+        [None, "a"],
+        [dt.date(2020, 1, 1), dt.date(2021, 2, 3)],
+        [dt.datetime(2020, 1, 1, 12, tzinfo=dt.UTC), dt.datetime(2020, 1, 2, tzinfo=dt.UTC)],
+        [dt.timedelta(days=1, microseconds=3), dt.timedelta(0)],
+        [b"\x00\xff", b""],
+        [("a", 1), ("b", 2)],
+        [True, False],
+        [0.5, 1e300],
+        [np.int64(3), 10**30],
+    ]
+    columns = tuple(np.array([0, 1, 1], dtype=np.uint8) for _ in labels)
+    data = Dataset(tuple(f"v{k}" for k in range(len(labels))), (2,) * len(labels), columns, tuple(map(tuple, labels)))
+    assert pack(data, tmp_path / "t.mnpack").levels == data.levels
+    odd = Dataset(("x",), (2,), (columns[0],), ((frozenset({1}), frozenset({2})),))
+    with pytest.raises(DataError, match=r"labels must be texts, numbers, .* got frozenset\(\{1\}\)"):
+        pack(odd, tmp_path / "odd.mnpack")
+
+
+def test_appending_is_packing_everything(tmp_path: Path) -> None:
+    table = frame(500)
+    table["letter"] = np.where(np.arange(500) < 200, "b", table["letter"])  # new letters come later
+    table.iloc[:200].to_csv(tmp_path / "one.csv", index=False)
+    table.iloc[200:].to_csv(tmp_path / "two.csv", index=False)
+    first = pack(tmp_path / "one.csv", tmp_path / "t.mnpack")
+    both = pack(tmp_path / "two.csv", tmp_path / "t.mnpack", append=True)
+    whole = pack([tmp_path / "one.csv", tmp_path / "two.csv"], tmp_path / "whole.mnpack")
+    assert_same(both, whole)
+    assert both.pack is not None
+    assert whole.pack is not None
+    assert both.pack.fingerprint == whole.pack.fingerprint
+    assert first.n_rows == 200  # who has the old file open keeps it
+    assert first.columns[0].tolist() == [0] * 200
+
+
+def test_appending_keeps_declared_levels_and_repeats(tmp_path: Path) -> None:
+    out = tmp_path / "t.mnpack"
+    pack({"x": ["b", "a"], "y": [0, 1]}, out, levels={"x": ["b", "a"]})
+    with pytest.raises(DataError, match=r"levels\['x'\] must list every value of the column; the data also hold 'c'"):
+        pack({"x": ["c", "a"], "y": [0, 1]}, out, append=True)
+    with pytest.raises(DataError, match=r"column 'y' must hold one type of value in old .* got 'u' and 0"):
+        pack({"x": ["a", "a"], "y": ["u", "u"]}, out, append=True)
+    with pytest.raises(UnknownNameError, match="columns: column 'y' does not exist"):
+        pack({"x": ["a", "a"], "z": [0, 0]}, out, append=True)
+    assert read(out).n_rows == 2
+    more = pack({"x": ["a", "b"], "y": [1, 1], "n": [3, 4]}, out, append=True, repeats="n")
+    assert more.levels[0] == ("b", "a")
+    assert more.repeats is not None
+    assert more.repeats.tolist() == [1, 1, 3, 4]
+    again = pack({"x": ["a", "b"], "y": [None, 1]}, out, append=True, missing="category")
+    assert again.levels[1] == (0, 1, None)
+    assert again.columns[1].tolist() == [0, 1, 1, 1, 2, 1]
+    assert again.missing.counts == {"y": 1}
+
+
+def test_bad_settings_are_refused(tmp_path: Path) -> None:
+    table = {"x": [0, 1], "y": [0, 1]}
+    with pytest.raises(FileError, match=r"out must end in .mnpack; got 't.csv'. Use 't.mnpack'"):
+        pack(table, tmp_path / "t.csv")
+    with pytest.raises(FileError, match="out must be in an existing folder; there is no"):
+        pack(table, tmp_path / "no" / "t.mnpack")
+    with pytest.raises(FileError, match="append needs a pack that is there; there is no"):
+        pack(table, tmp_path / "t.mnpack", append=True)
+    with pytest.raises(InputError, match="missing must be one of 'error', 'drop_rows', 'category'; got 'no'"):
+        pack(table, tmp_path / "t.mnpack", missing="no")  # type: ignore[arg-type]
+    pack(table, tmp_path / "t.mnpack")
+    with pytest.raises(InputError, match="types is settled by the pack that is appended to"):
+        pack(table, tmp_path / "t.mnpack", append=True, types={"x": "categorical"})
+    with pytest.raises(InputError, match="types cannot be applied to a Dataset or a pack"):
+        read(tmp_path / "t.mnpack", types={"x": "categorical"})
+    with pytest.raises(InputError, match="delimiter is for text files; got a dict"):
+        pack(table, tmp_path / "t.mnpack", delimiter=";")
+
+
+class Stopped:
+    """A monitor that has had enough from the start."""
+
+    def progress(self, done: float, total: float | None, message: str = "") -> None:
+        """Ignore it."""
+
+    def cancelled(self) -> bool:
+        return True
+
+
+def test_who_stops_it_leaves_nothing_behind(tmp_path: Path) -> None:
+    frame(50).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(MnlearnError):
+        pack(tmp_path / "t.csv", tmp_path / "t.mnpack", monitor=Stopped())
+    assert [p.name for p in tmp_path.iterdir()] == ["t.csv"]
+
+
+@pytest.fixture
+def packed(tmp_path: Path) -> Path:
+    pack(frame(500), tmp_path / "t.mnpack")
+    return tmp_path / "t.mnpack"
+
+
+def test_a_file_cut_anywhere_is_refused(packed: Path) -> None:
+    content = packed.read_bytes()
+    rng = np.random.default_rng(0)
+    for size in [0, 1, 8, 63, 64, len(content) - 1, *rng.integers(0, len(content), 30).tolist()]:
+        packed.write_bytes(content[:size])
+        with pytest.raises(FileError, match=r"path must be a (sound )?pack"):
+            read(packed)
+    packed.write_bytes(content + b"\0")
+    with pytest.raises(FileError, match="1 bytes were added to it"):
+        read(packed)
+
+
+@pytest.mark.parametrize("at_once", [0, 1 << 30])
+def test_a_file_altered_anywhere_is_refused_before_it_is_counted(
+    packed: Path, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packfile, "AT_ONCE", at_once)
+    content = bytearray(packed.read_bytes())
+    data = read(packed)
+    assert data.pack is not None
+    inside = [place for s in data.pack._sections.values() for place in (s.start, s.start + s.length - 1)]
+    places = [0, 9, 20, 40, 60, len(content) - 2, *inside]
+    for place in places:
+        content[place] ^= 0x10
+        packed.write_bytes(content)
+        with pytest.raises(FileError, match="path must be a"):
+            read(packed).verify()
+        content[place] ^= 0x10
+    packed.write_bytes(content)
+    read(packed).verify()
+
+
+def test_a_newer_version_is_refused_by_its_number(packed: Path) -> None:
+    content = bytearray(packed.read_bytes())
+    content[8] = packfile.VERSION + 1
+    packed.write_bytes(content)
+    with pytest.raises(FileError, match=r"path must be a pack of version 1 or older; .* has version 2. Update mnlearn"):
+        read(packed)
+
+
+def test_what_is_no_pack_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.mnpack").write_bytes(b"PAR1 and more")
+    with pytest.raises(FileError, match=r"path must be a pack, written by mnlearn pack; .* something else"):
+        read(tmp_path / "t.mnpack")
+    with pytest.raises(FileError, match=r"path must be an existing file; .* Did you mean 't.mnpack'"):
+        read(tmp_path / "u.mnpack")
+
+
+def test_opening_reads_the_description_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = Dataset.from_codes(np.random.default_rng(0).integers(0, 4, (500_000, 40)))
+    pack(data, tmp_path / "t.mnpack")
+    monkeypatch.setattr(packfile, "_checksum", None)  # 25 MB are not verified at once
+    opened = read(tmp_path / "t.mnpack")
+    assert opened.n_rows == 500_000
+    assert not opened.columns[0].flags.writeable
+    with pytest.raises(TypeError):
+        opened.verify()
+
+
+def test_columns_travel_to_another_process_as_a_name(packed: Path) -> None:
+    data = read(packed)
+    for sent in (data, data.select(["many", "letter"])):
+        message = pickle.dumps(sent)
+        assert len(message) < 1000
+        assert_same(pickle.loads(message), sent)
+    rows = data.sample(20, 0)
+    assert rows.pack is None
+    assert_same(pickle.loads(pickle.dumps(rows)), rows)
+    message = pickle.dumps(data)
+    pack(frame(501), packed)
+    with pytest.raises(FileError, match=r"path must still be the file it was; .* was written anew since"):
+        pickle.loads(message)
+
+
+def test_planes_are_those_of_all_columns_in_order_only(packed: Path) -> None:
+    data = read(packed)
+    assert data.pack is not None
+    assert data.pack.planes_of(data.columns) is not None
+    assert data.pack.planes_of(data.select(["flag", "letter", "many", "height"]).columns) is None
+    assert data.pack.planes_of(data.select(["letter"]).columns) is None
+    assert data.pack.planes_of(tuple(column.copy() for column in data.columns)) is None
+
+
+PROGRAM = """
+import sys
+from mnlearn.data import pack
+print("ready", flush=True)
+while True:
+    pack(sys.argv[1], sys.argv[2])
+    pack(sys.argv[1], sys.argv[2], append=True)
+"""
+
+
+def test_who_is_killed_while_writing_leaves_a_whole_file(tmp_path: Path) -> None:
+    frame(30_000).to_parquet(tmp_path / "t.parquet")
+    out = tmp_path / "t.mnpack"
+    pack(tmp_path / "t.parquet", out)
+    rng = np.random.default_rng(1)
+    for _ in range(4):
+        with subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, str(tmp_path / "t.parquet"), str(out)],
+            stdout=subprocess.PIPE,
+            env={**os.environ},
+        ) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(rng.uniform(0.02, 0.4))
+            process.send_signal(signal.SIGKILL)
+        found = read(out)
+        found.verify()
+        assert found.n_rows in (30_000, 60_000)
