@@ -42,8 +42,8 @@ void count_by_splitting(const Store& store, std::span<const std::int32_t> variab
     std::vector<TreeLevel> levels;
     for (const std::int32_t v : variables) levels.push_back({store.first_plane(v), column(store, v).card});
     std::vector<std::uint32_t> sizes(table.size(), 0);
-    store.level().count_tree({planes.bits, planes.words, store.n_records(), levels.data(), levels.size(), nullptr,
-                              0, sizes.data(), nullptr});
+    store.level().count_tree({planes.bits, planes.words, store.n_records(), levels.data(), levels.size(), nullptr, 0,
+                              sizes.data(), nullptr});
     table.assign(sizes.begin(), sizes.end());
 }
 

@@ -98,8 +98,8 @@ FewCounts count_by_splitting(const Store& store, std::int32_t x, std::span<const
     }
     few.width = states.size();
     few.counts.assign(parts * few.width, 0);
-    store.level().count_tree({planes.bits, planes.words, store.n_records(), levels.data(), levels.size(),
-                              states.data(), states.size(), sizes.data(), few.counts.data()});
+    store.level().count_tree({planes.bits, planes.words, store.n_records(), levels.data(), levels.size(), states.data(),
+                              states.size(), sizes.data(), few.counts.data()});
     drop_empty(few, sizes);
     return few;
 }

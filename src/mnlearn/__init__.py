@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         SeparatorEvidence,
         TwoPhase,
     )
-    from mnlearn.data import Dataset, discretize, overview, read
+    from mnlearn.data import Dataset, discretize, overview, pack, read
     from mnlearn.errors import (
         BudgetExceeded,
         DataError,
@@ -134,6 +134,7 @@ __all__ = [
     "make_score",
     "make_test",
     "overview",
+    "pack",
     "read",
     "read_graph",
     "score",

@@ -13,9 +13,9 @@ class Store:
         n_records: int,
         level: str = "",
         planes: NDArray[np.uint64] | None = None,
-        first_planes: Sequence[int] = ...,
-        plane_totals: Sequence[int] = ...,
-        max_bytes: int = ...,
+        first_planes: Sequence[int] = [],
+        plane_totals: Sequence[int] = [],
+        max_bytes: int = 18446744073709551615,
     ) -> None: ...
     @property
     def n_rows(self) -> int: ...

@@ -14,7 +14,7 @@ from mnlearn.data._raw import RawColumn, RawTable
 from mnlearn.data._request import Request, VariableType
 from mnlearn.data._rows import row_groups
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.readers import load, select_from
+from mnlearn.data.readers import already_coded, load, select_from
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,10 @@ def overview(
     request = Request(
         columns=columns, types=types, levels=levels, missing_values=missing_values, repeats=repeats, delimiter=delimiter
     )
-    if isinstance(source, Dataset):
-        chosen = select_from(source, request)
+    coded = already_coded(source)
+    if coded is not None:
+        coded.verify()
+        chosen = select_from(coded, request)
         return _describe(_raw(chosen), chosen.repeats)
     table = load(source, request)
     check_size(table)

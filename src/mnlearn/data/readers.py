@@ -94,18 +94,26 @@ def read(
     request = Request(
         columns=columns, types=types, levels=levels, missing_values=missing_values, repeats=repeats, delimiter=delimiter
     )
-    if isinstance(source, Dataset):
-        return select_from(source, request)
-    if isinstance(source, str | os.PathLike) and os.fsdecode(source).lower().endswith(".mnpack"):
-        from mnlearn.data._files import check_exists
-        from mnlearn.data.packfile import open_pack
-
-        path = Path(os.fsdecode(source))
-        check_exists(path)
-        return select_from(open_pack(path), request)
+    coded = already_coded(source)
+    if coded is not None:
+        return select_from(coded, request)
     from mnlearn.data._policy import to_dataset
 
     return to_dataset(load(source, request), missing)
+
+
+def already_coded(source: object) -> Dataset | None:
+    """The data set that a source is, or that a packed file holds."""
+    if isinstance(source, Dataset):
+        return source
+    if not isinstance(source, str | os.PathLike) or not os.fsdecode(source).lower().endswith(".mnpack"):
+        return None
+    from mnlearn.data._files import check_exists
+    from mnlearn.data.packfile import open_pack
+
+    path = Path(os.fsdecode(source))
+    check_exists(path)
+    return open_pack(path)
 
 
 def load(source: object, request: Request) -> RawTable:
