@@ -11,6 +11,7 @@
 #include "bindings_args.hpp"
 #include "evidence_batch.hpp"
 #include "gibbs.hpp"
+#include "markovian.hpp"
 #include "reduce.hpp"
 #include "tables.hpp"
 #include "tails.hpp"
@@ -198,6 +199,22 @@ Bytes py_gibbs(Vector<std::int32_t> cards, Vector<std::int64_t> term_start, Vect
     return give<Bytes>(std::move(codes), {n_draws * n_chains, cards.shape(0)});
 }
 
+Bytes py_markovian(nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> columns,
+                   Vector<std::int32_t> cards, Vector<std::int64_t> starts, Vector<std::int32_t> neighbors,
+                   const std::string& weighing, double inverse_temperature, std::size_t n_updates, std::size_t n_new,
+                   std::uint64_t key, int n_threads) {
+    const MarkovianModel model{
+        columns.shape(1), {columns.data(), columns.size()}, span_of(cards), span_of(starts), span_of(neighbors)};
+    const MarkovianPlan plan{parse_weighing(weighing), inverse_temperature, n_updates, n_new, key, n_threads};
+    check_markovian(model, plan);
+    auto rows = std::make_unique_for_overwrite<std::uint8_t[]>(n_new * cards.shape(0) + 1);
+    {
+        nb::gil_scoped_release unlocked;
+        markovian(model, plan, rows.get());
+    }
+    return give<Bytes>(std::move(rows), {n_new, cards.shape(0)});
+}
+
 Doubles py_evidence_facts(const PyStore& data, int n_threads) {
     const std::size_t n = data.store->n_variables();
     auto out = std::make_unique<double[]>(2 * n + 1);
@@ -305,6 +322,9 @@ NB_MODULE(_core, m) {
     m.def("gibbs", &py_gibbs, "cards"_a, "term_start"_a, "tabled"_a, "table_start"_a, "other_start"_a, "others"_a,
           "strides"_a, "tables"_a, "key"_a, "n_chains"_a, "n_draws"_a, "burn_in"_a, "thin"_a, "n_threads"_a,
           "States kept by Gibbs chains: one row per draw and chain, the chains in turn.");
+    m.def("markovian", &py_markovian, "columns"_a, "cards"_a, "starts"_a, "neighbors"_a, "weighing"_a,
+          "inverse_temperature"_a, "n_updates"_a, "n_new"_a, "key"_a, "n_threads"_a,
+          "New rows, value by value from the frequencies of old rows given the neighbours.");
     m.def("evidence_facts", &py_evidence_facts, "store"_a, "n_threads"_a,
           "Two rows: of each variable the number of states that occur, and the offset of its pairwise evidence.");
     m.def("evidence", &py_evidence, "store"_a, "n_states"_a, "offset"_a, "kind"_a, "xs"_a, "z_starts"_a, "zs"_a,

@@ -12,11 +12,13 @@ class Philox {
 public:
     Philox(std::uint64_t key, std::uint64_t stream) : key_{key, stream} {}
 
-    // From [0, 1), a multiple of 2^-53.
-    double uniform() {
+    std::uint64_t bits() {
         if (used_ == kAhead) refill();
-        return static_cast<double>(numbers_[used_++] >> 11) * 0x1.0p-53;
+        return numbers_[used_++];
     }
+
+    // From [0, 1), a multiple of 2^-53.
+    double uniform() { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
 
 private:
     // Blocks do not depend on one another: many at a time keep the multipliers busy.

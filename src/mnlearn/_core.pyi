@@ -78,6 +78,18 @@ def gibbs(
     thin: int,
     n_threads: int,
 ) -> NDArray[np.uint8]: ...
+def markovian(
+    columns: NDArray[np.uint8],
+    cards: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    weighing: str,
+    inverse_temperature: float,
+    n_updates: int,
+    n_new: int,
+    key: int,
+    n_threads: int,
+) -> NDArray[np.uint8]: ...
 def evidence_facts(store: Store, n_threads: int) -> NDArray[np.float64]: ...
 def evidence(
     store: Store,

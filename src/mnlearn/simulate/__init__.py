@@ -16,6 +16,7 @@ from mnlearn.simulate.factors import (
 )
 from mnlearn.simulate.gaussian import GaussianNetwork, equal_partial_correlations, sparse_gaussian
 from mnlearn.simulate.gibbs import GibbsPlan, sample_gibbs
+from mnlearn.simulate.markovian import sample_markovian
 from mnlearn.simulate.pairwise import PairwiseNetwork, ising, sample_exact, state_probabilities, with_log_odds
 from mnlearn.simulate.sampling import Sample, component_probabilities, sample
 
@@ -49,6 +50,7 @@ __all__ = [
     "sample",
     "sample_exact",
     "sample_gibbs",
+    "sample_markovian",
     "simulate",
     "sparse_gaussian",
     "state_probabilities",
