@@ -197,7 +197,7 @@ def simulate(
         _refuse_distribution(distribution, network)
         _refuse_method(method, os.fspath(network))
         if name == "expression":
-            return _expression(_settings(name, EXPRESSION, settings), n_rows, shape_rng, row_rng)
+            return _expression(settings_as_written(name, EXPRESSION, settings), n_rows, shape_rng, row_rng)
         directed = read_bif(network)
         truth = NamedGraph(directed.moral_graph(), directed.names)
         return Simulated(directed.sample(n_rows, row_rng), truth, "exact, forward through the Bayesian network")
@@ -206,7 +206,7 @@ def simulate(
     if law_name not in DISTRIBUTIONS:
         raise unknown_name("distribution", law_name, DISTRIBUTIONS)
     law = DISTRIBUTIONS[law_name]
-    model = law.make(truth.graph, law_rng, *_settings(law_name, law.settings, law_settings).values())
+    model = law.make(truth.graph, law_rng, *settings_as_written(law_name, law.settings, law_settings).values())
     if isinstance(model, GaussianNetwork):
         _refuse_method(method, law_name)
         return Simulated(model.dataset(n_rows, row_rng, truth.names), truth, "exact, normal")
@@ -222,7 +222,7 @@ def _graph(network: str | os.PathLike[str], name: str, settings: Mapping[str, st
     """A graph by name, or from a file."""
     if name in NETWORKS:
         shape = NETWORKS[name]
-        graph = shape.make(rng, *_settings(name, shape.settings, settings).values())
+        graph = shape.make(rng, *settings_as_written(name, shape.settings, settings).values())
         return NamedGraph(graph, tuple(f"x{x}" for x in range(graph.n_variables)))
     if Path(network).suffix or Path(network).exists():
         return read_graph(network)
@@ -242,14 +242,19 @@ def _expression(settings: Mapping[str, Any], n_rows: int, shape_rng: Rng, row_rn
 
 def _parsed(words: str) -> tuple[str, dict[str, str]]:
     """A name, and the settings after its colon as they were written."""
-    name, colon, rest = words.partition(":")
+    name, _, rest = words.partition(":")
+    return (name, written_pairs(name, rest, words)) if name in _known() else (words, {})
+
+
+def written_pairs(name: str, written: str, words: str) -> dict[str, str]:
+    """Settings written as key=value with commas between; `words` is what they are a part of."""
     settings: dict[str, str] = {}
-    for pair in filter(None, rest.split(",")) if colon and name in _known() else ():
+    for pair in filter(None, written.split(",")):
         key, sign, value = pair.partition("=")
         if not sign or not value or key.strip() in settings:
             raise InputError(f"settings of {name} must be written key=value, each once; got {pair!r} in {words!r}.")
         settings[key.strip()] = value.strip()
-    return (name, settings) if name in _known() else (words, {})
+    return settings
 
 
 def _known() -> set[str]:
@@ -257,7 +262,7 @@ def _known() -> set[str]:
     return {*NETWORKS, *DISTRIBUTIONS, "expression"}
 
 
-def _settings(name: str, defaults: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
+def settings_as_written(name: str, defaults: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
     """The defaults with what was given in their place, each of the type of its default."""
     found = dict(defaults)
     for key, text in given.items():

@@ -62,7 +62,7 @@ def log_partition(network: FactorNetwork) -> float:
 
 def largest_table(graph: Graph, cards: Sequence[int]) -> int:
     """The cells of the largest table that eliminating all variables of a graph would need."""
-    return max((cells for _, cells in _order(graph, cards)), default=1)
+    return max((cells for _, cells in elimination_order(graph, cards)), default=1)
 
 
 def joint_log_values(factors: Iterable[Factor], scope: Sequence[int], cards: Sequence[int]) -> FloatArray:
@@ -80,7 +80,7 @@ def joint_log_values(factors: Iterable[Factor], scope: Sequence[int], cards: Seq
 
 def _eliminate(network: FactorNetwork) -> tuple[list[tuple[int, tuple[int, ...], FloatArray]], float]:
     """For every variable in the order of elimination: itself, its S and p(x | S); and log Z."""
-    order = _order(network.graph, network.cards)
+    order = elimination_order(network.graph, network.cards)
     largest = max(cells for _, cells in order)
     if largest > LARGEST_TABLE:
         raise InputError(
@@ -118,7 +118,7 @@ def _summed_out(log_values: FloatArray) -> tuple[FloatArray, FloatArray]:
     return (top + np.log(sums))[..., 0], weights / sums
 
 
-def _order(graph: Graph, cards: Sequence[int]) -> list[tuple[int, int]]:
+def elimination_order(graph: Graph, cards: Sequence[int]) -> list[tuple[int, int]]:
     """Variables in an order that keeps tables small, with the cells of each: always the one whose table is smallest."""
     around = [set(graph.neighbors(x)) for x in range(graph.n_variables)]
     cells = [cards[x] * prod(cards[y] for y in around[x]) for x in range(graph.n_variables)]
