@@ -33,6 +33,8 @@ from mnlearn.cli.info import EXAMPLES as INFO_EXAMPLES
 from mnlearn.cli.info import info
 from mnlearn.cli.learn import EXAMPLES as LEARN_EXAMPLES
 from mnlearn.cli.learn import learn
+from mnlearn.cli.optimize import EXAMPLES as OPTIMIZE_EXAMPLES
+from mnlearn.cli.optimize import optimize
 from mnlearn.cli.pack import EXAMPLES as PACK_EXAMPLES
 from mnlearn.cli.pack import pack
 from mnlearn.cli.reproduce import EXAMPLES as REPRODUCE_EXAMPLES
@@ -60,6 +62,7 @@ app.command("score", epilog=SCORE_EXAMPLES)(score)
 app.command("evaluate", epilog=EVALUATE_EXAMPLES)(evaluate)
 app.command("compare", epilog=COMPARE_EXAMPLES)(compare)
 app.command("simulate", epilog=SIMULATE_EXAMPLES)(simulate)
+app.command("optimize", epilog=OPTIMIZE_EXAMPLES)(optimize)
 app.command("info", epilog=INFO_EXAMPLES)(info)
 app.command("convert", epilog=CONVERT_EXAMPLES)(convert)
 app.command("pack", epilog=PACK_EXAMPLES)(pack)

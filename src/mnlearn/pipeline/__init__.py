@@ -7,6 +7,7 @@ from mnlearn.pipeline._methods import DEFAULT_METHOD, METHODS, method_settings
 from mnlearn.pipeline._reading import Reading, load
 from mnlearn.pipeline._scores import SCORES, ScoreSettings, make_score
 from mnlearn.pipeline._scoring import GraphScore, Part, score
+from mnlearn.pipeline._structures import structure_learner
 from mnlearn.pipeline._tests import DEFAULT_ALPHA, TESTS, TestSettings, make_test
 
 __all__ = [
@@ -31,4 +32,5 @@ __all__ = [
     "make_test",
     "method_settings",
     "score",
+    "structure_learner",
 ]

@@ -1,0 +1,59 @@
+"""Optimisation by Markov networks: estimation of distribution algorithms with any structure learner in them."""
+
+from mnlearn.optimize._fitness import FitnessError
+from mnlearn.optimize.catalogue import PROBLEMS, problem_named
+from mnlearn.optimize.critical import CriticalPopulation, Trials, critical_population, success
+from mnlearn.optimize.driver import maximize, minimize
+from mnlearn.optimize.eda import MarkovEDA, Run
+from mnlearn.optimize.history import Generation, Optimum
+from mnlearn.optimize.plots import plot_convergence, plot_structure
+from mnlearn.optimize.problems import (
+    Problem,
+    TableProblem,
+    deceptive_trap,
+    ising_spin_glass,
+    nk_landscape,
+    onemax,
+    royal_road,
+)
+from mnlearn.optimize.sampler import MarkovianSampler, Sampler
+from mnlearn.optimize.satisfiability import Clause, MaxSat, max_sat, parse_dimacs
+from mnlearn.optimize.selection import Selection, Tournament, Truncation
+from mnlearn.optimize.structures import Judged, MutualInformationStructure, StructureLearner
+
+__all__ = [
+    "PROBLEMS",
+    "Clause",
+    "CriticalPopulation",
+    "FitnessError",
+    "Generation",
+    "Judged",
+    "MarkovEDA",
+    "MarkovianSampler",
+    "MaxSat",
+    "MutualInformationStructure",
+    "Optimum",
+    "Problem",
+    "Run",
+    "Sampler",
+    "Selection",
+    "StructureLearner",
+    "TableProblem",
+    "Tournament",
+    "Trials",
+    "Truncation",
+    "critical_population",
+    "deceptive_trap",
+    "ising_spin_glass",
+    "max_sat",
+    "maximize",
+    "minimize",
+    "nk_landscape",
+    "onemax",
+    "parse_dimacs",
+    "plot_convergence",
+    "plot_structure",
+    "problem_named",
+    "royal_road",
+    "success",
+]

@@ -1,0 +1,294 @@
+"""`maximize` and `minimize`: a run with a fitness function, from the first population to the reason to stop."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from time import perf_counter
+from typing import Any, TypedDict, Unpack, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.errors import InputError, is_number, true_or_false, unknown_name, whole_number
+from mnlearn.graphs._seeds import Seed
+from mnlearn.optimize._fitness import Evaluator, FitnessError
+from mnlearn.optimize._saving import Saved
+from mnlearn.optimize.eda import MarkovEDA, Run
+from mnlearn.optimize.history import Generation, Optimum
+from mnlearn.optimize.problems import Problem
+from mnlearn.parallel import Backend
+from mnlearn.protocols import SILENT, Monitor
+
+Fitness = Callable[[NDArray[np.int64]], Any]
+Callback = Callable[[Generation], object]
+
+
+class Options(TypedDict, total=False):
+    """What `maximize` and `minimize` may be told besides; see there."""
+
+    states: int | Sequence[int]
+    seed: Seed
+    vectorized: bool
+    target: float | None
+    max_generations: int
+    max_evaluations: int | None
+    patience: int | None
+    callbacks: Sequence[Callback]
+    n_jobs: int | None
+    backend: Backend
+    client: Any
+    checkpoint: str | os.PathLike[str] | None
+    monitor: Monitor
+
+
+def maximize(
+    fitness: Fitness | Problem,
+    n_variables: int | None = None,
+    *,
+    algorithm: MarkovEDA | None = None,
+    **options: Unpack[Options],
+) -> Optimum:
+    """Find an individual with the highest fitness.
+
+    Parameters
+    ----------
+    fitness
+        Takes an individual, an array of whole numbers from 0 on, and returns a number. Or a `Problem`, which knows its
+        genes and, where that is known, its target.
+    n_variables
+        How many genes an individual has; not for a `Problem`.
+    algorithm
+        How to search; ``MarkovEDA()`` by default.
+    states
+        How many values a gene may have: one number for all (2), or one for each.
+    seed
+        An integer (0), or a generator to draw from. The same seed gives the same run, however fitness is evaluated.
+    vectorized
+        Whether fitness takes a 2-D array, a row for each individual, and returns an array. Where it raises, it is asked
+        again row by row, to tell which individual it was.
+    target
+        Stop when fitness is as good as this; by default the optimum of a `Problem`, if it is known.
+    max_generations, max_evaluations
+        Stop after so many generations (100), or before so many evaluations would be exceeded.
+    patience
+        Stop after so many generations without a better individual.
+    callbacks
+        Called with each `Generation`; one that returns True stops the run.
+    n_jobs, backend, client
+        Who evaluates: how many threads or processes at a time (1), or a `distributed.Client`; see
+        `mnlearn.parallel.run`.
+    checkpoint
+        A file that has the run after each generation; if it is there, the run goes on from it.
+    monitor
+        Hears the progress, and may stop the run.
+
+    Returns
+    -------
+    Optimum
+        The best individual, the history, and why the run ended. Ctrl-C ends a run that has a population, too.
+
+    Raises
+    ------
+    InputError
+        If a setting breaks its rule.
+    FitnessError
+        If fitness raises, or returns NaN or another shape; with the individual, and the run so far.
+    FileError
+        If the checkpoint is of another run, or cannot be written.
+
+    Examples
+    --------
+    >>> found = maximize(lambda x: x.sum(), 20, target=20, seed=1)
+    >>> found.fitness, found.individual.tolist() == [1] * 20
+    (20.0, True)
+    """
+    return _Job.prepare(fitness, n_variables, algorithm, dict(options), minimize=False).work()
+
+
+def minimize(
+    fitness: Fitness,
+    n_variables: int | None = None,
+    *,
+    algorithm: MarkovEDA | None = None,
+    **options: Unpack[Options],
+) -> Optimum:
+    """Find an individual with the lowest fitness; everything else is as for `maximize`.
+
+    Examples
+    --------
+    >>> minimize(lambda rows: rows.sum(axis=1), 12, states=3, vectorized=True, target=0, seed=1).fitness
+    0.0
+    """
+    if isinstance(fitness, Problem):
+        raise InputError(f"fitness must be maximized when it is a Problem; got {fitness.name}. Use maximize.")
+    return _Job.prepare(fitness, n_variables, algorithm, dict(options), minimize=True).work()
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """When to stop, whom to tell, who evaluates: the options with their defaults."""
+
+    states: int | Sequence[int] = 2
+    seed: Seed = 0
+    vectorized: bool = False
+    target: float | None = None
+    max_generations: int = 100
+    max_evaluations: int | None = None
+    patience: int | None = None
+    callbacks: Sequence[Callback] = ()
+    n_jobs: int | None = 1
+    backend: Backend = "threads"
+    client: Any = None
+    checkpoint: str | os.PathLike[str] | None = None
+    monitor: Monitor = SILENT
+
+    def __post_init__(self) -> None:
+        true_or_false(vectorized=self.vectorized)
+        if self.target is not None and not is_number(self.target):
+            raise InputError(f"target must be a number; got {self.target!r}. Leave it out if none is known.")
+        whole_number("max_generations", self.max_generations, least=0, way_out="100 is usual.")
+        for name in ("max_evaluations", "patience"):
+            if getattr(self, name) is not None:
+                whole_number(name, getattr(self, name), least=1, way_out="Leave it out for no limit.")
+        if self.backend not in get_args(Backend):
+            raise unknown_name("backend", self.backend, get_args(Backend))
+        if callable(self.callbacks) or not all(map(callable, self.callbacks)):
+            raise InputError(f"callbacks must be a list of functions; got {self.callbacks!r}. Put it into a list.")
+
+
+class _Job:
+    """A run, a function and the rules."""
+
+    def __init__(self, run: Run, evaluate: Evaluator, rules: _Rules) -> None:
+        self._run, self._evaluate, self._rules = run, evaluate, rules
+        self._saved = None if rules.checkpoint is None else Saved(rules.checkpoint)
+        self._better = 0  # the generation that last brought a better individual
+
+    @classmethod
+    def prepare(
+        cls,
+        fitness: Any,
+        n_variables: int | None,
+        algorithm: MarkovEDA | None,
+        options: dict[str, Any],
+        *,
+        minimize: bool,
+    ) -> _Job:
+        """Check everything before any work."""
+        known = [field.name for field in fields(_Rules)]
+        for name in options:
+            if name not in known:
+                raise unknown_name("option", name, known, shown=20)
+        if isinstance(fitness, Problem):
+            n_variables = _genes_of(fitness, n_variables, options)
+        if not callable(fitness):
+            raise InputError(f"fitness must be a function; got a {type(fitness).__name__}. Give one of an individual.")
+        if n_variables is None:
+            raise InputError("n_variables must be given, the number of genes; got none. Only a Problem knows its own.")
+        rules = _Rules(**options)
+        if algorithm is not None and not isinstance(algorithm, MarkovEDA):
+            raise InputError(f"algorithm must be a MarkovEDA; got a {type(algorithm).__name__}. Use MarkovEDA(...).")
+        chosen = MarkovEDA() if algorithm is None else algorithm
+        run = chosen.start(n_variables, states=rules.states, seed=rules.seed, minimize=minimize)
+        evaluate = Evaluator(fitness, rules.vectorized, rules.n_jobs, rules.backend, rules.client)
+        return cls(run, evaluate, rules)
+
+    def work(self) -> Optimum:
+        """Generation after generation, until there is a reason to stop."""
+        run = self._run
+        if self._saved is not None:
+            self._saved.restore(run)
+            self._better = _last_improvement(run)
+        try:
+            while (reason := self._reason()) is None:
+                if not self._step():
+                    reason = "cancelled"
+                    break
+        except KeyboardInterrupt:
+            if run.best is None:
+                raise
+            reason = "interrupted"
+        except FitnessError as error:
+            error.result = None if run.best is None else self._optimum("failed")
+            raise
+        return self._optimum(reason)
+
+    def _step(self) -> bool:
+        """One generation; False if the monitor had enough in the middle of it."""
+        run = self._run
+        individuals = run.ask()
+        began = perf_counter()
+        values = self._evaluate(individuals, self._rules.monitor)
+        if values is None:
+            return False
+        before = run.best_fitness
+        run.tell(individuals, values)
+        run.history[-1] = run.history[-1]._replace(fitness_seconds=perf_counter() - began)
+        if run.best_fitness != before:
+            self._better = run.generation
+        if self._saved is not None:
+            self._saved.keep(run)
+        message = f"best {run.best_fitness:g}, {run.evaluations} evaluations"
+        self._rules.monitor.progress(run.generation, self._rules.max_generations, message)
+        return True
+
+    def _reason(self) -> str | None:
+        """Why to stop now, if there is a reason."""
+        run, rules = self._run, self._rules
+        fresh = run.best is None
+        wanted = run.algorithm.population - (0 if fresh else run.algorithm.n_elite)
+        heard = [] if fresh else [callback(run.history[-1]) for callback in rules.callbacks]  # all of them hear it
+        spent = rules.max_evaluations is not None and run.evaluations + wanted > rules.max_evaluations
+        weary = rules.patience is not None and run.generation - self._better >= rules.patience
+        reasons = {
+            "target": not fresh and rules.target is not None and self._reached(rules.target),
+            "callback": any(answer is True for answer in heard),
+            "cancelled": rules.monitor.cancelled(),
+            "generations": run.generation >= rules.max_generations,
+            "evaluations": spent,
+            "patience": not fresh and weary,
+            "uniform": not fresh and run.is_uniform,
+        }
+        return next((reason for reason, holds in reasons.items() if holds), None)
+
+    def _reached(self, target: float) -> bool:
+        """Whether the best is as good as the target; sums in another order may differ in their last bits."""
+        slack = 1e-12 * abs(target)
+        best = self._run.best_fitness
+        return best <= target + slack if self._run.minimize else best >= target - slack
+
+    def _optimum(self, reason: str) -> Optimum:
+        """What there is to tell."""
+        run = self._run
+        if run.best is None:
+            raise InputError(
+                f"max_evaluations must allow the first population, {run.algorithm.population} individuals; got "
+                f"{self._rules.max_evaluations}. Raise it, or lower the population."
+                if reason == "evaluations"
+                else "monitor must let the first population be evaluated; it stopped before. Start again."
+            )
+        told = {**run.algorithm.described(), "n_variables": len(run.cards), "key": run.key, "minimize": run.minimize}
+        return Optimum(run.best, run.best_fitness, reason, tuple(run.history), told)
+
+
+def _genes_of(problem: Problem, n_variables: int | None, options: dict[str, Any]) -> int:
+    """What a problem knows about itself, put into the options."""
+    if n_variables not in (None, problem.n_variables):
+        raise InputError(f"n_variables must be {problem.n_variables} for {problem.name}; got {n_variables}. Drop it.")
+    for name in ("states", "vectorized"):
+        if name in options:
+            raise InputError(f"{name} is known of a Problem; got {options[name]!r} for {problem.name}. Drop it.")
+    options |= {"states": problem.cards, "vectorized": True}
+    options.setdefault("target", problem.optimum)
+    return problem.n_variables
+
+
+def _last_improvement(run: Run) -> int:
+    """The generation that last brought a better individual, from the history."""
+    best, found = None, 0
+    for line in run.history:
+        if best is None or (line.best < best if run.minimize else line.best > best):
+            best, found = line.best, line.number
+    return found

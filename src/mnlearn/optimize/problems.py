@@ -1,0 +1,292 @@
+"""Problems whose structure is known: sums of small tables, each over a few genes.
+
+    fitness(x) = Σ_f table_f(x_f)
+
+Genes that share a table depend on one another among good individuals: the cliques of the tables are the structure that
+a learner should find. All are maximised.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import prod
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mnlearn.errors import InputError, unknown_name, whole_number
+from mnlearn.graphs import grid
+from mnlearn.graphs._seeds import Seed, rng_from
+from mnlearn.graphs.graph import Graph
+from mnlearn.optimize._exact import best_of_sum
+from mnlearn.protocols import FloatArray, IntArray
+from mnlearn.simulate.factors import Factor
+
+
+class Problem(ABC):
+    """A fitness function with what is known about it. Called with an individual, or with a 2-D array of them.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    cards
+        How many values each gene may have.
+    """
+
+    name: str
+    cards: tuple[int, ...]
+
+    @property
+    def n_variables(self) -> int:
+        """How many genes an individual has."""
+        return len(self.cards)
+
+    @cached_property
+    def structure(self) -> Graph:
+        """Which genes share a table: what there is to learn."""
+        return Graph(self.n_variables, sorted({pair for s in self.scopes() for pair in combinations(s, 2)}))
+
+    @cached_property
+    def optimum(self) -> float | None:
+        """The highest fitness there is; None if it is not known."""
+        found = self.solve()
+        return None if found is None else found[0]
+
+    def solve(self) -> tuple[float, NDArray[np.int64]] | None:
+        """The highest fitness and an individual that has it, by elimination; None if that would take large tables."""
+        return best_of_sum(list(self.factors()), self.cards, self.structure)
+
+    def __call__(self, individuals: ArrayLike) -> Any:
+        """The fitness of an individual as a float, or of many as an array."""
+        rows = np.asarray(individuals)
+        if rows.ndim not in (1, 2) or rows.shape[-1] != self.n_variables:
+            raise InputError(
+                f"individuals must have the {self.n_variables} genes of {self.name}; got the shape {rows.shape}. Give "
+                "one row, or a 2-D array of rows."
+            )
+        values = self.fitness(np.atleast_2d(rows))
+        return values if rows.ndim == 2 else float(values[0])
+
+    @abstractmethod
+    def fitness(self, rows: NDArray[Any]) -> FloatArray:
+        """Of every row."""
+
+    @abstractmethod
+    def scopes(self) -> Iterator[tuple[int, ...]]:
+        """The genes of each table, in ascending order."""
+
+    @abstractmethod
+    def factors(self) -> Iterator[Factor]:
+        """The tables."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableProblem(Problem):
+    """Tables over scopes of one size.
+
+    Parameters
+    ----------
+    name
+        What it is called.
+    cards
+        How many values each gene may have.
+    genes
+        The genes of each table, a row each, in ascending order.
+    tables
+        What each table gives, a row each: the values of the last gene change fastest.
+    known
+        The highest fitness, if it is known; else it is looked for by elimination.
+
+    Examples
+    --------
+    >>> xor = TableProblem("xor", (2, 2), np.array([[0, 1]]), np.array([[0.0, 1.0, 1.0, 0.0]]))
+    >>> xor([1, 0]), xor([[0, 0], [0, 1]]).tolist(), xor.optimum
+    (1.0, [0.0, 1.0], 1.0)
+    """
+
+    name: str
+    cards: tuple[int, ...]
+    genes: IntArray
+    tables: FloatArray
+    known: float | None = None
+
+    def __post_init__(self) -> None:
+        cells = {prod(self.cards[x] for x in scope) for scope in self.genes.tolist()}
+        if self.genes.ndim != 2 or len(cells) != 1 or self.tables.shape != (len(self.genes), cells.pop()):
+            raise InputError(
+                "tables must have a row for each row of genes and a cell for each combination of their values; got the "
+                f"shapes {self.genes.shape} and {self.tables.shape}. Use one problem for each size of table."
+            )
+        if not (np.diff(self.genes, axis=1) > 0).all():
+            raise InputError("genes must be in ascending order in each row; got others. Sort them, and the tables.")
+
+    @cached_property
+    def optimum(self) -> float | None:
+        """The highest fitness there is; None if it is not known."""
+        return self.known if self.known is not None else super().optimum
+
+    @cached_property
+    def _strides(self) -> IntArray:
+        """By table and gene: how far apart two values lie in the table."""
+        sizes = np.array(self.cards)[self.genes]
+        after = np.cumprod(sizes[:, :0:-1], axis=1)[:, ::-1]
+        return np.concatenate([after, np.ones((len(sizes), 1), dtype=np.int64)], axis=1)
+
+    def fitness(self, rows: NDArray[Any]) -> FloatArray:
+        """Of every row."""
+        at = np.zeros((len(rows), len(self.genes)), dtype=np.int64)
+        for place, strides in zip(self.genes.T, self._strides.T, strict=True):
+            at += rows[:, place] * strides
+        return np.asarray(self.tables[np.arange(len(self.genes)), at].sum(axis=1), dtype=np.float64)
+
+    def scopes(self) -> Iterator[tuple[int, ...]]:
+        """The genes of each table."""
+        return map(tuple, self.genes.tolist())
+
+    def factors(self) -> Iterator[Factor]:
+        """The tables."""
+        for scope, table in zip(self.scopes(), self.tables, strict=True):
+            yield Factor(scope, table.reshape([self.cards[x] for x in scope]))
+
+
+def onemax(n: int, *, states: int = 2) -> TableProblem:
+    """The sum of the genes: every gene for itself. Best: all at their highest value.
+
+    Examples
+    --------
+    >>> problem = onemax(5)
+    >>> problem([1, 0, 1, 1, 0]), problem.optimum, problem.structure.n_edges
+    (3.0, 5.0, 0)
+    """
+    n = whole_number("n", n, least=1, way_out="An individual has at least one gene.")
+    states = whole_number("states", states, least=2, way_out="Use 2 for genes that are 0 or 1.")
+    tables = np.tile(np.arange(states, dtype=np.float64), (n, 1))
+    return TableProblem(f"onemax:n={n}", (states,) * n, np.arange(n)[:, None], tables, float(n * (states - 1)))
+
+
+def royal_road(n: int, *, group: int = 4, states: int = 2) -> TableProblem:
+    """Groups of genes in a row, each worth its size when all of them have their highest value, else 0  [IBMAP14].
+
+    Examples
+    --------
+    >>> problem = royal_road(8, group=4)
+    >>> problem([1, 1, 1, 1, 1, 1, 1, 0]), problem.optimum, problem.structure.n_edges
+    (4.0, 8.0, 12)
+    """
+    genes = _groups(n, group)
+    tables = np.zeros((len(genes), whole_number("states", states, least=2, way_out="Use 2 for bits.") ** group))
+    tables[:, -1] = group
+    name = f"royal-road:n={n},group={group}"
+    return TableProblem(name, (states,) * n, genes, tables, float(n))
+
+
+def deceptive_trap(n: int, *, size: int = 5) -> TableProblem:
+    """Groups of bits in a row, each worth k if all are 1, else k − 1 − (number of ones): all but the best lead astray.
+
+    Examples
+    --------
+    >>> problem = deceptive_trap(5)
+    >>> problem([1] * 5), problem([0] * 5), problem([1, 1, 1, 1, 0])
+    (5.0, 4.0, 0.0)
+    """
+    genes = _groups(n, size)
+    ones = np.array([cell.bit_count() for cell in range(2**size)], dtype=np.float64)
+    table = np.where(ones == size, float(size), size - 1 - ones)
+    return TableProblem(f"trap:n={n},size={size}", (2,) * n, genes, np.tile(table, (len(genes), 1)), float(n))
+
+
+Contacts = Literal["adjacent", "random"]
+
+
+def nk_landscape(n: int, *, k: int = 2, contacts: Contacts = "random", seed: Seed = 0) -> TableProblem:
+    """Kauffman's NK landscape: every gene's share depends on itself and k others, by a table of uniform numbers.
+
+    Parameters
+    ----------
+    n
+        How many genes.
+    k
+        How many others a gene depends on.
+    contacts
+        ``"random"``, or ``"adjacent"``: the k that follow, in a ring, for which the optimum is known for large n, too.
+    seed
+        Of the tables and the contacts.
+
+    Examples
+    --------
+    >>> problem = nk_landscape(30, k=3, contacts="adjacent", seed=1)
+    >>> value, individual = problem.solve()
+    >>> bool(np.isclose(value, problem(individual))), value == problem.optimum
+    (True, True)
+    """
+    n = whole_number("n", n, least=1, way_out="An individual has at least one gene.")
+    if whole_number("k", k, least=0, way_out="0 is a sum of single genes.") > min(n - 1, 16):
+        raise InputError(f"k must be at most {min(n - 1, 16)} for {n} genes; got {k}. Lower it.")
+    if contacts not in get_args(Contacts):
+        raise unknown_name("contacts", contacts, get_args(Contacts))
+    rng = rng_from(seed)
+    if contacts == "random":
+        others = [rng.choice(n - 1, size=k, replace=False) for _ in range(n)]
+        genes = np.array([sorted([x, *(y + (y >= x) for y in chosen)]) for x, chosen in enumerate(others)])
+    else:
+        genes = np.sort((np.arange(n)[:, None] + np.arange(k + 1)) % n, axis=1)
+    name = f"nk:n={n},k={k},contacts={contacts}"
+    return TableProblem(name, (2,) * n, genes, rng.random((n, 2 ** (k + 1))) / n)
+
+
+Couplings = Literal["mixed", "normal"]
+
+
+def ising_spin_glass(
+    rows: int, columns: int, *, couplings: Couplings = "mixed", periodic: bool = True, seed: Seed = 0
+) -> TableProblem:
+    """Spins on a lattice with random couplings: fitness Σ J_uv s_u s_v, the opposite of the energy; s = 2 x − 1.
+
+    Parameters
+    ----------
+    rows, columns
+        Of the lattice.
+    couplings
+        ``"mixed"``: +1 or −1; ``"normal"``: standard normal.
+    periodic
+        Whether the lattice is a torus.
+    seed
+        Of the couplings.
+
+    Notes
+    -----
+    The ground state is found by elimination, for some 10 × 10 spins on a torus and for 20 columns on a strip.
+
+    Examples
+    --------
+    >>> problem = ising_spin_glass(4, 4, seed=1)
+    >>> value, spins = problem.solve()
+    >>> value == problem(spins) == problem(1 - spins)
+    True
+    """
+    if couplings not in get_args(Couplings):
+        raise unknown_name("couplings", couplings, get_args(Couplings))
+    lattice, rng = grid(rows, columns, periodic=periodic), rng_from(seed)
+    n_edges = lattice.n_edges
+    strengths = rng.choice((-1.0, 1.0), n_edges) if couplings == "mixed" else rng.standard_normal(n_edges)
+    tables = strengths[:, None] * np.array([1.0, -1.0, -1.0, 1.0])
+    name = f"ising:rows={rows},columns={columns}"
+    genes = np.array(lattice.edges, dtype=np.int64).reshape(-1, 2)
+    return TableProblem(name, (2,) * lattice.n_variables, genes, tables)
+
+
+def _groups(n: int, size: int) -> IntArray:
+    """Genes in groups of neighbours."""
+    size = whole_number("group", size, least=1, way_out="1 lets every gene stand for itself.")
+    n = whole_number("n", n, least=1, way_out="An individual has at least one gene.")
+    if n % size or size > 20:
+        raise InputError(
+            f"n must be a multiple of the size of a group, at most 20; got n={n}, size={size}. Change one."
+        )
+    return np.arange(n).reshape(-1, size)

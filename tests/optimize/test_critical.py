@@ -1,0 +1,70 @@
+"""The critical population: found by bisection, verified by other runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mnlearn.errors import InputError, MnlearnError
+from mnlearn.optimize import (
+    MarkovEDA,
+    MutualInformationStructure,
+    critical_population,
+    ising_spin_glass,
+    onemax,
+    success,
+)
+from mnlearn.optimize import critical as module
+
+MOA = MarkovEDA(learner=MutualInformationStructure(max_neighbors=1))
+
+
+def test_the_bisection_finds_the_smallest_size_that_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pretend(self: Any, population: int, runs: int, _key: int, _jobs: int | None) -> module.Trials:
+        return module.Trials(runs, (population,) * (runs if population >= 77 else 1))
+
+    monkeypatch.setattr(module._Search, "trials", pretend)
+    exact = critical_population(onemax(5), tolerance=0, runs=10)
+    assert exact.population == 77
+    assert exact.evaluations == 77.0
+    assert set(exact.tried) >= {8, 16, 32, 64, 128, 96, 76, 77}
+    assert critical_population(onemax(5), tolerance=0.1, runs=10).population in range(77, 86)
+    assert critical_population(onemax(5), smallest=90).population == 90
+    with pytest.raises(MnlearnError, match="largest must be enough to solve onemax:n=5; 64 reached"):
+        critical_population(onemax(5), largest=70)
+
+
+def test_runs_are_given_up_when_too_many_have_failed() -> None:
+    found = critical_population(onemax(20), MOA, runs=10, success_rate=0.9, seed=1, max_generations=40)
+    assert found.success_rate >= 0.9
+    assert found.tried[8] < 0.9
+    assert found.evaluations_sd > 0
+    fresh = success(onemax(20), MarkovEDA(learner=MOA.learner, population=found.population), runs=20, seed=9)
+    assert fresh.runs == 20
+    assert fresh.success_rate >= 0.6
+
+
+def test_processes_change_nothing() -> None:
+    options: Any = {"runs": 4, "success_rate": 0.75, "seed": 2, "largest": 64, "smallest": 32}
+    assert critical_population(onemax(8), MOA, **options) == critical_population(onemax(8), MOA, n_jobs=2, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        ({"success_rate": 0}, "success_rate must be above 0"),
+        ({"success_rate": 1.1}, "success_rate must be above 0"),
+        ({"runs": 0}, "runs must be"),
+        ({"tolerance": 1}, "tolerance must be"),
+        ({"smallest": 1}, "smallest must be"),
+    ],
+)
+def test_bad_settings_are_refused(options: dict[str, Any], rule: str) -> None:
+    with pytest.raises(InputError, match=rule):
+        critical_population(onemax(5), **options)
+
+
+def test_a_problem_without_a_known_optimum_is_refused() -> None:
+    with pytest.raises(InputError, match="known optimum"):
+        critical_population(ising_spin_glass(30, 30))

@@ -1,0 +1,258 @@
+"""maximize and minimize: why they stop, who evaluates, what becomes of failures, and where they go on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mnlearn.errors import FileError, InputError, UnknownNameError
+from mnlearn.optimize import FitnessError, Generation, MarkovEDA, maximize, minimize, onemax, royal_road
+
+SMALL = MarkovEDA(population=40)
+
+
+def ones(x: np.ndarray) -> float:
+    return float(x.sum())
+
+
+def key_of(result: Any) -> list[Any]:
+    """A history without its seconds."""
+    return [line[:5] for line in result.history]
+
+
+def test_single_and_vectorized_functions_in_any_number_of_jobs_give_the_same_run() -> None:
+    options: Any = {"algorithm": SMALL, "seed": 3, "max_generations": 4, "target": 16}
+    alone = maximize(ones, 16, **options)
+    for jobs in (2, 3):
+        assert key_of(maximize(ones, 16, n_jobs=jobs, **options)) == key_of(alone)
+    assert key_of(maximize(lambda rows: rows.sum(axis=1), 16, vectorized=True, **options)) == key_of(alone)
+    together = maximize(lambda rows: rows.sum(axis=1), 16, vectorized=True, n_jobs=2, **options)
+    assert key_of(together) == key_of(alone)
+    assert np.array_equal(together.individual, alone.individual)
+
+
+def test_processes_give_the_same_run() -> None:
+    options: Any = {"algorithm": SMALL, "seed": 3, "max_generations": 1}
+    assert key_of(maximize(onemax(12), n_jobs=2, backend="processes", **options)) == key_of(
+        maximize(onemax(12), **options)
+    )
+
+
+def test_why_a_run_ends() -> None:
+    slow = MarkovEDA(population=10)
+    assert maximize(ones, 12, target=12, seed=1).reason == "target"
+    assert minimize(ones, 12, target=0, seed=1).reason == "target"
+    few = maximize(ones, 60, algorithm=slow, max_generations=3)
+    assert (few.reason, few.generations) == ("generations", 3)
+    bounded = maximize(ones, 60, algorithm=slow, max_evaluations=33)
+    assert (bounded.reason, bounded.evaluations) == ("evaluations", 30)
+    flat = maximize(lambda _: 1.0, 60, algorithm=slow, patience=4)
+    assert (flat.reason, flat.generations) == ("patience", 4)
+    assert maximize(lambda _: 0.0, 1, states=1, algorithm=slow).reason == "uniform"
+    assert maximize(ones, 30, max_generations=0).generations == 0
+    assert not few.reached
+
+
+def test_callbacks_hear_every_generation_and_may_stop() -> None:
+    heard: list[Generation] = []
+
+    def stop(line: Generation) -> bool:
+        heard.append(line)
+        return line.number == 2
+
+    found = maximize(ones, 60, algorithm=SMALL, callbacks=[stop, lambda _: None])
+    assert found.reason == "callback"
+    assert [line.number for line in heard] == [0, 1, 2]
+    assert heard == list(found.history)
+
+
+class Impatient:
+    """A monitor that stops after some calls, and remembers what it heard."""
+
+    def __init__(self, after: int) -> None:
+        self.after, self.heard = after, []  # type: ignore[var-annotated]
+
+    def progress(self, done: float, total: float | None, message: str = "") -> None:
+        self.heard.append((done, total, message))
+
+    def cancelled(self) -> bool:
+        return len(self.heard) >= self.after
+
+
+def test_a_monitor_hears_progress_and_may_stop() -> None:
+    monitor = Impatient(3)
+    found = maximize(ones, 60, algorithm=SMALL, monitor=monitor)
+    assert found.reason == "cancelled"
+    assert [done for done, _, _ in monitor.heard] == [0, 1, 2]
+    assert monitor.heard[0][1] == 100
+    assert "best" in monitor.heard[0][2]
+    with pytest.raises(InputError, match="first population"):
+        maximize(ones, 60, monitor=Impatient(0))
+
+
+def test_ctrl_c_gives_the_best_so_far() -> None:
+    calls = []
+
+    def fitness(x: np.ndarray) -> float:
+        calls.append(1)
+        if len(calls) > 70:
+            raise KeyboardInterrupt
+        return float(x.sum())
+
+    found = maximize(fitness, 60, algorithm=SMALL)
+    assert (found.reason, found.generations) == ("interrupted", 1)
+    calls.extend([1] * 70)
+    with pytest.raises(KeyboardInterrupt):
+        maximize(fitness, 60, algorithm=SMALL)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_exception_comes_with_the_individual_and_the_history(jobs: int) -> None:
+    def fitness(x: np.ndarray) -> float:
+        if x.sum() >= 19:
+            raise RuntimeError("too many ones")
+        return float(x.sum())
+
+    with pytest.raises(FitnessError, match="raised RuntimeError: too many ones for the individual") as caught:
+        maximize(fitness, 20, algorithm=SMALL, seed=1, n_jobs=jobs)
+    error = caught.value
+    assert error.individual is not None
+    assert error.individual.sum() >= 19
+    assert isinstance(error.__cause__, RuntimeError)
+    assert error.result is not None
+    assert error.result.reason == "failed"
+    assert error.result.fitness == max(line.best for line in error.result.history)
+
+
+def test_a_vectorized_function_that_fails_is_asked_row_by_row() -> None:
+    def fitness(rows: np.ndarray) -> Any:
+        if (rows.sum(axis=1) == 0).any():
+            raise ZeroDivisionError
+        return 1 / rows.sum(axis=1)
+
+    with pytest.raises(FitnessError, match=r"\[0, 0, 0\]") as caught:
+        maximize(fitness, 3, algorithm=SMALL, vectorized=True)
+    assert caught.value.individual is not None
+    assert caught.value.individual.tolist() == [0, 0, 0]
+    assert caught.value.result is None
+
+    def together(rows: np.ndarray) -> Any:
+        if len(rows) > 1:
+            raise MemoryError
+        return rows.sum(axis=1)
+
+    with pytest.raises(FitnessError, match="for none of them alone"):
+        maximize(together, 3, algorithm=SMALL, vectorized=True)
+
+
+@pytest.mark.parametrize(
+    ("fitness", "vectorized", "rule"),
+    [
+        (lambda _: float("nan"), False, "got NaN for the individual"),
+        (lambda x: x, False, r"one number; got the shape \(5,\)"),
+        (lambda _: "good", False, "one number; got 'good'"),
+        (lambda _: None, False, "one number; got None"),
+        (lambda _: 1j, False, "one number; got 1j"),
+        (lambda rows: rows, True, r"array of 40 numbers.*got the shape \(40, 5\)"),
+        (lambda _: 1.0, True, r"got the shape \(\)"),
+        (lambda rows: np.full(len(rows), np.nan), True, "got NaN for the individual"),
+        (lambda _: [[1], [2, 3]], True, "array of 40 numbers"),
+    ],
+)
+def test_what_is_no_fitness_is_refused(fitness: Any, vectorized: bool, rule: str) -> None:
+    with pytest.raises(FitnessError, match=rule):
+        maximize(fitness, 5, algorithm=SMALL, vectorized=vectorized)
+
+
+def test_what_is_not_allowed_may_be_infinitely_bad() -> None:
+    found = maximize(lambda x: -np.inf if x[0] else float(x.sum()), 8, algorithm=SMALL, seed=1, target=7)
+    assert found.fitness == 7.0
+    assert all(np.isfinite(line.mean) for line in found.history)
+
+
+def test_a_run_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    options: Any = {"algorithm": MarkovEDA(population=30), "seed": 2, "patience": 9}
+    whole = maximize(ones, 40, max_generations=8, **options)
+    part = maximize(ones, 40, max_generations=3, checkpoint=path, **options)
+    calls = []
+
+    def counted(x: np.ndarray) -> float:
+        calls.append(1)
+        return float(x.sum())
+
+    again = maximize(counted, 40, max_generations=8, checkpoint=path, **options)
+    assert key_of(part) == key_of(whole)[:4]
+    assert key_of(again) == key_of(whole)
+    assert len(calls) == whole.evaluations - part.evaluations
+    assert np.array_equal(again.individual, whole.individual)
+    assert [p.name for p in tmp_path.iterdir()] == ["run.npz"]
+
+
+def test_a_checkpoint_of_another_run_or_none_at_all_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    maximize(ones, 10, algorithm=SMALL, max_generations=1, checkpoint=path)
+    with pytest.raises(FileError, match="of one with other settings, genes or seed"):
+        maximize(ones, 10, algorithm=SMALL, seed=1, checkpoint=path)
+    with pytest.raises(FileError, match="of one with other settings"):
+        maximize(ones, 10, algorithm=MarkovEDA(population=41), checkpoint=path)
+    with pytest.raises(FileError, match="of one with other settings"):
+        minimize(ones, 10, algorithm=SMALL, checkpoint=path)
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(FileError, match="none, or damaged"):
+        maximize(ones, 10, algorithm=SMALL, checkpoint=path)
+    with pytest.raises(FileError, match="a folder that exists"):
+        maximize(ones, 10, checkpoint=tmp_path / "no" / "run.npz")
+    with pytest.raises(FileError, match="is a folder"):
+        maximize(ones, 10, checkpoint=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        ({"target": float("nan")}, "target must be a number"),
+        ({"max_generations": -1}, "max_generations must be"),
+        ({"max_evaluations": 0}, "max_evaluations must be"),
+        ({"max_evaluations": 20}, "must allow the first population, 40"),
+        ({"patience": 0}, "patience must be"),
+        ({"vectorized": "no"}, "vectorized must be true or false"),
+        ({"callbacks": print}, "callbacks must be a list"),
+        ({"backend": "gpu"}, "backend 'gpu' does not exist"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"seed": -1}, "seed must be"),
+        ({"generations": 5}, "option 'generations' does not exist"),
+        ({"algorithm": "moa"}, "algorithm must be a MarkovEDA"),
+    ],
+)
+def test_options_that_break_a_rule_are_refused(options: dict[str, Any], rule: str) -> None:
+    with pytest.raises(InputError, match=rule):
+        maximize(ones, 5, **{"algorithm": SMALL, **options})
+
+
+def test_functions_and_problems_are_told_apart() -> None:
+    with pytest.raises(InputError, match="n_variables must be given"):
+        maximize(ones)
+    with pytest.raises(InputError, match="fitness must be a function; got a int"):
+        maximize(3, 4)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="n_variables must be 8"):
+        maximize(onemax(8), 9)
+    with pytest.raises(InputError, match="states is known of a Problem"):
+        maximize(onemax(8), states=3)
+    with pytest.raises(InputError, match="Use maximize"):
+        minimize(onemax(8))
+    assert maximize(onemax(8), target=None, algorithm=SMALL, max_generations=2).reason == "generations"
+
+
+def test_history_is_a_data_frame_in_three_libraries() -> None:
+    found = maximize(royal_road(8), algorithm=SMALL, seed=1, max_generations=3, target=None)
+    frame, polars, arrow = found.frame(), found.frame("polars"), found.frame("pyarrow")
+    assert frame["best"].tolist() == polars["best"].to_list() == arrow["best"].to_pylist()
+    assert frame["number"].tolist() == [0, 1, 2, 3]
+    assert frame["evaluations"].tolist() == [40, 60, 80, 100]
+    assert frame["edges"][1] == [list(edge) for edge in found.history[1].graph.edges]  # type: ignore[union-attr]
+    assert arrow["n_edges"].to_pylist()[0] is None
+    with pytest.raises(UnknownNameError, match="library 'numpy'"):
+        found.frame("numpy")  # type: ignore[arg-type]
