@@ -46,7 +46,7 @@ ALLOWED: dict[str, set[str]] = {
         "model",
         "optimize",
     },
-    "output": {"errors", "protocols", "parallel", "checkpoints", "graphs", "graphs.graph", "data"},
+    "output": {"errors", "protocols", "parallel", "checkpoints", "graphs", "graphs.graph", "data", ""},  # its version
     "_answers": {"protocols"},
     "questions": {"_answers", "errors", "protocols", "data", "independence", "pipeline"},
     "pipeline": {

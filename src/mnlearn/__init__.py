@@ -61,8 +61,26 @@ if TYPE_CHECKING:
         ScoreTest,
         SeparationOracle,
     )
+    from mnlearn.model import (
+        DiscreteModel,
+        GaussianModel,
+        MarkovModel,
+        canonical_factors,
+        canonical_factors_of,
+        load_model,
+    )
     from mnlearn.output import Learned, NetworkDifference, Resampling, Why
-    from mnlearn.pipeline import GraphScore, MethodResult, compare, learn, make_score, make_test, score
+    from mnlearn.pipeline import (
+        GraphScore,
+        MethodResult,
+        compare,
+        fit_parameters,
+        learn,
+        load,
+        make_score,
+        make_test,
+        score,
+    )
     from mnlearn.questions import TestResult, dependences, independence_test
     from mnlearn.scores import MPL, PIC, BJPScore, HybridEvidence, IBScore, L1Logistic
     from mnlearn.statistics import Counts, Moments, kernels
@@ -87,11 +105,13 @@ __all__ = [
     "Counts",
     "DataError",
     "Dataset",
+    "DiscreteModel",
     "Evaluation",
     "Exhaustive",
     "FileError",
     "GSMNStar",
     "GTest",
+    "GaussianModel",
     "GaussianPosterior",
     "Graph",
     "GraphScore",
@@ -103,6 +123,7 @@ __all__ = [
     "L1Logistic",
     "Learned",
     "MarkovBlanketSelector",
+    "MarkovModel",
     "MarkovNetworkLearner",
     "MethodResult",
     "MissingDependencyError",
@@ -124,13 +145,18 @@ __all__ = [
     "UnsuitableError",
     "Why",
     "__version__",
+    "canonical_factors",
+    "canonical_factors_of",
     "compare",
     "dependences",
     "discretize",
     "evaluate",
+    "fit_parameters",
     "independence_test",
     "kernels",
     "learn",
+    "load",
+    "load_model",
     "make_score",
     "make_test",
     "overview",
@@ -145,8 +171,8 @@ __version__ = "0.1.0"
 
 # Each room lists its names; a name is looked for where it is lowest. Nothing is loaded before it is used.
 _ROOMS = (
-    *("errors", "data", "graphs", "statistics", "independence", "scores", "algorithms", "simulate", "evaluation"),
-    *("output", "pipeline", "questions", "estimators"),
+    *("errors", "data", "graphs", "statistics", "independence", "scores", "algorithms", "simulate", "model"),
+    *("evaluation", "output", "pipeline", "questions", "estimators"),
 )
 
 if not TYPE_CHECKING:  # a type checker knows the names above, and no others

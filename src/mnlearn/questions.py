@@ -14,7 +14,7 @@ from mnlearn._answers import TestResult
 from mnlearn.data import read
 from mnlearn.errors import InputError, UnknownNameError, whole_number
 from mnlearn.independence import MutualInformation
-from mnlearn.pipeline import Reading, TestSettings, load, make_test
+from mnlearn.pipeline import Reading, TestSettings, load_data, make_test
 from mnlearn.protocols import Evidence, ExplainedTest, FloatArray, VarSet
 
 __all__ = ["TestResult", "dependences", "independence_test"]
@@ -81,7 +81,7 @@ def independence_test(
         "delimiter": delimiter,
     }
     with _columns_by_name():
-        dataset = load(data, asked, reading, discretize, bins)
+        dataset = load_data(data, asked, reading, discretize, bins)
     judge = make_test(test, dataset, **settings)
     u, v = sorted((dataset.index(x), dataset.index(y)))
     evidence = _evidence(judge, u, (v,), frozenset(dataset.index(name) for name in given))

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 from data.tables import FORMS, TABLE, Columns, assert_same, in_form, write_csv, write_text
 from mnlearn.data import Dataset, read
+from mnlearn.data.readers import read_rows
 from mnlearn.errors import DataError, InputError
 
 
@@ -341,3 +342,14 @@ def test_files_and_frames_agree_on_any_text_and_number(rows: list[tuple[str, flo
         if form == "csv" and all(float(str(number)).is_integer() for number in table["number"]):
             continue  # a file cannot tell 2.0 written as 2 from a whole number
         assert_same(read(in_form(form, table, tmp_path), types={"number": "continuous"}), frame)
+
+
+def test_one_row_and_one_column_will_do_where_a_model_is_applied(tmp_path: Path) -> None:
+    levels = {"a": ["x", "y"]}
+    path = tmp_path / "one.csv"
+    path.write_text("a\ny\n", encoding="utf-8")
+    for source in ({"a": ["y"]}, pd.DataFrame({"a": ["y"]}), path):
+        found = read_rows(source, columns=["a"], levels=levels)
+        assert (found.n_rows, found.cards, found.columns[0].tolist()) == (1, (2,), [1])
+    with pytest.raises(DataError, match="data must have at least 1 row; "):
+        read_rows({"a": []}, levels=levels)

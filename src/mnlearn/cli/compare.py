@@ -57,7 +57,7 @@ def compare(
     reading: pipeline.Reading = {"levels": None, "missing": "error", **how}
     if missing is not None:
         reading["missing"] = missing  # type: ignore[typeddict-item]
-    dataset = pipeline.load(data, None, reading, discretize, bins)  # type: ignore[arg-type]
+    dataset = pipeline.load_data(data, None, reading, discretize, bins)  # type: ignore[arg-type]
     named = [name.strip() for name in methods.split(",") if name.strip()]
     with watched() as monitor:
         found = pipeline.compare(dataset, truth, named, test=test, alpha=alpha, n_jobs=jobs, monitor=monitor)

@@ -16,9 +16,9 @@ from mnlearn.data.dataset import Dataset, MissingReport
 from mnlearn.errors import DataError
 
 
-def to_dataset(table: RawTable, missing: MissingPolicy) -> Dataset:
-    """Apply the policy for missing values and make the record; the table is used up."""
-    check_size(table)
+def to_dataset(table: RawTable, missing: MissingPolicy, *, least: int = 2) -> Dataset:
+    """Apply the policy for missing values and make the record of at least so many rows; the table is used up."""
+    check_size(table, least)
     repeats = row_repeats(table)
     kept = np.ones(table.n_rows, dtype=np.bool_) if repeats is None else repeats > 0
     counts, incomplete = _count_missing(table, kept)
@@ -29,7 +29,7 @@ def to_dataset(table: RawTable, missing: MissingPolicy) -> Dataset:
     if missing == "drop_rows":
         kept &= ~incomplete
     n_after = int(np.count_nonzero(kept))
-    if n_after < 2:
+    if n_after < least:
         raise nothing_left(table, counts, n_before, n_after)
     rows = None if n_after == table.n_rows else kept
     return _assemble(table, repeats, rows, MissingReport(missing, MappingProxyType(counts), n_before - n_after))
@@ -47,13 +47,14 @@ def occurred(table: RawTable, repeats: NDArray[np.int64] | None) -> tuple[RawTab
     return RawTable(columns, None, n_rows, table.source), repeats[rows]
 
 
-def check_size(table: RawTable) -> None:
-    """A structure needs at least two rows and two variables."""
-    if table.n_rows < 2:
-        raise DataError(f"data must have at least 2 rows; {table.source} has {table.n_rows}. Read data with more rows.")
-    if len(table.columns) < 2:
+def check_size(table: RawTable, least: int = 2) -> None:
+    """A structure needs at least two rows and two variables; what a model is applied to, one of each."""
+    if table.n_rows < least:
+        rows = f"{least} row{'s' * (least > 1)}"
+        raise DataError(f"data must have at least {rows}; {table.source} has {table.n_rows}. Read data with more rows.")
+    if len(table.columns) < least:
         raise DataError(
-            f"data must have at least 2 variables; {table.source} gives {len(table.columns)}. "
+            f"data must have at least {least} variable{'s' * (least > 1)}; {table.source} gives {len(table.columns)}. "
             "Name more columns, or check the delimiter if it is a text file."
         )
 

@@ -116,6 +116,27 @@ def already_coded(source: object) -> Dataset | None:
     return open_pack(path)
 
 
+def read_rows(
+    source: object,
+    *,
+    columns: Sequence[str] | None = None,
+    types: Mapping[str, VariableType] | None = None,
+    levels: Mapping[str, Sequence[Hashable]] | None = None,
+    missing: MissingPolicy = "error",
+) -> Dataset:
+    """Read what a known model is applied to, where one row and one column will do; otherwise as `read`.
+
+    Examples
+    --------
+    >>> read_rows({"rain": ["yes"]}, levels={"rain": ["no", "yes"]}).columns[0].tolist()
+    [1]
+    """
+    request = Request(columns=columns, types=types, levels=levels)
+    from mnlearn.data._policy import to_dataset
+
+    return to_dataset(load(source, request), missing, least=1)
+
+
 def load(source: object, request: Request) -> RawTable:
     """Read a source into raw columns, nothing decided yet about what is missing."""
     if not isinstance(source, str | os.PathLike):

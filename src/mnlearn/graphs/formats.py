@@ -84,7 +84,7 @@ def read_graph(path: str | os.PathLike[str], format: str | None = None) -> Named
     (('sleep', 'mood', 'work', 'age'), ((0, 1), (1, 2)))
     """
     chosen = _chosen(path, format)
-    text = _read_text(path)
+    text = read_whole(path)
     try:
         with foreign_errors():
             return chosen.parse(text)
@@ -125,12 +125,18 @@ def write_graph(
     chosen = _chosen(path, format)
     labels = map(str, range(graph.n_variables)) if names is None else names
     text = chosen.render(NamedGraph(graph, tuple(labels), attributes or {}))
-    _replace(path, text)
+    write_whole(path, text)
 
 
 def carries_numbers(path: str | os.PathLike[str], format: str | None = None) -> bool:
     """Whether a file of this name, or of this format, can carry numbers on its edges."""
     return _chosen(path, format).carries_numbers
+
+
+def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
+    """The name of the format asked for, or of the one the extension tells."""
+    chosen = _chosen(path, format)
+    return next(name for name, known in _FORMATS.items() if known is chosen)
 
 
 def _chosen(path: str | os.PathLike[str], format: str | None) -> _Format:
@@ -150,7 +156,7 @@ def _chosen(path: str | os.PathLike[str], format: str | None) -> _Format:
     )
 
 
-def _read_text(path: str | os.PathLike[str]) -> str:
+def read_whole(path: str | os.PathLike[str]) -> str:
     """A whole file as text; it must be there, be UTF-8 and hold something."""
     shown = repr(os.fspath(path))
     try:
@@ -164,7 +170,7 @@ def _read_text(path: str | os.PathLike[str]) -> str:
     return text
 
 
-def _replace(path: str | os.PathLike[str], text: str) -> None:
+def write_whole(path: str | os.PathLike[str], text: str) -> None:
     """Write under a temporary name in the same folder, then rename, so that nothing half-written stays."""
     shown = repr(os.fspath(path))
     guarded = f"\ufeff{text}" if text.startswith("\ufeff") else text  # a reader drops one byte order mark

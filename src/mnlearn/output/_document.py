@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mnlearn.graphs.graph import Edge, Graph
 
 if TYPE_CHECKING:
@@ -87,4 +89,6 @@ def plain(value: object) -> object:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
     return value if value is None or isinstance(value, str | int | float) else repr(value)

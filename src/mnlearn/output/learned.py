@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, unknown_name
-from mnlearn.graphs.formats import NamedGraph, carries_numbers, read_graph, write_graph
+from mnlearn.graphs.formats import NamedGraph, carries_numbers, format_of, read_graph, write_graph, write_whole
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.output._document import document
 from mnlearn.output._frames import Frame, LearnedEdge, edge_frame
 from mnlearn.output._ranking import named_edge, probabilities_of, ranked_edges, ranked_pairs
+from mnlearn.output._saved import render
 from mnlearn.output._summary import as_html, one_line, summary
 from mnlearn.output.difference import NetworkDifference, difference
 from mnlearn.output.recipe import Recipe, attached
@@ -342,17 +343,30 @@ class Learned:
         return graph
 
     def save(self, path: str | os.PathLike[str], *, format: str | None = None) -> None:
-        """Write the graph to a file, the support of each edge with it where the format can carry numbers.
+        """Write the network to a file: the whole result as JSON, the graph alone in the other formats.
+
+        What is known of each edge (support, probability, frequency) goes with it where the format can carry numbers.
+        The data do not.
 
         Parameters
         ----------
         path
-            Where to write; the extension tells the format.
+            Where to write; the extension tells the format. `mnlearn.load` reads a ``.json`` back, `mnlearn.read_graph`
+            the graph of any of them.
         format
             One of `mnlearn.graphs.FORMATS`, when the extension does not tell.
+
+        Raises
+        ------
+        FileError
+            If the file cannot be written; nothing half-written stays.
         """
-        kept = self._numbers() if carries_numbers(path, format) else None
-        write_graph(path, self.graph, self.names, format=format, attributes=kept)
+        numbers = self._numbers()
+        if format_of(path, format) == "json":
+            write_whole(path, render(self, numbers))
+        else:
+            kept = numbers if carries_numbers(path, format) else None
+            write_graph(path, self.graph, self.names, format=format, attributes=kept)
 
     def summary(self) -> str:
         """What was learned, from what and how, and the strongest edges: a few lines of text."""

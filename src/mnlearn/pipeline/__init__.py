@@ -2,9 +2,11 @@
 
 from mnlearn.pipeline._comparing import MethodResult, compare
 from mnlearn.pipeline._experiments import NamedMethod, NamedSource, experiment
+from mnlearn.pipeline._fitting import fit_parameters
 from mnlearn.pipeline._learning import learn
 from mnlearn.pipeline._methods import DEFAULT_METHOD, METHODS, method_settings
-from mnlearn.pipeline._reading import Reading, load
+from mnlearn.pipeline._reading import Reading, load_data
+from mnlearn.pipeline._saved import load
 from mnlearn.pipeline._scores import SCORES, ScoreSettings, make_score
 from mnlearn.pipeline._scoring import GraphScore, Part, score
 from mnlearn.pipeline._structures import structure_learner
@@ -26,8 +28,10 @@ __all__ = [
     "TestSettings",
     "compare",
     "experiment",
+    "fit_parameters",
     "learn",
     "load",
+    "load_data",
     "make_score",
     "make_test",
     "method_settings",

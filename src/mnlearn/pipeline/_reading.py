@@ -24,7 +24,18 @@ class Reading(TypedDict):
     delimiter: str | None
 
 
-def load(
+AS_IT_COMES: Reading = {
+    "types": None,
+    "levels": None,
+    "missing": "error",
+    "missing_values": (),
+    "repeats": None,
+    "delimiter": None,
+}
+"""What is taken where nothing is said."""
+
+
+def load_data(
     data: object,
     columns: Sequence[str] | None,
     reading: Reading,

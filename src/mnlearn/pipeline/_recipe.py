@@ -16,7 +16,7 @@ from mnlearn.pipeline._choosing import Choice, choose, effort_for
 from mnlearn.pipeline._explaining import explain
 from mnlearn.pipeline._methods import METHODS, Plan, method_settings, plan
 from mnlearn.pipeline._naming import check_apart, edges_by_name, graph_over, named_edges
-from mnlearn.pipeline._reading import Reading, is_continuous, load
+from mnlearn.pipeline._reading import AS_IT_COMES, Reading, is_continuous, load_data
 from mnlearn.pipeline._scores import make_score
 from mnlearn.pipeline._tests import make_test
 from mnlearn.protocols import SILENT, Learner, Monitor
@@ -62,8 +62,8 @@ class Recipe:
 
     def read(self, data: object) -> Dataset:
         """The data as they were read for the first network."""
-        reading: Reading = self.reading or _AS_IT_COMES
-        return load(data, self.columns, reading, self.discretize, self.bins)
+        reading: Reading = self.reading or AS_IT_COMES
+        return load_data(data, self.columns, reading, self.discretize, self.bins)
 
     def learn(self, dataset: Dataset, *, n_jobs: int | None = None, monitor: Monitor = SILENT) -> Learned:
         """Learn from a data set that was read already."""
@@ -137,16 +137,6 @@ class Recipe:
         """How the data were read, where that was said."""
         asked = {"columns": self.columns, **(self.reading or {}), "discretize": self.discretize, "bins": self.bins}
         return {option: value for option, value in asked.items() if value and value != "error"}
-
-
-_AS_IT_COMES: Reading = {
-    "types": None,
-    "levels": None,
-    "missing": "error",
-    "missing_values": (),
-    "repeats": None,
-    "delimiter": None,
-}
 
 
 def judge_of(chosen: Plan, dataset: Dataset, n_jobs: int | None) -> tuple[dict[str, str], Any]:

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, Unpack, cast
 
 from mnlearn.graphs.graph import Graph
 from mnlearn.pipeline._naming import GraphLike, graph_over
-from mnlearn.pipeline._reading import Reading, load
+from mnlearn.pipeline._reading import Reading, load_data
 from mnlearn.pipeline._scores import ScoreSettings, make_score
 from mnlearn.protocols import LocalScore, PairScore, Score
 
@@ -107,7 +107,7 @@ def score(
         "repeats": repeats,
         "delimiter": delimiter,
     }
-    dataset = load(data, columns, reading, discretize, bins)
+    dataset = load_data(data, columns, reading, discretize, bins)
     over = graph_over(dataset, graph)
     judge = make_score(score, dataset, n_jobs=n_jobs, **settings)
     parts = tuple(Part(tuple(dataset.names[x] for x in of), value) for of, value in _terms(judge, over))

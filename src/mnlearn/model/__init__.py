@@ -1,0 +1,34 @@
+"""From structure to model: parameters on a graph, and what can be done with them."""
+
+from mnlearn.model.bridges import to_pgmpy, to_pyagrum, uai_text, write_uai
+from mnlearn.model.canonical import CanonicalFactors, canonical_factors, canonical_factors_of
+from mnlearn.model.discrete import DiscreteModel
+from mnlearn.model.files import load_model, save_model
+from mnlearn.model.fitting import FIT_METHODS, FIT_SETTINGS, fit
+from mnlearn.model.gaussian import GaussianModel, Normal
+from mnlearn.model.markov_model import EdgeStrength, FitReport, MarkovModel
+from mnlearn.model.precision import fit_precision
+from mnlearn.model.pseudolikelihood import fit_pseudolikelihood
+
+__all__ = [
+    "FIT_METHODS",
+    "FIT_SETTINGS",
+    "CanonicalFactors",
+    "DiscreteModel",
+    "EdgeStrength",
+    "FitReport",
+    "GaussianModel",
+    "MarkovModel",
+    "Normal",
+    "canonical_factors",
+    "canonical_factors_of",
+    "fit",
+    "fit_precision",
+    "fit_pseudolikelihood",
+    "load_model",
+    "save_model",
+    "to_pgmpy",
+    "to_pyagrum",
+    "uai_text",
+    "write_uai",
+]

@@ -1,0 +1,169 @@
+"""Discrete models in other programs: pyAgrum and pgmpy for exact inference, UAI files for solvers.
+
+Variables and states keep their names in pyAgrum and pgmpy, states as texts; the UAI format knows numbers only. Factors
+are scaled so that their largest value is 1, which changes nothing but Z.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mnlearn.errors import FileError, InputError, MissingDependencyError, UnsuitableError, require
+from mnlearn.graphs.formats import write_whole
+from mnlearn.model.discrete import DiscreteModel
+from mnlearn.model.markov_model import MarkovModel
+from mnlearn.protocols import FloatArray
+from mnlearn.simulate.factors import Factor
+
+
+def to_pyagrum(model: MarkovModel) -> Any:
+    """The model as a pyAgrum `MarkovRandomField`.
+
+    Parameters
+    ----------
+    model
+        A discrete model; its labels must differ as texts.
+
+    Examples
+    --------
+    >>> from mnlearn.model import fit
+    >>> from mnlearn.data import read
+    >>> from mnlearn.simulate import example
+    >>> survey = example(500, seed=1)
+    >>> field = to_pyagrum(fit(survey.graph, read(survey.columns())))
+    >>> field.size(), field.sizeEdges()
+    (12, 12)
+    """
+    discrete = _discrete(model, "pyAgrum")
+    gum = _pyagrum()
+    field = gum.MarkovRandomField()
+    for name, labels in zip(discrete.names, _texts(discrete), strict=True):
+        field.add(gum.LabelizedVariable(name, name, labels))
+    for factor in discrete.network.factors:
+        tensor = field.addFactor([discrete.names[x] for x in factor.variables])
+        # pyAgrum's arrays have the axis of the first variable last.
+        tensor[:] = np.ascontiguousarray(_values(factor).transpose())
+    return field
+
+
+def to_pgmpy(model: MarkovModel) -> Any:
+    """The model as a pgmpy `DiscreteMarkovNetwork` (`MarkovNetwork` before pgmpy 1.0).
+
+    Parameters
+    ----------
+    model
+        A discrete model; its labels must differ as texts.
+
+    Raises
+    ------
+    MissingDependencyError
+        If pgmpy is not installed; it is in none of the extras.
+    """
+    discrete = _discrete(model, "pgmpy")
+    try:
+        from importlib import import_module
+
+        models, factors = import_module("pgmpy.models"), import_module("pgmpy.factors.discrete")
+    except ImportError as error:
+        raise MissingDependencyError(
+            "pgmpy is needed for this and is not installed. Install it with: pip install pgmpy; or use to_pyagrum()."
+        ) from error
+    # Since 1.0 the old name is there only to say that it is gone.
+    network = (getattr(models, "DiscreteMarkovNetwork", None) or models.MarkovNetwork)()
+    network.add_nodes_from(discrete.names)
+    network.add_edges_from([(discrete.names[u], discrete.names[v]) for u, v in discrete.graph.edges])
+    states = dict(zip(discrete.names, _texts(discrete), strict=True))
+    for factor in discrete.network.factors:
+        names = [discrete.names[x] for x in factor.variables]
+        cards = [discrete.network.cards[x] for x in factor.variables]
+        own = {name: states[name] for name in names}
+        network.add_factors(factors.DiscreteFactor(names, cards, _values(factor).ravel(), state_names=own))
+    return network
+
+
+def write_uai(model: MarkovModel, path: str | os.PathLike[str]) -> None:
+    """Write a discrete model as a MARKOV network in the UAI format.
+
+    Parameters
+    ----------
+    model
+        A discrete model.
+    path
+        The file. One that is there is replaced.
+    """
+    if not Path(path).resolve().parent.is_dir():
+        raise FileError(f"path must be in an existing folder; there is no {str(Path(path).parent)!r}. Create it first.")
+    write_whole(path, uai_text(model))
+
+
+def uai_text(model: MarkovModel) -> str:
+    """The content of a UAI file: states, the scopes of the factors, then their tables, the last variable fastest.
+
+    Scopes are written from the highest variable to the lowest. The format allows any order; some readers, pyAgrum among
+    them, take every table for one in which the lowest variable is the fastest.
+
+    Examples
+    --------
+    >>> from mnlearn.model import DiscreteModel, FitReport
+    >>> from mnlearn.simulate import Factor, FactorNetwork
+    >>> network = FactorNetwork((2, 2), [Factor((0, 1), np.log([[4.0, 1.0], [2.0, 4.0]]))])
+    >>> model = DiscreteModel(("a", "b"), ((0, 1), (0, 1)), network, FitReport("by hand", 0))
+    >>> print(uai_text(model))
+    MARKOV
+    2
+    2 2
+    1
+    2 1 0
+    <BLANKLINE>
+    4
+    1.0 0.5 0.25 1.0
+    <BLANKLINE>
+    """
+    network = _discrete(model, "the UAI format").network
+    scopes = [f"{len(factor.variables)} {' '.join(map(str, reversed(factor.variables)))}" for factor in network.factors]
+    head = ["MARKOV", str(network.n_variables), " ".join(map(str, network.cards)), str(len(scopes)), *scopes]
+    tables = []
+    for factor in network.factors:
+        values = _values(factor).transpose().ravel().tolist()
+        tables += ["", str(len(values)), " ".join(map(repr, values))]
+    return "\n".join([*head, *tables, ""])
+
+
+def _pyagrum() -> Any:
+    """pyAgrum, loaded; its own imports warn of types that SWIG made, and where warnings are errors, end the process."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        gum = require("pyagrum", "inference")
+        gum.MarkovRandomField()
+    return gum
+
+
+def _values(factor: Factor) -> FloatArray:
+    """φ, its largest value 1; what is too small for a number stays positive."""
+    return np.asarray(np.maximum(np.exp(factor.log_values - factor.log_values.max()), np.finfo(np.float64).tiny))
+
+
+def _discrete(model: MarkovModel, target: str) -> DiscreteModel:
+    """A model that has factors."""
+    if not isinstance(model, DiscreteModel):
+        raise UnsuitableError(
+            f"{target} takes discrete models; got a {model.kind} one. Use its conditional(), or discretise the "
+            "data and fit again."
+        )
+    return model
+
+
+def _texts(model: DiscreteModel) -> list[list[str]]:
+    """The labels as texts, all different."""
+    found = []
+    for name, labels in zip(model.names, model.levels, strict=True):
+        texts = [str(label) for label in labels]
+        if len(set(texts)) < len(texts):
+            raise InputError(f"labels must differ as texts; those of {name!r} are {labels}. Rename the states.")
+        found.append(texts)
+    return found

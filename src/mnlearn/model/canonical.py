@@ -1,0 +1,230 @@
+"""Per-variable canonical factors: a Markov network in closed form from the conditionals of single variables.
+
+Roy, Lane & Werner-Washburne, ICML 2009  [MBS09, Sec. 2.3]. With a default assignment x̄, the factor of a clique D is
+
+    log ψ⁺_D(d) = Σ_U⊆D (−1)^|D∖U| log P(X_i = σ_i(U, d) | M_i = σ(U, d)),   any X_i ∈ D            (Eq. 5)
+
+where σ takes d for the variables in U and x̄ for all others, and M_i are the neighbours of X_i. Then
+
+    P(x) = P(x̄) Π_D ψ⁺_D(x_D),
+
+so that nothing but P(x̄) = 1 / Z needs more than one variable and its neighbours at a time. The product is over all
+non-empty cliques; where the paper says maximal ones, it would drop the lower terms of the Möbius inversion.
+
+What differs: Theorem 2.1 holds for any X_i in D when the conditionals belong to one distribution. Estimated from data
+they need not, and the choice would make the result depend on the order of the columns; we take the mean over all X_i
+in D. Estimates are (n + α) / (N + α r), so that every factor is positive as the theorem asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mnlearn.data import Dataset
+from mnlearn.errors import InputError, is_number, whole_number
+from mnlearn.graphs.graph import Graph
+from mnlearn.model._cliques import all_cliques
+from mnlearn.model._configurations import Configurations, check_categorical, observed
+from mnlearn.protocols import FloatArray
+from mnlearn.simulate.factors import Factor, FactorNetwork
+
+LogConditional: TypeAlias = Callable[[int, tuple[int, ...]], FloatArray]
+"""log P(X_i | the others in D, the rest of M_i at x̄) for i and a clique D with i: one axis per variable of D."""
+
+
+@dataclass(frozen=True, eq=False)
+class CanonicalFactors:
+    """ψ⁺ of every non-empty clique, and the assignment they are relative to.
+
+    Attributes
+    ----------
+    default
+        x̄: one state per variable. Every factor is 1 wherever one of its variables is in this state.
+    network
+        The product of the factors; its log partition function is −log P(x̄).
+    log_default
+        log P(x̄), where it is known.
+    """
+
+    default: tuple[int, ...]
+    network: FactorNetwork = field(repr=False)
+    log_default: float | None = None
+
+    def joint(self) -> FloatArray:
+        """P(x̄) Π ψ⁺ for every assignment, one axis per variable; for small networks."""
+        from mnlearn.simulate.elimination import joint_log_values, log_partition
+
+        cards = self.network.cards
+        log_default = -log_partition(self.network) if self.log_default is None else self.log_default
+        return np.asarray(np.exp(log_default + joint_log_values(self.network.factors, range(len(cards)), cards)))
+
+
+def canonical_factors(
+    graph: Graph, data: Dataset, *, default: Sequence[int] | None = None, smoothing: float = 0.5
+) -> CanonicalFactors:
+    """The canonical factors of a graph, estimated from data.
+
+    Parameters
+    ----------
+    graph
+        Over the columns of the data.
+    data
+        Categorical variables.
+    default
+        x̄ as codes, one per variable; by default the most frequent state of each, the first one in a tie. Estimates
+        are best where many rows are in their default state.
+    smoothing
+        α > 0, added to every count; 1/2 is the Jeffreys prior.
+
+    Notes
+    -----
+    One pass over the rows per variable; then each clique of k variables costs k tables of its own size.
+
+    Examples
+    --------
+    >>> data = Dataset.from_codes(np.array([[0, 0], [0, 0], [0, 1], [1, 0], [1, 1], [1, 1]]))
+    >>> found = canonical_factors(Graph(2, [(0, 1)]), data)
+    >>> found.default, [factor.variables for factor in found.network.factors]
+    ((0, 0), [(0,), (1,), (0, 1)])
+    """
+    check_categorical(data, "canonical")
+    check_graph(graph, data.n_variables)
+    if not (is_number(smoothing) and smoothing > 0):
+        raise InputError(f"smoothing must be a number above 0; got {smoothing!r}. Use for example 0.5.")
+    chosen = most_frequent(data) if default is None else checked_default(default, data.cards)
+    around = [tuple(sorted(graph.neighbors(x))) for x in range(data.n_variables)]
+    seen = [observed(data, x, around[x]) for x in range(data.n_variables)]
+
+    def estimate(i: int, clique: tuple[int, ...]) -> FloatArray:
+        return _estimated(i, clique, around[i], seen[i], cards=data.cards, default=chosen, smoothing=smoothing)
+
+    return CanonicalFactors(chosen, _product(graph, data.cards, chosen, estimate))
+
+
+def canonical_factors_of(
+    joint: ArrayLike, graph: Graph | None = None, *, default: Sequence[int] | None = None
+) -> CanonicalFactors:
+    """The canonical factors of a known joint distribution: their product is that distribution again  [Theorem 2.1].
+
+    Parameters
+    ----------
+    joint
+        P(x) for every x, one axis per variable; positive everywhere, of sum 1.
+    graph
+        A graph whose missing edges are independences of the joint; by default the complete one, which has none.
+    default
+        x̄, one state per variable; by default all 0. Any will do.
+
+    Examples
+    --------
+    >>> joint = np.array([[0.4, 0.1], [0.2, 0.3]])
+    >>> bool(np.allclose(canonical_factors_of(joint).joint(), joint))
+    True
+    """
+    p = np.array(joint, dtype=np.float64)
+    if not p.ndim or not np.isfinite(p).all() or (p <= 0).any() or abs(p.sum() - 1) > 1e-6:
+        raise InputError(
+            f"joint must hold positive probabilities of sum 1, one axis per variable; got the shape {p.shape}, the "
+            f"smallest {p.min(initial=np.inf):g} and the sum {p.sum():g}. Normalise it, and add a little to zeros."
+        )
+    over = Graph.complete(p.ndim) if graph is None else graph
+    check_graph(over, p.ndim)
+    chosen = checked_default([0] * p.ndim if default is None else default, p.shape)
+
+    def known(i: int, clique: tuple[int, ...]) -> FloatArray:
+        return _conditional_of(p, i, clique, over.neighbors(i), chosen)
+
+    network = _product(over, p.shape, chosen, known)
+    return CanonicalFactors(chosen, network, float(np.log(p[chosen])))
+
+
+def most_frequent(data: Dataset) -> tuple[int, ...]:
+    """The most frequent state of every variable, the first one in a tie."""
+    counts = (
+        np.bincount(column.astype(np.int64), weights=data.repeats, minlength=card)
+        for column, card in zip(data.columns, data.cards, strict=True)
+    )
+    return tuple(int(np.argmax(count)) for count in counts)
+
+
+def checked_default(default: Sequence[int], cards: Sequence[int]) -> tuple[int, ...]:
+    """One state per variable, each of them there."""
+    states = [whole_number("default", state, least=0, way_out="States are numbered from 0.") for state in default]
+    if len(states) != len(cards):
+        raise InputError(f"default must hold one state for each of {len(cards)} variables; got {len(states)}.")
+    for x, (state, card) in enumerate(zip(states, cards, strict=True)):
+        if state >= card:
+            raise InputError(f"default must hold states below {card} for variable {x}; got {state}. Use 0 or another.")
+    return tuple(states)
+
+
+def check_graph(graph: Graph, n_variables: int) -> None:
+    """As many variables in the graph as in the data."""
+    if graph.n_variables != n_variables:
+        raise InputError(
+            f"graph must have one variable for each of {n_variables} in the data; got {graph.n_variables}. Take the "
+            "columns that the graph is over."
+        )
+
+
+def _product(graph: Graph, cards: Sequence[int], default: Sequence[int], log_p: LogConditional) -> FactorNetwork:
+    """ψ⁺ of every clique, in logs: the mean over X_i in D of Eq. 5."""
+    factors = []
+    for clique in all_cliques(graph, cards):
+        each = [inverted(log_p(i, clique), [default[x] for x in clique]) for i in clique]
+        factors.append(Factor(clique, np.mean(each, axis=0)))
+    return FactorNetwork(tuple(cards), factors)
+
+
+def inverted(log_p: FloatArray, default: Sequence[int]) -> FloatArray:
+    """Σ_U⊆D (−1)^|D∖U| log P(σ(U, d)) for all d at once  [Eq. 5].
+
+    The sum over subsets factorises: per variable, what the table is less what it is at that variable's default.
+    """
+    for axis, state in enumerate(default):
+        log_p = log_p - np.take(log_p, [state], axis=axis)
+    return log_p
+
+
+def _estimated(
+    i: int,
+    clique: tuple[int, ...],
+    around: tuple[int, ...],
+    seen: Configurations,
+    *,
+    cards: Sequence[int],
+    default: Sequence[int],
+    smoothing: float,
+) -> FloatArray:
+    """log P(X_i | the others in D, the rest of M_i at x̄) by smoothed counts."""
+    others = tuple(x for x in clique if x != i)
+    fits = np.ones(len(seen.codes), dtype=np.bool_)
+    cells = np.zeros(len(seen.codes), dtype=np.int64)
+    for place, y in enumerate(around):
+        if y in others:
+            cells = cells * cards[y] + seen.codes[:, place]
+        else:
+            fits &= seen.codes[:, place] == default[y]
+    counts = np.zeros((int(np.prod([cards[y] for y in others], dtype=np.int64)), cards[i]))
+    counts[cells[fits]] = seen.counts[fits]
+    totals = counts.sum(1, keepdims=True)
+    log_p = np.log(counts + smoothing) - np.log(totals + smoothing * cards[i])
+    return np.moveaxis(log_p.reshape([cards[y] for y in (*others, i)]), -1, clique.index(i))
+
+
+def _conditional_of(
+    joint: FloatArray, i: int, clique: tuple[int, ...], blanket: frozenset[int], default: Sequence[int]
+) -> FloatArray:
+    """log P(X_i | the others in D, the rest of M_i at x̄) of a known joint."""
+    outside = tuple(x for x in range(joint.ndim) if x != i and x not in blanket)
+    marginal = joint.sum(axis=outside, keepdims=True)
+    fixed = [
+        slice(None) if x in clique else default[x] if x in blanket else 0 for x in range(joint.ndim)
+    ]  # outside the blanket the axis has one place
+    table = marginal[tuple(fixed)]
+    return np.asarray(np.log(table) - np.log(table.sum(axis=clique.index(i), keepdims=True)))

@@ -1,0 +1,277 @@
+"""A Markov network of categorical variables with its factors: what it says about rows, and rows from it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data import Dataset
+from mnlearn.errors import InputError, MnlearnWarning
+from mnlearn.graphs._seeds import Seed
+from mnlearn.graphs.graph import Graph
+from mnlearn.model._alignment import categorical_rows
+from mnlearn.model._effects import edge_strength, pure_interactions
+from mnlearn.model.markov_model import EdgeStrength, FitReport, Label, Levels, MarkovModel, by_strength, labelled
+from mnlearn.protocols import FloatArray
+from mnlearn.simulate.elimination import LARGEST_TABLE, largest_table, log_partition, tree_width
+from mnlearn.simulate.factors import Factor, FactorNetwork
+from mnlearn.simulate.gibbs import USUAL_PLAN, GibbsPlan
+from mnlearn.simulate.sampling import Method
+from mnlearn.simulate.sampling import sample as sample_network
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DiscreteModel(MarkovModel):
+    """p(x) = (1 / Z) Π_D φ_D(x_D) over categorical variables with names and labels.
+
+    Attributes
+    ----------
+    names
+        The variables.
+    levels
+        The labels of the states of each.
+    network
+        The factors, by index and code.
+    report
+        How they were found.
+    cuts
+        For a variable that was continuous: where it was cut into states, by name.
+
+    Examples
+    --------
+    >>> from mnlearn.simulate import Factor, FactorNetwork
+    >>> network = FactorNetwork((2, 2), [Factor((0, 1), np.log([[3.0, 1.0], [1.0, 3.0]]))])
+    >>> model = DiscreteModel(("rain", "wet"), (("no", "yes"), ("no", "yes")), network, FitReport("by hand", 0))
+    >>> model.conditional("wet", {"rain": "yes"})
+    {'no': 0.25, 'yes': 0.75}
+    >>> model.predict("wet", {"rain": ["no", "yes", "yes"]}).tolist()
+    ['no', 'yes', 'yes']
+    >>> [(edge.u, edge.v, round(edge.strength, 3), edge.sign) for edge in model.strengths()]
+    [('rain', 'wet', 2.197, 1)]
+    """
+
+    names: tuple[str, ...]
+    levels: Levels
+    network: FactorNetwork
+    report: FitReport
+    cuts: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        sizes = (len(self.names), len(self.levels), self.network.n_variables)
+        if len(set(sizes)) > 1 or tuple(map(len, self.levels)) != tuple(self.network.cards):
+            raise InputError(
+                f"names and levels must have one entry per variable of the network, and one label per state; got "
+                f"{sizes[0]} names and {tuple(map(len, self.levels))} labels for {tuple(self.network.cards)} states."
+            )
+
+    @property
+    def kind(self) -> str:
+        """ "discrete"."""
+        return "discrete"
+
+    @property
+    def graph(self) -> Graph:
+        """The structure, by index."""
+        return self.network.graph
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters: Π_x∈D (r_x − 1), summed over the sets D that lie within a factor."""
+        held = {
+            inner
+            for factor in self.network.factors
+            for size in range(1, len(factor.variables) + 1)
+            for inner in combinations(factor.variables, size)
+        }
+        return sum(prod(self.network.cards[x] - 1 for x in scope) for scope in held)
+
+    def log_conditionals(self, data: object) -> FloatArray:
+        """log p(x_j | all others) of every row and variable."""
+        rows = self._rows(data)
+        found = np.empty((rows.n_records, len(self.names)))
+        for x in range(len(self.names)):
+            found[:, x] = np.take_along_axis(
+                self._log_probabilities(x, rows.columns), rows.columns[x].astype(np.intp)[:, None], axis=1
+            )[:, 0]
+        return found
+
+    def log_likelihood(self, data: object) -> float:
+        """Σ_rows log p(x), exactly; the partition function is found by elimination."""
+        self._check_width(self.graph, self.network.cards, "The log pseudo-likelihood has no such limit.")
+        rows = self._rows(data)
+        log_weights = self.network.log_weights(np.stack(rows.columns, axis=1).astype(np.intp))
+        weight = float(log_weights.sum() if rows.repeats is None else log_weights @ rows.repeats)
+        return weight - rows.n_rows * self._log_partition
+
+    def sample(self, n_rows: int, seed: Seed, *, method: Method = "auto", plan: GibbsPlan = USUAL_PLAN) -> Dataset:
+        """Draw rows: independent and exact where the tree-width allows it, else by Gibbs chains.
+
+        Parameters
+        ----------
+        n_rows
+            How many, at least 1.
+        seed
+            An integer, or a generator to draw from; the same seed gives the same rows on every machine.
+        method
+            "auto", "enumerate", "eliminate" or "gibbs", as for `mnlearn.simulate.sample`.
+        plan
+            Chains, burn-in and thinning of "gibbs".
+
+        Warns
+        -----
+        MnlearnWarning
+            If Gibbs chains did not converge; the rows are returned all the same.
+        """
+        drawn = sample_network(self.network, n_rows, seed, method=method, plan=plan)
+        if drawn.convergence is not None and not drawn.convergence.converged:
+            warnings.warn(f"the Gibbs chains have {drawn.convergence}.", MnlearnWarning, stacklevel=2)
+        columns = tuple(np.ascontiguousarray(column) for column in drawn.codes.T)
+        return Dataset(self.names, tuple(self.network.cards), columns, self.levels)
+
+    def conditional(self, x: str, evidence: Mapping[str, Any] | None = None) -> dict[Label, float]:
+        """P(x | evidence), exactly: a probability for each label of x.
+
+        Parameters
+        ----------
+        x
+            The name of a variable.
+        evidence
+            Labels of other variables, by name; any of them. With nothing given this is the marginal of x.
+
+        Raises
+        ------
+        InputError
+            If what is left open is of too large a tree-width.
+        """
+        target = self.place("x", x)
+        fixed = self._codes(x, evidence or {})
+        open_graph = self.graph.remove([edge for edge in self.graph.edges if fixed.keys() & set(edge)])
+        component = sorted(open_graph.reachable(target) | {target})
+        rest = [y for y in component if y != target]
+        way_out = f"Give the neighbours of {x!r} as evidence, or use to_pyagrum()."
+        self._check_width(open_graph.subgraph(rest), [self.network.cards[y] for y in rest], way_out)
+        inside = set(component)
+        factors = [factor for factor in self.network.factors if inside & set(factor.variables)]
+        logs = [
+            _log_sum(factors, fixed | {target: code}, rest, self.network.cards)
+            for code in range(self.network.cards[target])
+        ]
+        weights = np.exp(np.array(logs) - max(logs))
+        return dict(zip(self.levels[target], (weights / weights.sum()).tolist(), strict=True))
+
+    def predict(self, column: str, data: object) -> NDArray[Any]:
+        """The most probable label of one column given the others, row by row; the first one in a tie."""
+        place = self.place("column", column)
+        best = np.argmax(self.predict_probabilities(column, data), axis=1)
+        return labelled(self.levels[place], best)
+
+    def predict_probabilities(self, column: str, data: object) -> FloatArray:
+        """P(column | the others): rows in the order of the data, columns in the order of the labels.
+
+        Parameters
+        ----------
+        column
+            The name of the variable.
+        data
+            Whatever `mnlearn.read` accepts, also a single row. It needs the neighbours of the variable only.
+        """
+        x = self.place("column", column)
+        around = sorted(self.graph.neighbors(x))
+        if not around:
+            n_rows = self._n_rows(data)
+            return np.exp(
+                np.repeat(self._log_probabilities(x, [np.zeros(1, dtype=np.intp)] * len(self.names)), n_rows, 0)
+            )
+        rows = self._rows(data, around)
+        columns: list[NDArray[Any]] = [np.empty(0)] * len(self.names)
+        for y, codes in zip(around, rows.columns, strict=True):
+            columns[y] = codes
+        return np.exp(self._log_probabilities(x, columns))
+
+    def strengths(self) -> list[EdgeStrength]:
+        """Every edge with its log odds ratio given all others, the strongest first.
+
+        Of variables with more than two states, or where other variables change it, the root mean square of the log odds
+        ratios over all pairs of states and all states of the others, each counted alike.
+        """
+        effects = pure_interactions(self.network.factors)
+        around: dict[tuple[int, int], dict[tuple[int, ...], FloatArray]] = {edge: {} for edge in self.graph.edges}
+        for scope, table in effects.items():
+            for i, u in enumerate(scope):
+                for v in scope[i + 1 :]:
+                    around[u, v][scope] = table
+        named = ((u, v, edge_strength((u, v), near)) for (u, v), near in around.items())
+        return by_strength([EdgeStrength(self.names[u], self.names[v], *found) for u, v, found in named])
+
+    @cached_property
+    def _log_partition(self) -> float:
+        return log_partition(self.network)
+
+    @cached_property
+    def _holding(self) -> list[list[Factor]]:
+        """The factors that hold each variable."""
+        holding: list[list[Factor]] = [[] for _ in self.names]
+        for factor in self.network.factors:
+            for x in factor.variables:
+                holding[x].append(factor)
+        return holding
+
+    def _log_probabilities(self, x: int, columns: Sequence[NDArray[Any]]) -> FloatArray:
+        """log P(x | its neighbours) of every row and state; only the columns of the neighbours are looked at."""
+        logits = np.zeros((1, self.network.cards[x]))
+        for factor in self._holding[x]:
+            table = np.moveaxis(factor.log_values, factor.variables.index(x), -1)
+            others = tuple(columns[y].astype(np.intp) for y in factor.variables if y != x)
+            logits = logits + table[others]
+        logits = logits - logits.max(1, keepdims=True)
+        return np.asarray(logits - np.log(np.exp(logits).sum(1, keepdims=True)))
+
+    def _rows(self, data: object, wanted: Sequence[int] | None = None) -> Dataset:
+        chosen = range(len(self.names)) if wanted is None else wanted
+        names = [self.names[x] for x in chosen]
+        return categorical_rows(data, names, tuple(self.levels[x] for x in chosen), self.cuts)
+
+    def _codes(self, x: str, evidence: Mapping[str, Any]) -> dict[int, int]:
+        """Evidence by index and code."""
+        codes = {}
+        for name, label in evidence.items():
+            y = self.place("evidence", name)
+            if name == x:
+                raise InputError(f"evidence must not hold x itself; got {name!r} in both. Drop it from one.")
+            if label not in self.levels[y]:
+                known = ", ".join(map(repr, self.levels[y]))
+                raise InputError(f"evidence must hold labels of the model; {name!r} has {known}, got {label!r}.")
+            codes[y] = self.levels[y].index(label)
+        return codes
+
+    def _check_width(self, graph: Graph, cards: Sequence[int], way_out: str) -> None:
+        """Refuse, with the width, what elimination could not hold."""
+        cells = largest_table(graph, cards) if graph.n_variables else 1
+        if cells > LARGEST_TABLE:
+            raise InputError(
+                f"the model must be of low tree-width for an exact answer, no table above {LARGEST_TABLE} cells; its "
+                f"width is about {tree_width(graph)} and needs one of {cells:.3g}. {way_out}"
+            )
+
+
+def _log_sum(factors: Sequence[Factor], fixed: Mapping[int, int], rest: Sequence[int], cards: Sequence[int]) -> float:
+    """log Σ over the rest of the product of the factors, some variables being fixed."""
+    place = {y: k for k, y in enumerate(rest)}
+    constant, reduced = 0.0, []
+    for factor in factors:
+        at = tuple(fixed.get(y, slice(None)) for y in factor.variables)
+        scope = tuple(place[y] for y in factor.variables if y not in fixed)
+        table = factor.log_values[at]
+        if scope:
+            reduced.append(Factor(scope, table))
+        else:
+            constant += float(table)
+    return constant + (log_partition(FactorNetwork([cards[y] for y in rest], reduced)) if rest else 0.0)

@@ -1,0 +1,270 @@
+"""Models in files: a folder with a description in JSON and one array of numbers.
+
+    model/model.json                    what the model is: names, labels, scopes of the factors, how it was fitted
+    model/parameters-<digest>.npy       all parameters, one vector of float64
+
+`model.json` names the array by the SHA-256 of its bytes and carries the SHA-256 of itself, so that a file that was
+altered, cut off or swapped is refused. The array is written first, under its own name, and the description is renamed
+into place last: whoever reads meanwhile finds the old model or the new one, never half of each. Nothing in the folder
+can run code. A reader refuses a version newer than its own and reads every older one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import threading
+from datetime import date, datetime, time
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mnlearn.errors import FileError, InputError, MnlearnError
+from mnlearn.graphs.graph import Graph
+from mnlearn.model.discrete import DiscreteModel
+from mnlearn.model.gaussian import GaussianModel
+from mnlearn.model.markov_model import FitReport, Label, MarkovModel
+from mnlearn.protocols import FloatArray
+from mnlearn.simulate.factors import Factor, FactorNetwork
+
+_FORMAT, _VERSION = "mnlearn-model", 1
+_DESCRIPTION = "model.json"
+_DATES: dict[str, Any] = {"date": date, "datetime": datetime, "time": time}
+
+
+def save_model(model: MarkovModel, path: str | os.PathLike[str]) -> None:
+    """Write a model to a folder; a model that is there already is replaced as a whole.
+
+    Parameters
+    ----------
+    model
+        What to write.
+    path
+        The folder; it is made if it is not there.
+
+    Raises
+    ------
+    FileError
+        If the folder cannot be written, or holds something else.
+    InputError
+        If a label is neither text, number, truth, date nor missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mnlearn.model import fit
+    >>> from mnlearn.data import read
+    >>> from mnlearn.simulate import example
+    >>> survey = example(500, seed=1)
+    >>> model, folder = fit(survey.graph, read(survey.columns())), tempfile.mkdtemp()
+    >>> model.save(folder)
+    >>> load_model(folder).strengths() == model.strengths()
+    True
+    """
+    body, numbers = (_discrete_body if isinstance(model, DiscreteModel) else _gaussian_body)(model)
+    buffer = io.BytesIO()
+    np.save(buffer, np.ascontiguousarray(numbers, dtype="<f8"), allow_pickle=False)
+    array = buffer.getvalue()
+    digest = hashlib.sha256(array).hexdigest()
+    kept = f"parameters-{digest[:16]}.npy"
+    document: dict[str, Any] = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "kind": model.kind,
+        "names": list(model.names),
+        **body,
+        "fit": _fit_body(model.report),
+        "parameters": {"file": kept, "sha256": digest, "count": len(numbers)},
+    }
+    document["sha256"] = _digest(document)
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode()
+    folder = Path(path)
+    try:
+        _check_target(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        _replace(folder / kept, array)
+        _replace(folder / _DESCRIPTION, text)
+        for old in folder.glob("parameters-*.npy"):
+            if old.name != kept:
+                old.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileError(f"{str(folder)!r} cannot be written: {error.strerror or error}. Name another one.") from error
+
+
+def load_model(path: str | os.PathLike[str]) -> MarkovModel:
+    """Read a model that `MarkovModel.save` wrote.
+
+    Parameters
+    ----------
+    path
+        The folder.
+
+    Raises
+    ------
+    FileError
+        If there is no model, it was altered since it was written, or a newer version wrote it.
+    """
+    folder = Path(path)
+    document = _description(folder)
+    numbers = _numbers(folder, document)
+    try:
+        return (_discrete_from if document["kind"] == "discrete" else _gaussian_from)(document, numbers)
+    except MnlearnError as error:
+        raise FileError(f"{str(folder)!r} must hold a sound model; {error}") from error
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise FileError(
+            f"{str(folder)!r} must hold a sound model; its description lacks {error}. Save it again."
+        ) from error
+
+
+def _description(folder: Path) -> dict[str, Any]:
+    """`model.json`, sound and of a version that we know."""
+    shown = repr(str(folder))
+    try:
+        document = json.loads((folder / _DESCRIPTION).read_bytes())
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FileError(
+            f"path must be a folder with a model; {shown} has no {_DESCRIPTION}. Make one with mnlearn fit."
+        ) from error
+    except (OSError, ValueError) as error:
+        raise FileError(f"{shown} must hold a sound model; its {_DESCRIPTION} cannot be read: {error}.") from error
+    if not isinstance(document, dict) or document.get("format") != _FORMAT:
+        raise FileError(f"{shown} must hold an mnlearn model; its {_DESCRIPTION} is something else.")
+    version = document.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version > _VERSION:
+        raise FileError(
+            f"{shown} must be of version {_VERSION} at most for this mnlearn; got {version!r}. Upgrade mnlearn."
+        )
+    if document.pop("sha256", None) != _digest(document):
+        raise FileError(f"{shown} must be as it was saved; its {_DESCRIPTION} was altered. Save the model again.")
+    return document
+
+
+def _numbers(folder: Path, document: dict[str, Any]) -> FloatArray:
+    """The array, by the digest in the description."""
+    told = document["parameters"]
+    shown = repr(str(folder / told["file"]))
+    try:
+        array = (folder / Path(told["file"]).name).read_bytes()
+    except OSError as error:
+        raise FileError(f"{shown} cannot be read: {error.strerror or error}. Save the model again.") from error
+    if hashlib.sha256(array).hexdigest() != told["sha256"]:
+        raise FileError(f"{shown} must be as it was saved; it was altered. Save the model again.")
+    return np.asarray(np.load(io.BytesIO(array), allow_pickle=False), dtype=np.float64)
+
+
+def _discrete_body(model: Any) -> tuple[dict[str, Any], FloatArray]:
+    """Labels, cuts and scopes; the tables one after the other."""
+    body = {
+        "levels": [[_plain(label) for label in labels] for labels in model.levels],
+        "cuts": {name: np.asarray(cuts).tolist() for name, cuts in model.cuts.items()},
+        "factors": [list(factor.variables) for factor in model.network.factors],
+    }
+    return body, np.concatenate([np.empty(0), *(factor.log_values.ravel() for factor in model.network.factors)])
+
+
+def _discrete_from(document: dict[str, Any], numbers: FloatArray) -> DiscreteModel:
+    levels = tuple(tuple(_label(label) for label in labels) for labels in document["levels"])
+    cards = tuple(map(len, levels))
+    factors, start = [], 0
+    for scope in document["factors"]:
+        shape = [cards[x] for x in scope]
+        factors.append(Factor(tuple(scope), numbers[start : start + prod(shape)].reshape(shape)))
+        start += prod(shape)
+    cuts = {name: np.array(points, dtype=np.float64) for name, points in document["cuts"].items()}
+    return DiscreteModel(
+        tuple(document["names"]), levels, FactorNetwork(cards, factors), _fit_from(document["fit"]), cuts
+    )
+
+
+def _gaussian_body(model: Any) -> tuple[dict[str, Any], FloatArray]:
+    """Edges; then means, deviations, the diagonal of K and its entry for every edge."""
+    edges = model.graph.edges
+    off = [model.standard_precision[edge] for edge in edges]
+    numbers = np.concatenate([model.mean, model.scale, np.diag(model.standard_precision), off])
+    return {"edges": [list(edge) for edge in edges]}, numbers
+
+
+def _gaussian_from(document: dict[str, Any], numbers: FloatArray) -> GaussianModel:
+    names, edges = tuple(document["names"]), [tuple(edge) for edge in document["edges"]]
+    n = len(names)
+    mean, scale, own, off = np.split(numbers, [n, 2 * n, 3 * n])
+    precision = np.diag(own)
+    for (u, v), value in zip(edges, off.tolist(), strict=True):
+        precision[u, v] = precision[v, u] = value
+    return GaussianModel(names, Graph(n, edges), mean, scale, precision, _fit_from(document["fit"]))
+
+
+def _fit_body(report: FitReport) -> dict[str, Any]:
+    return {
+        "method": report.method,
+        "rows": report.n_rows,
+        "converged": report.converged,
+        "iterations": report.iterations,
+        "settings": _plain_settings(report.settings),
+        "notes": list(report.notes),
+    }
+
+
+def _fit_from(document: dict[str, Any]) -> FitReport:
+    settings = dict(document["settings"])
+    if isinstance(settings.get("default"), dict):
+        settings["default"] = {name: _label(label) for name, label in settings["default"].items()}
+    said = (document["method"], document["rows"], document["converged"], document["iterations"])
+    return FitReport(*said, settings, tuple(document["notes"]))
+
+
+def _plain_settings(settings: Any) -> dict[str, Any]:
+    """Settings as JSON knows them; the default assignment holds labels."""
+    return {
+        key: {name: _plain(label) for name, label in value.items()} if isinstance(value, dict) else _plain(value)
+        for key, value in settings.items()
+    }
+
+
+def _plain(label: Label) -> Any:
+    """A label as JSON knows it; a date says what it is."""
+    value: Any = label.item() if isinstance(label, np.generic) else label
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    for kind in ("datetime", "date", "time"):
+        if type(value) is _DATES[kind]:
+            return {"type": kind, "value": value.isoformat()}
+    raise InputError(
+        f"labels must be texts, numbers, truths, dates or missing to be saved; got {label!r}. Rename the states."
+    )
+
+
+def _label(value: Any) -> Label:
+    """What `_plain` wrote."""
+    if isinstance(value, dict):
+        found: Label = _DATES[value["type"]].fromisoformat(value["value"])
+        return found
+    return value  # type: ignore[no-any-return]
+
+
+def _digest(document: dict[str, Any]) -> str:
+    """The SHA-256 of the description, whatever its line breaks and the order of its keys."""
+    return hashlib.sha256(json.dumps(document, sort_keys=True, allow_nan=False).encode()).hexdigest()
+
+
+def _check_target(folder: Path) -> None:
+    """A folder that is there must be empty or hold a model: nothing else is written into or removed."""
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"path must be a folder; {str(folder)!r} is a file. Name another one.")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / _DESCRIPTION).is_file():
+        raise FileError(f"path must be a new or empty folder, or a model; {str(folder)!r} holds other files.")
+
+
+def _replace(target: Path, content: bytes) -> None:
+    """Write under a temporary name, then rename."""
+    temporary = target.with_name(f".mnlearn-{os.getpid()}-{threading.get_ident()}.tmp")
+    try:
+        temporary.write_bytes(content)
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,254 @@
+"""What every fitted Markov network can do, whatever its variables are.
+
+`DiscreteModel` (a product of factors) and `GaussianModel` (a precision matrix) are the two kinds. Variables are named
+here, as a model is used on other data than it was fitted to: columns are matched by name, states by label.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data import Dataset
+from mnlearn.data.readers import read_rows
+from mnlearn.errors import unknown_name
+from mnlearn.graphs._seeds import Seed
+from mnlearn.graphs.graph import Graph
+from mnlearn.protocols import FloatArray
+
+
+@dataclass(frozen=True)
+class FitReport:
+    """How the parameters were found.
+
+    Attributes
+    ----------
+    method
+        "canonical", "pseudolikelihood" or "gaussian".
+    n_rows
+        How many rows they were fitted to.
+    converged
+        Whether the fit came to its end; the closed form of "canonical" always does.
+    iterations
+        How many steps it took; 0 for a closed form.
+    settings
+        Enough to fit again.
+    notes
+        What a reader of the parameters should know, such as a column that never changes.
+    """
+
+    method: str
+    n_rows: int
+    converged: bool = True
+    iterations: int = 0
+    settings: Mapping[str, object] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+class EdgeStrength(NamedTuple):
+    """How strongly two variables depend on each other given all others; a list of them makes a data frame.
+
+    The strength is at least 0: of a discrete model a log odds ratio, of a Gaussian one a partial correlation. The sign
+    is 1 or −1, and None where there is none: more than two states, or a dependence that others may turn round.
+    """
+
+    u: str
+    v: str
+    strength: float
+    sign: int | None
+
+
+class MarkovModel(ABC):
+    """A Markov network with parameters."""
+
+    names: tuple[str, ...]
+    report: FitReport
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """ "discrete" or "gaussian"."""
+
+    @property
+    @abstractmethod
+    def graph(self) -> Graph:
+        """The structure, by index."""
+
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int:
+        """How many free parameters there are."""
+
+    @abstractmethod
+    def log_conditionals(self, data: object) -> FloatArray:
+        """log p(x_j | all others) of every row and variable: rows in the order of the data, columns of `names`.
+
+        Parameters
+        ----------
+        data
+            Whatever `mnlearn.read` accepts, with a column for every variable of the model; others are not looked at.
+        """
+
+    @abstractmethod
+    def log_likelihood(self, data: object) -> float:
+        """Σ_rows log p(x), exactly.
+
+        Parameters
+        ----------
+        data
+            As for `log_conditionals`.
+
+        Raises
+        ------
+        InputError
+            If the tree-width of a discrete model is too large.
+        """
+
+    @abstractmethod
+    def sample(self, n_rows: int, seed: Seed) -> Dataset:
+        """Draw rows, with the names and labels of the data that the model was fitted to.
+
+        Parameters
+        ----------
+        n_rows
+            How many, at least 1.
+        seed
+            An integer, or a generator to draw from; the same seed gives the same rows.
+        """
+
+    @abstractmethod
+    def conditional(self, x: str, evidence: Mapping[str, Any] | None = None) -> Any:
+        """The distribution of one variable given values of some others; given nothing, its marginal."""
+
+    @abstractmethod
+    def predict(self, column: str, data: object) -> NDArray[Any]:
+        """The best guess of one column from the others, row by row: the most probable state, or the mean.
+
+        Parameters
+        ----------
+        column
+            The name of the variable.
+        data
+            Whatever `mnlearn.read` accepts, also a single row. It needs the neighbours of the variable; the column
+            itself is not looked at.
+        """
+
+    @abstractmethod
+    def strengths(self) -> list[EdgeStrength]:
+        """Every edge with its strength, the strongest first; ties in the order of the variables."""
+
+    def log_pseudolikelihood(self, data: object) -> float:
+        """Σ_rows Σ_j log p(x_j | all others): what can be computed for any graph.
+
+        Parameters
+        ----------
+        data
+            As for `log_conditionals`.
+        """
+        rows = self._rows(data)
+        per_row = self.log_conditionals(rows).sum(1)
+        return float(per_row.sum() if rows.repeats is None else per_row @ rows.repeats)
+
+    @abstractmethod
+    def _rows(self, data: object, wanted: Sequence[int] | None = None) -> Dataset:
+        """The data with the model's variables (or those wanted) as columns, coded as the model codes them."""
+
+    def _n_rows(self, data: object) -> int:
+        """How many rows there are, where no column of them is needed."""
+        return data.n_records if isinstance(data, Dataset) else read_rows(data).n_records
+
+    def blanket(self, name: str) -> tuple[str, ...]:
+        """The neighbours of a variable: given them it is independent of all others."""
+        return tuple(self.names[y] for y in sorted(self.graph.neighbors(self.place("x", name))))
+
+    def place(self, argument: str, name: object) -> int:
+        """The index of a variable by name; an unknown name is an error that lists the nearest ones."""
+        if not isinstance(name, str) or name not in self.names:
+            raise unknown_name(f"{argument}: variable", name, self.names)
+        return self.names.index(name)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a folder that `mnlearn.load_model` reads; see `mnlearn.model.files` for what is in it.
+
+        Parameters
+        ----------
+        path
+            The folder. It is made if it is not there; a model that is there already is replaced as a whole.
+        """
+        from mnlearn.model.files import save_model
+
+        save_model(self, path)
+
+    def to_pyagrum(self) -> Any:
+        """The model as a pyAgrum `MarkovRandomField`, for exact inference; needs the extra `inference`."""
+        from mnlearn.model.bridges import to_pyagrum
+
+        return to_pyagrum(self)
+
+    def to_pgmpy(self) -> Any:
+        """The model as a pgmpy `DiscreteMarkovNetwork`; pgmpy must be installed."""
+        from mnlearn.model.bridges import to_pgmpy
+
+        return to_pgmpy(self)
+
+    def write_uai(self, path: str | os.PathLike[str]) -> None:
+        """Write the model in the UAI format, which knows neither names nor labels: variables are numbered as here.
+
+        Parameters
+        ----------
+        path
+            The file, usually .uai. One that is there is replaced.
+        """
+        from mnlearn.model.bridges import write_uai
+
+        write_uai(self, path)
+
+    def to_dict(self) -> dict[str, object]:
+        """The document that `mnlearn fit --json` prints."""
+        strengths = self.strengths()
+        report = self.report
+        return {
+            "kind": self.kind,
+            "method": report.method,
+            "variables": list(self.names),
+            "rows": report.n_rows,
+            "edges": [[edge.u, edge.v] for edge in strengths],
+            "strength": [edge.strength for edge in strengths],
+            "sign": [edge.sign for edge in strengths],
+            "parameters": self.n_parameters,
+            "converged": report.converged,
+            "iterations": report.iterations,
+            "settings": dict(report.settings),
+            "notes": list(report.notes),
+        }
+
+    def __repr__(self) -> str:
+        n, m = len(self.names), self.graph.n_edges
+        return (
+            f"<{type(self).__name__}: {n} variable{'s' * (n != 1)}, {m} edge{'s' * (m != 1)}, "
+            f"{self.n_parameters} parameters, fitted by {self.report.method} to {self.report.n_rows} rows>"
+        )
+
+
+Label = Hashable
+Levels = tuple[tuple[Label, ...], ...]
+
+
+def by_strength(edges: Sequence[EdgeStrength]) -> list[EdgeStrength]:
+    """The strongest first; ties stay in the order of the variables."""
+    return sorted(edges, key=lambda edge: -edge.strength)
+
+
+def labelled(labels: Sequence[Label], codes: NDArray[np.intp]) -> NDArray[Any]:
+    """The label of every code: an array of texts or numbers where all labels are of one such type, else of objects."""
+    plain = len({type(label) for label in labels}) == 1 and isinstance(labels[0], str | bool | int | float)
+    table = np.array(labels) if plain else np.empty(len(labels), dtype=object)
+    if not plain:
+        table[:] = labels
+    return np.asarray(table[codes])
