@@ -29,6 +29,8 @@ from mnlearn.cli.demo import EXAMPLES as DEMO_EXAMPLES
 from mnlearn.cli.demo import demo
 from mnlearn.cli.evaluate import EXAMPLES as EVALUATE_EXAMPLES
 from mnlearn.cli.evaluate import evaluate
+from mnlearn.cli.fit import EXAMPLES as FIT_EXAMPLES
+from mnlearn.cli.fit import fit
 from mnlearn.cli.info import EXAMPLES as INFO_EXAMPLES
 from mnlearn.cli.info import info
 from mnlearn.cli.learn import EXAMPLES as LEARN_EXAMPLES
@@ -37,8 +39,12 @@ from mnlearn.cli.optimize import EXAMPLES as OPTIMIZE_EXAMPLES
 from mnlearn.cli.optimize import optimize
 from mnlearn.cli.pack import EXAMPLES as PACK_EXAMPLES
 from mnlearn.cli.pack import pack
+from mnlearn.cli.predict import EXAMPLES as PREDICT_EXAMPLES
+from mnlearn.cli.predict import predict
 from mnlearn.cli.reproduce import EXAMPLES as REPRODUCE_EXAMPLES
 from mnlearn.cli.reproduce import reproduce
+from mnlearn.cli.sample import EXAMPLES as SAMPLE_EXAMPLES
+from mnlearn.cli.sample import sample
 from mnlearn.cli.score import EXAMPLES as SCORE_EXAMPLES
 from mnlearn.cli.score import score
 from mnlearn.cli.simulate import EXAMPLES as SIMULATE_EXAMPLES
@@ -59,6 +65,9 @@ app = typer.Typer(
 app.command("learn", epilog=LEARN_EXAMPLES)(learn)
 app.command("test", epilog=TEST_EXAMPLES)(ask)
 app.command("score", epilog=SCORE_EXAMPLES)(score)
+app.command("fit", epilog=FIT_EXAMPLES)(fit)
+app.command("sample", epilog=SAMPLE_EXAMPLES)(sample)
+app.command("predict", epilog=PREDICT_EXAMPLES)(predict)
 app.command("evaluate", epilog=EVALUATE_EXAMPLES)(evaluate)
 app.command("compare", epilog=COMPARE_EXAMPLES)(compare)
 app.command("simulate", epilog=SIMULATE_EXAMPLES)(simulate)

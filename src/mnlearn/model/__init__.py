@@ -8,6 +8,7 @@ from mnlearn.model.fitting import FIT_METHODS, FIT_SETTINGS, fit
 from mnlearn.model.gaussian import GaussianModel, Normal
 from mnlearn.model.markov_model import EdgeStrength, FitReport, MarkovModel
 from mnlearn.model.precision import fit_precision
+from mnlearn.model.predictions import Predictions, predictions
 from mnlearn.model.pseudolikelihood import fit_pseudolikelihood
 
 __all__ = [
@@ -20,12 +21,14 @@ __all__ = [
     "GaussianModel",
     "MarkovModel",
     "Normal",
+    "Predictions",
     "canonical_factors",
     "canonical_factors_of",
     "fit",
     "fit_precision",
     "fit_pseudolikelihood",
     "load_model",
+    "predictions",
     "save_model",
     "to_pgmpy",
     "to_pyagrum",

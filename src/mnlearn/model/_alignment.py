@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data import Dataset
 from mnlearn.data._checks import code_type
-from mnlearn.data.readers import read_rows
+from mnlearn.data.readers import already_coded, read_rows
 from mnlearn.errors import DataError, UnsuitableError
 from mnlearn.model.markov_model import Label, Levels
 from mnlearn.protocols import FloatArray
@@ -23,15 +23,16 @@ def categorical_rows(data: object, names: Sequence[str], levels: Levels, cuts: M
     A column that the model knows in intervals may come as numbers, which are cut where the model's data were, or as the
     labels of the intervals.
     """
-    if not isinstance(data, Dataset):
+    coded = already_coded(data)
+    if coded is None:
         declared = {
             name: [label for label in labels if label is not None]
             for name, labels in zip(names, levels, strict=True)
             if name not in cuts
         }
         with_holes = any(None in labels for labels in levels)
-        data = read_rows(data, columns=names, levels=declared, missing="category" if with_holes else "error")
-    rows = data.select(names)
+        coded = read_rows(data, columns=names, levels=declared, missing="category" if with_holes else "error")
+    rows = coded.select(names)
     columns = tuple(
         _coded(name, column, given, labels, cuts.get(name))
         for name, column, given, labels in zip(names, rows.columns, rows.levels, levels, strict=True)
@@ -41,9 +42,10 @@ def categorical_rows(data: object, names: Sequence[str], levels: Levels, cuts: M
 
 def continuous_rows(data: object, names: Sequence[str]) -> Dataset:
     """The data with these columns in this order, all of them numbers."""
-    if not isinstance(data, Dataset):
-        data = read_rows(data, columns=names, types=dict.fromkeys(names, "continuous"))
-    rows = data.select(names)
+    coded = already_coded(data)
+    if coded is None:
+        coded = read_rows(data, columns=names, types=dict.fromkeys(names, "continuous"))
+    rows = coded.select(names)
     for name, card in zip(rows.names, rows.cards, strict=True):
         if card:
             raise UnsuitableError(

@@ -83,8 +83,8 @@ def save_model(model: MarkovModel, path: str | os.PathLike[str]) -> None:
     document["sha256"] = _digest(document)
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode()
     folder = Path(path)
+    check_target(folder)
     try:
-        _check_target(folder)
         folder.mkdir(parents=True, exist_ok=True)
         _replace(folder / kept, array)
         _replace(folder / _DESCRIPTION, text)
@@ -252,8 +252,9 @@ def _digest(document: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(document, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
-def _check_target(folder: Path) -> None:
-    """A folder that is there must be empty or hold a model: nothing else is written into or removed."""
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Refuse a folder that holds anything but a model, before there is a model to write."""
+    folder = Path(path)
     if folder.exists() and not folder.is_dir():
         raise FileError(f"path must be a folder; {str(folder)!r} is a file. Name another one.")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / _DESCRIPTION).is_file():

@@ -187,6 +187,11 @@ class GaussianModel(MarkovModel):
             centre += self.scale[x] * slope * z
         return centre
 
+    def residual_deviation(self, column: str) -> float:
+        """The standard deviation of one column given all others: D / √K_xx."""
+        x = self.place("column", column)
+        return float(self.scale[x] / sqrt(self.standard_precision[x, x]))
+
     def strengths(self) -> list[EdgeStrength]:
         """Every edge with the size and the sign of its partial correlation given all others, the strongest first."""
         partial = self.partial_correlations()

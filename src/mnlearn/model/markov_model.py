@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data import Dataset
-from mnlearn.data.readers import read_rows
+from mnlearn.data.readers import already_coded, read_rows
 from mnlearn.errors import unknown_name
 from mnlearn.graphs._seeds import Seed
 from mnlearn.graphs.graph import Graph
@@ -161,7 +161,7 @@ class MarkovModel(ABC):
 
     def _n_rows(self, data: object) -> int:
         """How many rows there are, where no column of them is needed."""
-        return data.n_records if isinstance(data, Dataset) else read_rows(data).n_records
+        return (already_coded(data) or read_rows(data)).n_records
 
     def blanket(self, name: str) -> tuple[str, ...]:
         """The neighbours of a variable: given them it is independent of all others."""

@@ -1,0 +1,128 @@
+"""A column predicted from the others, as a table, and how well it was predicted where it is known."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data import Dataset, write_data
+from mnlearn.data._checks import code_type
+from mnlearn.errors import MnlearnError
+from mnlearn.model.discrete import DiscreteModel
+from mnlearn.model.gaussian import GaussianModel
+from mnlearn.model.markov_model import MarkovModel
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What a model says of one column, row by row.
+
+    Attributes
+    ----------
+    column
+        The variable.
+    table
+        The best guess in a column of the variable's name; beside it the probability of every label, ``p(label)``, or
+        the standard ``deviation``.
+    measure
+        "accuracy" (the share of rows whose label was guessed) or "rmse" (the root mean square error).
+    value
+        The measure; None where the data do not hold the column.
+    """
+
+    column: str
+    table: Dataset = field(repr=False)
+    measure: str
+    value: float | None
+
+    def rows(self) -> list[list[Any]]:
+        """The table row by row, labels as they are."""
+        columns = []
+        for codes, labels in zip(self.table.columns, self.table.levels, strict=True):
+            columns.append(codes.tolist() if labels is None else [labels[code] for code in codes.tolist()])
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    def to_dict(self) -> dict[str, object]:
+        """The document that `mnlearn predict --json` prints."""
+        rows = [[value if _is_plain(value) else str(value) for value in row] for row in self.rows()]
+        told = {self.measure: self.value}
+        return {"column": self.column, "columns": list(self.table.names), "rows": rows, **told}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table to a file: .csv, .tsv or .parquet."""
+        write_data(self.table, path)
+
+
+def predictions(model: MarkovModel, column: str, data: object) -> Predictions:
+    """Predict one column from the others, with how sure the model is.
+
+    Parameters
+    ----------
+    model
+        A fitted model.
+    column
+        The name of the variable.
+    data
+        Whatever `mnlearn.read` accepts, with the neighbours of the variable; if the column itself is there, the
+        predictions are held against it.
+
+    Examples
+    --------
+    >>> from mnlearn.data import read
+    >>> from mnlearn.model import fit
+    >>> from mnlearn.simulate import example
+    >>> survey = example(500, seed=1)
+    >>> found = predictions(fit(survey.graph, read(survey.columns())), "fatigue", survey.columns())
+    >>> found.table.names, found.measure, found.value > 0.7
+    (('fatigue', 'p(no)', 'p(yes)'), 'accuracy', True)
+    """
+    if isinstance(model, DiscreteModel):
+        return _of_states(model, column, data)
+    if isinstance(model, GaussianModel):
+        return _of_numbers(model, column, data)
+    raise TypeError(f"model must be a DiscreteModel or a GaussianModel; got {type(model).__name__}.")
+
+
+def _of_states(model: DiscreteModel, column: str, data: object) -> Predictions:
+    """The most probable label and the probability of each."""
+    chances = model.predict_probabilities(column, data)
+    labels = model.levels[model.place("column", column)]
+    best = np.argmax(chances, axis=1)
+    known = _known(model, column, data)
+    accuracy = None if known is None else float(np.average(best == known.columns[0], weights=known.repeats))
+    names = (column, *(f"p({label})" for label in labels))
+    columns = (best.astype(code_type(len(labels))), *(np.ascontiguousarray(p) for p in chances.T))
+    table = Dataset(names, (len(labels), *[0] * len(labels)), columns, (labels, *[None] * len(labels)))
+    return Predictions(column, table, "accuracy", accuracy)
+
+
+def _of_numbers(model: GaussianModel, column: str, data: object) -> Predictions:
+    """The mean and the deviation given the neighbours."""
+    means = model.predict(column, data)
+    spread = np.full(len(means), model.residual_deviation(column))
+    known = _known(model, column, data)
+    error = None if known is None else _rmse(means, known)
+    table = Dataset((column, "deviation"), (0, 0), (means, spread), (None, None))
+    return Predictions(column, table, "rmse", error)
+
+
+def _rmse(means: NDArray[np.float64], known: Dataset) -> float:
+    """The root mean square of what the means miss."""
+    return float(np.sqrt(np.average((means - known.columns[0].astype(np.float64)) ** 2, weights=known.repeats)))
+
+
+def _known(model: MarkovModel, column: str, data: object) -> Dataset | None:
+    """The column itself, where the data hold it in a form that the model knows."""
+    try:
+        return model._rows(data, [model.place("column", column)])
+    except MnlearnError:
+        return None
+
+
+def _is_plain(value: object) -> bool:
+    """Whether JSON knows it."""
+    return value is None or isinstance(value, str | bool | int | float)

@@ -1,0 +1,151 @@
+"""`mnlearn fit`, `sample` and `predict`: from a structure to a model, and what is done with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mnlearn as mn
+
+
+@pytest.fixture
+def files(run: Any, tmp_path: Path) -> tuple[Path, Path]:
+    run("demo", "--out", tmp_path, "--json")
+    return tmp_path / "truth.edges", tmp_path / "survey.csv"
+
+
+@pytest.fixture
+def model(run: Any, files: tuple[Path, Path], tmp_path: Path) -> Path:
+    assert run("fit", *files, "--out", tmp_path / "model").code == 0
+    return tmp_path / "model"
+
+
+def test_fit_tells_and_writes_the_model(run: Any, files: tuple[Path, Path], tmp_path: Path) -> None:
+    done = run("fit", *files, "-o", tmp_path / "m", "--uai", tmp_path / "m.uai")
+    assert (done.code, done.err) == (0, "")
+    expected = mn.fit_parameters(files[0], files[1])
+    first = expected.strengths()[0]
+    row = next(line for line in done.out.splitlines() if line.split()[:2] == [first.u, first.v])
+    assert row.split()[2:] == [f"{first.strength:.3f}", "+" if first.sign == 1 else "−"]
+    assert "parameters of 12 variables by pseudolikelihood from 1,000 rows" in done.out
+    assert (tmp_path / "m.uai").read_text().startswith("MARKOV\n12\n")
+    assert mn.load_model(tmp_path / "m").strengths() == expected.strengths()
+
+
+def test_the_document_of_a_fit(run: Any, files: tuple[Path, Path], tmp_path: Path) -> None:
+    words = ("--method", "canonical", "--set", "smoothing=1", "--out", tmp_path / "m", "--json")
+    told = run("fit", *files, *words).document()
+    assert told["method"] == "canonical"
+    assert told["settings"]["smoothing"] == 1
+    assert told["files"] == {"model": str(tmp_path / "m")}
+    assert len(told["edges"]) == len(told["strength"]) == len(told["sign"]) == 12
+    assert (told["converged"], told["rows"], told["kind"]) == (True, 1000, "discrete")
+
+
+def test_samples_of_a_model_are_read_by_every_other_verb(run: Any, model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "drawn.csv"
+    done = run("sample", model, "--rows", 4000, "--seed", 3, "--out", out)
+    assert done.out == f"{out}: 4,000 rows of 12 variables\n"
+    learned = run("learn", out, "--json").document()
+    true = {
+        frozenset(pair) for pair in (line.split("\t") for line in (tmp_path / "truth.edges").read_text().splitlines())
+    }
+    found = {frozenset(edge) for edge in learned["edges"]}
+    assert len(found ^ {pair for pair in true if len(pair) == 2}) <= 2
+    first = out.read_text()
+    run("sample", model, "--rows", 4000, "--seed", 3, "--out", out)
+    assert out.read_text() == first
+
+
+def test_gibbs_chains_are_asked_for_and_judged(run: Any, model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "drawn.parquet"
+    told = run("sample", model, "--sampler", "gibbs", "--rows", 800, "--out", out, "--json").document()
+    assert told == {"files": {"data": str(out)}, "rows": 800, "variables": 12, "seed": 1, "converged": True}
+    frozen = tmp_path / "frozen.csv"
+    frozen.write_text("a,b\n" + "0,0\n1,1\n" * 5000, encoding="utf-8")
+    (tmp_path / "pair.edges").write_text("a\tb\n", encoding="utf-8")
+    run("fit", tmp_path / "pair.edges", frozen, "--set", "ridge=0.0001", "--out", tmp_path / "stiff")
+    words = ("--sampler", "gibbs", "--burn-in", 1, "--thin", 1, "--out", out, "--json")
+    done = run("sample", tmp_path / "stiff", *words)
+    assert done.document()["converged"] is False
+    assert "note: the Gibbs chains have NOT converged" in done.err
+
+
+def test_predictions_are_printed_written_and_measured(
+    run: Any, model: Path, files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    done = run("predict", model, files[1], "fatigue")
+    lines = done.out.splitlines()
+    assert lines[0] == "fatigue,p(no),p(yes)"
+    assert len(lines) == 1001
+    assert done.err.startswith("note: accuracy 0.")
+    told = run("predict", model, files[1], "fatigue", "--json").document()
+    assert [row[0] for row in told["rows"]] == [line.split(",")[0] for line in lines[1:]]
+    assert told["columns"] == ["fatigue", "p(no)", "p(yes)"]
+    assert told["accuracy"] > 0.7
+    done = run("predict", model, files[1], "fatigue", "--out", tmp_path / "guesses.csv")
+    assert done.out == f"{tmp_path / 'guesses.csv'}: fatigue of 1,000 rows\n"
+    assert mn.read(tmp_path / "guesses.csv").names == ("fatigue", "p(no)", "p(yes)")
+
+
+def test_a_row_without_the_column_needs_only_its_neighbours(run: Any, model: Path, tmp_path: Path) -> None:
+    around = mn.load_model(model).blanket("fatigue")
+    (tmp_path / "one.csv").write_text(
+        ",".join(around) + "\n" + ",".join(["yes"] * len(around)) + "\n", encoding="utf-8"
+    )
+    told = run("predict", model, tmp_path / "one.csv", "fatigue", "--json").document()
+    assert len(told["rows"]) == 1
+    assert told["accuracy"] is None
+
+
+def test_gaussian_models_go_the_same_way(run: Any, tmp_path: Path) -> None:
+    words = ("--distribution", "gaussian", "--rows", 500, "--out", tmp_path / "g.csv")
+    run("simulate", "path:n=5", *words)
+    told = run("fit", tmp_path / "g.truth.edges", tmp_path / "g.csv", "--out", tmp_path / "g", "--json").document()
+    assert (told["kind"], told["method"]) == ("gaussian", "gaussian")
+    run("sample", tmp_path / "g", "--rows", 50, "--out", tmp_path / "again.csv")
+    told = run("predict", tmp_path / "g", tmp_path / "again.csv", "x2", "--json").document()
+    assert told["columns"] == ["x2", "deviation"]
+    assert 0 < told["rmse"] < 2 * told["rows"][0][1]
+    assert np.allclose(
+        mn.fit_parameters(tmp_path / "g.truth.edges", tmp_path / "g.csv").predict("x2", tmp_path / "again.csv")[0],
+        told["rows"][0][0],
+    )
+    refusal = run("sample", tmp_path / "g", "--sampler", "gibbs").refusal()
+    assert "are for discrete models; got a gaussian one" in refusal
+
+
+def test_notes_of_a_fit_go_to_standard_error(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("a,b\n0.5,1.5\n0.5,2.5\n0.5,1.7\n", encoding="utf-8")
+    (tmp_path / "g.edges").write_text("a\tb\n", encoding="utf-8")
+    done = run("fit", tmp_path / "g.edges", tmp_path / "d.csv", "--out", tmp_path / "m")
+    assert done.err == "note: 'a' never changes: it is kept at 0.5 and explains nothing\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--method", "canon"], "method 'canon' does not exist. Did you mean 'canonical'"),
+        (["--set", "alpha=1"], "alpha is no setting of the method pseudolikelihood"),
+        (["--method", "gaussian"], "'gaussian' needs continuous variables; "),
+        (["--out", "truth.edges"], "path must be a folder; 'truth.edges' is a file"),
+        (["--column", "stress", "--column", "fatigue"], "GRAPH must have the columns of the data as its variables"),
+    ],
+)
+def test_bad_usage_is_one_line_and_leaves_no_model(
+    run: Any, files: tuple[Path, Path], words: list[str], message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert message in run("fit", *files, *words).refusal()
+    assert not (tmp_path / "model").exists()
+
+
+def test_what_is_no_model_is_said_so(run: Any, files: tuple[Path, Path], model: Path, tmp_path: Path) -> None:
+    assert "has no model.json. Make one with mnlearn fit" in run("sample", tmp_path / "nowhere").refusal()
+    assert "column: variable 'tired' does not exist" in run("predict", model, files[1], "tired").refusal()
+    assert "--rows must be a whole number, at least 1" in run("sample", model, "--rows", 0).refusal()
+    assert "must end in .csv" in run("predict", model, files[1], "fatigue", "--out", "x.xls").refusal()
+    assert "sampler 'magic' does not exist" in run("sample", model, "--sampler", "magic").refusal()

@@ -1,0 +1,50 @@
+"""Predictions as tables, held against the column where it is known."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mnlearn as mn
+from mnlearn.graphs import path
+from mnlearn.model import DiscreteModel, FitReport, GaussianModel, fit, predictions
+from mnlearn.simulate import agreement_factors, equal_partial_correlations
+
+
+def test_labels_come_with_the_probability_of_each(tmp_path: Path) -> None:
+    days = (date(2020, 1, 1), date(2020, 1, 2))
+    network = agreement_factors(path(2), 2 * np.log(4.0))
+    model = DiscreteModel(("day", "shop"), (days, ("shut", "open")), network, FitReport("by hand", 0))
+    found = predictions(model, "day", {"shop": ["open", "shut", "open"]})
+    assert found.table.names == ("day", "p(2020-01-01)", "p(2020-01-02)")
+    assert [row[0] for row in found.rows()] == [days[1], days[0], days[1]]
+    assert [row[2] for row in found.rows()] == pytest.approx([0.8, 0.2, 0.8])
+    assert (found.measure, found.value) == ("accuracy", None)
+    assert json.loads(json.dumps(found.to_dict()))["rows"][0][0] == "2020-01-02"
+    found.save(tmp_path / "guesses.parquet")
+    assert mn.read(tmp_path / "guesses.parquet").n_rows == 3
+
+
+def test_guesses_are_held_against_the_column_and_repeats_count() -> None:
+    model = DiscreteModel(("a", "b"), ((0, 1), (0, 1)), agreement_factors(path(2), 3.0), FitReport("by hand", 0))
+    rows = mn.Dataset.from_codes(np.array([[0, 0], [1, 0], [1, 1]]), names=["a", "b"], repeats=[5, 3, 2])
+    assert predictions(model, "a", rows).value == pytest.approx(0.7)
+    assert predictions(model, "a", {"a": [0, 7], "b": [0, 0]}).value is None  # a state that the model does not know
+
+
+def test_means_come_with_their_deviation() -> None:
+    data = equal_partial_correlations(path(3), 0.4).dataset(400, seed=1)
+    model = fit(path(3), data)
+    assert isinstance(model, GaussianModel)
+    found = predictions(model, "x1", data)
+    assert found.table.names == ("x1", "deviation")
+    np.testing.assert_array_equal(found.table.columns[0], model.predict("x1", data))
+    given = model.conditional("x1", {"x0": 0.3, "x2": -1.0})
+    assert found.table.columns[1][0] == pytest.approx(given.deviation)
+    residual = data.columns[1].astype(float) - model.predict("x1", data)
+    assert found.value == pytest.approx(np.sqrt(np.mean(residual**2)))
+    assert found.value == pytest.approx(given.deviation, rel=0.02)
