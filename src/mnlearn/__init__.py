@@ -69,11 +69,12 @@ if TYPE_CHECKING:
         canonical_factors_of,
         load_model,
     )
-    from mnlearn.output import Learned, NetworkDifference, Resampling, Why
+    from mnlearn.output import GroupComparison, Learned, NetworkDifference, Resampling, Why
     from mnlearn.pipeline import (
         GraphScore,
         MethodResult,
         compare,
+        compare_groups,
         fit_parameters,
         learn,
         load,
@@ -116,6 +117,7 @@ __all__ = [
     "Graph",
     "GraphScore",
     "GraphicalLasso",
+    "GroupComparison",
     "HillClimb",
     "HybridEvidence",
     "IBScore",
@@ -148,6 +150,7 @@ __all__ = [
     "canonical_factors",
     "canonical_factors_of",
     "compare",
+    "compare_groups",
     "dependences",
     "discretize",
     "evaluate",

@@ -48,11 +48,17 @@ def edge_frame(edges: Sequence[LearnedEdge], kind: Frame | None, **more: Sequenc
         if any(value is not None for value in values):
             columns[name] = ("double", values)
     columns |= {name: ("bool", list(values)) for name, values in more.items()}
-    return _made(columns, _first_installed() if kind is None else kind)
+    return frame_of(columns, kind)
+
+
+def frame_of(columns: Mapping[str, tuple[str, list[Any]]], kind: Frame | None) -> Any:
+    """The columns, each with its type (string, double or bool) and values, as a frame of this kind."""
+    chosen = _first_installed() if kind is None else kind
+    return _made(columns, chosen)
 
 
 def _made(columns: Mapping[str, tuple[str, list[Any]]], kind: str) -> Any:
-    """The columns, each with its type and values, as a frame of this kind."""
+    """The same with the kind settled."""
     if kind not in get_args(Frame):
         raise unknown_name("kind of data frame", kind, get_args(Frame))
     try:

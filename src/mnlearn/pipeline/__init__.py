@@ -3,6 +3,7 @@
 from mnlearn.pipeline._comparing import MethodResult, compare
 from mnlearn.pipeline._experiments import NamedMethod, NamedSource, experiment
 from mnlearn.pipeline._fitting import fit_parameters
+from mnlearn.pipeline._groups import compare_groups
 from mnlearn.pipeline._learning import learn
 from mnlearn.pipeline._methods import DEFAULT_METHOD, METHODS, method_settings
 from mnlearn.pipeline._reading import Reading, load_data
@@ -27,6 +28,7 @@ __all__ = [
     "ScoreSettings",
     "TestSettings",
     "compare",
+    "compare_groups",
     "experiment",
     "fit_parameters",
     "learn",

@@ -139,6 +139,17 @@ class Recipe:
         return {option: value for option, value in asked.items() if value and value != "error"}
 
 
+def recipe_of(options: Mapping[str, Any]) -> Recipe:
+    """The recipe that the options of `learn`, or the settings of a result, stand for."""
+    told = dict(options)
+    reading: Any = {option: told.pop(option, usual) for option, usual in AS_IT_COMES.items()}
+    reading["missing_values"] = tuple(reading["missing_values"])
+    named: dict[str, Any] = {name: told.pop(name, None) for name in ("method", "test", "score")}
+    pairs: dict[str, Any] = {name: pairs_given(told.pop(name, ())) for name in ("required", "forbidden")}
+    how: dict[str, Any] = {name: told.pop(name, None) for name in ("columns", "discretize", "bins")}
+    return Recipe(**named, **pairs, **how, reading=reading, settings=told)
+
+
 def judge_of(chosen: Plan, dataset: Dataset, n_jobs: int | None) -> tuple[dict[str, str], Any]:
     """The judge that the method meets, and what it is called, if it has a name."""
     settings = cast(Any, chosen.of_judge)

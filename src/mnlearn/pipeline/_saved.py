@@ -14,8 +14,7 @@ from mnlearn.graphs.graph import Edge
 from mnlearn.output._saved import parse
 from mnlearn.output.learned import Learned
 from mnlearn.output.why import Why
-from mnlearn.pipeline._reading import AS_IT_COMES, Reading
-from mnlearn.pipeline._recipe import Recipe
+from mnlearn.pipeline._recipe import Recipe, recipe_of
 from mnlearn.protocols import SILENT, Monitor
 
 
@@ -72,12 +71,4 @@ class SavedRecipe:
         return self._made().explain(learned, edge, dataset)
 
     def _made(self) -> Recipe:
-        """The settings sorted out: how data are read, what is asked by name, and what is left for the method."""
-        told = dict(self.settings)
-        reading: Any = {option: told.pop(option, usual) for option, usual in AS_IT_COMES.items()}
-        reading["missing_values"] = tuple(reading["missing_values"])
-        named: dict[str, Any] = {name: told.pop(name, None) for name in ("method", "test", "score")}
-        pairs: dict[str, Any] = {name: tuple(told.pop(name, ())) for name in ("required", "forbidden")}
-        how: dict[str, Any] = {name: told.pop(name, None) for name in ("columns", "discretize", "bins")}
-        whole: Reading = reading
-        return Recipe(**named, **pairs, **how, reading=whole, settings=told)
+        return recipe_of(self.settings)
