@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.protocols import BoolArray, FloatArray, Indices, IntArray
 from mnlearn.statistics._correlation import correlation_of_covariance, correlation_of_rows
+from mnlearn.statistics._exchange import exchange
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
@@ -252,6 +253,30 @@ class Moments:
         """H(x | z) in nats, with the floor of `conditional_entropies`."""
         others, given = self._question(x, (), z)
         return float(self._entropy(x, np.asarray(self._partial(x, others, given)[1])))
+
+    def exchanged_entropies(self, x: int, ys: Indices, z: Collection[int]) -> tuple[FloatArray, FloatArray]:
+        """H(x | z − m) for each member m of z in ascending order; and H(x | z − m + y), a row per m, a column per y.
+
+        One factor for all, by rank-one updates, unless what the others leave of some member is below `_CLEAR` of it:
+        then each is asked as `conditional_entropies` would be. Arguments and errors are those of
+        `partial_correlations`.
+        """
+        others, given = self._question(x, ys, z)
+        _, kept, factor = self._factor(given)
+        if 0 < kept.size == len(given) and self._scale[x] > 0.0:
+            asked = (x, others, kept)
+            found = exchange(self._correlation, self._varies, asked, factor=factor, explained=EXPLAINED, clear=_CLEAR)
+            if found is not None:
+                order = np.argsort(kept)
+                return self._entropy(x, found.without[order]), self._entropy(x, found.instead[order])
+        rest = [frozenset(given) - {m} for m in given]
+        without = np.array([self.conditional_entropy(x, r) for r in rest])
+        instead = [self.conditional_entropies(x, others, r) for r in rest]
+        return without, np.array(instead).reshape(len(given), others.size)
+
+    def independent(self, z: Collection[int]) -> tuple[int, ...]:
+        """The members of z that the others do not explain, as many as there can be; see the class for which stay."""
+        return tuple(sorted(self._factor(tuple(sorted(z)))[1].tolist()))
 
     def _entropy(self, x: int, share: FloatArray) -> FloatArray:
         """The entropy of a Gaussian with this share of the variance of x."""
