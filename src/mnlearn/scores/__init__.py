@@ -3,6 +3,7 @@
 from mnlearn.scores._local import Decomposed, LocallyScored
 from mnlearn.scores._prior import BlanketPrior
 from mnlearn.scores.bjp import BJPScore
+from mnlearn.scores.entropy import Entropy, ExtendedBIC
 from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, PairwiseEvidence
 from mnlearn.scores.glasso import CrossValidatedPrecision, EBICPrecision
 from mnlearn.scores.ib import IBScore
@@ -22,6 +23,8 @@ __all__ = [
     "Decomposed",
     "EBICLasso",
     "EBICPrecision",
+    "Entropy",
+    "ExtendedBIC",
     "FullTableEvidence",
     "HybridEvidence",
     "IBScore",
