@@ -49,7 +49,7 @@ def test_every_other_method_finds_the_example_nearly(method: str) -> None:
     assert (learned.method, learned.converged) == (method, True)
     if METHODS[method].judge == "score":
         score = str(learned.settings["score"])
-        assert score == {"hillclimb": "bjp", "sep": "evidence"}.get(method, method)
+        assert score == {"hillclimb": "bjp", "mbs": "ebic", "sep": "evidence"}.get(method, method)
     if METHODS[method].judge == "score" and method != "sep":  # which maximises no score of whole graphs
         assert learned.score == pytest.approx(mn.score(SURVEY.columns(), learned, score).value, abs=1e-6)
     support = [edge.support for edge in learned.edge_list() if edge.support is not None]
@@ -124,7 +124,7 @@ def test_stages_of_a_search_can_be_reached() -> None:
     assert {frozenset(edge) for edge in document["stages"]["phase2"]} == {frozenset(e) for e in document["edges"]}
 
 
-@pytest.mark.parametrize("score", sorted(SCORES))
+@pytest.mark.parametrize("score", sorted(set(SCORES) - {"entropy"}))  # which, without a penalty, wants every edge
 def test_exhaustive_finds_the_few_nearly_by_every_score(score: str) -> None:
     learned = learn(SURVEY.columns(), "exhaustive", score=score, columns=FEW, averaging=True)
     assert len(set(learned.graph.edges) ^ set(FEW_GRAPH.edges)) <= 1

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         HHCMN,
         IBMAPHC,
         L1LR,
+        MBS,
         PC,
         Exhaustive,
         GraphicalLasso,
@@ -83,7 +84,7 @@ if TYPE_CHECKING:
         score,
     )
     from mnlearn.questions import TestResult, dependences, independence_test
-    from mnlearn.scores import MPL, PIC, BJPScore, HybridEvidence, IBScore, L1Logistic
+    from mnlearn.scores import MPL, PIC, BJPScore, Entropy, ExtendedBIC, HybridEvidence, IBScore, L1Logistic
     from mnlearn.statistics import Counts, Moments, kernels
 
 __all__ = [
@@ -94,6 +95,7 @@ __all__ = [
     "HHCMN",
     "IBMAPHC",
     "L1LR",
+    "MBS",
     "MPL",
     "PC",
     "PIC",
@@ -107,8 +109,10 @@ __all__ = [
     "DataError",
     "Dataset",
     "DiscreteModel",
+    "Entropy",
     "Evaluation",
     "Exhaustive",
+    "ExtendedBIC",
     "FileError",
     "GSMNStar",
     "GTest",

@@ -10,6 +10,7 @@ from mnlearn.algorithms.hillclimb import HillClimb
 from mnlearn.algorithms.hiton import HHCMN
 from mnlearn.algorithms.ibmap import IBMAPHC
 from mnlearn.algorithms.l1lr import L1LR
+from mnlearn.algorithms.mbs import MBS
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.algorithms.pc import PC
 from mnlearn.algorithms.separator import SeparatorEvidence
@@ -22,6 +23,7 @@ __all__ = [
     "HHCMN",
     "IBMAPHC",
     "L1LR",
+    "MBS",
     "PC",
     "Exhaustive",
     "GSMNStar",

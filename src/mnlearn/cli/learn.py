@@ -48,14 +48,15 @@ Method = Annotated[
     typer.Option(
         metavar="NAME",
         help="sep (the default), with a probability for every edge. By tests: gsmn, gsmn*, gsimn (the default where a "
-        "test is named or variables are continuous), gsimn-fch, hhc-mn, pc. By a score: ib, bjp, mpl, pic, hillclimb, "
-        "exhaustive. By regressions: l1lr; lasso, l1mb, glasso (continuous). By mutual information: aracne.",
+        "test is named or variables are continuous), gsimn-fch, hhc-mn, pc. By a score: ib, bjp, mpl, pic, mbs, "
+        "hillclimb, exhaustive. By regressions: l1lr; lasso, l1mb, glasso (continuous). By mutual information: aracne.",
     ),
 ]
 Score = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", help="hillclimb, exhaustive: the score to maximise, bjp by default; ib, mpl, pic, evidence, ..."
+        metavar="NAME",
+        help="mbs (ebic by default), hillclimb, exhaustive (bjp): the score; ib, mpl, pic, entropy, evidence, ...",
     ),
 ]
 Require = Annotated[

@@ -16,6 +16,7 @@ from mnlearn.algorithms.hillclimb import HillClimb
 from mnlearn.algorithms.hiton import HHCMN
 from mnlearn.algorithms.ibmap import IBMAPHC
 from mnlearn.algorithms.l1lr import L1LR
+from mnlearn.algorithms.mbs import MBS
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.algorithms.pc import PC
 from mnlearn.algorithms.separator import Effort, SeparatorEvidence
@@ -58,6 +59,9 @@ METHODS: Mapping[str, _NamedMethod] = {
     "bjp": _NamedMethod("IBMAP-HC by the blankets joint posterior", IBMAPHC, "score", "bjp"),
     "mpl": _NamedMethod("two-phase search by marginal pseudo-likelihood", TwoPhase, "score", "mpl"),
     "pic": _NamedMethod("two-phase search by the pseudo-Bayesian criterion", TwoPhase, "score", "pic"),
+    "mbs": _NamedMethod(
+        "Markov blanket search: blankets that agree at every step", MBS, "score", "ebic", any_score=True
+    ),
     "l1lr": _NamedMethod(
         "l1-regularised logistic regressions",
         L1LR,
@@ -142,18 +146,21 @@ def plan(method: str, test: str | None, score: str | None, settings: Mapping[str
     """Sort the settings into those of the method and those of its judge; what is neither is refused."""
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
+    if method == "mbs" and score is None and not settings.keys().isdisjoint(("regularization", "choose")):
+        score = "entropy"  # λ is about the paper's own score, which has no other penalty
     judge = _judge_name(method, test, score)
     own, others = method_settings(method), _judge_settings(method, judge)
     for name in settings:
         if name not in own and name not in others:
             kind = {"score": f"its score {judge}", "test": "a test", "own": "its judge"}[METHODS[method].judge]
-            theirs = f", nor of {kind}: {', '.join(sorted(others))}" if others else ""
+            nor = f", nor of {kind}: {', '.join(sorted(others))}" if others else ""
             raise InputError(
-                f"{name} is no setting of the method {method}, which takes {', '.join(sorted(own))}{theirs}. "
+                f"{name} is no setting of the method {method}, which takes {', '.join(sorted(own))}{nor}. "
                 f"Drop {name}, or choose another method."
             )
     mine = {name: value for name, value in settings.items() if name in own}
-    return Plan(method, judge, mine, {name: value for name, value in settings.items() if name not in own})
+    theirs = {name: value for name, value in settings.items() if name in others}  # gamma of mbs and ebic is both's
+    return Plan(method, judge, mine, theirs)
 
 
 def _judge_name(method: str, test: str | None, score: str | None) -> str | None:
@@ -176,7 +183,7 @@ def _judge_name(method: str, test: str | None, score: str | None) -> str | None:
     if score not in (None, named.score) and not named.any_score:
         raise InputError(
             f"score must be {named.score} for the method {method}; got {score!r}. Drop it, or take the method "
-            "hillclimb or exhaustive, which take any score."
+            f"{' or '.join(name for name, other in METHODS.items() if other.any_score)}, which take any score."
         )
     return score or named.score
 

@@ -11,7 +11,17 @@ from mnlearn.independence import BayesianTest, GaussianPosterior
 from mnlearn.pipeline._naming import variables_by_name
 from mnlearn.pipeline._reading import is_continuous
 from mnlearn.protocols import Score
-from mnlearn.scores import MPL, PIC, BJPScore, FullTableEvidence, HybridEvidence, IBScore, PairwiseEvidence
+from mnlearn.scores import (
+    MPL,
+    PIC,
+    BJPScore,
+    Entropy,
+    ExtendedBIC,
+    FullTableEvidence,
+    HybridEvidence,
+    IBScore,
+    PairwiseEvidence,
+)
 from mnlearn.statistics import Counts, Moments
 
 
@@ -25,6 +35,7 @@ class ScoreSettings(TypedDict, total=False):
     graph_prior: float | Callable[[int], float] | None
     penalty: Literal["configurations", "parameters"]
     cardinalities: Literal["declared", "observed"]
+    gamma: float
 
 
 class _NamedScore(NamedTuple):
@@ -64,6 +75,19 @@ def _pic(dataset: Dataset, n_jobs: int | None, **settings: Any) -> PIC:
     return PIC(_counts("pic", dataset, n_jobs), **settings)
 
 
+def _entropy(dataset: Dataset, n_jobs: int | None) -> Entropy:
+    return Entropy(_either("entropy", dataset, n_jobs), rows=dataset)
+
+
+def _ebic(dataset: Dataset, n_jobs: int | None, **settings: Any) -> ExtendedBIC:
+    return ExtendedBIC(_either("ebic", dataset, n_jobs), **settings)
+
+
+def _either(score: str, dataset: Dataset, n_jobs: int | None) -> Counts | Moments:
+    """Where entropies come from: counts of categorical variables, the covariance of continuous ones."""
+    return Moments(dataset) if is_continuous(dataset, score) else Counts(dataset, n_jobs=n_jobs)
+
+
 def _evidence(dataset: Dataset, n_jobs: int | None) -> HybridEvidence:
     return HybridEvidence(_counts("evidence", dataset, n_jobs))
 
@@ -82,7 +106,7 @@ def _counts(score: str, dataset: Dataset, n_jobs: int | None) -> Counts:
         if not card:
             raise UnsuitableError(
                 f"{score} needs categorical variables; {name!r} is continuous. Discretise it (discretize='frequency'), "
-                "or use ib or bjp, which also weigh continuous variables."
+                "or use ib, bjp or ebic, which also weigh continuous variables."
             )
     return Counts(dataset, n_jobs=n_jobs)
 
@@ -92,6 +116,8 @@ SCORES: Mapping[str, _NamedScore] = {
     "bjp": _NamedScore("blankets joint posterior", _bjp, ("prior", "order")),
     "mpl": _NamedScore("marginal pseudo-likelihood", _mpl, ("prior_cell", "sample_size", "graph_prior")),
     "pic": _NamedScore("pseudo-Bayesian information criterion", _pic, ("penalty", "cardinalities", "graph_prior")),
+    "entropy": _NamedScore("conditional entropy, without a penalty", _entropy, ()),
+    "ebic": _NamedScore("conditional entropy with the extended Bayesian criterion", _ebic, ("gamma",)),
     "evidence": _NamedScore("hybrid local evidence, the judge of sep", _evidence, ()),
     "evidence-pairwise": _NamedScore("evidence of pairwise conditionals", _pairwise_evidence, ()),
     "evidence-table": _NamedScore("evidence of full tables", _table_evidence, ()),
@@ -107,13 +133,13 @@ def make_score(name: str, dataset: Dataset, *, n_jobs: int | None = None, **sett
     name
         One of `SCORES`.
     dataset
-        The data: categorical for mpl and pic, all categorical or all continuous for ib and bjp.
+        The data: categorical for mpl and pic, all categorical or all continuous for ib, bjp, entropy and ebic.
     n_jobs
         How many threads may count: None or −1 for all cores. Any number gives the same bits.
     **settings
         ``prior`` (ib, bjp), ``order`` (bjp: the names of all variables), ``prior_cell`` or ``sample_size`` (mpl),
-        ``penalty`` and ``cardinalities`` (pic), ``graph_prior`` (mpl, pic); what is left out has the default of
-        the score's class.
+        ``penalty`` and ``cardinalities`` (pic), ``graph_prior`` (mpl, pic), ``gamma`` (ebic); what is left out has the
+        default of the score's class.
 
     Raises
     ------
