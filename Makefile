@@ -4,11 +4,12 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard native/*.?pp native/kernels/*.?pp)
 
-.PHONY: demo test lint check sanitize bench docs clean help
+.PHONY: demo test test-browser screenshot lint check sanitize bench docs clean help
 
 help:
 	@echo "make demo    set up, then show what mnlearn does on data that comes with it"
 	@echo "make test    set up, then run the tests"
+	@echo "make test-browser   the tests of the report in a real browser (Debian: apt-get install chromium)"
 	@echo "make lint    ruff, mypy --strict, and the stub against the native module"
 	@echo "make check   test and lint"
 	@echo "make sanitize   the tests of the native core, built with AddressSanitizer and UBSan"
@@ -21,6 +22,12 @@ demo: $(VENV)/installed
 
 test: $(VENV)/developing
 	$(BIN)/python -m pytest -q -n auto
+
+test-browser: $(VENV)/browsing
+	MNLEARN_BROWSER=required $(BIN)/python -m pytest -q tests/browser
+
+screenshot: $(VENV)/browsing
+	$(BIN)/python docs/screenshot.py
 
 lint: $(VENV)/developing
 	$(BIN)/ruff check src tests benchmarks docs
@@ -49,11 +56,15 @@ $(VENV)/installed: pyproject.toml $(NATIVE)
 	@$(PYTHON) -c 'import sys; sys.exit("mnlearn needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ..." if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip
-	$(BIN)/python -m pip install -q --editable .
+	$(BIN)/python -m pip install -q --editable '.[plot,report]'
 	@touch $@
 
 $(VENV)/developing: $(VENV)/installed
 	$(BIN)/python -m pip install -q --group dev
+	@touch $@
+
+$(VENV)/browsing: $(VENV)/developing
+	$(BIN)/python -m pip install -q --group browser
 	@touch $@
 
 $(VENV)/benchmarking: $(VENV)/developing

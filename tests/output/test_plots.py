@@ -72,7 +72,7 @@ def _texts(figure: Any) -> set[str]:
 def test_names_and_a_legend_are_written(learned: Learned) -> None:
     texts = _texts(draw(learned))
     assert {"a", "b", "c", "d", "e"} <= texts
-    assert "wider and darker: higher bootstrap frequency" in texts
+    assert "wider and darker: higher resampling frequency" in texts
     assert "sep: 4 edges among 5 variables" in texts
 
 
@@ -136,7 +136,7 @@ def test_an_empty_graph_can_be_drawn(tmp_path: Path) -> None:
         draw(empty, tmp_path / f"{kind}.png", kind=kind)
     with pytest.raises(InputError, match="needs edges with a support"):
         draw(empty, kind="support")
-    with pytest.raises(InputError, match=r"needs bootstrap frequencies.*bootstrap\(100\)"):
+    with pytest.raises(InputError, match=r"needs frequencies under resampling.*bootstrap\(100\)"):
         draw(empty, kind="stability")
 
 

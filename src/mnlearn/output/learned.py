@@ -411,6 +411,33 @@ class Learned:
 
         return draw(self, path, kind=kind, title=title, seed=seed)
 
+    def report(
+        self, path: str | os.PathLike[str], *, title: str | None = None, source: str | None = None, seed: int = 0
+    ) -> None:
+        """Write a report: one HTML file with all that was learned, which any browser opens without a network.
+
+        Parameters
+        ----------
+        path
+            Where to write: .html.
+        title
+            At the top of the page.
+        source
+            What the data are called in the call that runs it again.
+        seed
+            For the layout of the picture: the same seed gives the same places.
+
+        Raises
+        ------
+        FileError
+            If the file cannot be written, or has another extension.
+        MissingDependencyError
+            If jinja2 or bokeh is not installed.
+        """
+        from mnlearn.output.report import write_report
+
+        write_report(self, path, title=title, source=source, seed=seed)
+
     def to_dict(self) -> dict[str, object]:
         """The document that `mnlearn learn --json` prints; `support` is in the order of `edges`."""
         return document(self)

@@ -52,7 +52,7 @@ class Measure:
 
 
 def measures(learned: Learned) -> list[Measure]:
-    """The scales that a result has: bootstrap frequency, probability, support; the plainest first.
+    """The scales that a result has: frequency under resampling, probability, support; the plainest first.
 
     Examples
     --------
@@ -72,7 +72,9 @@ def _frequency(learned: Learned) -> Measure | None:
     if learned.frequencies is None:
         return None
     values = {edge: float(learned.frequencies.get(edge, 0.0)) for edge in learned.graph.edges}
-    return Measure("frequency", "bootstrap frequency", "the share of resampled data sets that had the edge", values)
+    drawn = "resampling" if learned.resampling is None else learned.resampling.sampling
+    label = f"{'bootstrap' if drawn == 'bootstrap' else 'resampling'} frequency"
+    return Measure("frequency", label, "the share of resampled data sets that had the edge", values)
 
 
 def _probability(learned: Learned) -> Measure | None:

@@ -125,7 +125,7 @@ def plot_stability(learned: Learned, *, title: str = "") -> Figure:
     Parameters
     ----------
     learned
-        A result with bootstrap frequencies.
+        A result with frequencies under resampling.
     title
         Above the figure.
 
@@ -136,7 +136,7 @@ def plot_stability(learned: Learned, *, title: str = "") -> Figure:
     """
     if learned.frequencies is None:
         raise InputError(
-            "kind 'stability' needs bootstrap frequencies; this result has none. Ask for them first: "
+            "kind 'stability' needs frequencies under resampling; this result has none. Ask for them first: "
             "result.bootstrap(100), or --bootstrap 100."
         )
     ranked = sorted(((share, pair in learned.graph) for pair, share in learned.frequencies.items()), reverse=True)
@@ -147,7 +147,7 @@ def plot_stability(learned: Learned, *, title: str = "") -> Figure:
     places = np.arange(1, len(shares) + 1)
     for chosen, color, label in ((kept, GROUP_COLORS[0], "in the network"), (~kept, GROUP_COLORS[1], "not in it")):
         plain_axes(left).plot(places[chosen], shares[chosen], ".", color=color, label=label, markersize=6)
-    left.set(xlabel="pairs, most frequent first", ylabel="bootstrap frequency", ylim=(-0.03, 1.03))
+    left.set(xlabel="pairs, most frequent first", ylabel="resampling frequency", ylim=(-0.03, 1.03))
     left.legend(frameon=False)
     levels = np.linspace(0.0, 1.0, 101)
     for chosen, color in ((kept, GROUP_COLORS[0]), (~kept, GROUP_COLORS[1])):
