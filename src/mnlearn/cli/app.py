@@ -39,8 +39,12 @@ from mnlearn.cli.optimize import EXAMPLES as OPTIMIZE_EXAMPLES
 from mnlearn.cli.optimize import optimize
 from mnlearn.cli.pack import EXAMPLES as PACK_EXAMPLES
 from mnlearn.cli.pack import pack
+from mnlearn.cli.plot import EXAMPLES as PLOT_EXAMPLES
+from mnlearn.cli.plot import plot
 from mnlearn.cli.predict import EXAMPLES as PREDICT_EXAMPLES
 from mnlearn.cli.predict import predict
+from mnlearn.cli.report import EXAMPLES as REPORT_EXAMPLES
+from mnlearn.cli.report import report
 from mnlearn.cli.reproduce import EXAMPLES as REPRODUCE_EXAMPLES
 from mnlearn.cli.reproduce import reproduce
 from mnlearn.cli.sample import EXAMPLES as SAMPLE_EXAMPLES
@@ -63,6 +67,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("learn", epilog=LEARN_EXAMPLES)(learn)
+app.command("report", epilog=REPORT_EXAMPLES)(report)
+app.command("plot", epilog=PLOT_EXAMPLES)(plot)
 app.command("test", epilog=TEST_EXAMPLES)(ask)
 app.command("score", epilog=SCORE_EXAMPLES)(score)
 app.command("fit", epilog=FIT_EXAMPLES)(fit)

@@ -11,6 +11,7 @@ import typer
 from mnlearn.cli import _options as options
 from mnlearn.cli._output import note, say, show, show_json, simple_table
 from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
+from mnlearn.cli._sources import check_picture, check_report
 from mnlearn.cli._wording import counted, joined, printable
 from mnlearn.cli.ask import Alpha, Bins, Discretize, Dof, Permutations, Prior, Seed, Test, Threshold
 from mnlearn.errors import FileError, InputError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\b
 Examples:
   mnlearn learn survey.csv
+  mnlearn learn survey.csv --report report.html --plot network.svg
   mnlearn learn survey.csv --method sep --set effort=standard --set keep_pairs=true --json
   mnlearn learn survey.csv --method gsmn* --test g2 --alpha 0.01 --out network.graphml
   mnlearn learn genes.parquet --method pc --test pcor --set max_conditioning=3 --json
@@ -78,6 +80,12 @@ Set = Annotated[
 Columns = Annotated[
     list[str] | None, typer.Option("--column", metavar="COL", help="Learn from these columns only; repeatable.")
 ]
+Plot = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Draw the network: .png, .svg or .pdf. More kinds: mnlearn plot.")
+]
+Report = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Write a report for a browser, with all that was learned: .html.")
+]
 All = Annotated[bool, typer.Option("--all", help=f"List all edges, not only the first {SHOWN}.")]
 
 
@@ -97,6 +105,8 @@ def learn(
     seed: Seed = None,
     set_: Set = None,
     out: Out = None,
+    plot: Plot = None,
+    report: Report = None,
     column: Columns = None,
     discretize: Discretize = None,
     bins: Bins = None,
@@ -138,14 +148,21 @@ def learn(
     how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
     own = options.settings(set_, pipeline.learn, wishes)
     _check_target(out)
+    _check_pictures(plot, report)
     with watched() as monitor:
         learned = pipeline.learn(data, method, monitor=monitor, **how, **wishes, **own)
     if out is not None:
         learned.save(out)
+    if plot is not None:
+        learned.plot(plot)
+    if report is not None:
+        learned.report(report, source=Path(data).name)
     if as_json:
         show_json(learned.to_dict())
     else:
-        _show(learned, out, all_edges=all_)
+        _show(learned, all_edges=all_)
+        for written in filter(None, (out, plot, report)):
+            say(f"wrote {printable(written)}")
     if monitor.interrupted:
         note("interrupted: this is the best network so far, not where the search would have ended")
         raise typer.Exit(EXIT_INTERRUPTED)
@@ -179,7 +196,15 @@ def _check_target(out: str | None) -> None:
         raise FileError(f"--out must be in an existing folder; there is no {str(target.parent)!r}. Create it first.")
 
 
-def _show(learned: Learned, out: str | None, *, all_edges: bool) -> None:
+def _check_pictures(plot: str | None, report: str | None) -> None:
+    """The same for pictures and reports."""
+    if plot is not None:
+        check_picture("--plot", plot)
+    if report is not None:
+        check_report("--report", report)
+
+
+def _show(learned: Learned, *, all_edges: bool) -> None:
     """What was found, edge by edge, and what it cost."""
     graph = learned.graph
     isolated = sum(1 for v in range(graph.n_variables) if not graph.degree(v))
@@ -190,8 +215,6 @@ def _show(learned: Learned, out: str | None, *, all_edges: bool) -> None:
         name = learned.settings.get("score", learned.method)
         say(f"{name} score {learned.score:.6f}{_next_best(learned)}")
     say(_cost(learned))
-    if out is not None:
-        say(f"wrote {printable(out)}")
 
 
 def _show_edges(learned: Learned, *, all_edges: bool) -> None:

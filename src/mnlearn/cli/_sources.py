@@ -1,0 +1,81 @@
+"""What `report` and `plot` start from: data to learn from, or a result that was saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mnlearn.cli import _options as options
+from mnlearn.cli._progress import watched
+from mnlearn.errors import FileError, InputError
+
+if TYPE_CHECKING:
+    from mnlearn.output import Learned
+
+Source = Annotated[
+    str,
+    typer.Argument(metavar="DATA|RESULT", help="A data file to learn from, or a .json that `learn --out` wrote."),
+]
+DataOfResult = Annotated[
+    str | None,
+    typer.Option("--data", metavar="DATA", help="The data behind RESULT: signs, types and warnings need them."),
+]
+
+
+def is_result(source: str) -> bool:
+    """Whether a file holds a result rather than data."""
+    return Path(source).suffix.lower() == ".json"
+
+
+def learned_from(
+    source: str, data: str | None, method: str | None, wishes: dict[str, Any], how: options.Reading
+) -> tuple[Learned, bool]:
+    """The network that was saved, or the one learned now, and whether learning was interrupted."""
+    from mnlearn import pipeline
+
+    if not is_result(source):
+        if data is not None:
+            raise InputError(
+                f"--data is for a saved result (.json); {source!r} is none. Drop it: DATA is given already."
+            )
+        with watched() as monitor:
+            return pipeline.learn(source, method, monitor=monitor, **how, **wishes), monitor.interrupted
+    said = [name for name, value in {"method": method, **wishes}.items() if value is not None and name != "n_jobs"]
+    if said:
+        raise InputError(
+            f"{said[0]} is for learning; {source!r} is a result already. Name the data file instead to learn anew."
+        )
+    learned = pipeline.load(source)
+    return (learned if data is None else learned.with_data(data)), False
+
+
+def check_target(option: str, path: str) -> None:
+    """Refuse a target that cannot be written, before anything is learned."""
+    target = Path(path)
+    if target.is_dir():
+        raise FileError(f"{option} must be a file; {path!r} is a directory. Name a file in it.")
+    if not target.parent.is_dir():
+        raise FileError(f"{option} must be in an existing folder; there is no {str(target.parent)!r}. Create it first.")
+
+
+def check_picture(option: str, path: str) -> None:
+    """Refuse a picture that cannot be drawn or written."""
+    from mnlearn.errors import require
+    from mnlearn.output.plots import check_picture_path
+
+    check_picture_path(path, option)
+    check_target(option, path)
+    require("matplotlib", "plot")
+
+
+def check_report(option: str, path: str) -> None:
+    """Refuse a report that cannot be made or written."""
+    from mnlearn.errors import require
+    from mnlearn.output.report import check_report_path
+
+    check_report_path(path, option)
+    check_target(option, path)
+    for module in ("jinja2", "bokeh"):
+        require(module, "report")

@@ -1,0 +1,74 @@
+"""`mnlearn report`: all that was learned in one file for a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mnlearn.cli import _options as options
+from mnlearn.cli._output import note, say, show_json
+from mnlearn.cli._progress import EXIT_INTERRUPTED
+from mnlearn.cli._sources import DataOfResult, Source, check_report, learned_from
+from mnlearn.cli._wording import counted, printable
+from mnlearn.cli.ask import Bins, Discretize
+from mnlearn.cli.learn import Columns, Method, Set
+
+EXAMPLES = """\b
+Examples:
+  mnlearn report survey.csv
+  mnlearn report survey.csv --out sleep.html --title "Sleep and work"
+  mnlearn report patients.csv --discretize frequency --missing drop_rows
+  mnlearn report network.json --data survey.csv --out sleep.html
+"""
+
+Out = Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Where to write; report.html by default.")]
+Title = Annotated[str | None, typer.Option(metavar="TEXT", help="At the top of the page.")]
+
+
+def report(
+    source: Source,
+    *,
+    out: Out = "report.html",
+    title: Title = None,
+    data: DataOfResult = None,
+    method: Method = None,
+    set_: Set = None,
+    column: Columns = None,
+    discretize: Discretize = None,
+    bins: Bins = None,
+    missing: options.Missing = None,
+    missing_value: options.MissingValue = None,
+    categorical: options.Categorical = None,
+    continuous: options.Continuous = None,
+    repeats: options.Repeats = None,
+    delimiter: options.Delimiter = None,
+    jobs: options.Jobs = None,
+    as_json: options.AsJson = False,
+    _debug: options.Debug = False,
+) -> None:
+    """Write a report that any browser opens, offline.
+
+    Learns from DATA first, or takes a RESULT that was saved. All options of learning: mnlearn learn --report FILE.
+    """
+    from mnlearn import pipeline
+    from mnlearn.output.report import cautions
+
+    check_report("--out", out)
+    said = {"columns": column, "discretize": discretize, "bins": bins, "missing": missing, "n_jobs": jobs}
+    wishes = {name: value for name, value in said.items() if value is not None}
+    wishes |= options.settings(set_, pipeline.learn, wishes)
+    how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
+    learned, interrupted = learned_from(source, data, method, wishes, how)
+    learned.report(out, title=title, source=Path(data or source).name)
+    if as_json:
+        warned = [caution._asdict() for caution in cautions(learned)]
+        found = {"variables": len(learned.names), "edges": learned.graph.n_edges, "converged": learned.converged}
+        show_json({"source": source, "report": out, "method": learned.method, **found, "cautions": warned})
+    else:
+        size = f"{counted(learned.graph.n_edges, 'edge')} among {counted(len(learned.names), 'variable')}"
+        say(f"wrote {printable(out)}: {size}, by {learned.method}. Open it in a browser.")
+    if interrupted:
+        note("interrupted: the report shows the best network so far, not where the search would have ended")
+        raise typer.Exit(EXIT_INTERRUPTED)

@@ -1,0 +1,137 @@
+"""`mnlearn report`, `mnlearn plot`, and the options of `mnlearn learn` that do the same."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mnlearn.pipeline
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A chain of four columns, small enough to be learned at once."""
+    path = tmp_path_factory.mktemp("data") / "chain.csv"
+    lines = ["a,b,c,d"]
+    for row in range(120):
+        a = row % 2
+        b = a ^ (row % 7 == 0)
+        c = b ^ (row % 11 == 0)
+        lines.append(f"{a},{b},{c},{row // 2 % 2}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_report_by_one_command(run: Any, table: Path, tmp_path: Path) -> None:
+    done = run("report", table, "--method", "gsmn", "-o", tmp_path / "out.html", "--title", "A <chain>")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == f"wrote {tmp_path / 'out.html'}: 2 edges among 4 variables, by gsmn. Open it in a browser.\n"
+    text = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert "<title>A &lt;chain&gt;</title>" in text
+    assert "&#39;chain.csv&#39;" in text
+    assert [path.name for path in tmp_path.iterdir()] == ["out.html"]
+
+
+def test_the_default_is_report_html(run: Any, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    document = run("report", table, "--method", "gsmn", "--json").document()
+    assert Path("report.html").exists()
+    keys = ["source", "report", "method", "variables", "edges", "converged", "cautions"]
+    assert list(document) == keys
+    assert (document["report"], document["edges"], document["converged"]) == ("report.html", 2, True)
+
+
+def test_a_saved_result_has_a_report_with_and_without_its_data(run: Any, table: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "net.json"
+    run("learn", table, "--method", "gsmn", "--out", saved)
+    assert run("report", saved, "-o", tmp_path / "without.html").code == 0
+    assert run("report", saved, "--data", table, "-o", tmp_path / "with.html").code == 0
+    without, with_data = ((tmp_path / f"{name}.html").read_text(encoding="utf-8") for name in ("without", "with"))
+    assert "The data are not at hand" in without
+    assert "The data are not at hand" not in with_data
+    assert "partial correlation" in with_data
+    assert run("plot", saved, "-o", tmp_path / "net.svg").code == 0
+
+
+@pytest.mark.parametrize("kind", ["network", "heatmap", "centralities"])
+def test_a_picture_by_one_command(run: Any, table: Path, tmp_path: Path, kind: str) -> None:
+    words = ["plot", table, "--method", "gsmn", "--kind", kind, "--out", tmp_path / "net.svg"]
+    assert run(*words).out == f"wrote {tmp_path / 'net.svg'}: 2 edges among 4 variables\n"
+    assert "<svg" in (tmp_path / "net.svg").read_text(encoding="utf-8")
+    document = run(*words, "--json").document()
+    assert (document["kind"], document["edges"], document["picture"]) == (kind, 2, str(tmp_path / "net.svg"))
+
+
+def test_learning_writes_both_on_the_way(run: Any, table: Path, tmp_path: Path) -> None:
+    plot, report = tmp_path / "net.png", tmp_path / "out.html"
+    done = run("learn", table, "--method", "gsmn", "--plot", plot, "--report", report)
+    assert done.code == 0
+    assert done.out.endswith(f"wrote {plot}\nwrote {report}\n")
+    assert plot.stat().st_size > 1000
+    assert report.stat().st_size > 100_000
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["report", "DATA", "-o", "out.pdf"], "--out must end in .html; got 'out.pdf'"),
+        (["report", "DATA", "-o", "nowhere/out.html"], "--out must be in an existing folder; there is no 'nowhere'"),
+        (["report", "DATA", "--method", "gsm"], "method 'gsm' does not exist. Did you mean 'gsmn'"),
+        (["report", "DATA", "--column", "x"], "column 'x' does not exist"),
+        (["report", "DATA", "--data", "DATA"], "--data is for a saved result (.json)"),
+        (["report", "missing.csv"], "missing.csv"),
+        (["report", "missing.json"], "missing.json"),
+        (["report", "net.json", "--method", "gsmn"], "method is for learning; 'net.json' is a result already"),
+        (["plot", "DATA", "-o", "net.jpg"], "--out must end in .png, .svg, .pdf; got 'net.jpg'"),
+        (["plot", "DATA", "-o", "net.png", "--kind", "heatmp"], "Did you mean 'heatmap'"),
+        (["plot", "DATA", "-o", "net.png", "--kind", "stability", "--method", "gsmn"], "needs frequencies"),
+        (["plot", "DATA", "-o", "."], "--out must end in"),
+        (["plot", "DATA", "-o", "folder.png"], "--out must be a file; 'folder.png' is a directory"),
+        (["learn", "DATA", "--plot", "net.gif"], "--plot must end in .png, .svg, .pdf; got 'net.gif'"),
+        (["learn", "DATA", "--report", "nowhere/out.html"], "--report must be in an existing folder"),
+    ],
+)
+def test_bad_usage_is_one_line_and_writes_nothing(
+    run: Any, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder.png").mkdir()
+    assert message in run(*[table if word == "DATA" else word for word in words]).refusal()
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.png"]
+
+
+@pytest.mark.parametrize(
+    ("module", "words", "extra"),
+    [
+        ("bokeh", ["report", "-o", "out.html"], "mnlearn[report]"),
+        ("jinja2", ["learn", "--report", "out.html"], "mnlearn[report]"),
+        ("matplotlib", ["plot", "-o", "net.png"], "mnlearn[plot]"),
+        ("matplotlib", ["learn", "--plot", "net.png"], "mnlearn[plot]"),
+    ],
+)
+def test_a_missing_extra_is_named_before_learning(
+    run: Any, table: Path, monkeypatch: pytest.MonkeyPatch, module: str, words: list[str], extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setattr(mnlearn.pipeline, "learn", lambda *_, **__: pytest.fail("it learned first"))
+    assert extra in run(words[0], table, *words[1:]).refusal()
+
+
+def test_ctrl_c_writes_the_report_of_the_best_so_far(
+    run: Any, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = mnlearn.pipeline.learn
+
+    def pressed(*args: Any, **options: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return real(*args, **options)
+
+    monkeypatch.setattr(mnlearn.pipeline, "learn", pressed)
+    done = run("report", table, "-o", tmp_path / "out.html")
+    assert done.code == 130
+    assert "interrupted" in done.err
+    assert "The search did not come to its end" in (tmp_path / "out.html").read_text(encoding="utf-8")
