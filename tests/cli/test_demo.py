@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,12 @@ from mnlearn.simulate.example import example
 def test_files_hold_the_example(run: Any, tmp_path: Path) -> None:
     out = tmp_path / "new" / "folder"
     assert run("demo", "--out", out, "--rows", 300, "--seed", 4).code == 0
-    assert sorted(path.name for path in out.iterdir()) == ["learned.graphml", "survey.csv", "truth.edges"]
+    assert sorted(path.name for path in out.iterdir()) == [
+        "learned.graphml",
+        "report.html",
+        "survey.csv",
+        "truth.edges",
+    ]
     survey, data, truth = example(300, 4), read(out / "survey.csv"), read_graph(out / "truth.edges")
     assert data.names == truth.names == survey.names
     assert truth.graph == survey.graph
@@ -35,6 +41,16 @@ def test_text_tells_the_story(run: Any, tmp_path: Path, monkeypatch: pytest.Monk
     assert "night_shifts and fatigue go together" in shown.out
     assert "given poor_sleep they are independent" in shown.out
     assert Path("demo-output", "survey.csv").exists()
+    assert shown.out.endswith("\nThe report is demo-output/report.html: open it in a browser.\n")
+    assert "night_shifts" in Path("demo-output", "report.html").read_text(encoding="utf-8")
+
+
+def test_without_the_extra_there_is_no_report(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "bokeh", None)
+    shown = run("demo", "--out", tmp_path)
+    assert shown.code == 0
+    assert shown.out.endswith("A report needs the extra: pip install 'mnlearn[report]'.\n")
+    assert run("demo", "--out", tmp_path, "--json").document()["files"]["report"] is None
 
 
 def test_json_compares_with_the_truth(run: Any, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 METHOD = "sep"
 PAIRS_SHOWN = 15
+NO_REPORT = "A report needs the extra: pip install 'mnlearn[report]'."
 
 EXAMPLES = """\b
 Examples:
@@ -57,8 +58,8 @@ def demo(
 ) -> None:
     """Try mnlearn on a survey drawn from a known network.
 
-    Writes the survey and the network to files, shows what is in the survey, tests what goes with what, and learns
-    the network back.
+    Writes the survey and the network to files, shows what is in the survey, tests what goes with what, learns the
+    network back, and writes a report of it.
     """
     from mnlearn.data import overview, read
     from mnlearn.pipeline import learn
@@ -72,14 +73,15 @@ def demo(
     found = _separation(dataset, survey, pairs)
     learned = learn(dataset, METHOD)
     learned.save(out / "learned.graphml")
+    report = _report(out, learned)
     commands = _commands(data, truth, found)
     if as_json:
         listed = [pair.to_dict() | {"edge": _is_edge(survey, pair)} for pair in pairs]
         examples = None if found is None else {name: result.to_dict() for name, result in found._asdict().items()}
-        files = {"data": str(data), "truth": str(truth), "learned": str(out / "learned.graphml")}
+        files = {"data": data, "truth": truth, "learned": out / "learned.graphml", "report": report}
         show_json(
             {
-                "files": files,
+                "files": {name: path and str(path) for name, path in files.items()},
                 "info": seen.as_dict(),
                 "dependences": listed,
                 "separation": examples,
@@ -95,6 +97,19 @@ def demo(
     say("\n".join(_story(found)))
     say(f"{_comparison(survey, learned)} Wrote {out / 'learned.graphml'}.")
     say("\n".join(["\nNext:", *(f"  {command}" for command in commands)]))
+    say(f"\nThe report is {report}: open it in a browser." if report else f"\n{NO_REPORT}")
+
+
+def _report(out: Path, learned: Learned) -> Path | None:
+    """The report beside the other files; none where what draws it is not installed."""
+    from mnlearn.errors import MissingDependencyError
+
+    target = out / "report.html"
+    try:
+        learned.report(target, title="Sleep and work: a survey of 12 questions", source="survey.csv")
+    except MissingDependencyError:
+        return None
+    return target
 
 
 def _comparison(survey: Example, learned: Learned) -> str:
