@@ -18,6 +18,7 @@ from mnlearn.scores import (
     Entropy,
     ExtendedBIC,
     FullTableEvidence,
+    GaussianEvidence,
     HybridEvidence,
     IBScore,
     PairwiseEvidence,
@@ -88,7 +89,9 @@ def _either(score: str, dataset: Dataset, n_jobs: int | None) -> Counts | Moment
     return Moments(dataset) if is_continuous(dataset, score) else Counts(dataset, n_jobs=n_jobs)
 
 
-def _evidence(dataset: Dataset, n_jobs: int | None) -> HybridEvidence:
+def _evidence(dataset: Dataset, n_jobs: int | None) -> HybridEvidence | GaussianEvidence:
+    if is_continuous(dataset, "evidence"):
+        return GaussianEvidence(Moments(dataset))
     return HybridEvidence(_counts("evidence", dataset, n_jobs))
 
 
@@ -106,7 +109,7 @@ def _counts(score: str, dataset: Dataset, n_jobs: int | None) -> Counts:
         if not card:
             raise UnsuitableError(
                 f"{score} needs categorical variables; {name!r} is continuous. Discretise it (discretize='frequency'), "
-                "or use ib, bjp or ebic, which also weigh continuous variables."
+                "or use evidence, ib, bjp or ebic, which also weigh continuous variables."
             )
     return Counts(dataset, n_jobs=n_jobs)
 
@@ -118,7 +121,7 @@ SCORES: Mapping[str, _NamedScore] = {
     "pic": _NamedScore("pseudo-Bayesian information criterion", _pic, ("penalty", "cardinalities", "graph_prior")),
     "entropy": _NamedScore("conditional entropy, without a penalty", _entropy, ()),
     "ebic": _NamedScore("conditional entropy with the extended Bayesian criterion", _ebic, ("gamma",)),
-    "evidence": _NamedScore("hybrid local evidence, the judge of sep", _evidence, ()),
+    "evidence": _NamedScore("local evidence, the judge of sep", _evidence, ()),
     "evidence-pairwise": _NamedScore("evidence of pairwise conditionals", _pairwise_evidence, ()),
     "evidence-table": _NamedScore("evidence of full tables", _table_evidence, ()),
 }
@@ -133,7 +136,7 @@ def make_score(name: str, dataset: Dataset, *, n_jobs: int | None = None, **sett
     name
         One of `SCORES`.
     dataset
-        The data: categorical for mpl and pic, all categorical or all continuous for ib, bjp, entropy and ebic.
+        The data: categorical for mpl and pic, all of one type for ib, bjp, entropy, ebic and evidence.
     n_jobs
         How many threads may count: None or −1 for all cores. Any number gives the same bits.
     **settings

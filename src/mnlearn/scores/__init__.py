@@ -5,6 +5,7 @@ from mnlearn.scores._prior import BlanketPrior
 from mnlearn.scores.bjp import BJPScore
 from mnlearn.scores.entropy import Entropy, ExtendedBIC
 from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, PairwiseEvidence
+from mnlearn.scores.gaussian_evidence import GaussianEvidence
 from mnlearn.scores.glasso import CrossValidatedPrecision, EBICPrecision
 from mnlearn.scores.ib import IBScore
 from mnlearn.scores.lasso import EBICLasso, TheoryLasso
@@ -26,6 +27,7 @@ __all__ = [
     "Entropy",
     "ExtendedBIC",
     "FullTableEvidence",
+    "GaussianEvidence",
     "HybridEvidence",
     "IBScore",
     "L1Logistic",

@@ -30,6 +30,7 @@ from mnlearn.errors import UnsuitableError
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import FloatArray, Indices, PairEvidence, VarSet
 from mnlearn.scores._local import Decomposed
+from mnlearn.scores._work import Work
 from mnlearn.statistics.evidence import EvidenceScans, LocalFits
 
 
@@ -43,24 +44,12 @@ class FittingStatistics(Protocol):
     def evidence(self, *, three_way: bool = True) -> EvidenceScans: ...
 
 
-class _Work(dict[str, int]):
-    """What was done so far."""
-
-    def __init__(self) -> None:
-        super().__init__(scans=0, fits=0, fallbacks=0)
-
-    def book(self, *, scans: int, fits: int, fallbacks: int) -> None:
-        self["scans"] += scans
-        self["fits"] += fits
-        self["fallbacks"] += fallbacks
-
-
 class _Evidence(Decomposed):
     """What the three have in common: the data, and F and P of any question."""
 
     statistics: FittingStatistics
     _scans: EvidenceScans
-    work: _Work
+    work: Work
 
     @property
     def n_variables(self) -> int:
@@ -131,7 +120,7 @@ class PairwiseEvidence(_Evidence):
     statistics: FittingStatistics
     _: KW_ONLY
     three_way: bool = True
-    work: _Work = field(init=False, repr=False, compare=False, default_factory=_Work)
+    work: Work = field(init=False, repr=False, compare=False, default_factory=Work)
     _scans: EvidenceScans = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -241,7 +230,7 @@ class FullTableEvidence(_Evidence):
 
     name: ClassVar[str] = "full_table_evidence"
     statistics: FittingStatistics
-    work: _Work = field(init=False, repr=False, compare=False, default_factory=_Work)
+    work: Work = field(init=False, repr=False, compare=False, default_factory=Work)
     _scans: EvidenceScans = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

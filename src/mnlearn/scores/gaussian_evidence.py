@@ -1,0 +1,181 @@
+"""Evidence for continuous variables: what neighbours are worth to a variable, all coefficients integrated out.
+
+The continuous twin of `evidence.py`, so that separator evidence learns from numbers as it does from tables. Zellner's
+g-prior (in Bayesian Inference and Decision Techniques, 1986, 233-243  [Z86]) makes it closed: x regressed on
+S, q = |S|, with flat priors of the constant and of log σ, and coefficients β ~ Normal(0, g σ² (S'S)⁻¹). Against no
+neighbours, with ν = N − 1 degrees of freedom and the share 1 − R² of the variance of x that S leaves,
+
+    log BF(x | S) = (ν − q)/2 · log(1 + g) − ν/2 · log(1 + g (1 − R²)),        g = τ² ν.
+
+τ is the standard deviation, before the data, of a neighbour's coefficient in units of the noise: of its partial
+correlation, about. A unit-information prior has τ = 1; edges of sparse networks are weaker (docs/continuous.md has
+the measurement that chose τ), and a wider prior only makes them harder to find.
+
+The evidence of an edge given a separator S is the same for the one coefficient that matters, those of S having flat
+priors: with the partial correlation r and ν = N − 1 − |S|,
+
+    ev(x, y | S) = (ν − 1)/2 · log(1 + g) − ν/2 · log(1 + g (1 − r²)),
+
+a function of r² alone: x and y may change places. Nothing is fitted and nothing estimated: every number is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from math import inf, log
+from typing import ClassVar
+
+import numpy as np
+
+from mnlearn.errors import InputError, UnsuitableError, is_number
+from mnlearn.graphs.graph import Edge
+from mnlearn.protocols import FloatArray, Indices, PairEvidence, VarSet
+from mnlearn.scores._local import Decomposed
+from mnlearn.scores._work import Work
+from mnlearn.statistics.moments import EXPLAINED, Moments
+
+USUAL_WIDTH = 0.25
+
+
+@dataclass(frozen=True)
+class GaussianEvidence(Decomposed):
+    """log BF(x | S) of a Gaussian regression with a g-prior, and of single edges given a separator.
+
+    Parameters
+    ----------
+    moments
+        The covariance of the data.
+    width
+        τ: how strong edges are before the data, as a partial correlation; positive.
+
+    Raises
+    ------
+    InputError
+        If the width is not positive.
+    UnsuitableError
+        If the statistics are no `Moments`.
+
+    Notes
+    -----
+    A constant variable, and one that S explains without rest, has nothing left to be told: its evidence is that of
+    r = 0. With fewer than 3 degrees of freedom an edge has no evidence either way. Never NaN; finite also for copies.
+
+    Examples
+    --------
+    >>> chain = [[1.0, 0.5, 0.25], [0.5, 1.0, 0.5], [0.25, 0.5, 1.0]]
+    >>> judge = GaussianEvidence(Moments.from_covariance(chain, n_rows=200))
+    >>> judge.pairs([0, 0], [frozenset(), frozenset({1})], [[1, 2], [2]])[0].log_factor.round(1).tolist()
+    [25.6, 4.0]
+    """
+
+    name: ClassVar[str] = "gaussian_evidence"
+    moments: Moments
+    _: KW_ONLY
+    width: float = USUAL_WIDTH
+    work: Work = field(init=False, repr=False, compare=False, default_factory=Work)
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.moments, "partial_correlations"):
+            raise UnsuitableError(
+                f"GaussianEvidence cannot judge by a {type(self.moments).__name__}. Use Moments(dataset) for "
+                "continuous variables, and HybridEvidence for categorical ones."
+            )
+        if not (is_number(self.width) and self.width > 0):
+            raise InputError(f"width must be a positive number; got {self.width!r}. The usual value is {USUAL_WIDTH}.")
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables the data have."""
+        return self.moments.n_variables
+
+    def with_three_way(self, use: bool) -> GaussianEvidence:  # noqa: ARG002 - Gaussian variables interact in pairs only
+        """The same judge, its work starting from nothing: Gaussian variables have no three-way terms."""
+        return GaussianEvidence(self.moments, width=self.width)
+
+    def local(self, x: int, blanket: VarSet) -> float:
+        """The evidence of x with this blanket, against none."""
+        return float(self.locals([x], [blanket])[0])
+
+    def locals(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
+        """The same of each x with its blanket."""
+        self.work.book(scans=0, fits=len(blankets), fallbacks=0)
+        values = [self._local(self._log_left(int(x), b), len(b)) for x, b in zip(xs, blankets, strict=True)]
+        return np.array(values, dtype=np.float64)
+
+    def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
+        """The same with one more neighbour, each y in turn: one scan for all of them."""
+        self.work.book(scans=len(blankets), fits=sum(len(ys) for ys in yss), fallbacks=0)
+        found = []
+        for x, blanket, ys in zip(xs, blankets, yss, strict=True):
+            entropy = self.moments.conditional_entropies(int(x), ys, blanket)
+            found.append(self._local(2.0 * (entropy - self.moments.conditional_entropy(int(x), ())), len(blanket) + 1))
+        return found
+
+    def estimates(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
+        """What `additions` gives: it is exact as it is."""
+        return self.additions(xs, blankets, yss)
+
+    def removals(self, xs: Indices, blankets: Sequence[VarSet]) -> list[FloatArray]:
+        """The same with one neighbour less, each in turn in ascending order: from one inverse."""
+        self.work.book(scans=len(blankets), fits=sum(len(blanket) for blanket in blankets), fallbacks=0)
+        found = []
+        for x, blanket in zip(xs, blankets, strict=True):
+            r = self.moments.member_correlations(int(x), blanket)
+            without = self._log_left(int(x), blanket) - np.log1p(-r) - np.log1p(r)
+            found.append(self._local(np.minimum(without, 0.0), len(blanket) - 1))
+        return found
+
+    def pairs(
+        self,
+        xs: Indices,
+        separators: Sequence[VarSet],
+        yss: Sequence[Indices],
+        *,
+        fit_above: float = -inf,  # noqa: ARG002 - all are exact
+    ) -> list[PairEvidence]:
+        """ev(x, y | S) of each x with its S, for each y."""
+        self.work.book(scans=len(separators), fits=sum(len(ys) for ys in yss), fallbacks=0)
+        found = []
+        for x, given, ys in zip(xs, separators, yss, strict=True):
+            r = self.moments.partial_correlations(int(x), ys, given)
+            factor = log_factor(r, self.moments.n_rows - 1 - len(given), self.width)
+            found.append(PairEvidence(factor, np.ones(len(factor), dtype=np.bool_)))
+        return found
+
+    def best_pair(self, x: int, blanket: VarSet, candidates: Indices) -> tuple[Edge, float] | None:
+        """The y < z of the candidates that leave the least of x together, and what x is worth with them; ties by index.
+
+        Two variables that hide each other's part in x, each alone telling nothing, are found this way only.
+        """
+        ys = np.unique(np.asarray(candidates, dtype=np.int64))
+        if len(ys) < 2:
+            return None
+        self.work.book(scans=1, fits=len(ys) * (len(ys) - 1) // 2, fallbacks=0)
+        matrix = self.moments.conditional_correlation([int(x), *ys.tolist()], blanket)
+        with_x, among = matrix[0, 1:], matrix[1:, 1:]
+        left = (1.0 - among) * (1.0 + among)
+        told = np.square(with_x)[:, None] + np.square(with_x) - 2.0 * np.outer(with_x, with_x) * among
+        share = np.where(left > EXPLAINED, told / np.maximum(left, EXPLAINED), 0.0)
+        share[np.tril_indices(len(ys))] = -1.0
+        k, j = divmod(int(share.argmax()), len(ys))
+        after = self._log_left(int(x), blanket) + log(max(1.0 - float(share[k, j]), EXPLAINED))
+        return (int(ys[k]), int(ys[j])), float(self._local(np.asarray(after), len(blanket) + 2))
+
+    def _log_left(self, x: int, blanket: VarSet) -> float:
+        """log(1 − R²): what the blanket leaves of x, as a share."""
+        return 2.0 * (self.moments.conditional_entropy(x, blanket) - self.moments.conditional_entropy(x, ()))
+
+    def _local(self, log_left: FloatArray | float, size: int) -> FloatArray:
+        """log BF(x | S) from log(1 − R²)."""
+        nu = max(self.moments.n_rows - 1, 0)
+        g = self.width**2 * nu
+        return np.asarray(0.5 * (nu - size) * log(1.0 + g) - 0.5 * nu * np.log1p(g * np.exp(log_left)))
+
+
+def log_factor(r: FloatArray, dof: int, width: float) -> FloatArray:
+    """The log Bayes factor of an edge by its partial correlation; 0 where rows are too few to tell."""
+    if dof <= 2:
+        return np.zeros_like(r)
+    g = width**2 * dof
+    return np.asarray(0.5 * (dof - 1) * log(1.0 + g) - 0.5 * dof * np.log1p(g * (1.0 - r) * (1.0 + r)))

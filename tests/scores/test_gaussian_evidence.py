@@ -1,0 +1,163 @@
+"""Evidence of Gaussian regressions: beside explicit matrices, in batches, and where there is nothing to tell."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import reference_gaussian_evidence as slow
+from mnlearn.algorithms.separator import SeparatorEvidence
+from mnlearn.data import Dataset, read
+from mnlearn.errors import InputError, UnsuitableError
+from mnlearn.graphs import Graph, grid, path, random_graph
+from mnlearn.scores import GaussianEvidence
+from mnlearn.simulate.gaussian import sparse_gaussian
+from mnlearn.statistics import Counts, Moments
+
+
+def table(values: NDArray[np.float64]) -> Dataset:
+    return read({f"v{k}": column for k, column in enumerate(values.T)})
+
+
+def sample(seed: int, n_rows: int = 40, n: int = 6) -> NDArray[np.float64]:
+    return sparse_gaussian(random_graph(n, 2.0, seed), seed + 1).sample(n_rows, seed + 2)
+
+
+subsets = st.frozensets(st.integers(1, 5), max_size=5)
+
+
+@given(seed=st.integers(0, 2**31), blanket=subsets, width=st.sampled_from([0.2, 0.3, 1.0]))
+@settings(max_examples=25, deadline=None)
+def test_local_evidence_is_the_integral(seed: int, blanket: frozenset[int], width: float) -> None:
+    values = sample(seed)
+    judge = GaussianEvidence(Moments(table(values)), width=width)
+    expected = slow.log_bayes_factor(values, 0, sorted(blanket), width)
+    assert judge.local(0, blanket) == pytest.approx(expected, abs=1e-6)
+
+
+@given(seed=st.integers(0, 2**31), separator=st.frozensets(st.integers(2, 5)), width=st.sampled_from([0.2, 1.0]))
+@settings(max_examples=25, deadline=None)
+def test_the_evidence_of_an_edge_is_the_integral_from_either_end(
+    seed: int, separator: frozenset[int], width: float
+) -> None:
+    values = sample(seed)
+    judge = GaussianEvidence(Moments(table(values)), width=width)
+    there = judge.pairs([0], [separator], [[1]])[0]
+    back = judge.pairs([1], [separator], [[0]])[0]
+    expected = slow.log_edge_factor(values, 0, 1, sorted(separator), width)
+    assert there.exact.all()
+    assert there.log_factor[0] == pytest.approx(expected, abs=1e-6)
+    assert back.log_factor[0] == pytest.approx(expected, abs=1e-6)
+
+
+@given(seed=st.integers(0, 2**31), blanket=subsets)
+@settings(max_examples=25, deadline=None)
+def test_batches_are_what_single_questions_say(seed: int, blanket: frozenset[int]) -> None:
+    judge = GaussianEvidence(Moments(table(sample(seed))))
+    outside = [y for y in range(1, 6) if y not in blanket]
+    added = judge.additions([0], [blanket], [outside])[0]
+    assert added == pytest.approx([judge.local(0, blanket | {y}) for y in outside], abs=1e-8)
+    assert (judge.estimates([0], [blanket], [outside])[0] == added).all()
+    left = judge.removals([0], [blanket])[0]
+    assert left == pytest.approx([judge.local(0, blanket - {y}) for y in sorted(blanket)], abs=1e-7)
+    assert judge.locals([0, 0], [blanket, frozenset()]) == pytest.approx([judge.local(0, blanket), 0.0])
+
+
+@given(seed=st.integers(0, 2**31), blanket=st.frozensets(st.integers(1, 2)))
+@settings(max_examples=25, deadline=None)
+def test_the_best_two_are_the_best_of_all_pairs(seed: int, blanket: frozenset[int]) -> None:
+    judge = GaussianEvidence(Moments(table(sample(seed))))
+    open_ = [y for y in range(1, 6) if y not in blanket]
+    worth = {pair: judge.local(0, blanket | set(pair)) for pair in combinations(open_, 2)}
+    found = judge.best_pair(0, blanket, open_)
+    assert found is not None
+    assert found[1] == pytest.approx(max(worth.values()), abs=1e-7)
+    assert worth[found[0]] == pytest.approx(found[1], abs=1e-7)
+    assert judge.best_pair(0, blanket, [3]) is None
+
+
+def test_two_that_hide_each_other_are_found_together() -> None:
+    rng = np.random.default_rng(1)
+    z, e = rng.standard_normal((2, 400))
+    x = 0.5 * e
+    y = z + x  # z alone tells nothing of x, y alone little; together they tell all of it
+    noise = rng.standard_normal((400, 12))
+    hidden = table(np.column_stack([x + 0.05 * rng.standard_normal(400), 8 * z + y, 9 * z, noise]))
+    judge = GaussianEvidence(Moments(hidden))
+    thorough = SeparatorEvidence(effort="thorough").learn(judge).graph
+    assert {(0, 1), (0, 2), (1, 2)} <= set(thorough.edges)
+
+
+def test_a_graph_is_worth_the_sum_of_its_variables() -> None:
+    judge = GaussianEvidence(Moments(table(sample(2))))
+    graph = Graph(6, [(0, 1), (1, 2), (3, 5)])
+    assert judge(graph) == pytest.approx(sum(judge.local(x, graph.neighbors(x)) for x in range(6)))
+    assert judge(Graph.empty(6)) == pytest.approx(0.0)
+    scored = judge.on(graph)
+    gain = scored.gains([(0, 4)])[0]
+    assert judge(graph.flip(0, 4)) - judge(graph) == pytest.approx(gain)
+
+
+@pytest.mark.parametrize("effort", ["fast", "standard", "thorough"])
+@pytest.mark.parametrize("truth", [path(12), grid(3, 4)], ids=["chain", "lattice"])
+def test_separator_evidence_finds_networks_of_numbers(effort: Any, truth: Graph) -> None:
+    data = sparse_gaussian(truth, 3, weakest=0.5).dataset(3000, 4)
+    found = SeparatorEvidence(effort=effort).learn(GaussianEvidence(Moments(data)))
+    assert found.graph == truth
+    assert found.probabilistic
+    assert min(found.support.values()) > 0
+
+
+def test_independent_columns_get_no_edge() -> None:
+    wrong = 0
+    for seed in range(20):
+        data = table(np.random.default_rng(seed).standard_normal((100, 20)))
+        wrong += SeparatorEvidence(effort="standard").learn(GaussianEvidence(Moments(data))).graph.n_edges > 0
+    assert wrong <= 2
+
+
+@given(seed=st.integers(0, 2**31))
+@settings(max_examples=10, deadline=None)
+def test_neither_rows_columns_units_nor_repeats_matter(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = np.repeat(sample(seed, n_rows=60), rng.integers(1, 3, 60), axis=0)
+    order = rng.permutation(6)
+    whole = table(values)
+    first = SeparatorEvidence().learn(GaussianEvidence(Moments(whole))).graph
+    for other in (table(rng.permutation(values) * 1000.0 + 7.0), whole.compact()):
+        assert SeparatorEvidence().learn(GaussianEvidence(Moments(other))).graph == first
+    moved = SeparatorEvidence().learn(GaussianEvidence(Moments(table(values[:, order])))).graph
+    assert moved.relabel(order.tolist()) == first
+
+
+def test_constant_copied_and_explained_columns_and_few_rows_are_borne() -> None:
+    rng = np.random.default_rng(5)
+    a, b, c = rng.standard_normal((3, 30))
+    judge = GaussianEvidence(Moments(table(np.column_stack([a, a, np.full(30, 2.0), b, a + b, c]))))
+    values = [judge.local(x, frozenset(range(6)) - {x}) for x in range(6)]
+    assert np.isfinite(values).all()
+    found = SeparatorEvidence(keep_pairs=True).learn(judge)
+    assert found.log_odds is not None
+    assert not np.isnan(found.log_odds).any()
+    assert (0, 1) in found.graph.edges
+    assert not found.graph.neighbors(2)
+    wide = SeparatorEvidence().learn(GaussianEvidence(Moments(sparse_gaussian(path(60), 6).dataset(20, 7))))
+    assert np.isfinite(list(wide.support.values())).all()
+    assert max(wide.graph.degrees()) < 18
+    nothing = GaussianEvidence(Moments(table(rng.standard_normal((3, 4)))))
+    assert (nothing.pairs([0], [frozenset()], [[1, 2]])[0].log_factor == 0).all()
+
+
+def test_bad_settings_and_statistics_are_refused() -> None:
+    moments = Moments(table(sample(8)))
+    for width in (0, -1, "x", True):
+        with pytest.raises(InputError, match=f"width must be a positive number; got {width!r}"):
+            GaussianEvidence(moments, width=width)  # type: ignore[arg-type]
+    with pytest.raises(UnsuitableError, match=r"cannot judge by a Counts\. Use Moments\(dataset\)"):
+        GaussianEvidence(Counts(Dataset.from_codes([[0, 1], [0, 1]])))  # type: ignore[arg-type]
