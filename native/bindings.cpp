@@ -217,28 +217,30 @@ Bytes py_markovian(nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb
 
 Doubles py_evidence_facts(const PyStore& data, int n_threads) {
     const std::size_t n = data.store->n_variables();
-    auto out = std::make_unique<double[]>(2 * n + 1);
+    auto out = std::make_unique<double[]>(3 * n + 1);
     {
         nb::gil_scoped_release unlocked;
-        evidence_facts(*data.store, n_threads, out.get(), out.get() + n);
+        evidence_facts(*data.store, n_threads, {out.get(), out.get() + n, out.get() + 2 * n});
     }
-    return give<Doubles>(std::move(out), {2, n});
+    return give<Doubles>(std::move(out), {3, n});
 }
 
-Doubles py_evidence(const PyStore& data, Vector<double> n_states, Vector<double> offset, const std::string& kind,
-                    Vector<std::int32_t> xs, Vector<std::int64_t> z_starts, Vector<std::int32_t> zs,
-                    Vector<std::int64_t> y_starts, Vector<std::int32_t> ys, bool three_way, double fit_above,
-                    int n_threads) {
+Doubles py_evidence(const PyStore& data, Vector<double> n_states, Vector<double> offset, Vector<double> gift,
+                    const std::string& kind, Vector<std::int32_t> xs, Vector<std::int64_t> z_starts,
+                    Vector<std::int32_t> zs, Vector<std::int64_t> y_starts, Vector<std::int32_t> ys, bool three_way,
+                    double fit_above, int n_threads) {
     const EvidenceBatch batch{span_of(xs), span_of(z_starts), span_of(zs), span_of(y_starts), span_of(ys)};
     const EvidenceRequest request{parse_evidence(kind), three_way, fit_above};
+    const VariableFacts facts{span_of(n_states), span_of(offset), span_of(gift)};
     check_batch(*data.store, batch);
-    if (n_states.shape(0) != data.store->n_variables() || offset.shape(0) != data.store->n_variables())
-        throw std::invalid_argument("n_states and offset must have one number for each variable.");
+    for (const auto& fact : {facts.n_states, facts.offset, facts.gift})
+        if (fact.size() != data.store->n_variables())
+            throw std::invalid_argument("n_states, offset and gift must have one number for each variable.");
     const std::size_t rows = evidence_rows(request.kind), columns = evidence_columns(request.kind, batch);
     auto out = std::make_unique<double[]>(rows * columns + 1);
     {
         nb::gil_scoped_release unlocked;
-        run_evidence(*data.store, {span_of(n_states), span_of(offset)}, batch, request, n_threads, out.get());
+        run_evidence(*data.store, facts, batch, request, n_threads, out.get());
     }
     return give<Doubles>(std::move(out), {rows, columns});
 }
@@ -325,9 +327,11 @@ NB_MODULE(_core, m) {
     m.def("markovian", &py_markovian, "columns"_a, "cards"_a, "starts"_a, "neighbors"_a, "weighing"_a,
           "inverse_temperature"_a, "n_updates"_a, "n_new"_a, "key"_a, "n_threads"_a,
           "New rows, value by value from the frequencies of old rows given the neighbours.");
-    m.def("evidence_facts", &py_evidence_facts, "store"_a, "n_threads"_a,
-          "Two rows: of each variable the number of states that occur, and the offset of its pairwise evidence.");
-    m.def("evidence", &py_evidence, "store"_a, "n_states"_a, "offset"_a, "kind"_a, "xs"_a, "z_starts"_a, "zs"_a,
-          "y_starts"_a, "ys"_a, "three_way"_a, "fit_above"_a, "n_threads"_a,
+    m.def(
+        "evidence_facts", &py_evidence_facts, "store"_a, "n_threads"_a,
+        "Three rows: of each variable the number of states that occur, the offset of its pairwise evidence, and what a "
+        "table of empty configurations gives it for nothing.");
+    m.def("evidence", &py_evidence, "store"_a, "n_states"_a, "offset"_a, "gift"_a, "kind"_a, "xs"_a, "z_starts"_a,
+          "zs"_a, "y_starts"_a, "ys"_a, "three_way"_a, "fit_above"_a, "n_threads"_a,
           "Local evidence of many scans at once: see native/evidence.hpp for the rows of each kind.");
 }

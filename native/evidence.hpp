@@ -2,10 +2,16 @@
 //
 //   F(x | S)  the full table, Jeffreys prior in every configuration of S
 //   P(x | S)  the pairwise log-linear conditional (evidence_model.hpp), shifted by k_x so that P(x | {}) = F(x | {})
-//   H = max(F, P);   ev(x, y | S) = [ H(x | S + y) - H(x | S) + H(y | S + x) - H(y | S) ] / 2
+//   H = max(F - gift, P);   ev(x, y | S) = [ H(x | S + y) - H(x | S) + H(y | S + x) - H(y | S) ] / 2
 //
 // A scan (one x, one S, many y) is counted once; the table of (S, x, y) then serves both directions. States that never
 // occur do not count as states. Where P cannot be fitted it is F, and the fact is told.
+//
+// The gift of x: a table of so many configurations that each has a row or none predicts all r states of x equally well,
+// whatever the rows; where they nearly are equally frequent, that beats F(x | {}), which has to learn how frequent they
+// are. So F of a set that is not empty pays by how much x is better explained by a distribution that is nearly uniform
+// a priori: the largest of ln DM(n; a, ..., a) over a = 1, 2, 4, ... and of -N ln r, less F(x | {}), if that is more
+// than 0. (DM: Dirichlet-multinomial; F(x | {}) has a = 1/2.)
 #pragma once
 
 #include <cstdint>
@@ -15,18 +21,21 @@
 
 namespace mnlearn {
 
-// Of every variable: how many states occur, and k_x.
+// Of every variable: how many states occur, k_x, and the gift.
 struct VariableFacts {
-    std::span<const double> n_states, offset;
+    std::span<const double> n_states, offset, gift;
 };
-void evidence_facts(const Store& store, int n_threads, double* n_states, double* offset);
+struct FactsOutput {
+    double *n_states, *offset, *gift;
+};
+void evidence_facts(const Store& store, int n_threads, const FactsOutput& out);
 
 struct EvidenceScan {
     std::int32_t x;
     std::span<const std::int32_t> z, ys;  // z ascending
 };
 
-// Rows of numbers, one column per answer.
+// Rows of numbers, one column per answer. Full tables of sets that are not empty are less the gift.
 struct LocalOutput {
     double *full_table, *pairwise, *fell_back;
 };
@@ -45,7 +54,7 @@ void evidence_of_additions(const Store& store, const VariableFacts& facts, const
 void evidence_of_pairs(const Store& store, const VariableFacts& facts, const EvidenceScan& scan, bool three_way,
                        double fit_above, const PairsOutput& out);
 
-// F(x | z + y) alone, for each y.
+// F(x | z + y) alone, for each y, the gift not taken away.
 void full_tables(const Store& store, const VariableFacts& facts, const EvidenceScan& scan, double* out);
 
 }  // namespace mnlearn

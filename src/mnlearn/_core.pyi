@@ -95,6 +95,7 @@ def evidence(
     store: Store,
     n_states: NDArray[np.float64],
     offset: NDArray[np.float64],
+    gift: NDArray[np.float64],
     kind: str,
     xs: NDArray[np.int32],
     z_starts: NDArray[np.int64],

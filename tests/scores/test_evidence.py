@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import permutations
-from math import log
 from typing import Any
 
 import numpy as np
@@ -119,7 +118,7 @@ def test_the_estimate_is_one_newton_step(three_way: bool) -> None:
     for y, estimate in zip([4, 5], rows, strict=True):
         larger = slow.Conditional(data, 0, [*blocks, slow.coded(data, y)])
         gain = slow.one_step(slow.Conditional(data, 0, blocks), larger)
-        expected = max(slow.full_table(data, 0, [*z, y]), evidence + offset + gain)
+        expected = max(slow.full_table(data, 0, [*z, y]) - slow.gift(data, 0), evidence + offset + gain)
         assert estimate == pytest.approx(expected, abs=1e-6)
 
 
@@ -202,7 +201,7 @@ def test_the_hybrid_is_the_larger_of_the_two() -> None:
     table, pairwise, hybrid = FullTableEvidence(counts), PairwiseEvidence(counts), HybridEvidence(counts)
     for x, *z in permutations(range(4), 3):
         values = [score.local(x, frozenset(z)) for score in (table, pairwise, hybrid)]
-        assert values[2] == pytest.approx(max(values[:2]), abs=1e-9)
+        assert values[2] == pytest.approx(max(values[0] - slow.gift(mixed(), x), values[1]), abs=1e-9)
     for x in range(6):  # without neighbours all three are the same
         alone = [score.local(x, frozenset()) for score in (table, pairwise, hybrid)]
         assert alone == pytest.approx([alone[0]] * 3, abs=1e-9)
@@ -221,8 +220,7 @@ def test_they_are_scores_of_graphs_like_any_other() -> None:
 def test_the_best_pair_is_the_best_of_all() -> None:
     data = parity()
     judge, table = HybridEvidence(Counts(data)), FullTableEvidence(Counts(data))
-    n_states = len(set(data.columns[0].tolist()))
-    gift = max(0.0, -data.n_rows * log(n_states) - table.local(0, frozenset()))
+    gift = slow.gift(data, 0)
     for rest, candidates, best in ((frozenset(), [1, 2, 3], (1, 2)), (frozenset({1}), [3, 2], (2, 3))):
         pair, value = judge.best_pair(0, rest, candidates) or ((0, 0), 0.0)
         assert pair == best
@@ -271,14 +269,28 @@ def test_a_constant_column_tells_nothing() -> None:
 
 
 def test_models_too_large_fall_back_to_the_table_and_are_counted() -> None:
-    counts = Counts(hard_data()["sixty states"])
+    data = hard_data()["sixty states"]
+    counts, gift = Counts(data), slow.gift(data, 0)
     pairwise, table = PairwiseEvidence(counts), FullTableEvidence(counts)
-    assert pairwise.local(0, frozenset({1})) == pytest.approx(table.local(0, frozenset({1})), abs=1e-9)
+    assert pairwise.local(0, frozenset({1})) == pytest.approx(table.local(0, frozenset({1})) - gift, abs=1e-9)
     assert pairwise.work == {"scans": 0, "fits": 1, "fallbacks": 1}
     assert pairwise.local(0, frozenset({2})) > table.local(0, frozenset({2})) + 1
     assert pairwise.work == {"scans": 0, "fits": 2, "fallbacks": 1}
     added = [score.additions([0], [frozenset()], [[1]])[0][0] for score in (pairwise, table)]
-    assert added[0] == pytest.approx(added[1], abs=1e-9)
+    assert added[0] == pytest.approx(added[1] - gift, abs=1e-9)
+
+
+def test_tables_of_mostly_empty_configurations_give_nothing() -> None:
+    """Uniform columns: F of a pair with more cells than rows beats F of nothing, H does not; F itself stays F."""
+    rng = np.random.default_rng(3)
+    data = Dataset.from_codes([rng.integers(0, 40, 300) for _ in range(3)])
+    judge, table = HybridEvidence(Counts(data)), FullTableEvidence(Counts(data))
+    alone, given = frozenset[int](), frozenset({1})
+    assert slow.gift(data, 0) > 10
+    assert table.local(0, given) > table.local(0, alone) + 10
+    assert judge.local(0, alone) == pytest.approx(table.local(0, alone), abs=1e-9)
+    assert judge.local(0, given) == pytest.approx(table.local(0, given) - slow.gift(data, 0), abs=1e-9)
+    assert judge.pairs([0], [alone], [[1, 2]])[0].log_factor.max() < 0
 
 
 def test_states_that_never_occur_do_not_count() -> None:

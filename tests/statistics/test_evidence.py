@@ -49,7 +49,7 @@ def test_a_batch_is_its_questions_one_by_one(seed: int, wide: bool, three_way: b
         assert (local.full_table[k], local.pairwise[k]) == (alone.full_table[0], alone.pairwise[0])
         assert pairs[k].log_factor.tolist() == fits.pairs([x], [z], [ys], fit_above=-1.0)[0].log_factor.tolist()
         assert added[k].pairwise.tolist() == fits.additions([x], [z], [ys])[0].pairwise.tolist()
-        assert added[k].full_table == pytest.approx(tables[k], abs=1e-9)
+        assert added[k].full_table == pytest.approx(tables[k] - fits.gift[x], abs=1e-9)
         assert len(ys) == len(pairs[k].exact) == len(tables[k])
         assert np.isfinite([*added[k].pairwise, *pairs[k].log_factor, local.pairwise[k]]).all()
 
@@ -72,6 +72,6 @@ def test_bad_batches_are_refused() -> None:
     store = _core.Store(data.columns, data.cards, data.repeats, data.n_records)
     none, starts, number = np.empty(0, np.int32), np.zeros(1, np.int64), np.zeros(data.n_variables)
     with pytest.raises(ValueError, match="evidence must be local, estimates, additions, pairs or full_tables"):
-        _core.evidence(store, number, number, "all", none, starts, none, starts, none, False, 0.0, 1)
+        _core.evidence(store, number, number, number, "all", none, starts, none, starts, none, False, 0.0, 1)
     with pytest.raises(ValueError, match="one number for each variable"):
-        _core.evidence(store, number[1:], number, "local", none, starts, none, starts, none, False, 0.0, 1)
+        _core.evidence(store, number[1:], number, number, "local", none, starts, none, starts, none, False, 0.0, 1)

@@ -9,7 +9,13 @@ Of a variable x with neighbours S, u running over the observed configurations of
   shifted so that P(x | {}) = F(x | {}). A hub pays a linear price for its neighbours. Up to eight neighbours may have
   three-way terms √2 C_y[u_y] ⊗ C_z[u_z]: taken greedily by their one-step gain, kept if the refitted evidence rises by
   more than ln(|S| (|S| − 1) / 2) + 0.01, which it pays.
-- H = max(F, P), which has the strengths of both.
+- H = max(F − gift, P), which has the strengths of both; for the empty set all three are the same.
+
+The gift of x is what a table of mostly empty configurations gives x for nothing. With a row or none in each, the table
+says of x that all its r states are equally likely, whatever the data; where they nearly are, that beats the one
+distribution that F(x | {}) has to learn, and independent data show edges. So F of a set that is not empty pays by how
+much a prior that is nearer to uniform explains x better: the largest ln DM(n; a, …, a) over a = 1, 2, 4, … and −N ln r,
+less F(x | {}), which has a = 1/2; or nothing, if that is negative (DM: the Dirichlet-multinomial distribution).
 
 The one-step gain of a neighbour is what one Newton step from the fit without it promises: g' S⁻¹ g / 2 − ln det(S) / 2
 with the gradient g and the Schur complement S of the information, prior included. It needs the tables of a scan and no
@@ -21,7 +27,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from math import inf, log
+from math import inf
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -103,9 +109,9 @@ class PairwiseEvidence(_Evidence):
 
     Notes
     -----
-    A model of more than 256 parameters, or one that Newton's method cannot fit, is not used: P falls back to F, and
-    `work["fallbacks"]` counts it. The value is never NaN or infinite, whatever the data: a column with one state
-    contributes 0.
+    A model of more than 256 parameters, or one that Newton's method cannot fit, is not used: P falls back to F less the
+    gift, and `work["fallbacks"]` counts it. The value is never NaN or infinite, whatever the data: a column with one
+    state contributes 0.
 
     Examples
     --------
@@ -132,7 +138,7 @@ class PairwiseEvidence(_Evidence):
 
 @dataclass(frozen=True)
 class HybridEvidence(PairwiseEvidence):
-    """H(x | S) = max(F, P): what separator evidence judges by.
+    """H(x | S) = max(F − gift, P): what separator evidence judges by.
 
     Parameters
     ----------
@@ -151,7 +157,7 @@ class HybridEvidence(PairwiseEvidence):
     >>> from mnlearn.statistics import Counts
     >>> judge = HybridEvidence(Counts(Dataset.from_codes([[0, 1] * 20, [0, 1] * 20, [0, 0, 1, 1] * 10])))
     >>> judge.pairs([0], [frozenset()], [[1, 2]])[0].log_factor.round(1).tolist()
-    [25.6, -1.2]
+    [23.6, -1.2]
     """
 
     name: ClassVar[str] = "hybrid_evidence"
@@ -179,7 +185,7 @@ class HybridEvidence(PairwiseEvidence):
         return [PairEvidence(fits.log_factor, fits.exact) for fits in found]
 
     def best_pair(self, x: int, blanket: VarSet, candidates: Indices) -> tuple[Edge, float] | None:
-        """The y < z of the candidates with the largest F(x | blanket + y + z), and that less `_gift`; ties by index."""
+        """The y < z of the candidates with the largest F(x | blanket + y + z), and that less the gift."""
         ys = np.unique(np.asarray(candidates, dtype=np.int32))
         if len(ys) < 2:
             return None
@@ -188,17 +194,7 @@ class HybridEvidence(PairwiseEvidence):
         self.work.book(scans=len(starts), fits=0, fallbacks=0)
         k = int(np.argmax([row.max() for row in values]))
         j = int(values[k].argmax())
-        return (int(ys[k]), int(ys[k + 1 + j])), float(values[k][j]) - self._gift(x)
-
-    def _gift(self, x: int) -> float:
-        """What the full table gives x for nothing: by how much −N ln r exceeds F(x | {}), or 0.
-
-        A table of so many configurations that each has a row or none says of x that all its r states are equally
-        likely, N times 1 / r, whatever the data. Where they nearly are, that beats the one distribution that F(x | {})
-        has to learn. Less this, a table must do better than such a table.
-        """
-        states = max(1, int(self._scans.n_states[x]))
-        return max(0.0, -self.statistics.n_rows * log(states) - self.local(x, frozenset()))
+        return (int(ys[k]), int(ys[k + 1 + j])), float(values[k][j]) - float(self._scans.gift[x])
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ Kind: TypeAlias = Literal["local", "estimates", "additions", "pairs", "full_tabl
 
 
 class LocalFits(NamedTuple):
-    """F and P of each question, in order; where P could not be fitted it is F."""
+    """F of each question (of a set that is not empty: less the gift), and P, the same where it has no fit."""
 
     full_table: FloatArray
     pairwise: FloatArray
@@ -55,11 +55,13 @@ class EvidenceScans:
     ----------
     n_states
         How many states of each variable occur.
+    gift
+        What a table of mostly empty configurations gives each variable for nothing.
     """
 
     def __init__(self, store: _core.Store, *, three_way: bool, n_threads: int) -> None:
         self._store, self._three_way, self._threads = store, three_way, n_threads
-        self.n_states, self._offset = _core.evidence_facts(store, n_threads)
+        self.n_states, self._offset, self.gift = _core.evidence_facts(store, n_threads)
 
     def local(self, xs: Indices, zs: Sequence[VarSet]) -> LocalFits:
         """F(x | z) and P(x | z) of each x with its z."""
@@ -81,7 +83,7 @@ class EvidenceScans:
         return [PairFits(part[0], part[1] > 0, int(part[2].sum())) for part in _parts(rows, starts)]
 
     def full_tables(self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
-        """F(x | z + y) of each x with its z, for each y."""
+        """F(x | z + y) of each x with its z, for each y; the gift is not taken away."""
         rows, starts = self._ask("full_tables", xs, zs, yss)
         return [part[0] for part in _parts(rows, starts)]
 
@@ -97,6 +99,7 @@ class EvidenceScans:
                 self._store,
                 self.n_states,
                 self._offset,
+                self.gift,
                 kind,
                 np.asarray(xs, dtype=np.int32),
                 z_starts,
