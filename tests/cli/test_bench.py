@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,3 +31,35 @@ def test_text_and_json_show_the_same_figures(run: Any, monkeypatch: pytest.Monke
     assert asked == [False, True]
     for line in ("3.14 ns", "1.25x the time", "<= 1.4x: yes", "123x faster", ">= 200x: no", "3.2 s", "<= 2.5ns: no"):
         assert line in shown
+
+
+def test_accuracy_compares_learners_and_continues_where_it_stopped(run: Any, tmp_path: Path) -> None:
+    words = ("bench", "accuracy", "--kind", "parity", "--learner", "sep", "--learner", "pic", "--sizes", "200,300")
+    shown = run(*words, "--draws", "2", "--out", str(tmp_path)).out
+    assert "learner" in shown
+    assert "0 cells where another is better" in shown
+    document = run(*words, "--draws", "2", "--out", str(tmp_path), "--json").document()
+    assert [line["learner"] for line in document["learners"]] == ["sep", "pic"]
+    assert [(cell["kind"], cell["n_rows"]) for cell in document["cells"]] == [("parity", 200), ("parity", 300)]
+    assert document["learners"][1]["behind"]["n"] == 4
+    journal = (tmp_path / "accuracy-development.jsonl").read_text(encoding="utf-8")
+    assert len(journal.splitlines()) == 8  # nothing was run twice
+    assert (tmp_path / "accuracy-development.csv").read_text(encoding="utf-8").count("\n") == 9
+    assert "### Which method when" in (tmp_path / "accuracy-development.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--half", "both"), "half 'both' does not exist"),
+        (("--learner", "glasso"), "learner 'glasso' does not exist"),
+        (("--kind", "stairs"), "source 'stairs' does not exist. Did you mean 'stars'"),
+        (("--sizes", "few"), "--sizes must be whole numbers"),
+        (("--kind", "parity", "--learner", "pic", "--draws", "0"), "repetitions must be a whole number, at least 1"),
+        (("--kind", "parity", "--learner", "pic", "--against", "sep", "--sizes", "50"), "reference 'sep' does not"),
+    ],
+)
+def test_accuracy_refuses_in_one_line(run: Any, words: tuple[str, ...], said: str) -> None:
+    done = run("bench", "accuracy", *words)
+    assert done.code == 2
+    assert said in done.err

@@ -17,6 +17,8 @@ from mnlearn.cli import _output
 from mnlearn.cli._options import Debug
 from mnlearn.cli._progress import EXIT_INTERRUPTED
 from mnlearn.cli._wording import in_our_words, sentence
+from mnlearn.cli.accuracy import EXAMPLES as ACCURACY_EXAMPLES
+from mnlearn.cli.accuracy import accuracy
 from mnlearn.cli.ask import EXAMPLES as TEST_EXAMPLES
 from mnlearn.cli.ask import ask
 from mnlearn.cli.bench import EXAMPLES as BENCH_EXAMPLES
@@ -81,7 +83,10 @@ app.command("optimize", epilog=OPTIMIZE_EXAMPLES)(optimize)
 app.command("info", epilog=INFO_EXAMPLES)(info)
 app.command("convert", epilog=CONVERT_EXAMPLES)(convert)
 app.command("pack", epilog=PACK_EXAMPLES)(pack)
-app.command("bench", epilog=BENCH_EXAMPLES)(bench)
+_bench = typer.Typer(rich_markup_mode=None)
+_bench.callback(invoke_without_command=True, epilog=BENCH_EXAMPLES)(bench)
+_bench.command("accuracy", epilog=ACCURACY_EXAMPLES)(accuracy)
+app.add_typer(_bench, name="bench")
 app.command("reproduce", epilog=REPRODUCE_EXAMPLES)(reproduce)
 app.command("demo", epilog=DEMO_EXAMPLES)(demo)
 

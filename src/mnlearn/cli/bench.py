@@ -1,4 +1,4 @@
-"""`mnlearn bench`: how fast this machine counts and scores."""
+"""`mnlearn bench`: how fast this machine counts and scores; `mnlearn bench accuracy` is in `accuracy.py`."""
 
 from __future__ import annotations
 
@@ -18,16 +18,21 @@ EXAMPLES = """\b
 Examples:
   mnlearn bench
   mnlearn bench --quick --json
+  mnlearn bench accuracy --quick
 """
 
 Quick = Annotated[bool, typer.Option("--quick", help="Only a few lines, in a few seconds.")]
 
 
-def bench(*, quick: Quick = False, as_json: options.AsJson = False, _debug: options.Debug = False) -> None:
-    """Measure counting and scoring on this machine.
+def bench(
+    context: typer.Context, *, quick: Quick = False, as_json: options.AsJson = False, _debug: options.Debug = False
+) -> None:
+    """Measure counting and scoring on this machine; or, by `accuracy`, how well the learners learn.
 
     Every line is a ratio to what this processor can do at best, or to a simple rival in the same run.
     """
+    if context.invoked_subcommand is not None:
+        return
     from mnlearn.evaluation.speed import measure
 
     figures = list(measure(quick=quick))

@@ -72,13 +72,15 @@ def reproduce(
         raise InputError("NAME must be one of the experiments; got none. See mnlearn reproduce --list.")
     if name not in REPRODUCTIONS:
         raise unknown_name("experiment", name, REPRODUCTIONS)
-    chosen, folder = REPRODUCTIONS[name], _folder_of(data)
+    chosen, folder = REPRODUCTIONS[name], data_folder(data)
     if chosen.needs_data and folder is None:
         raise FileError(f"--data must be the folder of the data, which {name} needs; got none. Or set MNLEARN_DATA.")
     if out is not None:
-        _make(out)
+        make_folder(out)
     with watched() as watcher:
-        request = Request(_sizes(sizes), tuple(source or ()), tuple(method or ()), reps, folder, out, jobs, watcher)
+        request = Request(
+            numbers_of_rows(sizes), tuple(source or ()), tuple(method or ()), reps, folder, out, jobs, watcher
+        )
         lines = chosen.measure(request)
     if out is not None:
         _write(lines, chosen, out, name)
@@ -134,7 +136,7 @@ def _show_list(known: Mapping[str, Reproduction], *, as_json: bool) -> None:
     show(table)
 
 
-def _folder_of(data: Path | None) -> Path | None:
+def data_folder(data: Path | None) -> Path | None:
     """The folder of the data, by the option or by the environment."""
     named = data or (Path(os.environ["MNLEARN_DATA"]) if os.environ.get("MNLEARN_DATA") else None)
     if named is not None and not named.is_dir():
@@ -142,7 +144,7 @@ def _folder_of(data: Path | None) -> Path | None:
     return named
 
 
-def _sizes(text: str | None) -> tuple[int, ...]:
+def numbers_of_rows(text: str | None) -> tuple[int, ...]:
     """Numbers of rows, from text."""
     try:
         sizes = [int(word) for word in text.split(",")] if text is not None else []
@@ -156,7 +158,7 @@ def _sizes(text: str | None) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def _make(out: Path) -> None:
+def make_folder(out: Path) -> None:
     """The folder for what is written."""
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -21,9 +21,10 @@ from mnlearn import parallel
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, unknown_name, whole_number
 from mnlearn.evaluation._journal import Journal, Record, RunKey
+from mnlearn.evaluation.calibration import Reliability, reliability
 from mnlearn.evaluation.metrics import Confusion, compare_edges
 from mnlearn.graphs.graph import Graph
-from mnlearn.protocols import SILENT, Monitor
+from mnlearn.protocols import SILENT, FloatArray, Monitor
 
 T = TypeVar("T")
 
@@ -41,10 +42,17 @@ class Source(Protocol):
     def __call__(self, n_rows: int, rng: np.random.Generator) -> Case: ...
 
 
+class Weighed(NamedTuple):
+    """A learned graph with the log-odds of every pair: its probabilities can be held against the truth."""
+
+    graph: Graph
+    log_odds: FloatArray
+
+
 class Method(Protocol):
     """Learns from data; may return several graphs, each under the name it has in the table."""
 
-    def __call__(self, data: Dataset) -> Mapping[str, Graph]: ...
+    def __call__(self, data: Dataset) -> Mapping[str, Graph] | Mapping[str, Graph | Weighed]: ...
 
 
 class Row(NamedTuple):
@@ -60,6 +68,7 @@ class Row(NamedTuple):
     seconds: float  # of processor time, of the method; all graphs of one run share it
     n_variables: int = 0
     true_edges: int = 0
+    reliability: Reliability | None = None  # of the probabilities, where the method gives some
 
     @property
     def confusion(self) -> Confusion:
@@ -71,7 +80,8 @@ class Row(NamedTuple):
     def tidy(self) -> dict[str, object]:
         """All fields, and the measures that follow from them: one line of the table."""
         measures = ("normalized_hamming", "precision", "recall", "f1")
-        return {**self._asdict(), **{name: getattr(self.confusion, name) for name in measures}}
+        fields = {name: value for name, value in self._asdict().items() if name != "reliability"}
+        return {**fields, **{name: getattr(self.confusion, name) for name in measures}}
 
 
 @dataclass(frozen=True)
@@ -236,12 +246,21 @@ def _execute(experiment: Experiment, task: _Task) -> list[dict[str, object]]:
         started = process_time()
         graphs = experiment.methods[method](case.data)
         seconds = process_time() - started
-        found = {name: compare_edges(graph, case.truth) for name, graph in graphs.items()}
+        found = {name: compare_edges(_graph(learned), case.truth) for name, learned in graphs.items()}
         errors = {name: [counts.false_positives, counts.false_negatives] for name, counts in found.items()}
         key = {"source": task.source, "n_rows": task.n_rows, "repetition": task.repetition, "method": method}
         size = {"variables": case.truth.n_variables, "true_edges": case.truth.n_edges}
-        records.append({**key, **size, "seconds": round(seconds, 4), "errors": errors})
+        weighed = {
+            name: reliability(learned.log_odds, case.truth)
+            for name, learned in graphs.items()
+            if isinstance(learned, Weighed)
+        }
+        records.append({**key, **size, "seconds": round(seconds, 4), "errors": errors, "reliability": weighed})
     return records
+
+
+def _graph(learned: Graph | Weighed) -> Graph:
+    return learned.graph if isinstance(learned, Weighed) else learned
 
 
 def _rows(experiment: Experiment, records: Iterable[Record], sizes: set[int], repetitions: int) -> Iterator[Row]:
@@ -251,8 +270,10 @@ def _rows(experiment: Experiment, records: Iterable[Record], sizes: set[int], re
         if wanted and record["method"] in experiment.methods:
             key = record["source"], record["n_rows"], record["repetition"]
             size = record.get("variables", 0), record.get("true_edges", 0)
+            weighed = record.get("reliability", {})
             for learner, (added, missed) in record["errors"].items():
-                yield Row(*key, learner, added + missed, added, missed, record["seconds"], *size)
+                sure = Reliability(*map(tuple, weighed[learner])) if learner in weighed else None
+                yield Row(*key, learner, added + missed, added, missed, record["seconds"], *size, sure)
 
 
 def _sorted(experiment: Experiment, rows: Iterable[Row]) -> list[Row]:

@@ -1,0 +1,159 @@
+"""The battery's results in words and tables: a page of Markdown, made from the rows and from nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mnlearn.evaluation.accuracy.networks import FAMILIES
+from mnlearn.evaluation.accuracy.standings import Standings
+from mnlearn.evaluation.calibration import LIMITS, Bin, bins
+from mnlearn.evaluation.experiment import Row
+
+TENTHS = tuple(limit for limit in LIMITS if round(limit * 10) == limit * 10)
+FEWEST = 100
+"""A bin with fewer pairs says little."""
+
+
+def page(rows: Sequence[Row], *, title: str, reference: str = "sep") -> str:
+    """All tables of one half of the battery, as Markdown.
+
+    Parameters
+    ----------
+    rows
+        What the battery found.
+    title
+        The heading.
+    reference
+        The learner that the others are held against.
+
+    Examples
+    --------
+    >>> rows = [Row("parity", 250, 0, name, h, 0, h, 0.1) for name, h in (("sep", 2), ("mpl", 24))]
+    >>> print(page(rows, title="One data set").splitlines()[0])
+    ## One data set
+    """
+    standings = Standings(rows, reference)
+    draws = len({(row.source, row.n_rows, row.repetition) for row in rows})
+    kinds = len({row.source for row in rows})
+    parts = [
+        f"## {title}",
+        f"{draws} data sets of {kinds} kinds of networks, {len(rows)} learned graphs.",
+        "### All data sets together",
+        _of_learners(standings),
+        "### Mean errors by family",
+        _of_families(rows, standings),
+        "### Which method when",
+        _of_kinds(standings),
+        f"### Where another method is better than {reference}",
+        _of_losses(standings),
+        *_of_probabilities(rows, reference),
+        *_of_silence(rows),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def table(header: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
+    """A table in Markdown; the first column is words, the others are numbers."""
+    cells = [header, ["---", *["---:"] * (len(header) - 1)], *lines]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in cells)
+
+
+def _of_learners(standings: Standings) -> str:
+    header = ("learner", "data sets", "Hamming", "false +", "false −", "rank", "ratio to best", "behind by", "seconds")
+    lines = []
+    for line in standings.learners():
+        behind = (
+            "" if line.learner == standings.reference else f"{line.behind.mean:+.2f} ± {line.behind.standard_error:.2f}"
+        )
+        figures = (line.hamming, line.false_positives, line.false_negatives, line.rank, line.ratio)
+        lines.append(
+            (line.learner, line.behind.n, *(f"{figure:.2f}" for figure in figures), behind, f"{line.seconds:.2g}")
+        )
+    return table(header, lines)
+
+
+def _of_families(rows: Sequence[Row], standings: Standings) -> str:
+    names = [line.learner for line in standings.learners()]
+    lines = []
+    for family, kinds in FAMILIES.items():
+        mine = [row for row in rows if row.source in kinds]
+        if mine:
+            lines.append((family, *(_mean(row.hamming for row in mine if row.learner == name) for name in names)))
+    return table(("family", *names), lines)
+
+
+def _mean(numbers: Iterable[int]) -> str:
+    found = list(numbers)
+    return f"{sum(found) / len(found):.1f}" if found else ""
+
+
+def _of_kinds(standings: Standings) -> str:
+    """For each cell the reference and the best of the others, with the difference."""
+    lines = []
+    for cell in standings.cells():
+        others = {n: h for n, h in cell.hamming.items() if not n.startswith(standings.reference)}
+        if not others or standings.reference not in cell.hamming:
+            continue
+        best = min(others, key=others.__getitem__)
+        behind = cell.behind[best]
+        spread = f" ± {behind.standard_error:.1f}" if behind.n > 1 else ""
+        ours = f"{cell.hamming[standings.reference]:.1f}"
+        lines.append((cell.kind, cell.n_rows, ours, best, f"{others[best]:.1f}", f"{behind.mean:+.1f}{spread}"))
+    return table(("kind", "rows", standings.reference, "best of the others", "its errors", "difference"), lines)
+
+
+def _of_losses(standings: Standings) -> str:
+    lines = [
+        (loss.kind, loss.n_rows, loss.learner, f"{loss.theirs:.1f}", f"{loss.ours:.1f}", loss.behind.n)
+        for loss in standings.losses()
+    ]
+    if not lines:
+        return "Nowhere by more than two standard errors and 10 %."
+    said = "By more than two standard errors of the paired difference and 10 %:"
+    header = ("kind", "rows", "learner", "its errors", f"those of {standings.reference}", "draws")
+    return f"{said}\n\n{table(header, lines)}"
+
+
+def _of_probabilities(rows: Sequence[Row], reference: str) -> list[str]:
+    found = [row.reliability for row in rows if row.learner == reference and row.reliability is not None]
+    if not found:
+        return []
+    fine, tenths = bins(found), bins(found, TENTHS)
+    far = [line for line in (*fine, *tenths) if line.pairs >= FEWEST and abs(line.gap) > 0.1]
+    where = f"In {len(far)} bins" if far else "In every bin"
+    said = "differs by more than 0.1 from" if far else "is within 0.1 of"
+    counted = f"{where} with at least {FEWEST} pairs the share of edges {said} the mean probability."
+    return [f"### Probabilities of {reference}", counted, _of_bins(fine)]
+
+
+def _of_bins(lines: Sequence[Bin]) -> str:
+    header = ("probability", "pairs", "mean", "share of edges", "difference", "standard error")
+    return table(
+        header,
+        [
+            (
+                f"{b.low:g} to {b.high:g}",
+                b.pairs,
+                f"{b.mean:.3f}",
+                f"{b.observed:.3f}",
+                f"{b.gap:+.3f}",
+                f"{b.standard_error:.3f}",
+            )
+            for b in lines
+        ],
+    )
+
+
+def _of_silence(rows: Sequence[Row]) -> list[str]:
+    """How often a learner stays silent on independent data."""
+    lone = [row for row in rows if row.source in FAMILIES["independent"]]
+    if not lone:
+        return []
+    lines = []
+    for name in dict.fromkeys(row.learner for row in lone):
+        mine = [row for row in lone if row.learner == name]
+        silent = sum(row.hamming == 0 for row in mine)
+        lines.append(
+            (name, len(mine), f"{100 * silent / len(mine):.0f} %", f"{sum(r.hamming for r in mine) / len(mine):.2f}")
+        )
+    return ["### Independent data", table(("learner", "data sets", "without a false edge", "false edges"), lines)]
