@@ -55,7 +55,7 @@ def test_accuracy_compares_learners_and_continues_where_it_stopped(run: Any, tmp
         (("--learner", "glasso"), "learner 'glasso' does not exist"),
         (("--kind", "stairs"), "source 'stairs' does not exist. Did you mean 'stars'"),
         (("--sizes", "few"), "--sizes must be whole numbers"),
-        (("--kind", "parity", "--learner", "pic", "--draws", "0"), "repetitions must be a whole number, at least 1"),
+        (("--kind", "parity", "--learner", "pic", "--draws", "0"), "draws must be a whole number, at least 1"),
         (("--kind", "parity", "--learner", "pic", "--against", "sep", "--sizes", "50"), "reference 'sep' does not"),
     ],
 )

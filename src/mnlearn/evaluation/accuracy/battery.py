@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
-from mnlearn.errors import unknown_name
+from mnlearn.errors import unknown_name, whole_number
 from mnlearn.evaluation.accuracy.networks import kinds
 from mnlearn.evaluation.experiment import Experiment, Method, Row, run
 from mnlearn.protocols import SILENT, Monitor
@@ -71,14 +71,15 @@ class Battery:
     def __post_init__(self) -> None:
         if self.half not in get_args(Half):
             raise unknown_name("half", self.half, get_args(Half))
+        whole_number("draws", self.draws, least=1, way_out="Ask for at least one.")
 
     def run(self, *, journal: Path | None = None, n_jobs: int = 1, monitor: Monitor = SILENT) -> list[Row]:
-        """One row for every graph that was learned; those of a stopped run are in the journal."""
+        """One row for every graph that was learned; a run that is stopped gives those that it has."""
         rows: list[Row] = []
         for budget, methods in self._shares().items():
             sizes = [size for size in self.sizes if size <= budget.rows]
             draws = min(self.draws, budget.draws)
-            if sizes and not monitor.cancelled():
+            if sizes:
                 part = self._experiment(budget, methods)
                 rows += run(part, sizes, draws, journal=journal, n_jobs=n_jobs, monitor=monitor)
         place = {kind: k for k, kind in enumerate(kinds(self.data))}

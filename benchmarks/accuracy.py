@@ -1,0 +1,75 @@
+"""How well the learners learn: the accuracy battery, and the tables of docs/accuracy.md made from it.
+
+    python benchmarks/accuracy.py RUNS                          the held-out half, all learners: about an hour
+    python benchmarks/accuracy.py RUNS --half development       the half that changes are judged on
+    python benchmarks/accuracy.py RUNS --tables docs/accuracy   only write what the runs so far say, for the docs
+
+RUNS is a folder: every finished run is kept there, and a stopped one continues. Networks and graphs in files are read
+from MNLEARN_DATA or ../shared/data when it is there. `mnlearn bench accuracy` is the same with options for less.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from mnlearn.evaluation.accuracy.battery import Battery, Half
+from mnlearn.evaluation.accuracy.page import page
+from mnlearn.evaluation.accuracy.standings import Standings
+from mnlearn.evaluation.calibration import bins, plot_reliability
+from mnlearn.evaluation.experiment import Row
+from mnlearn.pipeline.accuracy import accuracy_battery
+
+COLUMNS = ("source", "n_rows", "repetition", "learner", "false_positives", "false_negatives", "seconds")
+
+
+def battery(half: Half) -> Battery:
+    """All of one half."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    data = Path(os.environ.get("MNLEARN_DATA", beside))
+    return accuracy_battery(half, data=data if data.is_dir() else None)
+
+
+class Stopped:
+    """A monitor that stops before the first run: what is known already is all there is."""
+
+    def progress(self, done: float, total: float | None, message: str = "") -> None:
+        """Nothing to show."""
+
+    def cancelled(self) -> bool:
+        """Always."""
+        return True
+
+
+def write(rows: Sequence[Row], half: Half, folder: Path) -> None:
+    """The page, the tidy table and the figure."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{half}.md").write_text(page(rows, title=f"The {half} half"), encoding="utf-8")
+    with (folder / f"{half}.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        writer.writerows([getattr(row, column) for column in COLUMNS] for row in rows)
+    sure = [row.reliability for row in rows if row.learner == "sep" and row.reliability is not None]
+    plot_reliability(bins(sure), folder / f"{half}.svg")
+
+
+def main() -> None:
+    """Run, or only write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path)
+    parser.add_argument("--half", choices=("development", "held-out"), default="held-out")
+    parser.add_argument("--tables", type=Path)
+    options = parser.parse_args()
+    whole, journal = battery(options.half), options.runs / f"accuracy-{options.half}.jsonl"
+    if options.tables is None:
+        for line in Standings(whole.run(journal=journal)).learners():
+            print(line)
+    else:
+        write(whole.run(journal=journal, monitor=Stopped()), options.half, options.tables)
+
+
+if __name__ == "__main__":
+    main()
