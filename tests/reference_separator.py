@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from math import log
+from math import exp, log
 
 from mnlearn.graphs import Graph
 from mnlearn.protocols import EvidenceScore, VarSet
@@ -21,9 +21,21 @@ def flood(graph: Graph, x: int, y: int) -> VarSet:
     return frozenset(met)
 
 
-def price(n: int, n_edges: int) -> float:
+def price(n: int, n_edges: float) -> float:
     """k(E)."""
-    return max(0.0, log((n * (n - 1) / 2 - n_edges) / (n_edges + 1)))
+    n_pairs = n * (n - 1) / 2
+    return max(0.0, log((n_pairs - n_edges) / (n_edges + 1))) if n_edges < n_pairs else 0.0
+
+
+def recounted(n: int, graph: Graph, evidence: dict[tuple[int, int], float], missed: float) -> float:
+    """How many edges are expected beyond those in the graph, at prices that count them: by putting it in again."""
+    for _ in range(100):
+        more, last = price(n, graph.n_edges + missed), price(n, max(0.0, graph.n_edges + missed - 1))
+        total = sum(1 / (1 + exp(-(e - (last if pair in graph else more)))) for pair, e in evidence.items())
+        before, missed = missed, min(max(0.0, total - graph.n_edges), float(graph.n_edges))
+        if abs(missed - before) < 1e-6:
+            break
+    return missed
 
 
 def edge_evidence(judge: EvidenceScore, x: int, y: int, z: VarSet) -> float:
@@ -80,6 +92,7 @@ def separator_phase(judge: EvidenceScore, graph: Graph) -> tuple[Graph, int]:
     pairs = list(combinations(range(n), 2))
     known: dict[tuple[int, int], tuple[tuple[VarSet, VarSet], float]] = {}
     flips = dict.fromkeys(pairs, 0)
+    missed, recounts = 0.0, 0
 
     def update(pair: tuple[int, int]) -> bool:
         separators = (flood(graph, *pair), flood(graph, *pair[::-1]))
@@ -89,7 +102,8 @@ def separator_phase(judge: EvidenceScore, graph: Graph) -> tuple[Graph, int]:
         return True
 
     def worst() -> tuple[int, int] | None:
-        more, last = price(n, graph.n_edges), price(n, graph.n_edges - 1) if graph.n_edges else 0.0
+        more = price(n, graph.n_edges + missed)
+        last = price(n, max(0.0, graph.n_edges + missed - 1)) if graph.n_edges else 0.0
         violations = {p: last - known[p][1] if p in graph else known[p][1] - more for p in pairs if flips[p] < 4}
         found = max(violations, key=violations.__getitem__, default=None)
         return found if found is not None and violations[found] > RISE else None
@@ -102,7 +116,11 @@ def separator_phase(judge: EvidenceScore, graph: Graph) -> tuple[Graph, int]:
         found = worst()
         while found is None or update(found):
             if found is None and (not refresh() or worst() is None):
-                return graph, done
+                before = missed
+                if recounts < 20:
+                    missed, recounts = recounted(n, graph, {p: e for p, (_, e) in known.items()}, missed), recounts + 1
+                if abs(missed - before) <= 1e-6:
+                    return graph, done
             found = worst()
         graph = graph.flip(*found)
         flips[found] += 1

@@ -69,14 +69,15 @@ def test_it_does_what_is_written(effort: Effort, seed: int) -> None:
 def test_support_is_the_separator_evidence_of_the_graph_found(seed: int) -> None:
     judge = judge_of(small(seed), three_way=False)
     found = SeparatorEvidence(effort="standard", keep_pairs=True).learn(judge)
-    n, m = judge.n_variables, found.graph.n_edges
+    n, m = judge.n_variables, found.cost["expected_edges"]
     assert found.support_scale == "log_odds"
     assert found.log_odds is not None
     assert np.array_equal(found.log_odds, found.log_odds.T)
     assert set(found.support) == set(found.graph.edges)
     for u, v in combinations(range(n), 2):
         there = (u, v) in found.graph
-        expected = slow.separator_evidence(judge, found.graph, u, v) - price(m - there, n * (n - 1) // 2)
+        others = max(0.0, m - there)
+        expected = slow.separator_evidence(judge, found.graph, u, v) - price(others, n * (n - 1) // 2)
         if there:
             assert found.support[u, v] == found.log_odds[u, v]
         if there or expected > -2:  # far below it is an estimate
@@ -95,6 +96,17 @@ def test_fast_is_the_blankets_joined(seed: int) -> None:
         worth = [judge.local(x, blankets[x] | {y}) - judge.local(x, blankets[x] - {y}) for x, y in ((u, v), (v, u))]
         k = price(found.graph.n_edges - 1, judge.n_variables * (judge.n_variables - 1) // 2)
         assert found.support[u, v] == pytest.approx(sum(worth) / 2 - k, abs=1e-6)
+
+
+@pytest.mark.parametrize("n_rows", [60, 150, 400])
+def test_the_expected_edges_are_the_sum_of_the_probabilities(n_rows: int) -> None:
+    """Weak edges are not drawn, but counted; no more than are drawn, and none where none is drawn."""
+    judge = judge_of(sample(star(12), n_rows, 0.9, seed=4), three_way=False)
+    found = SeparatorEvidence(effort="standard", keep_pairs=True).learn(judge)
+    assert found.log_odds is not None
+    drawn, total = found.graph.n_edges, (1 / (1 + np.exp(-found.log_odds[np.triu_indices(12, 1)]))).sum()
+    assert found.cost["expected_edges"] == pytest.approx(min(max(drawn, total), 2 * drawn), abs=1e-4)
+    assert found.cost["expected_edges"] > drawn or drawn == 0
 
 
 def test_the_price_of_an_edge() -> None:
@@ -211,7 +223,7 @@ def test_a_search_can_be_stopped(effort: Effort, patience: int) -> None:
 def test_work_is_counted() -> None:
     monitor = Impatient(10**9)
     found = SeparatorEvidence().learn(judge_of(sample(star(6), 500, 1.5, seed=2)), monitor)
-    assert set(found.cost) == {"scans", "fits", "fallbacks", "flips", "seconds"}
+    assert set(found.cost) == {"scans", "fits", "fallbacks", "flips", "expected_edges", "seconds"}
     assert found.cost["fits"] > 0
     assert found.cost["fallbacks"] == 0
     assert monitor.heard > 0

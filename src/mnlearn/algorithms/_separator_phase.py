@@ -1,4 +1,9 @@
-"""The separator phase: flip the pair that the evidence given its separators contradicts most, until none is."""
+"""The separator phase: flip the pair that the evidence given its separators contradicts most, until none is.
+
+An edge costs the more the fewer edges there are, and edges that are there but not sure enough to be drawn are edges
+too: when nothing is contradicted any more, the probabilities of all pairs are added up, and their sum takes the place
+of the number of edges that are drawn (`_recount`).
+"""
 
 from __future__ import annotations
 
@@ -19,12 +24,14 @@ from mnlearn.protocols import EvidenceScore, FloatArray, Monitor
 
 MOST_FLIPS_OF_A_PAIR = 4
 MOST_FLIPS = 40  # times the number of variables
+MOST_RECOUNTS = 20
+MOST_ROUNDS, SETTLED = 100, 1e-6  # of a recount, each from the last one's prices; and when it is done, in edges
 SCANS_TOGETHER = 512  # asked at once; in between the monitor is heard
 Places: TypeAlias = NDArray[np.intp]
 Numbers: TypeAlias = NDArray[np.int32]
 
 
-def price(n_edges: int, n_pairs: int) -> float:
+def price(n_edges: float, n_pairs: int) -> float:
     """k(E): what the (E + 1)-th edge costs under a uniform prior on their number."""
     return max(0.0, log((n_pairs - n_edges) / (n_edges + 1))) if n_edges < n_pairs else 0.0
 
@@ -37,6 +44,8 @@ class SeparatorPhase:
     ) -> None:
         n = judge.n_variables
         self.n_flips = 0
+        self._n_recounts = 0
+        self._missed = 0.0  # edges that are expected beyond those in the graph
         self.weighed = False  # whether every pair has been, once
         self._near = near
         self._judge, self._monitor, self._n = judge, monitor, n
@@ -45,6 +54,7 @@ class SeparatorPhase:
         self._log_factor = np.zeros((n, n))  # [x, y]: ev(x, y | sep(x; y))
         self._given = np.full((n, n), -1, dtype=np.int32)  # [x, y]: the number of the separator it was taken given
         self._exact = np.zeros((n, n), dtype=np.bool_)
+        self._known = known
         self._free = np.triu(known.mask())
         self._flips: Counter[Edge] = Counter()
 
@@ -52,6 +62,11 @@ class SeparatorPhase:
     def graph(self) -> Graph:
         """The graph as it is now."""
         return self._separators.graph
+
+    @property
+    def expected_edges(self) -> float:
+        """How many edges there are by their probabilities, those of absent pairs included."""
+        return self.graph.n_edges + self._missed
 
     def run(self) -> bool:
         """Flip until nothing is contradicted; false if the limit on flips came first."""
@@ -61,7 +76,8 @@ class SeparatorPhase:
             self._listen()
             worst = self._most_contradicted()
             if worst is None:
-                if not self._refresh_all() or self._most_contradicted() is None:
+                quiet = not self._refresh_all() or self._most_contradicted() is None
+                if quiet and not self._recount():
                     return True
             elif not self._refresh([worst]):
                 self._flip(worst)
@@ -92,8 +108,30 @@ class SeparatorPhase:
 
     def _prices(self) -> tuple[float, float]:
         """k for one edge more, and k for the last of those there are."""
-        n_edges = self.graph.n_edges
-        return price(n_edges, self._n_pairs), price(n_edges - 1, self._n_pairs) if n_edges else 0.0
+        one_less = max(0.0, self.expected_edges - 1)
+        return price(self.expected_edges, self._n_pairs), price(one_less, self._n_pairs) if self.graph.n_edges else 0.0
+
+    def _recount(self) -> bool:
+        """Find how many edges are expected beyond those in the graph; false if as many as before.
+
+        The sum of all probabilities less the edges, at prices that count them already; at least none, and no more than
+        are seen: where the data say little about any pair, all of them together must not say much. (With one allowed
+        where none is seen, independent data had false edges in 9 of 120 draws instead of 4.)
+        """
+        if self._n_recounts == MOST_RECOUNTS:
+            return False
+        self._n_recounts += 1
+        before, n_edges = self._missed, self.graph.n_edges
+        pairs = np.triu_indices(self._n, 1)
+        free, present, evidence = self._known.mask()[pairs], self._present()[pairs], self._evidence()[pairs]
+        for _ in range(MOST_ROUNDS):
+            k_absent, k_present = self._prices()
+            probability = _logistic(evidence - np.where(present, k_present, k_absent))
+            expected = float((probability - present)[free].sum())
+            last, self._missed = self._missed, min(max(0.0, expected), float(n_edges))
+            if abs(self._missed - last) < SETTLED:
+                break
+        return abs(self._missed - before) > SETTLED
 
     def _most_contradicted(self) -> Edge | None:
         """The free pair with the largest violation, fitted; None if there is none."""
@@ -190,3 +228,9 @@ class SeparatorPhase:
     def _listen(self) -> None:
         if self._monitor.cancelled():
             raise Cancelled
+
+
+def _logistic(log_odds: FloatArray) -> FloatArray:
+    """1 / (1 + exp(−x)), without overflow."""
+    small = np.exp(-np.abs(log_odds))
+    return np.where(log_odds >= 0, 1.0, small) / (1.0 + small)

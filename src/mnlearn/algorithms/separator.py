@@ -8,8 +8,9 @@ Our own method, published nowhere. Three ideas:
   e_G(x, y) = [ev(x, y | sep(x; y)) + ev(x, y | sep(y; x))] / 2. On a tree that is the marginal Bayes factor, on a grid
   close to the test given the blanket, and for two parents of a common child it conditions on the child;
 - the number of edges is uniform a priori, and so are the graphs of each number: the (E + 1)-th edge costs
-  k(E) = max(0, ln((M − E) / (E + 1))), M = n (n − 1) / 2. Nothing to set, and hardly a false edge on independent
-  data, unless rows are few and states many (docs/separator.md).
+  k(E) = max(0, ln((M − E) / (E + 1))), M = n (n − 1) / 2. E is the number of edges that are expected, by the
+  probabilities of all pairs, not of those that are drawn alone. Nothing to set, and hardly a false edge on independent
+  data.
 
 The search starts from blankets joined by OR (`_evidence_blankets.py`) and flips the pair that the evidence contradicts
 most, until none is contradicted. In the end e_G − k are log-odds: every pair has a probability.
@@ -61,9 +62,10 @@ class SeparatorEvidence:
     -----
     Deterministic, no random numbers; ties go to the smallest index and the first pair in lexicographic order. A pair
     flips at most 4 times, and there are at most 40 n flips. The support of an edge is e_G − k(E − 1), its log-odds; the
-    probability is 1 / (1 + exp(−support)). With ``"fast"`` it is what the ends are worth to each other given the rest
-    of their blankets, less k(E − 1). Absent pairs far below the threshold are weighed by a one-step estimate, present
-    and doubtful ones by fits.
+    probability is 1 / (1 + exp(−support)). E is the sum of the probabilities of all pairs, `cost["expected_edges"]`,
+    but at most twice the edges that are drawn. With ``"fast"`` the support is what the ends are worth to each other
+    given the rest of their blankets, less k(E − 1), E counting the edges. Absent pairs far below the threshold are
+    weighed by a one-step estimate, present and doubtful ones by fits.
 
     Cost: each pair is weighed given its two separators, all y behind the same separator in one scan; a flip weighs
     again only what has other separators now. The look at pairs of variables is cubic in their number. Memory: some
@@ -121,7 +123,10 @@ class SeparatorEvidence:
         else:
             graph = joined(blankets, known, self.start)
             support = by_blankets(graph, blankets.first_impressions() if worth is None else worth)
-        cost = {**weigh.work, "flips": phase.n_flips if phase else 0, "seconds": perf_counter() - began}
+        cost: dict[str, float] = {**weigh.work, "flips": phase.n_flips if phase else 0}
+        if phase and phase.weighed:
+            cost["expected_edges"] = phase.expected_edges
+        cost["seconds"] = perf_counter() - began
         found = Result(
             graph, None, support, converged, cost, vars(self).copy(), support_scale="log_odds", probabilistic=True
         )
