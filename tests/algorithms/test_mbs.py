@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 import reference_mbs
 from mnlearn.algorithms.mbs import MBS, MBSResult
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, MnlearnWarning, UnknownNameError, UnsuitableError
+from mnlearn.errors import InputError, UnknownNameError, UnsuitableError
 from mnlearn.graphs import Graph, cycle, grid, hubs, path, star
 from mnlearn.protocols import FloatArray
 from mnlearn.scores import MPL, PIC, Entropy, ExtendedBIC
@@ -219,26 +218,16 @@ WAYS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("settings_", WAYS, ids=str)
 @pytest.mark.parametrize("n_rows", [4, 12, 60])
-def test_degenerate_data_are_remarked_on_and_give_a_finite_result(settings_: dict[str, Any], n_rows: int) -> None:
+def test_degenerate_data_give_a_finite_result(settings_: dict[str, Any], n_rows: int) -> None:
     """Columns 3 to 6: a constant, a copy, a copy turned round, and a sum."""
     rows = gaussian_rows(2, n=3, n_rows=n_rows)
     rows = np.column_stack([rows, np.full(n_rows, 5.0), rows[:, 0], 3 - 2 * rows[:, 0], rows[:, 1] + rows[:, 2]])
-    with pytest.warns(MnlearnWarning) as heard:
-        result = MBS(**settings_).learn(judge_of(rows))
-    assert any("never vary have no neighbours: 'x3'" in str(w.message) for w in heard)
-    assert any("copies of each other" in str(w.message) for w in heard)
-    assert any(("4 rows for 7" if n_rows == 4 else "others explain exactly") in str(w.message) for w in heard)
+    result = MBS(**settings_).learn(judge_of(rows))
     assert result.score is not None
     assert np.isfinite([result.score, *result.support.values(), *(move.gain for move in result.moves)]).all()
     assert result.graph.degree(3) == 0
     if settings_.get("combine") != "or":  # where the limit is on what each proposes
         assert result.graph.degrees().max() <= max(1, (n_rows - 1) // 2)
-
-
-def test_sound_data_are_not_remarked_on() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        MBS().learn(judge_of(gaussian_rows(1)))
 
 
 # ---- bad input

@@ -65,12 +65,3 @@ def test_bad_questions_are_refused_like_any_other() -> None:
         moments.exchanged_entropies(0, [1], frozenset({0}))
     with pytest.raises(InputError, match="ys must not contain x or a member of z"):
         moments.exchanged_entropies(0, [1], frozenset({1}))
-
-
-def test_the_independent_members_of_a_set() -> None:
-    data = rows(3)
-    data[:, 5], data[:, 6] = data[:, 4], 2.0
-    moments = Moments(continuous_dataset(data, None))
-    assert moments.independent({0, 1, 2}) == (0, 1, 2)
-    assert moments.independent(range(8)) == (0, 1, 2, 3, 4, 7)
-    assert moments.independent(()) == ()

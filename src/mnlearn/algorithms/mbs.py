@@ -12,7 +12,6 @@ and a stage of deletions may end each round, without which a neighbour taken too
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, fields
 from time import perf_counter
 from typing import Literal, get_args
@@ -23,7 +22,6 @@ from mnlearn.algorithms._mbs_choice import Chooser, Run, Search, Selectable, Tri
 from mnlearn.algorithms._mbs_search import ConsistentSearch, Move, Regularized
 from mnlearn.errors import (
     InputError,
-    MnlearnWarning,
     UnsuitableError,
     is_number,
     true_or_false,
@@ -92,16 +90,13 @@ class MBS:
     UnsuitableError
         From `learn`, if the judge is no local score.
 
-    Warns
-    -----
-    MnlearnWarning
-        If the data have constant columns, copies, columns that others explain, or fewer rows than columns.
-
     Notes
     -----
     Variables are visited in the order of the columns, as in the paper, so another order may end elsewhere; of equal
     gains the smallest index is taken. Only a positive gain is a move. A blanket never has more neighbours than the rows
-    allow (`most_neighbors` of the judge). The support of an edge is by how much the score falls without it.
+    allow (`most_neighbors` of the judge): with fewer rows than variables every fit would be perfect. A constant column
+    stays alone; of copies, which no score can tell apart, others join the first. The support of an edge is by how much
+    the score falls without it.
 
     An addition asks for two new rows of gains, a swap for three; the gains of all pairs take 8 n² bytes.
 
@@ -206,8 +201,6 @@ class MBS:
                 f"k_hard must leave room for the required edges; got {self.k_hard}, where a variable has {fullest} of "
                 "them. Raise it, or drop some edges."
             )
-        for remark in getattr(judge, "remarks", list)():
-            warnings.warn(remark, MnlearnWarning, stacklevel=4)
         limit = min(self.k_hard, n - 1, getattr(judge, "most_neighbors", n - 1))
 
         deletions = self.deletions

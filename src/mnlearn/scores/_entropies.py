@@ -11,7 +11,7 @@ import numpy as np
 
 from mnlearn.errors import UnsuitableError
 from mnlearn.protocols import FloatArray, Indices, Statistics, VarSet
-from mnlearn.statistics import Moments, degeneracy, kernels
+from mnlearn.statistics import Moments, kernels
 
 _KERNEL = kernels.entropy()
 _MOST_CONFIGURATIONS = 1e280  # beyond any data; more count as this many, never infinite
@@ -27,10 +27,6 @@ class Entropies(Protocol):
     @property
     def most_given(self) -> int:
         """How many variables may stand behind the bar and still leave rows to estimate from."""
-        ...
-
-    def remarks(self) -> list[str]:
-        """What in the data leaves questions without an answer, one sentence each."""
         ...
 
     def given(self, x: int, z: VarSet) -> float: ...
@@ -67,9 +63,6 @@ class GaussianEntropies:
     def most_given(self) -> int:
         """One for every two rows: with as many variables as rows every fit is perfect."""
         return max(1, (self.n_rows - 1) // 2)
-
-    def remarks(self) -> list[str]:
-        return degeneracy.remarks(self.moments)
 
     def given(self, x: int, z: VarSet) -> float:
         return self.moments.conditional_entropy(x, z)
@@ -108,10 +101,6 @@ class DiscreteEntropies:
     def most_given(self) -> int:
         """log₂ N: with more variables of two states each there are more configurations than rows."""
         return max(1, self.n_rows.bit_length() - 1)
-
-    def remarks(self) -> list[str]:
-        """None: tables of a constant or of a copy answer every question."""
-        return []
 
     def given(self, x: int, z: VarSet) -> float:
         return float(self.counts.local(_KERNEL, x, z)[0])

@@ -79,10 +79,6 @@ class Entropy(Decomposed):
         """How many neighbours the rows allow: half of N for a Gaussian, log₂ N for tables."""
         return self._entropies.most_given
 
-    def remarks(self) -> list[str]:
-        """What in the data leaves questions without an answer: constant columns, copies, few rows."""
-        return self._entropies.remarks()
-
     def local(self, x: int, blanket: VarSet) -> float:
         """−H(x | blanket)."""
         return -self._entropies.given(x, blanket)
@@ -168,10 +164,6 @@ class ExtendedBIC(Decomposed):
     def most_neighbors(self) -> int:
         """As for `Entropy`."""
         return self._entropies.most_given
-
-    def remarks(self) -> list[str]:
-        """What in the data leaves questions without an answer: constant columns, copies, few rows."""
-        return self._entropies.remarks()
 
     def local(self, x: int, blanket: VarSet) -> float:
         """−N H(x | blanket) less what the blanket costs."""

@@ -274,10 +274,6 @@ class Moments:
         instead = [self.conditional_entropies(x, others, r) for r in rest]
         return without, np.array(instead).reshape(len(given), others.size)
 
-    def independent(self, z: Collection[int]) -> tuple[int, ...]:
-        """The members of z that the others do not explain, as many as there can be; see the class for which stay."""
-        return tuple(sorted(self._factor(tuple(sorted(z)))[1].tolist()))
-
     def _entropy(self, x: int, share: FloatArray) -> FloatArray:
         """The entropy of a Gaussian with this share of the variance of x."""
         log_scale = float(np.log(self._scale[x])) if self._scale[x] > 0.0 else 0.0
