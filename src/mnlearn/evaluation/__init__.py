@@ -1,5 +1,6 @@
 """How good what was learned is: measures, and experiments that take them many times."""
 
+from mnlearn.evaluation.directed import DirectedNetwork, learn_directed
 from mnlearn.evaluation.landscape import Landscape, landscape
 from mnlearn.evaluation.metrics import (
     KINDS,
@@ -32,6 +33,7 @@ __all__ = [
     "KINDS",
     "Accuracy",
     "Confusion",
+    "DirectedNetwork",
     "Enrichment",
     "Evaluation",
     "Landscape",
@@ -48,6 +50,7 @@ __all__ = [
     "independence_accuracy",
     "irregularity",
     "landscape",
+    "learn_directed",
     "normalized_hamming",
     "precision",
     "recall",
