@@ -69,7 +69,8 @@ def test_the_default_suits_the_data_and_says_so(caplog: pytest.LogCaptureFixture
         (SURVEY.columns(), {"effort": "fast"}, "sep with fast effort, because the variables are categorical"),
         (SURVEY.columns(), {"test": "g2"}, "gsimn with the test g2, because test is for methods that ask tests"),
         (SURVEY.columns(), {"alpha": 0.1}, "gsimn with the test chi2, because alpha is for methods that ask tests"),
-        (numbers, {}, "gsimn with the test pcor, because the variables are continuous"),
+        (numbers, {}, "sep with thorough effort, because the variables are continuous"),
+        (numbers, {"alpha": 0.01}, "gsimn with the test pcor, because alpha is for methods that ask tests"),
         (wide, {}, "sep with standard effort, because the variables are categorical and more than 200"),
     ):
         caplog.clear()

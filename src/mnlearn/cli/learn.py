@@ -50,7 +50,7 @@ Method = Annotated[
     typer.Option(
         metavar="NAME",
         help="sep (the default), with a probability for every edge. By tests: gsmn, gsmn*, gsimn (the default where a "
-        "test is named or variables are continuous), gsimn-fch, hhc-mn, pc. By a score: ib, bjp, mpl, pic, mbs, "
+        "test is named), gsimn-fch, hhc-mn, pc. By a score: ib, bjp, mpl, pic, mbs, "
         "hillclimb, exhaustive. By regressions: l1lr; lasso, l1mb, glasso (continuous). By mutual information: aracne.",
     ),
 ]

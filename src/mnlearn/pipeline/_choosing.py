@@ -42,9 +42,8 @@ def choose(method: str | None, test: str | None, settings: Mapping[str, Any], da
     if default_method(test, settings) == DEFAULT_BY_TEST:
         told = ["test"] * (test is not None) + [name for name in settings if name in TestSettings.__annotations__]
         return Choice(DEFAULT_BY_TEST, f"{told[0]} is for methods that ask tests")
-    if dataset is not None and not any(dataset.cards):
-        return Choice(DEFAULT_BY_TEST, "the variables are continuous")
-    return Choice(DEFAULT_METHOD, "the variables are categorical")
+    continuous = dataset is not None and not any(dataset.cards)
+    return Choice(DEFAULT_METHOD, f"the variables are {'continuous' if continuous else 'categorical'}")
 
 
 def effort_for(n_variables: int, own: Mapping[str, Any]) -> Effort:

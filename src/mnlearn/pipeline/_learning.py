@@ -45,8 +45,8 @@ def learn(
     data
         Whatever `mnlearn.data.read` accepts.
     method
-        One of `METHODS`. By default sep for categorical variables, with the effort that their number allows (the log
-        says which); gsimn for continuous ones, and where a test or a setting of tests is named.
+        One of `METHODS`. By default sep, for categorical and for continuous variables, with the effort that their
+        number allows (the log says which); gsimn where a test or a setting of tests is named.
     test
         One of `TESTS`, for methods that ask tests; by default chi2 for categorical variables and pcor for continuous
         ones.

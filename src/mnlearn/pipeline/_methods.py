@@ -102,9 +102,9 @@ METHODS: Mapping[str, _NamedMethod] = {
 """Every method that learns a structure, by name."""
 
 DEFAULT_METHOD = "sep"
-"""What `learn` takes for categorical variables when no method is named."""
+"""What `learn` takes when no method is named, for categorical and for continuous variables."""
 DEFAULT_BY_TEST = "gsimn"
-"""What it takes instead when a test or a setting of tests is named, and for continuous variables."""
+"""What it takes instead when a test or a setting of tests is named."""
 
 MOST_FOR_THOROUGH, MOST_FOR_STANDARD = 200, 2000
 """Up to so many variables sep is thorough, and then standard, unless an effort is named: thorough is cubic in them."""
