@@ -111,7 +111,7 @@ def test_colours_of_cells_tell_the_sign() -> None:
 
 
 def test_many_variables_are_thinned_out_not_written_over_each_other() -> None:
-    n = 300
+    n = 200
     edges = {(k // 3, k): 1.0 for k in range(1, n)}
     found = Result(Graph(n, edges), None, edges, True, {}, support_scale="log_odds")
     texts = _texts(draw(Learned("ib", tuple(f"variable_{k}" for k in range(n)), found)))

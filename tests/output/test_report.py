@@ -185,6 +185,11 @@ def test_sentences(survey: Learned) -> None:
     assert listed(["a"]) == "“a”"
     assert listed(["a", "b", "c"]) == "“a”, “b” and “c”"
     assert listed(list("abcdefgh"), 2) == "“a”, “b” and 6 more"
+    odds = {(0, 1): 2.0, (1, 2): 1.0, (2, 3): 2.0}
+    shares = replace(large(4), result=Result(Graph(4, odds), None, odds, True, {}, support_scale="log_odds"))
+    assert "2 edges share the first place (log odds 2.000)" in summary(shares, portray(shares))[1]
+    equal = replace(shares, result=replace(shares.result, support=dict.fromkeys(odds, 1.5)))
+    assert summary(equal, portray(equal))[1] == "All of them have the same log odds 1.500, to three digits."
     lonely = of(FINE, [(0, 1)])
     assert summary(lonely, portray(lonely))[-1] == "“c” is joined with no other variable."
 

@@ -14,7 +14,7 @@ import numpy as np
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray, IntArray
 
-_EXACT_UP_TO = 120  # nodes: a layout by all distances takes a second there, and eight times that at twice as many
+_EXACT_UP_TO = 320  # nodes: a layout by all distances keeps them apart best, and takes two seconds there
 _SPREAD = 1.7  # the area of a component per node, in squares of one edge
 _GAP = 1.2  # between components, in edges
 _ORDERED_UP_TO = 400  # nodes: the best order of the leaves takes time in their cube

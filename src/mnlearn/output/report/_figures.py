@@ -6,6 +6,7 @@ edges are drawn is up to the page's own script, which knows the parts by their n
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -110,15 +111,15 @@ def heatmap_item(portrait: Portrait) -> dict[str, Any]:
 def _edge_columns(portrait: Portrait) -> dict[str, Any]:
     """One line per edge."""
     edges, sure, at = portrait.graph.edges, portrait.relative(), portrait.positions
-    crowded = 1.0 if len(edges) <= 150 else 0.55
+    crowded = min(1.0, sqrt(150 / max(len(edges), 1)))
     return {
         "x0": [float(at[u, 0]) for u, _ in edges],
         "y0": [float(at[u, 1]) for u, _ in edges],
         "x1": [float(at[v, 0]) for _, v in edges],
         "y1": [float(at[v, 1]) for _, v in edges],
         "color": [SIGN_COLORS[portrait.sign(edge)] for edge in edges],
-        "width": [float((1.0 + 4.0 * s) * crowded) for s in sure],
-        "alpha": [float(0.35 + 0.55 * s) for s in sure],
+        "width": [float(max((1.0 + 4.0 * s) * crowded, 0.6)) for s in sure],
+        "alpha": [float((0.35 + 0.55 * s) * (0.5 + 0.5 * crowded)) for s in sure],
     }
 
 

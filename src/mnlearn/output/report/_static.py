@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -41,8 +42,15 @@ def still_network(portrait: Portrait) -> Still:
     n = len(at)
     radius, font = (9.0, 15.0) if n <= 40 else (6.0, 12.0) if n <= 120 else (4.0, 9.0)
     edges, sure = portrait.graph.edges, portrait.relative()
+    crowded = min(1.0, sqrt(150 / max(len(edges), 1)))
     lines = [
-        (*at[u].tolist(), *at[v].tolist(), SIGN_COLORS[portrait.sign((u, v))], 1.0 + 3.5 * s, 0.35 + 0.55 * s)
+        (
+            *at[u].tolist(),
+            *at[v].tolist(),
+            SIGN_COLORS[portrait.sign((u, v))],
+            (1.0 + 3.5 * s) * crowded,
+            0.35 + 0.55 * s,
+        )
         for (u, v), s in zip(edges, sure, strict=True)
     ]
     points = [(float(x), float(y), radius, portrait.color(k)) for k, (x, y) in enumerate(at)]

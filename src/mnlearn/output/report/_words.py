@@ -82,6 +82,8 @@ def _surest(portrait: Portrait) -> list[str]:
     (u, v), value = max(measure.values.items(), key=lambda item: (item[1], item[0]))
     ties = sum(decimal(other) == decimal(value) for other in measure.values.values())
     pair, number = f"“{names[u]}” and “{names[v]}”", f"{measure.label} {decimal(value)}"
+    if ties == len(measure.values) > 1:
+        return [f"All of them have the same {number}, to three digits."]
     if ties > 1:
         return [f"{ties:,} edges share the first place ({number}); one of them joins {pair}."]
     return [f"The surest edge joins {pair} ({number})."]
