@@ -129,4 +129,25 @@ Cells find_cells(const Store& store, std::int32_t x, std::span<const std::int32_
     return cells;
 }
 
+Cells occupied_cells(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
+    if (!table_is_small(store, x, z)) return find_cells(store, x, z);
+    const std::vector<std::int64_t> table = whole_table(store, x, z);
+    std::vector<std::size_t> places;
+    Cells cells;
+    for (std::size_t place = 0; place < table.size(); ++place) {
+        if (table[place] == 0) continue;
+        places.push_back(place);
+        cells.sizes.push_back(table[place]);
+    }
+    cells.states.resize((z.size() + 1) * places.size());
+    std::size_t below = 1;  // cells of the variables after this one
+    for (std::size_t v = z.size() + 1; v-- > 0;) {
+        const std::size_t card = store.column(static_cast<std::size_t>(v < z.size() ? z[v] : x)).card;
+        for (std::size_t c = 0; c < places.size(); ++c)
+            cells.states[v * places.size() + c] = static_cast<std::uint32_t>(places[c] / below % card);
+        below *= card;
+    }
+    return cells;
+}
+
 }  // namespace mnlearn

@@ -38,20 +38,31 @@ void reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::s
     });
 }
 
-void score_table(const KernelSpec& kernel, const GivenTable& given, double* out) {
-    LogTables tables(given.n_rows);
+void score_tables(const KernelSpec& kernel, const GivenTables& given, LogTables& tables, double* out) {
+    if (given.rys.empty()) return;
     const ScanFacts facts{given.n_rows, given.n_strata, given.n_configurations, given.log_n_configurations};
-    const std::size_t cells = static_cast<std::size_t>(given.rx) * given.ry;
-    std::vector<std::int64_t> sizes, margins(given.rx + given.ry);
-    for (std::size_t s = 0; s < given.n_strata; ++s)
-        sizes.push_back(std::accumulate(given.counts + s * cells, given.counts + (s + 1) * cells, std::int64_t{0}));
+    const std::size_t first = static_cast<std::size_t>(given.rx) * static_cast<std::size_t>(given.rys[0]);
+    std::vector<std::int64_t> sizes;
+    for (std::size_t s = 0; s < given.n_strata; ++s) {
+        const std::int64_t* stratum = given.counts + s * given.width;
+        sizes.push_back(std::accumulate(stratum, stratum + first, std::int64_t{0}));
+    }
     with_scorer(kernel, facts, tables, [&](const auto& scorer) {
-        const auto prepared = scorer.prepare(given.rx, given.ry, sizes);
-        typename std::remove_cvref_t<decltype(scorer)>::Sum sum;
-        for (std::size_t s = 0; s < given.n_strata; ++s)
-            visit_dense({given.counts + s * cells, margins.data(), margins.data() + given.rx, given.rx, given.ry},
-                        [&](const auto& table) { scorer.add(sum, prepared, s, table); });
-        scorer.finish(sum, given.rx, given.ry, out);
+        using Scorer = std::remove_cvref_t<decltype(scorer)>;
+        PreparedByCard<Scorer> by_card(scorer, given.rx, sizes);
+        std::size_t place = 0;
+        for (std::size_t j = 0; j < given.rys.size(); ++j) {
+            const auto ry = static_cast<std::uint32_t>(given.rys[j]);
+            std::vector<std::int64_t> margins(given.rx + ry);
+            const auto& prepared = by_card[ry];
+            typename Scorer::Sum sum;
+            for (std::size_t s = 0; s < given.n_strata; ++s)
+                visit_dense(
+                    {given.counts + s * given.width + place, margins.data(), margins.data() + given.rx, given.rx, ry},
+                    [&](const auto& table) { scorer.add(sum, prepared, s, table); });
+            write(scorer, sum, given.rx, ry, out + j, given.rys.size());
+            place += static_cast<std::size_t>(given.rx) * ry;
+        }
     });
 }
 

@@ -59,13 +59,14 @@ void reduce_pairs(const Store& store, const KernelSpec& kernel, std::size_t firs
                   double* out);
 
 // The same numbers from tables that were counted elsewhere, say on several machines and added up.
-struct GivenTable {
-    const std::int64_t* counts;  // [stratum][x][y]
-    std::size_t n_strata;
-    std::uint32_t rx, ry;
+struct GivenTables {
+    const std::int64_t* counts;  // stratum by stratum the tables [x][y] of each y, one after the other
+    std::size_t n_strata, width;
+    std::uint32_t rx;
+    std::span<const std::int32_t> rys;
     std::int64_t n_rows;
     double n_configurations, log_n_configurations;
 };
-void score_table(const KernelSpec& kernel, const GivenTable& table, double* out);
+void score_tables(const KernelSpec& kernel, const GivenTables& given, LogTables& tables, double* out);
 
 }  // namespace mnlearn

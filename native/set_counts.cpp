@@ -68,7 +68,7 @@ void split_sets(const Store& store, std::int32_t variable, std::size_t n_sets, A
 
 PlaneSets sets_from_planes(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
     const std::size_t words = store.planes().words, n = store.n_records();
-    PlaneSets result{{1, {}, {store.n_rows()}}, {}, aligned_words(words)};
+    PlaneSets result{{1, {}, {store.n_rows()}}, {}, aligned_words(words), {}};
     for (std::size_t w = 0; w < words; ++w)
         result.sets[w] = n - w * 64 >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (n - w * 64)) - 1;
     std::size_t n_configurations = 1;
@@ -83,6 +83,7 @@ PlaneSets sets_from_planes(const Store& store, std::int32_t x, std::span<const s
         if (size == 0) continue;
         if (strata.count < s) std::copy_n(set, words, result.sets.get() + strata.count * words);
         strata.sizes.push_back(size);
+        result.numbers.push_back(static_cast<std::uint32_t>(s));
         ++strata.count;
     }
     split_sets(store, x, strata.count, result.sets);

@@ -36,6 +36,7 @@ struct PlaneSets {
     Strata strata;  // count and sizes only
     SetSizes x;
     AlignedWords sets;
+    std::vector<std::uint32_t> numbers;  // of each stratum: its place among all configurations of z
 };
 PlaneSets sets_from_planes(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
 

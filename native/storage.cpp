@@ -43,14 +43,15 @@ void check_codes(const Column& column, std::size_t n_records) {
 }  // namespace
 
 Store::Store(std::vector<Column> columns, std::size_t n_records, const std::int64_t* repeats, const Level& level,
-             const GivenPlanes& given, std::size_t max_bytes)
+             const GivenPlanes& given, std::size_t max_bytes, LogTables* log_tables)
     : columns_(std::move(columns)),
       n_records_(n_records),
       repeats_(repeats),
       n_rows_(total_rows(n_records, repeats)),
       level_(&level),
       max_bytes_(max_bytes),
-      log_tables_(n_rows_) {
+      log_tables_(n_rows_),
+      shared_log_tables_(log_tables) {
     if (n_records >= std::size_t{1} << 30)
         throw std::invalid_argument(
             "Counts holds fewer than 2^30 stored rows; got more. Split the data and add up the tables.");

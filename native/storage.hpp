@@ -65,7 +65,8 @@ enum class Way { any, tree, split_planes, split_columns, planes, columns, keys, 
 class Store {
 public:
     Store(std::vector<Column> columns, std::size_t n_records, const std::int64_t* repeats, const Level& level,
-          const GivenPlanes& given = {}, std::size_t max_bytes = std::numeric_limits<std::size_t>::max());
+          const GivenPlanes& given = {}, std::size_t max_bytes = std::numeric_limits<std::size_t>::max(),
+          LogTables* log_tables = nullptr);  // those of another store of as many rows, which outlives this one
 
     std::size_t n_variables() const { return columns_.size(); }
     std::size_t n_records() const { return n_records_; }  // stored rows
@@ -81,7 +82,7 @@ public:
     const RowBits& row_bits() const;  // likewise
     bool row_bits_fit() const;        // within the promised memory; few variables leave blocks mostly empty
     std::size_t extra_bytes() const;  // what has been built so far
-    LogTables& log_tables() const { return log_tables_; }
+    LogTables& log_tables() const { return shared_log_tables_ ? *shared_log_tables_ : log_tables_; }
     std::size_t cache_bytes() const;  // how much each cache of strata may hold
 
     // A cache of strata for one thread at work, given back when it is done; the last one given back is the next taken.
@@ -105,6 +106,7 @@ private:
     mutable Planes planes_;
     mutable RowBits row_bits_;
     mutable LogTables log_tables_;
+    LogTables* shared_log_tables_;
     mutable std::mutex caches_guard_;
     mutable std::vector<std::unique_ptr<StrataCache>> caches_;  // those nobody uses now
 };

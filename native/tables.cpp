@@ -3,53 +3,148 @@
 #include <stdexcept>
 #include <string>
 
+#include "parallel.hpp"
 #include "row_scan.hpp"
+#include "scan.hpp"
 #include "strata.hpp"
 
 namespace mnlearn {
-namespace {
 
-const Column& column(const Store& store, std::int32_t v) { return store.column(static_cast<std::size_t>(v)); }
+TableScan::TableScan(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
+                     std::span<const std::int32_t> z, int n_threads)
+    : store_(store), x_(x), ys_(ys), z_(z), n_threads_(n_threads) {
+    if (planes_suffice(store, x, ys, z)) {
+        ready_ = sets_from_planes(store, x, z);
+        strata_ = &ready_->strata;
+    } else {
+        kept_ = CacheInUse(store).strata(z);
+        strata_ = kept_.get();
+    }
+}
 
-void refuse_huge(const Store& store, std::int32_t x, std::span<const std::int32_t> ys, std::size_t n_strata,
-                 double max_cells) {
+double TableScan::n_cells() const {
     double cells = 0.0;
-    for (const std::int32_t y : ys)
-        cells += static_cast<double>(n_strata) * column(store, x).card * static_cast<double>(column(store, y).card);
-    if (cells > max_cells)
-        throw std::invalid_argument("tables would need " + std::to_string(cells / 1e9) + " billion cells for x=" +
-                                    std::to_string(x) + "; at most " + std::to_string(max_cells / 1e9) +
+    for (const std::int32_t y : ys_)
+        cells += static_cast<double>(n_strata()) * column_of(store_, x_).card * column_of(store_, y).card;
+    return cells;
+}
+
+void check_cells(const TableScan& scan, std::int32_t x, double max_cells) {
+    if (scan.n_cells() > max_cells)
+        throw std::invalid_argument("tables would need " + std::to_string(scan.n_cells() / 1e9) +
+                                    " billion cells for x=" + std::to_string(x) + "; at most " +
+                                    std::to_string(max_cells / 1e9) +
                                     " billion are counted out. Use reduce, which visits only the occupied cells, "
                                     "ask for fewer y at a time, or merge rare states.");
 }
 
-void fill(const Store& store, std::int32_t x, std::int32_t y, const Strata& strata, std::int64_t* counts) {
-    const std::size_t rx = column(store, x).card, ry = column(store, y).card;
-    with_codes(column(store, x), [&](auto code_x) {
-        with_codes(column(store, y), [&](auto code_y) {
-            for (std::size_t row = 0; row < store.n_records(); ++row)
-                counts[(strata[row] * rx + code_x(row)) * ry + code_y(row)] +=
-                    store.repeats() ? store.repeats()[row] : 1;
+void TableScan::configurations(std::int64_t* out) const {
+    if (ready_) {  // digits of the number of the configuration, the last variable first
+        for (std::size_t s = 0; s < n_strata(); ++s) {
+            std::size_t number = ready_->numbers[s];
+            for (std::size_t k = z_.size(); k-- > 0;) {
+                const std::size_t card = column_of(store_, z_[k]).card;
+                out[s * z_.size() + k] = static_cast<std::int64_t>(number % card);
+                number /= card;
+            }
+        }
+        return;
+    }
+    for (std::size_t k = 0; k < z_.size(); ++k)
+        with_codes(column_of(store_, z_[k]), [&](auto code) {
+            for (std::size_t row = 0; row < store_.n_records(); ++row)
+                out[(*strata_)[row] * z_.size() + k] = static_cast<std::int64_t>(code(row));
         });
+}
+
+struct TableScan::Ys {
+    const Plan& plan;
+    std::vector<std::int32_t> variables;
+
+    std::vector<std::pair<std::size_t, std::size_t>> blocks(const Store& store) const {
+        return split_blocks(store, variables);
+    }
+};
+
+void TableScan::count(std::span<const TableTarget> targets) const {
+    if (ys_.empty()) return;
+    const Query q{store_, x_, ys_, *strata_, n_threads_, nullptr};
+    const Plan plan = ready_ ? plan_on_sets(q) : make_plan(q);
+    Ys together{plan, {}};
+    for (const std::size_t j : plan.together) together.variables.push_back(ys_[j]);
+    if (!plan.together.empty()) {
+        if (plan.by_columns)
+            count_in_lists(together, targets);
+        else
+            count_in_bitsets(together, targets);
+    }
+    const double cost = 2.0 * static_cast<double>(store_.n_records()) * static_cast<double>(plan.alone.size());
+    parallel_for(plan.alone.size(), threads_for(cost, n_threads_),
+                 [&](std::size_t k) { count_alone(plan.alone[k], targets[plan.alone[k]]); });
+}
+
+void TableScan::count_in_bitsets(const Ys& ys, std::span<const TableTarget> targets) const {
+    const std::size_t rx = column_of(store_, x_).card;
+    AlignedWords own;
+    SetSizes sizes;
+    if (!ready_) {
+        own = aligned_words(n_strata() * rx * store_.planes().words);
+        sizes = n_strata() == 1 ? bitsets_of_states(store_, x_, own.get())
+                                : bitsets_of_strata(store_, x_, *strata_, own.get());
+    }
+    const SetSizes& x = ready_ ? ready_->x : sizes;
+    const std::uint64_t* sets = ready_ ? ready_->sets.get() : own.get();
+    const auto blocks = ys.blocks(store_);
+    parallel_for(blocks.size(), threads_for(ys.plan.cost_together, n_threads_), [&](std::size_t b) {
+        const auto [begin, end] = blocks[b];
+        const PlaneColumns columns = plane_columns(store_, std::span(ys.variables).subspan(begin, end - begin));
+        std::vector<std::uint32_t> counts;
+        count_by_planes(store_, sets, x.n_sets(), columns, counts);
+        for (std::size_t k = begin; k < end; ++k) {
+            const TableTarget& target = targets[ys.plan.together[k]];
+            const std::int32_t y = ys.variables[k];
+            CountedY counted{counts.data() + columns.column[k - begin], columns.width(),
+                             store_.planes().totals.data() + store_.first_plane(y), column_of(store_, y).card};
+            for (std::size_t s = 0; s < n_strata(); ++s, counted.counts += rx * counted.stride)
+                fill_table(x, s, counted, target.cells + s * target.stride);
+        }
     });
 }
 
-}  // namespace
+void TableScan::count_in_lists(const Ys& ys, std::span<const TableTarget> targets) const {
+    constexpr std::size_t kSetsInCache = 64;
+    const SetLists lists = ready_ ? lists_of_bitsets(store_, *ready_) : lists_of_strata(store_, x_, *strata_);
+    const std::size_t rx = column_of(store_, x_).card, step = std::max<std::size_t>(1, kSetsInCache / rx);
+    store_.row_bits();  // built here, not in every thread's turn
+    const auto blocks = ys.blocks(store_);
+    parallel_for(blocks.size(), threads_for(ys.plan.cost_together, n_threads_), [&](std::size_t b) {
+        const std::size_t number = store_.first_plane(ys.variables[blocks[b].first]) / kBlockColumns;
+        std::vector<std::uint32_t> counts;
+        for (std::size_t first = 0; first < n_strata(); first += step) {
+            const std::size_t last = std::min(first + step, n_strata());
+            count_by_columns(store_, lists, first * rx, last * rx, number, counts);
+            for (std::size_t k = blocks[b].first; k < blocks[b].second; ++k) {
+                const TableTarget& target = targets[ys.plan.together[k]];
+                const std::int32_t y = ys.variables[k];
+                CountedY counted{counts.data() + store_.first_plane(y) % kBlockColumns, kBlockColumns, nullptr,
+                                 column_of(store_, y).card};
+                for (std::size_t s = first; s < last; ++s, counted.counts += rx * kBlockColumns)
+                    fill_table(lists.x, s, counted, target.cells + s * target.stride);
+            }
+        }
+    });
+}
 
-TablesOfScan count_tables(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
-                          std::span<const std::int32_t> z, double max_cells) {
-    const Strata strata = find_strata(store, z);
-    refuse_huge(store, x, ys, strata.count, max_cells);
-    TablesOfScan found{strata.count, std::make_unique<std::int64_t[]>(strata.count * z.size() + 1), {}};
-    for (std::size_t k = 0; k < z.size(); ++k)
-        for (std::size_t row = 0; row < store.n_records(); ++row)
-            found.configurations[strata[row] * z.size() + k] = column(store, z[k])[row];
-    for (const std::int32_t y : ys) {
-        const std::size_t cells = static_cast<std::size_t>(column(store, x).card) * column(store, y).card;
-        found.counts.push_back(std::make_unique<std::int64_t[]>(strata.count * cells + 1));
-        fill(store, x, y, strata, found.counts.back().get());
-    }
-    return found;
+void TableScan::count_alone(std::size_t j, const TableTarget& target) const {
+    const std::size_t ry = column_of(store_, ys_[j]).card;
+    const std::int64_t* repeats = store_.repeats();
+    with_codes(column_of(store_, x_), [&](auto code_x) {
+        with_codes(column_of(store_, ys_[j]), [&](auto code_y) {
+            for (std::size_t row = 0; row < store_.n_records(); ++row)
+                target.cells[(*strata_)[row] * target.stride + code_x(row) * ry + code_y(row)] +=
+                    repeats ? repeats[row] : 1;
+        });
+    });
 }
 
 }  // namespace mnlearn

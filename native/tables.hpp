@@ -1,23 +1,51 @@
-// Whole contingency tables, for those who want the counts themselves.
+// Whole contingency tables, for those who want the counts themselves: to look at, or to add up over several machines.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "set_counts.hpp"
 #include "storage.hpp"
 
 namespace mnlearn {
 
-struct TablesOfScan {
-    std::size_t n_strata = 0;
-    std::unique_ptr<std::int64_t[]> configurations;       // [s * z.size() + k]: the state of z[k] in stratum s
-    std::vector<std::unique_ptr<std::int64_t[]>> counts;  // per y: [(s * rx + a) * ry + b]
+// Where the tables of one y go: those of stratum s begin at cells + s * stride, x before y.
+struct TableTarget {
+    std::int64_t* cells;
+    std::size_t stride;
 };
 
-// Throws std::invalid_argument, before allocating, when all tables together would have more than max_cells.
-TablesOfScan count_tables(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
-                          std::span<const std::int32_t> z, double max_cells);
+// A scan whose tables are handed over instead of scored; counted in the ways of scan.hpp. Like there, a y may be
+// kConstant.
+class TableScan {
+public:
+    TableScan(const Store& store, std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z,
+              int n_threads);
+
+    std::size_t n_strata() const { return strata_->count; }
+    double n_cells() const;                                  // of all tables together
+    void configurations(std::int64_t* out) const;            // [s * z.size() + k]: the state of z[k] in stratum s
+    void count(std::span<const TableTarget> targets) const;  // into zeroed memory, one target for each y
+
+private:
+    struct Ys;  // those counted together
+    void count_in_bitsets(const Ys& ys, std::span<const TableTarget> targets) const;
+    void count_in_lists(const Ys& ys, std::span<const TableTarget> targets) const;
+    void count_alone(std::size_t j, const TableTarget& target) const;
+
+    const Store& store_;
+    std::int32_t x_;
+    std::span<const std::int32_t> ys_, z_;
+    int n_threads_;
+    std::optional<PlaneSets> ready_;  // sets made from planes alone, where that is the cheapest way
+    std::shared_ptr<const Strata> kept_;
+    const Strata* strata_;
+};
+
+// Throws std::invalid_argument when all tables of a scan together would have more than max_cells.
+void check_cells(const TableScan& scan, std::int32_t x, double max_cells);
 
 }  // namespace mnlearn

@@ -16,18 +16,15 @@ import pytest
 
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, MnlearnError, UnsuitableError
-from mnlearn.parallel import Backend, cores, job_count, run
+from mnlearn.parallel import Backend, cluster, cores, job_count, run
 from mnlearn.statistics import Counts
 
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     """Two real worker processes."""
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as joined,
-    ):
+    pytest.importorskip("distributed")
+    with cluster(workers=2) as joined:
         yield joined
 
 
@@ -240,3 +237,15 @@ def test_bad_settings_are_refused_before_any_work() -> None:
         run(never, [1], n_jobs=0)
     with pytest.raises(UnsuitableError, match=r"client must be a distributed.Client; got a str"):
         run(never, [1], client="tcp://here")
+
+
+def test_clusters_are_joined_by_address(client: Any) -> None:
+    with cluster(client.scheduler.address) as joined:
+        assert list(run(slower_first, [2], client=joined)) == [4]
+    with (
+        pytest.raises(InputError, match="a cluster needs an address or a number of workers, one of the two"),
+        cluster(),
+    ):
+        pass
+    with pytest.raises(InputError, match="workers must be a whole number, at least 1; got 0"), cluster(workers=0):
+        pass

@@ -16,6 +16,7 @@ class Store:
         first_planes: Sequence[int] = [],
         plane_totals: Sequence[int] = [],
         max_bytes: int = 18446744073709551615,
+        share: Store | None = None,
     ) -> None: ...
     @property
     def n_rows(self) -> int: ...
@@ -51,8 +52,22 @@ def reduce_pairs(
     store: Store, kernel: str, settings: Sequence[float], first_x: int, last_x: int, n_threads: int
 ) -> NDArray[np.float64]: ...
 def tables(
-    store: Store, x: int, ys: NDArray[np.int32], z: NDArray[np.int32], max_cells: float
+    store: Store, x: int, ys: NDArray[np.int32], z: NDArray[np.int32], max_cells: float, n_threads: int
 ) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]: ...
+def flat_tables(
+    store: Store, x: int, ys: NDArray[np.int32], z: NDArray[np.int32], max_cells: float, n_threads: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+def cells(store: Store, x: int, z: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+def score_tables(
+    store: Store,
+    kernel: str,
+    settings: Sequence[float],
+    counts: NDArray[np.int64],
+    rx: int,
+    rys: NDArray[np.int32],
+    n_configurations: float,
+    log_n_configurations: float,
+) -> NDArray[np.float64]: ...
 def log_chi2_tails(statistic: NDArray[np.float64], dof: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]: ...
 def score_table(
     kernel: str,

@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
-from mnlearn.errors import InputError, MnlearnError, UnsuitableError, whole_number
+from mnlearn.errors import InputError, MnlearnError, UnsuitableError, require, whole_number
 from mnlearn.protocols import SILENT, Monitor
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ Backend: TypeAlias = Literal["threads", "processes"]
 MOST_JOBS = 4096
 _AHEAD = 8  # items handed out for each job: enough that a slow one does not leave the others idle
 _PATIENCE = 0.1  # seconds between two looks at the monitor
+_QUIET = 40  # of logging: the workers report errors only
 _IDLE = 300  # seconds that a process waits for more work before it ends
 _share: ContextVar[int] = ContextVar("mnlearn_share", default=1)  # how many work beside us on the cores there are
 
@@ -118,6 +120,57 @@ def run(
     else:
         answers = _in_processes(function, todo, min(jobs, len(todo)), in_order, monitor)
     return _counted(answers, len(todo), monitor)
+
+
+@contextmanager
+def cluster(address: str | None = None, *, workers: int | None = None) -> Iterator[Any]:
+    """Join a Dask cluster, or start one on this machine that ends with the block.
+
+    Parameters
+    ----------
+    address
+        Of a scheduler, such as ``"tcp://10.0.0.1:8786"``.
+    workers
+        How many processes to start here instead; the cores are shared out among them.
+
+    Yields
+    ------
+    distributed.Client
+        For `run`, for `mnlearn.learn(..., client=...)`, for `mnlearn.statistics.ShardedCounts`.
+
+    Raises
+    ------
+    InputError
+        If not one of the two is given, or nobody answers at the address.
+
+    Examples
+    --------
+    >>> with cluster(workers=2) as client:  # doctest: +SKIP
+    ...     print(list(run(len, ["a", "bb"], client=client)))
+    [1, 2]
+    """
+    if (address is None) == (workers is None):
+        raise InputError("a cluster needs an address or a number of workers, one of the two. Drop one, or add one.")
+    distributed = require("distributed", "dask")
+    if workers is None:
+        try:
+            client = distributed.Client(address, timeout=10)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise InputError(
+                f"cluster must be the address of a Dask scheduler; nobody answers at {address!r} ({error}). Start one: "
+                "dask scheduler."
+            ) from error
+        with client:
+            yield client
+        return
+    count = whole_number("workers", workers, least=1, way_out="Ask for at least one.")
+    with (
+        distributed.LocalCluster(
+            n_workers=count, threads_per_worker=max(1, cores() // count), dashboard_address=":0", silence_logs=_QUIET
+        ) as local,
+        distributed.Client(local) as client,
+    ):
+        yield client
 
 
 class Quietly:

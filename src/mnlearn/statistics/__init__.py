@@ -4,5 +4,16 @@ from mnlearn.statistics import kernels
 from mnlearn.statistics.counts import Counts, add_tables, score_tables
 from mnlearn.statistics.moments import Moments
 from mnlearn.statistics.rows import Rows
+from mnlearn.statistics.sharded import Shard, ShardedCounts, row_shards
 
-__all__ = ["Counts", "Moments", "Rows", "add_tables", "kernels", "score_tables"]
+__all__ = [
+    "Counts",
+    "Moments",
+    "Rows",
+    "Shard",
+    "ShardedCounts",
+    "add_tables",
+    "kernels",
+    "row_shards",
+    "score_tables",
+]

@@ -114,9 +114,9 @@ class Counts:
 
     def tables(self, x: int, ys: Indices, z: VarSet) -> Tables:
         """Count (x, y) within every observed configuration of z, for each y."""
-        x, ys_array, z_array = _question(x, ys, z)
+        x, ys_array, z_array = question(x, ys, z)
         try:
-            strata, counts = _core.tables(self._store, x, ys_array, z_array, MAX_TABLE_CELLS)
+            strata, counts = _core.tables(self._store, x, ys_array, z_array, MAX_TABLE_CELLS, self._threads)
         except ValueError as error:
             raise InputError(str(error)) from None
         return Tables(x, tuple(ys_array.tolist()), tuple(z_array.tolist()), strata, tuple(counts))
@@ -307,7 +307,7 @@ def score_tables(kernel: Kernel, tables: Tables, cards: Sequence[int]) -> FloatA
     return np.array(columns, dtype=np.float64).reshape(len(columns), len(kernel.outputs)).T
 
 
-def _question(x: int, ys: Indices, z: VarSet) -> tuple[int, NDArray[np.int32], NDArray[np.int32]]:
+def question(x: int, ys: Indices, z: VarSet) -> tuple[int, NDArray[np.int32], NDArray[np.int32]]:
     """x, ys and z as the core takes them; z in ascending order."""
     try:
         first, given = index(x), [index(v) for v in z]
@@ -345,5 +345,5 @@ def _refusal(error: Exception, xs: Indices, yss: Sequence[Indices] | None, zs: S
             "question into lists, or use reduce."
         )
     for x, ys, z in questions:
-        _question(x, ys, z)  # raises
+        question(x, ys, z)  # raises
     return InputError(f"x, ys and z must be indices of variables; got something else: {error}")

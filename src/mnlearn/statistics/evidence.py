@@ -90,12 +90,17 @@ class EvidenceScans:
     def _ask(
         self, kind: Kind, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], fit_above: float = inf
     ) -> tuple[FloatArray, NDArray[np.int64]]:
+        return self._rows(kind, xs, zs, yss, fit_above), _starts([len(ys) for ys in yss])
+
+    def _rows(
+        self, kind: Kind, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], fit_above: float
+    ) -> FloatArray:
         y_starts = _starts([len(ys) for ys in yss])
         ys = np.concatenate([np.empty(0, np.int32), *(np.asarray(ys, dtype=np.int32) for ys in yss)])
         z_starts = _starts([len(z) for z in zs])
         members = np.fromiter(chain.from_iterable(map(sorted, zs)), np.int32, int(z_starts[-1]))
         try:
-            rows = _core.evidence(
+            return _core.evidence(
                 self._store,
                 self.n_states,
                 self._offset,
@@ -112,7 +117,6 @@ class EvidenceScans:
             )
         except ValueError as error:  # the core writes whole sentences
             raise InputError(str(error)) from None
-        return rows, y_starts
 
 
 def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:

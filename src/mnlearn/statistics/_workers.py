@@ -1,0 +1,202 @@
+"""Who counts which shard: this process, or the workers of a Dask cluster; and what a worker does when it is asked."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn import _core
+from mnlearn.data import Dataset, read
+from mnlearn.errors import FileError, InputError, MnlearnError, UnsuitableError, require
+from mnlearn.statistics._adding import Part
+from mnlearn.statistics.counts import MAX_TABLE_CELLS, Counts
+
+_log = logging.getLogger("mnlearn.statistics")
+Asked: TypeAlias = tuple[int, NDArray[np.int32] | None, NDArray[np.int32]]  # x, ys or None for the table of x and z, z
+
+OPENED = 16  # shards that a worker keeps open
+TRIES = 3
+
+
+class Shard(NamedTuple):
+    """Rows of a packed file: all of them, or those from `start` up to `stop`."""
+
+    path: str
+    start: int = 0
+    stop: int | None = None
+
+    def __str__(self) -> str:
+        """As messages call it."""
+        return self.path if self.stop is None else f"{self.path}, rows {self.start:,} to {self.stop:,}"
+
+
+class Described(NamedTuple):
+    """What a shard says about itself."""
+
+    names: tuple[str, ...]
+    levels: tuple[Any, ...]
+    n_rows: int
+    fingerprint: str
+
+
+def row_shards(data: Dataset, n: int) -> list[Shard]:
+    """The rows of a pack in n shards of nearly the same size, each a whole number of words of 64 rows."""
+    if data.pack is None or not data.pack.holds(data.columns) or len(data.columns) != len(data.pack.columns):
+        raise UnsuitableError(
+            "a cluster counts packed files; got data that are in memory. Pack them first: mnlearn.data.pack(...), and "
+            "choose columns then."
+        )
+    words = -(-data.n_records // 64)
+    cuts = [min(64 * (words * k // n), data.n_records) for k in range(n + 1)]
+    path = str(data.pack.path.absolute())
+    return [Shard(path, start, stop) for start, stop in pairwise(cuts) if start < stop]
+
+
+def describe(shard: Shard) -> Described:
+    """Open a shard and say what it has; where no file is, say so in a way that is told from other faults."""
+    data = read(shard.path)
+    if 0 in data.cards:
+        raise UnsuitableError(
+            f"ShardedCounts needs categorical variables; {data.names[data.cards.index(0)]!r} is continuous. Pack it "
+            "discretised, or leave it out."
+        )
+    assert data.pack is not None
+    rows = _rows_of(data, shard)
+    return Described(rows.names, rows.levels, rows.n_rows, data.pack.fingerprint)
+
+
+def _rows_of(data: Dataset, shard: Shard) -> Dataset:
+    if shard.stop is None:
+        return data
+    part = slice(shard.start, shard.stop)
+    repeats = None if data.repeats is None else data.repeats[part]
+    columns = tuple(column[part] for column in data.columns)
+    return Dataset.trusted(**{**data.__dict__, "columns": columns, "repeats": repeats})
+
+
+@lru_cache(maxsize=OPENED)
+def _opened(shard: Shard, fingerprint: str, n_jobs: int | None) -> Counts:
+    """A shard, opened once in each process: opening verifies the file, and its caches serve later questions."""
+    data = read(shard.path)
+    assert data.pack is not None
+    if data.pack.fingerprint != fingerprint:
+        raise FileError(f"shards must stay as they are while they are counted; {shard} was written anew. Start again.")
+    return Counts(_rows_of(data, shard), n_jobs=n_jobs)
+
+
+def count(shard: Shard, fingerprint: str, asked: Sequence[Asked], n_jobs: int | None) -> list[Part]:
+    """The tables of one shard."""
+    counts = _opened(shard, fingerprint, n_jobs)
+    store, threads = counts._store, counts._threads
+    found = []
+    for x, ys, z in asked:
+        try:
+            if ys is None:
+                states, sizes = _core.cells(store, x, z)
+                found.append(Part(states.T, sizes.T).small())
+            else:
+                found.append(Part(*_core.flat_tables(store, x, ys, z, MAX_TABLE_CELLS, threads)).small())
+        except ValueError as error:  # the core writes whole sentences
+            raise InputError(str(error)) from None
+    return found
+
+
+class Here:
+    """Shards counted in this process."""
+
+    threads: int | None = None
+
+    def map(self, function: Any, jobs: Sequence[tuple[Any, ...]], _shards: Sequence[Shard]) -> list[Any]:
+        return [function(*job) for job in jobs]
+
+
+class Workers:
+    """Shards counted by the workers that have them; one whose worker is gone is counted by another that sees it."""
+
+    def __init__(self, client: Any) -> None:
+        require("distributed", "dask")
+        if not hasattr(client, "submit"):
+            raise UnsuitableError(
+                f"client must be a distributed.Client; got a {type(client).__name__}. Make one: Client('address:port')."
+            )
+        self._client = client
+        self.threads: int | None = min(client.nthreads().values(), default=1)
+        self._home: dict[Shard, str] = {}
+
+    def map(self, function: Any, jobs: Sequence[tuple[Any, ...]], shards: Sequence[Shard]) -> list[Any]:
+        """The answer of each shard; one round trip."""
+        answers: dict[int, Any] = {}
+        for _ in range(TRIES):
+            left = [k for k in range(len(jobs)) if k not in answers]
+            self._place([shards[k] for k in left])
+            futures = [self._submit(function, jobs[k], shards[k]) for k in left]
+            for k, answer in zip(left, self._client.gather(futures), strict=True):
+                if not isinstance(answer, _Lost):
+                    answers[k] = answer.value
+                    self._home[shards[k]] = answer.worker
+                else:
+                    _log.info("shard %s is not where it was: looking for it elsewhere", shards[k])
+                    self._home.pop(shards[k], None)
+            if len(answers) == len(jobs):
+                return [answers[k] for k in range(len(jobs))]
+        raise _lost(next(shards[k] for k in range(len(jobs)) if k not in answers))
+
+    def _submit(self, function: Any, job: tuple[Any, ...], shard: Shard) -> Any:
+        return self._client.submit(
+            _answer, function, job, pure=False, workers=[self._home[shard]], allow_other_workers=True
+        )
+
+    def _place(self, shards: Sequence[Shard]) -> None:
+        """Give every shard without a worker one that sees its file, as few to each as can be."""
+        homeless = [shard for shard in shards if shard not in self._home]
+        if not homeless:
+            return
+        seen = self._client.run(_sees, [shard.path for shard in homeless])
+        if not seen:
+            raise MnlearnError("client must have at least one worker; it has none. Start some, or wait for them.")
+        for k, shard in enumerate(homeless):
+            able = sorted(worker for worker, sees in seen.items() if sees[k])
+            if not able:
+                raise _lost(shard)
+            load = [sum(home == worker for home in self._home.values()) for worker in able]
+            self._home[shard] = able[int(np.argmin(load))]
+
+
+class _Answer(NamedTuple):
+    """What a worker found out, and who it is."""
+
+    value: Any
+    worker: str
+
+
+class _Lost(NamedTuple):
+    """There is no such file where the question was asked."""
+
+    path: str
+
+
+def _answer(function: Any, job: tuple[Any, ...]) -> _Answer | _Lost:
+    """Run on a worker."""
+    from distributed import get_worker
+
+    if not Path(job[0].path).exists():
+        return _Lost(job[0].path)
+    return _Answer(function(*job), get_worker().address)
+
+
+def _sees(paths: Sequence[str]) -> list[bool]:
+    return [Path(path).exists() for path in paths]
+
+
+def _lost(shard: Shard) -> FileError:
+    return FileError(
+        f"shards must lie where a worker can open them; {shard} is lost: no worker that is left sees the file. "
+        "Put it on a disk that all workers share, or start a worker where it is."
+    )

@@ -1,0 +1,267 @@
+"""Counts of rows that lie in several places: every place counts its own, the tables are added up here.
+
+Counts are whole numbers and add up exactly, so any split of the rows gives the same bits. Rows never travel; what does
+is one message to each shard with all questions of a batch, and the tables back. Tables are scored where they meet, by
+the kernels that score in memory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn import _core
+from mnlearn.errors import DataError, InputError
+from mnlearn.protocols import FloatArray, Indices, Kernel, Tables, VarSet
+from mnlearn.statistics._adding import Ledger, Part, added
+from mnlearn.statistics._workers import Asked, Described, Here, Shard, Workers, count, describe, row_shards
+from mnlearn.statistics.counts import question
+from mnlearn.statistics.evidence import EvidenceScans, Kind
+
+__all__ = ["Shard", "ShardedCounts", "row_shards"]
+
+CELLS_TOGETHER = 1 << 23  # of one batch: 32 to 64 MB from each shard
+
+
+class ShardedCounts:
+    """Exact counts of packed files that lie on the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    client
+        A `distributed.Client`; None counts the shards in this process, one after the other.
+    shards
+        Packed files (`mnlearn.data.pack`), or rows of them (`Shard`), with the same variables and levels. Each is
+        opened by a worker that sees its path; a file on a shared disk can be opened by any.
+    n_jobs
+        Threads of a worker for each scan; by default those that Dask gave to it.
+
+    Raises
+    ------
+    FileError
+        If no worker can open a shard, or one is lost later: its worker is gone and no other sees the file.
+    DataError
+        If the shards do not have the same variables and levels.
+
+    Notes
+    -----
+    One round trip for a scan with many y, for `reduce_many`, for `members`: 3 to 6 ms on one machine. A stratum of a
+    scan takes rx · Σ ry counts of 1 to 4 bytes from each shard. See docs/scale.md for what that comes to.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from mnlearn.data import pack
+    >>> from mnlearn.statistics import kernels
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = pack({"a": [0, 0, 1, 1], "b": [0, 1, 1, 1]}, folder + "/one.mnpack")
+    ...     _ = pack({"a": [0, 1, 0, 1], "b": [0, 1, 0, 1]}, folder + "/two.mnpack")
+    ...     counts = ShardedCounts(None, [folder + "/one.mnpack", folder + "/two.mnpack"])
+    ...     counts.tables(0, [1], frozenset()).counts[0].tolist()
+    [[[3, 1], [0, 4]]]
+    """
+
+    def __init__(
+        self, client: Any, shards: Sequence[str | os.PathLike[str] | Shard], *, n_jobs: int | None = None
+    ) -> None:
+        self._shards = [s if isinstance(s, Shard) else Shard(str(Path(os.fsdecode(s)).absolute())) for s in shards]
+        if not self._shards:
+            raise InputError("shards must name at least one pack; got none. Use mnlearn.data.pack to make one.")
+        self._workers: Workers | Here = Here() if client is None else Workers(client)
+        self._n_jobs = self._workers.threads if n_jobs is None else n_jobs
+        said = self._workers.map(describe, [(shard,) for shard in self._shards], self._shards)
+        self.names, self.levels = said[0].names, said[0].levels
+        for shard, described in zip(self._shards, said, strict=True):
+            _check_alike(self._shards[0], said[0], shard, described)
+        self._fingerprints = [described.fingerprint for described in said]
+        self.cards = tuple(len(levels) for levels in self.levels)
+        self.n_rows = sum(described.n_rows for described in said)
+        self._ledger = Ledger(self.n_rows)
+        self.traffic = 0
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables there are."""
+        return len(self.cards)
+
+    def tables(self, x: int, ys: Indices, z: VarSet) -> Tables:
+        """Count (x, y) within every observed configuration of z, for each y."""
+        first, ys_array, z_array = self._question(x, ys, z)
+        (table,) = self._ask([(first, ys_array, z_array)])
+        rx, y_cards = self.cards[first], [self.cards[y] for y in ys_array.tolist()]
+        ends = np.cumsum([0, *(rx * ry for ry in y_cards)]).tolist()
+        counts = tuple(
+            np.ascontiguousarray(table.counts[:, begin:end]).reshape(-1, rx, ry)
+            for (begin, end), ry in zip(pairwise(ends), y_cards, strict=True)
+        )
+        return Tables(first, tuple(ys_array.tolist()), tuple(z_array.tolist()), table.states, counts)
+
+    def reduce(self, kernel: Kernel, x: int, ys: Indices, z: VarSet) -> FloatArray:
+        """Score the table (x, y | z) of each y: one row per output of the kernel, one column per y."""
+        return self.reduce_many(kernel, [x], [ys], [z])[0]
+
+    def reduce_many(
+        self, kernel: Kernel, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]
+    ) -> list[FloatArray]:
+        """Many scans in one round trip: what `reduce` gives for each."""
+        asked = [self._question(x, ys, z) for x, ys, z in zip(xs, yss, zs, strict=True)]
+        return [
+            self._ledger.score(kernel, table, self.cards[x], self._cards(ys), self._cards(z))
+            for (x, ys, z), table in zip(asked, self._ask(asked), strict=True)
+        ]
+
+    def reduce_all(self, kernel: Kernel) -> FloatArray:
+        """Score every pair x < y without conditioning: pairs in lexicographic order, one column each."""
+        n = self.n_variables
+        rows = self.reduce_many(kernel, range(n - 1), [range(x + 1, n) for x in range(n - 1)], [frozenset()] * (n - 1))
+        return np.concatenate([np.empty((len(kernel.outputs), 0)), *rows], axis=1)
+
+    def local(self, kernel: Kernel, x: int, z: VarSet) -> FloatArray:
+        """Score the table of x given z alone."""
+        ((store, n_given),) = self.small_stores([x], [z])
+        return _core.local(store, kernel.name, kernel.settings, n_given, range(n_given))[:, 0]
+
+    def members(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
+        """Score, for each x and its z, every y in z given the rest of z: one column per member, in ascending order."""
+        return [
+            _core.members(store, kernel.name, kernel.settings, [n_given], [range(n_given)], 1)[0]
+            for store, n_given in self.small_stores(xs, zs)
+        ]
+
+    def without(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
+        """Score, for each x and its z, x given z without one member: one column per member, in ascending order."""
+        return [
+            _core.without(store, kernel.name, kernel.settings, [n_given], [range(n_given)], 1)[0]
+            for store, n_given in self.small_stores(xs, zs)
+        ]
+
+    def small_stores(self, xs: Indices, zs: Sequence[VarSet]) -> Iterator[tuple[_core.Store, int]]:
+        """For each x and its z: the table of both as rows with repeats, z in ascending order and x last; how many z."""
+        asked: list[Asked] = [
+            (x, None, z) for x, _, z in (self._question(x, (), z) for x, z in zip(xs, zs, strict=True))
+        ]
+        for (x, _, z), cells in zip(asked, self._ask(asked), strict=True):
+            yield self._ledger.rows(cells, [*self._cards(z), self.cards[x]]), len(z)
+
+    def evidence(self, *, three_way: bool = True) -> EvidenceScans:
+        """Fits of conditional models to these counts; see `mnlearn.scores.evidence` for what they mean."""
+        return _ShardedEvidence(self, three_way=three_way)
+
+    def _question(self, x: int, ys: Indices, z: VarSet) -> tuple[int, NDArray[np.int32], NDArray[np.int32]]:
+        """Indices of variables that there are; the other rules are checked where the rows are counted."""
+        first, ys_array, z_array = question(x, ys, z)
+        for what, found in (("x", [first]), ("y", ys_array.tolist()), ("every member of z", z_array.tolist())):
+            odd = [v for v in found if not 0 <= v < self.n_variables]
+            if odd:
+                last = self.n_variables - 1
+                raise InputError(f"{what} must be the index of a variable, 0 to {last}; got {odd[0]}.")
+        return first, ys_array, z_array
+
+    def _cards(self, variables: Indices) -> list[int]:
+        return [self.cards[int(v)] for v in variables]
+
+    def _ask(self, asked: Sequence[Asked]) -> Iterator[Part]:
+        """The tables of all shards together, for each question; as many questions a round trip as memory allows."""
+        for batch in self._batches(asked):
+            jobs = [
+                (shard, fingerprint, batch, self._n_jobs)
+                for shard, fingerprint in zip(self._shards, self._fingerprints, strict=True)
+            ]
+            answers = self._workers.map(count, jobs, self._shards)
+            self.traffic += sum(part.nbytes for parts in answers for part in parts)
+            for (x, ys, z), parts in zip(batch, zip(*answers, strict=True), strict=True):
+                yield added(parts, [*self._cards(z), *([self.cards[x]] if ys is None else [])])
+
+    def _batches(self, asked: Sequence[Asked]) -> Iterator[list[Asked]]:
+        batch: list[Asked] = []
+        cells = 0
+        for one in asked:
+            x, ys, z = one
+            strata = 1
+            for card in self._cards(z):
+                strata = min(strata * card, self.n_rows)
+            size = strata * self.cards[x] * (1 if ys is None else sum(self._cards(ys)))
+            if batch and cells + size > CELLS_TOGETHER:
+                yield batch
+                batch, cells = [], 0
+            batch, cells = [*batch, one], cells + size
+        if batch:
+            yield batch
+
+
+class _Model(NamedTuple):
+    """A question about x: given z, and with y beside it if there is one."""
+
+    x: int
+    z: VarSet
+    y: int | None
+
+    @property
+    def given(self) -> VarSet:
+        """All that the table has beside x."""
+        return self.z if self.y is None else self.z | {self.y}
+
+
+class _ShardedEvidence(EvidenceScans):
+    """Models fitted to tables that were added up: one for each x, its z and, where there is one, its y."""
+
+    def __init__(self, counts: ShardedCounts, *, three_way: bool) -> None:
+        self._counts, self._three_way = counts, three_way
+        n = counts.n_variables
+        facts = [_core.evidence_facts(store, 1)[:, 0] for store, _ in counts.small_stores(range(n), [frozenset()] * n)]
+        self.n_states, self._offset = np.array(facts).T.copy()
+
+    def _rows(
+        self, kind: Kind, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], fit_above: float
+    ) -> FloatArray:
+        asked = [
+            _Model(int(x), frozenset(z), y)
+            for x, z, ys in zip(xs, zs, yss, strict=True)
+            for y in ([None] if kind == "local" else map(int, ys))
+        ]
+        stores = self._counts.small_stores([one.x for one in asked], [one.given for one in asked])
+        columns = [self._fit(kind, store, model, fit_above) for model, (store, _) in zip(asked, stores, strict=True)]
+        return np.concatenate(columns, axis=1) if columns else np.empty((4, 0))
+
+    def _fit(self, kind: Kind, store: _core.Store, model: _Model, fit_above: float) -> FloatArray:
+        x, z, y = model
+        inside = [*sorted(model.given), x]
+        place = {variable: k for k, variable in enumerate(inside)}
+        given = np.array(sorted(place[v] for v in z), dtype=np.int32)
+        ys = np.array([] if y is None else [place[y]], dtype=np.int32)
+        return _core.evidence(
+            store,
+            self.n_states[inside],
+            self._offset[inside],
+            kind,
+            np.array([place[x]], dtype=np.int32),
+            np.array([0, len(given)], dtype=np.int64),
+            given,
+            np.array([0, len(ys)], dtype=np.int64),
+            ys,
+            self._three_way,
+            fit_above,
+            1,
+        )
+
+
+def _check_alike(first: Shard, said: Described, shard: Shard, also: Described) -> None:
+    """All shards have the same variables with the same levels."""
+    if also.names != said.names:
+        odd = next((n for n in (*said.names, *also.names) if (n in said.names) != (n in also.names)), said.names[0])
+        raise DataError(
+            f"shards must have the same variables in the same order; {shard} differs from {first} in {odd!r}. "
+            "Pack them with the same columns=[...]."
+        )
+    for name, one, other in zip(said.names, said.levels, also.levels, strict=True):
+        if one != other:
+            raise DataError(
+                f"shards must have the same levels; those of {name!r} are {list(one)[:6]} in {first} and "
+                f"{list(other)[:6]} in {shard}. Pack them with levels={{{name!r}: [...]}}."
+            )
