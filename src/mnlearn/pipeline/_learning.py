@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 from mnlearn.output._frames import kind_of_frame
 from mnlearn.output.learned import Learned
+from mnlearn.pipeline._counting import Counting, opened_checkpoint
 from mnlearn.pipeline._reading import Reading
 from mnlearn.pipeline._recipe import Recipe, pairs_given
 from mnlearn.protocols import SILENT, Monitor
@@ -35,6 +37,10 @@ def learn(
     discretize: Literal["width", "frequency"] | None = None,
     bins: int | None = None,
     n_jobs: int | None = None,
+    client: Any = None,
+    max_memory: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
     monitor: Monitor = SILENT,
     **settings: Any,
 ) -> Learned:
@@ -60,6 +66,14 @@ def learn(
         Turn continuous columns into categorical ones; as `method` and `bins` of `mnlearn.data.discretize`.
     n_jobs
         How many threads may count: None or −1 for all cores. Any number gives the same result.
+    client
+        A `distributed.Client`: its workers count a packed file that all of them see, each some of the rows.
+    max_memory
+        How many bytes caches may hold, as for `mnlearn.statistics.Counts`.
+    checkpoint
+        A folder that keeps what was counted, so that a run that was killed can go on.
+    resume
+        Go on from what the checkpoint holds: the result, and its cost but for the seconds, is that of one whole run.
     monitor
         Hears the progress, and may stop the search.
     **settings
@@ -102,5 +116,7 @@ def learn(
     dataset = recipe.read(data)
     for said in oddities(dataset):
         _log.warning("%s", said)
-    learned = recipe.learn(dataset, n_jobs=n_jobs, monitor=monitor)
+    with opened_checkpoint(checkpoint, dataset, recipe.told(), resume=resume) as kept:
+        counting = Counting(n_jobs, client, max_memory, kept)
+        learned = recipe.learn(dataset, monitor=monitor, counting=counting)
     return replace(learned, frame=kind_of_frame(data))

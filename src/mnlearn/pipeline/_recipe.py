@@ -13,6 +13,7 @@ from mnlearn.graphs.graph import Edge
 from mnlearn.output.learned import Learned
 from mnlearn.output.why import Why
 from mnlearn.pipeline._choosing import Choice, choose, effort_for
+from mnlearn.pipeline._counting import Counting
 from mnlearn.pipeline._explaining import explain
 from mnlearn.pipeline._methods import METHODS, Plan, method_settings, plan
 from mnlearn.pipeline._naming import check_apart, edges_by_name, graph_over, named_edges
@@ -65,13 +66,20 @@ class Recipe:
         reading: Reading = self.reading or AS_IT_COMES
         return load_data(data, self.columns, reading, self.discretize, self.bins)
 
-    def learn(self, dataset: Dataset, *, n_jobs: int | None = None, monitor: Monitor = SILENT) -> Learned:
-        """Learn from a data set that was read already."""
+    def learn(
+        self,
+        dataset: Dataset,
+        *,
+        n_jobs: int | None = None,
+        monitor: Monitor = SILENT,
+        counting: Counting | None = None,
+    ) -> Learned:
+        """Learn from a data set that was read already; `counting` says more than how many threads may count."""
         choice = choose(self.method, self.test, self.settings, dataset)
         is_continuous(dataset, choice.method)  # a mixture is refused, in the method's name
         chosen = self._plan(choice)
         learner, told = self._by_index(self._learner(chosen), chosen, dataset)
-        named, judge = judge_of(chosen, dataset, n_jobs)
+        named, judge = judge_of(chosen, dataset, counting or Counting(n_jobs))
         said = None if self.method is not None else choice.sentence(named, learner, dataset)
         if said is not None:
             _log.info("%s", said)
@@ -88,10 +96,15 @@ class Recipe:
         again = self._fixed(chosen, learner)
         return Learned(chosen.method, dataset.names, result, dataset, choice=said, recipe=again, n_rows=dataset.n_rows)
 
+    def told(self) -> object:
+        """All of it in words that stay the same from run to run."""
+        asked = {**vars(self), "settings": sorted(self.settings.items(), key=repr)}
+        return repr(sorted(asked.items()))
+
     def explain(self, learned: Learned, edge: Edge, dataset: Dataset) -> Why:
         """The evidence behind one pair of a network that was learned so."""
         chosen = self._plan(choose(self.method, self.test, self.settings, dataset))
-        return explain(learned, edge, chosen, judge_of(chosen, dataset, None)[1], dataset)
+        return explain(learned, edge, chosen, judge_of(chosen, dataset, Counting())[1], dataset)
 
     def _fixed(self, chosen: Plan, learner: Learner[Any]) -> Recipe:
         """The same with nothing left to choose, for samples of the same data."""
@@ -150,15 +163,15 @@ def recipe_of(options: Mapping[str, Any]) -> Recipe:
     return Recipe(**named, **pairs, **how, reading=reading, settings=told)
 
 
-def judge_of(chosen: Plan, dataset: Dataset, n_jobs: int | None) -> tuple[dict[str, str], Any]:
+def judge_of(chosen: Plan, dataset: Dataset, counting: Counting) -> tuple[dict[str, str], Any]:
     """The judge that the method meets, and what it is called, if it has a name."""
     settings = cast(Any, chosen.of_judge)
     if chosen.named.make_judge is not None:
-        return {}, chosen.named.make_judge(dataset, **settings)
+        return {}, counting.judge(chosen.named.make_judge(dataset, **settings))
     if chosen.named.judge == "score":
         score = cast(str, chosen.judge)
-        return {"score": score}, make_score(score, dataset, n_jobs=n_jobs, **settings)
-    test = make_test(chosen.judge, dataset, n_jobs=n_jobs, **settings)
+        return {"score": score}, make_score(score, dataset, counting=counting, **settings)
+    test = make_test(chosen.judge, dataset, counting=counting, **settings)
     return {"test": test.name}, test
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnsuitableError, unknown_name
 from mnlearn.independence import BayesianTest, GaussianPosterior
+from mnlearn.pipeline._counting import Counting
 from mnlearn.pipeline._naming import variables_by_name
 from mnlearn.pipeline._reading import is_continuous
 from mnlearn.protocols import Score
@@ -23,7 +24,6 @@ from mnlearn.scores import (
     IBScore,
     PairwiseEvidence,
 )
-from mnlearn.statistics import Counts, Moments
 
 
 class ScoreSettings(TypedDict, total=False):
@@ -47,63 +47,63 @@ class _NamedScore(NamedTuple):
     settings: tuple[str, ...]
 
 
-def _ib(dataset: Dataset, n_jobs: int | None, **settings: Any) -> IBScore:
-    return IBScore(_posterior("ib", dataset, n_jobs, **settings))
+def _ib(dataset: Dataset, counting: Counting, **settings: Any) -> IBScore:
+    return IBScore(_posterior("ib", dataset, counting, **settings))
 
 
-def _bjp(dataset: Dataset, n_jobs: int | None, order: Sequence[str] | None = None, **settings: Any) -> BJPScore:
+def _bjp(dataset: Dataset, counting: Counting, order: Sequence[str] | None = None, **settings: Any) -> BJPScore:
     places = None if order is None else variables_by_name("order", order, dataset.names)
     if places is not None and sorted(places) != list(range(dataset.n_variables)):
         raise InputError(
             f"order must hold each of the {dataset.n_variables} variables once; got {list(order or ())[:12]}. "
             "Leave it out to sort by the size of the blankets."
         )
-    return BJPScore(_posterior("bjp", dataset, n_jobs, **settings), order=places)
+    return BJPScore(_posterior("bjp", dataset, counting, **settings), order=places)
 
 
-def _posterior(score: str, dataset: Dataset, n_jobs: int | None, **settings: Any) -> BayesianTest | GaussianPosterior:
+def _posterior(score: str, dataset: Dataset, counting: Counting, **settings: Any) -> BayesianTest | GaussianPosterior:
     """What weighs independences: by counts for categorical variables, by correlations for continuous ones."""
     if is_continuous(dataset, score):
-        return GaussianPosterior(Moments(dataset), **settings)
-    return BayesianTest(Counts(dataset, n_jobs=n_jobs), **settings)
+        return GaussianPosterior(counting.moments(dataset), **settings)
+    return BayesianTest(counting.counts(dataset), **settings)
 
 
-def _mpl(dataset: Dataset, n_jobs: int | None, **settings: Any) -> MPL:
-    return MPL(_counts("mpl", dataset, n_jobs), **settings)
+def _mpl(dataset: Dataset, counting: Counting, **settings: Any) -> MPL:
+    return MPL(_counts("mpl", dataset, counting), **settings)
 
 
-def _pic(dataset: Dataset, n_jobs: int | None, **settings: Any) -> PIC:
-    return PIC(_counts("pic", dataset, n_jobs), **settings)
+def _pic(dataset: Dataset, counting: Counting, **settings: Any) -> PIC:
+    return PIC(_counts("pic", dataset, counting), **settings)
 
 
-def _entropy(dataset: Dataset, n_jobs: int | None) -> Entropy:
-    return Entropy(_either("entropy", dataset, n_jobs), rows=dataset)
+def _entropy(dataset: Dataset, counting: Counting) -> Entropy:
+    return Entropy(_either("entropy", dataset, counting), rows=dataset)
 
 
-def _ebic(dataset: Dataset, n_jobs: int | None, **settings: Any) -> ExtendedBIC:
-    return ExtendedBIC(_either("ebic", dataset, n_jobs), **settings)
+def _ebic(dataset: Dataset, counting: Counting, **settings: Any) -> ExtendedBIC:
+    return ExtendedBIC(_either("ebic", dataset, counting), **settings)
 
 
-def _either(score: str, dataset: Dataset, n_jobs: int | None) -> Counts | Moments:
+def _either(score: str, dataset: Dataset, counting: Counting) -> Any:
     """Where entropies come from: counts of categorical variables, the covariance of continuous ones."""
-    return Moments(dataset) if is_continuous(dataset, score) else Counts(dataset, n_jobs=n_jobs)
+    return counting.moments(dataset) if is_continuous(dataset, score) else counting.counts(dataset)
 
 
-def _evidence(dataset: Dataset, n_jobs: int | None) -> HybridEvidence | GaussianEvidence:
+def _evidence(dataset: Dataset, counting: Counting) -> HybridEvidence | GaussianEvidence:
     if is_continuous(dataset, "evidence"):
-        return GaussianEvidence(Moments(dataset))
-    return HybridEvidence(_counts("evidence", dataset, n_jobs))
+        return GaussianEvidence(counting.moments(dataset))
+    return HybridEvidence(_counts("evidence", dataset, counting))
 
 
-def _pairwise_evidence(dataset: Dataset, n_jobs: int | None) -> PairwiseEvidence:
-    return PairwiseEvidence(_counts("evidence-pairwise", dataset, n_jobs))
+def _pairwise_evidence(dataset: Dataset, counting: Counting) -> PairwiseEvidence:
+    return PairwiseEvidence(_counts("evidence-pairwise", dataset, counting))
 
 
-def _table_evidence(dataset: Dataset, n_jobs: int | None) -> FullTableEvidence:
-    return FullTableEvidence(_counts("evidence-table", dataset, n_jobs))
+def _table_evidence(dataset: Dataset, counting: Counting) -> FullTableEvidence:
+    return FullTableEvidence(_counts("evidence-table", dataset, counting))
 
 
-def _counts(score: str, dataset: Dataset, n_jobs: int | None) -> Counts:
+def _counts(score: str, dataset: Dataset, counting: Counting) -> Any:
     """Counts of categorical variables; a continuous one is refused in the score's name."""
     for name, card in zip(dataset.names, dataset.cards, strict=True):
         if not card:
@@ -111,7 +111,7 @@ def _counts(score: str, dataset: Dataset, n_jobs: int | None) -> Counts:
                 f"{score} needs categorical variables; {name!r} is continuous. Discretise it (discretize='frequency'), "
                 "or use evidence, ib, bjp or ebic, which also weigh continuous variables."
             )
-    return Counts(dataset, n_jobs=n_jobs)
+    return counting.counts(dataset)
 
 
 SCORES: Mapping[str, _NamedScore] = {
@@ -128,7 +128,14 @@ SCORES: Mapping[str, _NamedScore] = {
 """Every score of whole graphs, by name."""
 
 
-def make_score(name: str, dataset: Dataset, *, n_jobs: int | None = None, **settings: Unpack[ScoreSettings]) -> Score:
+def make_score(
+    name: str,
+    dataset: Dataset,
+    *,
+    n_jobs: int | None = None,
+    counting: Counting | None = None,
+    **settings: Unpack[ScoreSettings],
+) -> Score:
     """Make a score by its name.
 
     Parameters
@@ -139,6 +146,8 @@ def make_score(name: str, dataset: Dataset, *, n_jobs: int | None = None, **sett
         The data: categorical for mpl and pic, all of one type for ib, bjp, entropy, ebic and evidence.
     n_jobs
         How many threads may count: None or −1 for all cores. Any number gives the same bits.
+    counting
+        How tables are counted, if not simply by threads.
     **settings
         ``prior`` (ib, bjp), ``order`` (bjp: the names of all variables), ``prior_cell`` or ``sample_size`` (mpl),
         ``penalty`` and ``cardinalities`` (pic), ``graph_prior`` (mpl, pic), ``gamma`` (ebic); what is left out has the
@@ -170,4 +179,4 @@ def make_score(name: str, dataset: Dataset, *, n_jobs: int | None = None, **sett
                 f"{setting} is no setting of the score {name}, which takes {', '.join(named.settings)}. "
                 f"Drop {setting}, or choose another score."
             )
-    return named.make(dataset, n_jobs, **settings)
+    return named.make(dataset, counting or Counting(n_jobs), **settings)

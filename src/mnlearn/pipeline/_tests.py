@@ -16,6 +16,7 @@ from mnlearn.independence import (
     PartialCorrelation,
     ScoreTest,
 )
+from mnlearn.pipeline._counting import Counting
 from mnlearn.pipeline._reading import is_continuous
 from mnlearn.protocols import ExplainedTest
 from mnlearn.statistics import Counts, Moments
@@ -72,7 +73,12 @@ TESTS: Mapping[str, _NamedTest] = {
 
 
 def make_test(
-    name: str | None, dataset: Dataset, *, n_jobs: int | None = None, **settings: Unpack[TestSettings]
+    name: str | None,
+    dataset: Dataset,
+    *,
+    n_jobs: int | None = None,
+    counting: Counting | None = None,
+    **settings: Unpack[TestSettings],
 ) -> ExplainedTest:
     """Make a test by its name.
 
@@ -84,6 +90,8 @@ def make_test(
         The data; all variables must be of the type that the test is for.
     n_jobs
         How many threads may count: None or −1 for all cores. Any number gives the same bits.
+    counting
+        How tables are counted, if not simply by threads.
     **settings
         ``alpha`` (chi2, g2, mi, pcor), ``dof`` (chi2, g2), ``prior`` (bayes, bayes-pcor), ``prior_cell`` (score),
         ``threshold`` (mi) or ``n_permutations`` and ``seed`` (mi); what is left out has the default of the test's
@@ -115,7 +123,8 @@ def make_test(
                 f"Drop {setting}, or choose another test."
             )
     _check_types(chosen, dataset)
-    statistics = Counts(dataset, n_jobs=n_jobs) if named.statistics is Counts else named.statistics(dataset)
+    how = counting or Counting(n_jobs)
+    statistics = how.counts(dataset) if named.statistics is Counts else how.moments(dataset)
     return named.judge(statistics, **settings)
 
 

@@ -215,11 +215,12 @@ class _ShardedEvidence(EvidenceScans):
         self._counts, self._three_way = counts, three_way
         n = counts.n_variables
         facts = [_core.evidence_facts(store, 1)[:, 0] for store, _ in counts.small_stores(range(n), [frozenset()] * n)]
-        self.n_states, self._offset = np.array(facts).T.copy()
+        self.n_states, self._offset, self.gift = np.array(facts).T.copy()
 
-    def _rows(
+    def rows(
         self, kind: Kind, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], fit_above: float
     ) -> FloatArray:
+        """What the core says of each table by itself."""
         asked = [
             _Model(int(x), frozenset(z), y)
             for x, z, ys in zip(xs, zs, yss, strict=True)
@@ -239,6 +240,7 @@ class _ShardedEvidence(EvidenceScans):
             store,
             self.n_states[inside],
             self._offset[inside],
+            self.gift[inside],
             kind,
             np.array([place[x]], dtype=np.int32),
             np.array([0, len(given)], dtype=np.int64),

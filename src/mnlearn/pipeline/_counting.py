@@ -1,0 +1,117 @@
+"""How tables are counted for a judge: by how many threads, by whom, in how much memory; and what is kept of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from mnlearn.checkpoints import Checkpoint, Kept, fingerprint
+from mnlearn.data import Dataset
+from mnlearn.errors import InputError, true_or_false
+from mnlearn.protocols import Neighborhood, Tables
+from mnlearn.statistics import Counts, Moments, ShardedCounts, row_shards
+from mnlearn.statistics.evidence import EvidenceScans, Kind
+
+_ANSWERS = dict.fromkeys(("reduce", "local", "reduce_all", "reduce_many", "members", "without"))
+_CORRELATIONS = dict.fromkeys(("partial_correlations", "member_correlations", "conditional_entropies"))
+
+
+@dataclass(frozen=True)
+class Counting:
+    """Where the statistics of a data set come from.
+
+    Attributes
+    ----------
+    n_jobs
+        Threads; None for all cores.
+    client
+        A `distributed.Client` whose workers count a packed file, each some of its rows.
+    max_memory
+        Bytes beyond the data, as for `Counts`.
+    checkpoint
+        Keeps what was counted.
+    """
+
+    n_jobs: int | None = None
+    client: Any = None
+    max_memory: int | None = None
+    checkpoint: Checkpoint | None = None
+
+    def counts(self, dataset: Dataset) -> Any:
+        """Tables of categorical variables."""
+        found = self._counts(dataset)
+        if self.checkpoint is None:
+            return found
+        methods: dict[str, Callable[[Any], Any] | None] = {**_ANSWERS, "tables": _tables}
+        return _KeptCounts(found, self.checkpoint, methods)
+
+    def moments(self, dataset: Dataset) -> Any:
+        """Correlations of continuous ones."""
+        self._refuse_client("continuous variables, whose correlations are soon computed here")
+        found = Moments(dataset)
+        return found if self.checkpoint is None else Kept(found, self.checkpoint, _CORRELATIONS)
+
+    def judge(self, judge: Any) -> Any:
+        """A judge that reads the data itself; what it found about each variable is kept."""
+        self._refuse_client("methods that read the rows themselves")
+        if self.checkpoint is None:
+            return judge
+        methods = {"neighborhood": lambda answer: Neighborhood(*answer), "information": None, "log_p": None}
+        return Kept(judge, self.checkpoint, methods)
+
+    def _counts(self, dataset: Dataset) -> Counts | ShardedCounts:
+        if self.client is None:
+            return Counts(dataset, n_jobs=self.n_jobs, max_memory=self.max_memory)
+        return ShardedCounts(self.client, row_shards(dataset, len(self.client.nthreads()) or 1), n_jobs=self.n_jobs)
+
+    def _refuse_client(self, what: str) -> None:
+        if self.client is not None:
+            raise InputError(f"client is for tables of a packed file; it does not help {what}. Leave it out.")
+
+
+class _KeptCounts(Kept):
+    """Counts whose models are kept too."""
+
+    def evidence(self, *, three_way: bool = True) -> EvidenceScans:
+        """Fits of conditional models, kept as they come from the tables."""
+        inside: EvidenceScans = self._inside.evidence(three_way=three_way)
+        kept = self._checkpoint
+
+        def asked(kind: Kind, *question: Any) -> Any:
+            return kept.recall((kind, three_way, question), lambda: inside.rows(kind, *question))
+
+        return inside.asking(asked)
+
+
+def _tables(answer: Any) -> Tables:
+    """Tables as they are when fresh, and from the parts that were kept."""
+    if isinstance(answer, Tables):
+        return answer
+    x, ys, z, strata, counts = answer
+    return Tables(x, tuple(ys), tuple(z), strata, tuple(counts))
+
+
+def opened_checkpoint(
+    folder: str | os.PathLike[str] | None, dataset: Dataset, settings: object, *, resume: bool
+) -> AbstractContextManager[Checkpoint | None]:
+    """The checkpoint of this data and these settings, if one is asked for."""
+    true_or_false(resume=resume)
+    if folder is None:
+        if resume:
+            raise InputError("resume needs a checkpoint to go on from; got none. Name its folder: checkpoint=...")
+        return nullcontext()
+    return Checkpoint(folder, fingerprint(fingerprint_of(dataset), settings), resume=resume)
+
+
+def fingerprint_of(dataset: Dataset) -> str:
+    """The data in one line: names, levels and every row."""
+    if dataset.pack is not None and dataset.pack.holds(dataset.columns):
+        return fingerprint(dataset.pack.fingerprint, dataset.names)
+    digest = blake2b(digest_size=16)
+    for column in (*dataset.columns, *([] if dataset.repeats is None else [dataset.repeats])):
+        digest.update(column.data)
+    return fingerprint(digest.hexdigest(), dataset.names, dataset.cards, [repr(labels) for labels in dataset.levels])

@@ -1,0 +1,258 @@
+"""Checkpoints: answers kept and looked up, records cut off, other work refused; searches killed and resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from inspect import getsource
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import mnlearn as mn
+from mnlearn import checkpoints
+from mnlearn.checkpoints import Checkpoint, decoded, encoded, fingerprint, key_of
+from mnlearn.data import Dataset
+from mnlearn.errors import FileError, InputError
+
+KILLS = int(os.environ.get("MNLEARN_KILLS", "10"))  # 200 take some ten minutes
+
+
+def never() -> Any:
+    raise AssertionError("asked again")
+
+
+def survey(n_rows: int = 600, n: int = 8, seed: int = 0) -> Dataset:
+    rng = np.random.default_rng(seed)
+    hidden = np.cumsum(rng.random((n_rows, n)) < 0.25, axis=1) % 2
+    return Dataset.from_codes(np.where(rng.random((n_rows, n)) < 0.1, 1 - hidden, hidden))
+
+
+kinds = st.sampled_from([np.float64, np.int64, np.uint8, np.bool_])
+arrays = hnp.arrays(kinds, hnp.array_shapes(max_dims=3, min_side=0))
+plain = st.one_of(st.none(), st.booleans(), st.integers(-(2**60), 2**60), st.floats(allow_nan=False), st.text())
+
+
+@given(st.recursive(arrays | plain, lambda inside: st.lists(inside, max_size=4), max_leaves=8))
+def test_answers_come_back(answer: Any) -> None:
+    def same(one: Any, other: Any) -> bool:
+        if isinstance(one, list):
+            return isinstance(other, list) and len(one) == len(other) and all(map(same, one, other))
+        if isinstance(one, np.ndarray):
+            return bool(one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes())
+        return bool(one == other)
+
+    assert same(answer, decoded(encoded(answer)))
+
+
+def test_dicts_keep_the_types_of_their_keys() -> None:
+    assert decoded(encoded({3: -1.5, (1, 2): "x"})) == {3: -1.5, (1, 2): "x"}
+
+
+def test_a_question_is_what_it_asks() -> None:
+    z = frozenset({1, 20, 3})
+    same: list[Any] = [("reduce", 0, [1, 2], z), ("reduce", 0, range(1, 3), z)]
+    same.append(("reduce", np.int64(0), np.array([1, 2]), {3, 20, 1}))
+    assert len({key_of(question) for question in same}) == 1
+    assert key_of(("reduce", 0, [2, 1], z)) != key_of(same[0])
+    assert key_of(("members", 0, [1, 2], z)) != key_of(same[0])
+
+
+def test_what_was_kept_is_not_asked_again(tmp_path: Path) -> None:
+    with Checkpoint(tmp_path / "new" / "folder", "f") as kept:
+        first = kept.recall(("q", 1), lambda: np.arange(3.0))
+        assert kept.recall(("q", 2), lambda: [1, "two"]) == [1, "two"]
+    with Checkpoint(tmp_path / "new" / "folder", "f", resume=True) as kept:
+        assert kept.n_known == 2
+        assert kept.recall(("q", 1), never).tolist() == first.tolist()
+        assert kept.recall(("q", 2), never) == [1, "two"]
+        kept.recall(("q", 3), lambda: 3)
+    with Checkpoint(tmp_path / "new" / "folder", "f", resume=True) as kept:
+        assert kept.n_known == 3
+
+
+def test_other_work_is_refused(tmp_path: Path) -> None:
+    with Checkpoint(tmp_path, "one") as kept:
+        kept.recall(1, lambda: 1)
+        with pytest.raises(FileError, match="checkpoint must be of one process at a time"):
+            Checkpoint(tmp_path, "one", resume=True)
+    with pytest.raises(FileError, match=r"checkpoint must be an empty folder, or be resumed; .* Use resume=True"):
+        Checkpoint(tmp_path, "one")
+    with pytest.raises(FileError, match="checkpoint must be of the same data and settings"):
+        Checkpoint(tmp_path, "other", resume=True)
+    (tmp_path / checkpoints.FILE).write_bytes(b"something else entirely, and long enough to be read")
+    with pytest.raises(FileError, match="checkpoint must be a folder of ours"):
+        Checkpoint(tmp_path, "one", resume=True)
+    with pytest.raises(FileError, match="checkpoint must be a folder that can be written"):
+        Checkpoint("/proc/self/nowhere", "one")
+
+
+def test_a_file_cut_anywhere_loses_the_end_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoints, "FLUSH_SECONDS", 0.0)
+    with Checkpoint(tmp_path, "f") as kept:
+        for k in range(6):
+            kept.recall(k, partial(np.full, 5, k))
+    content = kept.path.read_bytes()
+    for size in range(len(content) + 1):
+        kept.path.write_bytes(content[:size])
+        with Checkpoint(tmp_path, "f", resume=True) as cut:
+            known = cut.n_known
+            assert all(cut.recall(k, never).tolist() == [k] * 5 for k in range(known))
+            cut.recall("new", lambda: 7)
+        with Checkpoint(tmp_path, "f", resume=True) as again:  # what is appended after the cut is read
+            assert again.n_known == known + 1
+    assert known == 6
+
+
+def test_a_damaged_record_is_not_believed(tmp_path: Path) -> None:
+    with Checkpoint(tmp_path, "f") as kept:
+        kept.recall(1, lambda: np.arange(100))
+    content = bytearray(kept.path.read_bytes())
+    content[-50] ^= 1
+    kept.path.write_bytes(content)
+    with Checkpoint(tmp_path, "f", resume=True) as kept:
+        assert kept.n_known == 0
+
+
+def test_fingerprints_tell_data_apart() -> None:
+    from mnlearn.pipeline._counting import fingerprint_of
+
+    data = survey()
+    prints = [
+        fingerprint_of(data),
+        fingerprint_of(survey(seed=1)),
+        fingerprint_of(data.select(list(data.names[::-1]))),
+        fingerprint_of(data.compact()),
+        fingerprint(fingerprint_of(data), "more"),
+    ]
+    assert len(set(prints)) == 5
+    assert fingerprint_of(survey()) == prints[0]
+
+
+def comparable(learned: mn.Learned) -> dict[str, Any]:
+    found: dict[str, Any] = learned.to_dict()
+    found["cost"].pop("seconds", None)
+    return json.loads(json.dumps(found))  # type: ignore[no-any-return]
+
+
+METHODS = ["gsmn", "gsmn*", "gsimn", "hhc-mn", "pc", "ib", "bjp", "mpl", "pic", "l1lr", "aracne", "hillclimb", "sep"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_run_resumed_after_any_number_of_answers_is_the_whole_run(
+    tmp_path: Path, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = survey(n=6)
+    expected = comparable(mn.learn(data, method))
+    monkeypatch.setattr(checkpoints, "FLUSH_SECONDS", 0.0)
+    recall = Checkpoint.recall
+    left = 0
+
+    class Killed(BaseException):
+        """The power failed."""
+
+    def dying(self: Checkpoint, question: object, find: Any) -> Any:
+        def found() -> Any:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise Killed
+            return find()
+
+        return recall(self, question, found)
+
+    monkeypatch.setattr(Checkpoint, "recall", dying)
+    for attempt in range(200):
+        left = attempt + 1
+        try:
+            learned = mn.learn(data, method, checkpoint=tmp_path, resume=attempt > 0)
+        except Killed:
+            continue
+        assert comparable(learned) == expected
+        assert attempt > 0
+        break
+    else:
+        pytest.fail("never came to an end")
+    left = 0
+    assert comparable(mn.learn(data, method, checkpoint=tmp_path, resume=True)) == expected  # all from the file
+
+
+def test_continuous_variables_are_kept_too(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(300, 5))
+    values[:, 1] += values[:, 0]
+    table = {f"v{k}": values[:, k] for k in range(5)}
+    expected = comparable(mn.learn(table, "gsimn"))
+    for resume in (False, True):
+        assert comparable(mn.learn(table, "gsimn", checkpoint=tmp_path / "gsimn", resume=resume)) == expected
+    expected = comparable(mn.learn(table, "hillclimb", score="ebic"))
+    for resume in (False, True):
+        kept = mn.learn(table, "hillclimb", score="ebic", checkpoint=tmp_path / "ebic", resume=resume)
+        assert comparable(kept) == expected
+
+
+def test_other_data_or_settings_are_refused(tmp_path: Path) -> None:
+    mn.learn(survey(), "mpl", checkpoint=tmp_path)
+    others: list[tuple[Dataset, str, dict[str, Any]]] = [
+        (survey(seed=1), "mpl", {}),
+        (survey(), "pic", {}),
+        (survey(), "mpl", {"prior_cell": 1.0}),
+    ]
+    for data, method, options in others:
+        with pytest.raises(FileError, match="checkpoint must be of the same data and settings"):
+            mn.learn(data, method, checkpoint=tmp_path, resume=True, **options)
+    with pytest.raises(InputError, match="resume needs a checkpoint to go on from; got none"):
+        mn.learn(survey(), "mpl", resume=True)
+
+
+PROGRAM = f"""
+import sys, time, json
+import numpy as np
+import mnlearn as mn
+from mnlearn import checkpoints
+from mnlearn.statistics import Counts
+from mnlearn.data import Dataset
+
+checkpoints.FLUSH_SECONDS = 0.02
+{getsource(survey)}
+for name in ("reduce", "reduce_many", "members", "without", "local"):
+    def slow(self, *args, _inside=getattr(Counts, name)):
+        time.sleep(0.03)
+        return _inside(self, *args)
+    setattr(Counts, name, slow)
+mn.learn(survey(20, 3), sys.argv[2])  # everything is imported now
+print("ready", flush=True)
+learned = mn.learn(survey(), sys.argv[2], checkpoint=sys.argv[1], resume=True)
+found = learned.to_dict()
+found["cost"].pop("seconds", None)
+print(json.dumps(found), flush=True)
+"""
+
+
+@pytest.mark.parametrize("method", ["bjp", "gsimn"])
+def test_killed_at_random_moments_nothing_is_lost(tmp_path: Path, method: str) -> None:
+    expected = comparable(mn.learn(survey(), method))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    rng = np.random.default_rng(KILLS)
+    program = [sys.executable, "-c", PROGRAM, str(tmp_path), method]
+    kept = []
+    for _ in range(KILLS // 2):
+        with subprocess.Popen(program, stdout=subprocess.PIPE, env=environment) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(rng.uniform(0.0, 0.4))
+            process.send_signal(signal.SIGKILL)
+        kept.append((tmp_path / checkpoints.FILE).stat().st_size if (tmp_path / checkpoints.FILE).exists() else 0)
+    assert kept[-1] > 100  # answers were kept from run to run
+    done = subprocess.run(program, capture_output=True, env=environment, check=True, text=True)
+    assert json.loads(done.stdout.splitlines()[-1]) == expected
