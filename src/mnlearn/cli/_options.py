@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from inspect import signature
 from typing import Annotated, Any, Literal, TypedDict, cast
 
@@ -16,6 +17,20 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document in
 Jobs = Annotated[
     int | None, typer.Option(metavar="K", help="How many threads may count; by default all cores. Changes no result.")
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="A Dask scheduler whose workers count a packed file that all of them see."),
+]
+Workers = Annotated[
+    int | None, typer.Option(metavar="K", help="Count a packed file by K processes of this machine, as on a cluster.")
+]
+MaxMemory = Annotated[
+    str | None, typer.Option(metavar="SIZE", help="What caches may hold, such as 500M or 2G; no wall for the rest.")
+]
+Checkpoint = Annotated[
+    str | None, typer.Option(metavar="DIR", help="Keep what was counted in DIR, so that a killed run can go on.")
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on from what --checkpoint holds: the same result.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")]
 
 Missing = Annotated[
@@ -36,6 +51,31 @@ Repeats = Annotated[str | None, typer.Option(metavar="COL", help="The column tha
 Delimiter = Annotated[
     str | None, typer.Option(metavar="CHAR", help="What separates the cells; else the file's name tells.")
 ]
+
+
+@contextmanager
+def cluster(address: str | None, workers: int | None) -> Iterator[Any]:
+    """The client of the cluster that was asked for, started and stopped if need be; None if none was."""
+    if address is None and workers is None:
+        yield None
+        return
+    if address is not None and workers is not None:
+        raise InputError("--cluster and --workers exclude each other; got both. Drop one of the two.")
+    from mnlearn import parallel
+
+    with parallel.cluster(address, workers=workers) as client:
+        yield client
+
+
+def size_in_bytes(text: str | None) -> int | None:
+    """A size as a user writes it: bytes, or with K, M, G or T."""
+    if text is None:
+        return None
+    number, unit = text[:-1], "KMGT".find(text[-1:].upper())
+    try:
+        return int(float(number) * 1024 ** (unit + 1)) if unit >= 0 else int(text)
+    except ValueError:
+        raise InputError(f"--max-memory must be a size such as 500M or 2G; got {text!r}. Leave it out.") from None
 
 
 class Reading(TypedDict):

@@ -28,6 +28,7 @@ Examples:
   mnlearn learn genes.parquet --method pc --test pcor --set max_conditioning=3 --json
   mnlearn learn patients.csv --discretize frequency --bins 3 --missing drop_rows
   mnlearn learn survey.csv --method mpl --require stress,headaches --forbid stress,exercise
+  mnlearn learn large.mnpack --method mpl --checkpoint run1 --workers 4
   mnlearn learn small.csv --method exhaustive --score bjp --set averaging=true --json
 """
 
@@ -118,6 +119,11 @@ def learn(
     delimiter: options.Delimiter = None,
     all_: All = False,
     jobs: options.Jobs = None,
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
+    max_memory: options.MaxMemory = None,
+    checkpoint: options.Checkpoint = None,
+    resume: options.Resume = False,
     as_json: options.AsJson = False,
     _debug: options.Debug = False,
 ) -> None:
@@ -133,6 +139,9 @@ def learn(
         "required": _pairs("--require", require),
         "forbidden": _pairs("--forbid", forbid),
         "n_jobs": jobs,
+        "max_memory": options.size_in_bytes(max_memory),
+        "checkpoint": checkpoint,
+        "resume": resume or None,
         "alpha": alpha,
         "dof": dof,
         "prior": prior,
@@ -149,8 +158,8 @@ def learn(
     own = options.settings(set_, pipeline.learn, wishes)
     _check_target(out)
     _check_pictures(plot, report)
-    with watched() as monitor:
-        learned = pipeline.learn(data, method, monitor=monitor, **how, **wishes, **own)
+    with options.cluster(cluster, workers) as client, watched() as monitor:
+        learned = pipeline.learn(data, method, monitor=monitor, client=client, **how, **wishes, **own)
     if out is not None:
         learned.save(out)
     if plot is not None:

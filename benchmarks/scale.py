@@ -1,0 +1,203 @@
+"""More rows than one likes to hold: packing, counting from the map, learning, shards; each as a ratio in the same run.
+
+Run as a program: ``python benchmarks/scale.py [--rows N] [--part pack|map|learn|shards|all] [--folder DIR]``. The table
+has 60 columns of 2 to 4 states, drawn in chunks from a chain of variables. Prints one JSON document per part. The whole
+takes some ten minutes at 20 million rows and 5 GB of disk; ``--rows 1000000`` gives the ratios in half a minute.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+from mnlearn.data import Dataset, pack, read
+from mnlearn.parallel import cluster
+from mnlearn.statistics import Counts, ShardedCounts, kernels, row_shards
+
+COLUMNS, CHUNK = 60, 500_000
+
+
+def chunks(n_rows: int, seed: int = 0) -> Iterator[pa.RecordBatch]:
+    """A chain of variables: each copies the one before it in 60 % of the rows."""
+    rng = np.random.default_rng(seed)
+    cards = [2 + k % 3 for k in range(COLUMNS)]
+    for start in range(0, n_rows, CHUNK):
+        count = min(CHUNK, n_rows - start)
+        columns = [rng.integers(0, cards[0], count, dtype=np.uint8)]
+        for card in cards[1:]:
+            fresh = rng.integers(0, card, count, dtype=np.uint8)
+            columns.append(np.where(rng.random(count, dtype=np.float32) < 0.6, columns[-1] % card, fresh))
+        yield pa.record_batch([pa.array(column) for column in columns], names=[f"v{k}" for k in range(COLUMNS)])
+
+
+def write_parquet(path: Path, n_rows: int) -> None:
+    """The table in Parquet, a row group for each chunk."""
+    writer = None
+    for batch in chunks(n_rows):
+        writer = writer or pq.ParquetWriter(path, batch.schema)
+        writer.write_batch(batch)
+    if writer is not None:
+        writer.close()
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """By the clock."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def cpu_seconds(work: Callable[[], object], times: int = 3) -> float:
+    """Of processor time, the best of some runs."""
+    best = float("inf")
+    for _ in range(times):
+        start = time.process_time()
+        work()
+        best = min(best, time.process_time() - start)
+    return best
+
+
+def packing(folder: Path, n_rows: int) -> dict[str, float]:
+    """How fast Parquet and CSV are packed, and how that compares with reading them by pyarrow alone."""
+    source, text, out = folder / "t.parquet", folder / "t.csv", folder / "t.mnpack"
+    write_parquet(source, n_rows)
+    by_us = seconds(lambda: pack(source, out))
+    by_arrow = seconds(lambda: sum(batch.num_rows for batch in pq.ParquetFile(source).iter_batches(1 << 16)))
+    few = min(n_rows, 1_000_000)
+    pacsv.write_csv(pa.Table.from_batches(list(chunks(few))), text)
+    csv_by_us = seconds(lambda: pack(text, folder / "csv.mnpack"))
+    csv_by_arrow = seconds(lambda: pacsv.read_csv(text))
+    text.unlink()
+    (folder / "csv.mnpack").unlink()
+    megabytes = source.stat().st_size / 1e6
+    return {
+        "rows": n_rows,
+        "parquet_mb": megabytes,
+        "pack_mb": out.stat().st_size / 1e6,
+        "parquet_mb_per_second": megabytes / by_us,
+        "values_per_second": n_rows * COLUMNS / by_us,
+        "parquet_seconds_over_pyarrow": by_us / by_arrow,
+        "csv_seconds_over_pyarrow": csv_by_us / csv_by_arrow,
+        "open_milliseconds": 1e3 * min(seconds(lambda: read(out)) for _ in range(5)),
+    }
+
+
+def scans(counts: Counts) -> None:
+    """Scans as a search makes them: all y, given none to four variables."""
+    for size in range(5):
+        z = frozenset(range(1, 1 + size))
+        counts.reduce(kernels.dirichlet(), 0, [y for y in range(COLUMNS) if y not in {0, *z}], z)
+
+
+def mapped(folder: Path, n_rows: int) -> dict[str, float]:
+    """Scans from the warm map against scans of the same rows in memory."""
+    few = min(n_rows, 5_000_000)
+    data = read(folder / "t.mnpack")
+    part = Dataset(data.names, data.cards, tuple(c[:few].copy() for c in data.columns), data.levels)
+    packed = pack(part, folder / "few.mnpack")
+    found = {}
+    for name, source in (("memory", part), ("map", packed)):
+        counts = Counts(source, n_jobs=1)
+        scans(counts)  # planes are built, pages are read
+        found[name] = cpu_seconds(partial(scans, counts))
+    (folder / "few.mnpack").unlink()
+    return {"rows": few, "map_over_memory": found["map"] / found["memory"]}
+
+
+LEARN = """
+import json, resource, sys, time
+import mnlearn as mn
+start = time.perf_counter()
+learned = mn.learn(sys.argv[1], "mpl", max_memory=1 << 29)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+status = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
+print(json.dumps({"seconds": time.perf_counter() - start, "edges": learned.graph.n_edges, "peak_bytes": peak,
+                  "anonymous_bytes": 1024 * int(status["RssAnon"].split()[0])}))
+"""
+
+
+def learning(folder: Path, n_rows: int) -> dict[str, float]:
+    """MPL from the pack in a fresh process: time, and peak memory beyond the pages of the map."""
+    done = subprocess.run(
+        [sys.executable, "-c", LEARN, str(folder / "t.mnpack")], check=True, capture_output=True, text=True
+    )
+    found: dict[str, float] = json.loads(done.stdout)
+    map_bytes = (folder / "t.mnpack").stat().st_size
+    return {
+        "rows": n_rows,
+        **found,
+        "map_bytes": map_bytes,
+        "peak_beyond_map_gib": (found["peak_bytes"] - map_bytes) / 2**30,
+    }
+
+
+def sharding(folder: Path, n_rows: int) -> dict[str, float]:
+    """What a scan of 500 y costs on two workers beyond the counting, and what the second worker gains."""
+    rng = np.random.default_rng(0)
+    wide = pack(Dataset.from_codes(rng.integers(0, 2, (2000, 501)), cards=[2] * 501), folder / "wide.mnpack")
+    whole, found = Counts(wide, n_jobs=1), {}
+    with cluster(workers=2) as client:
+        counts = ShardedCounts(client, row_shards(wide, 2))
+
+        def ask(by: Counts | ShardedCounts) -> Callable[[], object]:
+            return lambda: by.reduce(kernels.mi(), 0, range(1, 501), frozenset())
+
+        ask(counts)()
+        waits = sorted(seconds(ask(counts)) for _ in range(50))
+        found["milliseconds_per_scan"] = 1e3 * (waits[25] - seconds(ask(whole)))
+        found["kilobytes_per_scan"] = counts.traffic / 51 / 1e3
+        few = read(folder / "t.mnpack")
+        both = {}
+        for n in (1, 2):
+            both[n] = _time_shards(client, row_shards(few, 2)[:n])
+        # One worker with half of the rows takes as long as two with a half each, were there no cost of sharing.
+        found["two_workers_over_one"] = 2 * both[1] / both[2]
+    return {"rows": n_rows, **found}
+
+
+def _time_shards(client: object, shards: object) -> float:
+    counts = ShardedCounts(client, shards)  # type: ignore[arg-type]
+    xs, z = list(range(5, 13)), frozenset({0, 1, 2})
+    yss = [[y for y in range(COLUMNS) if y not in {x, *z}] for x in xs]
+    work = partial(counts.reduce_many, kernels.mi(), xs, yss, [z] * len(xs))
+    work()
+    return min(seconds(work) for _ in range(3))
+
+
+PARTS = {"pack": packing, "map": mapped, "learn": learning, "shards": sharding}
+
+
+def main() -> None:
+    """Run the parts that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=20_000_000)
+    parser.add_argument("--part", choices=[*PARTS, "all"], default="all")
+    parser.add_argument("--folder", type=Path)
+    told = parser.parse_args()
+    with TemporaryDirectory() as temporary:
+        folder = told.folder or Path(temporary)
+        folder.mkdir(exist_ok=True)
+        if told.part not in ("all", "pack") and not (folder / "t.mnpack").exists():
+            packing(folder, told.rows)
+        for name in PARTS if told.part == "all" else [told.part]:
+            found = {key: round(value, 4) for key, value in PARTS[name](folder, told.rows).items()}
+            sys.stdout.write(json.dumps({"part": name, **found}) + "\n")
+            sys.stdout.flush()
+    sys.stderr.write(f"peak of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""`mnlearn learn` on a cluster, within a memory, and resumed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnlearn.data import pack
+from mnlearn.simulate import example
+
+
+@pytest.fixture
+def packed(tmp_path: Path) -> Path:
+    pack(example(1000, seed=5).columns(), tmp_path / "survey.mnpack")
+    return tmp_path / "survey.mnpack"
+
+
+def learned(run: Any, *words: object) -> Any:
+    document = run("learn", *words, "--json").document()
+    document["cost"].pop("seconds", None)
+    return document
+
+
+def test_workers_of_a_cluster_that_is_started_and_stopped(run: Any, packed: Path) -> None:
+    pytest.importorskip("distributed")
+    words = (packed, "--method", "mpl")
+    assert learned(run, *words, "--workers", 2) == learned(run, *words)
+
+
+def test_a_checkpoint_is_resumed(run: Any, packed: Path, tmp_path: Path) -> None:
+    words = (packed, "--method", "bjp", "--max-memory", "64M")
+    expected = learned(run, *words)
+    kept = (*words, "--checkpoint", tmp_path / "kept")
+    assert learned(run, *kept) == expected
+    assert learned(run, *kept, "--resume") == expected
+    assert "--resume" in run("learn", *kept).refusal()
+    assert "same data and settings" in run("learn", *kept, "--resume", "--method", "pic").refusal()
+
+
+def test_what_cannot_be_done_is_refused(run: Any, packed: Path, tmp_path: Path) -> None:
+    refused = run("learn", packed, "--cluster", "tcp://here", "--workers", 2).refusal()
+    assert "--cluster and --workers exclude each other" in refused
+    assert "--max-memory must be a size such as 500M" in run("learn", packed, "--max-memory", "much").refusal()
+    assert "--workers must be a whole number" in run("learn", packed, "--workers", 0).refusal()
+    assert "needs a checkpoint to go on from" in run("learn", packed, "--resume").refusal()
