@@ -90,7 +90,7 @@ def _score(name: str, score: Score, graph: Graph, edge: Edge) -> ScoreDifference
 
 
 def _separators(learned: Learned, edge: Edge, judge: EvidenceScore) -> SeparatorOdds:
-    """ev(x, y | sep(x; y)) from both sides, and k for one edge more than the others."""
+    """ev(x, y | sep(x; y)) from both sides, and k for one edge more than are expected besides."""
     graph, (u, v) = learned.graph, edge
     n = graph.n_variables
     separators = Separators(graph)
@@ -99,7 +99,8 @@ def _separators(learned: Learned, edge: Edge, judge: EvidenceScore) -> Separator
         z = separators.of(x, y)
         (found,) = judge.pairs([x], [z], [[y]], fit_above=-inf)
         sides.append(SeparatorEvidence(learned.names[x], _names(learned, z), float(found.log_factor[0])))
-    others = graph.n_edges - graph.has_edge(u, v)
+    expected = learned.cost.get("expected_edges", graph.n_edges)
+    others = max(0.0, expected - graph.has_edge(u, v))
     return SeparatorOdds(tuple(sides), price(others, n * (n - 1) // 2))
 
 
