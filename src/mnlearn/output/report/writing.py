@@ -13,7 +13,6 @@ import hashlib
 import os
 import threading
 from datetime import UTC, datetime
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,7 @@ from mnlearn.output.report._cautions import cautions
 if TYPE_CHECKING:
     from mnlearn.output.learned import Learned
 
-_PAGE = "page"
+_PAGE = Path(__file__).parent / "page"
 _POLICY = (
     "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
@@ -167,7 +166,7 @@ def _legend(portrait: Portrait) -> list[tuple[str, str]]:
 
 def _file(name: str) -> str:
     """A file of the page, with line ends as a browser counts them."""
-    return (files("mnlearn.output.report") / _PAGE / name).read_text(encoding="utf-8").replace("\r\n", "\n")
+    return (_PAGE / name).read_text(encoding="utf-8").replace("\r\n", "\n")
 
 
 def _digest(script: str) -> str:
