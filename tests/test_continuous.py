@@ -30,7 +30,6 @@ def test_every_method_for_continuous_columns_finds_the_chain(method: str) -> Non
     assert learn(TABLE, settings.pop("method"), **settings).graph == learned.graph
 
 
-@pytest.mark.filterwarnings("ignore::mnlearn.errors.MnlearnWarning")  # mbs says some of it again, in its own way
 @pytest.mark.parametrize("method", sorted(set(METHODS) - CATEGORICAL))
 def test_odd_columns_and_few_rows_are_said_and_borne(method: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("WARNING", logger="mnlearn.pipeline"):
@@ -118,3 +117,23 @@ def test_categorical_columns_are_for_others() -> None:
     assert learn(codes, "aracne").graph.n_edges == 0
     with pytest.raises(mn.InputError, match="information is for continuous variables; all of these are categorical"):
         learn(codes, "aracne", information="rank")
+
+
+def test_mbs_takes_the_papers_score_where_its_penalty_is_named_and_the_criterion_elsewhere() -> None:
+    assert learn(TABLE, "mbs").settings["score"] == "ebic"
+    assert learn(TABLE, "mbs", k_max=2).settings["score"] == "ebic"
+    for settings in ({"regularization": 1e-4, "k_max": 2}, {"choose": "cv"}, {"score": "entropy"}):
+        learned = learn(TABLE, "mbs", **settings)
+        assert learned.settings["score"] == "entropy"
+        assert {edge for edge in path(5).edges if edge in learned.graph} == set(path(5).edges)
+    assert learn(TABLE, "mbs", score="ebic", choose="cv").settings["score"] == "ebic"
+
+
+def test_gamma_of_mbs_is_that_of_its_score() -> None:
+    assert learn(TABLE, "mbs", gamma=1000.0).graph.n_edges == 0
+    assert learn(TABLE, "mbs", score="entropy", gamma=1000.0).cost["rounds"] == 1
+
+
+def test_mbs_refuses_scores_that_are_no_sum_over_variables() -> None:
+    with pytest.raises(mn.UnsuitableError, match="MBS cannot search by a BJPScore, which has no local"):
+        learn(TABLE, "mbs", score="bjp")
