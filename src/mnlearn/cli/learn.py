@@ -41,6 +41,7 @@ _COUNTED = {
     "scored": ("term scored", "terms scored"),
     "proposed": ("flip proposed", "flips proposed"),
     "flips": ("flip made", "flips made"),
+    "moves": ("move made", "moves made"),
     "fits": ("model fitted", "models fitted"),
     "fallbacks": ("not fitted", "not fitted"),
 }

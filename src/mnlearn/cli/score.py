@@ -23,7 +23,7 @@ Examples:
 SHOWN = 40  # terms listed without --all
 
 Source = Annotated[str, typer.Argument(metavar="GRAPH", help="A graph file; its variables are matched by name.")]
-Name = Annotated[str, typer.Option("--score", metavar="ib|bjp|mpl|pic", help="Which score.")]
+Name = Annotated[str, typer.Option("--score", metavar="ib|bjp|mpl|pic|entropy|ebic", help="Which score.")]
 Prior = Annotated[
     float | None,
     typer.Option(metavar="P", help="ib, bjp: probability of independence beforehand; 0.5 by default."),
@@ -61,7 +61,7 @@ def score(
 ) -> None:
     """Score a graph given the data: natural-log units, higher is better.
 
-    Terms are per variable (ib, mpl, pic) or per pair of variables (bjp). The lowest come first: they are what speaks
+    Terms are per variable, or for bjp per pair of variables. The lowest come first: they are what speaks
     most against the graph.
     """
     from mnlearn import pipeline
