@@ -127,6 +127,15 @@ def test_mbs_takes_the_papers_score_where_its_penalty_is_named_and_the_criterion
         assert learned.settings["score"] == "entropy"
         assert {edge for edge in path(5).edges if edge in learned.graph} == set(path(5).edges)
     assert learn(TABLE, "mbs", score="ebic", choose="cv").settings["score"] == "ebic"
+    codes = {"a": ["x", "y"] * 20, "b": ["x", "y"] * 20}
+    for wishes, score in (
+        ({}, "mpl"),
+        ({"k_max": 1}, "mpl"),
+        ({"gamma": 1.0}, "ebic"),
+        ({"choose": "ebic"}, "entropy"),
+    ):
+        learned = learn(codes, "mbs", **wishes)
+        assert (learned.settings["score"], learned.graph.edges) == (score, ((0, 1),))
 
 
 def test_gamma_of_mbs_is_that_of_its_score() -> None:

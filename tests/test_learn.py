@@ -49,7 +49,7 @@ def test_every_other_method_finds_the_example_nearly(method: str) -> None:
     assert (learned.method, learned.converged) == (method, True)
     if METHODS[method].judge == "score":
         score = str(learned.settings["score"])
-        assert score == {"hillclimb": "bjp", "mbs": "ebic", "sep": "evidence"}.get(method, method)
+        assert score == {"hillclimb": "bjp", "mbs": "mpl", "sep": "evidence"}.get(method, method)
     if METHODS[method].judge == "score" and method != "sep":  # which maximises no score of whole graphs
         assert learned.score == pytest.approx(mn.score(SURVEY.columns(), learned, score).value, abs=1e-6)
     support = [edge.support for edge in learned.edge_list() if edge.support is not None]

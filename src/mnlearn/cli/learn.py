@@ -60,7 +60,7 @@ Score = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="mbs (ebic by default), hillclimb, exhaustive (bjp): the score; ib, mpl, pic, entropy, evidence, ...",
+        help="mbs (mpl or ebic by default), hillclimb, exhaustive (bjp): the score; ib, pic, entropy, evidence, ...",
     ),
 ]
 Require = Annotated[

@@ -57,7 +57,8 @@ def learn(
         One of `TESTS`, for methods that ask tests; by default chi2 for categorical variables and pcor for continuous
         ones.
     score
-        One of `SCORES`, for the methods mbs, hillclimb and exhaustive; others that weigh graphs have one of their own.
+        One of `SCORES`, for the methods mbs (by default mpl for categorical variables, ebic for continuous ones),
+        hillclimb and exhaustive; others that weigh graphs have one of their own.
     required, forbidden
         Pairs of names: edges that must be there, or must not. For methods that ask no tests.
     columns, types, levels, missing, missing_values, repeats, delimiter

@@ -128,6 +128,13 @@ def method_settings(method: str) -> dict[str, Any]:
     return {field.name: field.default for field in fields(cast(Any, METHODS[method].learner)) if field.init}
 
 
+def score_of_mbs(settings: Mapping[str, Any], *, categorical: bool = False) -> str | None:
+    """What mbs searches by when no score is named; None for its usual one."""
+    if not settings.keys().isdisjoint(("regularization", "choose")):
+        return "entropy"  # λ is about the paper's own score, which has no other penalty
+    return "mpl" if categorical and "gamma" not in settings else None
+
+
 class Plan(NamedTuple):
     """What was asked for, sorted out: the method, the judge's name, and the settings of each."""
 
@@ -146,8 +153,8 @@ def plan(method: str, test: str | None, score: str | None, settings: Mapping[str
     """Sort the settings into those of the method and those of its judge; what is neither is refused."""
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
-    if method == "mbs" and score is None and not settings.keys().isdisjoint(("regularization", "choose")):
-        score = "entropy"  # λ is about the paper's own score, which has no other penalty
+    if method == "mbs" and score is None:
+        score = score_of_mbs(settings)
     judge = _judge_name(method, test, score)
     own, others = method_settings(method), _judge_settings(method, judge)
     for name in settings:

@@ -15,7 +15,7 @@ from mnlearn.output.why import Why
 from mnlearn.pipeline._choosing import Choice, choose, effort_for
 from mnlearn.pipeline._counting import Counting
 from mnlearn.pipeline._explaining import explain
-from mnlearn.pipeline._methods import METHODS, Plan, method_settings, plan
+from mnlearn.pipeline._methods import METHODS, Plan, method_settings, plan, score_of_mbs
 from mnlearn.pipeline._naming import check_apart, edges_by_name, graph_over, named_edges
 from mnlearn.pipeline._reading import AS_IT_COMES, Reading, is_continuous, load_data
 from mnlearn.pipeline._scores import make_score
@@ -77,7 +77,7 @@ class Recipe:
         """Learn from a data set that was read already; `counting` says more than how many threads may count."""
         choice = choose(self.method, self.test, self.settings, dataset)
         is_continuous(dataset, choice.method)  # a mixture is refused, in the method's name
-        chosen = self._plan(choice)
+        chosen = self._plan(choice, dataset)
         learner, told = self._by_index(self._learner(chosen), chosen, dataset)
         named, judge = judge_of(chosen, dataset, counting or Counting(n_jobs))
         said = None if self.method is not None else choice.sentence(named, learner, dataset)
@@ -103,7 +103,7 @@ class Recipe:
 
     def explain(self, learned: Learned, edge: Edge, dataset: Dataset) -> Why:
         """The evidence behind one pair of a network that was learned so."""
-        chosen = self._plan(choose(self.method, self.test, self.settings, dataset))
+        chosen = self._plan(choose(self.method, self.test, self.settings, dataset), dataset)
         return explain(learned, edge, chosen, judge_of(chosen, dataset, Counting())[1], dataset)
 
     def _fixed(self, chosen: Plan, learner: Learner[Any]) -> Recipe:
@@ -111,9 +111,12 @@ class Recipe:
         effort = {"effort": cast(Any, learner).effort} if chosen.method == "sep" else {}
         return replace(self, method=chosen.method, settings={**self.settings, **effort})
 
-    def _plan(self, choice: Choice) -> Plan:
+    def _plan(self, choice: Choice, dataset: Dataset | None = None) -> Plan:
         """The settings sorted out for the method; constraints that it cannot respect are refused."""
-        chosen = plan(choice.method, self.test, self.score, self.settings)
+        score = self.score
+        if choice.method == "mbs" and score is None and dataset is not None:
+            score = score_of_mbs(self.settings, categorical=any(dataset.cards))
+        chosen = plan(choice.method, self.test, score, self.settings)
         for name, pairs in (("required", self.required), ("forbidden", self.forbidden)):
             if pairs and name not in method_settings(chosen.method):
                 able = ", ".join(other for other in METHODS if name in method_settings(other))
