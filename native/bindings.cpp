@@ -290,10 +290,10 @@ Bytes py_gibbs(Vector<std::int32_t> cards, Vector<std::int64_t> term_start, Vect
 Bytes py_markovian(nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> columns,
                    Vector<std::int32_t> cards, Vector<std::int64_t> starts, Vector<std::int32_t> neighbors,
                    const std::string& weighing, double inverse_temperature, std::size_t n_updates, std::size_t n_new,
-                   std::uint64_t key, int n_threads) {
+                   std::uint64_t key, int n_threads, const std::string& level) {
     const MarkovianModel model{
         columns.shape(1), {columns.data(), columns.size()}, span_of(cards), span_of(starts), span_of(neighbors)};
-    const MarkovianPlan plan{parse_weighing(weighing), inverse_temperature, n_updates, n_new, key, n_threads};
+    const MarkovianPlan plan{parse_weighing(weighing), inverse_temperature, n_updates, n_new, key, n_threads, level};
     check_markovian(model, plan);
     auto rows = std::make_unique_for_overwrite<std::uint8_t[]>(n_new * cards.shape(0) + 1);
     {
@@ -420,7 +420,7 @@ NB_MODULE(_core, m) {
           "strides"_a, "tables"_a, "key"_a, "n_chains"_a, "n_draws"_a, "burn_in"_a, "thin"_a, "n_threads"_a,
           "States kept by Gibbs chains: one row per draw and chain, the chains in turn.");
     m.def("markovian", &py_markovian, "columns"_a, "cards"_a, "starts"_a, "neighbors"_a, "weighing"_a,
-          "inverse_temperature"_a, "n_updates"_a, "n_new"_a, "key"_a, "n_threads"_a,
+          "inverse_temperature"_a, "n_updates"_a, "n_new"_a, "key"_a, "n_threads"_a, "level"_a = "",
           "New rows, value by value from the frequencies of old rows given the neighbours.");
     m.def(
         "evidence_facts", &py_evidence_facts, "store"_a, "n_threads"_a,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/binary_scores.hpp"
+#include "kernels/bits.hpp"
 #include "kernels/ceilings.hpp"
 #include "kernels/keys.hpp"
 #include "kernels/lanes.hpp"
@@ -28,6 +29,7 @@ struct Level {
     CountTree count_tree;
     CountLanes count_lanes;
     MakeKeys make_keys;
+    UpdateBits update_bits;
     // The cost model of plan.cpp, in nanoseconds of one core, measured kernel by kernel: a group of eight planes
     // against 64 rows of one set; a row of 512 columns; turning the digits of 512 counters into numbers. Last, a word
     // of a set counted in the tree.

@@ -93,7 +93,7 @@ void Lookup::set_thresholds(const MarkovianModel& model, const Configurations& o
     }
 }
 
-void Lookup::draw(std::vector<Lane>& states, const std::uint32_t* numbers) const {
+void Lookup::draw(std::vector<SixtyFour>& states, const std::uint32_t* numbers) const {
     if (tree_) {
         std::uint32_t at[kTogether];
         find_leaves(states, at);
@@ -105,24 +105,24 @@ void Lookup::draw(std::vector<Lane>& states, const std::uint32_t* numbers) const
     }
 }
 
-void Lookup::find_places(const std::vector<Lane>& states, std::uint16_t* at) const {
+void Lookup::find_places(const std::vector<SixtyFour>& states, std::uint16_t* at) const {
     std::fill_n(at, kTogether, std::uint16_t{0});
     for (std::size_t o = 0; o < around_.size(); ++o) {
-        const Lane& values = states[static_cast<std::size_t>(around_[o])];
+        const SixtyFour& values = states[static_cast<std::size_t>(around_[o])];
         const std::uint16_t card = cards_[o];
         for (std::size_t l = 0; l < kTogether; ++l) at[l] = static_cast<std::uint16_t>(at[l] * card + values[l]);
     }
 }
 
-void Lookup::find_leaves(const std::vector<Lane>& states, std::uint32_t* at) const {
+void Lookup::find_leaves(const std::vector<SixtyFour>& states, std::uint32_t* at) const {
     std::fill_n(at, kTogether, 1u);
     for (std::size_t o = 0; o < around_.size(); ++o) {
-        const Lane& values = states[static_cast<std::size_t>(around_[o])];
+        const SixtyFour& values = states[static_cast<std::size_t>(around_[o])];
         for (std::size_t l = 0; l < kTogether; ++l) at[l] = levels_[o][at[l] * std::size_t{cards_[o]} + values[l]];
     }
 }
 
-template <class Index> void Lookup::pick(Lane& own, const Index* at, const std::uint32_t* numbers) const {
+template <class Index> void Lookup::pick(SixtyFour& own, const Index* at, const std::uint32_t* numbers) const {
     if (n_thresholds_ == 1) {
         for (std::size_t l = 0; l < kTogether; ++l) own[l] = numbers[l] >= thresholds_[at[l]];
         return;

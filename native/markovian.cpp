@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lookup.hpp"
+#include "markovian_bits.hpp"
 #include "parallel.hpp"
 #include "philox.hpp"
 
@@ -60,9 +61,20 @@ private:
     }
 
     Philox random_;
-    std::vector<Lane> states_;
+    std::vector<SixtyFour> states_;
     std::uint32_t numbers_[kTogether];
 };
+
+void markovian_bytes(const MarkovianModel& model, const MarkovianPlan& plan,
+                     const std::vector<std::optional<Lookup>>& lookups, std::uint8_t* rows) {
+    const std::size_t n = model.cards.size(), n_blocks = (plan.n_new + kTogether - 1) / kTogether;
+    const auto work = static_cast<double>(n_blocks * kTogether * plan.n_updates);
+    parallel_for(n_blocks, threads_for(3.0 * work, plan.n_threads), [&](std::size_t b) {
+        Block block(model, plan.key, b);
+        for (std::size_t u = 0; u < plan.n_updates; ++u) block.update(lookups);
+        block.write(rows + b * kTogether * n, std::min(kTogether, plan.n_new - b * kTogether));
+    });
+}
 
 }  // namespace
 
@@ -96,17 +108,15 @@ void check_markovian(const MarkovianModel& model, const MarkovianPlan& plan) {
 }
 
 void markovian(const MarkovianModel& model, const MarkovianPlan& plan, std::uint8_t* rows) {
-    const std::size_t n = model.cards.size(), n_blocks = (plan.n_new + kTogether - 1) / kTogether;
-    const auto work = static_cast<double>(n_blocks * kTogether * plan.n_updates + n * model.n_rows);
-    const int n_threads = threads_for(2.0 * work, plan.n_threads);
+    const std::size_t n = model.cards.size();
+    const auto old = static_cast<double>(n * model.n_rows);
     std::vector<std::optional<Lookup>> lookups(n);
-    parallel_for(n, n_threads,
+    parallel_for(n, threads_for(2.0 * old, plan.n_threads),
                  [&](std::size_t x) { lookups[x].emplace(model, x, plan.weighing, plan.inverse_temperature); });
-    parallel_for(n_blocks, n_threads, [&](std::size_t b) {
-        Block block(model, plan.key, b);
-        for (std::size_t u = 0; u < plan.n_updates; ++u) block.update(lookups);
-        block.write(rows + b * kTogether * n, std::min(kTogether, plan.n_new - b * kTogether));
-    });
+    if (std::all_of(model.cards.begin(), model.cards.end(), [](std::int32_t card) { return card == 2; }))
+        markovian_bits(model, plan, lookups, rows);
+    else
+        markovian_bytes(model, plan, lookups, rows);
 }
 
 }  // namespace mnlearn

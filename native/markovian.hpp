@@ -30,6 +30,7 @@ struct MarkovianPlan {
     std::size_t n_updates, n_new;
     std::uint64_t key;
     int n_threads;
+    std::string level;  // the instruction set, by name; empty for the fastest
 };
 
 inline constexpr std::size_t kTogether = 64;  // new rows that are drawn together
@@ -37,10 +38,11 @@ inline constexpr std::size_t kTogether = 64;  // new rows that are drawn togethe
 // Throws std::invalid_argument unless every code and every neighbour is one.
 void check_markovian(const MarkovianModel& model, const MarkovianPlan& plan);
 
-// Writes rows[row][variable]. Rows start at random and then change one variable n_updates times. Block b of 64 rows
-// draws from the Philox stream (key, b), 17 numbers for the start of each variable and 17 for each update: the first
-// has in its upper half which variable it is (in an update) and in its lowest 16 bits the low bits of all 64 rows; the
-// others have the high bits of rows k, 16 + k, 32 + k and 48 + k, from their lowest 16 bits on.
+// Writes rows[row][variable]: as in markovian_bits.hpp if every variable is binary, else as follows. Rows start at
+// random and then change one variable n_updates times. Block b of 64 rows draws from the Philox stream (key, b), 17
+// numbers for the start of each variable and 17 for each update: the first has in its upper half which variable it is
+// (in an update) and in its lowest 16 bits the low bits of all 64 rows; the others have the high bits of rows k, 16 +
+// k, 32 + k and 48 + k, from their lowest 16 bits on.
 void markovian(const MarkovianModel& model, const MarkovianPlan& plan, std::uint8_t* rows);
 
 }  // namespace mnlearn

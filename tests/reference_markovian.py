@@ -33,11 +33,60 @@ def thresholds(
     return [int(min(s / total * 2.0**32, 2.0**32 - 1)) for s in sums[:-1]]
 
 
+def bits(
+    graph: Graph, old: NDArray[np.uint8], n_new: int, key: int, n_updates: int, weighing: str, b: float
+) -> NDArray[np.uint8]:
+    """Binary rows: up to 512 together, random numbers from their highest bit on until every row is decided."""
+    n, rows, cards = graph.n_variables, [], (2,) * graph.n_variables
+    words = next((w for w in (1, 2, 4) if 64 * w >= n_new), 8)
+    for block in range(-(-n_new // (64 * words))):
+        stream = np.random.Philox(key=np.array([key, block], dtype=np.uint64))
+        seeds = [[int(stream.random_raw()) for _ in range(words)] for _ in range(4)]
+        generators = [[seeds[k][w] for k in range(4)] for w in range(words)]
+
+        def reached(ends: list[int], generators: list[list[int]] = generators) -> list[int]:
+            numbers = [0] * len(ends)
+            for k in range(31, -1, -1):
+                drawn = [_xoshiro(generator) for generator in generators]
+                for row in range(len(ends)):
+                    numbers[row] |= (drawn[row // 64] >> row % 64 & 1) << k
+                if all(number >> k != end >> k for number, end in zip(numbers, ends, strict=True)):
+                    break
+            return [int(number >= end) for number, end in zip(numbers, ends, strict=True)]
+
+        states = [reached([2**31] * 64 * words) for _ in range(n)]
+        for _ in range(n_updates):
+            x = (int(stream.random_raw()) >> 32) * n >> 32
+            around = [[states[y][row] for y in sorted(graph.neighbors(x))] for row in range(64 * words)]
+            states[x] = reached([thresholds(graph, old, cards, x, values, weighing, b)[0] for values in around])
+        rows += [[states[x][row] for x in range(n)] for row in range(64 * words)]
+    return np.array(rows[:n_new], dtype=np.uint8).reshape(n_new, n)
+
+
+def _xoshiro(s: list[int]) -> int:
+    """xoshiro256++, in place."""
+    mask = 2**64 - 1
+
+    def rotated(word: int, by: int) -> int:
+        return (word << by | word >> 64 - by) & mask
+
+    number, shifted = (rotated((s[0] + s[3]) & mask, 23) + s[0]) & mask, s[1] << 17 & mask
+    s[2] ^= s[0]
+    s[3] ^= s[1]
+    s[1] ^= s[2]
+    s[0] ^= s[3]
+    s[2] ^= shifted
+    s[3] = rotated(s[3], 45)
+    return number
+
+
 def markovian(
     graph: Graph, old: NDArray[np.uint8], n_new: int, key: int, cards: tuple[int, ...], n_updates: int, weighing: str,
     b: float,
 ) -> NDArray[np.uint8]:  # fmt: skip
     """Block after block, row after row."""
+    if all(card == 2 for card in cards):
+        return bits(graph, old, n_new, key, n_updates, weighing, b)
     n, rows = graph.n_variables, []
     for block in range(-(-n_new // TOGETHER)):
         stream = np.random.Philox(key=np.array([key, block], dtype=np.uint64))

@@ -104,6 +104,7 @@ def markovian(
     n_new: int,
     key: int,
     n_threads: int,
+    level: str = "",
 ) -> NDArray[np.uint8]: ...
 def evidence_facts(store: Store, n_threads: int) -> NDArray[np.float64]: ...
 def evidence(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mnlearn import _core
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, random_graph
 from mnlearn.simulate import sample_markovian
@@ -34,6 +37,40 @@ def test_the_bits_are_those_of_the_twin(seed: int, cards: list[int], n_rows: int
     assert np.array_equal(new, markovian(graph, old, 70, key, sizes, 9, weighing, b))
 
 
+@settings(max_examples=12, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.integers(2, 5),
+    st.sampled_from([3, 64, 100, 200, 300, 530]),
+    st.sampled_from(["conditional", "joint", "plain"]),
+    st.floats(0, 30),
+)
+def test_binary_rows_are_those_of_their_own_twin(seed: int, n: int, n_new: int, weighing: Weighing, b: float) -> None:
+    graph = random_graph(n, min(3, n - 1), seed)
+    old, key = old_rows(9, (2,) * n, seed), int(np.random.default_rng(seed).integers(2**64, dtype=np.uint64))
+    options: dict[str, Any] = {"cards": (2,) * n, "n_updates": 4, "inverse_temperature": b, "weighing": weighing}
+    new = sample_markovian(graph, old, n_new, seed, **options)
+    assert np.array_equal(new, markovian(graph, old, n_new, key, (2,) * n, 4, weighing, b))
+
+
+@pytest.mark.parametrize("n", [5, 7, 14])  # a mask for each configuration, a place for each, a tree
+def test_binary_rows_with_many_neighbours_are_those_of_the_twin(n: int) -> None:
+    graph = Graph(n, [(0, y) for y in range(1, n)] + [(1, 2)])
+    old, key = old_rows(30, (2,) * n, 4), int(np.random.default_rng(8).integers(2**64, dtype=np.uint64))
+    new = sample_markovian(graph, old, 70, 8, cards=(2,) * n, n_updates=50, inverse_temperature=6.0)
+    assert np.array_equal(new, markovian(graph, old, 70, key, (2,) * n, 50, "conditional", 6.0))
+
+
+def test_every_code_path_gives_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    old, graph, rows = old_rows(50, (2,) * 12, 1), random_graph(12, 4, 1), []
+    for level in _core.levels():
+        monkeypatch.setenv("MNLEARN_CORE", level)
+        rows.append(
+            [sample_markovian(graph, old, k, 2, cards=(2,) * 12, n_updates=60).tobytes() for k in (60, 130, 999)]
+        )
+    assert all(some == rows[0] for some in rows)
+
+
 def test_many_configurations_go_into_a_tree_and_give_the_same_bits() -> None:
     cards = (3, 2, 4, 2, 2, 3, 2, 2, 5, 2, 2)  # around the first: 46,080 configurations, and 40 rows
     graph = Graph(len(cards), [(0, y) for y in range(1, len(cards))] + [(1, 2), (3, 4)])
@@ -52,7 +89,7 @@ def test_any_number_of_threads_gives_the_same_rows() -> None:
 
 
 def test_fewer_rows_are_the_first_of_more() -> None:
-    old, graph = old_rows(30, (2, 3, 2), 1), Graph(3, [(0, 1)])
+    old, graph = old_rows(30, (2, 3, 2), 1), Graph(3, [(0, 1)])  # binary rows: among those of as many words
     few, many = (sample_markovian(graph, old, k, 2, cards=(2, 3, 2), n_updates=10) for k in (70, 300))
     assert np.array_equal(few, many[:70])
 

@@ -7,6 +7,7 @@ native (`native/markovian.cpp`) and draws from Philox streams: the same bits for
 
 from __future__ import annotations
 
+import os
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -86,8 +87,12 @@ def sample_markovian(
     sizes, columns = np.array(cards, dtype=np.int32), np.ascontiguousarray(codes.T)
     try:
         return _core.markovian(
-            *(columns, sizes, starts, neighbors, weighing),
-            *(float(inverse_temperature), updates, rows, key, n_threads),
+            *(columns, sizes, starts, neighbors, weighing, float(inverse_temperature)),
+            n_updates=updates,
+            n_new=rows,
+            key=key,
+            n_threads=n_threads,
+            level=os.environ.get("MNLEARN_CORE", ""),
         )
     except ValueError as error:  # the core writes whole sentences
         raise InputError(str(error)) from None
