@@ -71,9 +71,11 @@ def _strongest(information: FloatArray, n: int, cut: float, most: int) -> list[t
     """Pairs above the cut, from the strongest on, as long as both ends have room."""
     candidates = np.flatnonzero(information > cut * information.mean())
     candidates = candidates[np.argsort(-information[candidates], kind="stable")]
-    us, vs = (ends[candidates].tolist() for ends in np.triu_indices(n, 1))
+    ends = np.cumsum(np.arange(n - 1, 0, -1))  # of the pairs (u, v > u), by u
+    us = np.searchsorted(ends, candidates, side="right")
+    vs = n + candidates - ends[us]
     room, chosen = [most] * n, []
-    for u, v in zip(us, vs, strict=True):
+    for u, v in zip(us.tolist(), vs.tolist(), strict=True):
         if room[u] and room[v]:
             room[u] -= 1
             room[v] -= 1

@@ -6,7 +6,7 @@ the critical population (the smallest with the wanted success rate) and the fitn
 that MOA' never needs more: on Royal Road at best half of the evaluations, on OneMax a quarter less.
 
 Readings. The text at hand has lost all numbers of this section: there are no published figures here. Ours: truncation
-of one half, one half stays (elitism), T = 1 / (0.2 g), 4 n ln n updates, at most 100 generations; 19 of 20 runs
+of one half, one half stays (elitism), T = 1 / (0.2 g), 4 n ln n updates, at most 60 generations; 19 of 20 runs
 must reach the optimum, and the bisection ends at a tenth. MOA knows the truth about its bound: group − 1 neighbours, on
 OneMax one. After the bisection 20 other runs at the critical population tell the success rate, the evaluations and the
 distance of the last structure that was learned to the cliques of the groups; a repetition is one such search.
@@ -46,6 +46,7 @@ REPETITIONS = 10
 RUNS = 20
 SUCCESS_RATE = 0.95
 TOLERANCE = 0.1
+GENERATIONS = 60
 NUMBERS = ("population", "evaluations", "success", "hamming")
 LEARNERS = (*(f"{name} {number}" for number in NUMBERS for name in ("moa", "moa'")), "ratio")
 
@@ -74,10 +75,17 @@ class Contest:
         started = process_time()
         rate = SUCCESS_RATE if self.runs >= RUNS else 1 - 1 / self.runs
         critical = critical_population(
-            problem, algorithm, success_rate=rate, runs=self.runs, tolerance=TOLERANCE, smallest=16, seed=rng
+            problem,
+            algorithm,
+            success_rate=rate,
+            runs=self.runs,
+            tolerance=TOLERANCE,
+            smallest=16,
+            max_generations=GENERATIONS,
+            seed=rng,
         )
         chosen = replace(algorithm, population=critical.population)
-        fresh = [maximize(problem, algorithm=chosen, seed=rng) for _ in range(self.runs)]
+        fresh = [maximize(problem, algorithm=chosen, seed=rng, max_generations=GENERATIONS) for _ in range(self.runs)]
         reached = [run for run in fresh if run.reached]
         evaluations = fmean(run.evaluations for run in reached) if reached else np.nan
         distance = fmean(_distance(run, problem) for run in fresh)
