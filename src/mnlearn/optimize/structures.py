@@ -74,12 +74,15 @@ def _strongest(information: FloatArray, n: int, cut: float, most: int) -> list[t
     ends = np.cumsum(np.arange(n - 1, 0, -1))  # of the pairs (u, v > u), by u
     us = np.searchsorted(ends, candidates, side="right")
     vs = n + candidates - ends[us]
-    room, chosen = [most] * n, []
+    room, left, chosen = [most] * n, n, []
     for u, v in zip(us.tolist(), vs.tolist(), strict=True):
         if room[u] and room[v]:
             room[u] -= 1
             room[v] -= 1
             chosen.append((u, v))
+            left -= (not room[u]) + (not room[v])
+            if left < 2:  # nobody to join any more
+                break
     return chosen
 
 
