@@ -66,6 +66,19 @@ def test_a_picture_by_one_command(run: Any, table: Path, tmp_path: Path, kind: s
     assert (document["kind"], document["edges"], document["picture"]) == (kind, 2, str(tmp_path / "net.svg"))
 
 
+def test_resampling_on_the_way(run: Any, table: Path, tmp_path: Path) -> None:
+    words = [table, "--method", "gsmn", "--bootstrap", "8"]
+    assert run("report", *words, "-o", tmp_path / "out.html").code == 0
+    text = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert "which edges hold up: 8 samples" in text
+    assert "resampling frequency" in text
+    assert run("plot", *words, "--kind", "stability", "-o", tmp_path / "s.png").code == 0
+    run("learn", table, "--method", "gsmn", "--out", tmp_path / "net.json")
+    saved = ["report", tmp_path / "net.json", "--bootstrap", "4", "-o", tmp_path / "again.html"]
+    assert run(*saved, "--data", table).code == 0
+    assert "needs the data" in run(*saved).refusal()
+
+
 def test_learning_writes_both_on_the_way(run: Any, table: Path, tmp_path: Path) -> None:
     plot, report = tmp_path / "net.png", tmp_path / "out.html"
     done = run("learn", table, "--method", "gsmn", "--plot", plot, "--report", report)
@@ -84,6 +97,7 @@ def test_learning_writes_both_on_the_way(run: Any, table: Path, tmp_path: Path) 
         (["report", "DATA", "--column", "x"], "column 'x' does not exist"),
         (["report", "DATA", "--data", "DATA"], "--data is for a saved result (.json)"),
         (["report", "missing.csv"], "missing.csv"),
+        (["report", "DATA", "--bootstrap", "1"], "--bootstrap must be a whole number, at least 2; got 1"),
         (["report", "missing.json"], "missing.json"),
         (["report", "net.json", "--method", "gsmn"], "method is for learning; 'net.json' is a result already"),
         (["plot", "DATA", "-o", "net.jpg"], "--out must end in .png, .svg, .pdf; got 'net.jpg'"),

@@ -9,7 +9,7 @@ import typer
 
 from mnlearn.cli import _options as options
 from mnlearn.cli._progress import watched
-from mnlearn.errors import FileError, InputError
+from mnlearn.errors import FileError, InputError, whole_number
 
 if TYPE_CHECKING:
     from mnlearn.output import Learned
@@ -23,6 +23,10 @@ DataOfResult = Annotated[
     typer.Option("--data", metavar="DATA", help="The data behind RESULT: signs, types and warnings need them."),
 ]
 
+Bootstrap = Annotated[
+    int | None, typer.Option(metavar="B", help="Learn again from B samples of the rows: how often is each edge found?")
+]
+
 
 def is_result(source: str) -> bool:
     """Whether a file holds a result rather than data."""
@@ -30,9 +34,29 @@ def is_result(source: str) -> bool:
 
 
 def learned_from(
-    source: str, data: str | None, method: str | None, wishes: dict[str, Any], how: options.Reading
+    source: str,
+    data: str | None,
+    method: str | None,
+    wishes: dict[str, Any],
+    how: options.Reading,
+    *,
+    bootstrap: int | None = None,
 ) -> tuple[Learned, bool]:
-    """The network that was saved, or the one learned now, and whether learning was interrupted."""
+    """The network that was saved, or the one learned now, and whether Ctrl-C came in between."""
+    from mnlearn import pipeline
+
+    if bootstrap is not None:
+        whole_number("--bootstrap", bootstrap, least=2, way_out="200 are usual.")
+    saved = _saved(source, data, {"method": method, **wishes})
+    with watched() as monitor:
+        learned = saved or pipeline.learn(source, method, monitor=monitor, **how, **wishes)
+        if bootstrap is not None and not monitor.interrupted:
+            learned = learned.bootstrap(bootstrap, n_jobs=wishes.get("n_jobs"), monitor=monitor)
+    return learned, monitor.interrupted
+
+
+def _saved(source: str, data: str | None, wishes: dict[str, Any]) -> Learned | None:
+    """The result that a file holds, with its data if they are named; none if the file holds data."""
     from mnlearn import pipeline
 
     if not is_result(source):
@@ -40,15 +64,14 @@ def learned_from(
             raise InputError(
                 f"--data is for a saved result (.json); {source!r} is none. Drop it: DATA is given already."
             )
-        with watched() as monitor:
-            return pipeline.learn(source, method, monitor=monitor, **how, **wishes), monitor.interrupted
-    said = [name for name, value in {"method": method, **wishes}.items() if value is not None and name != "n_jobs"]
+        return None
+    said = [name for name, value in wishes.items() if value is not None and name != "n_jobs"]
     if said:
         raise InputError(
             f"{said[0]} is for learning; {source!r} is a result already. Name the data file instead to learn anew."
         )
     learned = pipeline.load(source)
-    return (learned if data is None else learned.with_data(data)), False
+    return learned if data is None else learned.with_data(data)
 
 
 def check_target(option: str, path: str) -> None:

@@ -9,7 +9,7 @@ import typer
 from mnlearn.cli import _options as options
 from mnlearn.cli._output import note, say, show_json
 from mnlearn.cli._progress import EXIT_INTERRUPTED
-from mnlearn.cli._sources import DataOfResult, Source, check_picture, learned_from
+from mnlearn.cli._sources import Bootstrap, DataOfResult, Source, check_picture, learned_from
 from mnlearn.cli._wording import counted, printable
 from mnlearn.cli.ask import Bins, Discretize
 from mnlearn.cli.learn import Columns, Method, Set
@@ -18,6 +18,7 @@ EXAMPLES = """\b
 Examples:
   mnlearn plot survey.csv --out network.svg
   mnlearn plot survey.csv --kind heatmap --out heatmap.pdf
+  mnlearn plot survey.csv --bootstrap 100 --kind stability --out stability.png
   mnlearn plot network.json --data survey.csv --out network.png
 """
 
@@ -39,6 +40,7 @@ def plot(
     layout_seed: Layout = 0,
     data: DataOfResult = None,
     method: Method = None,
+    bootstrap: Bootstrap = None,
     set_: Set = None,
     column: Columns = None,
     discretize: Discretize = None,
@@ -68,7 +70,7 @@ def plot(
     wishes = {name: value for name, value in said.items() if value is not None}
     wishes |= options.settings(set_, pipeline.learn, wishes)
     how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
-    learned, interrupted = learned_from(source, data, method, wishes, how)
+    learned, interrupted = learned_from(source, data, method, wishes, how, bootstrap=bootstrap)
     learned.plot(out, kind=kind, title=title, seed=layout_seed)
     size = {"variables": len(learned.names), "edges": learned.graph.n_edges}
     if as_json:

@@ -10,7 +10,7 @@ import typer
 from mnlearn.cli import _options as options
 from mnlearn.cli._output import note, say, show_json
 from mnlearn.cli._progress import EXIT_INTERRUPTED
-from mnlearn.cli._sources import DataOfResult, Source, check_report, learned_from
+from mnlearn.cli._sources import Bootstrap, DataOfResult, Source, check_report, learned_from
 from mnlearn.cli._wording import counted, printable
 from mnlearn.cli.ask import Bins, Discretize
 from mnlearn.cli.learn import Columns, Method, Set
@@ -19,6 +19,7 @@ EXAMPLES = """\b
 Examples:
   mnlearn report survey.csv
   mnlearn report survey.csv --out sleep.html --title "Sleep and work"
+  mnlearn report survey.csv --bootstrap 100
   mnlearn report patients.csv --discretize frequency --missing drop_rows
   mnlearn report network.json --data survey.csv --out sleep.html
 """
@@ -34,6 +35,7 @@ def report(
     title: Title = None,
     data: DataOfResult = None,
     method: Method = None,
+    bootstrap: Bootstrap = None,
     set_: Set = None,
     column: Columns = None,
     discretize: Discretize = None,
@@ -60,7 +62,7 @@ def report(
     wishes = {name: value for name, value in said.items() if value is not None}
     wishes |= options.settings(set_, pipeline.learn, wishes)
     how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
-    learned, interrupted = learned_from(source, data, method, wishes, how)
+    learned, interrupted = learned_from(source, data, method, wishes, how, bootstrap=bootstrap)
     learned.report(out, title=title, source=Path(data or source).name)
     if as_json:
         warned = [caution._asdict() for caution in cautions(learned)]
