@@ -13,6 +13,7 @@ import pytest
 
 import mnlearn.output.plots._canvas
 from mnlearn.errors import FileError, InputError, MissingDependencyError, UnknownNameError
+from mnlearn.evaluation.experiment import Row
 from mnlearn.graphs.graph import Graph
 from mnlearn.output import Learned, plot_experiment
 from mnlearn.output.measures import measures
@@ -199,6 +200,7 @@ ROWS = [
 def test_experiments_are_drawn_with_means_and_errors(tmp_path: Path) -> None:
     plot_experiment(tmp_path / "f.png", ROWS, title="F")
     plot_experiment(tmp_path / "s.svg", ROWS, measure="seconds")
+    plot_experiment(tmp_path / "rows.png", [Row("chain", 100, 0, "pc", 3, 1, 2, 0.5, n_variables=9, true_edges=8)])
     sizes, means, errors = summarised(ROWS[:3] + ROWS[6:9], "f1")
     assert sizes == [100, 1000]
     assert means == pytest.approx([0.7, 0.7])
