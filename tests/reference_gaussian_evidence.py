@@ -42,7 +42,29 @@ def log_bayes_factor(rows: Rows, x: int, chosen: list[int], width: float) -> flo
 
 
 def log_edge_factor(rows: Rows, x: int, y: int, given: list[int], width: float) -> float:
-    """Of y as a neighbour of x, the coefficients of the given ones flat."""
+    """Of y as a neighbour of x, the given ones flat: integrals over the coefficient and the noise."""
     left = freed(rows, rows[:, given])
-    g = width**2 * len(left)
-    return log_marginal(left[:, x], left[:, [y]], g) - log_marginal(left[:, x], left[:, []], g)
+    nu, a, b = len(left), left[:, y], left[:, x]
+    aa, ab, bb = float(a @ a), float(a @ b), float(b @ b)
+    g = width**2 * nu
+    peak = 0.5 * log(bb / nu)
+
+    def log_density(t: float, beta: float) -> float:
+        return -nu * t - 0.5 * (bb - 2 * beta * ab + beta * beta * aa) * exp(-2 * t)
+
+    def averaged(t: float) -> float:
+        """The likelihood under β ~ β² Normal(0, s²) / s², at this noise, on the scale of the likelihood of β = 0."""
+        s = exp(t) * (g / aa) ** 0.5
+        centre, spread = ab / aa * g / (1 + g), s / (1 + g) ** 0.5
+
+        def inside(beta: float) -> float:
+            prior = (beta / s) ** 2 * exp(-0.5 * (beta / s) ** 2) / ((2 * pi) ** 0.5 * s)
+            return float(prior * exp(log_density(t, beta) - log_density(peak, ab / aa)))
+
+        return float(quad(inside, centre - 12 * spread, centre + 12 * spread, limit=200)[0])
+
+    def absent(t: float) -> float:
+        return exp(log_density(t, 0.0) - log_density(peak, ab / aa))
+
+    there = quad(averaged, peak - 4, peak + 4, points=[peak], limit=200)[0]
+    return log(there) - log(quad(absent, peak - 4, peak + 4, points=[peak], limit=200)[0])

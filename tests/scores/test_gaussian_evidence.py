@@ -42,7 +42,7 @@ def test_local_evidence_is_the_integral(seed: int, blanket: frozenset[int], widt
 
 
 @given(seed=st.integers(0, 2**31), separator=st.frozensets(st.integers(2, 5)), width=st.sampled_from([0.2, 1.0]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_the_evidence_of_an_edge_is_the_integral_from_either_end(
     seed: int, separator: frozenset[int], width: float
 ) -> None:

@@ -5,18 +5,21 @@ g-prior (in Bayesian Inference and Decision Techniques, 1986, 233-243  [Z86]) ma
 S, q = |S|, with flat priors of the constant and of log σ, and coefficients β ~ Normal(0, g σ² (S'S)⁻¹). Against no
 neighbours, with ν = N − 1 degrees of freedom and the share 1 − R² of the variance of x that S leaves,
 
-    log BF(x | S) = (ν − q)/2 · log(1 + g) − ν/2 · log(1 + g (1 − R²)),        g = τ² ν.
+    log BF(x | S) = (ν − q)/2 · log(1 + g) − ν/2 · log(1 + g (1 − R²)),        g = τ² ν,
 
-τ is the standard deviation, before the data, of a neighbour's coefficient in units of the noise: of its partial
-correlation, about. A unit-information prior has τ = 1; edges of sparse networks are weaker (docs/continuous.md has
-the measurement that chose τ), and a wider prior only makes them harder to find.
+which is what a blanket is worth. The evidence of an edge given a separator S is about one coefficient, those of S
+having flat priors. Here the prior is the moment prior of Johnson & Rossell, JRSS B 72 (2010), 143-170  [JR10], the
+g-prior times β²: an edge is not arbitrarily weak. With the partial correlation r and ν = N − 1 − |S|,
 
-The evidence of an edge given a separator S is the same for the one coefficient that matters, those of S having flat
-priors: with the partial correlation r and ν = N − 1 − |S|,
+    ev(x, y | S) = (ν − 1)/2 · log(1 + g) − ν/2 · log(1 + g (1 − r²)) − log(1 + g) + log(1 + g ν r² / (1 + g (1 − r²))),
 
-    ev(x, y | S) = (ν − 1)/2 · log(1 + g) − ν/2 · log(1 + g (1 − r²)),
+a function of r² alone: x and y may change places. Under the g-prior alone an absent edge is hard to tell from a very
+weak one; each of thousands of pairs would keep a probability of some hundredths, and their sum, the number of edges
+that separator evidence expects, would be far too large.
 
-a function of r² alone: x and y may change places. Nothing is fitted and nothing estimated: every number is exact.
+τ says how strong edges are before the data: the most likely partial correlations are about ±√2 τ. A unit-information
+prior has τ = 1; edges of sparse networks are weaker, and a wider prior only makes them harder to find
+(docs/continuous.md has the measurement that chose τ). Nothing is fitted and nothing estimated: every number is exact.
 """
 
 from __future__ import annotations
@@ -35,19 +38,19 @@ from mnlearn.scores._local import Decomposed
 from mnlearn.scores._work import Work
 from mnlearn.statistics.moments import EXPLAINED, Moments
 
-USUAL_WIDTH = 0.25
+USUAL_WIDTH = 0.2
 
 
 @dataclass(frozen=True)
 class GaussianEvidence(Decomposed):
-    """log BF(x | S) of a Gaussian regression with a g-prior, and of single edges given a separator.
+    """log BF(x | S) of a Gaussian regression with a g-prior, and of single edges with a moment prior.
 
     Parameters
     ----------
     moments
         The covariance of the data.
     width
-        τ: how strong edges are before the data, as a partial correlation; positive.
+        τ: how strong edges are before the data, about 1/√2 of their most likely partial correlation; positive.
 
     Raises
     ------
@@ -66,7 +69,7 @@ class GaussianEvidence(Decomposed):
     >>> chain = [[1.0, 0.5, 0.25], [0.5, 1.0, 0.5], [0.25, 0.5, 1.0]]
     >>> judge = GaussianEvidence(Moments.from_covariance(chain, n_rows=200))
     >>> judge.pairs([0, 0], [frozenset(), frozenset({1})], [[1, 2], [2]])[0].log_factor.round(1).tolist()
-    [25.6, 4.0]
+    [25.8, 4.9]
     """
 
     name: ClassVar[str] = "gaussian_evidence"
@@ -174,8 +177,10 @@ class GaussianEvidence(Decomposed):
 
 
 def log_factor(r: FloatArray, dof: int, width: float) -> FloatArray:
-    """The log Bayes factor of an edge by its partial correlation; 0 where rows are too few to tell."""
+    """ev of an edge by its partial correlation; 0 where rows are too few to tell."""
     if dof <= 2:
         return np.zeros_like(r)
     g = width**2 * dof
-    return np.asarray(0.5 * (dof - 1) * log(1.0 + g) - 0.5 * dof * np.log1p(g * (1.0 - r) * (1.0 + r)))
+    left = 1.0 + g * (1.0 - r) * (1.0 + r)
+    away = np.log1p(g * dof * np.square(r) / left) - log(1.0 + g)
+    return np.asarray(0.5 * (dof - 1) * log(1.0 + g) - 0.5 * dof * np.log(left) + away)
