@@ -100,7 +100,7 @@ def _pseudolikelihood(graph: Graph, data: Dataset, settings: dict[str, Any]) -> 
     said = {"interactions": "cliques", "ridge": 1.0, **settings}
     notes = _unseen(data)
     if not found.converged:
-        notes = (*notes, f"not converged: the slope is still {found.slope:.2g} per row; raise max_iterations")
+        notes = (*notes, f"not converged: up to {found.gap:.2g} nats short of the optimum; raise max_iterations")
     report = FitReport("pseudolikelihood", data.n_rows, found.converged, found.iterations, said, notes)
     return DiscreteModel(data.names, _levels(data), found.network, report, dict(data.cuts))
 

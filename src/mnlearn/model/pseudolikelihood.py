@@ -8,13 +8,17 @@ on the order of rows, columns or states. λ is worth as much as λ rows and not 
 matters less and less, and the estimates are consistent.
 
 Rows enter through counts alone: n(x, m) for every variable x and observed configuration m of its neighbours. All logits
-are then one sparse product A θ, the gradient is Aᵀ (expected − observed), and SciPy's L-BFGS does the rest.
+are then one sparse product A θ, the gradient is Aᵀ (expected − observed), and so is a product with the Hessian: SciPy's
+trust-region Newton method with conjugate gradients does the rest. On the Alarm network (1,993 cells, 5,000 rows) that
+takes a third of the time of L-BFGS and ends much closer to the optimum. The objective is λ-strongly concave: it cannot
+rise by more than |gradient|² / 2 λ, and this bound decides whether a fit has converged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -33,8 +37,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Interactions = Literal["cliques", "pairwise"]
-LARGEST_SLOPE = 1e-6  # of the objective per row: below it the fit has converged
-_MEMORY = 20  # pairs of steps and gradients that L-BFGS keeps
+LARGEST_GAP = 1e-6  # nats by which the objective of a fit that has converged may fall short of its optimum
+_POLISH = 5  # Newton steps at most after the trust region, whose test of progress ends at the rounding of the objective
 
 
 class Fitted(NamedTuple):
@@ -43,7 +47,7 @@ class Fitted(NamedTuple):
     network: FactorNetwork
     converged: bool
     iterations: int
-    slope: float  # the largest entry of the gradient per row, where the fit stopped
+    gap: float  # by how many nats the objective may fall short of its optimum at most: |gradient|² / 2 λ
 
 
 def fit_pseudolikelihood(
@@ -52,7 +56,7 @@ def fit_pseudolikelihood(
     *,
     interactions: Interactions = "cliques",
     ridge: float = 1.0,
-    max_iterations: int = 2000,
+    max_iterations: int = 200,
 ) -> Fitted:
     """The factors of largest penalised pseudo-likelihood.
 
@@ -72,8 +76,9 @@ def fit_pseudolikelihood(
 
     Notes
     -----
-    Each step costs one product with a matrix of as many entries as there are (variable, observed configuration of its
-    neighbours, state, factor): at most N per variable, far fewer where blankets are small.
+    Each step costs some tens of products with a matrix of as many entries as there are (variable, observed
+    configuration of its neighbours, state, factor): at most N configurations per variable, far fewer where blankets are
+    small.
 
     Examples
     --------
@@ -88,7 +93,7 @@ def fit_pseudolikelihood(
         raise unknown_name("interactions", interactions, ("cliques", "pairwise"))
     if not (is_number(ridge) and ridge > 0):
         raise InputError(f"ridge must be a number above 0; got {ridge!r}. Use for example 1, or 0.01 for next to none.")
-    whole_number("max_iterations", max_iterations, least=1, way_out="Use for example 2000.")
+    whole_number("max_iterations", max_iterations, least=1, way_out="Use for example 200.")
     scopes = all_cliques(graph, data.cards) if interactions == "cliques" else pairs_and_singles(graph)
     layout = _Layout.of(scopes, data.cards)
     return _maximised(Problem.of(layout, data), layout, ridge, max_iterations)
@@ -152,16 +157,34 @@ class Problem:
         counts = np.concatenate([part.counts.ravel() for part in parts])
         return cls(design, counts, starts, lengths, data.n_rows)
 
-    def loss(self, parameters: FloatArray, ridge: float) -> tuple[float, FloatArray]:
-        """−(1/N) (log pseudo-likelihood − penalty), and its gradient."""
+    def probabilities(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """p(x | m), as the logits lie, and its logarithm."""
         logits = self.design @ parameters
         top = np.repeat(np.maximum.reduceat(logits, self.starts), self.lengths)
         weights = np.exp(logits - top)
-        sums = np.repeat(np.add.reduceat(weights, self.starts), self.lengths)
-        totals = np.repeat(np.add.reduceat(self.counts, self.starts), self.lengths)
-        value = float(self.counts @ (top + np.log(sums) - logits)) + ridge / 2 * float(parameters @ parameters)
-        slope = self.design.T @ (totals * weights / sums - self.counts) + ridge * parameters
-        return value / self.n_rows, slope / self.n_rows
+        sums = self._summed(weights)
+        return weights / sums, logits - top - np.log(sums)
+
+    def loss(self, parameters: FloatArray, ridge: float) -> tuple[float, FloatArray]:
+        """The penalty less the log pseudo-likelihood, and its gradient."""
+        p, log_p = self.probabilities(parameters)
+        value = ridge / 2 * float(parameters @ parameters) - float(self.counts @ log_p)
+        return value, self.design.T @ (self.totals * p - self.counts) + ridge * parameters
+
+    def curvature(self, p: FloatArray, direction: FloatArray, ridge: float) -> FloatArray:
+        """The product of the Hessian with a direction, where the probabilities are p."""
+        change = self.design @ direction
+        spread = self.totals * p * (change - self._summed(p * change))
+        return np.asarray(self.design.T @ spread + ridge * direction)
+
+    @cached_property
+    def totals(self) -> FloatArray:
+        """n(m), as the logits lie."""
+        return self._summed(self.counts)
+
+    def _summed(self, values: FloatArray) -> FloatArray:
+        """The sum over the states of each segment, at every one of them."""
+        return np.repeat(np.add.reduceat(values, self.starts), self.lengths)
 
 
 class _Segment(NamedTuple):
@@ -191,18 +214,53 @@ def _segments(layout: _Layout, data: Dataset) -> Iterator[_Segment]:
         yield _Segment(columns, counts)
 
 
+class _Scaled:
+    """The problem in units in which its curvature at the start is about 1 along every axis."""
+
+    def __init__(self, problem: Problem, ridge: float) -> None:
+        self._problem, self._ridge = problem, ridge
+        even = 1.0 / np.repeat(problem.lengths, problem.lengths)
+        self.unit = 1.0 / np.sqrt(problem.design.T @ (problem.totals * even * (1.0 - even)) + ridge)
+        self._at, self._p = np.full(len(self.unit), np.nan), even
+
+    def loss(self, scaled: FloatArray) -> tuple[float, FloatArray]:
+        value, slope = self._problem.loss(self.unit * scaled, self._ridge)
+        return value, self.unit * slope
+
+    def curvature(self, scaled: FloatArray, direction: FloatArray) -> FloatArray:
+        if not np.array_equal(scaled, self._at):  # asked many times at one place
+            self._at, self._p = scaled.copy(), self._problem.probabilities(self.unit * scaled)[0]
+        return self.unit * self._problem.curvature(self._p, self.unit * direction, self._ridge)
+
+    def gap(self, scaled: FloatArray) -> float:
+        """|gradient|² / 2 λ in the units of the parameters."""
+        return float(np.sum((self.loss(scaled)[1] / self.unit) ** 2)) / (2.0 * self._ridge)
+
+
 def _maximised(problem: Problem, layout: _Layout, ridge: float, max_iterations: int) -> Fitted:
     """The optimum, from all parameters 0."""
     from scipy.optimize import minimize
 
-    options: Any = {
-        "maxiter": max_iterations,
-        "maxfun": 10 * max_iterations,
-        "maxcor": _MEMORY,
-        "ftol": 0.0,
-        "gtol": 1e-9,
-    }
-    found = minimize(problem.loss, np.zeros(layout.size), args=(ridge,), jac=True, method="L-BFGS-B", options=options)
-    # The solver calls it a failure when rounding stops it a hair before gtol: the slope decides.
-    slope = float(np.abs(problem.loss(found.x, ridge)[1]).max())
-    return Fitted(layout.network(found.x), slope <= LARGEST_SLOPE, int(found.nit), slope)
+    scaled = _Scaled(problem, ridge)
+    options: Any = {"maxiter": max_iterations, "gtol": 1e-4}
+    found = minimize(
+        scaled.loss, np.zeros(layout.size), jac=True, hessp=scaled.curvature, method="trust-ncg", options=options
+    )
+    best, steps = (found.x, 0) if not found.success else _polished(scaled, found.x)
+    gap = scaled.gap(best)
+    return Fitted(layout.network(scaled.unit * best), gap <= LARGEST_GAP, int(found.nit) + steps, gap)
+
+
+def _polished(scaled: _Scaled, best: FloatArray) -> tuple[FloatArray, int]:
+    """A few whole Newton steps, for as long as they come closer."""
+    from scipy.sparse.linalg import LinearOperator, cg
+
+    for step in range(_POLISH):
+        if scaled.gap(best) <= 1e-6 * LARGEST_GAP:
+            return best, step
+        hessian = LinearOperator((len(best),) * 2, matvec=partial(scaled.curvature, best), dtype=np.float64)
+        closer = best - cg(hessian, scaled.loss(best)[1], rtol=1e-6, maxiter=500)[0]
+        if scaled.gap(closer) >= scaled.gap(best):
+            return best, step
+        best = closer
+    return best, _POLISH
