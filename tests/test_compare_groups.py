@@ -109,7 +109,7 @@ def test_strength_of_continuous_variables_is_that_of_their_correlation() -> None
     assert strength(learned, learned.data)[0, 1] == pytest.approx(-0.5 * np.log(1 - r**2) - 0.001, abs=1e-9)
     group = np.repeat([1, 2], 250)
     found = mn.compare_groups({"x": x, "y": x + rng.normal(size=500), "g": group}, "g", n_permutations=9, n_jobs=1)
-    assert (found.groups, found.networks[0].method) == (("1", "2"), "gsimn")
+    assert (found.groups, found.networks[0].method) == (("1", "2"), learned.method)
 
 
 @given(st.lists(st.floats(0.001, 1), min_size=1, max_size=12))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -205,14 +206,19 @@ def test_a_trace_is_kept_on_request() -> None:
     assert all(isinstance(question, Question) for question in trace)
 
 
-@pytest.mark.parametrize("name", ["net.graphml", "net.gml", "net.dot", "net.json", "net.edges", "net.csv"])
-def test_saved_networks_read_back_equal(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name", ["net.graphml", "net.gml", "net.dot", "net.json", "net.edges", "net.edges.csv", "net.csv"]
+)
+def test_saved_networks_read_back_equal(end: str, tmp_path: Path) -> None:
+    name = f"net.{end}"
     learned = learn(SURVEY.columns(), alpha=0.01)
+    learned = replace(learned, frequencies={edge: (k + 1) / 20 for k, edge in enumerate(learned.graph.edges)})
     learned.save(tmp_path / name)
     named = mn.read_graph(tmp_path / name)
     assert (named.graph, named.names) == (learned.graph, learned.names)
     if name not in ("net.edges", "net.csv"):
-        assert {e: n["support"] for e, n in named.attributes.items()} == pytest.approx(dict(learned.result.support))
+        assert {e: n["support"] for e, n in named.attributes.items()} == dict(learned.result.support)
+        assert {e: n["frequency"] for e, n in named.attributes.items()} == learned.frequencies
 
 
 def test_other_forms() -> None:

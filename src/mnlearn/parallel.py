@@ -8,6 +8,7 @@ ask for more threads than there are cores.
 from __future__ import annotations
 
 import os
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -236,7 +237,9 @@ def _in_processes(
 
     from joblib.externals.loky import get_reusable_executor
 
-    pool = get_reusable_executor(max_workers=jobs, timeout=_IDLE)
+    with _ctrl_c_held():
+        pool = get_reusable_executor(max_workers=jobs, timeout=_IDLE)
+        pool.submit(int)
     try:
         task = _Shared(function, _share.get() * jobs)
         yield from _answers(pool, task, items, ahead=jobs * _AHEAD, in_order=in_order, monitor=monitor)
@@ -248,6 +251,25 @@ def _in_processes(
     except KeyboardInterrupt:
         pool.shutdown(kill_workers=True)
         raise
+
+
+@contextmanager
+def _ctrl_c_held() -> Iterator[None]:
+    """Hold Ctrl-C back while processes start, where a system can: they inherit that, and never hear it.
+
+    A terminal sends Ctrl-C to every process; whether to stop is for the one that was asked, not for its workers.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # lets go of what is held when it starts; so first
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _on_cluster(

@@ -12,7 +12,7 @@ from mnlearn.graphs import FORMATS, Graph, read_graph, write_graph
 
 NAMES = ("sleep", "größe", "[red]", "lonely", "<b>")
 GRAPH = Graph(5, [(0, 1), (1, 2), (0, 4)])
-SUFFIX = {"edges": ".edges", "csv": ".csv", "graphml": ".graphml", "gml": ".gml", "dot": ".dot", "json": ".json"}
+SUFFIX = {format: f".{format}" for format in FORMATS} | {"table": ".edges.csv"}
 
 
 @pytest.mark.parametrize(("source", "target"), [*product(FORMATS, FORMATS)])
@@ -81,7 +81,7 @@ def test_what_is_there_is_replaced_and_nothing_is_left_over(run: Any, tmp_path: 
         (("good.edges", "nowhere/out.json"), "TARGET must be in an existing folder; there is no"),
         (("good.edges", "folder.json"), "TARGET must be a file; 'folder.json' is a directory"),
         (("missing.edges", "out.json"), "cannot be read: No such file or directory"),
-        (("good.edges", "out.xyz"), "say --from or --to with one of edges, csv, graphml, gml, dot, json"),
+        (("good.edges", "out.xyz"), "say --from or --to with one of edges, table, csv, graphml, gml, dot, json"),
         (("good.edges", "out.json", "--to", "jason"), "graph format 'jason' does not exist. Did you mean 'json'?"),
         (("bad.json", "out.edges"), "cannot be read as JSON"),
         (("empty.edges", "out.json"), "must hold a graph; got an empty file"),

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mnlearn.errors import InputError
+from mnlearn.errors import FileError, InputError
 from mnlearn.graphs import FORMATS, Graph, NamedGraph, random_graph, read_graph, write_graph
 from mnlearn.graphs.formats import Attributes
 
-EXTENSION = {"edges": ".edges", "csv": ".csv", "graphml": ".graphml", "gml": ".gml", "dot": ".dot", "json": ".json"}
-WITH_NUMBERS = ("graphml", "gml", "dot", "json")
+EXTENSION = {format: f".{format}" for format in FORMATS} | {"table": ".edges.csv"}
+WITH_NUMBERS = ("table", "graphml", "gml", "dot", "json")
 UGLY = (
     *("a b", " lead", "trail ", " ", "ünï ☃ 🐍", "e\u0301", "é", "\u2028", "\x85", "\ufeffmark", "x" * 500),
     *("q\"uo'te", '"', "'", "''", "'=q", "<script>alert(1)</script>", "<b>", "]]>", "&amp;", "&#65;", "a,b;c", "%s"),
@@ -52,6 +52,8 @@ def can_carry(format: str, name: str) -> bool:
     """What the table in `formats` says."""
     if format == "edges":
         return bool(name) and not name.startswith("#") and not set("\t\r\n") & set(name)
+    if format == "table":
+        return bool(name)
     if format == "graphml":
         return not any((c < " " and c not in "\t\r\n") or c in "\ufffe\uffff" for c in name)
     return True
@@ -216,3 +218,31 @@ def test_dot_is_read_from_several_threads(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert [named.graph for named in found] == [Graph.complete(8)] * 4
+
+
+def test_an_edge_table_is_what_spreadsheets_expect(tmp_path: Path) -> None:
+    path = tmp_path / "net.edges.csv"
+    attributes = {(0, 1): {"support": -2.5, "frequency": 0.75}, (1, 2): {"support": -math.inf}}
+    write_graph(path, Graph(4, [(0, 1), (1, 2)]), ["=1+1", "b", "@c", "alone"], attributes=attributes)
+    assert path.read_text() == "u,v,support,frequency\n'=1+1,b,-2.5,0.75\nb,'@c,'-inf,\nalone,,,\n"
+    for format in (None, "csv"):  # a reader of .csv sees which of the two it is
+        assert read_graph(path, format).attributes == attributes
+    path.write_text("source,target,weight,colour\na,b,2,red\nb,c,,blue\n")
+    found = read_graph(path)
+    assert (found.names, found.attributes) == (("a", "b", "c"), {(0, 1): {"weight": 2.0}})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("u,v,support\na,b\n", "row 2 must have 3 cells, as the header has; got 2"),
+        ("u,v\na,b\nb,a\n", "row 3: an edge must be given once"),
+        ("u,v\na,a\n", "row 2: an edge must join two different variables"),
+        ("x,y\na,b\n", "the first two headings must be u and v; got x, y"),
+        ("u,v\n", "at least one variable"),
+    ],
+)
+def test_damaged_edge_tables_are_refused(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "net.edges.csv").write_text(text)
+    with pytest.raises(FileError, match=message):
+        read_graph(tmp_path / "net.edges.csv")

@@ -129,11 +129,11 @@ def settings(pairs: list[str] | None, call: Callable[..., Any], said: Collection
                 f"--set is for settings of a method or a score; got {pair!r}, which is neither. Use the option for it; "
                 "--help lists them."
             )
-        found[key] = _value(value)
+        found[key] = setting_value(value)
     return found
 
 
-def _value(text: str) -> Any:
+def setting_value(text: str) -> Any:
     """What a user means: the words true, false and none in any case, JSON as it stands, else the text itself."""
     word = text.lower()
     try:

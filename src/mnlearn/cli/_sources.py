@@ -9,7 +9,8 @@ import typer
 
 from mnlearn.cli import _options as options
 from mnlearn.cli._progress import watched
-from mnlearn.errors import FileError, InputError, whole_number
+from mnlearn.cli._targets import check_target
+from mnlearn.errors import InputError, whole_number
 
 if TYPE_CHECKING:
     from mnlearn.output import Learned
@@ -74,22 +75,13 @@ def _saved(source: str, data: str | None, wishes: dict[str, Any]) -> Learned | N
     return learned if data is None else learned.with_data(data)
 
 
-def check_target(option: str, path: str) -> None:
-    """Refuse a target that cannot be written, before anything is learned."""
-    target = Path(path)
-    if target.is_dir():
-        raise FileError(f"{option} must be a file; {path!r} is a directory. Name a file in it.")
-    if not target.parent.is_dir():
-        raise FileError(f"{option} must be in an existing folder; there is no {str(target.parent)!r}. Create it first.")
-
-
 def check_picture(option: str, path: str) -> None:
     """Refuse a picture that cannot be drawn or written."""
     from mnlearn.errors import require
     from mnlearn.output.plots import check_picture_path
 
     check_picture_path(path, option)
-    check_target(option, path)
+    check_target(option, path, graph=False)
     require("matplotlib", "plot")
 
 
@@ -99,6 +91,6 @@ def check_report(option: str, path: str) -> None:
     from mnlearn.output.report import check_report_path
 
     check_report_path(path, option)
-    check_target(option, path)
+    check_target(option, path, graph=False)
     for module in ("jinja2", "bokeh"):
         require(module, "report")

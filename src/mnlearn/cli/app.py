@@ -5,6 +5,7 @@ Heavy imports stay inside the commands, so that `mnlearn --help` answers at once
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -33,6 +34,8 @@ from mnlearn.cli.evaluate import EXAMPLES as EVALUATE_EXAMPLES
 from mnlearn.cli.evaluate import evaluate
 from mnlearn.cli.fit import EXAMPLES as FIT_EXAMPLES
 from mnlearn.cli.fit import fit
+from mnlearn.cli.groups import EXAMPLES as GROUPS_EXAMPLES
+from mnlearn.cli.groups import compare_groups
 from mnlearn.cli.info import EXAMPLES as INFO_EXAMPLES
 from mnlearn.cli.info import info
 from mnlearn.cli.learn import EXAMPLES as LEARN_EXAMPLES
@@ -55,22 +58,25 @@ from mnlearn.cli.score import EXAMPLES as SCORE_EXAMPLES
 from mnlearn.cli.score import score
 from mnlearn.cli.simulate import EXAMPLES as SIMULATE_EXAMPLES
 from mnlearn.cli.simulate import simulate
+from mnlearn.cli.why import EXAMPLES as WHY_EXAMPLES
+from mnlearn.cli.why import why
 from mnlearn.errors import MnlearnError
 
 EXIT_BUG, EXIT_REFUSED = 1, 2
+_COMPLETION = "_MNLEARN_COMPLETE"
 
 # The parent of BadParameter has moved between versions of typer; its place in the family has not.
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 
 app = typer.Typer(
     name="mnlearn",
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
 )
 app.command("learn", epilog=LEARN_EXAMPLES)(learn)
 app.command("report", epilog=REPORT_EXAMPLES)(report)
 app.command("plot", epilog=PLOT_EXAMPLES)(plot)
+app.command("why", epilog=WHY_EXAMPLES)(why)
 app.command("test", epilog=TEST_EXAMPLES)(ask)
 app.command("score", epilog=SCORE_EXAMPLES)(score)
 app.command("fit", epilog=FIT_EXAMPLES)(fit)
@@ -78,6 +84,7 @@ app.command("sample", epilog=SAMPLE_EXAMPLES)(sample)
 app.command("predict", epilog=PREDICT_EXAMPLES)(predict)
 app.command("evaluate", epilog=EVALUATE_EXAMPLES)(evaluate)
 app.command("compare", epilog=COMPARE_EXAMPLES)(compare)
+app.command("compare-groups", epilog=GROUPS_EXAMPLES)(compare_groups)
 app.command("simulate", epilog=SIMULATE_EXAMPLES)(simulate)
 app.command("optimize", epilog=OPTIMIZE_EXAMPLES)(optimize)
 app.command("info", epilog=INFO_EXAMPLES)(info)
@@ -126,6 +133,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         0 for success, 2 for bad usage or bad input, 1 for a fault of ours, 130 for Ctrl-C.
     """
+    if _COMPLETION in os.environ:  # a shell asks what could come next
+        typer.main.get_command(app).main(prog_name="mnlearn")
     words = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in (words[: words.index("--")] if "--" in words else words)
     with _output.prepared():
@@ -163,6 +172,10 @@ def _failed(error: Exception) -> int:
     if isinstance(error, _UsageError):
         path = error.ctx.command_path if error.ctx is not None else "mnlearn"
         _output.complain(f"{sentence(error.format_message())} Try '{path} --help'.")
+        return EXIT_REFUSED
+    if isinstance(error, OSError) and error.filename is None:  # nothing of a file: what we print cannot be taken
+        _output.silence()
+        _output.complain(f"standard output cannot be written: {error.strerror or error}. Send it elsewhere.")
         return EXIT_REFUSED
     if isinstance(error, MnlearnError):
         _output.complain(in_our_words(str(error)))

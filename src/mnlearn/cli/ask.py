@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mnlearn.cli import _options as options
+from mnlearn.cli._completion import complete_tests
 from mnlearn.cli._output import show, show_json
 from mnlearn.cli._wording import joined, printable, probability
 
@@ -29,6 +30,7 @@ Test = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
+        autocompletion=complete_tests,
         help="chi2, g2, mi, bayes, score; pcor, bayes-pcor. By default chi2; pcor if all are continuous.",
     ),
 ]

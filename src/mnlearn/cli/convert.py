@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Formats and their extensions:
-  edges (.edges .tsv .txt), csv (.csv: adjacency), graphml, gml, dot (.dot .gv), json
+  edges (.edges .tsv .txt), table (.edges.csv), csv (.csv: adjacency), graphml, gml, dot (.dot .gv), json
 \b
 Examples:
   mnlearn convert network.edges network.graphml

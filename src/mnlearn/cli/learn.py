@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mnlearn.cli import _options as options
-from mnlearn.cli._output import note, say, show, show_json, simple_table
+from mnlearn.cli._completion import complete_methods, complete_scores
+from mnlearn.cli._config import Config, SaveConfig, save_config
+from mnlearn.cli._network import SHOWN, show_network
+from mnlearn.cli._output import note, say, show_json
 from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
 from mnlearn.cli._sources import check_picture, check_report
-from mnlearn.cli._wording import counted, joined, printable
+from mnlearn.cli._targets import check_target
+from mnlearn.cli._wording import printable
 from mnlearn.cli.ask import Alpha, Bins, Discretize, Dof, Permutations, Prior, Seed, Test, Threshold
-from mnlearn.errors import FileError, InputError
+from mnlearn.errors import FileError, InputError, MnlearnError
 
 if TYPE_CHECKING:
     from mnlearn.output import Learned
@@ -23,6 +28,10 @@ EXAMPLES = """\b
 Examples:
   mnlearn learn survey.csv
   mnlearn learn survey.csv --report report.html --plot network.svg
+  mnlearn learn survey.csv --bootstrap 200 --out network.json
+  mnlearn learn survey.csv --bootstrap 100 --sampling halves --stable 0.9
+  mnlearn learn survey.csv --method mpl --save-config run.toml
+  mnlearn learn survey.csv --config run.toml
   mnlearn learn survey.csv --method sep --set effort=standard --set keep_pairs=true --json
   mnlearn learn survey.csv --method gsmn* --test g2 --alpha 0.01 --out network.graphml
   mnlearn learn genes.parquet --method pc --test pcor --set max_conditioning=3 --json
@@ -32,25 +41,11 @@ Examples:
   mnlearn learn small.csv --method exhaustive --score bjp --set averaging=true --json
 """
 
-SHOWN = 40  # edges listed without --all
-_COUNTED = {
-    "graphs": ("graph", "graphs"),
-    "asked": ("test", "tests"),
-    "fitted": ("model fitted", "models fitted"),
-    "inferred": ("inferred", "inferred"),
-    "scored": ("term scored", "terms scored"),
-    "proposed": ("flip proposed", "flips proposed"),
-    "flips": ("flip made", "flips made"),
-    "moves": ("move made", "moves made"),
-    "fits": ("model fitted", "models fitted"),
-    "fallbacks": ("not fitted", "not fitted"),
-}
-_SCALES = {"log_independence": "log support", "log_odds": "log odds"}  # the smaller the surer; the larger
-
 Method = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
+        autocompletion=complete_methods,
         help="sep (the default), with a probability for every edge. By tests: gsmn, gsmn*, gsimn (the default where a "
         "test is named), gsimn-fch, hhc-mn, pc. By a score: ib, bjp, mpl, pic, mbs, "
         "hillclimb, exhaustive. By regressions: l1lr; lasso, l1mb, glasso (continuous). By mutual information: aracne.",
@@ -60,6 +55,7 @@ Score = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
+        autocompletion=complete_scores,
         help="mbs (mpl or ebic by default), hillclimb, exhaustive (bjp): the score; ib, pic, entropy, evidence, ...",
     ),
 ]
@@ -73,7 +69,10 @@ Forbid = Annotated[
 ]
 Out = Annotated[
     str | None,
-    typer.Option(metavar="FILE", help="Write the graph: .graphml, .gml, .dot, .json, .edges or .csv (adjacency)."),
+    typer.Option(
+        metavar="FILE",
+        help="Write the network: .json (the whole result), .graphml, .gml, .dot, .edges, .edges.csv or .csv (matrix).",
+    ),
 ]
 Set = Annotated[
     list[str] | None,
@@ -88,10 +87,25 @@ Plot = Annotated[
 Report = Annotated[
     str | None, typer.Option(metavar="FILE", help="Write a report for a browser, with all that was learned: .html.")
 ]
+Bootstrap = Annotated[
+    int | None, typer.Option(metavar="B", help="Learn B times more from rows drawn anew: how often is each edge there?")
+]
+SamplingOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="subsamples|bootstrap|halves",
+        help="How --bootstrap draws rows: 63.2 %% without replacement (the default), all with replacement, or halves.",
+    ),
+]
+BootstrapSeed = Annotated[int | None, typer.Option(metavar="S", help="Seed of --bootstrap; 0 by default.")]
+Stable = Annotated[
+    float | None, typer.Option(metavar="T", help="Keep the pairs that are an edge in at least this share of samples.")
+]
 All = Annotated[bool, typer.Option("--all", help=f"List all edges, not only the first {SHOWN}.")]
 
 
 def learn(
+    context: typer.Context,
     data: options.Data,
     *,
     method: Method = None,
@@ -106,6 +120,10 @@ def learn(
     permutations: Permutations = None,
     seed: Seed = None,
     set_: Set = None,
+    bootstrap: Bootstrap = None,
+    sampling: SamplingOption = None,
+    bootstrap_seed: BootstrapSeed = None,
+    stable: Stable = None,
     out: Out = None,
     plot: Plot = None,
     report: Report = None,
@@ -125,6 +143,8 @@ def learn(
     max_memory: options.MaxMemory = None,
     checkpoint: options.Checkpoint = None,
     resume: options.Resume = False,
+    _config: Config = None,
+    save_config_: SaveConfig = None,
     as_json: options.AsJson = False,
     _debug: options.Debug = False,
 ) -> None:
@@ -157,25 +177,80 @@ def learn(
     wishes: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
     how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
     own = options.settings(set_, pipeline.learn, wishes)
-    _check_target(out)
+    draws = _Draws(bootstrap, sampling, bootstrap_seed, stable)
+    check_target("--out", out)
+    check_target("--save-config", save_config_, graph=False)
     _check_pictures(plot, report)
-    with options.cluster(cluster, workers) as client, watched() as monitor:
-        learned = pipeline.learn(data, method, monitor=monitor, client=client, **how, **wishes, **own)
-    if out is not None:
-        learned.save(out)
-    if plot is not None:
-        learned.plot(plot)
-    if report is not None:
-        learned.report(report, source=Path(data).name)
+    with options.cluster(cluster, workers) as client:
+        with watched() as monitor:
+            learned = pipeline.learn(data, method, monitor=monitor, client=client, **how, **wishes, **own)
+        save_config(context, save_config_)
+        stopped = monitor.interrupted
+        if draws.n_samples is not None and not stopped:
+            learned, stopped = draws.drawn(learned, jobs, client)
+    written, failure = _written(learned, out, plot, report, Path(data).name)
     if as_json:
         show_json(learned.to_dict())
     else:
-        _show(learned, all_edges=all_)
-        for written in filter(None, (out, plot, report)):
-            say(f"wrote {printable(written)}")
-    if monitor.interrupted:
+        show_network(learned, all_edges=all_)
+        for path in written:
+            say(f"wrote {printable(path)}")
+    if failure is not None:  # what was found is not lost with the file
+        raise failure
+    if stopped:
         note("interrupted: this is the best network so far, not where the search would have ended")
         raise typer.Exit(EXIT_INTERRUPTED)
+
+
+class _Draws:
+    """What was said about rows drawn anew, checked before anything is learned."""
+
+    def __init__(self, n_samples: int | None, sampling: str | None, seed: int | None, stable: float | None) -> None:
+        self.n_samples = n_samples
+        for option, value in (("--sampling", sampling), ("--bootstrap-seed", seed), ("--stable", stable)):
+            if value is not None and n_samples is None:
+                raise InputError(f"{option} is for --bootstrap; got {value} without it. Add --bootstrap 200.")
+        if n_samples is not None and n_samples < 2:
+            raise InputError(f"--bootstrap must be at least 2; got {n_samples}. 200 are usual.")
+        if seed is not None and seed < 0:
+            raise InputError(f"--bootstrap-seed must not be negative; got {seed}. Leave it out for 0.")
+        if stable is not None and not 0 < stable <= 1:
+            raise InputError(f"--stable must be above 0 and at most 1; got {stable:g}. 0.9 is usual.")
+        if sampling not in (None, "subsamples", "bootstrap", "halves"):
+            raise InputError(f"--sampling must be subsamples, bootstrap or halves; got {sampling!r}.")
+        self._how: dict[str, Any] = {"sampling": sampling or "subsamples", "seed": seed or 0}
+        self._stable = stable
+
+    def drawn(self, learned: Learned, jobs: int | None, client: Any) -> tuple[Learned, bool]:
+        """The network with its frequencies, and whether Ctrl-C cut them short."""
+        with watched() as monitor:
+            try:
+                found = learned.bootstrap(self.n_samples or 0, n_jobs=jobs, client=client, monitor=monitor, **self._how)
+            except MnlearnError:
+                if monitor.interrupted:  # before the first sample was done
+                    return learned, True
+                raise
+        return (found if self._stable is None else found.stable(self._stable)), monitor.interrupted
+
+
+def _written(
+    learned: Learned, out: str | None, plot: str | None, report: str | None, source: str
+) -> tuple[list[str], FileError | None]:
+    """Write what was asked for, up to the first file that cannot be; and why it cannot."""
+    tasks: list[tuple[str | None, Callable[[str], object]]] = [
+        (out, learned.save),
+        (plot, learned.plot),
+        (report, lambda path: learned.report(path, source=source)),
+    ]
+    done: list[str] = []
+    for path, write in tasks:
+        try:
+            if path is not None:
+                write(path)
+                done.append(path)
+        except FileError as error:
+            return done, error
+    return done, None
 
 
 def _pairs(option: str, texts: list[str] | None) -> list[list[str]] | None:
@@ -192,74 +267,9 @@ def _pairs(option: str, texts: list[str] | None) -> list[list[str]] | None:
     return pairs
 
 
-def _check_target(out: str | None) -> None:
-    """Refuse what cannot be written before anything is learned."""
-    from mnlearn.graphs.formats import carries_numbers
-
-    if out is None:
-        return
-    target = Path(out)
-    carries_numbers(target)  # knows the format, or says which there are
-    if target.is_dir():
-        raise FileError(f"--out must be a file; {out!r} is a directory. Name a file in it.")
-    if not target.parent.is_dir():
-        raise FileError(f"--out must be in an existing folder; there is no {str(target.parent)!r}. Create it first.")
-
-
 def _check_pictures(plot: str | None, report: str | None) -> None:
     """The same for pictures and reports."""
     if plot is not None:
         check_picture("--plot", plot)
     if report is not None:
         check_report("--report", report)
-
-
-def _show(learned: Learned, *, all_edges: bool) -> None:
-    """What was found, edge by edge, and what it cost."""
-    graph = learned.graph
-    isolated = sum(1 for v in range(graph.n_variables) if not graph.degree(v))
-    lone = f" ({isolated} without an edge)" if isolated else ""
-    say(f"{counted(graph.n_edges, 'edge')} among {counted(graph.n_variables, 'variable')}{lone}, by {learned.method}")
-    _show_edges(learned, all_edges=all_edges)
-    if learned.score is not None:
-        name = learned.settings.get("score", learned.method)
-        say(f"{name} score {learned.score:.6f}{_next_best(learned)}")
-    say(_cost(learned))
-
-
-def _show_edges(learned: Learned, *, all_edges: bool) -> None:
-    """A table of the edges, the best supported first."""
-    from rich.text import Text
-
-    edges, heading = learned.edge_list(), _SCALES[learned.support_scale]
-    if edges:
-        extra = ("probability",) if any(edge.probability is not None for edge in edges) else ()
-        table = simple_table("edge", "", heading, *extra, numbers=(heading, *extra))
-        for edge in edges if all_edges else edges[:SHOWN]:
-            support = "" if edge.support is None else f"{edge.support:.4g}"
-            chance = ("" if edge.probability is None else f"{edge.probability:.3f}",) if extra else ()
-            table.add_row(Text(printable(edge.u)), Text(printable(edge.v)), support, *chance)
-        show(table)
-    if len(edges) > SHOWN and not all_edges:
-        say(f"and {len(edges) - SHOWN} more; --all lists them")
-
-
-def _next_best(learned: Learned) -> str:
-    """How far the runner-up is behind, where it is known."""
-    if not learned.result.alternatives or learned.score is None:
-        return ""
-    graph, value = learned.result.alternatives[0]
-    differing = sorted(set(graph.edges) ^ set(learned.graph.edges))
-    pairs = [f"{learned.names[u]} - {learned.names[v]}" for u, v in differing]
-    return f", {learned.score - value:.4g} above the next best graph, which differs in {joined(pairs, shown=4)}"
-
-
-def _cost(learned: Learned) -> str:
-    """What the search asked, and how it ended."""
-    cost = dict(learned.cost)
-    if "fitted" in cost:  # asked are neighbourhoods then, one of each variable
-        del cost["asked"]
-    asked = {key: words for key, words in _COUNTED.items() if cost.get(key) or key == "asked" in cost}
-    counts = [f"{cost[key]:,.0f} {one if cost[key] == 1 else many}" for key, (one, many) in asked.items()]
-    seconds = [f"{cost['seconds']:.1f} s"] if cost.get("seconds", 0.0) >= 1.0 else []
-    return ", ".join(counts + seconds) + ("" if learned.converged else "; stopped before its end")

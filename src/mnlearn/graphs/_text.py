@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from mnlearn.errors import FileError, InputError
 from mnlearn.graphs._named import Assembly, NamedGraph
+from mnlearn.graphs.graph import Graph
 
 # A spreadsheet would run a cell that starts with one of these; an apostrophe in front makes it text.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -64,30 +65,42 @@ def render_edge_list(named: NamedGraph) -> str:
 
 
 def _edge_lines(named: NamedGraph) -> Iterator[str]:
-    """Each variable is introduced by an edge to an earlier one, by the edge to the next one, or alone."""
-    graph, names = named.graph, named.names
+    """Two names with a tab between, or a lone one, with a tab after it if it has spaces."""
+    for ends in edges_in_order(named.graph):
+        if len(ends) == 2:
+            yield f"{named.names[ends[0]]}\t{named.names[ends[1]]}"
+        else:
+            name = named.names[ends[0]]
+            yield name + ("" if name.split() == [name] else "\t")
+
+
+def edges_in_order(graph: Graph) -> Iterator[tuple[int, ...]]:
+    """Edges, and lone variables, in an order in which the variables appear first in their own.
+
+    Each variable is introduced by an edge to an earlier one, by the edge to the next one, or alone.
+    """
     pending = -1  # the variable that the first edge of the next one introduces
     for v in range(graph.n_variables):
         earlier = sorted(u for u in graph.neighbors(v) if u < v)
         if pending in earlier:
             earlier.remove(pending)
             earlier.insert(0, pending)
-        yield from (f"{names[u]}\t{names[v]}" for u in earlier)
+        yield from ((u, v) for u in earlier)
         if not earlier and v + 1 in graph.neighbors(v):
             pending = v
         elif not earlier:
-            yield names[v] + ("" if names[v].split() == [names[v]] else "\t")
+            yield (v,)
 
 
 def parse_adjacency(text: str) -> NamedGraph:
     """A header of names after a corner cell, then per variable its name and one number per column."""
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
-    header = [_as_name(cell) for cell in rows[0][1:]]
+    header = [as_name(cell) for cell in rows[0][1:]]
     if len(rows) - 1 != len(header):
         raise FileError(f"the matrix must be square; got {len(header)} names in the header and {len(rows) - 1} rows.")
     entries = {}
     for name, row in zip(header, rows[1:], strict=True):
-        if _as_name(row[0]) != name:
+        if as_name(row[0]) != name:
             raise FileError(f"rows must be named as the columns are, in the same order; got {row[0]!r} for {name!r}.")
         entries[name] = _numbers_of_row(name, row[1:], header)
     return _symmetric(header, entries)
@@ -128,7 +141,7 @@ def _symmetric(header: list[str], entries: dict[str, dict[str, float]]) -> Named
 def render_adjacency(named: NamedGraph) -> str:
     """Zeros and ones under a header of names; n² cells."""
     _refuse_attributes(named, "an adjacency CSV")
-    names = [_as_cell(name) for name in named.names]
+    names = [as_cell(name) for name in named.names]
     text = io.StringIO(newline="")
     # Older Pythons leave a carriage return within a cell unquoted.
     any_return = any("\r" in name for name in names)
@@ -141,13 +154,13 @@ def render_adjacency(named: NamedGraph) -> str:
     return text.getvalue()
 
 
-def _as_cell(name: str) -> str:
+def as_cell(name: str) -> str:
     """A name no spreadsheet runs as a formula: an apostrophe goes in front of one that looks like it."""
     return f"'{name}" if name.lstrip("'").startswith(_FORMULA) else name
 
 
-def _as_name(cell: str) -> str:
-    """The name in a cell, without the apostrophe that `_as_cell` put there."""
+def as_name(cell: str) -> str:
+    """The name in a cell, without the apostrophe that `as_cell` put there."""
     return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(_FORMULA) else cell
 
 
@@ -156,5 +169,5 @@ def _refuse_attributes(named: NamedGraph, title: str) -> None:
     if named.attributes:
         raise InputError(
             f"attributes must be left out for {title}, which cannot carry them; got them for "
-            f"{len(named.attributes)} edges. Write JSON, GraphML, GML or DOT instead."
+            f"{len(named.attributes)} edges. Write JSON, GraphML, GML, DOT or an edge table instead."
         )

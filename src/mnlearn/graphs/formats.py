@@ -1,8 +1,9 @@
-"""Graphs in files: edge list, adjacency CSV, GraphML, GML, DOT and JSON, both ways.
+"""Graphs in files: edge list, edge table, adjacency CSV, GraphML, GML, DOT and JSON, both ways.
 
 | format    | extensions            | carries                                                        |
 |-----------|-----------------------|----------------------------------------------------------------|
 | `edges`   | .edges .tsv .txt      | names without tabs, line breaks or a leading `#`               |
+| `table`   | .edges.csv            | names that are not empty, numbers on edges; formulas as in csv |
 | `csv`     | .csv                  | every name; an apostrophe goes before one that starts a formula |
 | `graphml` | .graphml              | names without control characters, numbers on edges             |
 | `gml`     | .gml                  | every name, numbers on edges                                   |
@@ -24,10 +25,11 @@ from typing import NamedTuple
 
 from mnlearn.errors import FileError, InputError, unknown_name
 from mnlearn.graphs._dot import parse_dot, render_dot
+from mnlearn.graphs._edge_table import parse_csv, parse_edge_table, render_edge_table
 from mnlearn.graphs._json import parse_json, render_json
 from mnlearn.graphs._markup import parse_gml, parse_graphml, render_gml, render_graphml
 from mnlearn.graphs._named import Attributes, NamedGraph, foreign_errors
-from mnlearn.graphs._text import parse_adjacency, parse_edge_list, render_adjacency, render_edge_list
+from mnlearn.graphs._text import parse_edge_list, render_adjacency, render_edge_list
 from mnlearn.graphs.graph import Graph
 
 __all__ = ["FORMATS", "Attributes", "NamedGraph", "carries_numbers", "read_graph", "write_graph"]
@@ -45,7 +47,8 @@ class _Format(NamedTuple):
 
 _FORMATS = {
     "edges": _Format("an edge list", (".edges", ".tsv", ".txt"), parse_edge_list, render_edge_list, False),
-    "csv": _Format("an adjacency CSV", (".csv",), parse_adjacency, render_adjacency, False),
+    "table": _Format("an edge table", (".edges.csv",), parse_edge_table, render_edge_table),
+    "csv": _Format("a CSV of edges or of an adjacency matrix", (".csv",), parse_csv, render_adjacency, False),
     "graphml": _Format("GraphML", (".graphml",), parse_graphml, render_graphml),
     "gml": _Format("GML", (".gml",), parse_gml, render_gml),
     "dot": _Format("DOT", (".dot", ".gv"), parse_dot, render_dot),
@@ -145,9 +148,9 @@ def _chosen(path: str | os.PathLike[str], format: str | None) -> _Format:
         if format not in _FORMATS:
             raise unknown_name("graph format", format, FORMATS)
         return _FORMATS[format]
-    extension = Path(path).suffix.lower()
-    for known in _FORMATS.values():
-        if extension in known.extensions:
+    name = Path(path).name.lower()
+    for known in _FORMATS.values():  # .edges.csv comes before .csv
+        if name.endswith(known.extensions):
             return known
     listed = ", ".join(extension for known in _FORMATS.values() for extension in known.extensions)
     raise FileError(

@@ -117,10 +117,8 @@ class GroupComparison:
     def __str__(self) -> str:
         """The groups, the statistics, and the pairs that differ most."""
         first, second = self.networks
-        sizes = " and ".join(
-            f"{self.by} = {label} ({network.n_rows:,} rows, {network.graph.n_edges} edges)"
-            for label, network in zip(self.groups, (first, second), strict=True)
-        )
+        counts = [f"{n.n_rows:,} rows, {n.graph.n_edges} edge{'s' * (n.graph.n_edges != 1)}" for n in (first, second)]
+        sizes = " and ".join(f"{self.by} = {label} ({c})" for label, c in zip(self.groups, counts, strict=True))
         lines = [f"{sizes}, by {first.method}, {self.done:,} permutations", *map(str, self.statistics)]
         lines += [
             f"{pair.u} - {pair.v}: {pair.strengths[0]:.4f} and {pair.strengths[1]:.4f} nats, p = {pair.p:.3g}, "

@@ -1,0 +1,97 @@
+"""`mnlearn why`: the evidence for or against one edge."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from mnlearn.cli import _options as options
+from mnlearn.cli._config import Config
+from mnlearn.cli._output import say, show_json
+from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
+from mnlearn.cli.ask import Alpha, Bins, Discretize, Prior, Test
+from mnlearn.cli.learn import Columns, Method, Score, Set
+from mnlearn.errors import InputError
+
+EXAMPLES = """\b
+Examples:
+  mnlearn why survey.csv night_shifts fatigue
+  mnlearn why survey.csv stress headaches --method mpl --json
+  mnlearn why survey.csv stress headaches --network network.json
+"""
+
+X = Annotated[str, typer.Argument(metavar="A", help="A column.")]
+Y = Annotated[str, typer.Argument(metavar="B", help="Another column.")]
+Network = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="A result that mnlearn learn --out FILE.json wrote from DATA: nothing is learned."
+    ),
+]
+
+
+def why(
+    data: options.Data,
+    x: X,
+    y: Y,
+    *,
+    network: Network = None,
+    method: Method = None,
+    test: Test = None,
+    score: Score = None,
+    alpha: Alpha = None,
+    prior: Prior = None,
+    set_: Set = None,
+    column: Columns = None,
+    discretize: Discretize = None,
+    bins: Bins = None,
+    missing: options.Missing = None,
+    missing_value: options.MissingValue = None,
+    categorical: options.Categorical = None,
+    continuous: options.Continuous = None,
+    repeats: options.Repeats = None,
+    delimiter: options.Delimiter = None,
+    jobs: options.Jobs = None,
+    _config: Config = None,
+    as_json: options.AsJson = False,
+    _debug: options.Debug = False,
+) -> None:
+    """Show the evidence for or against an edge between A and B in the network of DATA.
+
+    Tests given nothing and given the neighbours of either end; the score with and without the edge; for sep, what the
+    data say given the separators.
+    """
+    from mnlearn import pipeline
+
+    said = {
+        "method": method,
+        "test": test,
+        "score": score,
+        "n_jobs": jobs,
+        "alpha": alpha,
+        "prior": prior,
+        "discretize": discretize,
+        "bins": bins,
+        "missing": missing,
+        "columns": column,
+    }
+    wishes: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
+    how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
+    own = options.settings(set_, pipeline.learn, wishes)
+    if network is not None:
+        if any(wishes) or own or any(how.values()):
+            raise InputError(
+                "--network excludes options of learning, which the file has; got both. Drop one of the two."
+            )
+        found = pipeline.load(network).with_data(data).why(x, y)
+    else:
+        with watched() as monitor:
+            learned = pipeline.learn(data, monitor=monitor, **how, **wishes, **own)
+        if monitor.interrupted:
+            raise typer.Exit(EXIT_INTERRUPTED)
+        found = learned.why(x, y)
+    if as_json:
+        show_json(found.to_dict())
+    else:
+        say(str(found))

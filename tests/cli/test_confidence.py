@@ -1,0 +1,145 @@
+"""`mnlearn learn --bootstrap`, `mnlearn why` and `mnlearn compare-groups`."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mnlearn
+import mnlearn.pipeline
+from mnlearn.output import Learned
+
+
+@pytest.fixture
+def data(run: Any, tmp_path: Path) -> Path:
+    run("demo", "--out", tmp_path, "--json")
+    return tmp_path / "survey.csv"
+
+
+def test_frequencies_are_listed_written_and_in_the_document(run: Any, data: Path, tmp_path: Path) -> None:
+    words = ["learn", data, "--method", "mpl", "--bootstrap", "6", "--jobs", "1", "--out", tmp_path / "net.json"]
+    done = run(*words)
+    assert (done.code, done.err) == (0, "")
+    assert "frequency" in done.out
+    assert "frequencies of 6 samples (63.2 % of the rows each, seed 0)" in done.out
+    document = run(*words, "--json").document()
+    back = mnlearn.load(tmp_path / "net.json")
+    assert document["frequency"] == [edge.frequency for edge in back.edge_list()]
+    other = run(*words, "--bootstrap-seed", "7", "--sampling", "bootstrap", "--json").document()
+    assert (other["resampling"]["seed"], other["resampling"]["sampling"]) == (7, "bootstrap")
+
+
+def test_stability_selection_says_how_many_may_be_false(run: Any, data: Path) -> None:
+    words = ["learn", data, "--method", "mpl", "--bootstrap", "8", "--sampling", "halves", "--stable", "0.9"]
+    done = run(*words, "--jobs", "1")
+    assert "edges in at least 90% of them, at most" in done.out
+    assert "expected to be false" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--stable", "0.9"], "--stable is for --bootstrap; got 0.9 without it"),
+        (["--sampling", "halves"], "--sampling is for --bootstrap"),
+        (["--bootstrap-seed", "1"], "--bootstrap-seed is for --bootstrap"),
+        (["--bootstrap", "1"], "--bootstrap must be at least 2; got 1"),
+        (["--bootstrap", "5", "--stable", "1.5"], "--stable must be above 0 and at most 1"),
+        (["--bootstrap", "5", "--sampling", "jackknife"], "--sampling must be subsamples, bootstrap or halves"),
+        (["--bootstrap", "5", "--bootstrap-seed", "-1"], "--bootstrap-seed must not be negative"),
+    ],
+)
+def test_bad_wishes_are_refused_before_anything_is_learned(
+    run: Any, data: Path, words: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mnlearn.pipeline, "learn", lambda *_, **__: pytest.fail("learned"))
+    assert message in run("learn", data, "--method", "mpl", *words).refusal()
+
+
+def test_ctrl_c_while_resampling_writes_the_network_and_exits_130(
+    run: Any, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Learned.bootstrap
+
+    def pressed(*args: Any, **options: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return real(*args, **options)
+
+    monkeypatch.setattr(Learned, "bootstrap", pressed)
+    words = ["learn", data, "--method", "mpl", "--bootstrap", "50", "--jobs", "1", "--out", tmp_path / "net.graphml"]
+    done = run(*words)
+    assert done.code == 130
+    assert "interrupted" in done.err
+    assert mnlearn.read_graph(tmp_path / "net.graphml").graph.n_edges > 0
+
+
+def test_ctrl_c_while_learning_writes_the_best_so_far(
+    run: Any, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = mnlearn.pipeline.learn
+
+    def pressed(*args: Any, **options: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return real(*args, **options)
+
+    monkeypatch.setattr(mnlearn.pipeline, "learn", pressed)
+    done = run("learn", data, "--bootstrap", "50", "--out", tmp_path / "net.json")
+    assert done.code == 130
+    back = mnlearn.load(tmp_path / "net.json")
+    assert (back.converged, back.resampling) == (False, None)
+
+
+def test_why_prints_the_evidence(run: Any, data: Path, tmp_path: Path) -> None:
+    done = run("why", data, "night_shifts", "fatigue", "--method", "mpl")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("night_shifts - fatigue is no edge by mpl\ngiven nothing: dependent, chi2 ")
+    assert "mpl score " in done.out
+    document = run("why", data, "night_shifts", "fatigue", "--method", "mpl", "--json").document()
+    assert (document["edge"], document["tests"][0]["independent"]) == (False, False)
+    run("learn", data, "--method", "mpl", "--out", tmp_path / "net.json")
+    again = run("why", data, "night_shifts", "fatigue", "--network", tmp_path / "net.json")
+    assert again.out == done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["stres", "fatigue"], "variable 'stres' does not exist. Did you mean 'stress'"),
+        (["stress", "stress"], "x and y must be two different variables"),
+        (["stress", "fatigue", "--network", "none.json"], "'none.json' cannot be read"),
+        (["stress", "fatigue", "--network", "none.json", "--method", "mpl"], "--network excludes options of learning"),
+    ],
+)
+def test_why_refuses_in_one_line(run: Any, data: Path, words: list[str], message: str) -> None:
+    quiet = [] if "--network" in words else ["--method", "gsmn"]
+    assert message in run("why", data, *words, *quiet).refusal()
+
+
+def test_groups_are_compared(run: Any, data: Path) -> None:
+    words = ["compare-groups", data, "--by", "stress", "--method", "mpl", "--permutations", "5", "--jobs", "1"]
+    done = run(*words)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("stress = ")
+    assert "edges that only one network has: " in done.out
+    document = run(*words, "--group", "yes", "--group", "no", "--correction", "fdr", "--seed", "3", "--json").document()
+    assert document["groups"] == ["yes", "no"]
+    assert document["permutations"] == {"asked": 5, "done": 5, "seed": 3}
+    assert sum(document["rows"]) == 1000
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--by", "stres"], "by: column 'stres' does not exist. Did you mean 'stress'"),
+        (["--by", "stress", "--group", "yes"], "groups must be two different labels of 'stress'; got 1"),
+        (["--by", "stress", "--group", "yes", "--group", "maybe"], "label of 'stress' 'maybe' does not exist"),
+        (["--by", "stress", "--permutations", "0"], "permutations must be a whole number, at least 1"),
+        (["--by", "stress", "--correction", "x"], "correction 'x' does not exist"),
+        ([], "Missing option '--by'"),
+    ],
+)
+def test_groups_refuse_in_one_line(run: Any, data: Path, words: list[str], message: str) -> None:
+    refusal = run("compare-groups", data, "--method", "mpl", *words).refusal()
+    assert message.lower() in refusal.lower()
