@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import mnlearn as mn
-from mnlearn import checkpoints
-from mnlearn.checkpoints import Checkpoint, decoded, encoded, fingerprint, key_of
+from mnlearn.checkpoints import Checkpoint, fingerprint
+from mnlearn.checkpoints import journal as checkpoints
+from mnlearn.checkpoints.coding import decoded, encoded, key_of
 from mnlearn.data import Dataset
 from mnlearn.errors import FileError, InputError
 
@@ -125,18 +126,16 @@ def test_a_damaged_record_is_not_believed(tmp_path: Path) -> None:
 
 
 def test_fingerprints_tell_data_apart() -> None:
-    from mnlearn.pipeline._counting import fingerprint_of
-
     data = survey()
     prints = [
-        fingerprint_of(data),
-        fingerprint_of(survey(seed=1)),
-        fingerprint_of(data.select(list(data.names[::-1]))),
-        fingerprint_of(data.compact()),
-        fingerprint(fingerprint_of(data), "more"),
+        data.fingerprint(),
+        survey(seed=1).fingerprint(),
+        data.select(list(data.names[::-1])).fingerprint(),
+        data.compact().fingerprint(),
+        fingerprint(data.fingerprint(), "more"),
     ]
     assert len(set(prints)) == 5
-    assert fingerprint_of(survey()) == prints[0]
+    assert survey().fingerprint() == prints[0]
 
 
 def comparable(learned: mn.Learned) -> dict[str, Any]:
@@ -215,11 +214,39 @@ def test_other_data_or_settings_are_refused(tmp_path: Path) -> None:
         mn.learn(survey(), "mpl", resume=True)
 
 
+class Stopping:
+    """A monitor that has had enough after some items."""
+
+    def __init__(self, after: int) -> None:
+        self.left = after
+
+    def progress(self, done: float, total: float | None, message: str = "") -> None:  # noqa: ARG002
+        self.left -= 1
+
+    def cancelled(self) -> bool:
+        return self.left <= 0
+
+
+def test_resampling_goes_on_from_the_samples_that_are_done(tmp_path: Path) -> None:
+    learned = mn.learn(survey(n=5), "mpl")
+    whole = learned.bootstrap(12, n_jobs=1)
+    part = learned.bootstrap(12, n_jobs=1, checkpoint=tmp_path, monitor=Stopping(5))
+    assert part.resampling is not None
+    assert part.resampling.done == 5
+    fresh = Stopping(10**9)
+    again = learned.bootstrap(12, n_jobs=1, checkpoint=tmp_path, resume=True, monitor=fresh)
+    assert 10**9 - fresh.left == 7  # samples that were not done yet
+    assert again.frequencies == whole.frequencies
+    assert again.resampling == whole.resampling
+    with pytest.raises(FileError, match="checkpoint must be of the same data and settings"):
+        learned.bootstrap(12, n_jobs=1, checkpoint=tmp_path, resume=True, seed=1)
+
+
 PROGRAM = f"""
 import sys, time, json
 import numpy as np
 import mnlearn as mn
-from mnlearn import checkpoints
+from mnlearn.checkpoints import journal as checkpoints
 from mnlearn.statistics import Counts
 from mnlearn.data import Dataset
 

@@ -73,8 +73,12 @@ class Codes:
         """Append rows given as positions in `lookup`, which holds codes."""
         narrow = max(lookup, default=0) <= 255
         table = np.array(lookup or [0], dtype=np.uint8 if narrow else np.uint16)
-        self.chunks.append(table[rows])
-        self.n_rows += len(rows)
+        self.append(np.take(table, rows))
+
+    def append(self, codes: NDArray[np.unsignedinteger]) -> None:
+        """Append rows given as codes."""
+        self.chunks.append(codes)
+        self.n_rows += len(codes)
 
 
 class Numbers:

@@ -90,6 +90,8 @@ class ValueColumn:
     def add(self, array: Any) -> None:
         """Take the next values in."""
         values = array if self._categories else _plain(array)
+        if pa.types.is_integer(values.type) and not values.null_count and self._add_near(flat(values)):
+            return
         if not self._categories:
             values = values.dictionary_encode()
         elif len(values.dictionary) > MAX_STATES:
@@ -101,6 +103,25 @@ class ValueColumn:
         if rows.null_count:  # a small index may have no number left for what is missing
             rows = rows.cast(pa.int32()).fill_null(len(labels))
         self.add_coded(labels, flat(rows))
+
+    def _add_near(self, values: NDArray[np.integer]) -> bool:
+        """Take in whole numbers that lie near each other, as codes mostly do; whether they did.
+
+        Looking each up by its place takes a fifth of the time that hashing takes.
+        """
+        low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+        if high - low > 255:
+            return False
+        rows = (values - values.dtype.type(low)).astype(np.uint8)
+        known = [self._codes.index.get(label, 0) for label in range(low, high + 1)]
+        if max(known) <= 255:
+            codes = np.take(np.array(known, dtype=np.uint8), rows)
+            if bool(codes.all()):
+                self._codes.append(codes)
+                return True
+        counts = np.bincount(rows)
+        self.add_coded([low + k if count else None for k, count in enumerate(counts)], rows)
+        return True
 
     def add_coded(self, labels: Iterable[Hashable], rows: NDArray[np.integer]) -> None:
         """Take in rows given as positions among labels; the position after the last label is missing."""

@@ -251,6 +251,8 @@ class Learned:
         seed: int = 0,
         n_jobs: int | None = None,
         client: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
         monitor: Monitor = SILENT,
     ) -> Learned:
         """Learn again from rows drawn anew, and count how often each pair is an edge.
@@ -269,6 +271,10 @@ class Learned:
             How many processes: None or −1 for all cores.
         client
             A `distributed.Client`, to use its workers instead.
+        checkpoint
+            A folder that keeps every sample that is done.
+        resume
+            Go on from what the checkpoint holds: the frequencies are those of one whole run.
         monitor
             Hears the progress, and may stop: the frequencies are those of the samples so far.
 
@@ -283,7 +289,7 @@ class Learned:
             If a setting breaks its rule, or the data are not at hand.
         """
         draw = {"sampling": sampling, "seed": seed, "n_jobs": n_jobs, "client": client, "monitor": monitor}
-        return resampled(self, n_samples, **cast(Any, draw))
+        return resampled(self, n_samples, **cast(Any, draw), checkpoint=checkpoint, resume=resume)
 
     def stable(self, threshold: float = 0.5) -> Learned:
         """The network of the pairs that are an edge in at least this share of the samples.

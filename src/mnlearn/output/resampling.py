@@ -13,12 +13,15 @@ Three ways of drawing:
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from mnlearn.checkpoints import opened
 from mnlearn.data import Dataset
 from mnlearn.data.rows import resample, split
 from mnlearn.errors import InputError, MnlearnError, is_number, unknown_name, whole_number
@@ -104,6 +107,8 @@ def resampled(
     seed: int,
     n_jobs: int | None = None,
     client: Any = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
     monitor: Monitor = SILENT,
 ) -> Learned:
     """The same result with the frequencies of its pairs; see `Learned.bootstrap`."""
@@ -120,10 +125,12 @@ def resampled(
     counts: Counter[Edge] = Counter()
     done = 0
     # A search spends its time in Python, which one process can run only once at a time.
-    for graphs in run(task, seeds, n_jobs=n_jobs, client=client, backend="processes", monitor=monitor):
-        done += len(graphs)
-        for edges in graphs:
-            counts.update(edges)
+    cook = partial(run, task, n_jobs=n_jobs, client=client, backend="processes", monitor=monitor)
+    with opened(checkpoint, resume, data.fingerprint(), repr(recipe), sampling, seed) as kept:
+        for graphs in cook(seeds) if kept is None else kept.items(cook, seeds):
+            done += len(graphs)
+            for edges in graphs:
+                counts.update(map(tuple, edges))
     if not done:
         raise MnlearnError("resampling was stopped before the first sample was done. Let it run a little longer.")
     n = len(learned.names)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
-from mnlearn.checkpoints import Checkpoint, Kept, fingerprint
+from mnlearn.checkpoints import Checkpoint, Kept
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError, true_or_false
+from mnlearn.errors import InputError
 from mnlearn.protocols import Neighborhood, Tables
 from mnlearn.statistics import Counts, Moments, ShardedCounts, row_shards
 from mnlearn.statistics.evidence import EvidenceScans, Kind
@@ -93,25 +90,3 @@ def _tables(answer: Any) -> Tables:
         return answer
     x, ys, z, strata, counts = answer
     return Tables(x, tuple(ys), tuple(z), strata, tuple(counts))
-
-
-def opened_checkpoint(
-    folder: str | os.PathLike[str] | None, dataset: Dataset, settings: object, *, resume: bool
-) -> AbstractContextManager[Checkpoint | None]:
-    """The checkpoint of this data and these settings, if one is asked for."""
-    true_or_false(resume=resume)
-    if folder is None:
-        if resume:
-            raise InputError("resume needs a checkpoint to go on from; got none. Name its folder: checkpoint=...")
-        return nullcontext()
-    return Checkpoint(folder, fingerprint(fingerprint_of(dataset), settings), resume=resume)
-
-
-def fingerprint_of(dataset: Dataset) -> str:
-    """The data in one line: names, levels and every row."""
-    if dataset.pack is not None and dataset.pack.holds(dataset.columns):
-        return fingerprint(dataset.pack.fingerprint, dataset.names)
-    digest = blake2b(digest_size=16)
-    for column in (*dataset.columns, *([] if dataset.repeats is None else [dataset.repeats])):
-        digest.update(column.data)
-    return fingerprint(digest.hexdigest(), dataset.names, dataset.cards, [repr(labels) for labels in dataset.levels])

@@ -8,9 +8,10 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from mnlearn.checkpoints import opened
 from mnlearn.output._frames import kind_of_frame
 from mnlearn.output.learned import Learned
-from mnlearn.pipeline._counting import Counting, opened_checkpoint
+from mnlearn.pipeline._counting import Counting
 from mnlearn.pipeline._reading import Reading
 from mnlearn.pipeline._recipe import Recipe, pairs_given
 from mnlearn.protocols import SILENT, Monitor
@@ -117,7 +118,7 @@ def learn(
     dataset = recipe.read(data)
     for said in oddities(dataset):
         _log.warning("%s", said)
-    with opened_checkpoint(checkpoint, dataset, recipe.told(), resume=resume) as kept:
+    with opened(checkpoint, resume, dataset.fingerprint(), recipe.told()) as kept:
         counting = Counting(n_jobs, client, max_memory, kept)
         learned = recipe.learn(dataset, monitor=monitor, counting=counting)
     return replace(learned, frame=kind_of_frame(data))

@@ -1,32 +1,20 @@
-"""Work that survives being killed: what was found out is written down as it is found, and looked up when asked again.
-
-A search is deterministic: from the same answers it takes the same steps. So it is enough to keep the answers. A `Kept`
-judge or statistics writes each answer to a file in the checkpoint's folder; a run that is resumed goes through the same
-steps from the beginning, and what it asks is answered from the file, in no time, until it reaches where the other one
-was killed. The result is the same, and so is its cost, for both are functions of the answers.
-
-The file is a sequence of records, each with its length and its checksum, appended and synced about once a second. A
-record that was being written when the power failed is recognised by its checksum and cut off.
-"""
+"""A folder that keeps answers: records appended one by one, each whole or not believed."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import struct
 import time
 import zlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from mnlearn.errors import FileError
+from mnlearn.checkpoints.coding import decoded, encoded, fingerprint, key_of
+from mnlearn.errors import FileError, InputError, true_or_false
 
 MARK = b"MNCHECK1"
 FILE = "answers.mncheck"
@@ -57,6 +45,7 @@ class Checkpoint:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     with Checkpoint(folder, "of this example") as kept:
@@ -108,6 +97,30 @@ class Checkpoint:
         answer = find()
         self._keep(key, encoded(answer))
         return answer
+
+    def items(self, run: Callable[[list[Value]], Iterable[Any]], items: Sequence[Value]) -> Iterator[Any]:
+        """The answers to many items in their order: those that were kept, and those that `run` gives for the others.
+
+        Parameters
+        ----------
+        run
+            Gives the answers to a list of items in its order, as `mnlearn.parallel.run` does; fewer if it was stopped.
+        items
+            What there is to do; an item is known by its place.
+        """
+        keys = [key_of(("item", k)) for k in range(len(items))]
+        fresh = iter(run([item for key, item in zip(keys, items, strict=True) if key not in self._known]))
+        for key in keys:
+            if key in self._known:
+                yield decoded(self._known[key])
+                continue
+            for answer in fresh:
+                content = encoded(answer)
+                self._keep(key, content)
+                yield decoded(content)  # as it will be when it is resumed
+                break
+            else:
+                return
 
     def flush(self) -> None:
         """Write what waits, and see it on the disk."""
@@ -167,105 +180,16 @@ class Checkpoint:
         os.fsync(self._file.fileno())
 
 
-class Kept:
-    """Whatever answers by some of its methods, with the answers kept; all else is as it was.
-
-    Parameters
-    ----------
-    inside
-        A judge or statistics.
-    checkpoint
-        Where answers are kept.
-    methods
-        The methods whose answers are worth keeping, each with a function that makes an answer from what was kept of
-        it; None where it is kept as it is.
-    """
-
-    def __init__(self, inside: Any, checkpoint: Checkpoint, methods: Mapping[str, Callable[[Any], Any] | None]) -> None:
-        self._inside, self._checkpoint, self._methods = inside, checkpoint, methods
-
-    @property  # type: ignore[misc]  # who tells correlations from counts by their class still can
-    def __class__(self) -> Any:
-        return self._inside.__class__
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._inside, name)
-        if name.startswith("_") or name not in self._methods:
-            return found
-        made = self._methods[name] or (lambda answer: answer)
-
-        def asked(*args: Any, **options: Any) -> Any:
-            question = (name, args, sorted(options.items()))
-            return made(self._checkpoint.recall(question, lambda: found(*args, **options)))
-
-        return asked
-
-
-def key_of(question: object) -> bytes:
-    """Sixteen bytes that stand for a question; sets and arrays of the same members give the same."""
-    return hashlib.blake2b(repr(_plain(question)).encode(), digest_size=16).digest()
-
-
-def _plain(value: Any) -> object:
-    """The same in tuples, numbers and texts, whose words do not depend on chance."""
-    if isinstance(value, frozenset | set):
-        return ("set", *sorted(_plain(one) for one in value))  # type: ignore[type-var]
-    if isinstance(value, np.ndarray):
-        return tuple(value.tolist())
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, list | tuple | range):
-        return tuple(_plain(one) for one in value)
-    return value
-
-
-def encoded(answer: Any) -> bytes:
-    """An answer in bytes: its form in JSON, and the arrays behind it."""
-    arrays: list[NDArray[Any]] = []
-    form = json.dumps(_form(answer, arrays)).encode()
-    return b"".join([struct.pack("<I", len(form)), form, *(np.ascontiguousarray(array).tobytes() for array in arrays)])
-
-
-def _form(value: Any, arrays: list[NDArray[Any]]) -> Any:
-    if isinstance(value, np.ndarray):
-        arrays.append(value)
-        return {"array": [value.dtype.str, list(value.shape)]}
-    if is_dataclass(value):
-        return _form([getattr(value, part.name) for part in fields(value)], arrays)
-    if isinstance(value, Mapping):
-        return {"dict": [[_form(key, arrays), _form(item, arrays)] for key, item in value.items()]}
-    if isinstance(value, list | tuple):
-        return {"list": [_form(item, arrays) for item in value]}
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def decoded(content: bytes) -> Any:
-    """The answer that was encoded; tuples are lists now."""
-    (length,) = struct.unpack_from("<I", content)
-    place = 4 + length
-
-    def made(form: Any) -> Any:
-        nonlocal place
-        if not isinstance(form, dict):
-            return form
-        ((kind, inside),) = form.items()
-        if kind == "list":
-            return [made(item) for item in inside]
-        if kind == "dict":
-            found = [(made(key), made(item)) for key, item in inside]
-            return {tuple(key) if isinstance(key, list) else key: item for key, item in found}
-        dtype, shape = np.dtype(inside[0]), inside[1]
-        size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
-        array = np.frombuffer(content, dtype, offset=place, count=size // max(dtype.itemsize, 1)).reshape(shape).copy()
-        place += size
-        return array
-
-    return made(json.loads(content[4 : 4 + length]))
-
-
-def fingerprint(*parts: object) -> str:
-    """One line that stands for data and settings."""
-    return hashlib.blake2b(repr([_plain(part) for part in parts]).encode(), digest_size=16).hexdigest()
+def opened(
+    folder: str | os.PathLike[str] | None, resume: bool, *what: object
+) -> AbstractContextManager[Checkpoint | None]:
+    """The checkpoint of some work, told by its data and settings; None if no folder is named."""
+    true_or_false(resume=resume)
+    if folder is not None:
+        return Checkpoint(folder, fingerprint(*what), resume=resume)
+    if resume:
+        raise InputError("resume needs a checkpoint to go on from; got none. Name its folder: checkpoint=...")
+    return nullcontext()
 
 
 def _record(payload: bytes) -> bytes:
