@@ -26,7 +26,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinxcontrib.bibtex",
 ]
-exclude_patterns = ["_build", "examples/*", "README.md"]
+exclude_patterns = ["_build", "examples/*", "README.md", "accuracy/*.md"]  # the last are parts of other pages
 templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = "mnlearn"

@@ -20,7 +20,7 @@ def page(rows: Sequence[Row], *, title: str, reference: str = "sep") -> str:
     Parameters
     ----------
     rows
-        What the battery found.
+        What the battery found; of data sets that the reference has not seen nothing is said.
     title
         The heading.
     reference
@@ -32,6 +32,7 @@ def page(rows: Sequence[Row], *, title: str, reference: str = "sep") -> str:
     >>> print(page(rows, title="One data set").splitlines()[0])
     ## One data set
     """
+    rows = seen_by(reference, rows)
     standings = Standings(rows, reference)
     draws = len({(row.source, row.n_rows, row.repetition) for row in rows})
     kinds = len({row.source for row in rows})
@@ -50,6 +51,12 @@ def page(rows: Sequence[Row], *, title: str, reference: str = "sep") -> str:
         *_of_silence(rows),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def seen_by(learner: str, rows: Sequence[Row]) -> list[Row]:
+    """The rows of data sets that this learner has seen: means over others would not compare."""
+    seen = {(row.source, row.n_rows, row.repetition) for row in rows if row.learner == learner}
+    return [row for row in rows if (row.source, row.n_rows, row.repetition) in seen]
 
 
 def table(header: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
