@@ -42,6 +42,7 @@ def page(rows: Sequence[Row], *, title: str, reference: str = "sep") -> str:
         "### All data sets together",
         _of_learners(standings),
         "### Mean errors by family",
+        "Of learners that have seen all data sets.",
         _of_families(rows, standings),
         "### Which method when",
         _of_kinds(standings),
@@ -80,7 +81,8 @@ def _of_learners(standings: Standings) -> str:
 
 
 def _of_families(rows: Sequence[Row], standings: Standings) -> str:
-    names = [line.learner for line in standings.learners()]
+    standing = standings.learners()
+    names = [line.learner for line in standing if line.behind.n == max(other.behind.n for other in standing)]
     lines = []
     for family, kinds in FAMILIES.items():
         mine = [row for row in rows if row.source in kinds]
