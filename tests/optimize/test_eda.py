@@ -49,7 +49,7 @@ def test_a_generation_is_select_learn_sample_replace() -> None:
         rng = np.random.default_rng([key, generation])
         updates = int(np.ceil(4 * np.log(4)))
         stream = int(rng.integers(2**64, dtype=np.uint64))
-        new = markovian(graph, selected, size - 5, stream, cards, updates, "conditional", 0.7 * generation)
+        new = markovian(graph, selected, size - 5, stream, cards, updates, "joint", 0.7 * generation)
         population = ranked[:5] + [(float(row @ weights), row) for row in new.astype(int)]
     assert np.array_equal(run.individuals, np.array([row for _, row in population]))
     assert run.fitness.tolist() == [value for value, _ in population]
