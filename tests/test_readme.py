@@ -39,7 +39,7 @@ def test_the_python_runs_and_says_what_the_comments_say() -> None:
 @pytest.mark.usefixtures("demo")
 def test_the_commands_run() -> None:
     commands = re.findall(r"^mnlearn .*$", README, flags=re.MULTILINE)
-    assert len(commands) == 4
+    assert len(commands) == 5
     for command in commands:
         assert main(shlex.split(command)[1:]) == 0, command
 
