@@ -179,7 +179,7 @@ __version__ = "0.1.0"
 # Each room lists its names; a name is looked for where it is lowest. Nothing is loaded before it is used.
 _ROOMS = (
     *("errors", "data", "graphs", "statistics", "independence", "scores", "algorithms", "simulate", "model"),
-    *("evaluation", "output", "pipeline", "questions", "estimators"),
+    *("evaluation", "output", "pipeline", "questions", "estimators", "optimize"),
 )
 
 if not TYPE_CHECKING:  # a type checker knows the names above, and no others
