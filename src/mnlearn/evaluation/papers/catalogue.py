@@ -17,6 +17,7 @@ from mnlearn.evaluation.papers import (
     jair09_exact,
     jair09_samples,
     jair09_uci,
+    mbs09,
     mpl17,
 )
 from mnlearn.evaluation.reproduction import Comparison, Reproduction, Request
@@ -71,6 +72,7 @@ REPRODUCTIONS: Mapping[str, Reproduction] = {
     "ibmap-random": ibmap14.RANDOM,
     "ibmap-royalroad": ibmap14_optimize.ROYAL_ROAD,
     "ibmap-uci": ibmap14_uci.UCI,
+    "mbs-table1": mbs09.TABLE_1,
     "mpl-table1": mpl17.TABLE_1,
     "mpl-table3": mpl17.TABLE_3,
 }
