@@ -47,10 +47,17 @@ def split(data: Dataset, folder: Path, n: int) -> list[Path]:
     return paths
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    """Two real worker processes."""
+@pytest.fixture(scope="session")
+def processes() -> None:
+    """For tests that start workers: the sanitizers look at one process only."""
     pytest.importorskip("distributed")
+    if os.environ.get("MNLEARN_SANITIZED"):
+        pytest.skip("the sanitizers look at one process only")
+
+
+@pytest.fixture(scope="module")
+def client(processes: None) -> Iterator[Any]:
+    """Two real worker processes."""
     with cluster(workers=2) as joined:
         yield joined
 
@@ -197,8 +204,8 @@ def pid() -> int:
     return os.getpid()
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_worker_that_is_killed_costs_nothing_but_time(tmp_path: Path) -> None:
-    pytest.importorskip("distributed")
     data = data_of(3000, [2, 3, 4, 2, 3, 2, 4, 2])
     expected = LEARNERS["bjp"](Counts(data))
     with cluster(workers=2) as joined:
