@@ -48,7 +48,7 @@ def test_figures_are_written_and_drawn(tmp_path: Path) -> None:
 
 def test_every_experiment_says_what_it_is() -> None:
     for name, item in REPRODUCTIONS.items():
-        assert name.split("-")[0] in ("bjp", "gsimn", "ibmap", "mpl")
+        assert name.split("-")[0] in ("bjp", "gsimn", "ibmap", "mbs", "mpl")
         assert item.title
         assert item.repetitions >= 4
         assert list(item.sizes) == sorted(item.sizes)
