@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mnlearn.errors import InputError
+from mnlearn.evaluation.experiment import generator_of
 from mnlearn.simulate import ExpressionNetwork, random_expression_network
 
 CASCADE = ExpressionNetwork(regulators=[(), (0,), (1,)], activates=[(), (True,), (False,)])
@@ -34,6 +35,14 @@ def test_the_integrator_reaches_the_written_steady_state(monkeypatch: pytest.Mon
     rows = network.sample(12, seed=4, spread=0.5, proteins=True)
     constants = np.exp(0.5 * np.random.default_rng(4).standard_normal((12, 4, 12)))
     np.testing.assert_allclose(rows, written_down(network, constants), rtol=2e-4)
+
+
+def test_small_amounts_come_to_rest_however_many_rows_are_integrated_together() -> None:
+    rng = generator_of("mbs-table1", "G50 log", 400, 0)  # its first rows have amounts of 5e-5 beside those of 10
+    network = random_expression_network(50, rng, most_regulators=3)
+    rows = network.sample(64, rng, proteins=True)
+    assert rows.min() < 1e-4
+    assert rows.max() > 5
 
 
 def test_a_loop_comes_to_rest_where_its_equations_hold() -> None:
@@ -96,7 +105,7 @@ def test_bad_input_is_refused_by_name(build: Callable[[], object], message: str)
 
 
 def test_what_never_settles_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnlearn.simulate.expression._TRIES", 1)
+    monkeypatch.setattr("mnlearn.simulate.expression._TOLERANCES", (1e-8,))
     ring = ExpressionNetwork(
         regulators=[(2,), (0,), (1,)], activates=[(False,)] * 3, hill=8.0, threshold=0.5, leak=1e-6
     )
