@@ -30,6 +30,33 @@ def test_figures_are_printed_written_and_continued(run: Any, tmp_path: Path) -> 
     assert (mpl["n"], mpl["published"]) == (3, 50.0)
 
 
+def test_a_page_gets_its_tables_from_the_runs(run: Any, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "<!-- table mpl-table1\ncell: mean 1\n-->\n<!-- end -->\n<!-- table bjp-real\n-->\nold\n<!-- end -->\n"
+    )
+    run(
+        "reproduce",
+        "mpl-table1",
+        "--source",
+        "d=64",
+        "--sizes",
+        "250",
+        "--reps",
+        1,
+        "--method",
+        "mpl",
+        "--out",
+        tmp_path,
+    )
+    done = run("reproduce", "--page", page, "--out", tmp_path)
+    assert "1 tables from" in done.out
+    assert "left as they were, having no runs there: bjp-real" in done.err
+    assert "| d=64 | 250 | 1 |" in page.read_text()
+    assert "\nold\n" in page.read_text()
+    assert not list(tmp_path.glob("*.part"))
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -47,6 +74,9 @@ def test_figures_are_printed_written_and_continued(run: Any, tmp_path: Path) -> 
         (("mpl-table1", "--reps", "0"), "--reps must be a whole number, at least 1; got 0"),
         (("mpl-table1", "--source", "d=32"), "source 'd=32' does not exist"),
         (("mpl-table1", "--method", "bjp"), "method 'bjp' does not exist"),
+        (("--page", "x.md"), "--out must be the folder of the runs for --page; got none"),
+        (("--page", "/nowhere.md", "--out", "/"), "--page must be a text file that can be read; /nowhere.md"),
+        (("mpl-table1", "--page", "x.md"), "--page must stand without an experiment; got mpl-table1"),
         (("mpl-table1", "--out", "/dev/null/x"), "--out must be a folder that can be made"),
     ],
 )

@@ -24,6 +24,7 @@ Examples:
   mnlearn reproduce --list
   mnlearn reproduce mpl-table1 --source d=64 --method mpl --reps 10
   mnlearn reproduce mpl-table3 --sizes 250,500 --data ../shared/data --out runs
+  mnlearn reproduce --page docs/reproduction.md --out runs
 """
 
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="Which experiment; --list shows them.")]
@@ -40,6 +41,10 @@ Out = Annotated[
 DataFolder = Annotated[
     Path | None, typer.Option("--data", metavar="DIR", help="The folder of the data; else MNLEARN_DATA.")
 ]
+PageFile = Annotated[
+    Path | None,
+    typer.Option("--page", metavar="FILE", help="Run nothing; make the tables of this page from the runs in --out."),
+]
 Jobs = Annotated[int, typer.Option(metavar="K", help="How many processes. Changes no result.")]
 
 
@@ -54,6 +59,7 @@ def reproduce(
     out: Out = None,
     data: DataFolder = None,
     jobs: Jobs = 1,
+    page: PageFile = None,
     as_json: options.AsJson = False,
     _debug: options.Debug = False,
 ) -> None:
@@ -67,6 +73,9 @@ def reproduce(
 
     if list_them:
         _show_list(REPRODUCTIONS, as_json=as_json)
+        return
+    if page is not None:
+        _fill(page, name, out)
         return
     if name is None:
         raise InputError("NAME must be one of the experiments; got none. See mnlearn reproduce --list.")
@@ -119,6 +128,28 @@ def summary(lines: Sequence[Comparison]) -> str:
         return "no published figure to compare with"
     near = sum(away <= 3 for away in known)
     return f"{near} of {len(known)} published figures within 3 standard errors; the farthest at {max(known):.1f}"
+
+
+def _fill(page: Path, name: str | None, out: Path | None) -> None:
+    """The tables of a page from the runs in a folder, and a word on each."""
+    from mnlearn.evaluation.tables import fill_page
+
+    if name is not None:
+        raise InputError(f"--page must stand without an experiment; got {name}. Run that first, with --out.")
+    if out is None or not out.is_dir():
+        raise FileError(
+            f"--out must be the folder of the runs for --page; got {out or 'none'}. Run an experiment first."
+        )
+    try:
+        filled = fill_page(page.read_text(encoding="utf-8"), out)
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"--page must be a text file that can be read; {page}: {error}. Name another.") from error
+    part = page.with_name(f"{page.name}.part")
+    part.write_text(filled.text, encoding="utf-8")
+    part.replace(page)
+    say(f"{page}: {len(filled.filled)} tables from {out}" + "".join(f"\n  {table}" for table in filled.filled))
+    if filled.kept:
+        note(f"left as they were, having no runs there: {', '.join(dict.fromkeys(filled.kept))}")
 
 
 def _show_list(known: Mapping[str, Reproduction], *, as_json: bool) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import NamedTuple
 
+from mnlearn.errors import FileError
 from mnlearn.evaluation.experiment import Experiment, Row, run, write_rows
 from mnlearn.protocols import SILENT, Monitor
 
@@ -172,6 +173,28 @@ def write_comparisons(lines: Iterable[Comparison], path: Path) -> None:
         writer.writerow(Comparison._fields)
         writer.writerows(lines)
     part.replace(path)
+
+
+def read_comparisons(path: Path) -> list[Comparison]:
+    """The figures that `write_comparisons` wrote."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = csv.DictReader(file)
+        try:
+            return [_read(row) for row in rows]
+        except (KeyError, TypeError, ValueError) as error:
+            raise FileError(
+                f"{path.name} must be figures that mnlearn reproduce wrote; line {rows.line_num} of {path} is not: "
+                f"{error}. Run the experiment again with --out."
+            ) from error
+
+
+def _read(row: Mapping[str, str]) -> Comparison:
+    """One figure; an empty cell is one that the paper does not have."""
+    published, away = (float(row[name]) if row[name] else None for name in ("published", "standard_errors"))
+    ours, sd, seconds = (float(row[name]) for name in ("ours", "sd", "seconds"))
+    return Comparison(
+        row["source"], int(row["n_rows"]), row["learner"], published, ours, sd, int(row["n"]), away, seconds
+    )
 
 
 def plot(lines: Sequence[Comparison], reproduction: Reproduction, path: Path) -> None:
