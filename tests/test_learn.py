@@ -206,9 +206,7 @@ def test_a_trace_is_kept_on_request() -> None:
     assert all(isinstance(question, Question) for question in trace)
 
 
-@pytest.mark.parametrize(
-    "name", ["net.graphml", "net.gml", "net.dot", "net.json", "net.edges", "net.edges.csv", "net.csv"]
-)
+@pytest.mark.parametrize("end", ["graphml", "gml", "dot", "json", "edges", "edges.csv", "csv"])
 def test_saved_networks_read_back_equal(end: str, tmp_path: Path) -> None:
     name = f"net.{end}"
     learned = learn(SURVEY.columns(), alpha=0.01)
