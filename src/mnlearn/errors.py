@@ -6,8 +6,8 @@ descend from `MnlearnError`, so one `except` catches whatever this library refus
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher, get_close_matches
 from importlib import import_module
 from math import isfinite
 from numbers import Real
@@ -64,10 +64,17 @@ def require(module: str, extra: str) -> ModuleType:
 def unknown_name(kind: str, name: object, known: Iterable[str], *, shown: int = 12) -> UnknownNameError:
     """Build the error for a name that does not exist: nearest names first, then the known ones."""
     names = list(known)
-    near = get_close_matches(str(name), names, n=3)
+    near = _nearest(str(name), names)
     listed = ", ".join(repr(n) for n in names[:shown]) + (f", ... ({len(names)} in all)" if len(names) > shown else "")
     hint = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
     return UnknownNameError(f"{kind} {name!r} does not exist.{hint} Known: {listed or 'none'}.")
+
+
+def _nearest(name: str, names: Sequence[str], most: int = 3) -> list[str]:
+    """The most similar names; of equally similar ones the first, so that item_1 suggests item_01 before item_21."""
+    similar = get_close_matches(name, dict.fromkeys(names), n=max(len(names), 1))
+    place = {known: k for k, known in reversed(list(enumerate(names)))}
+    return sorted(similar, key=lambda known: (-SequenceMatcher(None, known, name).ratio(), place[known]))[:most]
 
 
 def whole_number(name: str, value: object, *, least: int, way_out: str) -> int:
