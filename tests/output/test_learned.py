@@ -189,3 +189,21 @@ def test_kappa_is_that_of_the_table_of_pairs(here: set[int], there: set[int]) ->
     assert found.hamming == sum(a != b for a, b in marks)
     chance = sum(sum(a == s for a, _ in marks) * sum(b == s for _, b in marks) for s in (True, False)) / 100
     assert found.kappa == pytest.approx(1.0 if here == there else (agreed - chance) / (1 - chance))
+
+
+@pytest.mark.parametrize("frame", ["pandas", "polars", "pyarrow"])
+def test_a_network_without_edges_has_the_same_columns(frame: Any) -> None:
+    empty = Result(Graph(4), None, {}, True, {}, support_scale="log_odds", probabilistic=True)
+    known = Learned("sep", NAMES, empty, frequencies={(0, 1): 0.25})
+    edges, pairs = known.edges(frame), known.pairs(frame=frame)
+    columns = ["u", "v", "support", "probability", "frequency"]
+    assert list(getattr(edges, "column_names", edges.columns)) == columns
+    assert list(getattr(pairs, "column_names", pairs.columns)) == [*columns, "edge"]
+    assert len(edges) == 0
+    plain = Learned("gsmn", NAMES, replace(empty, probabilistic=False))
+    assert list(plain.edges("pandas").columns) == columns[:3]
+
+
+def test_only_networks_are_compared() -> None:
+    with pytest.raises(InputError, match=r"other must be a learned network, .* got int\. Pass what mnlearn\.learn"):
+        Learned("gsmn", NAMES, BY_TEST).compare(3)  # type: ignore[arg-type]

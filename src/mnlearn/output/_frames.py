@@ -33,10 +33,13 @@ def kind_of_frame(data: object) -> Frame | None:
     return next((kind for kind in get_args(Frame) if kind == package), None)
 
 
-def edge_frame(edges: Sequence[LearnedEdge], kind: Frame | None, **more: Sequence[bool]) -> Any:
+def edge_frame(
+    edges: Sequence[LearnedEdge], kind: Frame | None, *, always: Sequence[str] = (), **more: Sequence[bool]
+) -> Any:
     """A column each for the ends and the support, and for what else is known of any edge.
 
-    An edge without support has a missing value there.
+    An edge without support has a missing value there. The numbers in `always` have their columns in any case, so that
+    code which reads them also works for a network without edges.
     """
     columns: dict[str, tuple[str, list[Any]]] = {
         "u": ("string", [edge.u for edge in edges]),
@@ -45,7 +48,7 @@ def edge_frame(edges: Sequence[LearnedEdge], kind: Frame | None, **more: Sequenc
     }
     for name in ("probability", "frequency"):
         values = [getattr(edge, name) for edge in edges]
-        if any(value is not None for value in values):
+        if name in always or any(value is not None for value in values):
             columns[name] = ("double", values)
     columns |= {name: ("bool", list(values)) for name, values in more.items()}
     return frame_of(columns, kind)

@@ -89,6 +89,12 @@ def named_edge(learned: Learned, edge: Edge, support: float | None) -> LearnedEd
     return LearnedEdge(learned.names[edge[0]], learned.names[edge[1]], support, probability, frequency)
 
 
+def numbers_told(learned: Learned) -> list[str]:
+    """What else than support a result tells of its edges, also where it has none."""
+    probable = learned.result.probabilistic or learned.result.edge_probabilities is not None
+    return ["probability"] * probable + ["frequency"] * (learned.frequencies is not None)
+
+
 def _chance(pair: LearnedEdge) -> float:
     """The probability of a pair or, where a method has none, its frequency."""
     return next((value for value in (pair.probability, pair.frequency) if value is not None), 0.0)

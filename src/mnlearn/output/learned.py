@@ -16,7 +16,7 @@ from mnlearn.graphs.formats import NamedGraph, carries_numbers, format_of, read_
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.output._document import document
 from mnlearn.output._frames import Frame, LearnedEdge, edge_frame
-from mnlearn.output._ranking import named_edge, probabilities_of, ranked_edges, ranked_pairs
+from mnlearn.output._ranking import named_edge, numbers_told, probabilities_of, ranked_edges, ranked_pairs
 from mnlearn.output._saved import render
 from mnlearn.output._summary import as_html, one_line, summary
 from mnlearn.output.difference import NetworkDifference, difference
@@ -145,7 +145,7 @@ class Learned:
         --------
         edge_list : the same as a list of named tuples.
         """
-        return edge_frame(self.edge_list(), frame or self.frame)
+        return edge_frame(self.edge_list(), frame or self.frame, always=numbers_told(self))
 
     def edge_list(self) -> list[LearnedEdge]:
         """The edges as named tuples, in the order of `edges`."""
@@ -171,7 +171,8 @@ class Learned:
             ``keep_trace=True`` (those that a test separated), and by resampling (those that ever were an edge).
         """
         found, edges = self.pair_list(least), {(edge.u, edge.v) for edge in self.edge_list()}
-        return edge_frame(found, frame or self.frame, edge=[(pair.u, pair.v) in edges for pair in found])
+        joined = [(pair.u, pair.v) in edges for pair in found]
+        return edge_frame(found, frame or self.frame, always=numbers_told(self), edge=joined)
 
     def pair_list(self, least: float = 0.0) -> list[LearnedEdge]:
         """The pairs as named tuples, in the order of `pairs`."""
@@ -212,11 +213,18 @@ class Learned:
 
         Raises
         ------
+        InputError
+            If it is nothing of the kind.
         UnknownNameError
             If one of the two has a variable that the other has not.
         """
-        if not isinstance(other, Learned | NamedGraph):
+        if isinstance(other, str | os.PathLike):
             other = read_graph(other)
+        if not isinstance(other, Learned | NamedGraph):
+            raise InputError(
+                f"other must be a learned network, a graph with names or the path of a graph file; got "
+                f"{type(other).__name__}. Pass what mnlearn.learn or mnlearn.read_graph returned."
+            )
         return difference(NamedGraph(self.graph, self.names), NamedGraph(other.graph, other.names))
 
     def why(self, x: str, y: str) -> Why:
