@@ -210,6 +210,16 @@ def test_the_call_it_shows_learns_the_same(tmp_path: Path, method: str, settings
     assert space["result"].names == learned.names
 
 
+def test_the_call_it_shows_draws_and_chooses_the_same(tmp_path: Path) -> None:
+    table = example(200, seed=3).columns()
+    learned = mn.learn(table, "mpl").bootstrap(6, sampling="halves", seed=4, n_jobs=1).stable(0.9)
+    space: dict[str, Any] = {"table": table}
+    exec(run_again(learned, "TABLE").replace("'TABLE'", "table"), space)
+    assert space["result"].graph == learned.graph
+    assert space["result"].resampling == learned.resampling
+    assert space["result"].frequencies == learned.frequencies
+
+
 def test_it_is_written_whole_or_not_at_all(survey: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     survey.report(tmp_path / "out.html")
     assert [path.name for path in tmp_path.iterdir()] == ["out.html"]

@@ -14,6 +14,7 @@ from mnlearn.output.report._words import decimal
 
 if TYPE_CHECKING:
     from mnlearn.output.learned import Learned
+    from mnlearn.output.resampling import Resampling
 
 MOST_EDGES = 5_000  # rows of the table: beyond, a browser is slow to sort
 _PACKAGES = ("numpy", "scipy", "networkx", "bokeh", "jinja2")
@@ -89,7 +90,16 @@ def run_again(learned: Learned, source: str | None) -> str:
     settings = {key: value for key, value in learned.settings.items() if key != "method" and _is_said(value)}
     words = [repr(source or "your_data.csv"), f"method={learned.method!r}"]
     words += [f"{key}={_said(value)}" for key, value in settings.items()]
-    return "\n".join(["import mnlearn as mn", "", "result = mn.learn(", *(f"    {word}," for word in words), ")"])
+    call = ["import mnlearn as mn", "", "result = mn.learn(", *(f"    {word}," for word in words), ")"]
+    return "\n".join([*call, *_resample_again(learned.resampling)])
+
+
+def _resample_again(record: Resampling | None) -> list[str]:
+    """The calls that draw the same samples, as many as there are, and choose by them."""
+    if record is None:
+        return []
+    calls = [f"result = result.bootstrap({max(record.done, 2)}, sampling={record.sampling!r}, seed={record.seed})"]
+    return calls if record.threshold is None else [*calls, f"result = result.stable({record.threshold!r})"]
 
 
 def settings_rows(learned: Learned) -> list[tuple[str, str]]:
