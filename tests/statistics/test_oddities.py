@@ -10,9 +10,17 @@ from mnlearn.statistics.oddities import oddities
 A, B, C = np.random.default_rng(1).standard_normal((3, 50))
 
 
-def test_sound_and_categorical_data_are_passed_over() -> None:
+def test_sound_data_are_passed_over() -> None:
     assert oddities(read({"a": A, "b": B})) == ()
-    assert oddities(read({"a": ["x"] * 5, "b": ["x", "y", "x", "x", "y"]})) == ()
+    assert oddities(read({"a": ["x", "y", "z", "x", "y"], "b": ["x", "y", "x", "x", "y"]})) == ()
+    assert oddities(read({"a": [str(k % 11) for k in range(110)], "b": ["x", "y"] * 55})) == ()
+
+
+def test_constant_and_crowded_categories_are_named() -> None:
+    said = oddities(read({"id": [f"u{k}" for k in range(50)], "flat": ["x"] * 50, "b": ["x", "y"] * 25}))
+    assert said[0] == "constant, so without an edge: 'flat'"
+    assert said[1].startswith("many categories for 50 rows, so that hardly an edge can be seen: 'id' 50. Leave out")
+    assert len(said) == 2
 
 
 def test_constants_copies_and_sums_are_named() -> None:

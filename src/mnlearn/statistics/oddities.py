@@ -1,4 +1,4 @@
-"""What is odd about continuous data, in sentences: constant, copied and explained columns, few rows."""
+"""What is odd about data, in sentences: constant, copied and explained columns, too many categories, few rows."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ if TYPE_CHECKING:
 
 _MOST_WORK = 1 << 30  # multiplications that looking for columns explained by others may take
 _SHOWN = 6
+_MANY = 10  # categories that are no cause for concern, and rows that each category should have on average
 
 
 def oddities(dataset: Dataset) -> tuple[str, ...]:
-    """Say what every method has to cope with; nothing for sound data, and nothing about categorical variables.
+    """Say what every method has to cope with; nothing for sound data.
 
     Parameters
     ----------
     dataset
-        The data. Columns that others explain are looked for where that takes a moment only.
+        The data. Columns that others explain are looked for where that takes a moment only; of categorical columns only
+        the number of categories counts, so that none is read again.
 
     Examples
     --------
@@ -32,17 +34,31 @@ def oddities(dataset: Dataset) -> tuple[str, ...]:
     places = [k for k, card in enumerate(dataset.cards) if not card]
     columns = [np.asarray(dataset.columns[k]) for k in places]
     constant = [k for k, column in zip(places, columns, strict=True) if column.min() == column.max()]
+    single = sorted([*constant, *(k for k, card in enumerate(dataset.cards) if card == 1)])
     original: dict[bytes, int] = {}
     copies = {}
     for k, column in zip(places, columns, strict=True):
         if k not in constant:
             first = original.setdefault(column.tobytes(), k)
             copies.update({k: first} if first != k else {})
-    said = [f"constant, so without an edge: {_listed(dataset, constant)}"] if constant else []
+    said = [f"constant, so without an edge: {_listed(dataset, single)}"] if single else []
+    said += _crowded(dataset)
     if copies:
         pairs = [f"{dataset.names[k]!r} of {dataset.names[first]!r}" for k, first in copies.items()]
         said.append(f"copies, which no method can tell apart: {_cut(pairs)}")
     return (*said, *_explained(dataset, [k for k in places if k not in constant and k not in copies]))
+
+
+def _crowded(dataset: Dataset) -> list[str]:
+    """Categorical columns with few rows for each category: identifiers, dates, numbers not meant as labels."""
+    many = [k for k, card in enumerate(dataset.cards) if card > max(_MANY, dataset.n_rows / _MANY)]
+    if not many:
+        return []
+    counts = _cut([f"{dataset.names[k]!r} {dataset.cards[k]:,}" for k in many])
+    return [
+        f"many categories for {dataset.n_rows:,} rows, so that hardly an edge can be seen: {counts}. Leave out what "
+        "only numbers the rows; join categories, or read numbers as continuous"
+    ]
 
 
 def _explained(dataset: Dataset, places: list[int]) -> list[str]:
