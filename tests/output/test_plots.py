@@ -56,7 +56,17 @@ def test_the_same_network_gives_the_same_file(learned: Learned, tmp_path: Path) 
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
-@pytest.mark.filterwarnings("ignore:Glyph")  # the font of the tests may lack a script
+def test_characters_that_the_font_lacks_are_said_once(
+    learned: Learned, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    draw(
+        replace(learned, names=("名", "前", "名前", "b", "c")), tmp_path / "net.svg"
+    )  # a warning would be an error here
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == 1
+    assert said[0].startswith("the font of the picture lacks 名前: boxes stand there.")
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_name_is_text_and_nothing_else(learned: Learned, tmp_path: Path, kind: str) -> None:
     figure = draw(replace(learned, names=NAMES), tmp_path / "p.svg", kind=kind, title="$ & <i>")

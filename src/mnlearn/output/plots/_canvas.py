@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import threading
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = (".png", ".svg", ".pdf")
+_LACKING = re.compile(r"Glyph (\d+) .*missing from ")  # as matplotlib says it
+_SHOWN = 12  # characters
+_log = logging.getLogger("mnlearn.plots")
+
 INK, FAINT = "#24292f", "#8b919a"
 
 
@@ -72,13 +80,31 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     suffix = target.suffix.lower()
     temporary = target.with_name(f".mnlearn-{os.getpid()}-{threading.get_ident()}{suffix}")
     try:
-        with mpl.rc_context({"svg.hashsalt": "mnlearn"}):  # else the names of clips in an SVG are drawn by lot
+        with mpl.rc_context({"svg.hashsalt": "mnlearn"}), _glyphs_said_once():  # else clips are named by lot in an SVG
             figure.savefig(temporary, dpi=150, metadata=_no_date(suffix))
         os.replace(temporary, target)
     except OSError as error:
         raise FileError(f"{os.fspath(path)!r} cannot be written: {error.strerror or error}.") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _glyphs_said_once() -> Iterator[None]:
+    """One line of the log for all characters that the font lacks, where matplotlib warns of each and of each again."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    lacking = dict.fromkeys(found[1] for w in caught if (found := _LACKING.match(str(w.message))))
+    if lacking:
+        characters = "".join(chr(int(code)) for code in lacking)
+        shown = characters[:_SHOWN] + ("..." if len(characters) > _SHOWN else "")
+        _log.warning(
+            "the font of the picture lacks %s: boxes stand there. Set another (matplotlib's font.family)", shown
+        )
+    for w in caught:
+        if not _LACKING.match(str(w.message)):
+            warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
 
 
 def _no_date(suffix: str) -> dict[str, None]:
