@@ -71,8 +71,14 @@ def test_ctrl_c_while_resampling_writes_the_network_and_exits_130(
     words = ["learn", data, "--method", "mpl", "--bootstrap", "50", "--jobs", "1", "--out", tmp_path / "net.graphml"]
     done = run(*words)
     assert done.code == 130
-    assert "interrupted" in done.err
+    assert "interrupted: the network is whole" in done.err  # only the samples were cut short
     assert mnlearn.read_graph(tmp_path / "net.graphml").graph.n_edges > 0
+
+
+def test_a_saved_result_in_the_place_of_the_data_is_told_its_own(run: Any, tmp_path: Path) -> None:
+    message = run("why", tmp_path / "net.json", "stress", "fatigue").refusal()
+    assert "DATA must be a data file" in message
+    assert "--network" in message
 
 
 def test_ctrl_c_while_learning_writes_the_best_so_far(

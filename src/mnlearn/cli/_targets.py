@@ -14,9 +14,9 @@ def check_target(option: str, out: str | None, *, graph: bool = True) -> None:
         return
     target = Path(out)
     if graph:
-        from mnlearn.graphs.formats import format_of
+        from mnlearn.graphs.formats import check_extension
 
-        format_of(target)  # knows the format, or says which there are
+        check_extension(target, option)
     if target.is_dir():
         raise FileError(f"{option} must be a file; {out!r} is a directory. Name a file in it.")
     if not target.parent.is_dir():

@@ -93,6 +93,8 @@ _TRANSLATIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]
         (r"\bpass format= with", "say --from or --to with"),
         (r"\bn_permutations\b", "permutations"),
         (r"^n_jobs\b", "--jobs"),
+        (r"^bins (is|must)\b", r"--bins \1"),
+        (r"drop bins\.", "drop --bins."),
         (r"^(workers|checkpoint|resume|cluster)\b", r"--\1"),
         (r"\bresume=True\b", "--resume"),
         (r"\bcheckpoint=\.\.\.", "--checkpoint DIR"),

@@ -17,7 +17,7 @@ from mnlearn.cli._output import note, say, show_json
 from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
 from mnlearn.cli._sources import check_picture, check_report
 from mnlearn.cli._targets import check_target
-from mnlearn.cli._wording import printable
+from mnlearn.cli._wording import counted, printable
 from mnlearn.cli.ask import Alpha, Bins, Discretize, Dof, Permutations, Prior, Seed, Test, Threshold
 from mnlearn.errors import FileError, InputError, MnlearnError
 
@@ -198,8 +198,18 @@ def learn(
     if failure is not None:  # what was found is not lost with the file
         raise failure
     if stopped:
-        note("interrupted: this is the best network so far, not where the search would have ended")
+        note(f"interrupted: {_cut_short(learned, sampled=draws.n_samples is not None)}")
         raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _cut_short(learned: Learned, *, sampled: bool) -> str:
+    """What Ctrl-C left undone: the search, or the samples after it."""
+    if not learned.converged:
+        return "this is the best network so far, not where the search would have ended"
+    if learned.resampling is not None:
+        samples = counted(learned.resampling.done, "sample")
+        return f"the network is whole; its frequencies are those of the first {samples}"
+    return "the network is whole" + (", but no sample was done, so there are no frequencies" if sampled else "")
 
 
 class _Draws:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +11,7 @@ from mnlearn.cli import _options as options
 from mnlearn.cli._config import Config
 from mnlearn.cli._output import say, show_json
 from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
+from mnlearn.cli._sources import is_result
 from mnlearn.cli.ask import Alpha, Bins, Discretize, Prior, Test
 from mnlearn.cli.learn import Columns, Method, Score, Set
 from mnlearn.errors import InputError
@@ -64,6 +66,11 @@ def why(
     """
     from mnlearn import pipeline
 
+    if is_result(data):
+        raise InputError(
+            f"DATA must be a data file; {data!r} is a saved result. Name the data, and the result after it: "
+            f"mnlearn why DATA A B --network {shlex.quote(data)}."
+        )
     said = {
         "method": method,
         "test": test,

@@ -148,15 +148,31 @@ def _chosen(path: str | os.PathLike[str], format: str | None) -> _Format:
         if format not in _FORMATS:
             raise unknown_name("graph format", format, FORMATS)
         return _FORMATS[format]
-    name = Path(path).name.lower()
-    for known in _FORMATS.values():  # .edges.csv comes before .csv
-        if name.endswith(known.extensions):
-            return known
-    listed = ", ".join(extension for known in _FORMATS.values() for extension in known.extensions)
-    raise FileError(
-        f"path must end in a known extension ({listed}); got {os.fspath(path)!r}. Rename it, or pass format= with "
-        f"one of {', '.join(FORMATS)}."
-    )
+    known = _by_extension(path)
+    if known is None:
+        raise FileError(
+            f"path must end in a known extension ({_extensions()}); got {os.fspath(path)!r}. Rename it, or pass "
+            f"format= with one of {', '.join(FORMATS)}."
+        )
+    return known
+
+
+def check_extension(path: str | os.PathLike[str], argument: str) -> None:
+    """Refuse a path whose extension tells no format, where nothing else could tell it."""
+    if _by_extension(path) is None:
+        raise FileError(
+            f"{argument} must end in a known extension ({_extensions()}); got {os.fspath(path)!r}. Choose one of them."
+        )
+
+
+def _by_extension(path: str | os.PathLike[str]) -> _Format | None:
+    """The format that the end of a name tells."""
+    name = Path(path).name.lower()  # .edges.csv comes before .csv
+    return next((known for known in _FORMATS.values() if name.endswith(known.extensions)), None)
+
+
+def _extensions() -> str:
+    return ", ".join(extension for known in _FORMATS.values() for extension in known.extensions)
 
 
 def read_whole(path: str | os.PathLike[str]) -> str:

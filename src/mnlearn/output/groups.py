@@ -126,5 +126,5 @@ class GroupComparison:
             for pair in self.pairs[:_SHOWN]
         ]
         if len(self.pairs) > _SHOWN:
-            lines.append(f"and {len(self.pairs) - _SHOWN} more: edges() has them all")
+            lines.append(f"and {len(self.pairs) - _SHOWN} more pairs: edges() or --json has them all")
         return "\n".join("".join(c if c.isprintable() else ascii(c)[1:-1] for c in line) for line in lines)
