@@ -197,6 +197,17 @@ def test_a_given_k_leaves_only_the_penalty_to_choose() -> None:
         assert result.cost["rounds"] == 2
 
 
+def test_a_given_k_that_is_not_reached_leaves_every_penalty_in_the_choice() -> None:
+    data = sparse_gaussian(path(8), seed=1).dataset(120, seed=2)
+    result = MBS(choose="cv", k_max=7).learn(Entropy(Moments(data), rows=data))
+    last = {trial.regularization: trial for trial in result.trials}
+    assert any(trial.k_max < 7 for trial in last.values())
+    assert any(trial.k_max == 7 for trial in last.values())
+    best = max(last.values(), key=lambda trial: trial.value)
+    assert best.k_max < 7
+    assert result.cost["regularization"] == best.regularization
+
+
 def test_a_given_penalty_leaves_only_k_to_choose() -> None:
     data = sparse_gaussian(grid(4, 4), seed=1).dataset(100, seed=2)
     result = MBS(regularization=1e-5).learn(Entropy(Moments(data)))
@@ -228,6 +239,13 @@ def test_degenerate_data_give_a_finite_result(settings_: dict[str, Any], n_rows:
     assert result.graph.degree(3) == 0
     if settings_.get("combine") != "or":  # where the limit is on what each proposes
         assert result.graph.degrees().max() <= max(1, (n_rows - 1) // 2)
+
+
+@pytest.mark.parametrize("settings_", [WAYS[0], *WAYS[2:]], ids=str)
+def test_two_rows_which_every_line_fits_have_no_edges(settings_: dict[str, Any]) -> None:
+    result = MBS(**settings_).learn(judge_of(gaussian_rows(2, n=4, n_rows=2)))
+    assert result.graph == Graph.empty(4)
+    assert result.moves == ()
 
 
 # ---- bad input

@@ -149,6 +149,10 @@ def test_constant_copied_and_explained_columns_and_few_rows_give_a_usable_result
     assert found.graph.n_edges < 60
 
 
+def test_two_rows_which_every_line_fits_have_no_edges() -> None:
+    assert not L1LR(combine="or").learn(EBICLasso(Moments(sparse_gaussian(path(4), 1).dataset(2, 2)))).graph.edges
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

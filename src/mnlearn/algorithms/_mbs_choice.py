@@ -73,9 +73,9 @@ class Chooser:
         """One search; if a score watches, it ends some rounds after the best graph, unless k is given."""
         search = self.make(Regularized(judge, regularization))
         graphs, values, converged, more = list[Graph](), list[float](), True, True
-        while more and len(graphs) < self.most:
+        while more and len(graphs) < max(self.most, 1):  # where no neighbour is allowed, one round of no moves
             try:
-                more = search.round(len(graphs) + 1, self.monitor)
+                more = search.round(min(len(graphs) + 1, self.most), self.monitor)
             except STOPPED:
                 more = converged = False
             graphs.append(search.graph())
@@ -112,9 +112,10 @@ class Chooser:
             ended = [[*run.values, *[run.values[-1]] * (longest - len(run.values))] for run in runs]
             sums = [fsum(values) for values in zip(*ended, strict=True)]
             trials += [Trial(regularization, k, value) for k, value in enumerate(sums, start=1)]
-        tried = [trial for trial in trials if trial.k_max == self.most or not self.given_k]
-        best = max(tried or trials, key=lambda trial: trial.value)
-        return replace(self, most=best.k_max).run(judge, best.regularization), trials
+        last = {trial.regularization: trial for trial in trials}  # a search that is over earlier is so at a given k
+        best = max(last.values() if self.given_k else trials, key=lambda trial: trial.value)
+        most = self.most if self.given_k else min(best.k_max, self.most)
+        return replace(self, most=most).run(judge, best.regularization), trials
 
     def _value(self, run: Run) -> float:
         return run.values[self.best_round(run) - 1]

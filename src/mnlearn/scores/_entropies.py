@@ -61,8 +61,8 @@ class GaussianEntropies:
 
     @property
     def most_given(self) -> int:
-        """One for every two rows: with as many variables as rows every fit is perfect."""
-        return max(1, (self.n_rows - 1) // 2)
+        """One for every two rows: with as many variables as rows every fit is perfect; of 2 rows one is."""
+        return min(max(1, (self.n_rows - 1) // 2), max(0, self.n_rows - 2))
 
     def given(self, x: int, z: VarSet) -> float:
         return self.moments.conditional_entropy(x, z)

@@ -88,7 +88,7 @@ class EBICLasso:
         best, least, waited = required, self._criterion(x, required), 0
         tried = {required}
         with quick_and_quiet():
-            for found in target.supports(max(1, (self.moments.n_rows - 2) // 2)):
+            for found in target.supports(_most_members(self.moments.n_rows)):
                 chosen = found | required
                 if chosen in tried:
                     continue
@@ -160,6 +160,11 @@ class TheoryLasso:
             target = Target.of(self.moments, x, candidates, required)
             found = frozenset[int]() if target is None else target.support_at(self.penalty)
         return Neighborhood(support_by_ebic(self.moments, x, found | required), 1)
+
+
+def _most_members(n_rows: int) -> int:
+    """How many neighbours the rows allow: one for every two; none for 2 rows, where any one is a perfect fit."""
+    return min(max(1, (n_rows - 2) // 2), max(0, n_rows - 2))
 
 
 def support_by_ebic(moments: Moments, x: int, chosen: VarSet, gamma: float = _GAMMA) -> dict[int, float]:
