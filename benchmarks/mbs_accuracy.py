@@ -54,6 +54,7 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "l1mb or": ("l1mb", {"combine": "or"}),
     "glasso": ("glasso", {}),
     "aracne": ("aracne", {}),
+    "sep": ("sep", {}),
 }
 """What is compared: a method by name and its settings."""
 
