@@ -57,7 +57,15 @@ def test_labels_of_every_kind_and_cuts_come_back(tmp_path: Path) -> None:
     assert isinstance(again, DiscreteModel)
     assert all(np.array_equal(again.cuts[name], cut.cuts[name]) for name in ("a", "b"))
     strange = DiscreteModel(("a",), ((b"bytes", "x"),), FactorNetwork((2,)), FitReport("x", 0))
-    with pytest.raises(InputError, match="labels must be texts, numbers, truths, dates or missing to be saved"):
+    with pytest.raises(InputError, match="labels must be texts, finite numbers, truths, dates or missing to be saved"):
+        strange.save(tmp_path / "strange")
+    assert not (tmp_path / "strange").exists()
+
+
+@pytest.mark.parametrize("label", [float("inf"), float("nan"), np.float64("-inf")])
+def test_a_label_that_json_has_no_word_for_is_refused_before_anything_is_written(label: float, tmp_path: Path) -> None:
+    strange = DiscreteModel(("a",), ((1.0, label),), FactorNetwork((2,)), FitReport("x", 0))
+    with pytest.raises(InputError, match=r"finite numbers, .* to be saved; got"):
         strange.save(tmp_path / "strange")
     assert not (tmp_path / "strange").exists()
 
@@ -105,6 +113,15 @@ def _alter_description(folder: Path) -> None:
     file.write_text(file.read_text().replace('"rows": 60', '"rows": 61'))
 
 
+def _not_a_number(folder: Path) -> None:
+    file = folder / "model.json"
+    file.write_text(file.read_text().replace('"rows": 60', '"rows": NaN'))
+
+
+def _too_deep(folder: Path) -> None:
+    (folder / "model.json").write_text("[" * 100_000)
+
+
 def _cut_description(folder: Path) -> None:
     file = folder / "model.json"
     file.write_text(file.read_text()[:-20])
@@ -132,6 +149,8 @@ def _no_description(folder: Path) -> None:
     [
         (_alter_numbers, "must be as it was saved; it was altered"),
         (_alter_description, "its model.json was altered"),
+        (_not_a_number, "its model.json cannot be read: NaN is no number"),
+        (_too_deep, "its model.json cannot be read"),
         (_cut_description, "its model.json cannot be read"),
         (_newer, "must be of version 1 at most for this mnlearn; got 2. Upgrade mnlearn"),
         (_other_kind, "must hold an mnlearn model; its model.json is something else"),
@@ -150,7 +169,16 @@ def test_a_description_with_a_right_digest_and_wrong_parts_is_refused(tmp_path: 
     discrete().save(tmp_path)
     document = json.loads((tmp_path / "model.json").read_text())
     del document["sha256"]
-    for change in ({"factors": [[0, 1, 2, 3, 4]]}, {"levels": [["x"]]}, {"factors": [[5]]}, {"kind": "gaussian"}):
+    changes: list[dict[str, Any]] = [
+        {"factors": [[0, 1, 2, 3, 4]]},
+        {"levels": [["x"]]},
+        {"factors": [[5]]},
+        {"kind": "gaussian"},
+        {"parameters": {}},
+        {"parameters": {**document["parameters"], "file": 3}},
+        {"cuts": []},
+    ]
+    for change in changes:
         changed = {**document, **change}
         changed["sha256"] = files._digest(changed)
         (tmp_path / "model.json").write_text(json.dumps(changed))

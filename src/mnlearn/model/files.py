@@ -17,7 +17,7 @@ import json
 import os
 import threading
 from datetime import date, datetime, time
-from math import prod
+from math import isfinite, prod
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ def save_model(model: MarkovModel, path: str | os.PathLike[str]) -> None:
     FileError
         If the folder cannot be written, or holds something else.
     InputError
-        If a label is neither text, number, truth, date nor missing.
+        If a label is neither text, finite number, truth, date nor missing.
 
     Examples
     --------
@@ -110,12 +110,14 @@ def load_model(path: str | os.PathLike[str]) -> MarkovModel:
     """
     folder = Path(path)
     document = _description(folder)
-    numbers = _numbers(folder, document)
     try:
+        numbers = _numbers(folder, document)
         return (_discrete_from if document["kind"] == "discrete" else _gaussian_from)(document, numbers)
+    except FileError:
+        raise
     except MnlearnError as error:
         raise FileError(f"{str(folder)!r} must hold a sound model; {error}") from error
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise FileError(
             f"{str(folder)!r} must hold a sound model; its description lacks {error}. Save it again."
         ) from error
@@ -125,12 +127,12 @@ def _description(folder: Path) -> dict[str, Any]:
     """`model.json`, sound and of a version that we know."""
     shown = repr(str(folder))
     try:
-        document = json.loads((folder / _DESCRIPTION).read_bytes())
+        document = json.loads((folder / _DESCRIPTION).read_bytes(), parse_constant=_no_number)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise FileError(
             f"path must be a folder with a model; {shown} has no {_DESCRIPTION}. Make one with mnlearn fit."
         ) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise FileError(f"{shown} must hold a sound model; its {_DESCRIPTION} cannot be read: {error}.") from error
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
         raise FileError(f"{shown} must hold an mnlearn model; its {_DESCRIPTION} is something else.")
@@ -142,6 +144,11 @@ def _description(folder: Path) -> dict[str, Any]:
     if document.pop("sha256", None) != _digest(document):
         raise FileError(f"{shown} must be as it was saved; its {_DESCRIPTION} was altered. Save the model again.")
     return document
+
+
+def _no_number(text: str) -> Any:
+    """Refuse NaN and infinities, which JSON does not have and `save_model` never writes."""
+    raise ValueError(f"{text} is no number")
 
 
 def _numbers(folder: Path, document: dict[str, Any]) -> FloatArray:
@@ -229,13 +236,13 @@ def _plain_settings(settings: Any) -> dict[str, Any]:
 def _plain(label: Label) -> Any:
     """A label as JSON knows it; a date says what it is."""
     value: Any = label.item() if isinstance(label, np.generic) else label
-    if value is None or isinstance(value, str | bool | int | float):
+    if value is None or isinstance(value, str | bool | int) or (isinstance(value, float) and isfinite(value)):
         return value
     for kind in ("datetime", "date", "time"):
         if type(value) is _DATES[kind]:
             return {"type": kind, "value": value.isoformat()}
     raise InputError(
-        f"labels must be texts, numbers, truths, dates or missing to be saved; got {label!r}. Rename the states."
+        f"labels must be texts, finite numbers, truths, dates or missing to be saved; got {label!r}. Rename the states."
     )
 
 
