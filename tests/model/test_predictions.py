@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
-from mnlearn.graphs import path
+from mnlearn.graphs import Graph, path
 from mnlearn.model import DiscreteModel, FitReport, GaussianModel, fit, predictions
 from mnlearn.simulate import agreement_factors, equal_partial_correlations
 
@@ -34,6 +34,21 @@ def test_guesses_are_held_against_the_column_and_repeats_count() -> None:
     rows = mn.Dataset.from_codes(np.array([[0, 0], [1, 0], [1, 1]]), names=["a", "b"], repeats=[5, 3, 2])
     assert predictions(model, "a", rows).value == pytest.approx(0.7)
     assert predictions(model, "a", {"a": [0, 7], "b": [0, 0]}).value is None  # a state that the model does not know
+
+
+def test_a_column_may_be_called_like_what_stands_beside_it() -> None:
+    data = equal_partial_correlations(path(2), 0.4).dataset(50, seed=1)
+    model = fit(path(2), mn.Dataset(("deviation", "x"), data.cards, data.columns, data.levels))
+    assert predictions(model, "deviation", {"x": [0.5]}).table.names == ("deviation", "deviation (2)")
+    odd = DiscreteModel(("p(1)", "b"), ((1, "1"), (0, 1)), agreement_factors(path(2), 3.0), FitReport("by hand", 0))
+    assert predictions(odd, "p(1)", {"b": [0]}).table.names == ("p(1)", "p(1) (2)", "p(1) (3)")
+
+
+def test_a_column_without_neighbours_asks_nothing_of_the_others(tmp_path: Path) -> None:
+    model = fit(Graph.empty(2), equal_partial_correlations(path(2), 0.4).dataset(50, seed=1))
+    assert len(predictions(model, "x0", {"x1": [1.0, None, 3.0], "note": ["a", None, "b"]}).rows()) == 3
+    (tmp_path / "holes.csv").write_text("note,x1\na,1\n,2\n")
+    assert len(predictions(model, "x0", tmp_path / "holes.csv").rows()) == 2
 
 
 def test_means_come_with_their_deviation() -> None:

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data import Dataset
-from mnlearn.data.readers import already_coded, read_rows
+from mnlearn.data._request import Request
+from mnlearn.data.readers import already_coded, load
 from mnlearn.errors import unknown_name
 from mnlearn.graphs._seeds import Seed
 from mnlearn.graphs.graph import Graph
@@ -161,7 +162,8 @@ class MarkovModel(ABC):
 
     def _n_rows(self, data: object) -> int:
         """How many rows there are, where no column of them is needed."""
-        return (already_coded(data) or read_rows(data)).n_records
+        coded = already_coded(data)
+        return load(data, Request()).n_rows if coded is None else coded.n_records
 
     def blanket(self, name: str) -> tuple[str, ...]:
         """The neighbours of a variable: given them it is independent of all others."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,7 @@ class Predictions:
         The variable.
     table
         The best guess in a column of the variable's name; beside it the probability of every label, ``p(label)``, or
-        the standard ``deviation``.
+        the standard ``deviation``. Of equal names the later ones are numbered, as in ``deviation (2)``.
     measure
         "accuracy" (the share of rows whose label was guessed) or "rmse" (the root mean square error).
     value
@@ -94,7 +96,7 @@ def _of_states(model: DiscreteModel, column: str, data: object) -> Predictions:
     best = np.argmax(chances, axis=1)
     known = _known(model, column, data)
     accuracy = None if known is None else float(np.average(best == known.columns[0], weights=known.repeats))
-    names = (column, *(f"p({label})" for label in labels))
+    names = _distinct([column, *(f"p({label})" for label in labels)])
     columns = (best.astype(code_type(len(labels))), *(np.ascontiguousarray(p) for p in chances.T))
     table = Dataset(names, (len(labels), *[0] * len(labels)), columns, (labels, *[None] * len(labels)))
     return Predictions(column, table, "accuracy", accuracy)
@@ -106,7 +108,7 @@ def _of_numbers(model: GaussianModel, column: str, data: object) -> Predictions:
     spread = np.full(len(means), model.residual_deviation(column))
     known = _known(model, column, data)
     error = None if known is None else _rmse(means, known)
-    table = Dataset((column, "deviation"), (0, 0), (means, spread), (None, None))
+    table = Dataset(_distinct([column, "deviation"]), (0, 0), (means, spread), (None, None))
     return Predictions(column, table, "rmse", error)
 
 
@@ -121,6 +123,15 @@ def _known(model: MarkovModel, column: str, data: object) -> Dataset | None:
         return model._rows(data, [model.place("column", column)])
     except MnlearnError:
         return None
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, numbered from the second of equal ones on."""
+    found: list[str] = []
+    for name in names:
+        tries = (name if k == 1 else f"{name} ({k})" for k in count(1))
+        found.append(next(one for one in tries if one not in found))
+    return tuple(found)
 
 
 def _is_plain(value: object) -> bool:
