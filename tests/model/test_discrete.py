@@ -143,7 +143,7 @@ def test_labels_are_matched_whatever_their_codes_were() -> None:
     strange = Dataset(("count",), (1,), (np.zeros(2, dtype=np.uint8),), ((7,),))
     with pytest.raises(DataError, match=r"states that the model knows in column 'count' \(1, 2\); got 7"):
         fitted.predict("flag", strange)
-    with pytest.raises(DataError, match="count"):
+    with pytest.raises(DataError, match=r"states that the model knows in column 'count' \(1, 2\); got 9. Leave such"):
         fitted.predict("flag", {"count": [1, 9]})
     with pytest.raises(UnsuitableError, match="got numbers"):
         fitted.predict("flag", Dataset(("count",), (0,), (np.zeros(2),), (None,)))
@@ -161,6 +161,10 @@ def test_numbers_are_cut_where_the_data_of_the_model_were() -> None:
     labels = [cut.levels[0][code] for code in cut.columns[0]]  # type: ignore[index]
     assert fitted.predict("b", {"a": labels}).tolist() == from_labels.tolist()
     assert fitted.predict("b", {"a": [-100, 100]}).tolist() == [cut.levels[1][0], cut.levels[1][-1]]  # type: ignore[index]
+    for value, code in zip(values[:5, 0].tolist(), cut.columns[0], strict=False):
+        assert fitted.conditional("b", {"a": value}) == fitted.conditional("b", {"a": cut.levels[0][code]})  # type: ignore[index]
+    with pytest.raises(InputError, match=r"evidence must hold labels of the model; 'a' has .*, got nan"):
+        fitted.conditional("b", {"a": float("nan")})
     with pytest.raises(DataError, match="numbers, or the intervals of the model, in column 'a'; got 'low'"):
         fitted.predict("b", {"a": ["low"]})
 

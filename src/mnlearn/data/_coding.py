@@ -20,6 +20,14 @@ BATCH_ROWS = 1 << 16
 T = TypeVar("T")
 
 
+class UndeclaredError(DataError):
+    """A column holds a label that its declared levels do not list."""
+
+    def __init__(self, column: str, label: Hashable, message: str) -> None:
+        super().__init__(message)
+        self.column, self.label = column, label
+
+
 class Column(Protocol):
     """Takes a column in, one Arrow array after another."""
 
@@ -224,11 +232,13 @@ def not_a_number(wish: Wish, value: object, row: int) -> DataError:
 
 def _check_inside(wish: Wish, seen: dict[Hashable, None]) -> None:
     """Every label seen is among the declared levels."""
-    outside = [label for label in seen if label not in wish.declared]
+    outside = sorted((label for label in seen if label not in wish.declared), key=order_key)
     if outside:
         more = f" and {len(outside) - 3} more" if len(outside) > 3 else ""
-        listed = ", ".join(map(repr, sorted(outside, key=order_key)[:3]))
-        raise DataError(
+        listed = ", ".join(map(repr, outside[:3]))
+        raise UndeclaredError(
+            wish.name,
+            outside[0],
             f"levels[{wish.name!r}] must list every value of the column; the data also hold {listed}{more}. "
-            "Add them to the levels, or name them in missing_values=[...]."
+            "Add them to the levels, or name them in missing_values=[...].",
         )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data import Dataset
 from mnlearn.data._checks import code_type
+from mnlearn.data._coding import UndeclaredError
 from mnlearn.data.readers import already_coded, read_rows
 from mnlearn.errors import DataError, UnsuitableError
 from mnlearn.model.markov_model import Label, Levels
@@ -31,7 +32,10 @@ def categorical_rows(data: object, names: Sequence[str], levels: Levels, cuts: M
             if name not in cuts
         }
         with_holes = any(None in labels for labels in levels)
-        coded = read_rows(data, columns=names, levels=declared, missing="category" if with_holes else "error")
+        try:
+            coded = read_rows(data, columns=names, levels=declared, missing="category" if with_holes else "error")
+        except UndeclaredError as error:
+            raise _unknown_state(error.column, levels[names.index(error.column)], error.label) from error
     rows = coded.select(names)
     columns = tuple(
         _coded(name, column, given, labels, cuts.get(name))
@@ -79,12 +83,17 @@ def _coded(
     occurring[column] = True
     for label, occurs in zip(given, occurring.tolist(), strict=True):
         if occurs and label not in place:
-            raise DataError(
-                f"data must have states that the model knows in column {name!r} ({_listed(labels)}); got {label!r}. "
-                "Leave such rows out, or fit the model with that state declared (levels={...})."
-            )
+            raise _unknown_state(name, labels, label)
     table = np.array([place.get(label, 0) for label in given], dtype=kind)
     return np.asarray(table[column])
+
+
+def _unknown_state(name: str, labels: Sequence[Label], label: Label) -> DataError:
+    """The error for a state that no factor has a cell for."""
+    return DataError(
+        f"data must have states that the model knows in column {name!r} ({_listed(labels)}); got {label!r}. Leave such "
+        "rows out, or fit the model with that state declared (levels={...})."
+    )
 
 
 def _numbers(name: str, labels: Sequence[Label]) -> FloatArray:

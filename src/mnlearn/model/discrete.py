@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError, MnlearnWarning
+from mnlearn.errors import InputError, MnlearnWarning, is_number
 from mnlearn.graphs._seeds import Seed
 from mnlearn.graphs.graph import Graph
 from mnlearn.model._alignment import categorical_rows
@@ -144,7 +144,8 @@ class DiscreteModel(MarkovModel):
         x
             The name of a variable.
         evidence
-            Labels of other variables, by name; any of them. With nothing given this is the marginal of x.
+            Labels of other variables, by name; any of them. For a variable that was cut into intervals also a number.
+            With nothing given this is the marginal of x.
 
         Raises
         ------
@@ -246,6 +247,9 @@ class DiscreteModel(MarkovModel):
             y = self.place("evidence", name)
             if name == x:
                 raise InputError(f"evidence must not hold x itself; got {name!r} in both. Drop it from one.")
+            if name in self.cuts and is_number(label) and label not in self.levels[y]:
+                codes[y] = int(np.searchsorted(self.cuts[name], label, side="right"))
+                continue
             if label not in self.levels[y]:
                 known = ", ".join(map(repr, self.levels[y]))
                 raise InputError(f"evidence must hold labels of the model; {name!r} has {known}, got {label!r}.")

@@ -160,7 +160,8 @@ class GaussianModel(MarkovModel):
         x
             The name of a variable.
         evidence
-            Numbers by name, for any of the other variables. With nothing given this is the marginal of x.
+            Numbers by name, for any of the other variables. With nothing given this is the marginal of x. A column
+            that never changes tells nothing, whatever value is given for it.
         """
         target = self.place("x", x)
         known = self._numbers(x, evidence or {})
