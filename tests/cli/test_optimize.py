@@ -57,7 +57,9 @@ def test_the_list_has_every_problem(run: Any) -> None:
         (("onemax", "--learner", "magic"), "method 'magic' does not exist"),
         (("onemax", "--max-neighbors", "2"), "--max-neighbors is for --learner moa"),
         (("onemax", "--population", "1"), "population must be"),
-        (("onemax:n=4", "--population", "20", "--plot", "run.bmp"), "path must end in"),
+        (("onemax:n=4", "--population", "20", "--plot", "run.bmp"), "--plot must end in"),
+        (("onemax:n=4", "--plot", "none/run.png"), "--plot must be in an existing folder"),
+        (("onemax:n=4", "--history", "none/run.csv"), "--history must be in an existing folder"),
     ],
 )
 def test_bad_words_are_refused(run: Any, words: tuple[str, ...], rule: str) -> None:

@@ -58,11 +58,20 @@ def test_processes_change_nothing() -> None:
         ({"runs": 0}, "runs must be"),
         ({"tolerance": 1}, "tolerance must be"),
         ({"smallest": 1}, "smallest must be"),
+        ({"largest": 4}, "largest must be a whole number, at least 8"),
+        ({"algorithm": "moa"}, "algorithm must be a MarkovEDA; got a str"),
     ],
 )
 def test_bad_settings_are_refused(options: dict[str, Any], rule: str) -> None:
     with pytest.raises(InputError, match=rule):
         critical_population(onemax(5), **options)
+
+
+def test_functions_are_no_problems() -> None:
+    with pytest.raises(InputError, match="problem must be a Problem; got a builtin_function"):
+        critical_population(sum)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="problem must be a Problem"):
+        success(sum, MarkovEDA())  # type: ignore[arg-type]
 
 
 def test_a_problem_without_a_known_optimum_is_refused() -> None:

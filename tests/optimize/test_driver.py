@@ -210,6 +210,74 @@ def test_a_checkpoint_of_another_run_or_none_at_all_is_refused(tmp_path: Path) -
         maximize(ones, 10, checkpoint=tmp_path)
 
 
+def test_a_checkpoint_of_another_problem_is_refused(tmp_path: Path) -> None:
+    options: Any = {"algorithm": SMALL, "max_generations": 2, "target": None, "checkpoint": tmp_path / "run.npz"}
+    maximize(onemax(12), **options)
+    assert maximize(onemax(12), **options).generations == 2
+    with pytest.raises(FileError, match="checkpoint must be of the same problem"):
+        maximize(royal_road(12), **options)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_damaged_checkpoint_is_refused_or_sound(tmp_path: Path, seed: int) -> None:
+    path = tmp_path / "run.npz"
+    options: Any = {"algorithm": SMALL, "max_generations": 1, "checkpoint": path}
+    whole, rng = maximize(ones, 10, **options), np.random.default_rng(seed)
+    content = path.read_bytes()
+    altered = bytearray(content)
+    altered[int(rng.integers(len(content)))] ^= 1 << int(rng.integers(8))
+    archive_version = bytearray(content)
+    archive_version[content.index(b"PK\x01\x02") + 6] = 173
+    for damaged in (b"", content[: rng.integers(len(content))], bytes(altered), bytes(archive_version)):
+        path.write_bytes(damaged)
+        try:
+            assert key_of(maximize(ones, 10, **options)) == key_of(whole)
+        except FileError as error:
+            assert "none, or damaged" in str(error)  # noqa: PT017 - a flipped bit may be one that nobody reads
+
+
+def wasteful(x: np.ndarray) -> float:
+    found = float(x.sum())
+    x[:] = 0
+    return found
+
+
+def wasteful_with_many(rows: np.ndarray) -> Any:
+    found = rows.sum(axis=1)
+    rows[:] = 0
+    return found
+
+
+def test_a_function_that_writes_into_its_individuals_changes_no_run() -> None:
+    options: Any = {"algorithm": SMALL, "seed": 3, "max_generations": 3}
+    alone = maximize(ones, 16, **options)
+    assert key_of(maximize(wasteful, 16, **options)) == key_of(alone)
+    assert key_of(maximize(wasteful, 16, n_jobs=2, **options)) == key_of(alone)
+    assert key_of(maximize(wasteful_with_many, 16, vectorized=True, **options)) == key_of(alone)
+
+
+class StubbornError(Exception):
+    """Cannot be made again from its words alone."""
+
+    def __init__(self, place: int, why: str) -> None:
+        super().__init__(f"{why} at {place}")
+
+
+def stubborn(x: np.ndarray) -> float:
+    if x[0]:
+        raise StubbornError(0, "no")
+    return 1.0
+
+
+@pytest.mark.parametrize("backend", ["threads", "processes"])
+def test_exceptions_that_cannot_travel_reach_the_user_too(backend: Any) -> None:
+    with pytest.raises(FitnessError, match="StubbornError: no at 0 for the individual") as caught:
+        maximize(stubborn, 8, algorithm=SMALL, n_jobs=2, backend=backend)
+    assert caught.value.individual is not None
+    assert caught.value.individual[0] == 1
+    assert isinstance(caught.value.__cause__, StubbornError if backend == "threads" else RuntimeError)
+
+
 @pytest.mark.parametrize(
     ("options", "rule"),
     [

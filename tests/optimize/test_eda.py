@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -143,6 +143,14 @@ def test_what_is_told_is_checked() -> None:
         run.tell(rows, np.zeros(9))
     with pytest.raises(InputError, match="got NaN"):
         run.tell(rows, np.full(10, np.nan))
+    with pytest.raises(InputError, match="fitness must be 10 numbers"):
+        run.tell(rows, ["good"] * 10)
+    with pytest.raises(InputError, match="fitness must be 10 numbers"):
+        run.tell(rows, np.ones(10) * 1j)
+    with pytest.raises(InputError, match="fitness must be 10 numbers"):
+        run.tell(rows, [[1], [1, 2]])
+    with pytest.raises(InputError, match="individuals must be 10 rows of 4"):
+        run.tell([[0], [1, 2]], np.zeros(10))
     run.tell(rows, np.zeros(10))
 
 
@@ -162,6 +170,27 @@ def test_bad_genes_are_refused(n: Any, states: Any, rule: str) -> None:
         MarkovEDA().start(n, states=states)
     with pytest.raises(InputError, match=rule):
         maximize(lambda _: 0.0, n, states=states)
+
+
+@pytest.mark.parametrize("selection", [None, "best", len])
+def test_a_selection_that_is_none_is_refused(selection: Any) -> None:
+    with pytest.raises(InputError, match="selection must be a share, a whole number or a Selection"):
+        MarkovEDA(selection=selection)
+
+
+def test_numbers_of_numpy_are_amounts() -> None:
+    whole, half = cast(Any, np.int64(20)), cast(Any, np.float32(0.5))
+    assert MarkovEDA(population=50, selection=whole).chooser.size(50) == 20
+    assert MarkovEDA(population=50, selection=half).chooser.size(50) == 25
+    assert MarkovEDA(population=50, elitism=half).n_elite == 25
+
+
+@pytest.mark.parametrize("graph", [3, None, Graph.empty(3)])
+def test_a_learner_must_give_a_graph_of_the_genes(graph: Any) -> None:
+    run = MarkovEDA(population=10, learner=lambda _: graph).start(4)
+    run.tell(run.ask(), np.arange(10))
+    with pytest.raises(InputError, match="learner must return a Graph of the 4 genes"):
+        run.ask()
 
 
 def test_samplers_that_break_a_rule_are_refused() -> None:

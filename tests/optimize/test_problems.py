@@ -134,6 +134,9 @@ def test_a_dimacs_file_is_read(tmp_path: Path) -> None:
         ("p cnf 2 1\n1 2\n", "end every clause with 0"),
         ("p cnf 2 1\n3 0\n", "literals from 1 to 2"),
         ("p cnf 0 0\n", "must begin with 'p cnf"),
+        ("p wcnf 2 1 9\nnan 1 0\n", "weights of at least 0 before its clauses; got 'nan'"),
+        ("p wcnf 2 1 9\ninf 1 0\n", "weights of at least 0"),
+        ("p wcnf 2 1 9\n-3 1 0\n", "weights of at least 0"),
     ],
 )
 def test_files_that_are_not_dimacs_are_refused(text: str, rule: str) -> None:

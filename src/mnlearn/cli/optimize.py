@@ -10,6 +10,7 @@ import typer
 from mnlearn.cli import _options as options
 from mnlearn.cli._output import say, show, show_json, simple_table
 from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
+from mnlearn.cli._targets import check_target
 from mnlearn.cli._wording import counted, printable
 from mnlearn.errors import FileError, InputError
 
@@ -73,6 +74,7 @@ def optimize(
         raise InputError(
             "PROBLEM must be given; got none. Name one, for example royal-road:n=64,group=4; --list has all."
         )
+    _check_files(history, plot)
     chosen = problem_named(problem)
     algorithm = MarkovEDA(learner=_learner(learner, max_neighbors), population=population)
     wishes: dict[str, Any] = {} if target is None else {"target": target}
@@ -95,6 +97,15 @@ def optimize(
     _report(chosen, found, as_json=as_json)
     if watcher.interrupted:
         raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _check_files(history: Path | None, plot: Path | None) -> None:
+    """Refuse what cannot be written before the search, not after it."""
+    check_target("--history", None if history is None else str(history), graph=False)
+    if plot is not None:
+        from mnlearn.output.plots import check_picture_path
+
+        check_target("--plot", str(check_picture_path(plot, "--plot")), graph=False)
 
 
 def _learner(name: str, max_neighbors: int | None) -> str | StructureLearner:

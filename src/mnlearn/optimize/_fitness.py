@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -47,29 +49,44 @@ class _Piece:
 
     fitness: Callable[[NDArray[np.int64]], Any]
     vectorized: bool
+    travels: bool
 
     def __call__(self, rows: NDArray[np.int64]) -> tuple[list[Any], _Failure | None]:
         values: list[Any] = []
         if self.vectorized:
             try:
-                return [self.fitness(rows)], None
+                return [self.fitness(rows.copy())], None
             except Exception as error:
-                return [], _Failure(self._culprit(rows), error)
-        for place, row in enumerate(rows):
+                return [], _Failure(self._culprit(rows), self._told(error))
+        for place, row in enumerate(rows.copy()):  # a function that writes into its individual changes no run
             try:
                 values.append(self.fitness(row))
             except Exception as error:
-                return values, _Failure(place, error)
+                return values, _Failure(place, self._told(error))
         return values, None
+
+    def _told(self, error: Exception) -> Exception:
+        return _portable(error) if self.travels else error
 
     def _culprit(self, rows: NDArray[np.int64]) -> int | None:
         """The first individual that fails when it is alone."""
         for place in range(len(rows)):
             try:
-                self.fitness(rows[place : place + 1])
+                self.fitness(rows[place : place + 1].copy())
             except Exception:
                 return place
         return None
+
+
+def _portable(error: Exception) -> Exception:
+    """The exception itself if it can be made again elsewhere, as processes do; else one that tells what it was."""
+    try:
+        deepcopy(error)
+    except Exception:
+        told = RuntimeError(f"{type(error).__name__}: {error}")
+        told.add_note("".join(traceback.format_exception(error)))
+        return told
+    return error
 
 
 @dataclass(frozen=True)
@@ -96,7 +113,7 @@ class Evaluator:
         """The fitness of every row; None if the monitor had enough. Any number of jobs gives the same."""
         pieces = self._pieces(rows)
         values: list[FloatArray] = []
-        piece = _Piece(self.fitness, self.vectorized)
+        piece = _Piece(self.fitness, self.vectorized, self.client is not None or self.backend == "processes")
         jobs = {"n_jobs": self.n_jobs, "backend": self.backend, "client": self.client}
         for mine, (found, failure) in zip(
             pieces,

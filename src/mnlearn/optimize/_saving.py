@@ -82,7 +82,7 @@ class Saved:
             with self._path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in ("individuals", "fitness", "best", "told")}
             told = json.loads(str(arrays["told"]))
-        except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+        except (OSError, EOFError, ValueError, KeyError, TypeError, NotImplementedError, zipfile.BadZipFile) as error:
             raise FileError(
                 f"checkpoint must be a file that a run has written; {self._path} is none, or damaged. Delete it to "
                 "begin anew."

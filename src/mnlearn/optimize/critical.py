@@ -124,10 +124,9 @@ def critical_population(
     (True, True)
     """
     search = _Search(problem, algorithm or MarkovEDA(), _checked_rate(success_rate), max_generations)
-    whole_number("runs", runs, least=1, way_out="20 are usual.")
+    _check_what(problem, search.algorithm, runs)
     first = whole_number("smallest", smallest, least=4, way_out="8 is usual.")
-    if problem.optimum is None:
-        raise InputError(f"problem must have a known optimum; {problem.name} has none. Take a smaller one.")
+    whole_number("largest", largest, least=first, way_out="65536 is usual.")
     if not is_number(tolerance) or not 0 <= tolerance < 1:
         raise InputError(f"tolerance must be from 0 to below 1; got {tolerance!r}. 0.05 is usual.")
     key = int(rng_from(seed).integers(2**63))
@@ -180,6 +179,7 @@ def success(
     >>> success(onemax(10), MarkovEDA(population=60), runs=10, seed=1).success_rate
     1.0
     """
+    _check_what(problem, algorithm, runs)
     key = int(rng_from(seed).integers(2**63))
     return _Search(problem, algorithm, 0.0, max_generations).trials(algorithm.population, runs, key, n_jobs)
 
@@ -220,6 +220,17 @@ class _OneRun:
     def __call__(self, seed: int) -> int | None:
         found = maximize(self.problem, algorithm=self.algorithm, seed=seed, max_generations=self.max_generations)
         return found.evaluations if found.reached else None
+
+
+def _check_what(problem: Problem, algorithm: MarkovEDA, runs: int) -> None:
+    """A problem whose optimum is known, an algorithm, some runs."""
+    if not isinstance(problem, Problem):
+        raise InputError(f"problem must be a Problem; got a {type(problem).__name__}. Use one, such as onemax(20).")
+    if not isinstance(algorithm, MarkovEDA):
+        raise InputError(f"algorithm must be a MarkovEDA; got a {type(algorithm).__name__}. Use MarkovEDA(...).")
+    whole_number("runs", runs, least=1, way_out="20 are usual.")
+    if problem.optimum is None:
+        raise InputError(f"problem must have a known optimum; {problem.name} has none. Take a smaller one.")
 
 
 def _checked_rate(success_rate: float) -> float:

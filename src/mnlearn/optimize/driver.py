@@ -11,7 +11,7 @@ from typing import Any, TypedDict, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import InputError, is_number, true_or_false, unknown_name, whole_number
+from mnlearn.errors import FileError, InputError, is_number, true_or_false, unknown_name, whole_number
 from mnlearn.graphs._seeds import Seed
 from mnlearn.optimize._fitness import Evaluator, FitnessError
 from mnlearn.optimize._saving import Saved
@@ -200,6 +200,7 @@ class _Job:
         run = self._run
         if self._saved is not None:
             self._saved.restore(run)
+            self._check_problem()
             self._better = _last_improvement(run)
         try:
             while (reason := self._reason()) is None:
@@ -214,6 +215,17 @@ class _Job:
             error.result = None if run.best is None else self._optimum("failed")
             raise
         return self._optimum(reason)
+
+    def _check_problem(self) -> None:
+        """A run that was taken up is of the same problem; what a function of the user's was, nobody knows."""
+        run, problem = self._run, self._evaluate.fitness
+        if run.best is None or not isinstance(problem, Problem):
+            return
+        if not np.allclose(problem(run.individuals.astype(np.int64)), run.fitness):
+            raise FileError(
+                f"checkpoint must be of the same problem; {self._rules.checkpoint} has fitness that is not that of "
+                f"{problem.name}. Name another file, or delete it to begin anew."
+            )
 
     def _step(self) -> bool:
         """One generation; False if the monitor had enough in the middle of it."""

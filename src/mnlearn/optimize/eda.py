@@ -71,6 +71,11 @@ class MarkovEDA:
     def __post_init__(self) -> None:
         structure_learner(self.learner)
         size = whole_number("population", self.population, least=2, way_out="Some hundred are usual.")
+        if not callable(getattr(self.chooser, "size", None)):
+            raise InputError(
+                f"selection must be a share, a whole number or a Selection, as Tournament is; got {self.selection!r}. "
+                "0.5 is usual."
+            )
         chosen = self.chooser.size(size)
         if isinstance(self.chooser, Truncation) and chosen > size:
             raise InputError(
@@ -89,9 +94,11 @@ class MarkovEDA:
     @property
     def chooser(self) -> Selection:
         """The selection as an object."""
-        if isinstance(self.selection, int | float):
-            return Truncation(self.selection)
-        return self.selection
+        given: Any = self.selection
+        if isinstance(given, np.number):
+            given = given.item()
+        chosen: Selection = Truncation(given) if isinstance(given, int | float) else given
+        return chosen
 
     @property
     def n_elite(self) -> int:
@@ -181,10 +188,7 @@ class Run:
         if self._asked is None:
             raise InputError("tell must come after ask; nothing was asked for. Call ask() first.")
         rows = _codes(individuals, self.cards, len(self._asked))
-        values = np.asarray(fitness, dtype=np.float64)
-        if values.shape != (len(rows),) or np.isnan(values).any():
-            got = "NaN" if values.shape == (len(rows),) else f"the shape {values.shape}"
-            raise InputError(f"fitness must be {len(rows)} numbers, one for each individual; got {got}. Evaluate all.")
+        values = _values(fitness, len(rows))
         self.individuals = np.concatenate([self._elite[0], rows])
         self.fitness = np.concatenate([self._elite[1], values])
         self.generation += 1
@@ -223,7 +227,12 @@ class Run:
         staying = np.argsort(-merit, kind="stable")[: algorithm.n_elite]
         self._elite = self.individuals[staying], self.fitness[staying]
         began = perf_counter()
-        graph = self._learn(self._dataset(selected))
+        graph: Any = self._learn(self._dataset(selected))
+        if not isinstance(graph, Graph) or graph.n_variables != len(self.cards):
+            raise InputError(
+                f"learner must return a Graph of the {len(self.cards)} genes; got {graph!r:.60}. Return one, such as "
+                "Graph.empty(n)."
+            )
         learned = perf_counter()
         n_new = algorithm.population - algorithm.n_elite
         new = algorithm.sampler(graph, selected, n_new, cards=self.cards, generation=self.generation + 1, rng=rng)
@@ -252,9 +261,30 @@ def genes(n_variables: int, states: int | Sequence[int]) -> tuple[int, ...]:
     return cards
 
 
+def _values(fitness: ArrayLike, n_rows: int) -> FloatArray:
+    """Fitness as numbers, checked."""
+    values = _array(fitness)
+    if values.shape == (n_rows,) and values.dtype.kind in "biuf":
+        numbers = values.astype(np.float64)
+        if not np.isnan(numbers).any():
+            return numbers
+        got = "NaN"
+    else:
+        got = f"the shape {values.shape} and type {values.dtype}"
+    raise InputError(f"fitness must be {n_rows} numbers, one for each individual; got {got}. Evaluate all.")
+
+
+def _array(values: ArrayLike) -> NDArray[Any]:
+    """As an array, of objects where rows have different lengths."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        return np.array(None)
+
+
 def _codes(individuals: ArrayLike, cards: tuple[int, ...], n_rows: int) -> NDArray[np.uint8]:
     """Individuals as codes, checked."""
-    rows = np.asarray(individuals)
+    rows = _array(individuals)
     if rows.shape != (n_rows, len(cards)) or rows.dtype.kind not in "biu":
         raise InputError(
             f"individuals must be {n_rows} rows of {len(cards)} whole numbers, as ask gave them; got the shape "

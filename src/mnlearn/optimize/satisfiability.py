@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -187,11 +188,12 @@ def _clauses(words: Sequence[str], weighted: bool, name: str) -> Iterator[Clause
     for word in words:
         try:
             if weighted and weight is None:
-                weight = float(word)
+                weight = _weight(word)
                 continue
             literal = int(word)
         except ValueError:
-            raise FileError(f"{name} must have whole numbers in its clauses; got {word!r}. Correct it.") from None
+            what = "weights of at least 0 before" if weighted and weight is None else "whole numbers in"
+            raise FileError(f"{name} must have {what} its clauses; got {word!r}. Correct it.") from None
         if literal:
             literals.append(literal)
             continue
@@ -199,6 +201,14 @@ def _clauses(words: Sequence[str], weighted: bool, name: str) -> Iterator[Clause
         literals, weight = [], None
     if literals or weight is not None:
         raise FileError(f"{name} must end every clause with 0; the last one, {literals[:8]}, does not. Add it.")
+
+
+def _weight(word: str) -> float:
+    """Of a clause: a number, not below 0."""
+    weight = float(word)
+    if not 0 <= weight < inf:
+        raise ValueError(word)
+    return weight
 
 
 def _variables(clause: Clause) -> tuple[int, ...]:

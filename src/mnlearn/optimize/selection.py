@@ -87,8 +87,8 @@ class Tournament:
 
 def amount_of(name: str, amount: object, population: int, *, least: int) -> int:
     """A number of individuals: given as such, or as a share (a float from 0 to 1)."""
-    if isinstance(amount, float):
+    if isinstance(amount, float | np.floating):
         if not is_number(amount) or not 0 <= amount <= 1:
             raise InputError(f"{name} must be a share from 0 to 1, or a whole number; got {amount!r}. 0.5 is usual.")
-        return max(least, round(amount * population))
+        return max(least, round(float(amount) * population))
     return whole_number(name, amount, least=least, way_out="Or give a share, such as 0.5.")
