@@ -125,6 +125,26 @@ def test_a_damaged_record_is_not_believed(tmp_path: Path) -> None:
         assert kept.n_known == 0
 
 
+@pytest.mark.parametrize("tail", [b"\0" * 5, b"\0" * 8, b"\0" * 4096])
+def test_zeros_that_a_lost_write_left_are_cut_off(tmp_path: Path, tail: bytes) -> None:
+    with Checkpoint(tmp_path, "this") as kept:
+        kept.recall("two", lambda: 2.0)
+    whole = kept.path.read_bytes()
+    kept.path.write_bytes(whole + tail)
+    with Checkpoint(tmp_path, "this", resume=True) as kept:
+        assert kept.recall("two", never) == 2.0
+    assert kept.path.read_bytes() == whole
+    kept.path.write_bytes(checkpoints.MARK + tail)
+    with Checkpoint(tmp_path, "this", resume=True) as kept:
+        assert kept.n_known == 0
+
+
+def test_work_that_failed_before_its_first_answer_leaves_the_folder_free(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="alpha"):
+        mn.learn(survey(), "pc", alpha=7, checkpoint=tmp_path / "run")
+    assert mn.learn(survey(), "pc", alpha=0.01, checkpoint=tmp_path / "run").cost["asked"]
+
+
 def test_fingerprints_tell_data_apart() -> None:
     data = survey()
     prints = [

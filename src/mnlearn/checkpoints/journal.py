@@ -40,7 +40,7 @@ class Checkpoint:
     Raises
     ------
     FileError
-        If the folder holds a checkpoint and is not to be resumed, or one of other data or settings; if another process
+        If the folder holds answers and is not to be resumed, or those of other data or settings; if another process
         is at work on it; if it cannot be written.
 
     Examples
@@ -140,7 +140,7 @@ class Checkpoint:
         if content and not header.startswith(content[: len(header)]) and not content.startswith(MARK):
             raise FileError(f"checkpoint must be a folder of ours; {self.path} is something else. Name another folder.")
         records = list(_records(content))
-        if not records:  # nothing, or a beginning that was cut off
+        if len(records) < 2:  # nothing, a beginning that was cut off, or work that failed before its first answer
             self._file.truncate(0)
             self._file.write(header)
             self._sync()
@@ -203,7 +203,7 @@ def _records(content: bytes) -> Sequence[tuple[bytes, int]]:
     while content.startswith(MARK) and place + _RECORD.size <= len(content):
         length, checksum = _RECORD.unpack_from(content, place)
         payload = content[place + _RECORD.size : place + _RECORD.size + length]
-        if len(payload) < length or zlib.crc32(payload) != checksum:
+        if not length or len(payload) < length or zlib.crc32(payload) != checksum:  # zeros are no record
             break
         place += _RECORD.size + length
         found.append((payload, place))
