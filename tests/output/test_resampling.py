@@ -165,3 +165,14 @@ def test_what_is_missing_is_named() -> None:
         replace(record, sampling="halves").expected_false(0.5)
     with pytest.raises(mn.InputError, match="at least 4 rows"):
         mn.learn({"a": [0, 1, 1], "b": [1, 0, 1]}, "gsmn").bootstrap()
+
+
+def test_pairs_that_only_the_samples_joined_keep_what_is_known_of_them() -> None:
+    learned = mn.learn(COLUMNS, "sep", effort="standard", keep_pairs=True)
+    absent = next((u, v) for u in range(9) for v in range(u + 1, 9) if not learned.graph.has_edge(u, v))
+    shares = {**dict.fromkeys(learned.graph.edges, 0.5), absent: 0.9}
+    chosen = replace(learned, frequencies=shares).stable(0.8)
+    (edge,) = chosen.edge_list()
+    assert learned.result.log_odds is not None
+    assert edge.support == learned.result.log_odds[absent]
+    assert edge.probability == chosen.probabilities()[absent]

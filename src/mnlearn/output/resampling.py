@@ -26,6 +26,7 @@ from mnlearn.data import Dataset
 from mnlearn.data.rows import resample, split
 from mnlearn.errors import InputError, MnlearnError, is_number, unknown_name, whole_number
 from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.output._ranking import pair_support
 from mnlearn.parallel import run
 from mnlearn.protocols import SILENT, Monitor, Result
 
@@ -168,13 +169,14 @@ def stable(learned: Learned, threshold: float) -> Learned:
     if learned.frequencies is None:
         raise InputError("frequencies must be known to choose by them; got none. Resample first: learned.bootstrap().")
     kept = [edge for edge, share in learned.frequencies.items() if share >= threshold]
-    found = learned.result
-    support = {edge: found.support[edge] for edge in kept if edge in found.support}
+    found, known = learned.result, pair_support(learned) or {}
+    support = {edge: value for edge in kept if (value := known.get(edge)) is not None}
     plain = Result(
         *(Graph(len(learned.names), kept), None, support, found.converged, found.cost, found.settings),
         support_scale=found.support_scale,
         probabilistic=found.probabilistic,
         edge_probabilities=found.edge_probabilities,
+        log_odds=found.log_odds,
     )
     record = None if learned.resampling is None else replace(learned.resampling, threshold=threshold)
     return replace(learned, result=plain, resampling=record)
