@@ -1,6 +1,6 @@
 """Factors by penalised pseudo-likelihood  [Besag, The Statistician 24 (1975), 179-195: BESAG75].
 
-    maximise   Σ_rows Σ_x log p(x | M_x; θ)  −  (λ / 2) Σ θ²,      log p(x | M_x; θ) = Σ_D∋x θ_D − log Σ_x Σ_D∋x θ_D
+    maximise   Σ_rows Σ_x log p(x | M_x; θ)  −  (λ / 2) Σ θ²,      log p(x | M_x; θ) = Σ_D∋x θ_D − log Σ_x exp Σ_D∋x θ_D
 
 over tables θ_D = log φ_D, one per clique D of the graph, or one per edge and variable. No partition function is needed,
 whatever the tree-width. The objective is concave, strictly so for λ > 0: there is one optimum, and it does not depend
