@@ -241,6 +241,27 @@ def test_degenerate_data_give_a_finite_result(settings_: dict[str, Any], n_rows:
         assert result.graph.degrees().max() <= max(1, (n_rows - 1) // 2)
 
 
+def test_a_constant_column_takes_no_place_that_a_swap_would_leave() -> None:
+    """Swapping a weak neighbour for a first one of a constant column would save the price and look like a gain."""
+    data = sparse_gaussian(star(5), seed=1).dataset(60, seed=2)
+    rows = np.column_stack([*data.columns, np.full(60, 0.1)])
+    for strength in (0.1, 0.3, 1.0):
+        way = MBS(regularization=strength, k_max=3)
+        assert way.learn(judge_of(rows)).graph.degree(5) == 0
+        coded = Dataset.from_codes(np.column_stack([rows[:, :5] > 0, rows[:, 5:] > 1]).astype(int), cards=[2] * 6)
+        assert way.learn(Entropy(Counts(coded))).graph.degree(5) == 0
+    wanted = MBS(regularization=0.1, k_max=3, required=((4, 5),)).learn(judge_of(rows))
+    assert wanted.graph.neighbors(5) == {4}
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_units_do_not_change_what_held_out_rows_choose(scale: float) -> None:
+    rows = np.column_stack(sparse_gaussian(path(5), seed=1).dataset(60, seed=2).columns)
+    plain, scaled = (MBS(choose="cv", k_max=2).learn(judge_of(table)) for table in (rows, rows * scale))
+    assert scaled.graph == plain.graph
+    assert scaled.cost["regularization"] == plain.cost["regularization"]
+
+
 @pytest.mark.parametrize("settings_", [WAYS[0], *WAYS[2:]], ids=str)
 def test_two_rows_which_every_line_fits_have_no_edges(settings_: dict[str, Any]) -> None:
     result = MBS(**settings_).learn(judge_of(gaussian_rows(2, n=4, n_rows=2)))

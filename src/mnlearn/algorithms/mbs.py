@@ -12,6 +12,7 @@ and a stage of deletions may end each round, without which a neighbour taken too
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, fields
 from time import perf_counter
 from typing import Literal, get_args
@@ -194,7 +195,7 @@ class MBS:
             raise InputError(
                 f"judge must know at least 2 variables; got {n}. There is no structure to learn from fewer."
             )
-        known = Constraints(n, self.required, self.forbidden)
+        known = _leaving_alone(Constraints(n, self.required, self.forbidden), getattr(judge, "constant", ()))
         fullest = int(Graph(n, known.required).degrees().max())
         if fullest > self.k_hard:
             raise InputError(
@@ -213,6 +214,15 @@ class MBS:
             return ApartSearch(score, known, combine=self.combine, deletions=deletions)
 
         return Chooser(make, min(self.k_max or limit, limit), self.k_max is not None, monitor)
+
+
+def _leaving_alone(known: Constraints, constant: Collection[int]) -> Constraints:
+    """The same with all but required edges of these variables forbidden.
+
+    Otherwise a swap might take one in for what the other end saves: the first neighbour has no price.
+    """
+    pairs = {(min(x, y), max(x, y)) for x in constant for y in range(known.n_variables) if x != y}
+    return Constraints(known.n_variables, known.required, (pairs | set(known.forbidden)) - set(known.required))
 
 
 def _support(score: Regularized, graph: Graph) -> dict[Edge, float]:

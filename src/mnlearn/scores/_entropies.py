@@ -29,6 +29,11 @@ class Entropies(Protocol):
         """How many variables may stand behind the bar and still leave rows to estimate from."""
         ...
 
+    @property
+    def constant(self) -> VarSet:
+        """The variables that never change: no neighbour tells them anything, nor they it."""
+        ...
+
     def given(self, x: int, z: VarSet) -> float: ...
     def additions(self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]: ...
     def removals(self, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]: ...
@@ -63,6 +68,10 @@ class GaussianEntropies:
     def most_given(self) -> int:
         """One for every two rows: with as many variables as rows every fit is perfect; of 2 rows one is."""
         return min(max(1, (self.n_rows - 1) // 2), max(0, self.n_rows - 2))
+
+    @property
+    def constant(self) -> VarSet:
+        return frozenset(np.flatnonzero(np.diag(self.moments.correlation) == 0.0).tolist())
 
     def given(self, x: int, z: VarSet) -> float:
         return self.moments.conditional_entropy(x, z)
@@ -101,6 +110,10 @@ class DiscreteEntropies:
     def most_given(self) -> int:
         """log₂ N: with more variables of two states each there are more configurations than rows."""
         return max(1, self.n_rows.bit_length() - 1)
+
+    @property
+    def constant(self) -> VarSet:
+        return frozenset(x for x in range(self.n_variables) if self.given(x, frozenset()) == 0.0)
 
     def given(self, x: int, z: VarSet) -> float:
         return float(self.counts.local(_KERNEL, x, z)[0])

@@ -42,14 +42,17 @@ class _Regressions:
     """Σ_i Σ_rows log N(x_i; its regression on M_i): coefficients and variances from the training rows."""
 
     def __init__(self, train: Dataset, test: Dataset) -> None:
-        rows, weights = _matrix(train), _weights(train)
+        origin, weights = _matrix(train)[0], _weights(train)
+        reach = np.abs(_matrix(train) - origin).max(axis=0)  # of the order of 1 from here on: squares keep to floats
+        reach[reach == 0.0] = 1.0
+        rows, new = ((_matrix(part) - origin) / reach for part in (train, test))
         mean = np.average(rows, axis=0, weights=weights)
         spread = np.sqrt(np.average((rows - mean) ** 2, axis=0, weights=weights))
         unit = np.where(spread > 0.0, spread, 1.0)
         known = (rows - mean) / unit * np.sqrt(weights / weights.sum())[:, None]
         self.n_variables = train.n_variables
-        self._covariance, self._log_unit = known.T @ known, np.log(unit)
-        self._new, self._weights = (_matrix(test) - mean) / unit, _weights(test)
+        self._covariance, self._log_unit = known.T @ known, np.log(unit) + np.log(reach)
+        self._new, self._weights = (new - mean) / unit, _weights(test)
 
     def __call__(self, graph: Graph) -> float:
         return fsum(self._local(x, sorted(graph.neighbors(x))) for x in range(self.n_variables))

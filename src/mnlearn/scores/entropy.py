@@ -79,6 +79,11 @@ class Entropy(Decomposed):
         """How many neighbours the rows allow: half of N for a Gaussian, log₂ N for tables."""
         return self._entropies.most_given
 
+    @property
+    def constant(self) -> VarSet:
+        """The variables that never change; nothing here keeps a search from giving them neighbours for nothing."""
+        return self._entropies.constant
+
     def local(self, x: int, blanket: VarSet) -> float:
         """−H(x | blanket)."""
         return -self._entropies.given(x, blanket)
@@ -164,6 +169,11 @@ class ExtendedBIC(Decomposed):
     def most_neighbors(self) -> int:
         """As for `Entropy`."""
         return self._entropies.most_given
+
+    @property
+    def constant(self) -> VarSet:
+        """As for `Entropy`."""
+        return self._entropies.constant
 
     def local(self, x: int, blanket: VarSet) -> float:
         """−N H(x | blanket) less what the blanket costs."""
