@@ -69,6 +69,11 @@ def test_sources_may_be_chosen_and_all_columns_are_shown_when_none_is_named(fold
     assert rows_of(page.text) == ["| rows | bjp |", "|---|---|", "| 250 | 21 |"]
 
 
+def test_published_and_ours_may_stand_side_by_side(folder: Path) -> None:
+    page = fill_page("<!-- table small\nlines: source\ncell: beside 1\n-->\n<!-- end -->\n", folder)
+    assert rows_of(page.text)[2:] == ["| hub1 | 7.8 / 10.5 | 10.2 |", "| hub2 | 25.1 / 21.0 |  |"]
+
+
 def test_quantities_are_lines_or_chosen(tmp_path: Path) -> None:
     figures = [Comparison("car", 9, name, None, 0.5, nan, 1, None, nan) for name in ("a tests", "b tests", "a V 1N")]
     write_comparisons(figures, tmp_path / "two.csv")

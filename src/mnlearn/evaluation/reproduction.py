@@ -15,6 +15,8 @@ from mnlearn.errors import FileError
 from mnlearn.evaluation.experiment import Experiment, Row, run, write_rows
 from mnlearn.protocols import SILENT, Monitor
 
+_LEGEND = 16  # the lines of a legend that fit beside a panel
+
 
 class Key(NamedTuple):
     """Which figure of a table: of one learner, on one source of data, at one number of rows."""
@@ -204,7 +206,8 @@ def plot(lines: Sequence[Comparison], reproduction: Reproduction, path: Path) ->
 
     sources = list(dict.fromkeys(line.source for line in lines))
     learners = list(dict.fromkeys(line.learner for line in lines))
-    figure = Figure(figsize=(3.2 * len(sources) + 1, 3.6), layout="constrained")
+    columns = -(-len(learners) // _LEGEND)
+    figure = Figure(figsize=(3.2 * len(sources) + 1 + 1.8 * columns, 3.6), layout="constrained")
     FigureCanvasAgg(figure)
     for panel, source in zip(figure.subplots(1, len(sources), squeeze=False)[0], sources, strict=True):
         for k, learner in enumerate(learners):
@@ -214,7 +217,9 @@ def plot(lines: Sequence[Comparison], reproduction: Reproduction, path: Path) ->
             panel.plot([n for n, _ in known], [p for _, p in known], f"C{k % 10}o", fillstyle="none")
         panel.set(title=source, xscale="log", xlabel=reproduction.axis)
     figure.axes[0].set_ylabel(reproduction.quantity)
-    figure.axes[0].legend(fontsize="small")
+    figure.legend(
+        *figure.axes[0].get_legend_handles_labels(), loc="outside right upper", ncols=columns, fontsize="small"
+    )
     figure.suptitle(f"{reproduction.title} (circles: published)")
     figure.savefig(path, dpi=110)
 

@@ -19,8 +19,8 @@ is replaced by the figures of `NAME.csv`, as `mnlearn reproduce NAME --out DIR` 
 | `only`     | the sources that are shown; else all                                                            |
 | `quantity` | only the learners whose name ends so, as "tests" in "gsimn tests"                               |
 
-Cells: `compared` is published / ours, with the standard errors between them in brackets; `error` is ours ± its standard
-error; `mean` and `percent` are ours alone.
+Cells: `beside` is published / ours; `compared` the same with the standard errors between them in brackets; `error` is
+ours ± its standard error; `mean` and `percent` are ours alone.
 
 With `quantity`, or with it among the lines, the first word of a learner is its name, and the rest the quantity.
 """
@@ -169,12 +169,14 @@ def _named(text: str) -> tuple[str, str]:
     return key, heading or key
 
 
+def _beside(figure: Comparison, digits: int) -> str:
+    published = "" if figure.published is None else f"{figure.published:.{digits}f} / "
+    return f"{published}{figure.ours:.{digits}f}"
+
+
 def _compared(figure: Comparison, digits: int) -> str:
-    ours = f"{figure.ours:.{digits}f}"
-    if figure.published is None:
-        return ours
     away = "" if figure.standard_errors is None else f" ({figure.standard_errors:+.1f})"
-    return f"{figure.published:.{digits}f} / {ours}{away}"
+    return f"{_beside(figure, digits)}{away}"
 
 
 def _with_error(figure: Comparison, digits: int) -> str:
@@ -183,6 +185,7 @@ def _with_error(figure: Comparison, digits: int) -> str:
 
 
 _CELLS: Mapping[str, Callable[[Comparison, int], str]] = {
+    "beside": _beside,
     "compared": _compared,
     "error": _with_error,
     "mean": lambda figure, digits: f"{figure.ours:.{digits}f}",
