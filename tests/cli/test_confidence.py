@@ -75,6 +75,20 @@ def test_ctrl_c_while_resampling_writes_the_network_and_exits_130(
     assert mnlearn.read_graph(tmp_path / "net.graphml").graph.n_edges > 0
 
 
+@pytest.mark.parametrize(
+    ("pair", "message"),
+    [
+        (["stress", "fatige"], "B: column 'fatige' does not exist. Did you mean 'fatigue'"),
+        (["stress", "stress"], "A and B must be two different columns; got 'stress' twice"),
+    ],
+)
+def test_what_is_no_pair_is_refused_before_anything_is_learned(
+    run: Any, data: Path, pair: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mnlearn.pipeline, "learn", lambda *_, **__: pytest.fail("learned"))
+    assert message in run("why", data, *pair).refusal()
+
+
 def test_a_saved_result_in_the_place_of_the_data_is_told_its_own(run: Any, tmp_path: Path) -> None:
     message = run("why", tmp_path / "net.json", "stress", "fatigue").refusal()
     assert "DATA must be a data file" in message
@@ -112,8 +126,8 @@ def test_why_prints_the_evidence(run: Any, data: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["stres", "fatigue"], "variable 'stres' does not exist. Did you mean 'stress'"),
-        (["stress", "stress"], "x and y must be two different variables"),
+        (["stres", "fatigue"], "column 'stres' does not exist. Did you mean 'stress'"),
+        (["stress", "stress"], "A and B must be two different columns"),
         (["stress", "fatigue", "--network", "none.json"], "'none.json' cannot be read"),
         (["stress", "fatigue", "--network", "none.json", "--method", "mpl"], "--network excludes options of learning"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +15,7 @@ from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
 from mnlearn.cli._sources import is_result
 from mnlearn.cli.ask import Alpha, Bins, Discretize, Prior, Test
 from mnlearn.cli.learn import Columns, Method, Score, Set
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, unknown_name
 
 EXAMPLES = """\b
 Examples:
@@ -65,6 +66,7 @@ def why(
     data say given the separators.
     """
     from mnlearn import pipeline
+    from mnlearn.data import read
 
     if is_result(data):
         raise InputError(
@@ -93,8 +95,10 @@ def why(
             )
         found = pipeline.load(network).with_data(data).why(x, y)
     else:
+        table = read(data, columns=wishes.pop("columns", None), missing=wishes.pop("missing", "error"), **how)
+        _check_pair(table.names, x, y)
         with watched() as monitor:
-            learned = pipeline.learn(data, monitor=monitor, **how, **wishes, **own)
+            learned = pipeline.learn(table, monitor=monitor, **wishes, **own)
         if monitor.interrupted:
             raise typer.Exit(EXIT_INTERRUPTED)
         found = learned.why(x, y)
@@ -102,3 +106,12 @@ def why(
         show_json(found.to_dict())
     else:
         say(str(found))
+
+
+def _check_pair(names: Sequence[str], x: str, y: str) -> None:
+    """Refuse what is no pair of columns before anything is learned."""
+    for option, name in (("A", x), ("B", y)):
+        if name not in names:
+            raise unknown_name(f"{option}: column", name, names)
+    if x == y:
+        raise InputError(f"A and B must be two different columns; got {x!r} twice. Ask about two.")
