@@ -239,6 +239,31 @@ def test_bad_settings_are_refused_before_any_work() -> None:
         run(never, [1], client="tcp://here")
 
 
+def held_signals() -> set[int]:
+    return {int(one) for one in signal.pthread_sigmask(signal.SIG_BLOCK, ())}
+
+
+def test_workers_of_a_local_cluster_do_not_hear_ctrl_c(client: Any) -> None:
+    assert all(signal.SIGINT in held for held in client.run(held_signals).values())
+    assert signal.SIGINT not in held_signals()
+
+
+def test_ctrl_c_while_a_cluster_starts_stops_it_cleanly(monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    started: list[Any] = []
+
+    class Interrupted(distributed.LocalCluster):  # type: ignore[misc, name-defined]
+        def __init__(self, **options: Any) -> None:
+            signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+            super().__init__(**options)
+            started.append(self)
+
+    monkeypatch.setattr(distributed, "LocalCluster", Interrupted)
+    with pytest.raises(KeyboardInterrupt), cluster(workers=1):
+        pytest.fail("nobody waits for work that was called off")
+    assert started[0].status.name == "closed"
+
+
 def test_clusters_are_joined_by_address(client: Any) -> None:
     with cluster(client.scheduler.address) as joined:
         assert list(run(slower_first, [2], client=joined)) == [4]

@@ -11,7 +11,7 @@ import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
@@ -165,12 +165,16 @@ def cluster(address: str | None = None, *, workers: int | None = None) -> Iterat
             yield client
         return
     count = whole_number("workers", workers, least=1, way_out="Ask for at least one.")
-    with (
-        distributed.LocalCluster(
-            n_workers=count, threads_per_worker=max(1, cores() // count), dashboard_address=":0", silence_logs=_QUIET
-        ) as local,
-        distributed.Client(local) as client,
-    ):
+    with ExitStack() as opened:
+        with _ctrl_c_held():  # one that comes meanwhile is heard once there is something to stop
+            local = distributed.LocalCluster(
+                n_workers=count,
+                threads_per_worker=max(1, cores() // count),
+                dashboard_address=":0",
+                silence_logs=_QUIET,
+            )
+            opened.enter_context(local)
+            client = opened.enter_context(distributed.Client(local))
         yield client
 
 

@@ -226,6 +226,17 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(tmp_path: Path) -> None:
     assert (found.graph, found.score) == (expected.graph, expected.score)
 
 
+@pytest.mark.usefixtures("processes")
+def test_a_worker_that_dies_before_it_has_a_shard_is_left_out(tmp_path: Path) -> None:
+    data = data_of(300, [2, 3, 2])
+    shards = split(data, tmp_path, 2)
+    with cluster(workers=2) as joined:
+        os.kill(next(iter(joined.run(pid).values())), signal.SIGKILL)
+        counts = ShardedCounts(joined, shards)
+        found = counts.tables(0, [1], frozenset({2})).counts[0]
+    assert np.array_equal(found, Counts(data).tables(0, [1], frozenset({2})).counts[0])
+
+
 def test_a_shard_that_is_lost_is_named(tmp_path: Path, client: Any) -> None:
     with pytest.raises(FileError, match=r"shards must lie where a worker can open them; .*no.mnpack is lost"):
         ShardedCounts(client, [Shard(str(tmp_path / "no.mnpack"))])

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from time import sleep
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,6 +24,7 @@ Asked: TypeAlias = tuple[int, NDArray[np.int32] | None, NDArray[np.int32]]  # x,
 
 OPENED = 16  # shards that a worker keeps open
 TRIES = 3
+PAUSE = 1.0  # seconds, between looking for workers and looking again
 
 
 class Shard(NamedTuple):
@@ -158,15 +160,22 @@ class Workers:
         homeless = [shard for shard in shards if shard not in self._home]
         if not homeless:
             return
-        seen = self._client.run(_sees, [shard.path for shard in homeless])
-        if not seen:
-            raise MnlearnError("client must have at least one worker; it has none. Start some, or wait for them.")
+        seen = self._who_sees([shard.path for shard in homeless])
         for k, shard in enumerate(homeless):
             able = sorted(worker for worker, sees in seen.items() if sees[k])
             if not able:
                 raise _lost(shard)
             load = [sum(home == worker for home in self._home.values()) for worker in able]
             self._home[shard] = able[int(np.argmin(load))]
+
+    def _who_sees(self, paths: Sequence[str]) -> dict[str, list[bool]]:
+        """For each worker that answers, which files it sees; one that is dying or not back yet is left out."""
+        for _ in range(TRIES):
+            seen: dict[str, list[bool]] = self._client.run(_sees, paths, on_error="ignore")
+            if seen:
+                return seen
+            sleep(PAUSE)
+        raise MnlearnError("client must have at least one worker; it has none. Start some, or wait for them.")
 
 
 class _Answer(NamedTuple):
