@@ -207,6 +207,18 @@ def test_appending_is_packing_everything(tmp_path: Path) -> None:
     assert first.columns[0].tolist() == [0] * 200
 
 
+def test_a_single_row_can_be_appended(tmp_path: Path) -> None:
+    (tmp_path / "two.csv").write_text("x,y\na,0\nb,1\n", encoding="utf-8")
+    (tmp_path / "one.csv").write_text("y,x\n2,a\n", encoding="utf-8")
+    pack(tmp_path / "two.csv", tmp_path / "t.mnpack")
+    more = pack(tmp_path / "one.csv", tmp_path / "t.mnpack", append=True)
+    assert [column.tolist() for column in more.columns] == [[0, 1, 0], [0, 1, 2]]
+    stream = pa.table({"x": ["b"], "y": [0]}).to_reader()
+    assert pack(stream, tmp_path / "t.mnpack", append=True).n_rows == 4
+    with pytest.raises(DataError, match="data must have at least 2 rows"):
+        pack(tmp_path / "one.csv", tmp_path / "t.mnpack")
+
+
 def test_appending_keeps_declared_levels_and_repeats(tmp_path: Path) -> None:
     out = tmp_path / "t.mnpack"
     pack({"x": ["b", "a"], "y": [0, 1]}, out, levels={"x": ["b", "a"]})

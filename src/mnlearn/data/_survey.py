@@ -34,15 +34,15 @@ class _Survey:
     n_after: int
 
 
-def surveyed(gathered: Gathered, missing: MissingPolicy, spool: Spool) -> Contents:
-    """Apply the policy for missing values and say what is to be written."""
+def surveyed(gathered: Gathered, missing: MissingPolicy, spool: Spool, *, least: int = 2) -> Contents:
+    """Apply the policy for missing values and say what is to be written, at least so many rows."""
     table = _told(gathered)
-    _policy.check_size(table)
+    _policy.check_size(table, least)
     found = _survey(gathered, missing, spool)
     _policy.check_columns(table, found.counts, found.n_before)
     if found.counts and missing == "error":
         raise _policy.incomplete_data(table, found.counts, found.n_incomplete, found.n_before)
-    if found.n_after < 2:
+    if found.n_after < least:
         raise _policy.nothing_left(table, found.counts, found.n_before, found.n_after)
     report = MissingReport(missing, MappingProxyType(found.counts), found.n_before - found.n_after)
     columns = [_final(column, found, report) for column in gathered.columns]

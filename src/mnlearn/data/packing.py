@@ -106,7 +106,7 @@ def pack(
             delimiter=delimiter,
             new_chunks=spool.chunks,
         )
-        new = _contents(source, request, missing, spool, monitor)
+        new = _contents(source, request, missing, spool, monitor, least=1 if append else 2)
         if monitor.cancelled():
             raise MnlearnError(f"packing was stopped before {target.name} was complete; nothing was written.")
         write_pack(target, new if old is None else _joined(old, new))
@@ -125,15 +125,17 @@ def _target(out: str | os.PathLike[str], *, append: bool) -> Path:
     return target
 
 
-def _contents(source: object, request: Request, missing: MissingPolicy, spool: Spool, monitor: Monitor) -> Contents:
-    """What a source holds, ready to be written."""
+def _contents(
+    source: object, request: Request, missing: MissingPolicy, spool: Spool, monitor: Monitor, *, least: int
+) -> Contents:
+    """What a source holds, ready to be written; at least so many rows."""
     files = None if _is_pack(source) else files_of(source, request.delimiter)
     if files is not None:
-        return surveyed(gather_files(files, request, monitor), missing, spool)
+        return surveyed(gather_files(files, request, monitor), missing, spool, least=least)
     if request.delimiter is not None:
         raise InputError(f"delimiter is for text files; got a {type(source).__name__}. Drop the delimiter.")
     if _is_stream(source):
-        return surveyed(gather_stream(source, request), missing, spool)
+        return surveyed(gather_stream(source, request), missing, spool, least=least)
     asked = replace(request, new_chunks=list)
     options = {name: getattr(asked, name) for name in ("columns", "types", "levels", "missing_values", "repeats")}
     return _held(read(source, missing=missing, **options), set(request.levels or ()))
