@@ -219,7 +219,7 @@ except KeyboardInterrupt:
             if backend == "threads":
                 assert process.stdout.readline() == "begun\n"
             else:
-                time.sleep(1.5)
+                time.sleep(2.5)  # both at work: Ctrl-C while they begin is another case
             started = time.monotonic()
             process.send_signal(signal.SIGINT)
             said, _ = process.communicate(timeout=60)

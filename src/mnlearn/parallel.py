@@ -241,19 +241,22 @@ def _in_processes(
 
     from joblib.externals.loky import get_reusable_executor
 
-    with _ctrl_c_held():
-        pool = get_reusable_executor(max_workers=jobs, timeout=_IDLE)
-        pool.submit(int)
+    pool = None
     try:
+        with _ctrl_c_held():
+            pool = get_reusable_executor(max_workers=jobs, timeout=_IDLE)
+            pool.submit(int)
         task = _Shared(function, _share.get() * jobs)
-        yield from _answers(pool, task, items, ahead=jobs * _AHEAD, in_order=in_order, monitor=monitor)
+        ahead = jobs * _AHEAD
+        yield from _answers(pool, task, items, ahead=ahead, in_order=in_order, monitor=monitor, killed=True)
     except BrokenExecutor as error:
         raise MnlearnError(
             f"a worker process must live until its work is done; one of {jobs} was killed or ran out of memory. "
             "Use fewer jobs (n_jobs=...), or smaller work."
         ) from error
-    except KeyboardInterrupt:
-        pool.shutdown(kill_workers=True)
+    except KeyboardInterrupt:  # also one that was held back while the processes began
+        if pool is not None:
+            pool.shutdown(kill_workers=True)
         raise
 
 
@@ -286,9 +289,16 @@ def _on_cluster(
 
 
 def _answers(
-    pool: Executor, task: Callable[[Item], Answer], items: list[Item], *, ahead: int, in_order: bool, monitor: Monitor
+    pool: Executor,
+    task: Callable[[Item], Answer],
+    items: list[Item],
+    *,
+    ahead: int,
+    in_order: bool,
+    monitor: Monitor,
+    killed: bool = False,
 ) -> Iterator[Answer]:
-    """The answers of a pool, `ahead` items handed out at a time."""
+    """The answers of a pool, `ahead` items handed out at a time; a pool that Ctrl-C kills calls them off itself."""
     queue = iter(items)
     waiting: deque[Future[Answer]] = deque()
     try:
@@ -301,6 +311,10 @@ def _answers(
     except Exception:
         if not in_order:  # one failure does not cost what the others did
             yield from (future.result() for future in _begun(waiting) if future.exception() is None)
+        raise
+    except KeyboardInterrupt:
+        if killed:
+            waiting.clear()  # loky's thread trips over what was called off before, and then kills nobody
         raise
     finally:
         for future in waiting:
