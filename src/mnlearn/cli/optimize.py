@@ -13,6 +13,7 @@ from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
 from mnlearn.cli._targets import check_target
 from mnlearn.cli._wording import counted, printable
 from mnlearn.errors import FileError, InputError
+from mnlearn.writing import replacing
 
 if TYPE_CHECKING:
     from mnlearn.optimize import Optimum, Problem, StructureLearner
@@ -155,15 +156,13 @@ def _write_history(found: Optimum, path: Path) -> None:
     """Every generation as CSV, whole or not at all."""
     import csv
 
-    part = path.with_name(f"{path.name}.part")
     try:
-        with part.open("w", newline="", encoding="utf-8") as file:
+        with replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(("generation", "best", "mean", "evaluations", "n_edges"))
             for line in found.history:
                 edges = "" if line.graph is None else line.graph.n_edges
                 writer.writerow((line.number, line.best, line.mean, line.evaluations, edges))
-        part.replace(path)
     except OSError as error:
         raise FileError(f"--history must be a file we can write; {path}: {error.strerror}. Name another.") from error
 

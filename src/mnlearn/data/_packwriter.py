@@ -6,7 +6,7 @@ import json
 import os
 import zlib
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -21,6 +21,7 @@ from mnlearn.data.dataset import MissingReport
 from mnlearn.data.packfile import ALIGNMENT, PREAMBLE_BYTES, preamble
 from mnlearn.errors import FileError
 from mnlearn.parallel import run
+from mnlearn.writing import replacing
 
 Block: TypeAlias = list[NDArray[Any]]  # the same rows of every variable, and their repeats after them if there are some
 WORD = 64  # rows in one word of a plane
@@ -86,28 +87,17 @@ class _Layout(NamedTuple):
 
 def write_pack(path: Path, contents: Contents) -> None:
     """Write a file, or nothing: under another name, to the disk, and only then under its own."""
-    with _unnamed(path) as part:
-        handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
-        try:
-            _write(handle, contents)
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-        os.replace(part, path)
-    _sync_folder(path.parent)
-
-
-@contextmanager
-def _unnamed(path: Path) -> Iterator[Path]:
-    """A name beside the path, taken away again if something fails."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        yield part
+        with replacing(path) as part:
+            handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
+            try:
+                _write(handle, contents)
+                os.fsync(handle)
+            finally:
+                os.close(handle)
     except OSError as error:
         raise FileError(f"out must be a file that can be written; {path}: {error.strerror or error}.") from error
-    finally:
-        with suppress(OSError):
-            part.unlink()
+    _sync_folder(path.parent)
 
 
 def _write(handle: int, contents: Contents) -> None:

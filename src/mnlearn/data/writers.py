@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import FileError, InputError
+from mnlearn.writing import replacing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,14 +44,9 @@ def write_data(dataset: Dataset, path: str | os.PathLike[str]) -> None:
     check_data_path(path)
     if dataset.repeats is not None:
         raise InputError("dataset must hold every row by itself to be written; got repeats. Expand them first.")
-    target = Path(path).resolve()
-    temporary = target.with_name(f".mnlearn-{os.getpid()}-{threading.get_ident()}.tmp")
     try:
-        try:
-            _write_table(_table(dataset), temporary, target.suffix.lower())
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with replacing(path) as part:
+            _write_table(_table(dataset), part, Path(path).suffix.lower())
     except OSError as error:
         reason = error.strerror or str(error)
         raise FileError(f"{os.fspath(path)!r} cannot be written: {reason}. Name another file.") from error

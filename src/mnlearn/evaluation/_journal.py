@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from mnlearn.errors import FileError
+from mnlearn.writing import replacing
 
 Record: TypeAlias = Mapping[str, Any]
 RunKey: TypeAlias = tuple[str, int, int, str]  # source, rows, repetition, method
@@ -103,7 +104,6 @@ def _whole_lines(path: Path) -> list[str]:
     text = path.read_text(encoding="utf-8")
     whole = text[: text.rfind("\n") + 1]
     if whole != text:
-        part = path.with_name(f"{path.name}.part")
-        part.write_text(whole, encoding="utf-8")
-        part.replace(path)
+        with replacing(path) as part:
+            part.write_text(whole, encoding="utf-8")
     return whole.splitlines()

@@ -25,6 +25,7 @@ from mnlearn.evaluation.calibration import Reliability, reliability
 from mnlearn.evaluation.metrics import Confusion, compare_edges
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import SILENT, FloatArray, Monitor
+from mnlearn.writing import replacing
 
 T = TypeVar("T")
 
@@ -208,21 +209,20 @@ def generator_of(experiment: str, source: str, n_rows: int, repetition: int) -> 
 
 
 def write_rows(rows: Iterable[Row], path: Path) -> None:
-    """One tidy table, CSV or Parquet; written under another name first, so that no reader sees half a file."""
+    """One tidy table, CSV or Parquet; no reader sees half a file."""
     lines = [row.tidy() for row in rows]
     columns = list(lines[0]) if lines else list(Row("", 0, 0, "", 0, 0, 0, 0.0).tidy())
-    part = path.with_name(f"{path.name}.part")
-    if path.suffix.lower() == ".parquet":
-        import pyarrow as pa
-        from pyarrow import parquet
+    with replacing(path) as part:
+        if path.suffix.lower() == ".parquet":
+            import pyarrow as pa
+            from pyarrow import parquet
 
-        parquet.write_table(pa.table({name: [line[name] for line in lines] for name in columns}), part)
-    else:
+            parquet.write_table(pa.table({name: [line[name] for line in lines] for name in columns}), part)
+            return
         with part.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, columns)
             writer.writeheader()
             writer.writerows(lines)
-    part.replace(path)
 
 
 def _tasks(experiment: Experiment, sizes: Iterable[int], repetitions: int, done: set[RunKey]) -> Iterator[_Task]:

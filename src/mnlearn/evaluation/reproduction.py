@@ -14,6 +14,7 @@ from typing import NamedTuple
 from mnlearn.errors import FileError
 from mnlearn.evaluation.experiment import Experiment, Row, run, write_rows
 from mnlearn.protocols import SILENT, Monitor
+from mnlearn.writing import replacing
 
 _LEGEND = 16  # the lines of a legend that fit beside a panel
 
@@ -169,12 +170,10 @@ def compare(rows: Iterable[Row], published: Mapping[Key, Published]) -> list[Com
 
 def write_comparisons(lines: Iterable[Comparison], path: Path) -> None:
     """The figures as CSV, whole or not at all."""
-    part = path.with_name(f"{path.name}.part")
-    with part.open("w", newline="", encoding="utf-8") as file:
+    with replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(Comparison._fields)
         writer.writerows(lines)
-    part.replace(path)
 
 
 def read_comparisons(path: Path) -> list[Comparison]:

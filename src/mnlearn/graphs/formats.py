@@ -18,7 +18,6 @@ DOT is parsed at some 500 edges a second, the other formats at more than 10,000.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -31,6 +30,7 @@ from mnlearn.graphs._markup import parse_gml, parse_graphml, render_gml, render_
 from mnlearn.graphs._named import Attributes, NamedGraph, foreign_errors
 from mnlearn.graphs._text import parse_edge_list, render_adjacency, render_edge_list
 from mnlearn.graphs.graph import Graph
+from mnlearn.writing import replacing
 
 __all__ = ["FORMATS", "Attributes", "NamedGraph", "carries_numbers", "read_graph", "write_graph"]
 
@@ -194,13 +194,8 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
     shown = repr(os.fspath(path))
     guarded = f"\ufeff{text}" if text.startswith("\ufeff") else text  # a reader drops one byte order mark
     try:
-        target = Path(path).resolve()
-        temporary = target.with_name(f".mnlearn-{os.getpid()}-{threading.get_ident()}.tmp")
-        try:
-            temporary.write_bytes(guarded.encode("utf-8"))
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with replacing(path) as part:
+            part.write_bytes(guarded.encode("utf-8"))
     except (OSError, ValueError) as error:
         raise FileError(f"{shown} cannot be written: {_reason(error)}.") from error
 

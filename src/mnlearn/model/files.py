@@ -15,7 +15,6 @@ import hashlib
 import io
 import json
 import os
-import threading
 from datetime import date, datetime, time
 from math import isfinite, prod
 from pathlib import Path
@@ -30,6 +29,7 @@ from mnlearn.model.gaussian import GaussianModel
 from mnlearn.model.markov_model import FitReport, Label, MarkovModel
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate.factors import Factor, FactorNetwork
+from mnlearn.writing import replacing
 
 _FORMAT, _VERSION = "mnlearn-model", 1
 _DESCRIPTION = "model.json"
@@ -270,9 +270,5 @@ def check_target(path: str | os.PathLike[str]) -> None:
 
 def _replace(target: Path, content: bytes) -> None:
     """Write under a temporary name, then rename."""
-    temporary = target.with_name(f".mnlearn-{os.getpid()}-{threading.get_ident()}.tmp")
-    try:
-        temporary.write_bytes(content)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(target) as part:
+        part.write_bytes(content)

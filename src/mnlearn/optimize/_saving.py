@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 import zipfile
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +19,7 @@ from mnlearn.errors import FileError
 from mnlearn.graphs.graph import Graph
 from mnlearn.optimize.eda import Run
 from mnlearn.optimize.history import Generation
+from mnlearn.writing import replacing
 
 _FORMAT = "mnlearn-optimize-1"
 
@@ -45,19 +45,15 @@ class Saved:
         }
         arrays: dict[str, Any] = {"individuals": run.individuals, "fitness": run.fitness, "best": run.best}
         arrays["told"] = np.array(json.dumps(told))
-        part = self._path.with_name(f".{self._path.name}-{os.getpid()}-{threading.get_ident()}")
         try:
-            with part.open("wb") as file:
+            with replacing(self._path) as part, part.open("wb") as file:
                 np.savez(file, **arrays)
                 file.flush()
                 os.fsync(file.fileno())
-            part.replace(self._path)
         except OSError as error:
             raise FileError(
                 f"checkpoint must be a file we can write; {self._path}: {error.strerror or error}. Name another."
             ) from error
-        finally:
-            part.unlink(missing_ok=True)
 
     def restore(self, run: Run) -> None:
         """Bring a fresh run to where the file is, if there is one."""

@@ -19,6 +19,7 @@ from mnlearn.errors import unknown_name, whole_number
 from mnlearn.evaluation._journal import Journal, Record
 from mnlearn.evaluation.experiment import generator_of
 from mnlearn.evaluation.reproduction import Comparison, Key, Published, Request, figure
+from mnlearn.writing import replacing
 
 
 class Measured(NamedTuple):
@@ -139,13 +140,11 @@ def _line(key: Key, cell: Sequence[Measured], published: Published | None) -> Co
 
 def _write_runs(records: Iterable[Record], path: Path) -> None:
     """Every number of every trial, whole or not at all."""
-    part = path.with_name(f"{path.name}.part")
-    with part.open("w", newline="", encoding="utf-8") as file:
+    with replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(("source", "size", "repetition", "learner", "value", "seconds"))
         for record in records:
             writer.writerows((*_task_of(record), learner, *pair) for learner, pair in record["values"].items())
-    part.replace(path)
 
 
 def _chosen(kind: str, known: Iterable[str], names: Sequence[str]) -> list[str]:

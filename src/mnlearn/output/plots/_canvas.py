@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from mnlearn.errors import FileError, require
 from mnlearn.output.portrait import GROUP_COLORS, SIGN_COLORS, SIGN_WORDS, Portrait
+from mnlearn.writing import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,16 +77,12 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     import matplotlib as mpl
 
     target = check_picture_path(path)
-    suffix = target.suffix.lower()
-    temporary = target.with_name(f".mnlearn-{os.getpid()}-{threading.get_ident()}{suffix}")
+    usual = mpl.rc_context({"svg.hashsalt": "mnlearn"})  # else clips are named by lot in an SVG
     try:
-        with mpl.rc_context({"svg.hashsalt": "mnlearn"}), _glyphs_said_once():  # else clips are named by lot in an SVG
-            figure.savefig(temporary, dpi=150, metadata=_no_date(suffix))
-        os.replace(temporary, target)
+        with replacing(target) as part, usual, _glyphs_said_once():
+            figure.savefig(part, dpi=150, metadata=_no_date(target.suffix.lower()))
     except OSError as error:
         raise FileError(f"{os.fspath(path)!r} cannot be written: {error.strerror or error}.") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from mnlearn.errors import FileError, require
 from mnlearn.output.portrait import SIGN_COLORS, SIGN_WORDS, Portrait, portray
 from mnlearn.output.report import _figures, _static, _tables, _words
 from mnlearn.output.report._cautions import cautions
+from mnlearn.writing import replacing
 
 if TYPE_CHECKING:
     from mnlearn.output.learned import Learned
@@ -64,14 +64,11 @@ def write_report(
     """
     target = check_report_path(path)
     page = render_report(learned, title=title, source=source, seed=seed)
-    temporary = target.with_name(f".mnlearn-{os.getpid()}-{threading.get_ident()}.html")
     try:
-        temporary.write_bytes(page.encode("utf-8", "xmlcharrefreplace"))
-        os.replace(temporary, target)
+        with replacing(target) as part:
+            part.write_bytes(page.encode("utf-8", "xmlcharrefreplace"))
     except OSError as error:
         raise FileError(f"{os.fspath(path)!r} cannot be written: {error.strerror or error}.") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def check_report_path(path: str | os.PathLike[str], argument: str = "path") -> Path:
