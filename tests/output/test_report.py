@@ -253,4 +253,6 @@ def test_without_bokeh_the_extra_is_named(survey: Learned, monkeypatch: pytest.M
 def test_a_name_that_is_no_text_in_any_encoding_is_replaced(tmp_path: Path) -> None:
     found = Result(Graph(2, [(0, 1)]), None, {}, True, {})
     Learned("gsmn", ("half \ud83d", "b"), found).report(tmp_path / "out.html")
-    (tmp_path / "out.html").read_bytes().decode("utf-8")
+    page = (tmp_path / "out.html").read_bytes().decode("utf-8")
+    assert "half " in page
+    assert "\ud83d" not in page

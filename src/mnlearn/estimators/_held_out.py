@@ -64,11 +64,7 @@ def _translation(known: Sequence[Hashable], seen: Sequence[Hashable]) -> Codes:
 def _frequencies(train: Codes, test: Codes, states: int, prior: float) -> FloatArray:
     """log P(x | blanket) of every test row; x is the first column, and a blanket never seen says all states alike."""
     both = np.concatenate([train, test])
-    strata = (
-        np.unique(both[:, 1:], axis=0, return_inverse=True)[1].ravel()
-        if both.shape[1] > 1
-        else np.zeros(len(both), int)
-    )
+    strata = np.unique(both[:, 1:], axis=0, return_inverse=True)[1].ravel()
     cells, of_train = strata * states + both[:, 0], len(train)
     size = (int(strata.max()) + 1) * states
     table = np.bincount(cells[:of_train], minlength=size).reshape(-1, states) + prior

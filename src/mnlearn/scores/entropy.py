@@ -24,8 +24,29 @@ from mnlearn.scores._local import Decomposed
 from mnlearn.statistics import Counts, Moments
 
 
+class _ByEntropies(Decomposed):
+    """What the two scores share: the entropies they are made of, and what those know of the data."""
+
+    _entropies: Entropies
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables the data have."""
+        return self._entropies.n_variables
+
+    @property
+    def most_neighbors(self) -> int:
+        """How many neighbours the rows allow: half of N for a Gaussian, log₂ N for tables."""
+        return self._entropies.most_given
+
+    @property
+    def constant(self) -> VarSet:
+        """The variables that never change; nothing here keeps a search from giving them neighbours for nothing."""
+        return self._entropies.constant
+
+
 @dataclass(frozen=True)
-class Entropy(Decomposed):
+class Entropy(_ByEntropies):
     """−Σ_i H(X_i | M_i), in nats per row  [MBS09, Sec. 2.4].
 
     Parameters
@@ -65,24 +86,9 @@ class Entropy(Decomposed):
         object.__setattr__(self, "_entropies", entropies_of("Entropy", self.statistics))
 
     @property
-    def n_variables(self) -> int:
-        """How many variables the data have."""
-        return self._entropies.n_variables
-
-    @property
     def n_rows(self) -> int:
         """How many rows the entropies are estimated from."""
         return self._entropies.n_rows
-
-    @property
-    def most_neighbors(self) -> int:
-        """How many neighbours the rows allow: half of N for a Gaussian, log₂ N for tables."""
-        return self._entropies.most_given
-
-    @property
-    def constant(self) -> VarSet:
-        """The variables that never change; nothing here keeps a search from giving them neighbours for nothing."""
-        return self._entropies.constant
 
     def local(self, x: int, blanket: VarSet) -> float:
         """−H(x | blanket)."""
@@ -118,7 +124,7 @@ class Entropy(Decomposed):
 
 
 @dataclass(frozen=True)
-class ExtendedBIC(Decomposed):
+class ExtendedBIC(_ByEntropies):
     """Σ_i [−N H(X_i | M_i) − d_i/2 log N − γ |M_i| log(n − 1)], in nats  [FD10, of each variable].
 
     Parameters
@@ -159,21 +165,6 @@ class ExtendedBIC(Decomposed):
         if not (is_number(self.gamma) and self.gamma >= 0):
             raise InputError(f"gamma must be a number, 0 or more; got {self.gamma!r}. Usual are 0, 0.5 and 1.")
         object.__setattr__(self, "_entropies", entropies_of("ExtendedBIC", self.statistics))
-
-    @property
-    def n_variables(self) -> int:
-        """How many variables the data have."""
-        return self._entropies.n_variables
-
-    @property
-    def most_neighbors(self) -> int:
-        """As for `Entropy`."""
-        return self._entropies.most_given
-
-    @property
-    def constant(self) -> VarSet:
-        """As for `Entropy`."""
-        return self._entropies.constant
 
     def local(self, x: int, blanket: VarSet) -> float:
         """−N H(x | blanket) less what the blanket costs."""
