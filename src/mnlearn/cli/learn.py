@@ -94,7 +94,7 @@ SamplingOption = Annotated[
     str | None,
     typer.Option(
         metavar="subsamples|bootstrap|halves",
-        help="How --bootstrap draws rows: 63.2 %% without replacement (the default), all with replacement, or halves.",
+        help="How --bootstrap draws rows: 63.2 % without replacement (the default), all with replacement, or halves.",
     ),
 ]
 BootstrapSeed = Annotated[int | None, typer.Option(metavar="S", help="Seed of --bootstrap; 0 by default.")]
