@@ -36,9 +36,9 @@ Examples:
   mnlearn demo --rows 200 --seed 7 --out /tmp/survey
 """
 
-Rows = Annotated[int, typer.Option(min=2, max=1_000_000, metavar="N", help="How many people answer; 1000 by default.")]
-Seed = Annotated[int, typer.Option(min=0, metavar="S", help="The same seed gives the same answers; 1 by default.")]
-Out = Annotated[Path, typer.Option(metavar="DIR", help="Where the files go; demo-output by default.")]
+Rows = Annotated[int, typer.Option(min=2, max=1_000_000, metavar="N", help="How many people answer.")]
+Seed = Annotated[int, typer.Option(min=0, metavar="S", help="The same seed gives the same answers.")]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")]
 
 
 class Separation(NamedTuple):

@@ -28,16 +28,14 @@ Examples:
 ProblemName = Annotated[
     str | None, typer.Argument(metavar="PROBLEM", help="A name with settings (see --list), or a DIMACS file.")
 ]
-LearnerName = Annotated[
-    str, typer.Option("--learner", metavar="NAME", help="moa, moa' or a method of mnlearn learn; moa' by default.")
-]
+LearnerName = Annotated[str, typer.Option("--learner", metavar="NAME", help="moa, moa' or a method of mnlearn learn.")]
 MaxNeighbors = Annotated[int | None, typer.Option(metavar="K", help="For moa: neighbours of a gene; 3 by default.")]
-Population = Annotated[int, typer.Option(metavar="N", help="How many individuals; 500 by default.")]
-Generations = Annotated[int, typer.Option(metavar="G", help="At most so many generations; 100 by default.")]
+Population = Annotated[int, typer.Option(metavar="N", help="How many individuals.")]
+Generations = Annotated[int, typer.Option(metavar="G", help="At most so many generations.")]
 Evaluations = Annotated[int | None, typer.Option(metavar="E", help="At most so many fitness evaluations.")]
 Patience = Annotated[int | None, typer.Option(metavar="G", help="Stop after so many generations without progress.")]
 Target = Annotated[float | None, typer.Option(metavar="F", help="Stop at this fitness; the optimum if it is known.")]
-Seed = Annotated[int, typer.Option(metavar="S", help="The same seed gives the same run; 0 by default.")]
+Seed = Annotated[int, typer.Option(metavar="S", help="The same seed gives the same run.")]
 History = Annotated[Path | None, typer.Option(metavar="FILE", help="Write every generation there, as CSV.")]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the convergence: .png, .svg or .pdf.")]
 Checkpoint = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the run there, and go on from it.")]

@@ -35,9 +35,9 @@ Network = Annotated[
 Distribution = Annotated[
     str | None, typer.Option(metavar="NAME", help="What is put on the graph (see --list); uniform by default.")
 ]
-Rows = Annotated[int, typer.Option(metavar="N", help="How many rows; 1000 by default.")]
-Seed = Annotated[int, typer.Option(metavar="S", help="The same seed gives the same data; 1 by default.")]
-Out = Annotated[str, typer.Option(metavar="FILE", help="The data: .csv, .tsv or .parquet; data.csv by default.")]
+Rows = Annotated[int, typer.Option(metavar="N", help="How many rows.")]
+Seed = Annotated[int, typer.Option(metavar="S", help="The same seed gives the same data.")]
+Out = Annotated[str, typer.Option(metavar="FILE", help="The data: .csv, .tsv or .parquet.")]
 Truth = Annotated[
     str | None, typer.Option(metavar="FILE", help="The true graph; beside the data, .truth.edges, by default.")
 ]
