@@ -54,7 +54,29 @@ def test_a_page_gets_its_tables_from_the_runs(run: Any, tmp_path: Path) -> None:
     assert "left as they were, having no runs there: bjp-real" in done.err
     assert "| d=64 | 250 | 1 |" in page.read_text()
     assert "\nold\n" in page.read_text()
-    assert not list(tmp_path.glob("*.part"))
+    assert not list(tmp_path.glob(".mnlearn-*"))
+    listed = run("reproduce", "--list", "--out", tmp_path)
+    assert "1 of 100" in listed.out
+    assert "CPU s in full" in listed.out.replace("\n", " ") or "in full" in listed.out
+    spent = {
+        item["name"]: item for item in run("reproduce", "--list", "--out", tmp_path, "--json").document()["experiments"]
+    }
+    assert (spent["mpl-table1"]["done"], spent["mpl-table1"]["of"]) == (1, 100)
+    assert "done" not in spent["bjp-real"]
+
+
+def test_costs_are_a_table_and_unknown_tables_are_refused(run: Any, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("<!-- table costs\nlines: source = experiment\ncell: mean 0\n-->\nold\n<!-- end -->\n")
+    assert "left as they were, having no runs there: costs" in run("reproduce", "--page", page, "--out", tmp_path).err
+    small = ("--source", "degree=1", "--sizes", "5", "--reps", "2", "--out", tmp_path)
+    assert run("reproduce", "gsimn-figure6", *small).code == 0
+    assert run("reproduce", "--page", page, "--out", tmp_path).code == 0
+    assert "| gsimn-figure6 | 2 | 100 |" in page.read_text()
+    page.write_text("<!-- table mpl-table9\n-->\n<!-- end -->\n")
+    refused = run("reproduce", "--page", page, "--out", tmp_path)
+    assert refused.code == 2
+    assert "table 'mpl-table9' does not exist" in refused.err
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from math import isnan, sqrt
 from pathlib import Path
 
@@ -61,5 +62,27 @@ def test_success_rates_come_in_the_same_form() -> None:
     assert 0 <= line.ours <= 1
     with pytest.raises(UnknownNameError, match="source '7' does not exist"):
         REPRODUCTIONS["bjp-table1"].measure(Request(sources=("7",)))
-    with pytest.raises(InputError, match="repetitions must be at least 1; got 0"):
+    with pytest.raises(InputError, match="repetitions must be a whole number, at least 1; got 0"):
         REPRODUCTIONS["bjp-table1"].measure(Request(repetitions=0))
+
+
+def test_recorded_figures_are_those_that_were_measured(tmp_path: Path) -> None:
+    mpl = REPRODUCTIONS["mpl-table1"].measure
+    assert mpl.recorded(tmp_path) == []
+    request = Request(sizes=(100,), sources=("d=64",), out=tmp_path)
+    one = mpl(replace(request, methods=("mpl",), repetitions=2))
+    two = mpl(replace(request, methods=("pic",), repetitions=1))
+    with (tmp_path / "mpl-table1.jsonl").open("a") as file:
+        file.write('{"source": "half a line')  # of a run that goes on elsewhere
+    assert sorted(mpl.recorded(tmp_path), key=lambda line: line.learner) == sorted(
+        [*one, *two], key=lambda line: line.learner
+    )
+    assert (tmp_path / "mpl-table1.jsonl").read_text().endswith("half a line")
+    figure6 = REPRODUCTIONS["gsimn-figure6"].measure
+    ratios = figure6(Request(sizes=(8, 5), sources=("degree=2",), repetitions=2, out=tmp_path))
+    assert figure6.recorded(tmp_path) == sorted(ratios, key=lambda line: line.n_rows)
+
+
+def test_every_journal_has_one_name() -> None:
+    names = [item.measure.name for item in REPRODUCTIONS.values()]
+    assert {name for name in names if names.count(name) > 1} == {"gsimn-samples", "gsimn-networks"}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import nan
-from pathlib import Path
 
 import pytest
 
-from mnlearn.errors import FileError, InputError
-from mnlearn.evaluation.reproduction import Comparison, read_comparisons, write_comparisons
-from mnlearn.evaluation.tables import fill_page
+from mnlearn.errors import InputError
+from mnlearn.evaluation.reproduction import Comparison
+from mnlearn.evaluation.tables import Page, fill_page
 
 FIGURES = [
     Comparison("hub1", 250, "bjp", 7.76, 10.5, 3.0, 9, 2.56, 0.1),
@@ -31,22 +31,16 @@ Words after it.
 """
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    write_comparisons(FIGURES, tmp_path / "small.csv")
-    return tmp_path
+def filled(page: str, figures: Sequence[Comparison] = FIGURES, name: str = "small") -> Page:
+    return fill_page(page, lambda asked: figures if asked == name else [])
 
 
 def rows_of(text: str) -> list[str]:
     return [line for line in text.split("\n") if line.startswith("|")]
 
 
-def test_figures_are_read_as_they_were_written(folder: Path) -> None:
-    assert repr(read_comparisons(folder / "small.csv")) == repr(FIGURES)
-
-
-def test_a_table_is_made_anew_and_nothing_else_is_touched(folder: Path) -> None:
-    page = fill_page(PAGE, folder)
+def test_a_table_is_made_anew_and_nothing_else_is_touched() -> None:
+    page = filled(PAGE)
     assert page.filled == ("small",)
     assert rows_of(page.text) == [
         "| network | rows | data sets | MPL, N′ = 1 | BJP |",
@@ -57,30 +51,55 @@ def test_a_table_is_made_anew_and_nothing_else_is_touched(folder: Path) -> None:
     before, _, after = PAGE.partition("something old")
     assert page.text.startswith(before)
     assert page.text.endswith(after)
-    assert fill_page(page.text, folder).text == page.text
+    assert filled(page.text).text == page.text
 
 
-def test_without_its_runs_a_table_stays(tmp_path: Path) -> None:
-    assert fill_page(PAGE, tmp_path) == (PAGE, (), ("small",))
+def test_without_its_runs_a_table_stays() -> None:
+    assert filled(PAGE, []) == (PAGE, (), ("small",))
 
 
-def test_sources_may_be_chosen_and_all_columns_are_shown_when_none_is_named(folder: Path) -> None:
-    page = fill_page("<!-- table small\nonly: hub2\nlines: n_rows\ncell: mean 0\n-->\n<!-- end -->\n", folder)
+def test_sources_may_be_chosen_and_all_columns_are_shown_when_none_is_named() -> None:
+    page = filled("<!-- table small\nonly: hub2\nlines: n_rows\ncell: mean 0\n-->\n<!-- end -->\n")
     assert rows_of(page.text) == ["| rows | bjp |", "|---|---|", "| 250 | 21 |"]
 
 
-def test_published_and_ours_may_stand_side_by_side(folder: Path) -> None:
-    page = fill_page("<!-- table small\nlines: source\ncell: beside 1\n-->\n<!-- end -->\n", folder)
+def test_published_and_ours_may_stand_side_by_side() -> None:
+    page = filled("<!-- table small\nlines: source\ncell: beside 1\n-->\n<!-- end -->\n")
     assert rows_of(page.text)[2:] == ["| hub1 | 7.8 / 10.5 | 10.2 |", "| hub2 | 25.1 / 21.0 |  |"]
 
 
-def test_quantities_are_lines_or_chosen(tmp_path: Path) -> None:
+def test_quantities_are_lines_or_chosen() -> None:
     figures = [Comparison("car", 9, name, None, 0.5, nan, 1, None, nan) for name in ("a tests", "b tests", "a V 1N")]
-    write_comparisons(figures, tmp_path / "two.csv")
-    by_line = fill_page("<!-- table two\nlines: source, quantity\ncell: percent 0\n-->\n<!-- end -->", tmp_path)
+    by_line = filled("<!-- table two\nlines: source, quantity\ncell: percent 0\n-->\n<!-- end -->", figures, "two")
     assert rows_of(by_line.text)[2:] == ["| car | tests | 50 % | 50 % |", "| car | V 1N | 50 % |  |"]
-    chosen = fill_page("<!-- table two\nlines: source = table\nquantity: V 1N\n-->\n<!-- end -->", tmp_path)
+    chosen = filled("<!-- table two\nlines: source = table\nquantity: V 1N\n-->\n<!-- end -->", figures, "two")
     assert rows_of(chosen.text) == ["| table | a |", "|---|---|", "| car | 0.50 |"]
+
+
+def uci(source: str, size: int, learner: str, ours: float) -> Comparison:
+    return Comparison(source, size, learner, None, ours, 0.2, 4, None, nan)
+
+
+def test_sources_may_be_pooled_and_leaders_counted() -> None:
+    figures = [
+        uci(source, size, name, ours)
+        for source, size, all_ours in (("car", 25, (0.5, 0.7, 0.9)), ("flag", 25, (0.6, 0.6, 0.1)),
+                                       ("car", 50, (0.8, 0.2, 0.4)))
+        for name, ours in zip(("a", "b", "none"), all_ours, strict=True)
+    ]  # fmt: skip
+    columns = "column: a\ncolumn: b | error 2\ncolumn: none | mean 1"
+    page = f"<!-- table small\nlines: n_rows, sources = tables, n\n{columns}\ncell: leading 2\n-->\n<!-- end -->"
+    assert rows_of(filled(page, figures).text)[2:] == [
+        "| 25 | 2 | 4 | 0.55 (2) | 0.65 ± 0.07 | 0.5 |",
+        "| 50 | 1 | 4 | 0.80 (1) | 0.20 ± 0.10 | 0.4 |",
+    ]
+    both = page.replace("column: b | error 2", "column: b").replace("lines:", "sizes: 25\nlines:")
+    assert rows_of(filled(both, figures).text)[2:] == ["| 25 | 2 | 4 | 0.55 (1) | 0.65 (2) | 0.5 |"]
+
+
+def test_spread_is_shown_alone() -> None:
+    page = filled("<!-- table small\nonly: hub1\nlines: source\ncell: sd 1\n-->\n<!-- end -->")
+    assert rows_of(page.text)[2:] == ["| hub1 | 3.0 | 2.0 |"]
 
 
 @pytest.mark.parametrize(
@@ -98,15 +117,6 @@ def test_quantities_are_lines_or_chosen(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_bad_markers_are_refused(folder: Path, page: str, message: str) -> None:
+def test_bad_markers_are_refused(page: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        fill_page(page, folder)
-
-
-@pytest.mark.parametrize(
-    "text", ["a,b\n1,2\n", "source,n_rows,learner,published,ours,sd,n,standard_errors,seconds\nx,y\n"]
-)
-def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "small.csv").write_text(text)
-    with pytest.raises(FileError, match=r"small\.csv must be figures that mnlearn reproduce wrote; line 2 of"):
-        fill_page(PAGE, tmp_path)
+        filled(page)

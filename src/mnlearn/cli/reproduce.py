@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,10 +14,12 @@ from mnlearn.cli import _options as options
 from mnlearn.cli._output import note, say, show, show_json, simple_table
 from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
 from mnlearn.errors import FileError, InputError, unknown_name
+from mnlearn.writing import replacing
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from mnlearn.evaluation.costs import Cost
     from mnlearn.evaluation.reproduction import Comparison, Reproduction
 
 EXAMPLES = """\b
@@ -28,7 +31,9 @@ Examples:
 """
 
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="Which experiment; --list shows them.")]
-List = Annotated[bool, typer.Option("--list", help="List the experiments and exit.")]
+List = Annotated[
+    bool, typer.Option("--list", help="List the experiments and exit; with --out also what its runs took, and will.")
+]
 Reps = Annotated[int | None, typer.Option(metavar="R", help="Data sets for each figure; else as many as the paper.")]
 Sizes = Annotated[
     str | None, typer.Option(metavar="N,N,...", help="Sizes, mostly numbers of rows; else as in the paper.")
@@ -72,7 +77,7 @@ def reproduce(
     from mnlearn.evaluation.reproduction import Request
 
     if list_them:
-        _show_list(REPRODUCTIONS, as_json=as_json)
+        _show_list(REPRODUCTIONS, _costs(REPRODUCTIONS, out), as_json=as_json)
         return
     if page is not None:
         _fill(page, name, out)
@@ -141,29 +146,60 @@ def _fill(page: Path, name: str | None, out: Path | None) -> None:
             f"--out must be the folder of the runs for --page; got {out or 'none'}. Run an experiment first."
         )
     try:
-        filled = fill_page(page.read_text(encoding="utf-8"), out)
+        filled = fill_page(page.read_text(encoding="utf-8"), partial(figures_of, folder=out))
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"--page must be a text file that can be read; {page}: {error}. Name another.") from error
-    part = page.with_name(f"{page.name}.part")
-    part.write_text(filled.text, encoding="utf-8")
-    part.replace(page)
+    with replacing(page) as part:
+        part.write_text(filled.text, encoding="utf-8")
     say(f"{page}: {len(filled.filled)} tables from {out}" + "".join(f"\n  {table}" for table in filled.filled))
     if filled.kept:
         note(f"left as they were, having no runs there: {', '.join(dict.fromkeys(filled.kept))}")
 
 
-def _show_list(known: Mapping[str, Reproduction], *, as_json: bool) -> None:
+def figures_of(name: str, folder: Path) -> list[Comparison]:
+    """The figures of all runs of an experiment in a folder; of "costs", what all experiments cost."""
+    from mnlearn.evaluation.costs import as_figures
+    from mnlearn.evaluation.papers import REPRODUCTIONS
+
+    if name == "costs":
+        found = list(dict.fromkeys(_costs(REPRODUCTIONS, folder).values()))
+        return as_figures(found) if found else []
+    if name not in REPRODUCTIONS:
+        raise unknown_name("table", name, [*REPRODUCTIONS, "costs"])
+    return REPRODUCTIONS[name].measure.recorded(folder)
+
+
+def _costs(known: Mapping[str, Reproduction], folder: Path | None) -> dict[str, Cost]:
+    """What the experiments of which a folder has runs cost, by name."""
+    from mnlearn.evaluation.costs import costs
+
+    if folder is None:
+        return {}
+    return {name: cost for cost in costs(known, folder) for name in cost.experiments}
+
+
+def _show_list(known: Mapping[str, Reproduction], spent: Mapping[str, Cost], *, as_json: bool) -> None:
     """The experiments, a line each."""
     if as_json:
         listed = [
             {"name": name, "title": item.title, "sizes": item.sizes, "reps": item.repetitions, "data": item.needs_data}
+            | (
+                {key: value for key, value in spent[name]._asdict().items() if key != "experiments"}
+                if name in spent
+                else {}
+            )
             for name, item in known.items()
         ]
         show_json({"experiments": listed})
         return
-    table = simple_table("name", "what", "reps", "data", numbers=("reps",))
+    more = ("runs", "CPU s", "CPU s in full") if spent else ()
+    table = simple_table("name", "what", "reps", "data", *more, numbers=("reps", *more))
     for name, item in known.items():
-        table.add_row(name, item.title, str(item.repetitions), "--data DIR" if item.needs_data else "none")
+        cost = spent.get(name)
+        numbers = (
+            (f"{cost.done} of {cost.of}", f"{cost.seconds:.0f}", f"{cost.in_full:.0f}") if cost else ("",) * len(more)
+        )
+        table.add_row(name, item.title, str(item.repetitions), "--data DIR" if item.needs_data else "none", *numbers)
     show(table)
 
 

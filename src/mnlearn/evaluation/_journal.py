@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -34,14 +34,15 @@ class Journal:
     """
 
     def __init__(self, experiment: str, path: Path | None, results: Iterable[str] = ("seconds", "errors")) -> None:
-        self._experiment, self._path, self._keys = experiment, path, _KEYS.union(results)
+        self._experiment, self._path = experiment, path
         self.records: list[Record] = []
         if path is None:
             return
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.exists():
-                self.records = list(self._read(path))
+                _cut_off(path)
+                self.records = read_records(experiment, path, results)
             path.open("a").close()  # refused now, not after the first run
         except OSError as error:
             raise _refusal(path, error) from error
@@ -65,22 +66,34 @@ class Journal:
         except OSError as error:
             raise _refusal(self._path, error) from error
 
-    def _read(self, path: Path) -> Iterator[Record]:
-        """The records of the file, all of this experiment."""
-        for number, line in enumerate(_whole_lines(path), start=1):
-            record = _record(line, self._keys)
-            if record is None:
-                raise FileError(
-                    f"journal must hold one JSON record per line; line {number} of {path} is none. Delete the line, or "
-                    "the file to begin anew."
-                )
-            name = record.get("experiment", self._experiment)
-            if name != self._experiment:
-                raise FileError(
-                    f"journal must be of the experiment {self._experiment!r}; line {number} of {path} is of {name!r}. "
-                    "Name another file."
-                )
-            yield record
+
+def read_records(experiment: str, path: Path, results: Iterable[str]) -> list[Record]:
+    """The finished runs of a journal, which may still be written to: a line without an end is left for its writer."""
+    text = path.read_text(encoding="utf-8")
+    keys = _KEYS.union(results)
+    return [_checked(experiment, path, number, line, keys) for number, line in enumerate(_whole(text), start=1)]
+
+
+def _whole(text: str) -> list[str]:
+    """The lines that have an end."""
+    return text[: text.rfind("\n") + 1].splitlines()
+
+
+def _checked(experiment: str, path: Path, number: int, line: str, keys: frozenset[str]) -> Record:
+    """The record of a line, if it is one of this experiment."""
+    record = _record(line, keys)
+    if record is None:
+        raise FileError(
+            f"journal must hold one JSON record per line; line {number} of {path} is none. Delete the line, or "
+            "the file to begin anew."
+        )
+    name = record.get("experiment", experiment)
+    if name != experiment:
+        raise FileError(
+            f"journal must be of the experiment {experiment!r}; line {number} of {path} is of {name!r}. "
+            "Name another file."
+        )
+    return record
 
 
 def _record(line: str, keys: frozenset[str]) -> Record | None:
@@ -99,11 +112,10 @@ def _refusal(path: Path, error: OSError) -> FileError:
     )
 
 
-def _whole_lines(path: Path) -> list[str]:
-    """The lines that have an end; what a killed run began to write after them is cut off."""
+def _cut_off(path: Path) -> None:
+    """Cut off what a killed run began to write after the last whole line."""
     text = path.read_text(encoding="utf-8")
     whole = text[: text.rfind("\n") + 1]
     if whole != text:
         with replacing(path) as part:
             part.write_text(whole, encoding="utf-8")
-    return whole.splitlines()

@@ -20,7 +20,7 @@ import numpy as np
 from mnlearn import parallel
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, unknown_name, whole_number
-from mnlearn.evaluation._journal import Journal, Record, RunKey
+from mnlearn.evaluation._journal import Journal, Record, RunKey, read_records
 from mnlearn.evaluation.calibration import Reliability, reliability
 from mnlearn.evaluation.metrics import Confusion, compare_edges
 from mnlearn.graphs.graph import Graph
@@ -200,7 +200,12 @@ def run(
         left -= len(records)
         seconds = (monotonic() - started) * left / (total - left)
         monitor.progress(total - left, total, f"{experiment.name}: {left} of {total} runs left, about {seconds:.0f} s")
-    return _sorted(experiment, _rows(experiment, book.records, set(rows_of), repetitions))
+    return _sorted(experiment, _rows(_asked_for(experiment, book.records, set(rows_of), repetitions)))
+
+
+def recorded(experiment: str, journal: Path) -> list[Row]:
+    """All that the journal of an experiment holds, whatever was asked for when it was written; nothing is run."""
+    return list(_rows(read_records(experiment, journal, ("seconds", "errors"))))
 
 
 def generator_of(experiment: str, source: str, n_rows: int, repetition: int) -> np.random.Generator:
@@ -238,9 +243,11 @@ def _tasks(experiment: Experiment, sizes: Iterable[int], repetitions: int, done:
 
 
 def _execute(experiment: Experiment, task: _Task) -> list[dict[str, object]]:
-    """Draw the data, run the methods on them; one record for each method."""
+    """Draw the data, run the methods on them; one record for each method, which share the time of the drawing."""
+    started = process_time()
     rng = generator_of(experiment.name, task.source, task.n_rows, task.repetition)
     case = experiment.sources[task.source](task.n_rows, rng)
+    drawing = round((process_time() - started) / len(task.methods), 4)
     records: list[dict[str, object]] = []
     for method in task.methods:
         started = process_time()
@@ -255,7 +262,8 @@ def _execute(experiment: Experiment, task: _Task) -> list[dict[str, object]]:
             for name, learned in graphs.items()
             if isinstance(learned, Weighed)
         }
-        records.append({**key, **size, "seconds": round(seconds, 4), "errors": errors, "reliability": weighed})
+        spent = {"seconds": round(seconds, 4), "drawing": drawing}
+        records.append({**key, **size, **spent, "errors": errors, "reliability": weighed})
     return records
 
 
@@ -263,17 +271,25 @@ def _graph(learned: Graph | Weighed) -> Graph:
     return learned.graph if isinstance(learned, Weighed) else learned
 
 
-def _rows(experiment: Experiment, records: Iterable[Record], sizes: set[int], repetitions: int) -> Iterator[Row]:
-    """One row per graph of the runs that were asked for."""
+def _asked_for(
+    experiment: Experiment, records: Iterable[Record], sizes: set[int], repetitions: int
+) -> Iterator[Record]:
+    """The records of some sizes, repetitions and methods; a journal may hold more."""
     for record in records:
         wanted = record["n_rows"] in sizes and record["repetition"] < repetitions
         if wanted and record["method"] in experiment.methods:
-            key = record["source"], record["n_rows"], record["repetition"]
-            size = record.get("variables", 0), record.get("true_edges", 0)
-            weighed = record.get("reliability", {})
-            for learner, (added, missed) in record["errors"].items():
-                sure = Reliability(*map(tuple, weighed[learner])) if learner in weighed else None
-                yield Row(*key, learner, added + missed, added, missed, record["seconds"], *size, sure)
+            yield record
+
+
+def _rows(records: Iterable[Record]) -> Iterator[Row]:
+    """One row per graph."""
+    for record in records:
+        key = record["source"], record["n_rows"], record["repetition"]
+        size = record.get("variables", 0), record.get("true_edges", 0)
+        weighed = record.get("reliability", {})
+        for learner, (added, missed) in record["errors"].items():
+            sure = Reliability(*map(tuple, weighed[learner])) if learner in weighed else None
+            yield Row(*key, learner, added + missed, added, missed, record["seconds"], *size, sure)
 
 
 def _sorted(experiment: Experiment, rows: Iterable[Row]) -> list[Row]:

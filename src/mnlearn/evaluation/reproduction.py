@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from math import isnan, nan, sqrt
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from mnlearn.errors import FileError
-from mnlearn.evaluation.experiment import Experiment, Row, run, write_rows
+from mnlearn.evaluation.experiment import Experiment, Row, recorded, run, write_rows
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn.writing import replacing
 
@@ -79,6 +78,28 @@ class Request:
     monitor: Monitor = SILENT
 
 
+class Measure(Protocol):
+    """Runs what is requested of an experiment, and reads what was run before."""
+
+    @property
+    def name(self) -> str:
+        """Enters the seeds; in a folder of runs, `NAME.jsonl` is the journal."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """As in the paper."""
+
+    @property
+    def repetitions(self) -> int:
+        """Data sets for each figure, as in the paper."""
+
+    def __call__(self, request: Request) -> list[Comparison]:
+        """Run what is asked for; the runs go to the folder as `NAME.jsonl` (the journal) and `NAME.runs.csv`."""
+
+    def recorded(self, folder: Path) -> list[Comparison]:
+        """The figures of all runs in a folder; none if there are no runs."""
+
+
 @dataclass(frozen=True)
 class Reproduction:
     """A published table that can be measured again.
@@ -89,8 +110,6 @@ class Reproduction:
         What it is, with its citation key.
     measure
         Runs what was requested and returns its figures.
-    sizes, repetitions
-        The numbers of rows of the paper, and its data sets for each figure.
     needs_data
         Whether it reads files from the folder of the data.
     quantity
@@ -100,12 +119,20 @@ class Reproduction:
     """
 
     title: str
-    measure: Callable[[Request], list[Comparison]]
-    sizes: tuple[int, ...]
-    repetitions: int
+    measure: Measure
     needs_data: bool = False
     quantity: str = "Hamming distance"
     axis: str = "rows"
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers of rows of the paper."""
+        return self.measure.sizes
+
+    @property
+    def repetitions(self) -> int:
+        """The data sets of the paper for each figure."""
+        return self.measure.repetitions
 
 
 @dataclass(frozen=True)
@@ -114,6 +141,8 @@ class TableOfDistances:
 
     Parameters
     ----------
+    name
+        Of the experiment and of its journal.
     experiment
         Makes the experiment; takes the folder of the data, which one that needs none ignores.
     published
@@ -122,24 +151,33 @@ class TableOfDistances:
         As in the paper.
     """
 
+    name: str
     experiment: Callable[[Path | None], Experiment]
     published: Mapping[Key, Published]
     sizes: tuple[int, ...]
     repetitions: int
 
     def __call__(self, request: Request) -> list[Comparison]:
-        """Run what is asked for; the runs go to the folder as `NAME.jsonl` (the journal) and `NAME.runs.csv`."""
+        """Run what is asked for."""
         experiment = self.experiment(request.data).only(request.sources, request.methods)
         rows = run(
             experiment,
             request.sizes or self.sizes,
             self.repetitions if request.repetitions is None else request.repetitions,
-            journal=None if request.out is None else request.out / f"{experiment.name}.jsonl",
+            journal=None if request.out is None else request.out / f"{self.name}.jsonl",
             n_jobs=request.n_jobs,
             monitor=request.monitor,
         )
         if request.out is not None:
-            write_rows(rows, request.out / f"{experiment.name}.runs.csv")
+            write_rows(rows, request.out / f"{self.name}.runs.csv")
+        return compare(rows, self.published)
+
+    def recorded(self, folder: Path) -> list[Comparison]:
+        """The figures of all runs in a folder, by source and size."""
+        journal = folder / f"{self.name}.jsonl"
+        rows = recorded(self.name, journal) if journal.exists() else []
+        sources = list(dict.fromkeys(row.source for row in rows))
+        rows.sort(key=lambda row: (sources.index(row.source), row.n_rows, row.repetition))
         return compare(rows, self.published)
 
 
@@ -174,28 +212,6 @@ def write_comparisons(lines: Iterable[Comparison], path: Path) -> None:
         writer = csv.writer(file)
         writer.writerow(Comparison._fields)
         writer.writerows(lines)
-
-
-def read_comparisons(path: Path) -> list[Comparison]:
-    """The figures that `write_comparisons` wrote."""
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = csv.DictReader(file)
-        try:
-            return [_read(row) for row in rows]
-        except (KeyError, TypeError, ValueError) as error:
-            raise FileError(
-                f"{path.name} must be figures that mnlearn reproduce wrote; line {rows.line_num} of {path} is not: "
-                f"{error}. Run the experiment again with --out."
-            ) from error
-
-
-def _read(row: Mapping[str, str]) -> Comparison:
-    """One figure; an empty cell is one that the paper does not have."""
-    published, away = (float(row[name]) if row[name] else None for name in ("published", "standard_errors"))
-    ours, sd, seconds = (float(row[name]) for name in ("ours", "sd", "seconds"))
-    return Comparison(
-        row["source"], int(row["n_rows"]), row["learner"], published, ours, sd, int(row["n"]), away, seconds
-    )
 
 
 def plot(lines: Sequence[Comparison], reproduction: Reproduction, path: Path) -> None:

@@ -2,49 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
+from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnknownNameError
-from mnlearn.evaluation.papers.bjp18 import PUBLISHED, SIZES, as_text, table1
+from mnlearn.evaluation.papers.bjp18 import PUBLISHED, SIZES, TABLE_1, BestOfAll, success_rate
+from mnlearn.evaluation.reproduction import Key, Published, Request
 from mnlearn.graphs.structures import six_node_structures
 from mnlearn.pipeline import learn
 from mnlearn.simulate import sample, uniform_factors
 
 
 def test_success_means_that_the_true_graph_is_the_best() -> None:
-    (cell,) = table1(structures=[3], sizes=[8000], scores=["ib"], distributions=4, samples=1, seed=3)
-    truth = six_node_structures()[2]
-    successes = 0
-    for k in range(4):
-        network = uniform_factors(truth, np.random.default_rng((3, 3, k)))
-        data = sample(network, 8000, np.random.default_rng((3, 3, k, 0))).dataset()
-        successes += learn(data, "exhaustive", score="ib").graph == truth
-    assert 0 < successes < 4
-    assert cell.measured == successes / 4
-    assert (cell.structure, cell.irregularity, cell.n_rows, cell.published) == (3, 18, 8000, 0.58)
+    found = BestOfAll(3, samples=4)(2000, np.random.default_rng(5))
+    truth, rng = six_node_structures()[2], np.random.default_rng(5)
+    network = uniform_factors(truth, rng)
+    wins = 0
+    for _ in range(4):
+        codes = sample(network, SIZES[-1], rng).codes[:2000]  # a smaller data set is the beginning of a larger one
+        data = Dataset.from_codes(codes, cards=network.cards)
+        wins += learn(data, "exhaustive", score="ib").graph == truth
+    assert 0 < wins < 4
+    assert found["ib"].value == wins / 4
+    assert found.keys() == PUBLISHED.keys()
 
 
 def test_the_same_table_whatever_else_is_asked_for_and_however_many_processes() -> None:
-    small: dict[str, Any] = {"distributions": 2, "samples": 1}
-    both = table1(structures=[4, 6], sizes=[500, 4000], scores=["mpl", "bjp"], **small)
-    assert [(c.structure, c.n_rows, c.score) for c in both[:3]] == [(4, 500, "mpl"), (4, 500, "bjp"), (4, 4000, "mpl")]
-    assert len(both) == 8
-    one = table1(structures=[6], sizes=[500, 4000], scores=["bjp"], **small)
-    assert one == [cell for cell in both if (cell.structure, cell.score) == (6, "bjp")]
-    assert table1(structures=[4, 6], sizes=[4000, 500], scores=["mpl", "bjp"], n_jobs=2, **small) == both
+    both = TABLE_1.measure(Request(sizes=(250, 1000), sources=("4", "6"), repetitions=2))
+    assert [(c.source, c.n_rows, c.learner) for c in both[:2]] == [("4", 250, "mpl"), ("4", 250, "mpl-ess")]
+    assert len(both) == 2 * 2 * 4
+    one = TABLE_1.measure(Request(sizes=(1000,), sources=("6",), methods=("bjp",), repetitions=2, n_jobs=2))
+    mine = [c for c in both if (c.source, c.n_rows, c.learner) == ("6", 1000, "bjp")]
+    assert [c._replace(seconds=0) for c in one] == [c._replace(seconds=0) for c in mine]
 
 
-def test_standard_errors_are_over_distributions() -> None:
-    cells = table1(structures=[1, 3], sizes=[2000, 3000], scores=["bjp"], distributions=3, samples=2)
-    for cell in cells:
-        assert 0 < cell.standard_error < 0.5
-        assert (cell.published is None) == (cell.n_rows == 3000) == (cell.deviation is None)
-        if cell.deviation is not None and cell.published is not None:
-            assert np.sign(cell.deviation) == np.sign(cell.measured - cell.published)
-    assert "| 1 | 0 | 2000 | 0.12 / " in as_text(cells)
+def test_errors_are_over_distributions() -> None:
+    key = Key("1", 2000, "bjp")
+    certain = success_rate(key, [0.0, 1.0, 0.0, 1.0], Published(0.5, 0.0, 10), 1.0)
+    assert (certain.ours, certain.n, certain.standard_errors) == (0.5, 4, 0.0)
+    assert certain.sd == pytest.approx(np.std([0, 1, 0, 1], ddof=1))
+    never = success_rate(key, [0.0, 0.0], Published(0.3, 0.0, 10), 1.0)
+    assert never.sd > 0  # twenty failures do not make it impossible
+    assert never.standard_errors is not None
+    assert -5 < never.standard_errors < -1
+    unknown = success_rate(key, [0.2], None, 1.0)
+    assert (unknown.published, unknown.standard_errors) == (None, None)
 
 
 def test_the_published_figures_are_whole() -> None:
@@ -55,9 +58,9 @@ def test_the_published_figures_are_whole() -> None:
 
 
 def test_bad_input_is_refused() -> None:
-    with pytest.raises(UnknownNameError, match="score 'bpj' does not exist"):
-        table1(scores=["bpj"])
-    with pytest.raises(InputError, match=r"structures must be numbers from 1 to 6; got \[7\]"):
-        table1(structures=[7])
-    with pytest.raises(InputError, match="distributions must be a whole number, at least 1; got 0"):
-        table1(distributions=0)
+    with pytest.raises(UnknownNameError, match="method 'bpj' does not exist"):
+        TABLE_1.measure(Request(methods=("bpj",)))
+    with pytest.raises(UnknownNameError, match="source '7' does not exist"):
+        TABLE_1.measure(Request(sources=("7",)))
+    with pytest.raises(InputError, match="repetitions must be a whole number, at least 1; got 0"):
+        TABLE_1.measure(Request(repetitions=0))

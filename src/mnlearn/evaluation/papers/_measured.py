@@ -5,18 +5,19 @@ from __future__ import annotations
 import csv
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite
 from pathlib import Path
 from statistics import fmean
+from time import process_time
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from mnlearn import parallel
 from mnlearn.errors import unknown_name, whole_number
-from mnlearn.evaluation._journal import Journal, Record
+from mnlearn.evaluation._journal import Journal, Record, read_records
 from mnlearn.evaluation.experiment import generator_of
 from mnlearn.evaluation.reproduction import Comparison, Key, Published, Request, figure
 from mnlearn.writing import replacing
@@ -51,6 +52,10 @@ class Measurement:
         As in the paper.
     published
         The figures of the paper.
+    nested
+        Whether all sizes of a repetition have the same generator: a smaller data set can be the beginning of a larger.
+    figure
+        Makes a figure from the numbers of all repetitions.
     """
 
     name: str
@@ -58,10 +63,12 @@ class Measurement:
     learners: Sequence[str]
     sizes: tuple[int, ...]
     repetitions: int
-    published: Mapping[Key, Published]
+    published: Mapping[Key, Published] = field(default_factory=dict)
+    nested: bool = False
+    figure: Callable[[Key, Sequence[float], Published | None, float], Comparison] = figure
 
     def __call__(self, request: Request) -> list[Comparison]:
-        """Run what is asked for; the runs go to the folder as `NAME.jsonl` (the journal) and `NAME.runs.csv`."""
+        """Run what is asked for."""
         learners = _chosen("method", self.learners, request.methods)
         trials = self.trials(request.data)
         wanted = _chosen("source", trials, request.sources)
@@ -72,10 +79,10 @@ class Measurement:
         whole_number("n_jobs", request.n_jobs, least=1, way_out="Use 1 for this process alone.")
         tasks = [_Task(source, size, k) for k in range(repetitions) for source in wanted for size in sizes]
         path = None if request.out is None else request.out / f"{self.name}.jsonl"
-        book = Journal(self.name, path, results=("values",))
+        book = Journal(self.name, path, results=_RESULTS)
         missing = [task for task in tasks if (*task, _METHOD) not in book.done]
         records_of = parallel.run(
-            partial(_execute, self.name, trials),
+            partial(_execute, self.name, trials, self.nested),
             missing,
             n_jobs=request.n_jobs,
             backend="processes",
@@ -89,11 +96,31 @@ class Measurement:
         records = sorted((r for r in book.records if _task_of(r) in places), key=lambda r: places[_task_of(r)])
         if request.out is not None:
             _write_runs(records, request.out / f"{self.name}.runs.csv")
+        return self._figures(records, wanted, sizes, learners)
+
+    def recorded(self, folder: Path) -> list[Comparison]:
+        """The figures of all trials in a folder."""
+        journal = folder / f"{self.name}.jsonl"
+        if not journal.exists():
+            return []
+        records = sorted(read_records(self.name, journal, _RESULTS), key=lambda record: int(record["repetition"]))
+        sources = dict.fromkeys(record["source"] for record in records)
+        return self._figures(records, sources, sorted({record["n_rows"] for record in records}), self.learners)
+
+    def _figures(
+        self, records: Iterable[Record], sources: Iterable[str], sizes: Sequence[int], learners: Sequence[str]
+    ) -> list[Comparison]:
+        """One figure for every source, size and learner that has a number."""
         cells = _cells(records)
-        keys = [Key(source, size, learner) for source in wanted for size in sizes for learner in learners]
-        return [_line(key, cells[key], self.published.get(key)) for key in keys if cells[key]]
+        keys = [Key(source, size, learner) for source in sources for size in sizes for learner in learners]
+        return [
+            self.figure(key, [m.value for m in cell], self.published.get(key), fmean(m.seconds for m in cell))
+            for key in keys
+            if (cell := cells[key])
+        ]
 
 
+_RESULTS = ("values",)  # what a record has beside its place
 _METHOD = "all"  # a trial is one entry of the journal
 
 
@@ -110,15 +137,18 @@ def _task_of(record: Record) -> _Task:
     return _Task(record["source"], record["n_rows"], record["repetition"])
 
 
-def _execute(name: str, trials: Mapping[str, Trial], task: _Task) -> Record:
+def _execute(name: str, trials: Mapping[str, Trial], nested: bool, task: _Task) -> Record:
     """One trial with its own generator, whatever else is run."""
-    found = trials[task.source](task.size, generator_of(name, *task))
+    started = process_time()
+    rng = generator_of(name, task.source, 0 if nested else task.size, task.repetition)
+    found = trials[task.source](task.size, rng)
     values = {learner: [measured.value, round(measured.seconds, 4)] for learner, measured in found.items()}
     return {
         "source": task.source,
         "n_rows": task.size,
         "repetition": task.repetition,
         "method": _METHOD,
+        "seconds": round(process_time() - started, 4),
         "values": values,
     }
 
@@ -131,11 +161,6 @@ def _cells(records: Iterable[Record]) -> dict[Key, list[Measured]]:
             if isfinite(value):
                 cells[Key(record["source"], record["n_rows"], learner)].append(Measured(value, seconds))
     return cells
-
-
-def _line(key: Key, cell: Sequence[Measured], published: Published | None) -> Comparison:
-    """One figure."""
-    return figure(key, [m.value for m in cell], published, fmean(m.seconds for m in cell))
 
 
 def _write_runs(records: Iterable[Record], path: Path) -> None:

@@ -13,21 +13,22 @@ of graphs; it does not tell N′: here 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import product
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import sqrt
-from typing import NamedTuple
+from pathlib import Path
+from statistics import fmean, variance
+from time import process_time
 
 import numpy as np
 
-from mnlearn import parallel
 from mnlearn.algorithms.exhaustive import Exhaustive
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError, unknown_name, whole_number
-from mnlearn.graphs.irregularity import total_irregularity
+from mnlearn.evaluation.papers._measured import Measured, Measurement, Trial
+from mnlearn.evaluation.reproduction import Comparison, Key, Published, Reproduction
 from mnlearn.graphs.structures import six_node_structures
 from mnlearn.independence import BayesianTest
-from mnlearn.protocols import SILENT, FloatArray, Monitor, Score
+from mnlearn.protocols import Score
 from mnlearn.scores import MPL, BJPScore, IBScore
 from mnlearn.simulate import sample, uniform_factors
 from mnlearn.statistics import Counts
@@ -73,139 +74,89 @@ PUBLISHED: Mapping[str, Sequence[Sequence[float]]] = {
 """Success rates by score, structure and size  [BJP18, Table 1]."""
 
 
-class SuccessRate(NamedTuple):
-    """One cell of the table, published and measured."""
-
-    structure: int  # 1 to 6
-    irregularity: int
-    n_rows: int
-    score: str
-    published: float | None
-    measured: float
-    standard_error: float
-    deviation: float | None  # measured less published, in standard errors of the difference
-
-
-def table1(
-    *,
-    structures: Sequence[int] = (1, 2, 3, 4, 5, 6),
-    sizes: Sequence[int] = SIZES,
-    scores: Sequence[str] = tuple(SCORES),
-    distributions: int = DISTRIBUTIONS,
-    samples: int = SAMPLES,
-    seed: int = 1,
-    n_jobs: int = 1,
-    monitor: Monitor = SILENT,
-) -> list[SuccessRate]:
-    """Measure the success rates of Table 1.
+@dataclass(frozen=True)
+class BestOfAll:
+    """One distribution on one of the six structures: in how many of its data sets is the truth the best of all graphs?
 
     Parameters
     ----------
-    structures
-        Which of the six, by number.
-    sizes
-        Numbers of rows, ascending; those that the paper has not stand without a published figure.
-    scores
-        Some of `SCORES`.
-    distributions, samples
-        How many distributions for each structure, and data sets from each distribution.
-    seed
-        The same seed and the same largest size give the same cells, whatever else is asked for.
-    n_jobs
-        How many processes.
-    monitor
-        Hears the progress, and may stop it: distributions that were not reached are left out.
+    structure
+        1 to 6.
+    samples
+        Data sets of the distribution.
+    """
 
-    Notes
-    -----
-    Data sets from one distribution succeed or fail together, so standard errors are taken over the distributions. The
-    published figures come from ten of them: their own error is as large as ours, and part of the deviation's unit.
+    structure: int
+    samples: int = SAMPLES
+
+    def __call__(self, size: int, rng: np.random.Generator) -> Mapping[str, Measured]:
+        """The share of successes of every score, from data sets of `size` rows."""
+        truth = six_node_structures()[self.structure - 1]
+        network = uniform_factors(truth, rng)
+        found: dict[str, list[bool]] = {score: [] for score in SCORES}
+        seconds = dict.fromkeys(SCORES, 0.0)
+        for _ in range(self.samples):
+            codes = sample(network, max(size, SIZES[-1]), rng).codes[:size]
+            counts = Counts(Dataset.from_codes(codes, cards=network.cards), n_jobs=1)
+            for name, score in SCORES.items():
+                started = process_time()
+                found[name].append(Exhaustive().learn(score(counts)).graph == truth)
+                seconds[name] += process_time() - started
+        return {name: Measured(fmean(successes), seconds[name]) for name, successes in found.items()}
+
+
+def success_rate(key: Key, rates: Sequence[float], published: Published | None, seconds: float) -> Comparison:
+    """The mean of the rates of some distributions beside the published one.
+
+    Data sets from one distribution succeed or fail together, so that errors are taken over the distributions. The
+    published figure comes from ten of them: its own error is as large as ours, and part of the unit.
 
     Examples
     --------
-    >>> cell, = table1(structures=[3], sizes=[250], scores=["bjp"], distributions=2, samples=1)
-    >>> cell.irregularity, cell.published
-    (18, 0.04)
+    >>> line = success_rate(Key("3", 8000, "ib"), [0.4, 0.8], Published(0.4, 0.0, 10), 0.1)
+    >>> round(line.ours, 3), round(line.standard_errors, 3)
+    (0.6, 0.913)
     """
-    for score in scores:
-        if score not in SCORES:
-            raise unknown_name("score", score, SCORES)
-    if not set(structures) <= set(range(1, 7)):
-        raise InputError(f"structures must be numbers from 1 to 6; got {list(structures)}. Drop the others.")
-    for name, count in (("distributions", distributions), ("samples", samples), ("n_jobs", n_jobs)):
-        whole_number(name, count, least=1, way_out="The paper has 10 distributions and 10 samples of each.")
-    tasks = [
-        _Task(structure, distribution, samples, tuple(sorted(sizes)), tuple(scores), seed)
-        for structure, distribution in product(structures, range(distributions))
-    ]
-    successes: dict[int, list[FloatArray]] = {}
-    rates = parallel.run(_succeeded, tasks, n_jobs=n_jobs, backend="processes", monitor=parallel.Quietly(monitor))
-    for done, (task, found) in enumerate(zip(tasks, rates, strict=False), start=1):  # fewer when it was stopped
-        successes.setdefault(task.structure, []).append(found)
-        monitor.progress(done, len(tasks), f"structure {task.structure}")
-    cells = product(enumerate(tasks[0].sizes), enumerate(tasks[0].scores)) if tasks else ()
-    places = [(structure, *cell) for structure, cell in product(structures, list(cells)) if structure in successes]
-    return [
-        _rate(structure, size, score, np.array(successes[structure])[:, :, i, j])
-        for structure, (i, size), (j, score) in places
-    ]
-
-
-class _Task(NamedTuple):
-    """All data sets from one distribution."""
-
-    structure: int
-    distribution: int
-    samples: int
-    sizes: tuple[int, ...]
-    scores: tuple[str, ...]
-    seed: int
-
-
-def _succeeded(task: _Task) -> FloatArray:
-    """Whether the best of all graphs is the true one: by sample, size and score."""
-    truth = six_node_structures()[task.structure - 1]
-    place = (task.seed, task.structure, task.distribution)
-    network = uniform_factors(truth, np.random.default_rng(place))
-    found = np.zeros((task.samples, len(task.sizes), len(task.scores)))
-    for k in range(task.samples):
-        codes = sample(network, max(task.sizes), np.random.default_rng((*place, k))).codes
-        for i, size in enumerate(task.sizes):
-            counts = Counts(Dataset.from_codes(codes[:size], cards=network.cards), n_jobs=1)
-            found[k, i] = [Exhaustive().learn(SCORES[score](counts)).graph == truth for score in task.scores]
-    return found
-
-
-def _rate(structure: int, size: int, score: str, successes: FloatArray) -> SuccessRate:
-    """One cell from the successes of all data sets: a row per distribution."""
-    measured, spread = float(successes.mean()), _variance(successes)
-    published = PUBLISHED[score][structure - 1][SIZES.index(size)] if size in SIZES else None
-    deviation = None
+    ours, spread, away = fmean(rates), _variance(rates), None
     if published is not None:
-        both = (measured + published) / 2  # if the two are the same, this is the best guess of it
-        likely = max(spread, both * (1 - both) / successes.shape[1])
-        unit = sqrt(likely / len(successes) + likely / DISTRIBUTIONS)
-        deviation = (measured - published) / unit
-    error = sqrt(spread / len(successes))
-    irregularity = total_irregularity(six_node_structures()[structure - 1])
-    return SuccessRate(structure, irregularity, size, score, published, measured, error, deviation)
+        both = (ours + published.mean) / 2  # if the two are the same, this is the best guess of it
+        likely = max(spread, both * (1 - both) / SAMPLES)
+        away = (ours - published.mean) / sqrt(likely / len(rates) + likely / published.n)
+    mean = None if published is None else published.mean
+    return Comparison(*key, mean, ours, sqrt(spread), len(rates), away, seconds)
 
 
-def _variance(successes: FloatArray) -> float:
+def _variance(rates: Sequence[float]) -> float:
     """The variance of a distribution's success rate; never less than that of its few data sets alone."""
-    distributions, samples = successes.shape
-    likely = (successes.sum() + 1) / (successes.size + 2)
-    least = float(likely * (1 - likely) / samples)
-    return max(float(successes.mean(axis=1).var(ddof=1)), least) if distributions > 1 else least
+    n = SAMPLES * len(rates)
+    likely = (SAMPLES * sum(rates) + 1) / (n + 2)
+    least = likely * (1 - likely) / SAMPLES
+    return max(variance(rates), least) if len(rates) > 1 else least
 
 
-def as_text(rates: Iterable[SuccessRate]) -> str:
-    """The table in Markdown: published / measured for every score, one line per structure and size."""
-    rows = list(rates)
-    scores = list(dict.fromkeys(rate.score for rate in rows))
-    lines = ["| structure | irr | rows | " + " | ".join(scores) + " |", "|---|---|---|" + "---|" * len(scores)]
-    for key in dict.fromkeys((rate.structure, rate.irregularity, rate.n_rows) for rate in rows):
-        cells = [next(r for r in rows if (r.structure, r.irregularity, r.n_rows, r.score) == (*key, s)) for s in scores]
-        shown = (f"{'' if c.published is None else f'{c.published:.2f} / '}{c.measured:.2f}" for c in cells)
-        lines.append(f"| {' | '.join(map(str, key))} | {' | '.join(shown)} |")
-    return "\n".join(lines)
+def _published() -> Iterator[tuple[Key, Published]]:
+    """The figures; the deviation between distributions is not told, and taken to be ours."""
+    for score, structures in PUBLISHED.items():
+        for number, rates in enumerate(structures, start=1):
+            for size, rate in zip(SIZES, rates, strict=True):
+                yield Key(str(number), size, score), Published(rate, 0.0, DISTRIBUTIONS)
+
+
+def _structures(_data: Path | None) -> Mapping[str, Trial]:
+    return {str(number): BestOfAll(number) for number in range(1, 7)}
+
+
+TABLE_1 = Reproduction(
+    title="BJP18 Table 1: how often the true structure is the best of all graphs, six variables",
+    measure=Measurement(
+        name="bjp-table1",
+        trials=_structures,
+        learners=tuple(SCORES),
+        sizes=SIZES,
+        repetitions=DISTRIBUTIONS,
+        published=dict(_published()),
+        nested=True,
+        figure=success_rate,
+    ),
+    quantity="success rate",
+)

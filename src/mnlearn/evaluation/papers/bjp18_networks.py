@@ -165,27 +165,21 @@ def _published(table: str) -> Iterator[tuple[Key, Published]]:
                 yield Key(name, int(rows), learner), Published(float(mean), float(error), 1)
 
 
-DISTANCES_3 = TableOfDistances(hub_networks, dict(_published(figures.TABLE_3)), SIZES, REPETITIONS)
-DISTANCES_4 = TableOfDistances(scale_free_networks, dict(_published(figures.TABLE_4)), SIZES, REPETITIONS)
+DISTANCES_3 = TableOfDistances("bjp-table3", hub_networks, dict(_published(figures.TABLE_3)), SIZES, REPETITIONS)
+DISTANCES_4 = TableOfDistances("bjp-table4", scale_free_networks, dict(_published(figures.TABLE_4)), SIZES, REPETITIONS)
 
 TABLE_3 = Reproduction(
     title="BJP18 Table 3: hubs with leaves, 16 to 128 binary variables",
     measure=DISTANCES_3,
-    sizes=SIZES,
-    repetitions=REPETITIONS,
 )
 
 TABLE_4 = Reproduction(
     title="BJP18 Table 4: scale-free networks of 16 to 128 binary variables",
     measure=DISTANCES_4,
-    sizes=SIZES,
-    repetitions=REPETITIONS,
 )
 
 REAL_NETWORKS = Reproduction(
     title="BJP18 Table 5: real networks of 32 to 1176 variables",
-    measure=TableOfDistances(real_networks, {}, SIZES, REPETITIONS),
-    sizes=SIZES,
-    repetitions=REPETITIONS,
+    measure=TableOfDistances("bjp-real", real_networks, {}, SIZES, REPETITIONS),
     needs_data=True,
 )

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import sqrt
 
-from mnlearn.errors import InputError, unknown_name
 from mnlearn.evaluation.papers import (
     bjp18,
     bjp18_networks,
@@ -20,43 +18,12 @@ from mnlearn.evaluation.papers import (
     mbs09,
     mpl17,
 )
-from mnlearn.evaluation.reproduction import Comparison, Reproduction, Request
-
-
-def _bjp_success_rates(request: Request) -> list[Comparison]:
-    """Table 1 of [BJP18] in the terms of this catalogue: a source is a structure, a repetition a distribution."""
-    wanted = request.sources or tuple("123456")
-    for name in wanted:
-        if name not in tuple("123456"):
-            raise unknown_name("source", name, "123456")
-    if request.repetitions is not None and request.repetitions < 1:
-        raise InputError(f"repetitions must be at least 1; got {request.repetitions}.")
-    distributions = request.repetitions or bjp18.DISTRIBUTIONS
-    cells = bjp18.table1(
-        structures=[int(name) for name in wanted],
-        sizes=request.sizes or bjp18.SIZES,
-        scores=request.methods or tuple(bjp18.SCORES),
-        distributions=distributions,
-        n_jobs=request.n_jobs,
-        monitor=request.monitor,
-    )
-    return [
-        Comparison(str(cell.structure), cell.n_rows, cell.score, cell.published, cell.measured,
-                   cell.standard_error * sqrt(distributions), distributions, cell.deviation, float("nan"))
-        for cell in cells
-    ]  # fmt: skip
-
+from mnlearn.evaluation.reproduction import Reproduction
 
 REPRODUCTIONS: Mapping[str, Reproduction] = {
     "bjp-orders": bjp18_orders.ORDERINGS,
     "bjp-real": bjp18_networks.REAL_NETWORKS,
-    "bjp-table1": Reproduction(
-        title="BJP18 Table 1: how often the true structure is the best of all graphs, six variables",
-        measure=_bjp_success_rates,
-        sizes=bjp18.SIZES,
-        repetitions=bjp18.DISTRIBUTIONS,
-        quantity="success rate",
-    ),
+    "bjp-table1": bjp18.TABLE_1,
     "bjp-table3": bjp18_networks.TABLE_3,
     "bjp-table4": bjp18_networks.TABLE_4,
     "gsimn-figure6": jair09_exact.FIGURE_6,

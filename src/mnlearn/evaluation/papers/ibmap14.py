@@ -102,14 +102,10 @@ def spin_glasses(_data: Path | None = None) -> Experiment:
 
 RANDOM = Reproduction(
     title="IBMAP14: random networks of 75 binary variables, IBMAP-HC against GSMN and HHC-MN",
-    measure=TableOfDistances(random_networks, {}, SIZES, REPETITIONS),
-    sizes=SIZES,
-    repetitions=REPETITIONS,
+    measure=TableOfDistances("ibmap-random", random_networks, {}, SIZES, REPETITIONS),
 )
 
 ISING = Reproduction(
     title="IBMAP14: Ising spin glasses, IBMAP-HC against GSMN and HHC-MN",
-    measure=TableOfDistances(spin_glasses, {}, SIZES, REPETITIONS),
-    sizes=SIZES,
-    repetitions=REPETITIONS,
+    measure=TableOfDistances("ibmap-ising", spin_glasses, {}, SIZES, REPETITIONS),
 )

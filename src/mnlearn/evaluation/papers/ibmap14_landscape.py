@@ -74,9 +74,6 @@ LANDSCAPE = Reproduction(
         learners=NUMBERS,
         sizes=SIZES,
         repetitions=REPETITIONS,
-        published={},
     ),
-    sizes=SIZES,
-    repetitions=REPETITIONS,
     quantity="numbers of the landscape",
 )

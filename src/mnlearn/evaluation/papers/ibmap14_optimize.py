@@ -116,10 +116,7 @@ ONEMAX = Reproduction(
         learners=LEARNERS,
         sizes=ONEMAX_SIZES,
         repetitions=REPETITIONS,
-        published={},
     ),
-    sizes=ONEMAX_SIZES,
-    repetitions=REPETITIONS,
     quantity="population, evaluations, rates",
     axis="genes",
 )
@@ -132,10 +129,7 @@ ROYAL_ROAD = Reproduction(
         learners=LEARNERS,
         sizes=ROAD_SIZES,
         repetitions=REPETITIONS,
-        published={},
     ),
-    sizes=ROAD_SIZES,
-    repetitions=REPETITIONS,
     quantity="population, evaluations, rates",
     axis="genes",
 )

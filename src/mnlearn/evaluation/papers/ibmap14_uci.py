@@ -97,10 +97,7 @@ UCI = Reproduction(
         learners=tuple(f"{name} {kind}" for kind in ("agreement", "independences") for name in LEARNERS),
         sizes=SIZES,
         repetitions=REPETITIONS,
-        published={},
     ),
-    sizes=SIZES,
-    repetitions=REPETITIONS,
     needs_data=True,
     quantity="accuracy",
 )

@@ -107,8 +107,6 @@ FIGURE_6 = Reproduction(
             Key("degree=8", 100, "without-propagation"): Published(0.25, _ROUNDED, 1),
         },
     ),
-    sizes=(10, 25, 50, 75, 100),
-    repetitions=100,
     quantity="ratio of weighted tests",
     axis="variables",
 )
@@ -125,8 +123,6 @@ FIGURE_7 = Reproduction(
             Key(f"degree={degree}", n, "fch"): Published(1.0, 0.0, 4) for degree in DEGREES for n in (10, 11, 12)
         },
     ),
-    sizes=tuple(range(2, 13)),
-    repetitions=4,
     quantity="ratio of numbers of tests",
     axis="variables",
 )

@@ -102,9 +102,7 @@ def _reproduction(title: str, quantity: str, *, moral: bool) -> Reproduction:
     learners = tuple(f"{learner} {quantity}{suffix}" for suffix in DOF.values() for learner in LEARNERS)
     return Reproduction(
         title=title,
-        measure=Measurement(name, trials, learners, SIZES, REPETITIONS, published={}),
-        sizes=SIZES,
-        repetitions=REPETITIONS,
+        measure=Measurement(name, trials, learners, SIZES, REPETITIONS),
         needs_data=moral,
         quantity="normalised Hamming distance" if quantity == "distance" else "weighted tests",
     )

@@ -185,8 +185,6 @@ TABLE_1 = Reproduction(
         repetitions=REPETITIONS,
         published=dict(_published()),
     ),
-    sizes=(TRIPLETS,),
-    repetitions=REPETITIONS,
     needs_data=True,
     quantity="weighted tests, accuracy",
     axis="triplets",

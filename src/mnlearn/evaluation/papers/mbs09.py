@@ -219,7 +219,5 @@ TABLE_1 = Reproduction(
         repetitions=REPETITIONS,
         published=dict(_published()),
     ),
-    sizes=SIZES,
-    repetitions=REPETITIONS,
     quantity="E- and V-scores",
 )

@@ -150,20 +150,18 @@ def _published(table: str, source: str) -> Iterator[tuple[Key, Published]]:
                 yield Key(source.format(name), int(rows), learner), Published(float(mean), float(sd), REPETITIONS)
 
 
-DISTANCES_1 = TableOfDistances(synthetic, dict(_published(figures.TABLE_1, "d={}")), SIZES, REPETITIONS)
-DISTANCES_3 = TableOfDistances(bayesian_networks, dict(_published(figures.TABLE_3, "{}")), SIZES, REPETITIONS)
+DISTANCES_1 = TableOfDistances("mpl-table1", synthetic, dict(_published(figures.TABLE_1, "d={}")), SIZES, REPETITIONS)
+DISTANCES_3 = TableOfDistances(
+    "mpl-table3", bayesian_networks, dict(_published(figures.TABLE_3, "{}")), SIZES, REPETITIONS
+)
 
 TABLE_1 = Reproduction(
     title="MPL17 Table 1: replicas of 16-variable components, 64 to 512 binary variables",
     measure=DISTANCES_1,
-    sizes=SIZES,
-    repetitions=REPETITIONS,
 )
 
 TABLE_3 = Reproduction(
     title="MPL17 Table 3: six Bayesian networks of the repository",
     measure=DISTANCES_3,
-    sizes=SIZES,
-    repetitions=REPETITIONS,
     needs_data=True,
 )
