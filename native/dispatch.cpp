@@ -10,20 +10,69 @@ std::vector<Level> detect() {
 #ifdef MNLEARN_X86
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512vpopcntdq"))
-        levels.push_back({"avx512", count_planes_avx512, count_vertical_avx512, count_bits_avx512, list_bits_avx512,
-                          score_binary_avx512, finish_odds_avx512, probe_popcount_avx512, probe_loads_avx512,
-                          count_tree_avx512, count_lanes_avx512, make_keys_avx512, update_bits_avx512, 0.47, 0.9, 90.0,
-                          0.09});
+        __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vbmi2"))
+        levels.push_back({"avx512",
+                          count_planes_avx512,
+                          count_vertical_avx512,
+                          count_bits_avx512,
+                          split_set_avx512,
+                          list_bits_avx512,
+                          score_binary_avx512,
+                          finish_odds_avx512,
+                          probe_popcount_avx512,
+                          probe_loads_avx512,
+                          count_tree_avx512,
+                          count_lanes_avx512,
+                          make_keys_avx512,
+                          update_bits_avx512,
+                          0.47,
+                          0.9,
+                          90.0,
+                          0.09,
+                          0.2,
+                          1.4});
     if (__builtin_cpu_supports("avx2"))
-        levels.push_back({"avx2", count_planes_avx2, count_vertical_avx2, count_bits_avx2, list_bits_portable,
-                          score_binary_avx2, finish_odds_avx2, probe_popcount_avx2, probe_loads_avx2, count_tree_avx2,
-                          count_lanes_avx2, make_keys_avx2, update_bits_portable, 1.8, 2.0, 650.0, 0.35});
+        levels.push_back({"avx2",
+                          count_planes_avx2,
+                          count_vertical_avx2,
+                          count_bits_avx2,
+                          split_set_avx2,
+                          list_bits_avx2,
+                          score_binary_avx2,
+                          finish_odds_avx2,
+                          probe_popcount_avx2,
+                          probe_loads_avx2,
+                          count_tree_avx2,
+                          count_lanes_avx2,
+                          make_keys_avx2,
+                          update_bits_portable,
+                          1.8,
+                          2.0,
+                          650.0,
+                          0.35,
+                          0.4,
+                          4.2});
 #endif
-    levels.push_back({"portable", count_planes_portable, count_vertical_portable, count_bits_portable,
-                      list_bits_portable, score_binary_portable, finish_odds_portable, probe_popcount_portable,
-                      probe_loads_portable, count_tree_portable, count_lanes_portable, make_keys_portable,
-                      update_bits_portable, 9.0, 7.0, 900.0, 1.1});
+    levels.push_back({"portable",
+                      count_planes_portable,
+                      count_vertical_portable,
+                      count_bits_portable,
+                      split_set_portable,
+                      list_bits_portable,
+                      score_binary_portable,
+                      finish_odds_portable,
+                      probe_popcount_portable,
+                      probe_loads_portable,
+                      count_tree_portable,
+                      count_lanes_portable,
+                      make_keys_portable,
+                      update_bits_portable,
+                      9.0,
+                      7.0,
+                      900.0,
+                      1.1,
+                      0.7,
+                      5.0});
     return levels;
 }
 

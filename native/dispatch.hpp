@@ -11,6 +11,7 @@
 #include "kernels/keys.hpp"
 #include "kernels/lanes.hpp"
 #include "kernels/planes.hpp"
+#include "kernels/sets.hpp"
 #include "kernels/tree.hpp"
 #include "kernels/vertical.hpp"
 
@@ -21,6 +22,7 @@ struct Level {
     CountPlanes count_planes;
     CountVertical count_vertical;
     CountBits count_bits;
+    SplitSet split_set;
     ListBits list_bits;
     ScoreBinary score_binary;
     FinishOdds finish_odds;
@@ -31,9 +33,9 @@ struct Level {
     MakeKeys make_keys;
     UpdateBits update_bits;
     // The cost model of plan.cpp, in nanoseconds of one core, measured kernel by kernel: a group of eight planes
-    // against 64 rows of one set; a row of 512 columns; turning the digits of 512 counters into numbers. Last, a word
-    // of a set counted in the tree.
-    double plane_group_word, vertical_row, vertical_set, tree_word;
+    // against 64 rows of one set; a row of 512 columns; turning the digits of 512 counters into numbers. A word of a
+    // set counted in the tree; split off from a larger set; looked through for rows.
+    double plane_group_word, vertical_row, vertical_set, tree_word, split_word, list_word;
 };
 
 // Best first; only what this processor and operating system can run.

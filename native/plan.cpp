@@ -10,11 +10,9 @@ namespace {
 
 // Nanoseconds on one machine, from single measurements of each part; only their ratios matter, and benchmarks/plan.py
 // shows what the choices made with them cost. Per row: into bitsets, into lists, from bitsets into lists, one table
-// counted alone, numbering the strata, and that for each variable of z. Per word of a set: splitting it off by a plane,
-// looking through it for rows.
+// counted alone, numbering the strata, and that for each variable of z.
 constexpr double kBitsetRow = 7.0, kListRow = 3.5, kListBit = 0.2, kAloneRow = 1.25, kStrataRow = 2.0,
                  kStrataDigit = 0.2;
-constexpr double kSplitWord = 1.1, kListWord = 4.2;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -98,8 +96,8 @@ Plan plan_on_sets(const Query& q) {
                  words = static_cast<double>(q.store.planes().words), rows = static_cast<double>(q.store.n_records());
     const double planes =
         sets * words * static_cast<double>(plane_columns(q.store, ys).groups.size()) * q.store.level().plane_group_word;
-    const double columns =
-        kListBit * rows + kListWord * sets * words + cost_by_columns(q, split_blocks(q.store, ys).size());
+    const double columns = kListBit * rows + q.store.level().list_word * sets * words +
+                           cost_by_columns(q, split_blocks(q.store, ys).size());
     plan.by_columns = q.store.row_bits_fit() && unless_forced(q.store, Way::split_columns, columns) <
                                                     unless_forced(q.store, Way::split_planes, planes);
     plan.cost_together = plan.by_columns ? columns : planes;
@@ -122,7 +120,8 @@ bool planes_suffice(const Store& store, std::int32_t x, std::span<const std::int
     const double words = sets / 64.0, set_a_row = sets / static_cast<double>(store.n_records());
     const double planes = words * groups * level.plane_group_word;
     const double columns = store.row_bits_fit() ? blocks * (level.vertical_row + set_a_row * level.vertical_set) : 1e9;
-    const double on_sets = 2.0 * words * kSplitWord + std::min(planes, kListBit + words * kListWord + columns);
+    const double on_sets =
+        2.0 * words * level.split_word + std::min(planes, kListBit + words * level.list_word + columns);
     const double numbered = kStrataRow + kStrataDigit * static_cast<double>(z.size()) +
                             std::min({kAloneRow * n_ys, kListRow + columns, kBitsetRow + planes});
     return on_sets < numbered;

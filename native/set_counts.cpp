@@ -40,40 +40,38 @@ SetSizes bitsets_of_strata(const Store& store, std::int32_t x, const Strata& str
 
 namespace {
 
-// Replaces each set by its parts, one per state of the variable: part `a` of set s lands at s * card + a.
-void split_sets(const Store& store, std::int32_t variable, std::size_t n_sets, AlignedWords& sets) {
+// Replaces each set by its parts, one per state of the variable: part `a` of set s lands at s * card + a. From the last
+// set to the first, so that none is overwritten before its turn.
+void split_sets(const Store& store, std::int32_t variable, std::size_t n_sets, std::uint64_t* sets) {
     const Planes& planes = store.planes();
     const std::size_t words = planes.words, card = column(store, variable).card;
-    AlignedWords parts = aligned_words(n_sets * card * words);
-    std::vector<std::uint64_t> state(words);
+    std::vector<std::uint64_t> states((card - 1) * words), rest(words);
     for (std::size_t a = 0; a + 1 < card; ++a) {
         const std::size_t plane = store.first_plane(variable) + a;
         const std::uint64_t* bits = planes.bits + (plane / kLanes) * words * kLanes + plane % kLanes;
-        for (std::size_t w = 0; w < words; ++w) state[w] = bits[w * kLanes];
-        for (std::size_t s = 0; s < n_sets; ++s) {
-            std::uint64_t* whole = sets.get() + s * words;  // loses its parts one by one; the rest is the last state
-            std::uint64_t* part = parts.get() + (s * card + a) * words;
-            for (std::size_t w = 0; w < words; ++w) {
-                part[w] = whole[w] & state[w];
-                whole[w] &= ~state[w];
-            }
+        for (std::size_t w = 0; w < words; ++w) states[a * words + w] = bits[w * kLanes];
+    }
+    for (std::size_t s = n_sets; s-- > 0;) {
+        std::copy_n(sets + s * words, words, rest.data());  // loses its parts one by one; what is left is the last
+        for (std::size_t a = 0; a + 1 < card; ++a) {
+            std::uint64_t* part = sets + (s * card + a) * words;
+            std::uint64_t* outside = a + 2 < card ? rest.data() : part + words;
+            store.level().split_set({rest.data(), states.data() + a * words, words, part, outside});
         }
     }
-    for (std::size_t s = 0; s < n_sets; ++s)
-        std::copy_n(sets.get() + s * words, words, parts.get() + (s * card + card - 1) * words);
-    sets = std::move(parts);
 }
 
 }  // namespace
 
 PlaneSets sets_from_planes(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
-    const std::size_t words = store.planes().words, n = store.n_records();
-    PlaneSets result{{1, {}, {store.n_rows()}}, {}, aligned_words(words), {}};
+    const std::size_t words = store.planes().words, n = store.n_records(), card_x = column(store, x).card;
+    std::size_t n_configurations = 1, largest = card_x;
+    for (const std::int32_t variable : z) largest *= column(store, variable).card;
+    PlaneSets result{{1, {}, {store.n_rows()}}, {}, unset_words(largest * words), {}};
     for (std::size_t w = 0; w < words; ++w)
         result.sets[w] = n - w * 64 >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (n - w * 64)) - 1;
-    std::size_t n_configurations = 1;
     for (const std::int32_t variable : z) {
-        split_sets(store, variable, n_configurations, result.sets);
+        split_sets(store, variable, n_configurations, result.sets.get());
         n_configurations *= column(store, variable).card;
     }
     Strata& strata = result.strata = {0, {}, {}};
@@ -86,8 +84,8 @@ PlaneSets sets_from_planes(const Store& store, std::int32_t x, std::span<const s
         result.numbers.push_back(static_cast<std::uint32_t>(s));
         ++strata.count;
     }
-    split_sets(store, x, strata.count, result.sets);
-    result.x = {column(store, x).card, strata.count, false, {}};
+    split_sets(store, x, strata.count, result.sets.get());
+    result.x = {static_cast<std::uint32_t>(card_x), strata.count, false, {}};
     for (std::size_t s = 0; s < result.x.n_sets(); ++s)
         result.x.sizes.push_back(store.level().count_bits(result.sets.get() + s * words, words));
     return result;

@@ -10,8 +10,12 @@ namespace mnlearn {
 
 void AlignedDelete::operator()(std::uint64_t* p) const { ::operator delete[](p, std::align_val_t{64}); }
 
+AlignedWords unset_words(std::size_t count) {
+    return AlignedWords(static_cast<std::uint64_t*>(::operator new[](count * 8 + 64, std::align_val_t{64})));
+}
+
 AlignedWords aligned_words(std::size_t count) {
-    AlignedWords words(static_cast<std::uint64_t*>(::operator new[](count * 8 + 64, std::align_val_t{64})));
+    AlignedWords words = unset_words(count);
     std::memset(words.get(), 0, count * 8 + 64);
     return words;
 }

@@ -34,6 +34,7 @@ struct AlignedDelete {
 };
 using AlignedWords = std::unique_ptr<std::uint64_t[], AlignedDelete>;
 AlignedWords aligned_words(std::size_t count);  // zeroed, at a multiple of 64 bytes
+AlignedWords unset_words(std::size_t count);    // the same, but not zeroed
 
 struct Planes {
     std::size_t words = 0;                // per plane

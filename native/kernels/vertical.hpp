@@ -21,16 +21,8 @@ struct VerticalQuery {
 
 using CountVertical = void (*)(const VerticalQuery&);
 
-// Writes the numbers of the rows in a bitset, in ascending order, and returns the end of them; up to kListRoom numbers
-// after it are overwritten too.
-inline constexpr std::size_t kListRoom = 16;
-using ListBits = std::uint32_t* (*)(const std::uint64_t* set, std::size_t words, std::int64_t size,
-                                    std::uint32_t* rows);
-
 void count_vertical_portable(const VerticalQuery& query);
 void count_vertical_avx2(const VerticalQuery& query);
 void count_vertical_avx512(const VerticalQuery& query);
-std::uint32_t* list_bits_portable(const std::uint64_t* set, std::size_t words, std::int64_t size, std::uint32_t* rows);
-std::uint32_t* list_bits_avx512(const std::uint64_t* set, std::size_t words, std::int64_t size, std::uint32_t* rows);
 
 }  // namespace mnlearn

@@ -1,4 +1,4 @@
-// The vertical count on vectors of 64 bytes, and row lists by compression.
+// The vertical count on vectors of 64 bytes.
 #include <immintrin.h>
 
 #include "kernels/vertical_impl.hpp"
@@ -40,23 +40,6 @@ void write(const Counter<Vector>& counter, std::uint32_t* counts) {
 }  // namespace
 
 void count_vertical_avx512(const VerticalQuery& query) { count_vertical<Vector>(query, write); }
-
-// 16 rows at a time where many belong to the set; else bit by bit.
-std::uint32_t* list_bits_avx512(const std::uint64_t* set, std::size_t words, std::int64_t size, std::uint32_t* rows) {
-    if (static_cast<std::size_t>(size) < 6 * words) return list_bits_portable(set, words, size, rows);
-    const __m512i step = _mm512_set1_epi32(16);
-    __m512i numbers = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    for (std::size_t w = 0; w < words; ++w) {
-        std::uint64_t left = set[w];
-        for (int part = 0; part < 4; ++part, left >>= 16) {
-            const auto mask = static_cast<__mmask16>(left);
-            _mm512_storeu_si512(rows, _mm512_maskz_compress_epi32(mask, numbers));
-            rows += __builtin_popcount(mask);
-            numbers = _mm512_add_epi32(numbers, step);
-        }
-    }
-    return rows;
-}
 
 std::uint64_t probe_loads_avx512(const std::uint64_t* rows, std::size_t n_rows) {
     return load_rows<Vector>(rows, n_rows);

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mnlearn import _core
+from mnlearn.data import Dataset
 from mnlearn.protocols import Kernel
 from mnlearn.statistics import Counts, kernels
 
@@ -32,6 +33,24 @@ def test_every_way_of_counting_gives_the_same_bits(
                     _core.force(counts._store, way)
                     answers.add(counts.reduce(kernel, 0, ys, z).tobytes())
                 assert len(answers) == 1
+
+
+@pytest.mark.parametrize("path", _core.levels())
+@pytest.mark.parametrize("share", [0.02, 0.2, 0.5, 0.97])
+@pytest.mark.parametrize("in_runs", [False, True])
+def test_rows_are_listed_from_sets_of_any_density(
+    path: str, share: float, in_runs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words of a set with no row, a few, all of them; sorted data have words that are unlike the average."""
+    monkeypatch.setenv("MNLEARN_CORE", path)
+    rng = np.random.default_rng(5)
+    codes = (rng.random((70, 700)) < share).astype(np.uint8)
+    counts = Counts(Dataset.from_codes(list(np.sort(codes, axis=1) if in_runs else codes), cards=[2] * 70))
+    for z in (frozenset({1}), frozenset({1, 2, 3})):
+        _core.force(counts._store, "alone")
+        expected = counts.reduce(kernels.g2(), 0, range(4, 70), z)
+        _core.force(counts._store, "split_columns")
+        assert counts.reduce(kernels.g2(), 0, range(4, 70), z).tobytes() == expected.tobytes()
 
 
 def test_a_way_that_does_not_exist_is_refused() -> None:
