@@ -1,52 +1,25 @@
-"""Work split into items: a plain loop, threads, processes or a Dask cluster, with the same results in the same order.
-
-Everything in the library that does the same thing for many variables, resamples or experiments goes through `run`.
-What an item's function may use of the machine is its share: `cores` knows about it, so that work inside work does not
-ask for more threads than there are cores.
-"""
+"""Items done by a plain loop, threads, processes or a Dask cluster, with the same answers in the same order."""
 
 from __future__ import annotations
 
-import os
-import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from mnlearn.errors import InputError, MnlearnError, UnsuitableError, require, whole_number
+from mnlearn.errors import InputError, MnlearnError, UnsuitableError
+from mnlearn.parallel._clusters import Watched, ctrl_c_held
+from mnlearn.parallel._share import MOST_JOBS, Answer, Item, Shared, beside, job_count
 from mnlearn.protocols import SILENT, Monitor
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
-Item = TypeVar("Item")
-Answer = TypeVar("Answer")
 Backend: TypeAlias = Literal["threads", "processes"]
 
-MOST_JOBS = 4096
 _AHEAD = 8  # items handed out for each job: enough that a slow one does not leave the others idle
 _PATIENCE = 0.1  # seconds between two looks at the monitor
-_QUIET = 40  # of logging: the workers report errors only
 _IDLE = 300  # seconds that a process waits for more work before it ends
-_share: ContextVar[int] = ContextVar("mnlearn_share", default=1)  # how many work beside us on the cores there are
-
-
-def cores() -> int:
-    """How many cores this code may use: those the process is bound to, shared with the jobs of `run` beside it."""
-    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, bound // _share.get())
-
-
-def job_count(n_jobs: int | None) -> int:
-    """How many jobs a wish means: None and −1 are all cores; inside a job of `run`, at most its share of them."""
-    if n_jobs is None or n_jobs == -1:
-        return cores()
-    wanted = min(whole_number("n_jobs", n_jobs, least=1, way_out="Leave it out for all cores."), MOST_JOBS)
-    return wanted if _share.get() == 1 else min(wanted, cores())
 
 
 def run(
@@ -92,7 +65,7 @@ def run(
     InputError
         If a setting breaks a rule; nothing was begun then.
     MnlearnError
-        If a process died: it was killed, or ran out of memory.
+        If a process died: it was killed, or ran out of memory; or if a cluster has no worker left.
 
     Notes
     -----
@@ -123,61 +96,6 @@ def run(
     return _counted(answers, len(todo), monitor)
 
 
-@contextmanager
-def cluster(address: str | None = None, *, workers: int | None = None) -> Iterator[Any]:
-    """Join a Dask cluster, or start one on this machine that ends with the block.
-
-    Parameters
-    ----------
-    address
-        Of a scheduler, such as ``"tcp://10.0.0.1:8786"``.
-    workers
-        How many processes to start here instead; the cores are shared out among them.
-
-    Yields
-    ------
-    distributed.Client
-        For `run`, for `mnlearn.learn(..., client=...)`, for `mnlearn.statistics.ShardedCounts`.
-
-    Raises
-    ------
-    InputError
-        If not one of the two is given, or nobody answers at the address.
-
-    Examples
-    --------
-    >>> with cluster(workers=2) as client:  # doctest: +SKIP
-    ...     print(list(run(len, ["a", "bb"], client=client)))
-    [1, 2]
-    """
-    if (address is None) == (workers is None):
-        raise InputError("a cluster needs an address or a number of workers, one of the two. Drop one, or add one.")
-    distributed = require("distributed", "dask")
-    if workers is None:
-        try:
-            client = distributed.Client(address, timeout=10)
-        except (OSError, ValueError, TimeoutError) as error:
-            raise InputError(
-                f"cluster must be the address of a Dask scheduler; nobody answers at {address!r} ({error}). Start one: "
-                "dask scheduler."
-            ) from error
-        with client:
-            yield client
-        return
-    count = whole_number("workers", workers, least=1, way_out="Ask for at least one.")
-    with ExitStack() as opened:
-        with _ctrl_c_held():  # one that comes meanwhile is heard once there is something to stop
-            local = distributed.LocalCluster(
-                n_workers=count,
-                threads_per_worker=max(1, cores() // count),
-                dashboard_address=":0",
-                silence_logs=_QUIET,
-            )
-            opened.enter_context(local)
-            client = opened.enter_context(distributed.Client(local))
-        yield client
-
-
 class Quietly:
     """A monitor that may stop the work but hears nothing of it: for callers that count in their own way."""
 
@@ -186,21 +104,6 @@ class Quietly:
 
     def progress(self, done: float, total: float | None, message: str = "") -> None:
         """Ignore it."""
-
-
-@dataclass(frozen=True)
-class _Shared(Generic[Item, Answer]):
-    """The function, told how many work beside it."""
-
-    function: Callable[[Item], Answer]
-    share: int
-
-    def __call__(self, item: Item) -> Answer:
-        token = _share.set(self.share)
-        try:
-            return self.function(item)
-        finally:
-            _share.reset(token)
 
 
 def _counted(answers: Iterator[Answer], total: int, monitor: Monitor) -> Iterator[Answer]:
@@ -224,7 +127,7 @@ def _in_threads(
     pool = ThreadPoolExecutor(jobs, thread_name_prefix="mnlearn")
     interrupted = False
     try:
-        task = _Shared(function, _share.get() * jobs)
+        task = Shared(function, beside() * jobs)
         yield from _answers(pool, task, items, ahead=jobs * _AHEAD, in_order=in_order, monitor=monitor)
     except KeyboardInterrupt:
         interrupted = True
@@ -243,10 +146,10 @@ def _in_processes(
 
     pool = None
     try:
-        with _ctrl_c_held():
+        with ctrl_c_held():
             pool = get_reusable_executor(max_workers=jobs, timeout=_IDLE)
             pool.submit(int)
-        task = _Shared(function, _share.get() * jobs)
+        task = Shared(function, beside() * jobs)
         ahead = jobs * _AHEAD
         yield from _answers(pool, task, items, ahead=ahead, in_order=in_order, monitor=monitor, killed=True)
     except BrokenExecutor as error:
@@ -260,32 +163,14 @@ def _in_processes(
         raise
 
 
-@contextmanager
-def _ctrl_c_held() -> Iterator[None]:
-    """Hold Ctrl-C back while processes start, where a system can: they inherit that, and never hear it.
-
-    A terminal sends Ctrl-C to every process; whether to stop is for the one that was asked, not for its workers.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    from multiprocessing import resource_tracker
-
-    resource_tracker.ensure_running()  # lets go of what is held when it starts; so first
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def _on_cluster(
     function: Callable[[Item], Answer], items: list[Item], client: Any, in_order: bool, monitor: Monitor
 ) -> Iterator[Answer]:
     """By the workers of a Dask client; what a lost worker had in hand is done by another one."""
     with client.get_executor(pure=False) as pool:
         ahead = _AHEAD * max(1, sum(client.nthreads().values()))
-        yield from _answers(pool, _Shared(function, MOST_JOBS), items, ahead=ahead, in_order=in_order, monitor=monitor)
+        watched = Watched(monitor, client)
+        yield from _answers(pool, Shared(function, MOST_JOBS), items, ahead=ahead, in_order=in_order, monitor=watched)
 
 
 def _answers(
