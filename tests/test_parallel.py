@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
+from clusters import kill, lonely_workers
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, MnlearnError, UnsuitableError
-from mnlearn.parallel import Backend, cluster, cores, job_count, run
+from mnlearn.parallel import Backend, _clusters, cluster, cores, job_count, run
 from mnlearn.statistics import Counts
 
 
@@ -262,6 +263,22 @@ def test_ctrl_c_while_a_cluster_starts_stops_it_cleanly(monkeypatch: pytest.Monk
     with pytest.raises(KeyboardInterrupt), cluster(workers=1):
         pytest.fail("nobody waits for work that was called off")
     assert started[0].status.name == "closed"
+
+
+def slow(item: int) -> int:
+    time.sleep(1.0)
+    return item
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_a_cluster_without_workers_ends_with_an_error(monkeypatch: pytest.MonkeyPatch, in_order: bool) -> None:
+    monkeypatch.setattr(_clusters, "PATIENCE", 1.0)
+    with lonely_workers(1) as (joined, (worker,)):
+        answers = run(slow, range(50), client=joined, in_order=in_order)
+        assert next(answers) in range(50)
+        kill(joined, worker)
+        with pytest.raises(MnlearnError, match="client must have at least one worker; it has none, and none came"):
+            list(answers)
 
 
 def test_clusters_are_joined_by_address(client: Any) -> None:

@@ -14,15 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clusters import kill, lonely_workers
 from mnlearn.algorithms import GSIMN, IBMAPHC, PC, SeparatorEvidence, TwoPhase
 from mnlearn.data import Dataset, pack
-from mnlearn.errors import DataError, FileError, InputError, UnsuitableError
+from mnlearn.errors import DataError, FileError, InputError, MnlearnError, UnsuitableError
 from mnlearn.independence import BayesianTest, ChiSquare
 from mnlearn.parallel import cluster
 from mnlearn.scores import MPL, PIC, BJPScore, HybridEvidence, IBScore
-from mnlearn.statistics import Counts, Shard, ShardedCounts, kernels, row_shards
+from mnlearn.statistics import Counts, Shard, ShardedCounts, _workers, kernels, row_shards
 from mnlearn.statistics import sharded as module
-from mnlearn.statistics._adding import Part, added
+from mnlearn.statistics._adding import Parcel, Part, added
 
 KERNELS = [kernels.chi2(), kernels.g2(), kernels.mi(), kernels.bayes(), kernels.dirichlet(), kernels.entropy()]
 
@@ -143,6 +144,25 @@ def test_parts_add_up_to_the_whole(rows: list[tuple[int, int, int]], cut: int) -
         assert np.array_equal(total.counts[:, 0], whole.counts[:, 0])
 
 
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(0, 3), st.integers(0, 2**40), st.integers(0, 300)),
+        max_size=5,
+    )
+)
+def test_a_parcel_holds_its_parts(sizes: list[tuple[int, int, int, int, int]]) -> None:
+    parts = [
+        Part(np.full((n, width), state), np.arange(n * columns).reshape(n, columns) + most)
+        for n, width, columns, most, state in sizes
+    ]
+    parcel = Parcel.of(parts)
+    assert parcel.content.nbytes == sum(array.nbytes for part in parts for array in part.small())
+    for part, found in zip(parts, parcel.parts(), strict=True):
+        assert found.states.shape == part.states.shape
+        assert np.array_equal(found.states, part.states)
+        assert np.array_equal(found.counts, part.counts)
+
+
 def test_many_questions_travel_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = data_of(500, [2] * 8)
     others = ShardedCounts(None, split(data, tmp_path, 2))
@@ -173,6 +193,10 @@ def test_shards_that_differ_are_refused(tmp_path: Path) -> None:
         ShardedCounts(None, [one, three])
     with pytest.raises(InputError, match="shards must name at least one pack; got none"):
         ShardedCounts(None, [])
+    with pytest.raises(InputError, match=r"shards must be a list of packs; got one by itself: '.*0.mnpack'. Write"):
+        ShardedCounts(None, str(one))
+    with pytest.raises(InputError, match="shards must be a list of packs; got one by itself"):
+        ShardedCounts(None, Shard(str(one)))  # type: ignore[arg-type]
     pack({"a": [0.5, 1.5], "b": [0, 2]}, two)
     with pytest.raises(UnsuitableError, match="ShardedCounts needs categorical variables; 'a' is continuous"):
         ShardedCounts(None, [two])
@@ -235,6 +259,29 @@ def test_a_worker_that_dies_before_it_has_a_shard_is_left_out(tmp_path: Path) ->
         counts = ShardedCounts(joined, shards)
         found = counts.tables(0, [1], frozenset({2})).counts[0]
     assert np.array_equal(found, Counts(data).tables(0, [1], frozenset({2})).counts[0])
+
+
+@pytest.mark.usefixtures("processes")
+def test_when_all_workers_are_gone_it_ends_with_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_workers, "PATIENCE", 2.0)
+    data = data_of(300, [2] * 4)
+    with lonely_workers(2) as (joined, processes):
+        counts = ShardedCounts(joined, split(data, tmp_path, 2))
+        kill(joined, processes[0])
+        found = counts.reduce(kernels.mi(), 0, [1, 2], frozenset({3}))  # by the one that is left
+        assert found.tobytes() == Counts(data).reduce(kernels.mi(), 0, [1, 2], frozenset({3})).tobytes()
+        kill(joined, processes[1])
+        with pytest.raises(MnlearnError, match="client must have at least one worker; it has none, and none came"):
+            counts.reduce(kernels.mi(), 0, [1], frozenset())
+
+
+@pytest.mark.usefixtures("processes")
+def test_when_the_scheduler_is_gone_it_ends_with_an_error(tmp_path: Path) -> None:
+    paths = split(data_of(300, [2] * 4), tmp_path, 2)
+    with cluster(workers=1) as joined:
+        counts = ShardedCounts(joined, paths)
+    with pytest.raises(MnlearnError, match="client must be connected to its scheduler; it is closed"):
+        counts.reduce(kernels.mi(), 0, [1], frozenset())
 
 
 def test_a_shard_that_is_lost_is_named(tmp_path: Path, client: Any) -> None:

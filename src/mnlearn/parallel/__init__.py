@@ -5,8 +5,8 @@ What an item's function may use of the machine is its share: `cores` knows about
 ask for more threads than there are cores.
 """
 
-from mnlearn.parallel._clusters import cluster
+from mnlearn.parallel._clusters import PATIENCE, cluster, no_workers
 from mnlearn.parallel._running import Backend, Quietly, run
 from mnlearn.parallel._share import MOST_JOBS, cores, job_count
 
-__all__ = ["MOST_JOBS", "Backend", "Quietly", "cluster", "cores", "job_count", "run"]
+__all__ = ["MOST_JOBS", "PATIENCE", "Backend", "Quietly", "cluster", "cores", "job_count", "no_workers", "run"]

@@ -1,4 +1,4 @@
-"""How much of the machine a piece of work may use: its share of the cores, beside the jobs of `run` that go on at once."""
+"""How much of the machine a piece of work may use: its share of the cores, beside other jobs of `run`."""
 
 from __future__ import annotations
 

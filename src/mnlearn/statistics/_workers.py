@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from pickle import dumps, loads
 from time import monotonic, sleep
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,7 +17,8 @@ from numpy.typing import NDArray
 from mnlearn import _core
 from mnlearn.data import Dataset, read
 from mnlearn.errors import FileError, InputError, MnlearnError, UnsuitableError, require
-from mnlearn.statistics._adding import Part
+from mnlearn.parallel import PATIENCE, no_workers
+from mnlearn.statistics._adding import Parcel, Part
 from mnlearn.statistics.counts import MAX_TABLE_CELLS, Counts
 
 _log = logging.getLogger("mnlearn.statistics")
@@ -26,7 +26,6 @@ Asked: TypeAlias = tuple[int, NDArray[np.int32] | None, NDArray[np.int32]]  # x,
 
 OPENED = 16  # shards that a worker keeps open
 TRIES = 3
-PATIENCE = 30.0  # seconds without any worker, in which a killed one may be started anew
 PAUSE = 0.5  # seconds between two looks
 
 
@@ -96,21 +95,21 @@ def _opened(shard: Shard, fingerprint: str, n_jobs: int | None) -> Counts:
     return Counts(_rows_of(data, shard), n_jobs=n_jobs)
 
 
-def count(shard: Shard, fingerprint: str, asked: Sequence[Asked], n_jobs: int | None) -> list[Part]:
+def count(shard: Shard, fingerprint: str, asked: Sequence[Asked], n_jobs: int | None) -> Parcel:
     """The tables of one shard."""
     counts = _opened(shard, fingerprint, n_jobs)
     store, threads = counts._store, counts._threads
-    found = []
+    found: list[Part] = []
     for x, ys, z in asked:
         try:
             if ys is None:
                 states, sizes = _core.cells(store, x, z)
-                found.append(Part(states.T, sizes.T).small())
+                found.append(Part(states.T, sizes.T))
             else:
-                found.append(Part(*_core.flat_tables(store, x, ys, z, MAX_TABLE_CELLS, threads)).small())
+                found.append(Part(*_core.flat_tables(store, x, ys, z, MAX_TABLE_CELLS, threads)))
         except ValueError as error:  # the core writes whole sentences
             raise InputError(str(error)) from None
-    return found
+    return Parcel.of(found)
 
 
 class Here:
@@ -156,9 +155,9 @@ class Workers:
         for k, job in jobs.items():
             todo.setdefault(self._home[shards[k]], {})[k] = job
         said = self._run(_answers, function, todo, workers=list(todo))
-        answers = {}
+        answers: dict[int, Any] = {}
         for outcomes in said.values():
-            answers |= {k: outcome for k, outcome in loads(outcomes).items() if not isinstance(outcome, _Lost)}
+            answers |= {k: outcome for k, outcome in outcomes.items() if not isinstance(outcome, _Lost)}
         for outcome in answers.values():
             if isinstance(outcome, MnlearnError):
                 raise outcome
@@ -169,13 +168,17 @@ class Workers:
 
     def _run(self, function: Any, *given: Any, workers: list[str] | None = None) -> dict[str, Any]:
         """What each worker says; one that is gone is left out."""
+        if self._client.status != "running":
+            raise MnlearnError(
+                f"client must be connected to its scheduler; it is {self._client.status}. Start the cluster anew."
+            )
         try:
             present = self._client.nthreads()  # asking a worker that is known to be gone would wait for it to come back
             asked = [worker for worker in workers if worker in present] if workers is not None else list(present)
             found = self._client.run(function, *given, workers=asked, on_error="return")
         except OSError as error:
             raise MnlearnError(
-                f"client must be connected to its scheduler; that one does not answer ({error}). Start the cluster anew."
+                f"client must be connected to its scheduler; it does not answer ({error}). Start the cluster anew."
             ) from error
         for fault in found.values():
             if isinstance(fault, Exception) and not isinstance(fault, OSError):  # the worker is there, and failed
@@ -203,10 +206,7 @@ class Workers:
             if seen:
                 return seen
             if monotonic() > given_up:
-                raise MnlearnError(
-                    f"client must have at least one worker; it has none, and none came within {PATIENCE:g} s. Start "
-                    "some, or wait for them: client.wait_for_workers(1)."
-                )
+                raise no_workers()
             sleep(PAUSE)
 
 
@@ -216,20 +216,20 @@ class _Lost(NamedTuple):
     path: str
 
 
-async def _answers(function: Any, todo: dict[str, dict[int, tuple[Any, ...]]], dask_worker: Any) -> bytes:
+async def _answers(function: Any, todo: dict[str, dict[int, tuple[Any, ...]]], dask_worker: Any) -> dict[int, Any]:
     """Run on a worker: in a thread beside its loop, so that it stays alive for others while it counts."""
     return await to_thread(_outcomes, function, todo[dask_worker.contact_address])
 
 
-def _outcomes(function: Any, jobs: dict[int, tuple[Any, ...]]) -> bytes:
-    """The outcome of each job, or why it was refused; as one piece, which travels faster than many small arrays."""
+def _outcomes(function: Any, jobs: dict[int, tuple[Any, ...]]) -> dict[int, Any]:
+    """The outcome of each job, or why it was refused."""
     found: dict[int, Any] = {}
     for k, job in jobs.items():
         try:
             found[k] = function(*job) if Path(job[0].path).exists() else _Lost(job[0].path)
         except MnlearnError as error:
             found[k] = error
-    return dumps(found, protocol=5)
+    return found
 
 
 def _sees(paths: Sequence[str]) -> list[bool]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mnlearn import _core
 from mnlearn.errors import DataError, InputError
 from mnlearn.protocols import FloatArray, Indices, Kernel, Tables, VarSet
-from mnlearn.statistics._adding import Ledger, Part, added
+from mnlearn.statistics._adding import Ledger, Parcel, Part, added
 from mnlearn.statistics._workers import Asked, Described, Here, Shard, Workers, count, describe, row_shards
 from mnlearn.statistics.counts import question
 from mnlearn.statistics.evidence import EvidenceScans, Kind
@@ -51,7 +51,7 @@ class ShardedCounts:
 
     Notes
     -----
-    One round trip for a scan with many y, for `reduce_many`, for `members`: 3 to 6 ms on one machine. A stratum of a
+    One round trip for a scan with many y, for `reduce_many`, for `members`: some 4 ms on one machine. A stratum of a
     scan takes rx · Σ ry counts of 1 to 4 bytes from each shard. See docs/scale.md for what that comes to.
 
     Examples
@@ -70,6 +70,10 @@ class ShardedCounts:
     def __init__(
         self, client: Any, shards: Sequence[str | os.PathLike[str] | Shard], *, n_jobs: int | None = None
     ) -> None:
+        if isinstance(shards, str | bytes | os.PathLike | Shard):
+            raise InputError(
+                f"shards must be a list of packs; got one by itself: {str(shards)!r}. Write [...] around it."
+            )
         self._shards = [s if isinstance(s, Shard) else Shard(str(Path(os.fsdecode(s)).absolute())) for s in shards]
         if not self._shards:
             raise InputError("shards must name at least one pack; got none. Use mnlearn.data.pack to make one.")
@@ -174,8 +178,8 @@ class ShardedCounts:
                 for shard, fingerprint in zip(self._shards, self._fingerprints, strict=True)
             ]
             answers = self._workers.map(count, jobs, self._shards)
-            self.traffic += sum(part.nbytes for parts in answers for part in parts)
-            for (x, ys, z), parts in zip(batch, zip(*answers, strict=True), strict=True):
+            self.traffic += sum(parcel.content.nbytes for parcel in answers)
+            for (x, ys, z), parts in zip(batch, zip(*map(Parcel.parts, answers), strict=True), strict=True):
                 yield added(parts, [*self._cards(z), *([self.cards[x]] if ys is None else [])])
 
     def _batches(self, asked: Sequence[Asked]) -> Iterator[list[Asked]]:
