@@ -17,7 +17,7 @@ import pytest
 from clusters import kill, lonely_workers
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, MnlearnError, UnsuitableError
-from mnlearn.parallel import Backend, _clusters, cluster, cores, job_count, run
+from mnlearn.parallel import Backend, _clusters, ahead, cluster, cores, job_count, run
 from mnlearn.statistics import Counts
 
 
@@ -226,6 +226,28 @@ except KeyboardInterrupt:
             said, _ = process.communicate(timeout=60)
             assert "stopped\n" in said
             assert time.monotonic() - started < 30
+
+
+def test_the_next_item_is_made_while_this_one_is_used() -> None:
+    made = threading.Semaphore(0)
+
+    def items() -> Iterator[int]:
+        for k in range(3):
+            made.release()
+            yield k
+        raise InputError("no more")
+
+    coming = ahead(items())
+    for k in range(3):
+        assert next(coming) == k
+        assert made.acquire(timeout=30)
+    assert not made.acquire(blocking=False)
+    with pytest.raises(InputError, match="no more"):
+        next(coming)
+    begun = ahead(items())
+    assert next(begun) == 0
+    begun.close()  # type: ignore[attr-defined]
+    assert list(ahead([])) == []
 
 
 def test_bad_settings_are_refused_before_any_work() -> None:

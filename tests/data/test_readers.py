@@ -353,3 +353,46 @@ def test_one_row_and_one_column_will_do_where_a_model_is_applied(tmp_path: Path)
         assert (found.n_rows, found.cards, found.columns[0].tolist()) == (1, (2,), [1])
     with pytest.raises(DataError, match="data must have at least 1 row; "):
         read_rows({"a": []}, levels=levels)
+
+
+TEXTS = st.lists(st.none() | st.sampled_from(["", "a", "b", "ä", "yes", "no", "NA"]), min_size=6, max_size=40)
+
+
+@given(
+    TEXTS,
+    st.sampled_from([pa.string(), pa.large_string()]),
+    st.booleans(),
+    st.sampled_from([3, 7, 1000]),
+    st.booleans(),
+)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_texts_of_parquet_are_those_of_the_table(
+    tmp_path: Path, texts: list[str | None], kind: pa.DataType, coded: bool, group: int, declared: bool
+) -> None:
+    table = pa.table({"t.t": pa.array(["a", "b", *texts], kind), "u": pa.array([True, False] + [True] * len(texts))})
+    pq.write_table(table, tmp_path / "t.parquet", use_dictionary=coded, row_group_size=group)
+    levels = {"t.t": ["yes", "no", "ä", "b", "a", "NA", ""]} if declared else None
+    here, there = (
+        read(source, missing="category", levels=levels, missing_values=["NA", ""])
+        for source in (table, tmp_path / "t.parquet")
+    )
+    assert_same(here, there)
+
+
+def test_a_text_that_a_list_has_and_no_row_holds_is_no_level(tmp_path: Path) -> None:
+    column = pa.DictionaryArray.from_arrays(pa.array([1, 2, 1, 2]), pa.array(["never", "often", "seldom"]))
+    table = pa.table({"t": column, "u": [1, 2, 1, 1]})
+    assert read(table, levels={"t": ["seldom", "often"]}).levels[0] == ("seldom", "often")
+    plain = table.set_column(0, "t", column.cast(pa.string()))
+    for source in (table, plain):  # written as places with a list of three, and declared as text or as categories
+        pq.write_table(source, tmp_path / "t.parquet")
+        found = read(tmp_path / "t.parquet", levels={"t": ["seldom", "often"]})
+        assert found.levels[0] == ("seldom", "often")
+        assert found.columns[0].tolist() == [1, 0, 1, 0]
+
+
+def test_flags_that_all_say_the_same_have_one_level(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"f": [True] * 9, "g": [True, False, True] * 3}), tmp_path / "t.parquet")
+    found = read(tmp_path / "t.parquet")
+    assert found.levels == ((True,), (False, True))
+    assert found.columns[1].tolist() == [1, 0, 1] * 3

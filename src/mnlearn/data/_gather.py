@@ -13,6 +13,7 @@ from mnlearn.data._coding import Column, Settled
 from mnlearn.data._files import DELIMITERS, PARQUET, DataFile, RowTooLong, recognise
 from mnlearn.data._request import Plan, Request
 from mnlearn.errors import DataError, FileError, InputError
+from mnlearn.parallel import ahead
 from mnlearn.protocols import Monitor
 
 
@@ -173,9 +174,9 @@ def _read_text(file: DataFile, request: Request, columns: _Collectors, *, larger
 
 def _read_parquet(file: DataFile, request: Request, columns: _Collectors) -> int:
     from mnlearn.data._frames import fill
-    from mnlearn.data._parquet import batches_of, opened
+    from mnlearn.data._parquet import opened
 
     with opened(file) as parquet:
-        plan = request.plan(parquet.schema_arrow.names)
-        typed = columns.typed(plan, parquet.schema_arrow, str(file.path))
-        return fill(typed, batches_of(parquet, plan))
+        plan = request.plan(parquet.schema.names)
+        typed = columns.typed(plan, parquet.schema, str(file.path))
+        return fill(typed, ahead(parquet.batches(plan)))

@@ -34,7 +34,7 @@ def column_for(wish: Wish, type_: Any) -> Column:
         )
     continuous = kinds.is_floating(value_type) or kinds.is_decimal(value_type)
     if wish.type == "continuous":
-        if _is_text(value_type):
+        if is_text(value_type):
             return TextColumn(wish)
         if not (
             continuous or kinds.is_integer(value_type) or kinds.is_boolean(value_type) or kinds.is_null(value_type)
@@ -89,7 +89,13 @@ class ValueColumn:
 
     def add(self, array: Any) -> None:
         """Take the next values in."""
+        if not self._categories and pa.types.is_dictionary(array.type) and len(array.dictionary) <= MAX_STATES:
+            self._add_places(array.dictionary.to_pylist(), _rows(array))
+            return
         values = array if self._categories else _plain(array)
+        if pa.types.is_boolean(values.type) and not values.null_count:
+            self._add_places([False, True], flat(values.cast(pa.uint8())))
+            return
         if pa.types.is_integer(values.type) and not values.null_count and self._add_near(flat(values)):
             return
         if not self._categories:
@@ -99,10 +105,14 @@ class ValueColumn:
         labels = values.dictionary.to_pylist()
         if getattr(array.type, "extension_name", "") == "arrow.uuid":
             labels = [None if label is None else str(UUID(bytes=label)) for label in labels]
-        rows = values.indices
-        if rows.null_count:  # a small index may have no number left for what is missing
-            rows = rows.cast(pa.int32()).fill_null(len(labels))
-        self.add_coded(labels, flat(rows))
+        self.add_coded(labels, _rows(values))
+
+    def _add_places(self, labels: list[Hashable], rows: NDArray[np.integer]) -> None:
+        """Take in rows given as positions among labels, of which some may not occur: those are none of the column."""
+        if any(label not in self._codes.index for label in labels):
+            used = np.bincount(rows, minlength=len(labels))
+            labels = [label if used[k] else None for k, label in enumerate(labels)]
+        self.add_coded(labels, rows)
 
     def _add_near(self, values: NDArray[np.integer]) -> bool:
         """Take in whole numbers that lie near each other, as codes mostly do; whether they did.
@@ -157,6 +167,14 @@ def categories_column(wish: Wish, categories: Sequence[Hashable], rows: NDArray[
     return column.settle().whole()
 
 
+def _rows(array: Any) -> NDArray[Any]:
+    """The places of a dictionary array; what is missing has the one after the last."""
+    rows = array.indices
+    if rows.null_count:  # a small index may have no number left for what is missing
+        rows = rows.cast(pa.int32()).fill_null(len(array.dictionary))
+    return flat(rows)
+
+
 def _plain(array: Any) -> Any:
     """An array without dictionary or extension around its values."""
     if pa.types.is_dictionary(array.type):
@@ -164,8 +182,8 @@ def _plain(array: Any) -> Any:
     return array.storage if isinstance(array, pa.ExtensionArray) else array
 
 
-def _is_text(type_: Any) -> bool:
-    """Any of Arrow's text types."""
+def is_text(type_: Any) -> bool:
+    """Whether this is any of Arrow's text types."""
     checks: list[Callable[[Any], bool]] = [pa.types.is_string, pa.types.is_large_string]
     if hasattr(pa.types, "is_string_view"):
         checks.append(pa.types.is_string_view)

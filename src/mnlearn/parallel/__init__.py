@@ -6,7 +6,7 @@ ask for more threads than there are cores.
 """
 
 from mnlearn.parallel._clusters import PATIENCE, cluster, no_workers
-from mnlearn.parallel._running import Backend, Quietly, run
+from mnlearn.parallel._running import Backend, Quietly, ahead, run
 from mnlearn.parallel._share import MOST_JOBS, cores, job_count
 
-__all__ = ["MOST_JOBS", "PATIENCE", "Backend", "Quietly", "cluster", "cores", "job_count", "no_workers", "run"]
+__all__ = ["MOST_JOBS", "PATIENCE", "Backend", "Quietly", "ahead", "cluster", "cores", "job_count", "no_workers", "run"]

@@ -96,6 +96,18 @@ def run(
     return _counted(answers, len(todo), monitor)
 
 
+def ahead(items: Iterable[Item]) -> Iterator[Item]:
+    """Hand items on while a thread of its own makes the next one: for items that are made outside Python."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    source = iter(items)
+    with ThreadPoolExecutor(1, thread_name_prefix="mnlearn") as pool:
+        coming = pool.submit(lambda: list(islice(source, 1)))
+        while item := coming.result():
+            coming = pool.submit(lambda: list(islice(source, 1)))
+            yield item[0]
+
+
 class Quietly:
     """A monitor that may stop the work but hears nothing of it: for callers that count in their own way."""
 
