@@ -13,6 +13,7 @@
 #include "cells.hpp"
 #include "evidence_batch.hpp"
 #include "gibbs.hpp"
+#include "logistic.hpp"
 #include "markovian.hpp"
 #include "reduce.hpp"
 #include "tables.hpp"
@@ -24,6 +25,7 @@ using namespace mnlearn;
 namespace {
 
 template <class T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using AnyVector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Doubles = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 using Configurations = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<2>>;
@@ -340,6 +342,24 @@ nb::tuple py_log_chi2_tails(Vector<double> statistic, Vector<double> dof) {
     return nb::make_tuple(std::move(out.array), all);
 }
 
+nb::tuple py_fit_logistic(Matrix<double> design, Vector<double> total, Vector<double> ones, Vector<double> penalty,
+                          double ridge, double tolerance, Vector<double> start) {
+    const std::size_t n_rows = design.shape(0), n_columns = design.shape(1);
+    if (total.shape(0) != n_rows || ones.shape(0) != n_rows || penalty.shape(0) != n_columns ||
+        start.shape(0) != n_columns + 1)
+        throw std::invalid_argument(
+            "total and ones must have a number for each row, penalty and start for each column.");
+    NewArray out = new_array(n_columns + 1);
+    std::copy_n(start.data(), n_columns + 1, out.values);
+    double loss = 0;
+    {
+        nb::gil_scoped_release unlocked;
+        loss = fit_logistic({n_rows, n_columns, design.data(), total.data(), ones.data()}, span_of(penalty), ridge,
+                            tolerance, {out.values, n_columns + 1});
+    }
+    return nb::make_tuple(std::move(out.array), loss);
+}
+
 constexpr const char* kWays[] = {"",        "tree", "split_planes", "split_columns", "planes",
                                  "columns", "keys", "lanes",        "alone"};
 
@@ -412,6 +432,13 @@ NB_MODULE(_core, m) {
           nb::sig("def log_chi2_tails(statistic: NDArray[np.float64], dof: NDArray[np.float64]) "
                   "-> tuple[NDArray[np.float64], bool]"),
           "statistic"_a, "dof"_a, "log p of each, NaN where the core has no short way to it; whether there is none.");
+    m.def(
+        "fit_logistic", &py_fit_logistic,
+        nb::sig("def fit_logistic(design: NDArray[np.float64], total: NDArray[np.float64], ones: NDArray[np.float64], "
+                "penalty: NDArray[np.float64], ridge: float, tolerance: float, start: NDArray[np.float64]) "
+                "-> tuple[NDArray[np.float64], float]"),
+        "design"_a, "total"_a, "ones"_a, "penalty"_a, "ridge"_a, "tolerance"_a, "start"_a,
+        "The coefficients of a logistic regression on grouped rows, the intercept last, and -log L there.");
     m.def("score_tables", &py_score_tables, "store"_a, "kernel"_a, "settings"_a, "counts"_a, "rx"_a, "rys"_a,
           "n_configurations"_a, "log_n_configurations"_a, "The outputs for tables as flat_tables gives them.");
     m.def("score_table", &py_score_table, "kernel"_a, "settings"_a, "counts"_a, "n_rows"_a, "n_configurations"_a,

@@ -69,6 +69,15 @@ def score_tables(
     log_n_configurations: float,
 ) -> NDArray[np.float64]: ...
 def log_chi2_tails(statistic: NDArray[np.float64], dof: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]: ...
+def fit_logistic(
+    design: NDArray[np.float64],
+    total: NDArray[np.float64],
+    ones: NDArray[np.float64],
+    penalty: NDArray[np.float64],
+    ridge: float,
+    tolerance: float,
+    start: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], float]: ...
 def score_table(
     kernel: str,
     settings: Sequence[float],

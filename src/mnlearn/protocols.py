@@ -334,6 +334,15 @@ class NeighborhoodJudge(Protocol):
         ...
 
 
+@runtime_checkable
+class BatchedNeighborhoods(NeighborhoodJudge, Protocol):
+    """A judge that chooses for several variables at once, at less cost than for one after the other."""
+
+    def neighborhoods(self, asked: Sequence[tuple[int, VarSet, VarSet]]) -> list[Neighborhood]:
+        """The answers of `neighborhood`, in the order of the questions."""
+        ...
+
+
 class InformationJudge(Protocol):
     """Measures: how much does each pair of variables tell of each other, and could that be chance?"""
 

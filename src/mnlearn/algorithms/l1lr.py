@@ -8,7 +8,7 @@ one variable's neighbours at a time.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Literal, get_args
@@ -16,9 +16,18 @@ from typing import Literal, get_args
 from mnlearn.algorithms._constraints import Constraints
 from mnlearn.errors import InputError, unknown_name
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols import SILENT, Monitor, NeighborhoodJudge, Result, VarSet
+from mnlearn.protocols import (
+    SILENT,
+    BatchedNeighborhoods,
+    Monitor,
+    Neighborhood,
+    NeighborhoodJudge,
+    Result,
+    VarSet,
+)
 
 Combine = Literal["and", "or"]
+_TOGETHER = 16  # variables that are asked for at a time; after each lot a search may be stopped
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,18 +78,28 @@ class L1LR:
             raise InputError(f"judge must know at least 2 variables; got {n}. There is no structure in fewer.")
         known = Constraints(n, self.required, self.forbidden)
         must, barred = _around(n, known.required), _around(n, known.forbidden)
+        everyone: VarSet = frozenset(range(n))
+        asked = [(x, everyone - barred[x] - {x}, must[x]) for x in range(n)]
+        size = _TOGETHER if isinstance(judge, BatchedNeighborhoods) else 1
         found: dict[int, Mapping[int, float]] = {}
-        for x in range(n):
+        for x in range(0, n, size):
             if monitor.cancelled():
                 break
             monitor.progress(x, n, f"variable {x + 1} of {n}")
-            answer = judge.neighborhood(x, frozenset(range(n)) - barred[x] - {x}, must[x])
-            found[x], fitted = answer.support, fitted + answer.fits
+            for y, answer in enumerate(_answers(judge, asked[x : x + size]), start=x):
+                found[y], fitted = answer.support, fitted + answer.fits
         edges = combined(found, self.combine)
         graph = known.apply(Graph(n, edges))
         support = {edge: edges[edge] for edge in graph.edges if edge in edges}
         cost = {"asked": len(found), "fitted": fitted, "seconds": perf_counter() - started}
         return Result(graph, None, support, len(found) == n, cost, asdict(self), support_scale="log_odds")
+
+
+def _answers(judge: NeighborhoodJudge, asked: Sequence[tuple[int, VarSet, VarSet]]) -> list[Neighborhood]:
+    """All at once where the judge can."""
+    if isinstance(judge, BatchedNeighborhoods):
+        return judge.neighborhoods(asked)
+    return [judge.neighborhood(*question) for question in asked]
 
 
 def combined(found: Mapping[int, Mapping[int, float]], rule: Combine) -> dict[Edge, float]:

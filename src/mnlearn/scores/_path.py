@@ -4,85 +4,142 @@ At a penalty λ the solution is known by its gradient: |x_jᵀ(y − p)| ≤ λ 
 gradient seldom moves faster than λ does, so only columns with |x_jᵀ(y − p)| ≥ 2 λ_k − λ_k−1 go to the solver (the
 strong rule of Tibshirani and others, 2012), and the columns it missed, which the gradient betrays, are added until
 there are none. The few columns have few distinct rows, which are all the solver sees.
+
+What is left is the gradient of all columns, a product of the residuals with all rows. Regressions are generators that
+yield their residuals and are sent the product, so that many of them can share one product of matrices (`together`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Generator, Sequence
+from math import log, log1p
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data import Dataset
-from mnlearn.data._rows import row_groups
 from mnlearn.protocols import BoolArray, FloatArray, IntArray, VarSet
+from mnlearn.statistics import Counts
+from mnlearn.statistics.logistic import GroupedRows
 
-_FREE = 100.0  # the factor by which the intercept and required columns are scaled up, so that their penalty is 1 %
-_SLACK = 1e-3  # by what share of the penalty a gradient may exceed it: the solver's own accuracy
+_SLACK = 1e-3  # by what share of the penalty a gradient may exceed it
+_ACCURACY = 1e-5  # of the solver, in the same unit
+_BLOCK = 2**24  # numbers of residuals that are multiplied at a time
+
+T = TypeVar("T")
+Floats: TypeAlias = NDArray[np.float32]
+Asking: TypeAlias = Generator[Floats, Floats, T]
+"""Yields residuals, is sent their products with all columns, returns what it found."""
 
 
-@dataclass(frozen=True, eq=False)
 class Columns:
     """Variables as numbers: one column of −½, ½ for two states, one column of 0, 1 for each of more, none for one.
 
     So coded, nothing depends on how states are called or ordered, and no kind of variable is favoured by its scale.
+
+    Parameters
+    ----------
+    rows
+        Distinct rows with their repeats.
     """
 
-    codes: tuple[IntArray, ...]  # of the states that occur
-    n_states: tuple[int, ...]
-    values: NDArray[np.float32]
-    owner: IntArray  # the variable of each column
-    free: BoolArray  # whether a column goes without penalty
+    def __init__(self, rows: Dataset) -> None:
+        assert rows.repeats is not None
+        found = [np.unique(column, return_inverse=True) for column in rows.columns]
+        self.codes: list[IntArray] = [inverse.reshape(-1) for _, inverse in found]  # of the states that occur
+        self.n_states = tuple(len(seen) for seen, _ in found)
+        self.repeats: IntArray = rows.repeats
+        self.counts = Counts(Dataset.from_codes(self.codes, cards=self.n_states, repeats=rows.repeats), n_jobs=1)
+        widths = [size if size > 2 else size - 1 for size in self.n_states]
+        self.owner = np.repeat(np.arange(len(widths)), widths)  # the variable of each column
+        self.state = np.concatenate([np.arange(w) if w > 1 else np.full(w, -1) for w in widths])  # or −1: −½, ½
+        blocks = [self._block(codes, j) for j, codes in ((j, self.codes[y]) for j, y in enumerate(self.owner))]
+        self.values: Floats = np.asfortranarray(np.column_stack(blocks) if blocks else np.empty((rows.n_records, 0)))
+        self.sums: FloatArray = self.repeats.astype(np.float64) @ self.values
 
-    @classmethod
-    def of(cls, rows: Dataset) -> Columns:
-        """All variables."""
-        codes = [np.unique(column, return_inverse=True) for column in rows.columns]
-        n_states = tuple(len(seen) for seen, _ in codes)
-        blocks = [_block(inverse.reshape(-1), size) for (_, inverse), size in zip(codes, n_states, strict=True)]
-        values = np.asfortranarray(np.hstack(blocks))
-        owner = np.repeat(np.arange(len(blocks)), [block.shape[1] for block in blocks])
-        return cls(tuple(i.reshape(-1) for _, i in codes), n_states, values, owner, np.zeros(len(owner), np.bool_))
+    def belong_to(self, variables: VarSet) -> BoolArray:
+        """Which columns are those of some variables."""
+        return np.isin(self.owner, sorted(variables))
 
-    def block(self, y: int) -> NDArray[np.float32]:
-        """The columns of one variable."""
-        return self.values[:, self.owner == y]
+    def _block(self, codes: IntArray, j: int) -> Floats:
+        """One column."""
+        return (codes - 0.5 if self.state[j] < 0 else codes == self.state[j]).astype(np.float32)
 
-    def select(self, variables: VarSet, free: VarSet) -> Columns:
-        """The columns of some variables, some of them without penalty."""
-        kept = np.isin(self.owner, sorted(variables))
-        unpenalised = np.isin(self.owner[kept], sorted(free))
-        values = self.values[:, kept] * np.where(unpenalised, _FREE, 1).astype(np.float32)
-        return Columns(self.codes, self.n_states, values, self.owner[kept], unpenalised)
+
+def alone(asking: Asking[T], columns: Columns) -> T:
+    """What one of them finds."""
+    return together([asking], columns)[0]
+
+
+def together(askings: Sequence[Asking[T]], columns: Columns) -> list[T]:
+    """What each of them finds; their products are made together, a block at a time."""
+    block = max(1, min(len(askings), _BLOCK // max(1, len(columns.values))))
+    found: list[T] = []
+    for first in range(0, len(askings), block):
+        found += _in_step(askings[first : first + block], columns.values)
+    return found
+
+
+def _in_step(askings: Sequence[Asking[T]], values: Floats) -> list[T]:
+    """All ask, all are answered, until the last has found what it looked for."""
+    found: dict[int, T] = {}
+    answers: dict[int, Floats | None] = dict.fromkeys(range(len(askings)))
+    while answers:
+        residuals: dict[int, Floats] = {}
+        for place, answer in answers.items():
+            try:
+                residuals[place] = next(askings[place]) if answer is None else askings[place].send(answer)
+            except StopIteration as end:
+                found[place] = end.value
+        products = np.stack(list(residuals.values())) @ values if residuals else ()
+        answers = dict(zip(residuals, products, strict=True))
+    return [found[place] for place in range(len(askings))]
 
 
 class Regression:
-    """One binary target on all columns, followed from one penalty to the next."""
+    """Whether x is in a state, on some columns, followed from one penalty to the next.
 
-    def __init__(self, rows: Dataset, columns: Columns, target: BoolArray) -> None:
-        self._rows, self._columns, self._target = rows, columns, target
-        assert rows.repeats is not None
-        self._weights: FloatArray = rows.repeats.astype(np.float64)
-        share = float(self._weights @ target) / float(self._weights.sum())
-        self._active: BoolArray = columns.free.copy()
-        self._gradient = self._gradient_at(np.full(len(target), share))
+    Parameters
+    ----------
+    columns
+        All columns.
+    x, state
+        What is explained.
+    candidates, required
+        The variables whose columns may be in; those whose columns go without penalty.
+    """
+
+    def __init__(self, columns: Columns, x: int, state: int, candidates: VarSet, required: VarSet) -> None:
+        self._columns, self._x, self._state = columns, x, state
+        self._barred = ~columns.belong_to(candidates | required)
+        self._free = columns.belong_to(required)
+        self._coefficients = np.zeros(len(columns.owner) + 1)  # the intercept last
+        self._gradient = np.zeros(len(columns.owner))
         self._penalty = 0.0
+        self._weights: Floats = columns.repeats.astype(np.float32)
+        self._ones: Floats = self._weights * (columns.codes[x] == state)
 
-    def first_penalty(self) -> float:
+    def first_penalty(self) -> Asking[float]:
         """The smallest penalty at which no penalised column is in."""
-        penalty = float(self._gradient[~self._columns.free].max(initial=0.0))
-        if self._columns.free.any() and penalty > 0:  # what is required explains part of the target
-            self._fit(self._columns.free.copy(), penalty)
-            penalty = float(self._gradient[~self._columns.free].max(initial=0.0))
+        share = float(self._ones.sum(dtype=np.float64) / self._columns.counts.n_rows)
+        product = yield self._ones  # whole numbers: exact, in whatever order they are summed
+        self._see(product - share * self._columns.sums)
+        self._coefficients[-1] = log(share) - log1p(-share)
+        penalty = self._largest()
+        if self._free.any() and penalty > 0:  # what is required explains part of x
+            yield from self._fit(self._free.copy(), penalty)
+            penalty = self._largest()
         self._penalty = penalty
         return penalty
 
-    def step(self, penalty: float) -> int:
+    def step(self, penalty: float) -> Asking[int]:
         """Move on to a smaller penalty; returns how many fits it took."""
-        looked_at = self._active | self._columns.free | (self._gradient >= 2 * penalty - self._penalty)
+        looked_at = self.active() | self._free | (self._gradient >= 2 * penalty - self._penalty)
+        looked_at &= ~self._barred
         fits = 0
         while looked_at.any():
-            self._fit(looked_at, penalty)
+            yield from self._fit(looked_at, penalty)
             fits += 1
             missed = ~looked_at & (self._gradient > penalty * (1 + _SLACK))
             if not missed.any():
@@ -91,47 +148,55 @@ class Regression:
         self._penalty = penalty
         return fits
 
+    def active(self) -> BoolArray:
+        """Which columns are in."""
+        inside: BoolArray = self._coefficients[:-1] != 0
+        return inside
+
     def support(self) -> VarSet:
         """The variables that have a column in."""
-        return frozenset(self._columns.owner[self._active].tolist())
+        return frozenset(self._columns.owner[self.active()].tolist())
 
-    def _fit(self, looked_at: BoolArray, penalty: float) -> None:
-        """Solve with some of the columns on their distinct rows; note who is in, and the gradient of all."""
-        from sklearn.linear_model import LogisticRegression
+    def _largest(self) -> float:
+        """The largest derivative of a penalised column."""
+        return float(self._gradient[~self._free].max(initial=0.0))
 
+    def _see(self, gradient: FloatArray) -> None:
+        """Keep |x_jᵀ(y − p)| of every column that may be in."""
+        self._gradient = np.where(self._barred, 0.0, np.abs(gradient))
+
+    def _fit(self, looked_at: BoolArray, penalty: float) -> Asking[None]:
+        """Solve with some of the columns; note who is in, and the gradient of all."""
         columns = np.flatnonzero(looked_at)
-        groups, first, weights = self._grouped(sorted(set(self._columns.owner[columns].tolist())))
-        design = self._columns.values[np.ix_(first, columns)].astype(np.float64)
-        solver = LogisticRegression(
-            l1_ratio=1, C=1 / penalty, solver="liblinear", tol=1e-6, max_iter=1000, random_state=0,
-            intercept_scaling=_FREE,
-        )  # fmt: skip
-        solver.fit(design, self._target[first], sample_weight=weights)
-        self._active = np.zeros(len(looked_at), dtype=np.bool_)
-        self._active[columns] = solver.coef_[0] != 0
-        margin = design @ solver.coef_[0] + solver.intercept_
-        self._gradient = self._gradient_at((0.5 + np.tanh(margin / 2) / 2)[groups])  # the logistic function
-
-    def _grouped(self, variables: list[int]) -> tuple[IntArray, IntArray, FloatArray]:
-        """The distinct rows of these variables and the target: the group of each row; a row and the weight of each."""
-        groups, n_groups = row_groups([*(self._rows.columns[y] for y in variables), self._target])
-        first = np.empty(n_groups, dtype=np.int64)
-        first[groups] = np.arange(len(groups))
-        weights: FloatArray = np.bincount(groups, weights=self._weights, minlength=n_groups).astype(np.float64)
-        return groups, first, weights
-
-    def _gradient_at(self, p: FloatArray) -> FloatArray:
-        """|x_jᵀ(y − p)| for every column."""
-        residual = (self._weights * (self._target - p)).astype(np.float32)
-        gradient: FloatArray = np.abs(residual @ self._columns.values).astype(np.float64)
-        return gradient
+        places = np.append(columns, -1)
+        penalties = np.where(self._free[columns], 0.0, penalty)
+        rows = Model(self._columns, self._x, self._state, columns).rows()
+        found = rows.fit(penalties, tolerance=_ACCURACY * penalty, start=self._coefficients[places]).coefficients
+        self._coefficients = np.zeros_like(self._coefficients)
+        self._coefficients[places] = found
+        inside = np.flatnonzero(self.active())
+        margin = self._columns.values[:, inside] @ found[:-1][found[:-1] != 0].astype(np.float32) + np.float32(
+            found[-1]
+        )
+        p = np.float32(0.5) + np.tanh(margin / 2) / 2  # the logistic function
+        product = yield self._ones - self._weights * p
+        self._see(product.astype(np.float64))
 
 
-def _block(codes: IntArray, n_states: int) -> NDArray[np.float32]:
-    """The columns of one variable."""
-    if n_states < 2:
-        return np.empty((len(codes), 0), dtype=np.float32)
-    if n_states == 2:
-        return (codes[:, None] - 0.5).astype(np.float32)
-    indicators: NDArray[np.float32] = (codes[:, None] == np.arange(n_states)).astype(np.float32)
-    return indicators
+class Model(NamedTuple):
+    """Some columns that explain whether x is in a state."""
+
+    columns: Columns
+    x: int
+    state: int
+    chosen: IntArray  # ascending
+
+    def rows(self) -> GroupedRows:
+        """The cells of the table of x and the owners of the columns: as few rows as there are different ones."""
+        owner, meant = self.columns.owner[self.chosen], self.columns.state[self.chosen]
+        places = np.cumsum(np.diff(owner, prepend=-1) > 0) - 1
+        states, counts = self.columns.counts.cells(self.x, frozenset(owner.tolist()))
+        codes = states[places].T
+        design = codes - 0.5 if meant.max(initial=-1) < 0 else np.where(meant < 0, codes - 0.5, codes == meant)
+        total: FloatArray = counts.astype(np.float64)
+        return GroupedRows(design, total, total * (states[-1] == self.state))

@@ -6,34 +6,32 @@ from the path of penalties only its supports, fit each again without penalty, an
 
     BIC_γ(J) = −2 log L(J) + k_J log n + 2 γ |J| log(d − 1)                       (k_J = |J| for binary variables)
 
-as [MPL17, Sec. 5.1] does. scikit-learn solves; what is added here is that it never sees more than it must:
-only columns that may matter at a penalty (`_path.py`), only distinct rows.
+as [MPL17, Sec. 5.1] does. The solver never sees more than it must: only columns that may matter at a penalty
+(`_path.py`), only distinct rows.
 
 Beyond binary variables (no paper; our choice): each state is a column, the states of x are regressed one against the
 rest with one penalty for all, and a variable enters as a whole when any of its columns does. The criterion is that of
-the multinomial model of the chosen variables, with k_J = (r_x − 1) Σ_y∈J (r_y − 1) parameters. States that never occur
-do not count.
+the multinomial model of the chosen variables, which scikit-learn fits, with k_J = (r_x − 1) Σ_y∈J (r_y − 1) parameters.
+States that never occur do not count.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import log
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mnlearn.data import Dataset
-from mnlearn.data._rows import row_groups
 from mnlearn.errors import InputError, UnsuitableError, is_number, whole_number
-from mnlearn.protocols import FloatArray, IntArray, Neighborhood, VarSet
-from mnlearn.scores._path import Columns, Regression
+from mnlearn.protocols import Neighborhood, VarSet
+from mnlearn.scores._path import Asking, Columns, Model, Regression, alone, together
+from mnlearn.statistics.logistic import RIDGE
 
-_RIDGE = 1e-6  # makes a refit finite where it separates the states; moves a log-likelihood by about as little
+_ACCURACY = 1e-5  # of the derivatives of a log-likelihood, in rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +77,6 @@ class L1Logistic:
     n_penalties: int = 50
     smallest: float = 0.01
     patience: int | None = 5
-    _rows: Dataset = field(init=False, repr=False)
     _columns: Columns = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -95,9 +92,7 @@ class L1Logistic:
         whole_number("n_penalties", self.n_penalties, least=2, way_out="Use for example 50.")
         if self.patience is not None:
             whole_number("patience", self.patience, least=1, way_out="Use None to walk the whole path.")
-        rows = self.data.compact()
-        object.__setattr__(self, "_rows", rows)
-        object.__setattr__(self, "_columns", Columns.of(rows))
+        object.__setattr__(self, "_columns", Columns(self.data.compact()))
 
     @property
     def n_variables(self) -> int:
@@ -122,42 +117,40 @@ class L1Logistic:
             The support of a neighbour is half of what leaving it out would add to BIC_γ: about the log of a Bayes
             factor, above 0 where it helps.
         """
-        refits = _Refits(self._rows, self._columns, x, self.gamma)
+        return alone(self._search(x, candidates, required), self._columns)
+
+    def neighborhoods(self, asked: Sequence[tuple[int, VarSet, VarSet]]) -> list[Neighborhood]:
+        """Several at once, each as by itself: what they need of all rows is computed together."""
+        return together([self._search(*each) for each in asked], self._columns)
+
+    def _search(self, x: int, candidates: VarSet, required: VarSet) -> Asking[Neighborhood]:
+        """The first support of the path with the least criterion."""
         if self._columns.n_states[x] < 2:
             return Neighborhood(dict.fromkeys(required, 0.0), 0)
-        with _quick_and_quiet():
-            best, path = self._best(x, candidates | required, required, refits)
-            support = {y: (refits(best - {y}) - refits(best)) / 2 for y in sorted(best)}
-        return Neighborhood(support, path + refits.n_fits)
-
-    def _best(self, x: int, candidates: VarSet, required: VarSet, refits: _Refits) -> tuple[VarSet, int]:
-        """The first support of the path with the least criterion, and how many penalised fits that took."""
+        refits = _Refits(self._columns, x, self.gamma)
+        regressions = list(self._regressions(x, candidates - {x}, required))
+        first = 0.0
+        for regression in regressions:
+            first = max(first, (yield from regression.first_penalty()))
         best, tried, waited, fits = required, {required}, 0, 0
-        for found, n_fits in self._supports(x, candidates, required):
-            fits += n_fits
+        for penalty in first * np.geomspace(1, self.smallest, self.n_penalties)[1:] if first > 0 else ():
+            for regression in regressions:
+                fits += yield from regression.step(float(penalty))
+            found = required.union(*(regression.support() for regression in regressions))
             if found in tried:
                 continue
             tried.add(found)
-            if refits(found) < refits(best):
-                best, waited = found, 0
-            else:
-                waited += 1
+            best, waited = (found, 0) if refits(found) < refits(best) else (best, waited + 1)
             if waited == self.patience:
                 break
-        return best, fits
+        support = {y: (refits(best - {y}) - refits(best)) / 2 for y in sorted(best)}
+        return Neighborhood(support, fits + refits.n_fits)
 
-    def _supports(self, x: int, candidates: VarSet, required: VarSet) -> Iterator[tuple[VarSet, int]]:
-        """The support at each penalty, required ones included, and the fits it took."""
-        columns = self._columns.select(candidates - {x}, required)
+    def _regressions(self, x: int, candidates: VarSet, required: VarSet) -> Iterator[Regression]:
+        """One for each state of x, or for the second of two."""
         states = range(self._columns.n_states[x])
-        targets = (self._columns.codes[x] == state for state in (states if len(states) > 2 else states[1:]))
-        regressions = [Regression(self._rows, columns, target) for target in targets]
-        first = max((regression.first_penalty() for regression in regressions), default=0.0)
-        if first <= 0:
-            return
-        for penalty in first * np.geomspace(1, self.smallest, self.n_penalties)[1:]:
-            fits = sum(regression.step(float(penalty)) for regression in regressions)
-            yield required.union(*(regression.support() for regression in regressions)), fits
+        for state in states if len(states) > 2 else states[1:]:
+            yield Regression(self._columns, x, state, candidates, required)
 
 
 @contextmanager
@@ -173,19 +166,11 @@ def _quick_and_quiet() -> Iterator[None]:
         yield
 
 
-class _Model(NamedTuple):
-    """The distinct rows of a few variables and x: a design, the state of x, and how often each occurs."""
-
-    design: NDArray[np.float32]
-    states: IntArray
-    weights: FloatArray
-
-
 class _Refits:
     """BIC_γ of the model of x given a set of variables, each fitted once."""
 
-    def __init__(self, rows: Dataset, columns: Columns, x: int, gamma: float) -> None:
-        self._rows, self._columns, self._x, self._gamma = rows, columns, x, gamma
+    def __init__(self, columns: Columns, x: int, gamma: float) -> None:
+        self._columns, self._x, self._gamma = columns, x, gamma
         self._known: dict[VarSet, float] = {}
         self.n_fits = 0
 
@@ -194,38 +179,38 @@ class _Refits:
         if chosen not in self._known:
             n_states, d = self._columns.n_states, len(self._columns.n_states)
             parameters = (n_states[self._x] - 1) * sum(n_states[y] - 1 for y in chosen)
-            penalty = parameters * log(self._rows.n_rows) + 2 * self._gamma * len(chosen) * log(max(d - 1, 1))
+            rows = self._columns.counts.n_rows
+            penalty = parameters * log(rows) + 2 * self._gamma * len(chosen) * log(max(d - 1, 1))
             self._known[chosen] = -2 * self._log_likelihood(chosen) + penalty
         return self._known[chosen]
 
     def _log_likelihood(self, chosen: VarSet) -> float:
         """log L at the maximum: Σ log p(x | chosen) over the rows."""
-        from sklearn.linear_model import LogisticRegression
-
-        model = self._model(sorted(chosen))
-        if not model.design.shape[1]:
-            counts = np.bincount(model.states, weights=model.weights)
-            counts = counts[counts > 0]
+        columns = np.flatnonzero(self._columns.belong_to(chosen))
+        if not len(columns):
+            counts = np.bincount(self._columns.codes[self._x], weights=self._columns.repeats)
             return float(counts @ np.log(counts / counts.sum()))
         self.n_fits += 1
-        solver = LogisticRegression(C=1 / _RIDGE, solver="newton-cholesky", tol=1e-8, max_iter=200)
-        fitted = solver.fit(model.design, model.states, sample_weight=model.weights)
-        logits = model.design @ fitted.coef_.T + fitted.intercept_
-        if logits.shape[1] == 1:  # of two states, scikit-learn gives the second
-            logits = np.hstack([np.zeros_like(logits), logits])
-        log_p = logits[np.arange(len(logits)), model.states] - np.logaddexp.reduce(logits, axis=1)
-        return float(model.weights @ log_p)
+        if self._columns.n_states[self._x] > 2:
+            return self._multinomial(chosen)
+        rows = Model(self._columns, self._x, 1, columns).rows()
+        return -rows.fit(np.zeros(len(columns)), tolerance=_ACCURACY).loss
 
-    def _model(self, chosen: list[int]) -> _Model:
-        """What the fit is made from."""
-        first, weights = distinct_rows(self._rows, [*chosen, self._x])
-        design = np.hstack([np.empty((len(first), 0), np.float32), *(self._columns.block(y)[first] for y in chosen)])
-        return _Model(design.astype(np.float64), self._columns.codes[self._x][first], weights)
+    def _multinomial(self, chosen: VarSet) -> float:
+        """log L where x has more than two states."""
+        from sklearn.linear_model import LogisticRegression
 
-
-def distinct_rows(rows: Dataset, variables: list[int]) -> tuple[IntArray, FloatArray]:
-    """The place of one row for each distinct one in these variables, and how often each occurs."""
-    groups, n_groups = row_groups(rows.columns[y] for y in variables)
-    first = np.empty(n_groups, dtype=np.int64)
-    first[groups] = np.arange(len(groups))
-    return first, np.bincount(groups, weights=rows.repeats, minlength=n_groups).astype(np.float64)
+        states, counts = self._columns.counts.cells(self._x, chosen)
+        blocks = [
+            codes[:, None] - 0.5
+            if self._columns.n_states[y] == 2
+            else codes[:, None] == np.arange(self._columns.n_states[y])
+            for y, codes in zip(sorted(chosen), states[:-1], strict=True)
+        ]
+        design = np.hstack(blocks).astype(np.float64)
+        solver = LogisticRegression(C=1 / RIDGE, solver="newton-cholesky", tol=1e-8, max_iter=200)
+        with _quick_and_quiet():
+            fitted = solver.fit(design, states[-1], sample_weight=counts)
+        logits = design @ fitted.coef_.T + fitted.intercept_
+        log_p = logits[np.arange(len(logits)), states[-1]] - np.logaddexp.reduce(logits, axis=1)
+        return float(counts @ log_p)

@@ -22,7 +22,7 @@ from mnlearn.data._planes import plane_layout
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError, whole_number
 from mnlearn.parallel import job_count
-from mnlearn.protocols import FloatArray, Indices, Kernel, Tables, VarSet
+from mnlearn.protocols import FloatArray, Indices, IntArray, Kernel, Tables, VarSet
 from mnlearn.statistics.evidence import EvidenceScans
 
 MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer: more than anyone wants to look at
@@ -120,6 +120,15 @@ class Counts:
         except ValueError as error:
             raise InputError(str(error)) from None
         return Tables(x, tuple(ys_array.tolist()), tuple(z_array.tolist()), strata, tuple(counts))
+
+    def cells(self, x: int, z: VarSet) -> tuple[IntArray, IntArray]:
+        """The cells of the table of z and x that occur: their states, z ascending and x last, and how often each does.
+
+        States have a row for each variable. Cells with the same states of z stand together.
+        """
+        x, _, z_array = question(x, (), z)
+        states, counts = _core.cells(self._store, x, z_array)
+        return states, counts.reshape(-1)
 
     def reduce(self, kernel: Kernel, x: int, ys: Indices, z: VarSet) -> FloatArray:
         """Score the table (x, y | z) of each y: one row per output of the kernel, one column per y."""

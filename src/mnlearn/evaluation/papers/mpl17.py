@@ -62,9 +62,10 @@ def by_pc_moral(data: Dataset) -> Mapping[str, Graph]:
 
 def by_l1lr(data: Dataset) -> Mapping[str, Graph]:
     """L1-regularised logistic regression with BIC of γ = 0.5; both rules from the same neighbourhoods."""
-    judge, n = L1Logistic(data), data.n_variables
+    n = data.n_variables
     everyone: frozenset[int] = frozenset(range(n))
-    found = {x: judge.neighborhood(x, everyone - {x}, frozenset()).support for x in range(n)}
+    around = L1Logistic(data).neighborhoods([(x, everyone - {x}, frozenset()) for x in range(n)])
+    found = {x: neighborhood.support for x, neighborhood in enumerate(around)}
     return {"l1lr-and": Graph(n, combined(found, "and")), "l1lr-or": Graph(n, combined(found, "or"))}
 
 
