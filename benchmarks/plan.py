@@ -21,7 +21,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.evaluation.speed import COUNTING, cpu_times
 from mnlearn.statistics import Counts
 
-WAYS = ("tree", "split_planes", "split_columns", "planes", "columns", "keys", "lanes", "alone")
+WAYS = ("tree", "split_planes", "split_columns", "sorted_columns", "planes", "columns", "keys", "lanes", "alone")
 
 
 class Case(NamedTuple):

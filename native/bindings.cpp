@@ -360,8 +360,8 @@ nb::tuple py_fit_logistic(Matrix<double> design, Vector<double> total, Vector<do
     return nb::make_tuple(std::move(out.array), loss);
 }
 
-constexpr const char* kWays[] = {"",        "tree", "split_planes", "split_columns", "planes",
-                                 "columns", "keys", "lanes",        "alone"};
+constexpr const char* kWays[] = {"",       "tree",    "split_planes", "split_columns", "sorted_columns",
+                                 "planes", "columns", "keys",         "lanes",         "alone"};
 
 void py_force(PyStore& data, const std::string& way) {
     for (std::size_t k = 0; k < std::size(kWays); ++k)

@@ -19,10 +19,10 @@ namespace nb = nanobind;
 
 inline std::int32_t read_index(PyObject* item) {
     if (PyBool_Check(item)) throw nb::type_error("an index must be a whole number.");
-    const nb::object number = nb::steal(PyNumber_Index(item));
-    if (!number) throw nb::python_error();
+    const nb::object number = PyLong_CheckExact(item) ? nb::object() : nb::steal(PyNumber_Index(item));
+    if (!number && PyErr_Occurred()) throw nb::python_error();
     int overflow = 0;
-    const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    const long long value = PyLong_AsLongLongAndOverflow(number ? number.ptr() : item, &overflow);
     if (overflow || value != static_cast<std::int32_t>(value)) throw nb::type_error("an index must fit 32 bits.");
     return static_cast<std::int32_t>(value);
 }
@@ -30,11 +30,15 @@ inline std::int32_t read_index(PyObject* item) {
 template <class T> bool append_array(nb::handle given, std::vector<std::int32_t>& to) {
     nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu> array;
     if (!nb::try_cast(given, array, false)) return false;
-    for (std::size_t k = 0; k < array.shape(0); ++k) {
-        if (array.data()[k] != static_cast<std::int32_t>(array.data()[k]))
-            throw nb::type_error("an index must fit 32 bits.");
-        to.push_back(static_cast<std::int32_t>(array.data()[k]));
+    const std::size_t before = to.size(), n = array.shape(0);
+    const T* from = array.data();
+    bool fits = true;
+    to.resize(before + n);
+    for (std::size_t k = 0; k < n; ++k) {
+        to[before + k] = static_cast<std::int32_t>(from[k]);
+        fits &= from[k] == static_cast<std::int32_t>(from[k]);
     }
+    if (!fits) throw nb::type_error("an index must fit 32 bits.");
     return true;
 }
 

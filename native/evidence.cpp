@@ -255,7 +255,8 @@ void evidence_of_pairs(const Store& store, const VariableFacts& facts, const Evi
 void full_tables(const Store& store, const VariableFacts& facts, const EvidenceScan& scan, double* out) {
     const Strata strata = find_strata(store, scan.z);
     const ObservedDirichlet scorer(store, strata, facts.n_states[static_cast<std::size_t>(scan.x)]);
-    Scan<ObservedDirichlet>({store, scan.x, scan.ys, strata, 1, out}, scorer).run();
+    const Query query{store, scan.x, scan.ys, strata, 1, out};
+    Scan(query, scorer).run(make_plan(query, Candidates(store, scan.ys)));
 }
 
 }  // namespace mnlearn

@@ -20,21 +20,19 @@ std::vector<std::uint32_t> ranks(const std::vector<char>& occurs, std::size_t& n
 using Take = std::function<void(std::size_t, const std::vector<double>&)>;
 
 void by_planes(const Query& q, const Plan& plan, const Take& take) {
-    std::vector<std::int32_t> ys;
-    for (const std::size_t j : plan.together) ys.push_back(q.ys[j]);
     const AlignedWords sets = aligned_words(q.strata.count * q.card_x() * q.store.planes().words);
     const SetSizes x = q.strata.count == 1 ? bitsets_of_states(q.store, q.x, sets.get())
                                            : bitsets_of_strata(q.store, q.x, q.strata, sets.get());
     std::vector<std::uint32_t> counts;
     std::vector<double> cells;
     std::int64_t table[kMaxPlaneCard * kMaxPlaneCard];
-    for (const auto& [begin, end] : split_blocks(q.store, ys)) {
-        const PlaneColumns columns = plane_columns(q.store, std::span(ys).subspan(begin, end - begin));
+    for (const auto& [begin, end] : split_blocks(q.store, plan.ys)) {
+        const PlaneColumns columns = plane_columns(q.store, std::span(plan.ys).subspan(begin, end - begin));
         count_by_planes(q.store, sets.get(), x.n_sets(), columns, counts);
         for (std::size_t k = begin; k < end; ++k) {
             const std::size_t j = plan.together[k], size = std::size_t{q.card_x()} * q.card(j);
             CountedY y{counts.data() + columns.column[k - begin], columns.width(),
-                       q.store.planes().totals.data() + q.store.first_plane(ys[k]), q.card(j)};
+                       q.store.planes().totals.data() + q.store.first_plane(plan.ys[k]), q.card(j)};
             cells.clear();
             for (std::size_t s = 0; s < q.strata.count; ++s, y.counts += x.card_x * y.stride) {
                 fill_table(x, s, y, table);
@@ -69,7 +67,7 @@ void row_by_row(const Query& q, std::span<const std::size_t> places, const Take&
 void visit_tables(const Store& store, std::int32_t x, std::span<const std::int32_t> ys, const Strata& strata,
                   const std::function<void(std::size_t, const std::vector<double>&)>& take) {
     const Query q{store, x, ys, strata, 1, nullptr};
-    Plan plan = make_plan(q);
+    Plan plan = make_plan(q, Candidates(store, ys));
     if (plan.by_columns) plan.alone.insert(plan.alone.end(), plan.together.begin(), plan.together.end());
     if (!plan.by_columns && !plan.together.empty()) by_planes(q, plan, take);
     row_by_row(q, plan.alone, take);

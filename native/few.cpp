@@ -52,20 +52,18 @@ void drop_empty(FewCounts& few, std::span<const std::uint32_t> sizes) {
 
 }  // namespace
 
-bool splitting_pays(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
-                    std::span<const std::int32_t> z) {
+bool splitting_pays(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z) {
     if (z.empty() || store.n_records() == 0) return false;  // without strata the planes of x serve as they are
-    const auto has = [&](std::int32_t v) { return v != kConstant && store.has_planes(static_cast<std::size_t>(v)); };
-    if (!has(x) || !std::all_of(z.begin(), z.end(), has) || !std::all_of(ys.begin(), ys.end(), has)) return false;
-    std::size_t parts = column(store, x).card, n_states = 0, n_levels = parts - 1;
+    const auto has = [&](std::int32_t v) { return store.has_planes(static_cast<std::size_t>(v)); };
+    if (!ys.have_planes || !has(x) || !std::all_of(z.begin(), z.end(), has)) return false;
+    std::size_t parts = column(store, x).card, n_levels = parts - 1;
     for (const std::int32_t v : z) {
         parts *= column(store, v).card;
         n_levels += column(store, v).card - 1;
         if (parts > kMaxParts) return false;
     }
     if (store.forced() != Way::any) return store.forced() == Way::tree;
-    for (const std::int32_t y : ys) n_states += column(store, y).card - 1;
-    const double words = static_cast<double>(store.planes().words), states = static_cast<double>(n_states);
+    const double words = static_cast<double>(store.planes().words), states = static_cast<double>(ys.n_states);
     const double splitting =
         static_cast<double>(parts) * (kTreeSet + words * (2.0 + states) * store.level().tree_word) +
         words * kLoadWord * (states + static_cast<double>(n_levels));
@@ -107,14 +105,9 @@ FewCounts count_by_splitting(const Store& store, std::int32_t x, std::span<const
 namespace {
 
 // How many lanes ys need, and one for all rows; 0 when they cannot be counted so.
-std::size_t n_lanes(const Store& store, std::int32_t x, std::span<const std::int32_t> ys) {
-    if (store.n_records() == 0 || store.repeats() || column_of(store, x).card > kMaxPlaneCard) return 0;
-    std::size_t n = 1;
-    for (const std::int32_t y : ys) {
-        if (y == kConstant || column(store, y).card > kMaxPlaneCard || column(store, y).card < 2) return 0;
-        n += column(store, y).card - 1;
-    }
-    return n <= kMaxLaneStates ? n : 0;
+std::size_t n_lanes(const Store& store, std::int32_t x, const Candidates& ys) {
+    if (store.n_records() == 0 || column_of(store, x).card > kMaxPlaneCard || !ys.have_planes) return 0;
+    return ys.n_states < kMaxLaneStates ? ys.n_states + 1 : 0;
 }
 
 double cost_in_lanes(const Store& store, std::size_t lanes, double n_sets) {
@@ -177,8 +170,8 @@ FewCounts count_tables_of(const Store& store, std::span<const std::int32_t> ys, 
 
 }  // namespace
 
-bool lanes_pay(const Query& q, double nanoseconds) {
-    const std::size_t lanes = n_lanes(q.store, q.x, q.ys);
+bool lanes_pay(const Query& q, const Candidates& ys, double nanoseconds) {
+    const std::size_t lanes = n_lanes(q.store, q.x, ys);
     const double n = static_cast<double>(q.store.n_records()),
                  n_sets = static_cast<double>(q.strata.count) * q.card_x();
     if (lanes == 0 || n_sets > std::max(4096.0, 4.0 * n)) return false;
@@ -197,8 +190,7 @@ FewCounts count_in_lanes(const Query& q) {
     return few;
 }
 
-bool whole_lanes_pay(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
-                     std::span<const std::int32_t> z) {
+bool whole_lanes_pay(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z) {
     const std::size_t n = store.n_records();
     if (z.empty() || n_lanes(store, x, ys) == 0) return false;
     std::size_t n_sets = column(store, x).card;

@@ -15,19 +15,17 @@ struct FewCounts {
 };
 
 // Whether every state of ys is counted soonest by splitting, before any row is numbered.
-bool splitting_pays(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
-                    std::span<const std::int32_t> z);
+bool splitting_pays(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
 FewCounts count_by_splitting(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
                              std::span<const std::int32_t> z);
 
 // Whether all ys of the query can be counted in lanes, and sooner than in `nanoseconds`.
-bool lanes_pay(const Query& q, double nanoseconds);
+bool lanes_pay(const Query& q, const Candidates& ys, double nanoseconds);
 FewCounts count_in_lanes(const Query& q);
 
 // The same without numbering the strata: all configurations of z are counted, and those that do not occur left out. For
 // tables no larger than the data.
-bool whole_lanes_pay(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
-                     std::span<const std::int32_t> z);
+bool whole_lanes_pay(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
 FewCounts count_in_whole_lanes(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
                                std::span<const std::int32_t> z);
 

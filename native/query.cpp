@@ -57,6 +57,29 @@ int n_outputs(const KernelSpec& spec) {
     return 0;
 }
 
+namespace {
+
+// Whether some y breaks a rule: no number, but without a branch for each y.
+bool any_refused(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
+                 std::span<const std::int32_t> z) {
+    constexpr std::size_t kFew = 16;  // more members of z are sooner searched
+    const auto last = static_cast<std::int32_t>(store.n_variables()) - 1;
+    std::int32_t outside = 0;  // negative then
+    for (const std::int32_t y : ys) outside |= y | (last - (y & 0x7fffffff));
+    std::int32_t same = 0;
+    const auto look_for = [&](std::int32_t v) {
+        for (const std::int32_t y : ys) same += y == v;
+    };
+    look_for(x);
+    if (z.size() > kFew)
+        for (const std::int32_t y : ys) same += std::binary_search(z.begin(), z.end(), y);
+    else
+        for (const std::int32_t v : z) look_for(v);
+    return outside < 0 || same > 0;
+}
+
+}  // namespace
+
 void check_query(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
                  std::span<const std::int32_t> z) {
     check_range(store, "x", x);
@@ -65,7 +88,8 @@ void check_query(const Store& store, std::int32_t x, std::span<const std::int32_
     if (given(x))
         throw std::invalid_argument("z must not contain x; got x=" + std::to_string(x) + ", z=" + in_braces(z) +
                                     ". Leave x out of z.");
-    for (const std::int32_t y : ys) {
+    if (!any_refused(store, x, ys, z)) return;
+    for (const std::int32_t y : ys) {  // which, and why
         check_range(store, "y", y);
         if (y == x)
             throw std::invalid_argument("y must differ from x; got x=" + std::to_string(x) +

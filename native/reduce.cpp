@@ -16,25 +16,37 @@ void reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::s
             score_few(scorer, Query{store, x, ys, few.strata, n_threads, out}, few);
         });
     };
-    if (splitting_pays(store, x, ys, z)) return finish(count_by_splitting(store, x, ys, z));
-    if (planes_suffice(store, x, ys, z)) {
-        const PlaneSets ready = sets_from_planes(store, x, z);
-        with_scorer(kernel, facts_of(store, z, ready.strata.count), store.log_tables(), [&](const auto& scorer) {
-            const Query query{store, x, ys, ready.strata, n_threads, out};
-            Scan(query, scorer).run_on(ready);
+    const Candidates candidates(store, ys);
+    if (splitting_pays(store, x, candidates, z)) return finish(count_by_splitting(store, x, ys, z));
+    const auto with = [&](const Strata& strata, const auto& run) {
+        with_scorer(kernel, facts_of(store, z, strata.count), store.log_tables(), [&](const auto& scorer) {
+            const Query query{store, x, ys, strata, n_threads, out};
+            run(query, Scan(query, scorer));
         });
-        return;
+    };
+    const Source source = source_of_sets(store, x, candidates, z);
+    if (source == Source::planes) {
+        const PlaneSets ready = sets_from_planes(store, x, z);
+        return with(ready.strata,
+                    [&](const Query& query, const auto& scan) { scan.run_on(plan_on_sets(query, candidates), ready); });
     }
-    if (whole_lanes_pay(store, x, ys, z)) return finish(count_in_whole_lanes(store, x, ys, z));
+    if (whole_lanes_pay(store, x, candidates, z)) return finish(count_in_whole_lanes(store, x, ys, z));
+    if (source == Source::keys) {
+        const SortedLists ready = lists_from_keys(store, x, z);
+        return with(ready.strata, [&](const Query& query, const auto& scan) {
+            scan.run_on_lists(plan_on_lists(query, candidates), ready.lists);
+        });
+    }
     CacheInUse cache(store);
     const auto strata = cache.strata(z);
     const Query query{store, x, ys, *strata, n_threads, out};
-    const bool in_lanes = lanes_pay(query, cost_of(query));
+    const Plan plan = make_plan(query, candidates);
+    const bool in_lanes = lanes_pay(query, candidates, plan.cost());
     with_scorer(kernel, facts_of(store, z, strata->count), store.log_tables(), [&](const auto& scorer) {
         if (in_lanes)
             score_few(scorer, query, count_in_lanes(query));
         else
-            Scan(query, scorer).run();
+            Scan(query, scorer).run(plan);
     });
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "candidates.hpp"
 #include "scores.hpp"
 #include "storage.hpp"
 #include "strata.hpp"
@@ -23,8 +24,6 @@ struct KernelSpec {
 };
 KernelSpec parse_kernel(const std::string& name, std::vector<double> settings);
 int n_outputs(const KernelSpec& kernel);
-
-inline constexpr std::int32_t kConstant = -1;  // as y: the constant stand-in, which turns a scan into x given z alone
 
 // Throws std::invalid_argument with a full sentence when x, ys, z break a rule. z ascending.
 void check_query(const Store& store, std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z);

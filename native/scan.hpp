@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "binary_batch.hpp"
+#include "candidates.hpp"
 #include "parallel.hpp"
 #include "reduce.hpp"
 #include "row_scan.hpp"
@@ -68,18 +69,22 @@ struct Query {
 
 // Which way each y is counted. The three costs, in nanoseconds, are those of dispatch.hpp; see docs/engine.md.
 struct Plan {
-    std::vector<std::size_t> together;  // positions in ys, in the order of their planes
+    std::vector<std::size_t> together;  // places in the question, in the order of their planes
+    std::vector<std::int32_t> ys;       // which they are
     std::vector<std::size_t> alone;     // row by row
+    bool binary = false;                // those together and x, all of them
     bool by_columns = false;            // how those together are counted: vertical counters, or planes
-    double cost_together = 0.0;
+    double cost_together = 0.0, cost_alone = 0.0;
+    double cost() const { return cost_together + cost_alone; }  // nanoseconds of one core
 };
-Plan make_plan(const Query& q);
-double cost_of(const Query& q);     // by that plan, in nanoseconds of one core
-Plan plan_on_sets(const Query& q);  // for bitsets that are made already: all y together
+Plan make_plan(const Query& q, const Candidates& ys);
+Plan plan_on_sets(const Query& q, const Candidates& ys);   // for bitsets that are made already: all y together
+Plan plan_on_lists(const Query& q, const Candidates& ys);  // for lists that are made already
 
-// Whether sets_from_planes is the cheapest way: everything has planes, and the configurations are few.
-bool planes_suffice(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
-                    std::span<const std::int32_t> z);
+// Where the sets of x come from at the least cost: from planes alone (sets_from_planes), from keys of z and x
+// (lists_from_keys), or from numbered strata. Without numbers everything must have planes, and z few configurations.
+enum class Source { planes, keys, numbers };
+Source source_of_sets(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
 
 // Strata [first, last) of a batch; `counts` stands at the first of them.
 template <class Scorer>
@@ -93,31 +98,36 @@ template <class Scorer> class Scan {
 public:
     Scan(const Query& q, const Scorer& scorer) : q_(q), scorer_(scorer) {}
 
-    void run() {
-        const Plan plan = make_plan(q_);
-        for (const std::size_t j : plan.together) ys_.push_back(q_.ys[j]);
+    void run(const Plan& plan) const {
         if (!plan.together.empty() && plan.by_columns) run_on_lists(plan, lists_of_strata(q_.store, q_.x, q_.strata));
         if (!plan.together.empty() && !plan.by_columns) run_by_planes(plan);
         if (!plan.alone.empty()) run_alone(plan);
     }
 
-    void run_on(const PlaneSets& ready) {
-        const Plan plan = plan_on_sets(q_);
-        for (const std::size_t j : plan.together) ys_.push_back(q_.ys[j]);
+    void run_on(const Plan& plan, const PlaneSets& ready) const {
         if (plan.by_columns)
             run_on_lists(plan, lists_of_bitsets(q_.store, ready));
         else
             run_on_bitsets(plan, ready.sets.get(), ready.x);
     }
 
+    void run_on_lists(const Plan& plan, const SetLists& lists) const {
+        q_.store.row_bits();  // built here, not in every thread's turn
+        const auto blocks = split_blocks(q_.store, plan.ys);
+        parallel_for(blocks.size(), threads_for(plan.cost_together, q_.n_threads),
+                     [&](std::size_t b) { run_block(plan, lists, blocks[b].first, blocks[b].second); });
+    }
+
 private:
     PreparedByCard<Scorer> prepared() const { return {scorer_, q_.card_x(), q_.strata.sizes}; }
-    void put(const typename Scorer::Sum& sum, std::size_t j) const {
-        write(scorer_, sum, q_.card_x(), q_.card(j), q_.out + j, q_.ys.size());
+    void put(const typename Scorer::Sum& sum, std::size_t j, std::uint32_t card) const {
+        write(scorer_, sum, q_.card_x(), card, q_.out + j, q_.ys.size());
     }
 
     void run_by_planes(const Plan& plan) const {
-        const AlignedWords sets = aligned_words(q_.strata.count * q_.card_x() * q_.store.planes().words);
+        const std::size_t words = q_.strata.count * q_.card_x() * q_.store.planes().words;
+        const Room<std::uint64_t> sets(q_.store.pool(), words);
+        std::fill_n(sets.get(), words, std::uint64_t{0});
         const SetSizes x = q_.strata.count == 1 ? bitsets_of_states(q_.store, q_.x, sets.get())
                                                 : bitsets_of_strata(q_.store, q_.x, q_.strata, sets.get());
         run_on_bitsets(plan, sets.get(), x);
@@ -125,14 +135,16 @@ private:
 
     // The candidates of a block: the binary ones of a binary x are scored together, the others one by one.
     struct Block {
-        std::vector<std::size_t> binary, others;  // places in ys_
+        std::vector<std::size_t> binary, others;  // places in the plan
         std::vector<std::uint32_t> columns;       // of the binary ones, in a row of counts
     };
     template <class ColumnOf>
     Block split_binary(const Plan& plan, std::size_t begin, std::size_t end, ColumnOf column_of_place) const {
         Block block;
+        block.binary.reserve(end - begin);
+        block.columns.reserve(end - begin);
         for (std::size_t k = begin; k < end; ++k) {
-            if (q_.card_x() != 2 || q_.card(plan.together[k]) != 2) {
+            if (!plan.binary && (q_.card_x() != 2 || q_.card(plan.together[k]) != 2)) {
                 block.others.push_back(k);
                 continue;
             }
@@ -143,10 +155,10 @@ private:
     }
 
     void run_on_bitsets(const Plan& plan, const std::uint64_t* sets, const SetSizes& x) const {
-        const auto blocks = split_blocks(q_.store, ys_);
+        const auto blocks = split_blocks(q_.store, plan.ys);
         parallel_for(blocks.size(), threads_for(plan.cost_together, q_.n_threads), [&](std::size_t b) {
             const auto [begin, end] = blocks[b];
-            const PlaneColumns columns = plane_columns(q_.store, std::span(ys_).subspan(begin, end - begin));
+            const PlaneColumns columns = plane_columns(q_.store, std::span(plan.ys).subspan(begin, end - begin));
             std::vector<std::uint32_t> counts;
             count_by_planes(q_.store, sets, x.n_sets(), columns, counts);
             if (x.last_derived && x.card_x == 2) derive_last_set(columns, counts);
@@ -161,9 +173,9 @@ private:
                 typename Scorer::Sum sum;
                 add_strata(scorer_, by_card[q_.card(j)], x, 0, x.n_strata,
                            {counts.data() + columns.column[k - begin], columns.width(),
-                            q_.store.planes().totals.data() + q_.store.first_plane(ys_[k]), q_.card(j)},
+                            q_.store.planes().totals.data() + q_.store.first_plane(plan.ys[k]), q_.card(j)},
                            sum);
-                put(sum, j);
+                put(sum, j, q_.card(j));
             }
         });
     }
@@ -179,41 +191,41 @@ private:
         if (block.binary.empty()) return;
         BinaryBatch<Scorer> batch(scorer_, q_.store.level(), block.columns);
         add_all(batch);
+        put_batch(plan, block, batch);
+    }
+    void put_batch(const Plan& plan, const Block& block, BinaryBatch<Scorer>& batch) const {
         batch.finish();
-        for (std::size_t i = 0; i < block.binary.size(); ++i) put(batch.sum(i), plan.together[block.binary[i]]);
+        for (std::size_t i = 0; i < block.binary.size(); ++i) put(batch.sum(i), plan.together[block.binary[i]], 2);
     }
 
-    void run_on_lists(const Plan& plan, const SetLists& lists) const {
-        q_.store.row_bits();  // built here, not in every thread's turn
-        const auto blocks = split_blocks(q_.store, ys_);
-        parallel_for(blocks.size(), threads_for(plan.cost_together, q_.n_threads), [&](std::size_t b) {
-            const auto column = [&](std::size_t k) { return q_.store.first_plane(ys_[k]) % kBlockColumns; };
-            const Block block = split_binary(plan, blocks[b].first, blocks[b].second, column);
-            BinaryBatch<Scorer> batch(scorer_, q_.store.level(), block.columns);
-            std::vector<typename Scorer::Sum> sums(block.others.size());
-            std::vector<std::uint32_t> counts;
-            auto by_card = prepared();
-            const std::size_t number = q_.store.first_plane(ys_[blocks[b].first]) / kBlockColumns;
-            for_sets_in_cache([&](std::size_t first, std::size_t last) {
-                count_by_columns(q_.store, lists, first * q_.card_x(), last * q_.card_x(), number, counts);
-                if (batch.size())
-                    add_binary_strata(batch, by_card[2], lists.x, first, last, counts.data(), kBlockColumns);
-                for (std::size_t i = 0; i < block.others.size(); ++i) {
-                    const std::size_t k = block.others[i];
-                    const std::uint32_t ry = q_.card(plan.together[k]);
-                    add_strata(scorer_, by_card[ry], lists.x, first, last,
-                               {counts.data() + column(k), kBlockColumns, nullptr, ry}, sums[i]);
-                }
-            });
-            batch.finish();
-            for (std::size_t i = 0; i < block.binary.size(); ++i) put(batch.sum(i), plan.together[block.binary[i]]);
-            for (std::size_t i = 0; i < block.others.size(); ++i) put(sums[i], plan.together[block.others[i]]);
+    // Candidates [begin, end) of the plan, whose planes stand in one block of 512.
+    void run_block(const Plan& plan, const SetLists& lists, std::size_t begin, std::size_t end) const {
+        const auto column = [&](std::size_t k) { return q_.store.first_plane(plan.ys[k]) % kBlockColumns; };
+        const Block block = split_binary(plan, begin, end, column);
+        BinaryBatch<Scorer> batch(scorer_, q_.store.level(), block.columns);
+        std::vector<typename Scorer::Sum> sums(block.others.size());
+        const Room<std::uint32_t> counts(q_.store.pool(), kSetsInCache * kBlockColumns);
+        auto by_card = prepared();
+        const std::size_t number = q_.store.first_plane(plan.ys[begin]) / kBlockColumns;
+        for_sets_in_cache([&](std::size_t first, std::size_t last) {
+            count_by_columns(q_.store, lists, first * q_.card_x(), last * q_.card_x(), number, counts.get());
+            if (batch.size()) add_binary_strata(batch, by_card[2], lists.x, first, last, counts.get(), kBlockColumns);
+            for (std::size_t i = 0; i < block.others.size(); ++i) {
+                const std::size_t k = block.others[i];
+                const std::uint32_t ry = q_.card(plan.together[k]);
+                add_strata(scorer_, by_card[ry], lists.x, first, last,
+                           {counts.get() + column(k), kBlockColumns, nullptr, ry}, sums[i]);
+            }
         });
+        put_batch(plan, block, batch);
+        for (std::size_t i = 0; i < block.others.size(); ++i) {
+            const std::size_t j = plan.together[block.others[i]];
+            put(sums[i], j, q_.card(j));
+        }
     }
 
     // Strata [first, last) at a time, such that their counts of 512 columns stay in cache.
     template <class Visit> void for_sets_in_cache(Visit visit) const {
-        constexpr std::size_t kSetsInCache = 64;  // 512 counts each: 128 KB
         const std::size_t together = std::max<std::size_t>(1, kSetsInCache / q_.card_x());
         for (std::size_t first = 0; first < q_.strata.count; first += together)
             visit(first, std::min(first + together, q_.strata.count));
@@ -229,13 +241,12 @@ private:
             (columns.size() + kTogether - 1) / kTogether, threads_for(cost, q_.n_threads), [&](std::size_t piece) {
                 auto by_card = prepared();
                 for (std::size_t k = piece * kTogether; k < std::min((piece + 1) * kTogether, columns.size()); ++k)
-                    put(rows.score(scorer_, by_card[columns[k].card], columns[k]), plan.alone[k]);
+                    put(rows.score(scorer_, by_card[columns[k].card], columns[k]), plan.alone[k], columns[k].card);
             });
     }
 
     const Query& q_;
     const Scorer& scorer_;
-    std::vector<std::int32_t> ys_;  // those counted together
 };
 
 }  // namespace mnlearn

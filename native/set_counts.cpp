@@ -1,6 +1,7 @@
 #include "set_counts.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace mnlearn {
 namespace {
@@ -67,7 +68,7 @@ PlaneSets sets_from_planes(const Store& store, std::int32_t x, std::span<const s
     const std::size_t words = store.planes().words, n = store.n_records(), card_x = column(store, x).card;
     std::size_t n_configurations = 1, largest = card_x;
     for (const std::int32_t variable : z) largest *= column(store, variable).card;
-    PlaneSets result{{1, {}, {store.n_rows()}}, {}, unset_words(largest * words), {}};
+    PlaneSets result{{1, {}, {store.n_rows()}}, {}, {store.pool(), largest * words}, {}};
     for (std::size_t w = 0; w < words; ++w)
         result.sets[w] = n - w * 64 >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (n - w * 64)) - 1;
     for (const std::int32_t variable : z) {
@@ -101,7 +102,7 @@ void place_lists(const Store& store, SetLists& lists) {
         const auto padded = (static_cast<std::size_t>(lists.x.sizes[set]) + kListStep - 1) / kListStep * kListStep;
         lists.begin[set + 1] = lists.begin[set] + static_cast<std::uint32_t>(padded);
     }
-    lists.rows = std::make_unique_for_overwrite<std::uint32_t[]>(lists.begin.back() + kListRoom);
+    lists.rows = {store.pool(), lists.begin.back() + kListRoom};
     for (std::size_t set = 0; set < n_sets; ++set)
         for (std::size_t k = 1; k < kListStep && lists.begin[set + 1] - k + 1 > lists.begin[set]; ++k)
             lists.rows[lists.begin[set + 1] - k] = static_cast<std::uint32_t>(store.n_records());
@@ -140,14 +141,82 @@ SetLists lists_of_strata(const Store& store, std::int32_t x, const Strata& strat
     return lists;
 }
 
+double most_key_sets(const Store& store) {
+    return std::min(65536.0, std::max(4096.0, static_cast<double>(store.n_records())));
+}
+
+namespace {
+
+constexpr std::size_t kQuarters = 4;  // of the rows, side by side: rows of one set need not wait for each other
+
+// sizes[set * kQuarters + quarter]: how many rows of a quarter have that key.
+std::vector<std::uint32_t> count_keys(std::span<const std::uint16_t> keys, std::size_t n_sets) {
+    std::vector<std::uint32_t> sizes(n_sets * kQuarters, 0);
+    const std::size_t quarter = keys.size() / kQuarters;
+    for (std::size_t k = 0; k < quarter; ++k)
+        for (std::size_t q = 0; q < kQuarters; ++q) ++sizes[keys[q * quarter + k] * kQuarters + q];
+    for (std::size_t row = kQuarters * quarter; row < keys.size(); ++row)
+        ++sizes[keys[row] * kQuarters + kQuarters - 1];
+    return sizes;
+}
+
+// next[set * kQuarters + quarter]: where the rows of that quarter go; moves on.
+void sort_rows(std::span<const std::uint16_t> keys, std::vector<std::uint32_t>& next, std::uint32_t* rows) {
+    const std::size_t quarter = keys.size() / kQuarters;
+    for (std::size_t k = 0; k < quarter; ++k)
+        for (std::size_t q = 0; q < kQuarters; ++q)
+            rows[next[keys[q * quarter + k] * kQuarters + q]++] = static_cast<std::uint32_t>(q * quarter + k);
+    for (std::size_t row = kQuarters * quarter; row < keys.size(); ++row)
+        rows[next[keys[row] * kQuarters + kQuarters - 1]++] = static_cast<std::uint32_t>(row);
+}
+
+}  // namespace
+
+SortedLists lists_from_keys(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
+    std::vector<Digit> digits;
+    std::size_t n_keys = 1;
+    const auto append = [&](std::int32_t v) {
+        digits.push_back({column(store, v).narrow, column(store, v).wide, column(store, v).card});
+        n_keys *= digits.back().card;
+    };
+    for (const std::int32_t v : z) append(v);
+    append(x);
+    const Room<std::uint16_t> memory(store.pool(), store.n_records());
+    const std::span<std::uint16_t> keys(memory.get(), store.n_records());
+    std::fill(keys.begin(), keys.end(), std::uint16_t{0});
+    store.level().make_keys({digits.data(), digits.size(), keys.size(), keys.data()});
+    std::vector<std::uint32_t> next = count_keys(keys, n_keys);
+    const std::size_t card = digits.back().card;
+    SortedLists result;
+    SetSizes& sets = result.lists.x = {static_cast<std::uint32_t>(card), 0, false, {}};
+    std::vector<std::size_t> first_keys;  // of the strata that occur
+    for (std::size_t key = 0; key < n_keys; key += card) {
+        const std::uint32_t* sizes = next.data() + key * kQuarters;
+        const std::int64_t size = std::accumulate(sizes, sizes + card * kQuarters, std::int64_t{0});
+        if (size == 0) continue;
+        first_keys.push_back(key);
+        result.strata.sizes.push_back(size);
+        for (std::size_t a = 0; a < card; ++a, sizes += kQuarters)
+            sets.sizes.push_back(std::accumulate(sizes, sizes + kQuarters, std::int64_t{0}));
+    }
+    result.strata.count = sets.n_strata = first_keys.size();
+    place_lists(store, result.lists);
+    for (std::size_t set = 0; set < sets.n_sets(); ++set) {
+        std::uint32_t* sizes = next.data() + (first_keys[set / card] + set % card) * kQuarters;
+        std::exclusive_scan(sizes, sizes + kQuarters, sizes, result.lists.begin[set]);
+    }
+    sort_rows(keys, next, result.lists.rows.get());
+    return result;
+}
+
 std::vector<std::pair<std::size_t, std::size_t>> split_blocks(const Store& store, std::span<const std::int32_t> ys) {
     std::vector<std::pair<std::size_t, std::size_t>> blocks;
-    std::size_t begin = 0;
-    for (std::size_t k = 1; k <= ys.size(); ++k) {
-        if (k < ys.size() && store.first_plane(ys[k]) / kBlockColumns == store.first_plane(ys[begin]) / kBlockColumns)
-            continue;
-        blocks.emplace_back(begin, k);
-        begin = k;
+    for (std::size_t begin = 0; begin < ys.size();) {
+        const std::size_t block = store.first_plane(ys[begin]) / kBlockColumns;
+        const auto in_block = [&](std::int32_t y) { return store.first_plane(y) / kBlockColumns == block; };
+        const auto end = std::partition_point(ys.begin() + static_cast<std::ptrdiff_t>(begin), ys.end(), in_block);
+        blocks.emplace_back(begin, end - ys.begin());
+        begin = blocks.back().second;
     }
     return blocks;
 }
@@ -164,6 +233,20 @@ PlaneColumns plane_columns(const Store& store, std::span<const std::int32_t> ys)
         result.column.push_back(place * kLanes + first % kLanes);
     }
     return result;
+}
+
+std::size_t plane_groups(const Store& store, std::span<const std::int32_t> ys) {
+    if (ys.empty()) return 0;
+    const auto last_plane = [&](std::int32_t y) { return store.first_plane(y) + column(store, y).card - 2; };
+    const std::size_t within = last_plane(ys.back()) / kLanes + 1 - store.first_plane(ys.front()) / kLanes;
+    if (ys.size() * 2 >= within * kLanes) return within;  // hardly one is missing
+    std::size_t n = 0, next = 0;                          // the first group that is not counted yet
+    for (const std::int32_t y : ys) {
+        const std::size_t begin = std::max<std::size_t>(next, store.first_plane(y) / kLanes);
+        next = last_plane(y) / kLanes + 1;
+        n += next > begin ? next - begin : 0;
+    }
+    return n;
 }
 
 std::vector<std::uint32_t> column_totals(const Store& store, const PlaneColumns& columns) {
@@ -184,11 +267,10 @@ void count_by_planes(const Store& store, const std::uint64_t* sets, std::size_t 
 }
 
 void count_by_columns(const Store& store, const SetLists& lists, std::size_t first, std::size_t last, std::size_t block,
-                      std::vector<std::uint32_t>& counts) {
-    counts.resize((last - first) * kBlockColumns);
+                      std::uint32_t* counts) {
     const RowBits& rows = store.row_bits();
     store.level().count_vertical({rows.bits.get() + block * rows.block_words, lists.rows.get(),
-                                  lists.begin.data() + first, last - first, counts.data(), kBlockColumns});
+                                  lists.begin.data() + first, last - first, counts, kBlockColumns});
 }
 
 }  // namespace mnlearn

@@ -35,7 +35,7 @@ SetSizes bitsets_of_strata(const Store& store, std::int32_t x, const Strata& str
 struct PlaneSets {
     Strata strata;  // count and sizes only
     SetSizes x;
-    AlignedWords sets;
+    Room<std::uint64_t> sets;
     std::vector<std::uint32_t> numbers;  // of each stratum: its place among all configurations of z
 };
 PlaneSets sets_from_planes(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
@@ -43,11 +43,20 @@ PlaneSets sets_from_planes(const Store& store, std::int32_t x, std::span<const s
 // As row lists, each padded for the vertical kernel.
 struct SetLists {
     SetSizes x;
-    std::unique_ptr<std::uint32_t[]> rows;
+    Room<std::uint32_t> rows;
     std::vector<std::uint32_t> begin;
 };
 SetLists lists_of_bitsets(const Store& store, const PlaneSets& ready);
 SetLists lists_of_strata(const Store& store, std::int32_t x, const Strata& strata);
+
+// Both the strata of z and the lists of x, by one counting sort of the rows by their states of z and x; for up to so
+// many sets, whether they occur or not.
+struct SortedLists {
+    Strata strata;  // count and sizes only
+    SetLists lists;
+};
+double most_key_sets(const Store& store);
+SortedLists lists_from_keys(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
 
 // Candidates in ascending order of their planes, cut where a new block of 512 planes begins: [begin, end) each.
 std::vector<std::pair<std::size_t, std::size_t>> split_blocks(const Store& store, std::span<const std::int32_t> ys);
@@ -65,8 +74,10 @@ void count_by_planes(const Store& store, const std::uint64_t* sets, std::size_t 
                      std::vector<std::uint32_t>& counts);
 
 // Sets [first, last) in the block of 512 planes with this number; counts[(set - first) * 512 + column].
+inline constexpr std::size_t kSetsInCache = 64;  // 512 counts each: 128 KB
 void count_by_columns(const Store& store, const SetLists& lists, std::size_t first, std::size_t last, std::size_t block,
-                      std::vector<std::uint32_t>& counts);
+                      std::uint32_t* counts);
+std::size_t plane_groups(const Store& store, std::span<const std::int32_t> ys);  // about as many as plane_columns needs
 
 // One y among the counts.
 struct CountedY {

@@ -2,23 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
-#include <new>
 #include <stdexcept>
 
 namespace mnlearn {
-
-void AlignedDelete::operator()(std::uint64_t* p) const { ::operator delete[](p, std::align_val_t{64}); }
-
-AlignedWords unset_words(std::size_t count) {
-    return AlignedWords(static_cast<std::uint64_t*>(::operator new[](count * 8 + 64, std::align_val_t{64})));
-}
-
-AlignedWords aligned_words(std::size_t count) {
-    AlignedWords words = unset_words(count);
-    std::memset(words.get(), 0, count * 8 + 64);
-    return words;
-}
 
 namespace {
 
@@ -62,9 +48,10 @@ Store::Store(std::vector<Column> columns, std::size_t n_records, const std::int6
     for (const Column& column : columns_) check_codes(column, n_records);
     number_planes();
     take_planes(given);
+    pool_.set_bound(cache_bytes());
 }
 
-bool Store::has_planes(std::size_t variable) const {
+bool Store::may_have_planes(std::size_t variable) const {
     return !repeats_ && columns_[variable].card >= 2 && columns_[variable].card <= kMaxPlaneCard;
 }
 
@@ -73,11 +60,13 @@ void Store::number_planes() {
     p.words = (n_records_ + 63) / 64;
     p.first.assign(n_variables(), kNoPlane);
     for (std::size_t v = 0; v < n_variables(); ++v) {
-        if (!has_planes(v)) continue;
+        plain_ = plain_ && may_have_planes(v) && columns_[v].card == 2;
+        if (!may_have_planes(v)) continue;
         const std::size_t needed = columns_[v].card - 1;
         if (p.n_planes % kBlockColumns + needed > kBlockColumns)
             p.n_planes = (p.n_planes / kBlockColumns + 1) * kBlockColumns;
         p.first[v] = static_cast<std::uint32_t>(p.n_planes);
+        ++n_with_planes_;
         p.n_planes += needed;
     }
 }
@@ -106,17 +95,15 @@ const RowBits& Store::row_bits() const {
 }
 
 bool Store::row_bits_fit() const {
-    const std::size_t with_planes =
-        n_variables() - static_cast<std::size_t>(std::count(planes_.first.begin(), planes_.first.end(), kNoPlane));
     const std::size_t blocks = (planes_.n_planes + kBlockColumns - 1) / kBlockColumns;
     const std::size_t row_bytes = 8 * kRowWords * blocks;
     if (row_bytes * n_records_ > max_bytes_ / 2) return false;
-    return row_bytes + planes_.n_planes / 8 <= 2 * with_planes;  // bytes a row, beside one for each code
+    return row_bytes + planes_.n_planes / 8 <= 2 * n_with_planes_;  // bytes a row, beside one for each code
 }
 
 std::size_t Store::extra_bytes() const {
     const std::size_t groups = planes_.own ? (planes_.n_planes + kLanes - 1) / kLanes : 0;
-    std::size_t cached = 0;
+    std::size_t cached = pool_.bytes();
     const std::lock_guard lock(caches_guard_);
     for (const auto& cache : caches_) cached += cache->bytes();
     return groups * kLanes * planes_.words * 8 + row_bits_.n_blocks * row_bits_.block_words * 8 + cached;

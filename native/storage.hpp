@@ -10,6 +10,7 @@
 
 #include "dispatch.hpp"
 #include "log_tables.hpp"
+#include "pool.hpp"
 #include "strata.hpp"
 
 namespace mnlearn {
@@ -28,13 +29,6 @@ struct Column {
 // the code itself that is two bytes a value, below the three that the library promises.
 inline constexpr std::uint32_t kMaxPlaneCard = 9;
 inline constexpr std::uint32_t kNoPlane = std::numeric_limits<std::uint32_t>::max();
-
-struct AlignedDelete {
-    void operator()(std::uint64_t* p) const;
-};
-using AlignedWords = std::unique_ptr<std::uint64_t[], AlignedDelete>;
-AlignedWords aligned_words(std::size_t count);  // zeroed, at a multiple of 64 bytes
-AlignedWords unset_words(std::size_t count);    // the same, but not zeroed
 
 struct Planes {
     std::size_t words = 0;                // per plane
@@ -60,8 +54,9 @@ struct GivenPlanes {
 };
 
 // Ways of counting a scan. `any` is the cheapest by the cost model; the others are for tests and for fitting it, and
-// are taken where they are possible. Split: sets made from planes alone; otherwise the strata are numbered first.
-enum class Way { any, tree, split_planes, split_columns, planes, columns, keys, lanes, alone };
+// are taken where they are possible. Split: sets made from planes alone; sorted: from keys of z and x; otherwise the
+// strata are numbered first.
+enum class Way { any, tree, split_planes, split_columns, sorted_columns, planes, columns, keys, lanes, alone };
 
 class Store {
 public:
@@ -77,8 +72,9 @@ public:
     const Level& level() const { return *level_; }
     Way forced() const { return forced_; }
     void force(Way way) { forced_ = way; }
-    bool has_planes(std::size_t variable) const;
-    const Planes& planes() const;  // built at the first call; hold on to it, asking costs a few nanoseconds
+    bool has_planes(std::size_t variable) const { return planes_.first[variable] != kNoPlane; }
+    bool plain() const { return plain_; }  // every variable has one plane, with its number: all are binary
+    const Planes& planes() const;          // built at the first call; hold on to it, asking costs a few nanoseconds
     std::uint32_t first_plane(std::int32_t variable) const { return planes_.first[static_cast<std::size_t>(variable)]; }
     const RowBits& row_bits() const;  // likewise
     bool row_bits_fit() const;        // within the promised memory; few variables leave blocks mostly empty
@@ -86,11 +82,14 @@ public:
     LogTables& log_tables() const { return shared_log_tables_ ? *shared_log_tables_ : log_tables_; }
     std::size_t cache_bytes() const;  // how much each cache of strata may hold
 
+    Pool& pool() const { return pool_; }
+
     // A cache of strata for one thread at work, given back when it is done; the last one given back is the next taken.
     std::unique_ptr<StrataCache> take_cache() const;
     void give_back(std::unique_ptr<StrataCache> cache) const;
 
 private:
+    bool may_have_planes(std::size_t variable) const;
     void number_planes();
     void take_planes(const GivenPlanes& given);
     void build_planes() const;
@@ -103,11 +102,14 @@ private:
     const Level* level_;
     std::size_t max_bytes_;
     Way forced_ = Way::any;
+    bool plain_ = true;
+    std::size_t n_with_planes_ = 0;
     mutable std::once_flag planes_once_, row_bits_once_;
     mutable Planes planes_;
     mutable RowBits row_bits_;
     mutable LogTables log_tables_;
     LogTables* shared_log_tables_;
+    mutable Pool pool_;
     mutable std::mutex caches_guard_;
     mutable std::vector<std::unique_ptr<StrataCache>> caches_;  // those nobody uses now
 };

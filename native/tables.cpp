@@ -13,7 +13,7 @@ namespace mnlearn {
 TableScan::TableScan(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
                      std::span<const std::int32_t> z, int n_threads)
     : store_(store), x_(x), ys_(ys), z_(z), n_threads_(n_threads) {
-    if (planes_suffice(store, x, ys, z)) {
+    if (source_of_sets(store, x, Candidates(store, ys), z) == Source::planes) {
         ready_ = sets_from_planes(store, x, z);
         strata_ = &ready_->strata;
     } else {
@@ -57,33 +57,22 @@ void TableScan::configurations(std::int64_t* out) const {
         });
 }
 
-struct TableScan::Ys {
-    const Plan& plan;
-    std::vector<std::int32_t> variables;
-
-    std::vector<std::pair<std::size_t, std::size_t>> blocks(const Store& store) const {
-        return split_blocks(store, variables);
-    }
-};
-
 void TableScan::count(std::span<const TableTarget> targets) const {
     if (ys_.empty()) return;
     const Query q{store_, x_, ys_, *strata_, n_threads_, nullptr};
-    const Plan plan = ready_ ? plan_on_sets(q) : make_plan(q);
-    Ys together{plan, {}};
-    for (const std::size_t j : plan.together) together.variables.push_back(ys_[j]);
+    const Plan plan = ready_ ? plan_on_sets(q, Candidates(store_, ys_)) : make_plan(q, Candidates(store_, ys_));
     if (!plan.together.empty()) {
         if (plan.by_columns)
-            count_in_lists(together, targets);
+            count_in_lists(plan, targets);
         else
-            count_in_bitsets(together, targets);
+            count_in_bitsets(plan, targets);
     }
     const double cost = 2.0 * static_cast<double>(store_.n_records()) * static_cast<double>(plan.alone.size());
     parallel_for(plan.alone.size(), threads_for(cost, n_threads_),
                  [&](std::size_t k) { count_alone(plan.alone[k], targets[plan.alone[k]]); });
 }
 
-void TableScan::count_in_bitsets(const Ys& ys, std::span<const TableTarget> targets) const {
+void TableScan::count_in_bitsets(const Plan& plan, std::span<const TableTarget> targets) const {
     const std::size_t rx = column_of(store_, x_).card;
     AlignedWords own;
     SetSizes sizes;
@@ -94,15 +83,15 @@ void TableScan::count_in_bitsets(const Ys& ys, std::span<const TableTarget> targ
     }
     const SetSizes& x = ready_ ? ready_->x : sizes;
     const std::uint64_t* sets = ready_ ? ready_->sets.get() : own.get();
-    const auto blocks = ys.blocks(store_);
-    parallel_for(blocks.size(), threads_for(ys.plan.cost_together, n_threads_), [&](std::size_t b) {
+    const auto blocks = split_blocks(store_, plan.ys);
+    parallel_for(blocks.size(), threads_for(plan.cost_together, n_threads_), [&](std::size_t b) {
         const auto [begin, end] = blocks[b];
-        const PlaneColumns columns = plane_columns(store_, std::span(ys.variables).subspan(begin, end - begin));
+        const PlaneColumns columns = plane_columns(store_, std::span(plan.ys).subspan(begin, end - begin));
         std::vector<std::uint32_t> counts;
         count_by_planes(store_, sets, x.n_sets(), columns, counts);
         for (std::size_t k = begin; k < end; ++k) {
-            const TableTarget& target = targets[ys.plan.together[k]];
-            const std::int32_t y = ys.variables[k];
+            const TableTarget& target = targets[plan.together[k]];
+            const std::int32_t y = plan.ys[k];
             CountedY counted{counts.data() + columns.column[k - begin], columns.width(),
                              store_.planes().totals.data() + store_.first_plane(y), column_of(store_, y).card};
             for (std::size_t s = 0; s < n_strata(); ++s, counted.counts += rx * counted.stride)
@@ -111,22 +100,21 @@ void TableScan::count_in_bitsets(const Ys& ys, std::span<const TableTarget> targ
     });
 }
 
-void TableScan::count_in_lists(const Ys& ys, std::span<const TableTarget> targets) const {
-    constexpr std::size_t kSetsInCache = 64;
+void TableScan::count_in_lists(const Plan& plan, std::span<const TableTarget> targets) const {
     const SetLists lists = ready_ ? lists_of_bitsets(store_, *ready_) : lists_of_strata(store_, x_, *strata_);
     const std::size_t rx = column_of(store_, x_).card, step = std::max<std::size_t>(1, kSetsInCache / rx);
     store_.row_bits();  // built here, not in every thread's turn
-    const auto blocks = ys.blocks(store_);
-    parallel_for(blocks.size(), threads_for(ys.plan.cost_together, n_threads_), [&](std::size_t b) {
-        const std::size_t number = store_.first_plane(ys.variables[blocks[b].first]) / kBlockColumns;
-        std::vector<std::uint32_t> counts;
+    const auto blocks = split_blocks(store_, plan.ys);
+    parallel_for(blocks.size(), threads_for(plan.cost_together, n_threads_), [&](std::size_t b) {
+        const std::size_t number = store_.first_plane(plan.ys[blocks[b].first]) / kBlockColumns;
+        const Room<std::uint32_t> counts(store_.pool(), kSetsInCache * kBlockColumns);
         for (std::size_t first = 0; first < n_strata(); first += step) {
             const std::size_t last = std::min(first + step, n_strata());
-            count_by_columns(store_, lists, first * rx, last * rx, number, counts);
+            count_by_columns(store_, lists, first * rx, last * rx, number, counts.get());
             for (std::size_t k = blocks[b].first; k < blocks[b].second; ++k) {
-                const TableTarget& target = targets[ys.plan.together[k]];
-                const std::int32_t y = ys.variables[k];
-                CountedY counted{counts.data() + store_.first_plane(y) % kBlockColumns, kBlockColumns, nullptr,
+                const TableTarget& target = targets[plan.together[k]];
+                const std::int32_t y = plan.ys[k];
+                CountedY counted{counts.get() + store_.first_plane(y) % kBlockColumns, kBlockColumns, nullptr,
                                  column_of(store_, y).card};
                 for (std::size_t s = first; s < last; ++s, counted.counts += rx * kBlockColumns)
                     fill_table(lists.x, s, counted, target.cells + s * target.stride);

@@ -12,6 +12,8 @@
 
 namespace mnlearn {
 
+struct Plan;
+
 // Where the tables of one y go: those of stratum s begin at cells + s * stride, x before y.
 struct TableTarget {
     std::int64_t* cells;
@@ -31,9 +33,8 @@ public:
     void count(std::span<const TableTarget> targets) const;  // into zeroed memory, one target for each y
 
 private:
-    struct Ys;  // those counted together
-    void count_in_bitsets(const Ys& ys, std::span<const TableTarget> targets) const;
-    void count_in_lists(const Ys& ys, std::span<const TableTarget> targets) const;
+    void count_in_bitsets(const Plan& plan, std::span<const TableTarget> targets) const;
+    void count_in_lists(const Plan& plan, std::span<const TableTarget> targets) const;
     void count_alone(std::size_t j, const TableTarget& target) const;
 
     const Store& store_;

@@ -7,12 +7,13 @@ import pytest
 
 from mnlearn import _core
 from mnlearn.data import Dataset
+from mnlearn.errors import InputError
 from mnlearn.protocols import Kernel
 from mnlearn.statistics import Counts, kernels
 
 import reference
 
-WAYS = ("", "tree", "split_planes", "split_columns", "planes", "columns", "keys", "lanes", "alone")
+WAYS = ("", "tree", "split_planes", "split_columns", "sorted_columns", "planes", "columns", "keys", "lanes", "alone")
 
 
 @pytest.mark.parametrize("path", _core.levels())
@@ -51,6 +52,32 @@ def test_rows_are_listed_from_sets_of_any_density(
         expected = counts.reduce(kernels.g2(), 0, range(4, 70), z)
         _core.force(counts._store, "split_columns")
         assert counts.reduce(kernels.g2(), 0, range(4, 70), z).tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("cards", [(2,), (2, 3, 12, 2, 1)])
+def test_the_order_of_the_candidates_only_orders_the_answers(way: str, cards: tuple[int, ...]) -> None:
+    """In any order, twice, with variables among them that no plane is kept for: more than one block of columns."""
+    rng = np.random.default_rng(7)
+    counts = Counts(reference.random_dataset(rng, n_rows=200, cards=[cards[k % len(cards)] for k in range(700)]))
+    _core.force(counts._store, way)
+    for z in (frozenset[int](), frozenset({1, 3}), frozenset({1, 3, 6, 8})):
+        ys = np.arange(10, 700)
+        in_order = counts.reduce(kernels.g2(), 0, ys, z)
+        for chosen in (rng.permutation(len(ys)), np.arange(len(ys))[::-1], np.array([5, 5, 600, 2, 600])):
+            assert counts.reduce(kernels.g2(), 0, ys[chosen], z).tobytes() == in_order[:, chosen].tobytes()
+
+
+@pytest.mark.parametrize("size_z", [0, 3, 16, 17, 30])
+def test_one_bad_candidate_among_many_is_refused(size_z: int) -> None:
+    counts = Counts(reference.random_dataset(np.random.default_rng(0), n_rows=20, cards=[2] * 60))
+    good, z = list(range(31, 60)), frozenset(range(1, 1 + size_z))
+    counts.reduce(kernels.g2(), 0, good, z)
+    for bad in (*z, 0, 60, 2**31 - 1, -1, -(2**31)):
+        rule = "z must not contain y" if bad in z else "y must differ from x" if bad == 0 else "y must be the index"
+        for ys in ([bad, *good], [*good, bad], np.array([*good[:9], bad, *good[9:]], dtype=np.int32)):
+            with pytest.raises(InputError, match=f"{rule}.*got .*{bad}"):
+                counts.reduce(kernels.g2(), 0, ys, z)
 
 
 def test_a_way_that_does_not_exist_is_refused() -> None:

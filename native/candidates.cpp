@@ -1,0 +1,32 @@
+#include "candidates.hpp"
+
+namespace mnlearn {
+
+Candidates::Candidates(const Store& store, std::span<const std::int32_t> asked) : ys(asked), n_states(asked.size()) {
+    std::int32_t signs = 0, steps = 0;
+    for (std::size_t k = 0; k < ys.size(); ++k) {
+        signs |= ys[k];
+        steps |= ys[k] - ys[k ? k - 1 : 0];
+    }
+    if (store.plain() && signs >= 0)  // the plane of a variable has its number, and no y is constant
+        in_order = steps >= 0;
+    else
+        look_at_each(store);
+}
+
+void Candidates::look_at_each(const Store& store) {
+    std::uint32_t last = 0;
+    n_states = 0;
+    for (const std::int32_t y : ys) {
+        const std::uint32_t plane = y == kConstant ? kNoPlane : store.first_plane(y);
+        const std::uint32_t card = y == kConstant ? 1 : store.column(static_cast<std::size_t>(y)).card;
+        have_planes = have_planes && plane != kNoPlane;
+        are_binary = are_binary && card == 2;
+        n_states += card - 1;
+        if (plane == kNoPlane) continue;
+        in_order = in_order && plane >= last;
+        last = plane;
+    }
+}
+
+}  // namespace mnlearn
