@@ -34,6 +34,22 @@ def test_missing_runs_are_reckoned_cell_by_cell(tmp_path: Path) -> None:
     assert figures["all", "in_full"] == pytest.approx(1095)
 
 
+def test_journals_that_do_not_tell_their_time_are_reckoned_by_those_that_do(tmp_path: Path) -> None:
+    write(tmp_path, "mpl-table1", [("d=64", k, "mpl", 2.0) for k in range(4)])
+    lines = (tmp_path / "mpl-table1.jsonl").read_text().splitlines()
+    told, *untold = [json.loads(line) for line in lines]
+    for record in untold:
+        del record["drawing"], record["values"]
+    (tmp_path / "mpl-table1.jsonl").write_text("".join(json.dumps(r) + "\n" for r in [*untold, told]))
+    (cost,) = costs(REPRODUCTIONS, tmp_path)
+    assert cost.done == 4
+    assert (cost.seconds, cost.in_full) == pytest.approx((10.0, 250.0))
+    (tmp_path / "mpl-table1.jsonl").write_text("".join(json.dumps(r) + "\n" for r in untold))
+    (cost,) = costs(REPRODUCTIONS, tmp_path)
+    assert (cost.done, cost.seconds, cost.in_full) == (3, None, None)
+    assert [line.learner for line in as_figures([cost]) if line.source != "all"] == ["done", "of"]
+
+
 def test_runs_tell_their_processor_time(tmp_path: Path) -> None:
     for name, request in (
         ("mpl-table1", Request(sizes=(500,), sources=("d=64",), methods=("mpl",), repetitions=1, out=tmp_path)),
@@ -42,5 +58,6 @@ def test_runs_tell_their_processor_time(tmp_path: Path) -> None:
         REPRODUCTIONS[name].measure(request)
     for cost in costs(REPRODUCTIONS, tmp_path):
         assert (cost.done, cost.of) == (1, 100)
+        assert cost.seconds is not None
         assert 0 < cost.seconds < 60
         assert cost.in_full == pytest.approx(100 * cost.seconds)

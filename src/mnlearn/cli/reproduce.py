@@ -195,12 +195,15 @@ def _show_list(known: Mapping[str, Reproduction], spent: Mapping[str, Cost], *, 
     more = ("runs", "CPU s", "CPU s in full") if spent else ()
     table = simple_table("name", "what", "reps", "data", *more, numbers=("reps", *more))
     for name, item in known.items():
-        cost = spent.get(name)
-        numbers = (
-            (f"{cost.done} of {cost.of}", f"{cost.seconds:.0f}", f"{cost.in_full:.0f}") if cost else ("",) * len(more)
-        )
+        numbers = _cost_cells(spent[name]) if name in spent else ("",) * len(more)
         table.add_row(name, item.title, str(item.repetitions), "--data DIR" if item.needs_data else "none", *numbers)
     show(table)
+
+
+def _cost_cells(cost: Cost) -> tuple[str, str, str]:
+    """Runs, seconds so far and in full; a question mark where the journal does not tell."""
+    seconds, in_full = ("?" if number is None else f"{number:.0f}" for number in (cost.seconds, cost.in_full))
+    return f"{cost.done} of {cost.of}", seconds, in_full
 
 
 def data_folder(data: Path | None) -> Path | None:

@@ -24,8 +24,8 @@ class Cost(NamedTuple):
     experiments: tuple[str, ...]  # those that are measured by the same runs
     done: int  # runs, of one method on one data set
     of: int  # runs at full published size
-    seconds: float
-    in_full: float
+    seconds: float | None  # None where a journal of an earlier version does not tell
+    in_full: float | None
 
 
 def costs(known: Mapping[str, Reproduction], folder: Path) -> list[Cost]:
@@ -52,20 +52,31 @@ def costs(known: Mapping[str, Reproduction], folder: Path) -> list[Cost]:
 
 def as_figures(found: Sequence[Cost]) -> list[Comparison]:
     """The costs in the form of other figures, with a line for all of them, for the tables of a page."""
-    total = Cost(("all",), *(sum(column) for column in list(zip(*found, strict=True))[1:]))
+    columns = list(zip(*found, strict=True))[1:]
+    total = Cost(("all",), *(sum(number for number in column if number is not None) for column in columns))
     return [
-        Comparison(" and ".join(cost.experiments), 0, name, None, float(value), nan, cost.done, None, cost.seconds)
+        Comparison(" and ".join(cost.experiments), 0, name, None, float(value), nan, cost.done, None, nan)
         for cost in [*found, total]
         for name, value in zip(Cost._fields[1:], cost[1:], strict=True)
+        if value is not None
     ]
 
 
 def _cost(experiments: tuple[str, ...], records: Sequence[Record], repetitions: int) -> Cost:
-    """So far, and with all repetitions."""
-    cells: dict[tuple[str, int, str], list[float]] = defaultdict(list)
+    """So far, and with all repetitions; runs that do not tell their time are taken for as long as those that do."""
+    cells: dict[tuple[str, int, str], list[float | None]] = defaultdict(list)
     for record in records:
-        seconds = float(record.get("seconds", nan)) + float(record.get("drawing", 0.0))
-        cells[record["source"], record["n_rows"], record["method"]].append(seconds)
-    so_far = sum(sum(cell) for cell in cells.values())
-    in_full = sum(fmean(cell) * repetitions for cell in cells.values())
-    return Cost(experiments, len(records), len(cells) * repetitions, so_far, in_full)
+        cells[record["source"], record["n_rows"], record["method"]].append(_seconds(record))
+    told = {key: [seconds for seconds in cell if seconds is not None] for key, cell in cells.items()}
+    done, of = len(records), len(cells) * repetitions
+    if not all(told.values()):
+        return Cost(experiments, done, of, None, None)
+    so_far = sum(fmean(seconds) * len(cells[key]) for key, seconds in told.items())
+    return Cost(experiments, done, of, so_far, sum(map(fmean, told.values())) * repetitions)
+
+
+def _seconds(record: Record) -> float | None:
+    """Of drawing and learning; journals of earlier versions did not tell the drawing."""
+    if "seconds" not in record or not ("values" in record or "drawing" in record):  # a trial tells both at once
+        return None
+    return float(record["seconds"]) + float(record.get("drawing", 0.0))

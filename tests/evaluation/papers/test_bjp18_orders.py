@@ -33,11 +33,11 @@ def test_each_pair_is_weighed_by_whoever_comes_first() -> None:
         if name != orders.SMALL_FIRST:
             assert found[f"gain {name}"] == pytest.approx(found[f"order {orders.SMALL_FIRST}"] - total)
     given = posterior.log_odds(1, np.array([2]), frozenset({0, 3})).independent[0]
-    assert found["assertion 1_2|0,3"] == pytest.approx(given)
+    assert found["assertion 1,2 given 0,3"] == pytest.approx(given)
 
 
 def test_the_larger_conditioning_set_needs_more_rows() -> None:
-    methods = ("assertion 1_2|0", "assertion 1_2|0,3")
+    methods = ("assertion 1,2 given 0", "assertion 1,2 given 0,3")
     lines = by_key(orders.ORDERINGS.measure(Request(sizes=(250, 8000), methods=methods, repetitions=40)))
     assert len(lines) == 4
     for n_rows in (250, 8000):

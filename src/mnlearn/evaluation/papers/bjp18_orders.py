@@ -32,7 +32,7 @@ from mnlearn.statistics import Counts
 SIZES = (250, 500, 1000, 2000, 4000, 8000, 40_000, 70_000, 100_000)
 REPETITIONS = 100  # ours; the paper shows one
 HUB = star(4)
-ASSERTIONS = {"1_2|0": frozenset({0}), "1_2|0,3": frozenset({0, 3})}
+ASSERTIONS = {"1,2 given 0": frozenset({0}), "1,2 given 0,3": frozenset({0, 3})}
 ORDERS = {"1,2,3,0": (1, 2, 3, 0), "1,2,0,3": (1, 2, 0, 3), "1,0,2,3": (1, 0, 2, 3), "0,1,2,3": (0, 1, 2, 3)}
 SMALL_FIRST = "1,2,3,0"
 NUMBERS = (
