@@ -89,6 +89,7 @@ public:
           weight_(rows_.length()),
           weighted_(rows_.length()) {
         penalty_.push_back(0.0);
+        penalised_ = std::ranges::any_of(penalty_, [](double each) { return each > 0; });
     }
 
     double run(double tolerance) {
@@ -99,7 +100,7 @@ public:
             if (away <= tolerance) break;
             if (k == 0 || away > kSlow * before) find_hessian();
             before = away;
-            solve_model(kModelShare * tolerance);
+            if (penalised_ || !solve_equations()) solve_model(kModelShare * tolerance);
             if (!search_line(loss)) break;
         }
         return loss;
@@ -156,6 +157,30 @@ private:
         return away;
     }
 
+    // The same without penalties, by a Cholesky factor; false if the curvatures have none.
+    bool solve_equations() {
+        factor_ = hessian_;
+        for (std::size_t j = 0; j < size_; ++j) {
+            for (std::size_t k = 0; k <= j; ++k) {
+                double left = factor_[j * size_ + k];
+                for (std::size_t i = 0; i < k; ++i) left -= factor_[j * size_ + i] * factor_[k * size_ + i];
+                if (j == k && !(left > 0)) return false;
+                factor_[j * size_ + k] = j == k ? std::sqrt(left) : left / factor_[k * size_ + k];
+            }
+        }
+        for (std::size_t j = 0; j < size_; ++j) {
+            double left = -gradient_[j];
+            for (std::size_t i = 0; i < j; ++i) left -= factor_[j * size_ + i] * step_[i];
+            step_[j] = left / factor_[j * size_ + j];
+        }
+        for (std::size_t j = size_; j-- > 0;) {
+            double left = step_[j];
+            for (std::size_t i = j + 1; i < size_; ++i) left -= factor_[i * size_ + j] * step_[i];
+            step_[j] = left / factor_[j * size_ + j];
+        }
+        return true;
+    }
+
     // The step to the minimum of the quadratic model with its penalties, coordinate by coordinate.
     void solve_model(double accuracy) {
         std::ranges::fill(step_, 0.0);
@@ -198,8 +223,9 @@ private:
     std::size_t size_;
     std::vector<double> penalty_;
     double ridge_;
+    bool penalised_;
     std::span<double> b_;
-    std::vector<double> gradient_, hessian_, step_, bent_, point_, residual_, weight_, weighted_;
+    std::vector<double> gradient_, hessian_, factor_, step_, bent_, point_, residual_, weight_, weighted_;
 };
 
 }  // namespace

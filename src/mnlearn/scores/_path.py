@@ -194,9 +194,11 @@ class Model(NamedTuple):
     def rows(self) -> GroupedRows:
         """The cells of the table of x and the owners of the columns: as few rows as there are different ones."""
         owner, meant = self.columns.owner[self.chosen], self.columns.state[self.chosen]
-        places = np.cumsum(np.diff(owner, prepend=-1) > 0) - 1
         states, counts = self.columns.counts.cells(self.x, frozenset(owner.tolist()))
-        codes = states[places].T
-        design = codes - 0.5 if meant.max(initial=-1) < 0 else np.where(meant < 0, codes - 0.5, codes == meant)
+        if meant.max(initial=-1) < 0:  # every variable has one column
+            design: FloatArray = states[:-1].T.astype(np.float64) - 0.5
+        else:
+            codes = states[np.unique(owner, return_inverse=True)[1].reshape(-1)].T
+            design = np.where(meant < 0, codes - 0.5, codes == meant).astype(np.float64)
         total: FloatArray = counts.astype(np.float64)
         return GroupedRows(design, total, total * (states[-1] == self.state))
