@@ -1,6 +1,6 @@
-// Every pair without conditioning, in tiles: the row sets of some x against the planes of 512 states at a time.
+// Every pair without conditioning, in tiles: the row sets of some x against the planes of some y at a time.
 #include <algorithm>
-#include <numeric>
+#include <ranges>
 
 #include "scan.hpp"
 #include "with_scorer.hpp"
@@ -8,16 +8,21 @@
 namespace mnlearn {
 namespace {
 
-constexpr std::size_t kSetsTogether = 32;  // row sets of several x against the same planes: each plane is loaded once
+constexpr std::size_t kYsTogether = 512;
+
+// Row sets of several x against the same planes: each plane is loaded once. With few rows that hardly matters, and the
+// counts of 16 sets stay in the first cache.
+std::size_t sets_together(const Store& store) { return store.planes().words <= 128 ? 16 : 32; }
 
 // Runs of variables in [first, last) with planes, whose row sets are counted together.
 std::vector<std::vector<std::int32_t>> plane_runs(const Store& store, std::size_t first, std::size_t last) {
     std::vector<std::vector<std::int32_t>> runs;
-    std::size_t n_sets = kSetsTogether;
+    const std::size_t most = sets_together(store);
+    std::size_t n_sets = most;
     for (std::size_t v = first; v < last; ++v) {
         if (!store.has_planes(v)) continue;
         const std::size_t more = store.column(v).card - 1;
-        if (n_sets + more > kSetsTogether) {
+        if (n_sets + more > most) {
             runs.emplace_back();
             n_sets = 0;
         }
@@ -27,121 +32,226 @@ std::vector<std::vector<std::int32_t>> plane_runs(const Store& store, std::size_
     return runs;
 }
 
-struct AllPairs {
-    const Store& store;
-    const Strata& one;  // the only stratum
-    std::size_t first_x, last_x;
-    double* out;
+// How many runs make a piece of work: as many as share memory, so few that all threads stay busy to the end.
+std::size_t runs_together(std::size_t n_runs, int n_threads) {
+    return std::clamp<std::size_t>(n_runs / (16 * static_cast<std::size_t>(n_threads)), 1, 16);
+}
 
-    std::size_t n_pairs() const { return pairs_between(store.n_variables(), first_x, last_x); }
-    // Where the pairs of x begin, such that the pair {x, y} stands at [y].
-    double* row(std::size_t x) const { return out + pairs_between(store.n_variables(), first_x, x) - (x + 1); }
-};
-
-// The candidates of one block of 512 planes.
-template <class Scorer> struct Candidates {
-    std::span<const std::int32_t> ys;
+// Some variables with planes, as y of every x before them.
+struct Candidates {
+    std::vector<std::int32_t> ys;
     PlaneColumns columns;
     std::vector<std::uint32_t> totals;       // per column: its rows in all
     std::vector<std::size_t> binary, other;  // places in ys
-    BinaryBatch<Scorer> batch;               // of the binary ones
+    std::vector<std::uint32_t> zeros;        // per binary one: its rows with y = 0
+    std::vector<double> margin;              // per binary one: what its score looks up for its totals
+    bool neighbours = true;                  // the binary ones stand side by side, as variables and as columns
 
-    Candidates(const Scorer& scorer, const Store& store, std::span<const std::int32_t> candidates)
-        : ys(candidates),
-          columns(plane_columns(store, ys)),
-          totals(column_totals(store, columns)),
-          batch(scorer, store.level(), split_off_binary(store)) {}
-
-    std::vector<std::uint32_t> split_off_binary(const Store& store) {
-        std::vector<std::uint32_t> places;
+    Candidates(const Store& store, std::span<const std::int32_t> some)
+        : ys(some.begin(), some.end()), columns(plane_columns(store, ys)), totals(column_totals(store, columns)) {
         for (std::size_t k = 0; k < ys.size(); ++k) {
             const bool is_binary = column_of(store, ys[k]).card == 2;
             (is_binary ? binary : other).push_back(k);
-            if (is_binary) places.push_back(static_cast<std::uint32_t>(columns.column[k]));
+            if (is_binary) zeros.push_back(totals[columns.column[k]]);
         }
-        return places;
+        if (binary.empty()) return;
+        const std::size_t first = binary.front(), last = binary.back(), steps = binary.size() - 1;
+        neighbours = static_cast<std::size_t>(ys[last] - ys[first]) == steps &&
+                     columns.column[last] - columns.column[first] == steps;
+    }
+    // The first place whose y comes after x.
+    std::size_t after(std::int32_t x) const {
+        return static_cast<std::size_t>(std::upper_bound(ys.begin(), ys.end(), x) - ys.begin());
+    }
+    // The first of the binary ones at this place or after it.
+    std::size_t binary_from(std::size_t place) const {
+        if (other.empty()) return place;
+        return static_cast<std::size_t>(std::lower_bound(binary.begin(), binary.end(), place) - binary.begin());
     }
 };
 
-// The pairs of one x with the candidates after it; `counted` is the first row of its counts.
-template <class Scorer> class PairsOfX {
-public:
-    PairsOfX(const AllPairs& all, const Scorer& scorer, std::int32_t x, const SetSizes& sizes)
-        : all_(all),
-          scorer_(scorer),
-          sizes_(sizes),
-          x_(x),
-          row_(all.row(static_cast<std::size_t>(x))),
-          prepared_(scorer, sizes.card_x, all.one.sizes) {}
+// What is the same for all pairs.
+template <class Scorer> struct AllPairs {
+    const Store& store;
+    const Scorer& scorer;
+    const Strata& one;  // the only stratum
+    std::size_t first_x, last_x;
+    double* out;
+    std::size_t n_pairs;
+    typename Scorer::Prepared binary_pairs;  // for two binary variables
+    PairEnding ending;
+    std::vector<Candidates> blocks;
+    std::size_t most_columns = 0;  // of a block
 
-    void score(Candidates<Scorer>& block, const std::uint32_t* counted, std::vector<std::uint32_t>& rest) {
-        const auto later =
-            static_cast<std::size_t>(std::upper_bound(block.ys.begin(), block.ys.end(), x_) - block.ys.begin());
-        if (sizes_.card_x == 2) {
-            score_binary(block, later, counted, rest);
-            for (const std::size_t k : block.other)
-                if (k >= later) score_one(block, k, counted);
-        } else {
-            for (std::size_t k = later; k < block.ys.size(); ++k) score_one(block, k, counted);
+    AllPairs(const Store& some, const Scorer& scored, const Strata& stratum, std::size_t first, std::size_t last,
+             double* numbers)
+        : store(some),
+          scorer(scored),
+          one(stratum),
+          first_x(first),
+          last_x(last),
+          out(numbers),
+          n_pairs(pairs_between(store.n_variables(), first, last)),
+          binary_pairs(scorer.prepare(2, 2, one.sizes)),
+          ending(scorer.ending()) {
+        std::vector<std::int32_t> with_planes;
+        for (std::size_t v = first_x + 1; v < store.n_variables(); ++v)
+            if (store.has_planes(v)) with_planes.push_back(static_cast<std::int32_t>(v));
+        const std::span<const std::int32_t> all(with_planes);
+        for (std::size_t k = 0; k < all.size(); k += kYsTogether)
+            blocks.emplace_back(store, all.subspan(k, std::min(kYsTogether, all.size() - k)));
+        for (Candidates& block : blocks) {
+            look_up_margins(block);
+            most_columns = std::max(most_columns, block.columns.width());
+        }
+    }
+    // Where the pairs of x begin, such that the pair {x, y} stands at [y].
+    double* row(std::size_t x) const { return out + pairs_between(store.n_variables(), first_x, x) - (x + 1); }
+
+private:
+    void look_up_margins(Candidates& block) const {
+        const auto n = static_cast<std::size_t>(store.n_rows());
+        if (n < 2) return;
+        const RowOfTables tables = scorer.binary_row(binary_pairs, 0, 1, store.n_rows() - 1);
+        if (!tables.column) return;
+        for (const std::uint32_t zeros : block.zeros)
+            block.margin.push_back(tables.column[zeros] + tables.column[n - zeros]);
+    }
+};
+
+// One thread's work: runs of x against all blocks, and the memory for it.
+template <class Scorer> class Worker {
+public:
+    explicit Worker(const AllPairs<Scorer>& all)
+        : all_(all),
+          words_(all.store.planes().words),
+          sets_(aligned_words(sets_together(all.store) * words_)),
+          counts_(aligned_words(sets_together(all.store) * all.most_columns / 2)),
+          picked_(std::make_unique_for_overwrite<std::uint32_t[]>(kYsTogether)),
+          numbers_(std::make_unique_for_overwrite<double[]>(kMaxFoldedPairs + 3 * kYsTogether)) {}
+
+    void score(std::span<const std::int32_t> run) {
+        take(run);
+        for (const Candidates& block : all_.blocks) {
+            if (block.ys.back() <= run.front()) continue;
+            std::size_t after = block.after(run.front());
+            const std::size_t group = block.columns.column[after] / kLanes;
+            skipped_ = group * kLanes;
+            width_ = block.columns.width() - skipped_;
+            all_.store.level().count_planes({sets_.get(), first_set_.back(), words_, all_.store.planes().bits,
+                                             block.columns.groups.data() + group, block.columns.groups.size() - group,
+                                             counts(), soon(block), (Scorer::outputs - 1) * all_.n_pairs});
+            for (std::size_t i = 0; i < run.size(); ++i) {
+                while (after < block.ys.size() && block.ys[after] <= run[i]) ++after;
+                if (after < block.ys.size()) score(block, i, after);
+            }
         }
     }
 
 private:
-    void score_binary(Candidates<Scorer>& block, std::size_t later, const std::uint32_t* counted,
-                      std::vector<std::uint32_t>& rest) {
-        const auto from = static_cast<std::size_t>(std::lower_bound(block.binary.begin(), block.binary.end(), later) -
-                                                   block.binary.begin());
-        if (from == block.binary.size()) return;
-        rest.resize(block.totals.size());
-        for (std::size_t c = 0; c < rest.size(); ++c) rest[c] = block.totals[c] - counted[c];
-        block.batch.restart(from);
-        block.batch.add(prepared_[2], 0, counted, rest.data(), sizes_.sizes[0], sizes_.sizes[1]);
-        block.batch.finish();
-        for (std::size_t i = from; i < block.binary.size(); ++i)
-            write(scorer_, block.batch.sum(i), 2, 2, row_ + block.ys[block.binary[i]], all_.n_pairs());
+    void take(std::span<const std::int32_t> run) {
+        run_ = run;
+        first_set_.assign(1, 0);
+        xs_.resize(std::max(xs_.size(), run.size()));
+        prepared_.clear();
+        for (std::size_t i = 0; i < run.size(); ++i) {
+            xs_[i] = bitsets_of_states(all_.store, run[i], sets_.get() + first_set_[i] * words_, std::move(xs_[i]));
+            first_set_.push_back(first_set_[i] + xs_[i].n_sets());
+            prepared_.emplace_back(all_.scorer, xs_[i].card_x, all_.one.sizes);
+        }
     }
-    void score_one(const Candidates<Scorer>& block, std::size_t k, const std::uint32_t* counted) {
-        const std::uint32_t card = column_of(all_.store, block.ys[k]).card;
-        const std::size_t column = block.columns.column[k];
-        typename Scorer::Sum sum;
-        add_strata(scorer_, prepared_[card], sizes_, 0, 1,
-                   {counted + column, block.columns.width(), block.totals.data() + column, card}, sum);
-        write(scorer_, sum, sizes_.card_x, card, row_ + block.ys[k], all_.n_pairs());
+    std::uint32_t* counts() const { return reinterpret_cast<std::uint32_t*>(counts_.get()); }
+    // Where the numbers of each set and column will stand, if all variables are binary.
+    double* const* soon(const Candidates& block) {
+        if (!block.other.empty() || !block.neighbours || first_set_.back() != run_.size()) return nullptr;
+        soon_.clear();
+        const auto shift = static_cast<std::ptrdiff_t>(skipped_) - static_cast<std::ptrdiff_t>(block.columns.column[0]);
+        for (std::size_t i = 0; i < run_.size(); ++i) soon_.push_back(row(i) + block.ys[0] + shift);
+        return soon_.data();
     }
 
-    const AllPairs& all_;
-    const Scorer& scorer_;
-    const SetSizes& sizes_;
-    std::int32_t x_;
-    double* row_;
-    PreparedByCard<Scorer> prepared_;
+    // The i-th x with the candidates from this place on.
+    void score(const Candidates& block, std::size_t i, std::size_t after) {
+        if (xs_[i].card_x == 2) {
+            score_binary(block, i, after);
+            for (const std::size_t k : block.other)
+                if (k >= after) score_one(block, i, k);
+        } else {
+            for (std::size_t k = after; k < block.ys.size(); ++k) score_one(block, i, k);
+        }
+    }
+
+    // The binary y of a binary x.
+    void score_binary(const Candidates& block, std::size_t i, std::size_t after) {
+        const std::size_t from = block.binary_from(after);
+        if (from == block.binary.size()) return;
+        const std::int64_t n0 = xs_[i].sizes[0], n1 = xs_[i].sizes[1];
+        const RowOfTables tables = all_.scorer.binary_row(all_.binary_pairs, 0, n0, n1);
+        if (tables.way != RowOfTables::together || (tables.column && block.margin.empty())) {
+            for (std::size_t b = from; b < block.binary.size(); ++b) score_one(block, i, block.binary[b]);
+            return;
+        }
+        double* numbers = numbers_.get() + kMaxFoldedPairs;
+        double* out = row(i) + block.ys[block.binary[from]];
+        PairRow pairs{Scorer::pair_form,
+                      all_.ending,
+                      counted(block, i, block.binary[from]),
+                      block.zeros.data() + from,
+                      block.binary.size() - from,
+                      static_cast<std::uint32_t>(n0),
+                      static_cast<std::uint32_t>(n1),
+                      tables.cell,
+                      tables.column ? block.margin.data() + from : nullptr,
+                      tables.base,
+                      numbers_.get(),
+                      numbers,
+                      out,
+                      out + (Scorer::outputs - 1) * all_.n_pairs};
+        if (block.neighbours)
+            all_.store.level().score_pairs(pairs);
+        else
+            score_scattered(block, i, from, pairs, numbers + kYsTogether);
+    }
+    // Candidates that do not stand side by side: their counts are collected, and their numbers spread out again.
+    void score_scattered(const Candidates& block, std::size_t i, std::size_t from, PairRow& pairs, double* numbers) {
+        for (std::size_t k = 0; k < pairs.n_ys; ++k) picked_[k] = *counted(block, i, block.binary[from + k]);
+        pairs.counts = picked_.get();
+        pairs.out = numbers;
+        pairs.dof = numbers + kYsTogether;
+        all_.store.level().score_pairs(pairs);
+        for (std::size_t k = 0; k < pairs.n_ys; ++k) {
+            double* out = row(i) + block.ys[block.binary[from + k]];
+            out[0] = pairs.out[k];
+            if constexpr (Scorer::outputs == 2) out[all_.n_pairs] = pairs.dof[k];
+        }
+    }
+    // Any other pair.
+    void score_one(const Candidates& block, std::size_t i, std::size_t k) {
+        const std::uint32_t card = column_of(all_.store, block.ys[k]).card;
+        typename Scorer::Sum sum;
+        add_strata(all_.scorer, prepared_[i][card], xs_[i], 0, 1,
+                   {counted(block, i, k), width_, block.totals.data() + block.columns.column[k], card}, sum);
+        write(all_.scorer, sum, xs_[i].card_x, card, row(i) + block.ys[k], all_.n_pairs);
+    }
+    double* row(std::size_t i) const { return all_.row(static_cast<std::size_t>(run_[i])); }
+    // Where the counts of the i-th x with this y begin.
+    const std::uint32_t* counted(const Candidates& block, std::size_t i, std::size_t k) const {
+        return counts() + first_set_[i] * width_ + (block.columns.column[k] - skipped_);
+    }
+
+    const AllPairs<Scorer>& all_;
+    std::span<const std::int32_t> run_;
+    std::size_t words_, width_ = 0, skipped_ = 0;  // columns counted, and before them those of y up to the first x
+    AlignedWords sets_, counts_;
+    std::vector<SetSizes> xs_;
+    std::vector<std::size_t> first_set_{0};
+    std::vector<double*> soon_;
+    std::vector<PreparedByCard<Scorer>> prepared_;
+    std::unique_ptr<std::uint32_t[]> picked_;
+    std::unique_ptr<double[]> numbers_;
 };
 
-template <class Scorer>
-void pairs_of_run(const AllPairs& all, const Scorer& scorer, std::span<const std::int32_t> run,
-                  std::span<const std::int32_t> with_planes) {
-    const Store& store = all.store;
-    const std::size_t words = store.planes().words;
-    const AlignedWords sets = aligned_words(kSetsTogether * words);
-    std::vector<SetSizes> xs;
-    std::vector<std::size_t> first_set{0};
-    for (const std::int32_t x : run) {
-        xs.push_back(bitsets_of_states(store, x, sets.get() + first_set.back() * words));
-        first_set.push_back(first_set.back() + xs.back().n_sets());
-    }
-    const std::span<const std::int32_t> ys(std::upper_bound(with_planes.begin(), with_planes.end(), run.front()),
-                                           with_planes.end());
-    std::vector<std::uint32_t> counts, rest;
-    for (const auto& [begin, end] : split_blocks(store, ys)) {
-        Candidates<Scorer> block(scorer, store, ys.subspan(begin, end - begin));
-        count_by_planes(store, sets.get(), first_set.back(), block.columns, counts);
-        for (std::size_t i = 0; i < run.size(); ++i)
-            PairsOfX<Scorer>(all, scorer, run[i], xs[i])
-                .score(block, counts.data() + first_set[i] * block.columns.width(), rest);
-    }
-}
-
-template <class Scorer> void pairs_by_rows(const AllPairs& all, const Scorer& scorer, std::size_t x) {
+template <class Scorer> void pairs_by_rows(const AllPairs<Scorer>& all, std::size_t x) {
     const Store& store = all.store;
     std::vector<std::size_t> ys;
     std::vector<Column> columns;
@@ -151,10 +261,10 @@ template <class Scorer> void pairs_by_rows(const AllPairs& all, const Scorer& sc
         columns.push_back(store.column(y));
     }
     const RowScan rows(store, store.column(x), all.one, columns);
-    PreparedByCard<Scorer> prepared(scorer, store.column(x).card, all.one.sizes);
+    PreparedByCard<Scorer> prepared(all.scorer, store.column(x).card, all.one.sizes);
     for (std::size_t k = 0; k < ys.size(); ++k)
-        write(scorer, rows.score(scorer, prepared[columns[k].card], columns[k]), store.column(x).card, columns[k].card,
-              all.row(x) + ys[k], all.n_pairs());
+        write(all.scorer, rows.score(all.scorer, prepared[columns[k].card], columns[k]), store.column(x).card,
+              columns[k].card, all.row(x) + ys[k], all.n_pairs);
 }
 
 }  // namespace
@@ -165,19 +275,22 @@ std::size_t pairs_between(std::size_t n, std::size_t first_x, std::size_t last_x
 
 void reduce_pairs(const Store& store, const KernelSpec& kernel, std::size_t first_x, std::size_t last_x, int n_threads,
                   double* out) {
-    const std::size_t n = store.n_variables();
     const Strata one = find_strata(store, {});
-    std::vector<std::int32_t> with_planes;
-    for (std::size_t v = 0; v < n; ++v)
-        if (store.has_planes(v)) with_planes.push_back(static_cast<std::int32_t>(v));
-    const AllPairs all{store, one, first_x, last_x, out};
     with_scorer(kernel, facts_of(store, {}, one.count), store.log_tables(), [&](const auto& scorer) {
+        const AllPairs all(store, scorer, one, first_x, last_x, out);
         const auto runs = plane_runs(store, first_x, last_x);
         const double rows = static_cast<double>(store.n_records() / 64 + 8);
-        const int threads = threads_for(static_cast<double>(all.n_pairs()) * rows, n_threads);
-        parallel_for(runs.size(), threads, [&](std::size_t k) { pairs_of_run(all, scorer, runs[k], with_planes); });
-        if (with_planes.size() == n) return;
-        parallel_for(last_x - first_x, threads, [&](std::size_t k) { pairs_by_rows(all, scorer, first_x + k); });
+        const int threads = threads_for(static_cast<double>(all.n_pairs) * rows, n_threads);
+        const std::size_t together = runs_together(runs.size(), threads);
+        parallel_for((runs.size() + together - 1) / together, threads, [&](std::size_t piece) {
+            Worker worker(all);
+            for (std::size_t k = piece * together; k < std::min((piece + 1) * together, runs.size()); ++k)
+                worker.score(runs[k]);
+        });
+        const auto has_planes = [&](std::size_t v) { return store.has_planes(v); };
+        const auto variables = std::views::iota(std::size_t{0}, store.n_variables());
+        if (std::ranges::all_of(variables, has_planes)) return;
+        parallel_for(last_x - first_x, threads, [&](std::size_t k) { pairs_by_rows(all, first_x + k); });
     });
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/ceilings.hpp"
 #include "kernels/keys.hpp"
 #include "kernels/lanes.hpp"
+#include "kernels/pair_scores.hpp"
 #include "kernels/planes.hpp"
 #include "kernels/sets.hpp"
 #include "kernels/tree.hpp"
@@ -26,6 +27,7 @@ struct Level {
     ListBits list_bits;
     ScoreBinary score_binary;
     FinishOdds finish_odds;
+    ScorePairs score_pairs;
     ProbePopcount probe_popcount;
     ProbeLoads probe_loads;
     CountTree count_tree;

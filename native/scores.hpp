@@ -4,6 +4,7 @@
 //   add(sum, prepared, s, t) one stratum's table into the running sum of one y
 //   finish(sum, rx, ry, out) the outputs of that y; out[k] is the k-th of `outputs`
 //   binary_row(...)          the same as add for many binary y at once: how, if at all; see binary_batch.hpp
+//   ending()                 the same as finish for pairs of binary variables without strata; see all_pairs.cpp
 //
 // Sums run over strata in ascending order: the same bits for any thread count, any code path, any way of counting.
 #pragma once
@@ -17,6 +18,7 @@
 
 #include "elementary.hpp"
 #include "kernels/binary_scores.hpp"
+#include "kernels/pair_scores.hpp"
 #include "log_tables.hpp"
 #include "stratum.hpp"
 
@@ -65,6 +67,7 @@ class FirstCell {
 public:
     static constexpr int outputs = 1;
     static constexpr BinaryForm form = BinaryForm::count;
+    static constexpr PairForm pair_form = PairForm::count;
     using Prepared = Nothing;
     using Sum = RunningSum;  // first: the rows
 
@@ -75,6 +78,7 @@ public:
     RowOfTables binary_row(const Prepared&, std::size_t, std::int64_t, std::int64_t) const {
         return {RowOfTables::together};
     }
+    PairEnding ending() const { return {}; }
     void finish(const Sum& sum, std::uint32_t, std::uint32_t, double* out) const { out[0] = sum.first; }
 };
 
@@ -84,6 +88,7 @@ class Pearson {
 public:
     static constexpr int outputs = 2;
     static constexpr BinaryForm form = BinaryForm::pearson;
+    static constexpr PairForm pair_form = PairForm::pearson;
     using Prepared = Nothing;
     using Sum = RunningSum;  // first: the statistic; second: adjusted degrees of freedom
     Pearson(DofRule rule, const ScanFacts& facts) : dof_{rule, facts} {}
@@ -103,6 +108,7 @@ public:
         if (n0 == 0 || n1 == 0) return {RowOfTables::skip};
         return {n0 + n1 < (1 << 26) ? RowOfTables::together : RowOfTables::one_by_one};  // else products need 64 bits
     }
+    PairEnding ending() const { return {1.0, dof_.total(1.0, 2, 2), dof_.total(0.0, 2, 2)}; }
     void finish(const Sum& sum, std::uint32_t rx, std::uint32_t ry, double* out) const {
         out[0] = sum.first;
         out[1] = dof_.total(sum.second, rx, ry);
@@ -139,6 +145,7 @@ class LikelihoodRatio {
 public:
     static constexpr int outputs = 2;
     static constexpr BinaryForm form = BinaryForm::tested;
+    static constexpr PairForm pair_form = PairForm::tested;
     using Prepared = Nothing;
     using Sum = RunningSum;  // first: half the statistic; second: adjusted degrees of freedom
     LikelihoodRatio(DofRule rule, const ScanFacts& facts, bool per_row, LogTables& tables)
@@ -159,6 +166,7 @@ public:
         const Unchecked term = table_->unchecked();
         return {RowOfTables::together, term.table, term.table, term(n0 + n1) - (term(n0) + term(n1))};
     }
+    PairEnding ending() const { return {scale_, dof_.total(1.0, 2, 2), dof_.total(0.0, 2, 2)}; }
     void finish(const Sum& sum, std::uint32_t rx, std::uint32_t ry, double* out) const {
         out[0] = sum.first > 0.0 ? scale_ * sum.first : 0.0;  // rounding may leave −1e-13
         out[1] = dof_.total(sum.second, rx, ry);
@@ -185,6 +193,7 @@ class BayesianPosterior {
 public:
     static constexpr int outputs = 1;
     static constexpr BinaryForm form = BinaryForm::odds;
+    static constexpr PairForm pair_form = PairForm::odds;
     static constexpr std::int64_t kFactors = 512;  // of at most 2 each, before the logarithm must be taken
     struct Priors {
         double alpha, beta, gamma, log_prior;
@@ -236,6 +245,7 @@ public:
         return {RowOfTables::together, gamma_->unchecked().table, beta_->unchecked().table,
                 prepared.constant[s] - (alpha(n0) + alpha(n1))};
     }
+    PairEnding ending() const { return {0.0 * priors_.log_prior}; }  // no configuration is silent
     void finish(const Sum& sum, std::uint32_t rx, std::uint32_t ry, double* out) const {
         // With one state of x the two models differ only in their priors for y, and the other way round.
         const bool same_model =
@@ -272,6 +282,7 @@ class Dirichlet {
 public:
     static constexpr int outputs = 1;
     static constexpr BinaryForm form = BinaryForm::plain;
+    static constexpr PairForm pair_form = PairForm::plain;
     struct Prepared {
         std::shared_ptr<const RisingLogGamma> cell, total;
     };
@@ -297,6 +308,7 @@ public:
         if (!prepared.cell->covers(n0 + n1)) return {RowOfTables::one_by_one};
         return {RowOfTables::together, prepared.cell->unchecked().table, prepared.total->unchecked().table};
     }
+    PairEnding ending() const { return {}; }
     void finish(const Sum& sum, std::uint32_t, std::uint32_t, double* out) const { out[0] = sum.first; }
 
 private:
@@ -311,6 +323,7 @@ class Entropy {
 public:
     static constexpr int outputs = 1;
     static constexpr BinaryForm form = BinaryForm::plain;
+    static constexpr PairForm pair_form = PairForm::entropy;
     using Prepared = Nothing;
     using Sum = RunningSum;  // first: −N times the entropy
     Entropy(const ScanFacts& facts, LogTables& tables) : facts_(facts), table_(tables.count_log_count()) {}
@@ -326,6 +339,7 @@ public:
         if (!table_->covers(n0 + n1)) return {RowOfTables::one_by_one};
         return {RowOfTables::together, table_->unchecked().table, table_->unchecked().table};
     }
+    PairEnding ending() const { return {static_cast<double>(facts_.n_rows)}; }
     void finish(const Sum& sum, std::uint32_t, std::uint32_t, double* out) const {
         out[0] = sum.first < 0.0 ? -sum.first / static_cast<double>(facts_.n_rows) : 0.0;
     }

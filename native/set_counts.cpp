@@ -10,9 +10,11 @@ const Column& column(const Store& store, std::int32_t v) { return store.column(s
 
 }  // namespace
 
-SetSizes bitsets_of_states(const Store& store, std::int32_t x, std::uint64_t* sets) {
+SetSizes bitsets_of_states(const Store& store, std::int32_t x, std::uint64_t* sets, SetSizes room) {
     const Planes& planes = store.planes();
-    SetSizes result{column(store, x).card, 1, true, {}};
+    SetSizes result{column(store, x).card, 1, true, std::move(room.sizes)};
+    result.sizes.clear();
+    result.sizes.reserve(result.card_x);
     std::int64_t left = store.n_rows();
     for (std::uint32_t a = 0; a + 1 < result.card_x; ++a) {
         const std::size_t plane = store.first_plane(x) + a;

@@ -26,8 +26,8 @@ struct SetSizes {
     std::size_t n_sets() const { return last_derived ? card_x - 1 : n_strata * card_x; }
 };
 
-// As bitsets, planes().words each, into zeroed memory.
-SetSizes bitsets_of_states(const Store& store, std::int32_t x, std::uint64_t* sets);
+// As bitsets, planes().words each, into zeroed memory. `room`: sizes nobody needs any more, whose memory serves again.
+SetSizes bitsets_of_states(const Store& store, std::int32_t x, std::uint64_t* sets, SetSizes room = {});
 SetSizes bitsets_of_strata(const Store& store, std::int32_t x, const Strata& strata, std::uint64_t* sets);
 
 // Both the strata of z and the sets of x, made from planes alone: no look at any single row. For few configurations of

@@ -3,6 +3,10 @@
 // Everything is in an anonymous namespace: the instruction sets must not share an inline function.
 #include <cstring>
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #include "elementary.hpp"
 #include "kernels/binary_scores.hpp"
 
@@ -29,7 +33,12 @@ template <int LANES> struct Wide {
             std::memcpy(&v, p, left * 4);
         return v;
     }
-    static D numbers(Counts v) { return __builtin_convertvector(v, D); }
+    static D numbers(Counts v) {
+#ifdef __AVX512F__  // gcc 12 makes two halves of it, and warns of the unmasked form
+        if constexpr (LANES == 8) return _mm512_maskz_cvtepi32_pd(0xff, reinterpret_cast<__m256i>(v));
+#endif
+        return __builtin_convertvector(v, D);
+    }
 
     // All ones where neither state of y is missing.
     static Masks both_states(D zeros_of_y, double n) { return (zeros_of_y != D{}) & (zeros_of_y != D{} + n); }

@@ -18,6 +18,10 @@ struct PlaneQuery {
     const std::uint32_t* groups;  // which groups of eight planes to count
     std::size_t n_groups;
     std::uint32_t* counts;  // counts[set * 8 * n_groups + 8 * position in groups + lane]
+    // Per set, if not null: where numbers made from its counts will be written, in the same order. That memory is
+    // fetched while counting; waiting for it afterwards took a third as long as counting 1,000 rows.
+    double* const* soon = nullptr;
+    std::size_t also_soon = 0;  // and so many numbers behind each
 };
 
 using CountPlanes = void (*)(const PlaneQuery&);

@@ -10,6 +10,29 @@ namespace {
 
 constexpr std::size_t kWordBlock = 512;  // words of a tile's planes that stay in the caches between row sets
 
+// The counts of one set: two registers of 64-bit sums make one of 32-bit counts.
+template <int GROUPS> void store(const __m512i* sums, std::uint32_t* out, bool add) {
+    const __m512i low_halves = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    int j = 0;
+    for (; j + 2 <= GROUPS; j += 2) {
+        __m512i total = _mm512_permutex2var_epi32(sums[j], low_halves, sums[j + 1]);
+        if (add) total = _mm512_add_epi32(total, _mm512_loadu_si512(out + 8 * j));
+        _mm512_storeu_si512(out + 8 * j, total);
+    }
+    if (j == GROUPS) return;
+    __m256i total = _mm512_maskz_cvtepi64_epi32(0xff, sums[j]);  // gcc 12 warns of the unmasked form
+    __m256i* cell = reinterpret_cast<__m256i*>(out + 8 * j);
+    if (add) total = _mm256_add_epi32(total, _mm256_loadu_si256(cell));
+    _mm256_storeu_si256(cell, total);
+}
+
+template <int GROUPS> void fetch(const double* numbers, std::size_t also) {
+    for (std::size_t j = 0; j < GROUPS * kLanes; j += kLanes) {
+        __builtin_prefetch(numbers + j, 1);
+        if (also) __builtin_prefetch(numbers + also + j, 1);
+    }
+}
+
 template <int SETS, int GROUPS>
 void tile(const PlaneQuery& q, std::size_t s, std::size_t g, std::size_t begin, std::size_t end) {
     const __m512i* planes[GROUPS];
@@ -22,6 +45,7 @@ void tile(const PlaneQuery& q, std::size_t s, std::size_t g, std::size_t begin, 
     for (int i = 0; i < SETS; ++i) {
         sets[i] = q.sets + (s + static_cast<std::size_t>(i)) * q.words;
         for (int j = 0; j < GROUPS; ++j) sums[i][j] = _mm512_setzero_si512();
+        if (q.soon) fetch<GROUPS>(q.soon[s + static_cast<std::size_t>(i)] + g * kLanes, q.also_soon);
     }
     for (std::size_t w = begin; w < end; ++w) {
         __m512i states[GROUPS];
@@ -34,15 +58,9 @@ void tile(const PlaneQuery& q, std::size_t s, std::size_t g, std::size_t begin, 
             }
         }
     }
-    for (int i = 0; i < SETS; ++i) {
-        std::uint32_t* out = q.counts + (s + static_cast<std::size_t>(i)) * kLanes * q.n_groups + g * kLanes;
-        for (int j = 0; j < GROUPS; ++j) {
-            __m256i total = _mm512_maskz_cvtepi64_epi32(0xff, sums[i][j]);  // gcc 12 warns of the unmasked form
-            __m256i* cell = reinterpret_cast<__m256i*>(out + static_cast<std::size_t>(j) * kLanes);
-            if (begin > 0) total = _mm256_add_epi32(total, _mm256_loadu_si256(cell));
-            _mm256_storeu_si256(cell, total);
-        }
-    }
+    for (int i = 0; i < SETS; ++i)
+        store<GROUPS>(sums[i], q.counts + (s + static_cast<std::size_t>(i)) * kLanes * q.n_groups + g * kLanes,
+                      begin > 0);
 }
 
 template <int GROUPS> void column(const PlaneQuery& q, std::size_t g, std::size_t begin, std::size_t end) {
@@ -89,7 +107,11 @@ void count_planes_avx512(const PlaneQuery& q) {
         const std::size_t end = q.words - begin < kWordBlock ? q.words : begin + kWordBlock;
         std::size_t g = 0;
         for (; g + 4 <= q.n_groups; g += 4) column<4>(q, g, begin, end);
-        for (; g < q.n_groups; ++g) column<1>(q, g, begin, end);
+        if (g + 2 <= q.n_groups) {
+            column<2>(q, g, begin, end);
+            g += 2;
+        }
+        if (g < q.n_groups) column<1>(q, g, begin, end);
     }
 }
 

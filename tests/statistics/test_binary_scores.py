@@ -117,3 +117,39 @@ def test_all_pairs_of_many_blocks_and_paths_equal_scans(monkeypatch: pytest.Monk
             for x in (0, 1, 2, 300, 511, 512, 600, 601, 602, 630):
                 scan = counts.reduce(kernel, x, range(x + 1, data.n_variables), frozenset())
                 assert pairs[:, ends[x] : ends[x + 1]].tobytes() == scan.tobytes()
+
+
+EVERY_RULE: list[Kernel] = [
+    *KERNELS,
+    kernels.mi(),
+    kernels.chi2("observed"),
+    kernels.g2("all"),
+    kernels.dirichlet(sample_size=3.0),
+]
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 65, 300])
+@pytest.mark.parametrize("between", [[], [3], [1, 12]], ids=["binary", "threes", "ones and twelves"])
+def test_all_pairs_are_scored_as_single_tables_are(
+    n_rows: int, between: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fewer y than lanes, one more and one less; constant columns; binary y side by side or with others between."""
+    rng = np.random.default_rng(n_rows)
+    for n in (2, 5, 8, 9, 10, 18, 75):
+        cards = [2 if not between or v % 3 else between[v % len(between)] for v in range(n)]
+        columns = [(rng.integers(0, card, n_rows) * (v % 7 != 5)).astype(np.uint8) for v, card in enumerate(cards)]
+        data = Dataset.from_codes(columns, cards=cards)
+        tables = [Counts(data).tables(x, range(x + 1, n), frozenset()) for x in range(n - 1)]
+        single = {k: np.concatenate([score_tables(k, t, cards) for t in tables], axis=1) for k in EVERY_RULE}
+        for counts in paths(monkeypatch, data):
+            for kernel, numbers in single.items():
+                assert counts.reduce_all(kernel).tobytes() == numbers.tobytes()
+
+
+def test_pairs_of_more_rows_than_the_tables_of_logarithms_hold() -> None:
+    rng = np.random.default_rng(8)
+    data = reference.random_dataset(rng, n_rows=140_000, cards=[2] * 11)
+    counts = Counts(data)
+    for kernel in EVERY_RULE:
+        scans = [counts.reduce(kernel, x, range(x + 1, 11), frozenset()) for x in range(10)]
+        assert counts.reduce_all(kernel).tobytes() == np.concatenate(scans, axis=1).tobytes()

@@ -1,0 +1,51 @@
+// Scoring a binary x with many binary y when there are no strata: from the counts to the numbers handed out in one go.
+//
+// All tables of one x have the same n0 and n1, and all tables of one y the same totals. So a single count a table is
+// left, n00, and what a score looks up for the totals of y is known before. The steps and their order are those of
+// binary_scores.hpp with one stratum, and of the scorer's finish: the bits are the same.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace mnlearn {
+
+// With value = base + (cells − margin), as in binary_scores.hpp:
+enum class PairForm {
+    count,    // n00
+    plain,    // value
+    entropy,  // −value / scale, at least 0
+    tested,   // scale * value where neither state of y is missing, at least 0; and degrees of freedom
+    odds,     // scale − log(1 + exp(value))
+    pearson,  // X² where neither state of y is missing, else 0; and degrees of freedom
+};
+
+// What a form ends with. `tested`: the degrees of freedom where neither state of y is missing; `untested`: elsewhere.
+struct PairEnding {
+    double scale = 1.0, tested = 0.0, untested = 0.0;
+};
+
+struct PairRow {
+    PairForm form;
+    PairEnding ending;
+    const std::uint32_t *counts, *totals;  // per y: rows with y = 0 where x = 0, and in all
+    std::size_t n_ys;
+    std::uint32_t n0, n1;         // rows with x = 0, with x = 1
+    const double *cell, *margin;  // the table looked up for counts up to n0 + n1; per y the part of its totals
+    double base;
+    double *folded, *values;  // room: kMaxFoldedPairs numbers, and one a y
+    double *out, *dof;        // one number a y each, and not one more is written; `dof` for tested and pearson only
+};
+constexpr bool looks_up(PairForm form) { return form != PairForm::count && form != PairForm::pearson; }
+constexpr bool has_dof(PairForm form) { return form == PairForm::tested || form == PairForm::pearson; }
+
+using ScorePairs = void (*)(const PairRow&);
+void score_pairs_portable(const PairRow& row);
+void score_pairs_avx2(const PairRow& row);
+void score_pairs_avx512(const PairRow& row);
+
+// values[k] = base + (cells − margin), by loads one at a time: see look_up in binary_scores.hpp.
+inline constexpr std::size_t kMaxFoldedPairs = 4096;
+void look_up_pairs(const PairRow& row);
+
+}  // namespace mnlearn
