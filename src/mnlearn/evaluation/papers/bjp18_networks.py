@@ -32,9 +32,9 @@ from mnlearn.algorithms.gsmn import GSMNStar
 from mnlearn.algorithms.ibmap import IBMAPHC
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.data import Dataset
-from mnlearn.errors import FileError
 from mnlearn.evaluation.experiment import Case, Experiment
 from mnlearn.evaluation.papers import _bjp18_figures as figures
+from mnlearn.evaluation.papers._folder import data_files
 from mnlearn.evaluation.reproduction import Key, Published, Reproduction, TableOfDistances
 from mnlearn.graphs import Graph, barabasi_albert, read_graph
 from mnlearn.independence import BayesianTest, ChiSquare
@@ -135,14 +135,7 @@ def scale_free_networks(_data: Path | None = None) -> Experiment:
 
 def real_networks(data: Path | None) -> Experiment:
     """Table 5."""
-    if data is None:
-        raise FileError(
-            "data must be the folder that holds graphs/*.edges; got none. Pass it, or set MNLEARN_DATA to it."
-        )
-    files = {name: data / "graphs" / f"{name}.edges" for name in REAL}
-    for file in files.values():
-        if not file.exists():
-            raise FileError(f"data must be the folder that holds graphs/{file.name}; {data} does not. Name another.")
+    files = data_files(data, "graphs/*.edges", {name: f"{name}.edges" for name in REAL})
     return Experiment("bjp-real", {name: RealNetwork(str(file)) for name, file in files.items()}, METHODS)
 
 

@@ -25,7 +25,7 @@ from mnlearn.data import Dataset
 from mnlearn.evaluation._triplets import independence_accuracy
 from mnlearn.evaluation.papers._measured import Measured, Measurement, Trial
 from mnlearn.evaluation.papers.ibmap14 import METHODS
-from mnlearn.evaluation.papers.jair09_uci import TABLES, Table, prepared, require_tables
+from mnlearn.evaluation.papers.jair09_uci import TABLES, Table, prepared, table_files
 from mnlearn.evaluation.reproduction import Reproduction
 from mnlearn.graphs import Graph
 from mnlearn.independence import BayesianTest
@@ -85,8 +85,7 @@ def halves(data: Dataset, size: int, rng: np.random.Generator) -> tuple[Dataset,
 
 def _tables(data: Path | None) -> Mapping[str, Trial]:
     """The trials of every table."""
-    folder = require_tables(data)
-    return {name: Divided(str(folder / table.file), table) for name, table in TABLES.items()}
+    return {name: Divided(file, TABLES[name]) for name, file in table_files(data).items()}
 
 
 UCI = Reproduction(

@@ -22,9 +22,9 @@ from time import process_time
 
 import numpy as np
 
-from mnlearn.errors import FileError
 from mnlearn.evaluation.experiment import Case, Source
 from mnlearn.evaluation.metrics import normalized_hamming
+from mnlearn.evaluation.papers._folder import data_files
 from mnlearn.evaluation.papers._jair09_learners import LEARNERS
 from mnlearn.evaluation.papers._measured import Measured, Measurement, Trial
 from mnlearn.evaluation.papers.mpl17 import Repository
@@ -38,7 +38,7 @@ from mnlearn.statistics.kernels import DofRule
 SIZES = (500, 2000, 8000, 20_000)
 REPETITIONS = 10
 DOF: Mapping[DofRule, str] = {"adjusted": "", "observed": ", observed"}
-NETWORKS = {"Hailfinder": "bif", "Insurance": "bif", "Alarm": "bif", "Mildew": "bif.gz", "Water": "bif.gz"}
+NETWORKS = ("Hailfinder", "Insurance", "Alarm", "Mildew", "Water")
 
 
 @dataclass(frozen=True)
@@ -85,14 +85,7 @@ def _random_networks(_data: Path | None) -> Mapping[str, Trial]:
 
 def _moral_networks(data: Path | None) -> Mapping[str, Trial]:
     """The sources of Figures 12 and 13."""
-    if data is None:
-        raise FileError(
-            "data must be the folder that holds networks/*.bif; got none. Pass it, or set MNLEARN_DATA to it."
-        )
-    files = {name: data / "networks" / f"{name.lower()}.{ending}" for name, ending in NETWORKS.items()}
-    for file in files.values():
-        if not file.exists():
-            raise FileError(f"data must be the folder that holds networks/{file.name}; {data} does not. Name another.")
+    files = data_files(data, "networks/*.bif", {name: f"{name.lower()}.bif" for name in NETWORKS})
     return {name: Learned(Repository(str(file))) for name, file in files.items()}
 
 

@@ -29,8 +29,8 @@ import numpy as np
 
 from mnlearn.data import Dataset, discretize, read
 from mnlearn.data._request import VariableType
-from mnlearn.errors import FileError
 from mnlearn.evaluation._triplets import sample_triplets
+from mnlearn.evaluation.papers._folder import data_files
 from mnlearn.evaluation.papers._jair09_learners import LEARNERS
 from mnlearn.evaluation.papers._measured import Measured, Measurement, Trial
 from mnlearn.evaluation.reproduction import Key, Published, Reproduction
@@ -149,20 +149,15 @@ def _header(file: Path) -> list[str]:
         return next(csv.reader(lines))
 
 
-def require_tables(data: Path | None) -> Path:
-    """The folder of the tables, all of them there."""
-    if data is None:
-        raise FileError("data must be the folder that holds uci/*.csv; got none. Pass it, or set MNLEARN_DATA to it.")
-    missing = next((t.file for t in TABLES.values() if not (data / "uci" / t.file).exists()), None)
-    if missing is not None:
-        raise FileError(f"data must be the folder that holds uci/{missing}; {data} does not. Name another.")
-    return data / "uci"
+def table_files(data: Path | None) -> dict[str, str]:
+    """The file of every table, all of them there."""
+    files = data_files(data, "uci/*.csv", {name: table.file for name, table in TABLES.items()})
+    return {name: str(file) for name, file in files.items()}
 
 
 def _thirds(data: Path | None) -> Mapping[str, Trial]:
     """The trials of every table."""
-    folder = require_tables(data)
-    return {name: Third(str(folder / table.file), table) for name, table in TABLES.items()}
+    return {name: Third(file, TABLES[name]) for name, file in table_files(data).items()}
 
 
 def _published() -> Iterator[tuple[Key, Published]]:

@@ -21,9 +21,9 @@ from mnlearn.algorithms.l1lr import combined
 from mnlearn.algorithms.mpl import LocalSearchableScore, TwoPhase
 from mnlearn.algorithms.pc import PC
 from mnlearn.data import Dataset
-from mnlearn.errors import FileError
 from mnlearn.evaluation.experiment import Case, Experiment
 from mnlearn.evaluation.papers import _mpl17_figures as figures
+from mnlearn.evaluation.papers._folder import data_files
 from mnlearn.evaluation.reproduction import Key, Published, Reproduction, TableOfDistances
 from mnlearn.graphs import Graph, clique_chain, cycle, disjoint_union, grid, hubs
 from mnlearn.independence import ScoreTest
@@ -123,23 +123,11 @@ def synthetic(_data: Path | None = None) -> Experiment:
 
 def bayesian_networks(data: Path | None) -> Experiment:
     """Table 3."""
-    if data is None:
-        raise FileError(
-            "data must be the folder that holds networks/*.bif; got none. Pass it, or set MNLEARN_DATA to it."
-        )
-    sources = {name: Repository(str(_bif(data, name))) for name in NETWORKS}
+    files = data_files(data, "networks/*.bif", {name: f"{name.lower()}.bif" for name in NETWORKS})
+    sources = {name: Repository(str(file)) for name, file in files.items()}
     methods = {"mpl": by_mpl, "pic": by_pic, "pc": by_pc_moral, "l1lr": by_l1lr}
     left_out = frozenset((name, "l1lr") for name in NETWORKS if name not in BINARY)
     return Experiment("mpl-table3", sources, methods, left_out)
-
-
-def _bif(data: Path, name: str) -> Path:
-    """The file of a network, compressed or not."""
-    plain = data / "networks" / f"{name.lower()}.bif"
-    for file in (plain, plain.with_name(f"{plain.name}.gz")):
-        if file.exists():
-            return file
-    raise FileError(f"data must be the folder that holds networks/{plain.name}; {data} does not. Name another.")
 
 
 def _published(table: str, source: str) -> Iterator[tuple[Key, Published]]:
