@@ -27,7 +27,10 @@ from mnlearn.protocols import (
 )
 
 Combine = Literal["and", "or"]
-_TOGETHER = 16  # variables that are asked for at a time; after each lot a search may be stopped
+_TOGETHER, _LOTS = (
+    16,
+    4,
+)  # variables that are asked for at a time at most; lots at least, for after each it may be stopped
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +83,7 @@ class L1LR:
         must, barred = _around(n, known.required), _around(n, known.forbidden)
         everyone: VarSet = frozenset(range(n))
         asked = [(x, everyone - barred[x] - {x}, must[x]) for x in range(n)]
-        size = _TOGETHER if isinstance(judge, BatchedNeighborhoods) else 1
+        size = max(1, min(_TOGETHER, n // _LOTS)) if isinstance(judge, BatchedNeighborhoods) else 1
         found: dict[int, Mapping[int, float]] = {}
         for x in range(0, n, size):
             if monitor.cancelled():
