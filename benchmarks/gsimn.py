@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms._ledger import Ledger
+from mnlearn.algorithms._blankets import BlanketLedger
 from mnlearn.algorithms.gsimn import GSIMN, RULES, Answers, InferringTest, Rule
 from mnlearn.algorithms.gsmn import GSMN, GSMNStar, Walk
 from mnlearn.data.dataset import Dataset
@@ -103,7 +103,7 @@ class OneAtATime:
 class Noted(InferringTest):
     """GSIMN's reasoning, writing down each step so that it can be timed alone."""
 
-    def __init__(self, ledger: Ledger, known: Answers) -> None:
+    def __init__(self, ledger: BlanketLedger, known: Answers) -> None:
         super().__init__(ledger, known, RULES)
         self.steps: list[tuple[Any, ...]] = []
 
@@ -152,7 +152,7 @@ def against_naive(codes: Codes, judge: ChiSquare, truth: Graph) -> None:
 def price_of_inference(judge: ChiSquare) -> None:
     """What GSIMN's reasoning takes, and what the tests would have taken that it saved."""
     for skip_marginal in (True, False):
-        ledger = Ledger(judge, keep_trace=True)
+        ledger = BlanketLedger(judge, keep_trace=True)
         reasoning = Noted(ledger, Answers(judge.n_variables))
         walk = Walk(ledger, propagation=True, skip_marginal=skip_marginal)
         scans = saved(walk.run(partial(_given, reasoning), SILENT, {}))

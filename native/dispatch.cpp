@@ -9,6 +9,9 @@ std::vector<Level> detect() {
     std::vector<Level> levels;
 #ifdef MNLEARN_X86
     __builtin_cpu_init();
+    const bool gathers = __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+    const Sift sift = gathers ? sift_bmi2 : nullptr;
+    const CountRuns count_runs = gathers ? count_runs_bmi2 : nullptr;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vbmi2"))
         levels.push_back({"avx512",
@@ -26,6 +29,9 @@ std::vector<Level> detect() {
                           count_lanes_avx512,
                           make_keys_avx512,
                           update_bits_avx512,
+                          score_column_avx512,
+                          sift,
+                          count_runs,
                           0.47,
                           0.9,
                           90.0,
@@ -48,6 +54,9 @@ std::vector<Level> detect() {
                           count_lanes_avx2,
                           make_keys_avx2,
                           update_bits_portable,
+                          score_column_avx2,
+                          sift,
+                          count_runs,
                           1.8,
                           2.0,
                           650.0,
@@ -70,6 +79,9 @@ std::vector<Level> detect() {
                       count_lanes_portable,
                       make_keys_portable,
                       update_bits_portable,
+                      score_column_portable,
+                      nullptr,
+                      nullptr,
                       9.0,
                       7.0,
                       900.0,

@@ -13,6 +13,7 @@
 #include "kernels/pair_scores.hpp"
 #include "kernels/planes.hpp"
 #include "kernels/sets.hpp"
+#include "kernels/sift.hpp"
 #include "kernels/tree.hpp"
 #include "kernels/vertical.hpp"
 
@@ -34,6 +35,9 @@ struct Level {
     CountLanes count_lanes;
     MakeKeys make_keys;
     UpdateBits update_bits;
+    ScoreColumn score_column;
+    Sift sift;  // none where it would be slow; then nobody sorts rows
+    CountRuns count_runs;
     // The cost model of plan.cpp, in nanoseconds of one core, measured kernel by kernel: a group of eight planes
     // against 64 rows of one set; a row of 512 columns; turning the digits of 512 counters into numbers. A word of a
     // set counted in the tree; split off from a larger set; looked through for rows.

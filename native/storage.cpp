@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <stdexcept>
+#include <utility>
 
 namespace mnlearn {
 
@@ -103,8 +104,8 @@ bool Store::row_bits_fit() const {
 
 std::size_t Store::extra_bytes() const {
     const std::size_t groups = planes_.own ? (planes_.n_planes + kLanes - 1) / kLanes : 0;
-    std::size_t cached = pool_.bytes();
     const std::lock_guard lock(caches_guard_);
+    std::size_t cached = pool_.bytes() + sorted_bytes_;
     for (const auto& cache : caches_) cached += cache->bytes();
     return groups * kLanes * planes_.words * 8 + row_bits_.n_blocks * row_bits_.block_words * 8 + cached;
 }
@@ -125,6 +126,18 @@ std::unique_ptr<StrataCache> Store::take_cache() const {
 void Store::give_back(std::unique_ptr<StrataCache> cache) const {
     const std::lock_guard lock(caches_guard_);
     caches_.push_back(std::move(cache));
+}
+
+std::shared_ptr<SortedRows> Store::take_sorted() const {
+    const std::lock_guard lock(caches_guard_);
+    sorted_bytes_ = 0;
+    return std::exchange(sorted_, nullptr);
+}
+
+void Store::keep_sorted(std::shared_ptr<SortedRows> rows, std::size_t bytes) const {
+    const std::lock_guard lock(caches_guard_);
+    sorted_.swap(rows);
+    sorted_bytes_ = bytes;
 }
 
 void Store::build_planes() const {

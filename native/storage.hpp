@@ -15,6 +15,8 @@
 
 namespace mnlearn {
 
+class SortedRows;
+
 // One variable: codes of one byte (at most 256 states) or two. Exactly one of the pointers is set, except for the
 // constant stand-in that `local` scores use as y: one state, no codes.
 struct Column {
@@ -88,6 +90,10 @@ public:
     std::unique_ptr<StrataCache> take_cache() const;
     void give_back(std::unique_ptr<StrataCache> cache) const;
 
+    // The rows as the last search for a blanket sorted them, for whoever comes first.
+    std::shared_ptr<SortedRows> take_sorted() const;
+    void keep_sorted(std::shared_ptr<SortedRows> rows, std::size_t bytes) const;
+
 private:
     bool may_have_planes(std::size_t variable) const;
     void number_planes();
@@ -112,6 +118,8 @@ private:
     mutable Pool pool_;
     mutable std::mutex caches_guard_;
     mutable std::vector<std::unique_ptr<StrataCache>> caches_;  // those nobody uses now
+    mutable std::shared_ptr<SortedRows> sorted_;
+    mutable std::size_t sorted_bytes_ = 0;
 };
 
 // A cache taken and given back.

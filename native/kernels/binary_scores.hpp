@@ -36,6 +36,18 @@ struct BinaryRow {
 using ScoreBinary = void (*)(const BinaryRow&);
 using FinishOdds = void (*)(double* first, double* second, std::size_t n_ys);  // first += log(1 + second); second = 0
 
+// The tables of one binary y in all strata: X² and its degrees of freedom, summed in the order of the strata.
+struct PearsonColumn {
+    const std::uint32_t *counts, *sizes;  // [2 * stratum + state of x]: the rows with y = 0, all rows; below 2^26
+    std::size_t n_strata;
+    double statistic, dof;
+};
+using ScoreColumn = void (*)(PearsonColumn&);
+
+void score_column_portable(PearsonColumn& column);
+void score_column_avx2(PearsonColumn& column);
+void score_column_avx512(PearsonColumn& column);
+
 void score_binary_portable(const BinaryRow& row);
 void score_binary_avx2(const BinaryRow& row);
 void score_binary_avx512(const BinaryRow& row);

@@ -8,6 +8,8 @@ void score_binary_avx2(const BinaryRow& row) {
     add_values<4>(row);
 }
 
+void score_column_avx2(PearsonColumn& column) { add_pearson_column(column); }
+
 void finish_odds_avx2(double* first, double* second, std::size_t n_ys) { finish_odds<4>(first, second, n_ys); }
 
 }  // namespace mnlearn

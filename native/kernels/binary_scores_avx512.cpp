@@ -56,6 +56,8 @@ void score_binary_avx512(const BinaryRow& row) {
     add_values<8>(row);
 }
 
+void score_column_avx512(PearsonColumn& column) { add_pearson_column(column); }
+
 void finish_odds_avx512(double* first, double* second, std::size_t n_ys) { finish_odds<8>(first, second, n_ys); }
 
 }  // namespace mnlearn

@@ -96,6 +96,30 @@ template <int LANES> void add_pearson(const BinaryRow& row) {
     }
 }
 
+// The same for one y: the terms of several strata side by side, then added one by one, as a stratum at a time would be.
+inline void add_pearson_column(PearsonColumn& column) {
+    constexpr std::size_t kTogether = 64;
+    double terms[kTogether];
+    for (std::size_t begin = 0; begin < column.n_strata; begin += kTogether) {
+        const std::size_t n = column.n_strata - begin < kTogether ? column.n_strata - begin : kTogether;
+        std::int32_t told = 0;
+        const std::uint32_t *counts = column.counts + 2 * begin, *sizes = column.sizes + 2 * begin;
+        for (std::size_t s = 0; s < n; ++s) {
+            const double n0 = static_cast<std::int32_t>(sizes[2 * s]), n1 = static_cast<std::int32_t>(sizes[2 * s + 1]);
+            const double zero = static_cast<std::int32_t>(counts[2 * s]),
+                         one = static_cast<std::int32_t>(counts[2 * s + 1]);
+            const double margin = zero + one, rest = (n0 + n1) - margin, difference = zero * n1 - one * n0;
+            const double below = margin * rest, across = n0 * n1;
+            const double statistic = ((difference * difference) * ((n0 + n1) / across)) / below;
+            const bool tells = below != 0.0 && across != 0.0;
+            terms[s] = tells ? statistic : 0.0;
+            told += tells;
+        }
+        for (std::size_t s = 0; s < n; ++s) column.statistic += terms[s];
+        column.dof += told;
+    }
+}
+
 // Adds up row.values, or the counts themselves.
 template <int LANES> void add_values(const BinaryRow& row) {
     switch (row.form) {

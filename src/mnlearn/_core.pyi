@@ -48,6 +48,20 @@ def members(
 def without(
     store: Store, kernel: str, settings: Sequence[float], xs: Iterable[int], zs: Sequence[Iterable[int]], n_threads: int
 ) -> list[NDArray[np.float64]]: ...
+def grow(
+    store: Store,
+    kernel: str,
+    settings: Sequence[float],
+    level: float,
+    x: int,
+    ys: Iterable[int],
+    z: Iterable[int],
+    to_first: bool,
+    in_a_row: int,
+) -> NDArray[np.float64]: ...
+def shrink(
+    store: Store, kernel: str, settings: Sequence[float], level: float, x: int, ys: Iterable[int], z: Iterable[int]
+) -> NDArray[np.float64]: ...
 def reduce_pairs(
     store: Store, kernel: str, settings: Sequence[float], first_x: int, last_x: int, n_threads: int
 ) -> NDArray[np.float64]: ...

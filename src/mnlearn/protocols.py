@@ -164,6 +164,22 @@ class BatchedTest(IndependenceTest, Protocol):
 
 
 @runtime_checkable
+class BlanketTest(BatchedTest, Protocol):
+    """A test that can be asked for a whole blanket: question after question, each decided before the next.
+
+    Both methods answer as many questions as they can at once, from the first on: maybe none.
+    """
+
+    def scan_growing(self, x: int, ys: Indices, z: VarSet, *, to_first: bool = False) -> Verdicts:
+        """Each y in turn given z and the dependent ones before it; `to_first`: no further than the first of these."""
+        ...
+
+    def scan_shrinking(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """Each y in turn, a member of z, given the rest of z without the independent ones before it."""
+        ...
+
+
+@runtime_checkable
 class ExplainedTest(IndependenceTest, Protocol):
     """A test that can also show the numbers behind its decision."""
 

@@ -33,7 +33,6 @@ from mnlearn.protocols import (
 AHEAD = 1024  # the largest block asked ahead of need, unless a learner is told otherwise
 _FIRST_BLOCK = 8  # the block after a change of x or z; each further block of the same scan is twice as large
 _SCANS_TOGETHER = 64  # at most, of a judge that answers many together; a monitor is heard in between
-_LARGEST_TOGETHER = 12  # a larger blanket has about as many configurations as rows: one table for all saves nothing
 _EMPTY: VarSet = frozenset()
 
 
@@ -103,9 +102,6 @@ class Ledger:
         self.n_variables, self.phase = judge.n_variables, "main"
         self._judge, self._ahead, self._started = judge, ahead, perf_counter()
         self._batched = judge if isinstance(judge, BatchedTest) and ahead > 1 else None
-        self._expected: tuple[int, VarSet] | None = None  # x and a blanket whose members are asked about
-        self._members: dict[int, Verdict] = {}
-        self._first_alone = True
         self._asked: Counter[str] = Counter()
         self._weighted: Counter[str] = Counter()
         self._inferred: Counter[str] = Counter(dict.fromkeys(rules, 0))
@@ -136,10 +132,6 @@ class Ledger:
 
     def __call__(self, x: int, y: int, z: VarSet, upcoming: Iterable[int] = ()) -> Verdict:
         """Is x independent of y given z? `upcoming`: the y likely to be asked next with the same x and z."""
-        if self._is_expected(x, y, z):
-            verdict = self._member(y)
-            self.book(x, y, z, verdict)
-            return verdict
         if self._block_of != (x, z):
             self._block_of, self._at_hand, self._block_size = (x, z), {}, min(_FIRST_BLOCK, self._ahead)
         if y not in self._at_hand:
@@ -151,15 +143,6 @@ class Ledger:
         verdict = self._at_hand.pop(y)
         self.book(x, y, z, verdict)
         return verdict
-
-    def expect_members(self, x: int, blanket: Iterable[int]) -> None:
-        """Say that each y of the blanket is likely to be asked about next, given the rest of it.
-
-        The first is asked about alone: if it is independent, the blanket changes, and with it all other questions.
-        """
-        expected = frozenset(blanket)
-        if self._batched is not None and len(expected) <= _LARGEST_TOGETHER:
-            self._expected, self._members, self._first_alone = (x, expected), {}, True
 
     def scans(
         self, x: int, zs: Iterable[VarSet], ys_of: Callable[[VarSet], list[int]]
@@ -193,7 +176,7 @@ class Ledger:
 
     def book(self, x: int, y: int, z: VarSet, verdict: Verdict) -> None:
         """Enter an answer that the search uses."""
-        self._count(1, z, verdict.source)
+        self._count(1, len(z), verdict.source)
         if not verdict.independent:
             self._decide(x, y, verdict.log_support)
         if self._trace is not None:
@@ -272,27 +255,6 @@ class Ledger:
             self._ahead = self._block_size = 1
             return self._scan(x, block[:1], z)
 
-    def _is_expected(self, x: int, y: int, z: VarSet) -> bool:
-        """Whether this is one of the questions about a blanket that was announced."""
-        if self._expected is None or self._expected[0] != x:
-            return False
-        blanket = self._expected[1]
-        if not (len(z) + 1 == len(blanket) and y in blanket and z < blanket):
-            return False
-        alone, self._first_alone = self._first_alone, False
-        return not alone
-
-    def _member(self, y: int) -> Verdict:
-        """The answer about a member of the expected blanket; the first one asked for brings them all."""
-        if y not in self._members:
-            assert self._batched is not None, "else no members are expected"
-            assert self._expected is not None, "the caller has looked"
-            x, blanket = self._expected
-            answers = self._batched.scan_members(x, blanket)
-            self._scanned += len(blanket)
-            self._members = {v: answers.one(k) for k, v in enumerate(sorted(blanket))}
-        return self._members[y]
-
     def _scan_many(self, xs: Sequence[int], yss: Sequence[Indices], zs: Sequence[VarSet]) -> list[Verdicts]:
         """What the judge says of many scans, all together if it can."""
         if self._batched is None:
@@ -309,7 +271,7 @@ class Ledger:
 
     def _book(self, x: int, ys: Indices, z: VarSet, answers: Verdicts) -> None:
         """Enter the answers that the search uses: those to the ys, of which there may be fewer than answers."""
-        self._count(len(ys), z, answers.source)
+        self._count(len(ys), len(z), answers.source)
         if self.phase != "initial":
             for k in (~answers.independent[: len(ys)]).nonzero()[0].tolist():
                 self._decide(x, int(ys[k]), float(answers.log_support[k]))
@@ -317,12 +279,12 @@ class Ledger:
             phase, verdicts = self.phase, map(answers.one, range(len(ys)))
             self._trace.extend(Question(x, int(y), z, *v, phase) for y, v in zip(ys, verdicts, strict=True))
 
-    def _count(self, n_questions: int, z: VarSet, source: str) -> None:
-        """Count questions about the same z."""
+    def _count(self, n_questions: int, size_z: int, source: str) -> None:
+        """Count questions about sets of one size."""
         self._asked[self.phase] += n_questions
-        self._weighted[self.phase] += n_questions * (2 + len(z))
-        if n_questions and len(z) > self._largest_z:
-            self._largest_z = len(z)
+        self._weighted[self.phase] += n_questions * (2 + size_z)
+        if n_questions and size_z > self._largest_z:
+            self._largest_z = size_z
         if source == "memo":
             self._recalled += n_questions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnlearn.errors import BudgetExceeded
-from mnlearn.protocols import BatchedTest, IndependenceTest, Indices, Monitor, VarSet, Verdict, Verdicts
+from mnlearn.protocols import BatchedTest, BlanketTest, IndependenceTest, Indices, Monitor, VarSet, Verdict, Verdicts
 
 
 class Cancelled(Exception):  # noqa: N818 - an event a search catches, not a fault
@@ -64,6 +64,26 @@ class WatchedBatches(Watched):
         return self._batched.scan_members(x, z)
 
 
+class WatchedBlankets(WatchedBatches):
+    """The same for a judge that can be asked for a whole blanket."""
+
+    def __init__(self, judge: BlanketTest, monitor: Monitor) -> None:
+        super().__init__(judge, monitor)
+        self._blankets = judge
+
+    def scan_growing(self, x: int, ys: Indices, z: VarSet, *, to_first: bool = False) -> Verdicts:
+        """Go on? Then let it grow."""
+        listen(self._monitor)
+        return self._blankets.scan_growing(x, ys, z, to_first=to_first)
+
+    def scan_shrinking(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """Go on? Then let it shrink."""
+        listen(self._monitor)
+        return self._blankets.scan_shrinking(x, ys, z)
+
+
 def watched(judge: IndependenceTest, monitor: Monitor) -> Watched:
     """The judge with a monitor beside it, able to do what the judge can."""
+    if isinstance(judge, BlanketTest):
+        return WatchedBlankets(judge, monitor)
     return WatchedBatches(judge, monitor) if isinstance(judge, BatchedTest) else Watched(judge, monitor)

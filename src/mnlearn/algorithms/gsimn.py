@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 from typing import TypeAlias
 
 import numpy as np
 
-from mnlearn.algorithms._ledger import AHEAD, Ledger, check_ahead
+from mnlearn.algorithms._blankets import BlanketLedger, Reasoning
+from mnlearn.algorithms._ledger import AHEAD, check_ahead
 from mnlearn.algorithms._stopping import watched
 from mnlearn.algorithms.gsmn import WALK_RULES, Walk
 from mnlearn.errors import true_or_false
@@ -89,7 +89,7 @@ class GSIMN:
         """Find the structure: Algorithm 3 of [JAIR09], asking by way of Algorithm 5."""
         rules = MIRRORED_RULES if self.mirrored else RULES
         names = (*WALK_RULES, *(rule.__name__ for rule in rules))
-        ledger = Ledger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, rules=names)
+        ledger = BlanketLedger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, rules=names)
 
         def reasoning(independent: BoolArray) -> InferringTest:
             known = Answers(ledger.n_variables)
@@ -102,21 +102,14 @@ class GSIMN:
         return walk.run(reasoning, monitor, asdict(self))
 
 
-class InferringTest:
+class InferringTest(Reasoning):
     """Whom GSIMN asks: it reasons before it measures  [JAIR09, Algorithm 5]."""
 
-    def __init__(self, ledger: Ledger, known: Answers, rules: Sequence[Rule]) -> None:
+    def __init__(self, ledger: BlanketLedger, known: Answers, rules: Sequence[Rule]) -> None:
         self._ledger, self._known, self._rules = ledger, known, rules
         self._independence_rules = [rule for rule in rules if rule not in DEPENDENCE_RULES]
         self._about: tuple[int, VarSet] | None = None
         self._open: Bits = 0  # for that x and z: the y that no rule answers, as was found when asking ahead
-
-    def first_dependent(self, x: int, ys: Sequence[int], z: VarSet) -> int:
-        """The place of the first y that depends on x given z; len(ys) if none does."""
-        for k, y in enumerate(ys):
-            if not self(x, y, z, islice(ys, k + 1, None)).independent:
-                return k
-        return len(ys)
 
     def __call__(self, x: int, y: int, z: VarSet, upcoming: Iterable[int] = ()) -> Verdict:
         """Is x independent of y given z? `upcoming`: the y likely to be asked next with the same x and z."""

@@ -9,12 +9,13 @@ every set.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from itertools import islice, permutations
+from itertools import permutations
 from typing import TypeAlias
 
-from mnlearn.algorithms._ledger import AHEAD, Ledger, check_ahead
+from mnlearn.algorithms._blankets import BlanketLedger, Reasoning
+from mnlearn.algorithms._ledger import AHEAD, check_ahead
 from mnlearn.algorithms._stopping import watched
 from mnlearn.algorithms.gsmn import WALK_RULES, Walk
 from mnlearn.errors import InputError, true_or_false
@@ -75,25 +76,18 @@ class GSIMNFCH:
                 f"judge must know at most {MAX_VARIABLES} variables for complete forward chaining; got "
                 f"{judge.n_variables}. Use GSIMN, which infers nearly as much for any number of them."
             )
-        ledger = Ledger(
+        ledger = BlanketLedger(
             watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, rules=(*WALK_RULES, RULE)
         )
         walk = Walk(ledger, propagation=True, skip_marginal=self.skip_marginal)
         return walk.run(lambda _: ChainingTest(ledger), monitor, asdict(self))
 
 
-class ChainingTest:
+class ChainingTest(Reasoning):
     """Whom GSIMN-FCH asks  [JAIR09, Algorithm 6]."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: BlanketLedger) -> None:
         self._ledger, self._known = ledger, Closure(ledger.n_variables)
-
-    def first_dependent(self, x: int, ys: Sequence[int], z: VarSet) -> int:
-        """The place of the first y that depends on x given z; len(ys) if none does."""
-        for k, y in enumerate(ys):
-            if not self(x, y, z, islice(ys, k + 1, None)).independent:
-                return k
-        return len(ys)
 
     def __call__(self, x: int, y: int, z: VarSet, upcoming: Iterable[int] = ()) -> Verdict:
         """Is x independent of y given z? `upcoming`: the y likely to be asked next with the same x and z."""

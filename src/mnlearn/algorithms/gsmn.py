@@ -8,20 +8,20 @@ fixes the orders, does not start over, and believes what an examined variable sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 from math import fsum
 
 import numpy as np
 
-from mnlearn.algorithms._blankets import Asking, grow, union
-from mnlearn.algorithms._ledger import AHEAD, Ledger, check_ahead
+from mnlearn.algorithms._blankets import PROPAGATION, Asking, BlanketLedger, union
+from mnlearn.algorithms._ledger import AHEAD, check_ahead
 from mnlearn.algorithms._stopping import STOPPED, watched
 from mnlearn.errors import true_or_false
 from mnlearn.protocols import SILENT, BoolArray, FloatArray, IndependenceTest, Monitor, Result
 
-WALK_RULES = ("marginal", "propagation")  # what Algorithm 3 itself may answer without a test
+WALK_RULES = ("marginal", PROPAGATION)  # what Algorithm 3 itself may answer without a test
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ class GSMN:
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
         """Find the structure  [JAIR09, Algorithm 1]."""
-        ledger = Ledger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace)
+        ledger = BlanketLedger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace)
         n, blankets = ledger.n_variables, dict[int, list[int]]()
         try:
             for x in range(n):
@@ -74,7 +74,7 @@ class GSMN:
         return ledger.result(union(n, blankets), converged=len(blankets) == n, settings=asdict(self))
 
 
-def grow_shrink(ledger: Ledger, x: int) -> list[int]:
+def grow_shrink(ledger: BlanketLedger, x: int) -> list[int]:
     """The blanket of x by GS, in order of index  [JAIR09, Algorithm 2]."""
     blanket: list[int] = []
     ledger.phase = "grow"
@@ -88,7 +88,7 @@ def grow_shrink(ledger: Ledger, x: int) -> list[int]:
     removed: int | None = x
     while removed is not None:
         z = frozenset(blanket)
-        ledger.expect_members(x, z)
+        ledger.expect_turns(x, sorted(blanket))
         removed = next((y for y in sorted(blanket) if ledger(x, y, z - {y}).independent), None)
         blanket = [y for y in blanket if y != removed]  # lines 9-11: one less, and all others are tried anew
     return blanket
@@ -143,7 +143,7 @@ class GSMNStar:
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
         """Find the structure  [JAIR09, Algorithm 3], asking the judge whatever propagation leaves open."""
-        ledger = Ledger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, rules=WALK_RULES)
+        ledger = BlanketLedger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, rules=WALK_RULES)
         walk = Walk(ledger, propagation=self.propagation, skip_marginal=self.skip_marginal)
         return walk.run(lambda _: ledger, monitor, asdict(self))
 
@@ -151,7 +151,7 @@ class GSMNStar:
 class Walk:
     """Algorithm 3: the walk over the variables that GSMN* and GSIMN share; they differ in whom they ask."""
 
-    def __init__(self, ledger: Ledger, *, propagation: bool, skip_marginal: bool) -> None:
+    def __init__(self, ledger: BlanketLedger, *, propagation: bool, skip_marginal: bool) -> None:
         self._ledger, self._propagation, self._skip_marginal = ledger, propagation, skip_marginal
         self._blankets: dict[int, list[int]] = {}  # B, of the variables examined so far
 
@@ -179,14 +179,14 @@ class Walk:
         candidates = self._dependent(x, orders.grow_order(x))
         inside = [y for y in candidates if y in known and x in known[y]]  # line 14: T
         outside = [y for y in candidates if y in known and x not in known[y]]  # line 15: F
-        blanket = grow(asking, x, [y for y in candidates if y not in known])  # lines 19-24; T and F come last
+        blanket = asking.grow(x, [y for y in candidates if y not in known])  # lines 19-24; T and F come last
         for y in inside:
-            ledger.infer(x, [y], frozenset(blanket), independent=False, rule="propagation")
+            ledger.infer(x, [y], frozenset(blanket), independent=False, rule=PROPAGATION)
             blanket.append(y)
-        ledger.infer(x, outside, frozenset(blanket), independent=True, rule="propagation")
+        ledger.infer(x, outside, frozenset(blanket), independent=True, rule=PROPAGATION)
         orders.change(x, blanket)  # lines 25-33
         ledger.phase = "shrink"
-        return self._shrink(asking, x, blanket, inside)
+        return asking.shrink(x, blanket, inside)  # lines 34-38
 
     def _dependent(self, x: int, candidates: Sequence[int]) -> Sequence[int]:
         """Line 22: without those that are independent of x before any conditioning, if they are to be skipped."""
@@ -196,19 +196,6 @@ class Walk:
         skipped = [y for y in candidates if independent[y]]
         self._ledger.infer(x, skipped, frozenset(), independent=True, rule="marginal")
         return [y for y in candidates if not independent[y]]
-
-    def _shrink(self, asking: Asking, x: int, blanket: Iterable[int], inside: Collection[int]) -> list[int]:
-        """Lines 34-38, from the last that joined to the first; who is known to belong stays."""
-        kept = list(blanket)
-        self._ledger.expect_members(x, kept)
-        for y in tuple(reversed(kept)):
-            z = frozenset(kept) - {y}
-            if y in inside:
-                self._ledger.infer(x, [y], z, independent=False, rule="propagation")
-            elif asking(x, y, z).independent:
-                kept.remove(y)
-                self._ledger.expect_members(x, kept)
-        return kept
 
 
 class Orders:

@@ -6,9 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from itertools import accumulate, pairwise
 from math import log
+from typing import Protocol
+
+import numpy as np
 
 from mnlearn.errors import InputError, UnsuitableError
-from mnlearn.protocols import Evidence, Indices, VarSet, Verdict, Verdicts
+from mnlearn.protocols import BatchedTest, Evidence, Indices, Kernel, Statistics, VarSet, Verdict, Verdicts
+
+_LARGEST_TOGETHER = 12  # a larger blanket has about as many configurations as rows: one table for all saves nothing
 
 
 def log_level(alpha: float) -> float:
@@ -34,6 +39,35 @@ def cut(verdicts: Verdicts, lengths: Iterable[int]) -> list[Verdicts]:
     """The answers to scans that were joined, each by itself again."""
     ends = list(accumulate(lengths, initial=0))
     return [Verdicts(verdicts.independent[a:b], verdicts.log_support[a:b]) for a, b in pairwise(ends)]
+
+
+class SortingTest(BatchedTest, Protocol):
+    """A test that decides by one number: independent iff the support is above a level."""
+
+    @property
+    def statistics(self) -> Statistics: ...
+    @property
+    def _kernel(self) -> Kernel: ...
+
+
+def grown(judge: SortingTest, level: float, x: int, ys: Indices, z: VarSet, *, to_first: bool) -> Verdicts:
+    """`scan_growing`, by statistics that can grow; nothing by others."""
+    grow = getattr(judge.statistics, "grow", None)
+    support = np.zeros(0) if grow is None else grow(judge._kernel, level, x, ys, z, to_first=to_first)
+    return Verdicts(support > level, support)
+
+
+def shrunk(judge: SortingTest, level: float, x: int, ys: Indices, z: VarSet) -> Verdicts:
+    """`scan_shrinking`: by statistics that can shrink; else from one table, up to the first that leaves it."""
+    shrink = getattr(judge.statistics, "shrink", None)
+    support = np.zeros(0) if shrink is None else shrink(judge._kernel, level, x, ys, z)
+    if len(support) or len(z) > _LARGEST_TOGETHER:
+        return Verdicts(support > level, support)
+    members, order = judge.scan_members(x, z), {v: k for k, v in enumerate(sorted(z))}
+    places = [order[int(y)] for y in ys]
+    leaving = np.flatnonzero(members.independent[places])
+    used = places if not len(leaving) else places[: leaving[0] + 1]
+    return Verdicts(members.independent[used], members.log_support[used])
 
 
 class Explained(ABC):

@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from mnlearn.errors import InputError, unknown_name, whole_number
-from mnlearn.independence._asking import Explained, cut, log_level, require_answers
+from mnlearn.independence._asking import Explained, cut, grown, log_level, require_answers, shrunk
 from mnlearn.independence._tails import log_chi2_sf
 from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, Statistics, VarSet, Verdicts
 from mnlearn.statistics import kernels
@@ -92,6 +92,14 @@ class ChiSquare(Explained):
     def scan_members(self, x: int, z: VarSet) -> Verdicts:
         """Every y in z, in ascending order, given the rest of z, all from one table of x and z."""
         return self._judge(self.statistics.members(self._kernel, [x], [z])[0])
+
+    def scan_growing(self, x: int, ys: Indices, z: VarSet, *, to_first: bool = False) -> Verdicts:
+        """Each y in turn given z and the dependent ones before it, as many as the statistics answer at once."""
+        return grown(self, self._log_alpha, x, ys, z, to_first=to_first)
+
+    def scan_shrinking(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """Each y in turn, a member of z, given the rest of z without the independent ones before it; likewise."""
+        return shrunk(self, self._log_alpha, x, ys, z)
 
     def _judge(self, scores: FloatArray) -> Verdicts:
         """From statistics and degrees of freedom to decisions."""

@@ -27,6 +27,7 @@ from mnlearn.statistics.evidence import EvidenceScans
 
 MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer: more than anyone wants to look at
 _LARGEST_INDEX = 2**31 - 1
+_IN_A_ROW = 16  # so many independent y, and a scan of the many that are left is sooner than each alone
 
 
 class Counts:
@@ -257,6 +258,61 @@ class Counts:
             return _core.without(self._store, kernel.name, kernel.settings, xs, zs, self._threads)
         except (TypeError, ValueError) as error:
             raise _refusal(error, xs, None, zs) from None
+
+    def grow(
+        self, kernel: Kernel, level: float, x: int, ys: Indices, z: VarSet = frozenset(), *, to_first: bool = False
+    ) -> FloatArray:
+        """Try each y in turn, given z and those before it that depend on x: the support of independence of each.
+
+        Parameters
+        ----------
+        kernel
+            That of a test: chi2 or g2, whose support is log p, or bayes, whose support is the log posterior.
+        level
+            A y is independent of x iff its support is above it.
+        x, ys, z
+            The variable, whom to try in which order, and what is given from the start.
+        to_first
+            Whether to stop at the first that depends on x.
+
+        Returns
+        -------
+        FloatArray
+            A number for each y that was tried, from the first on: what `reduce` leads to, to the bit. None where the
+            core has no fast way (rows cannot be sorted on the portable code path, by variables of more than nine
+            states, or with repeats); fewer than all after 16 independent ones in a row, for then a scan of the others
+            is faster.
+
+        Examples
+        --------
+        >>> from mnlearn.data import Dataset
+        >>> from mnlearn.statistics import Counts, kernels
+        >>> counts = Counts(Dataset.from_codes([[0, 0, 1, 1] * 9, [0, 0, 1, 1] * 9, [0, 0, 1, 1] * 9]))
+        >>> counts.grow(kernels.chi2(), -3.0, 0, [1, 2]).round(1).tolist() in ([-20.0, 0.0], [])
+        True
+        """
+        try:
+            return _core.grow(self._store, kernel.name, kernel.settings, level, x, ys, z, to_first, _IN_A_ROW)
+        except (TypeError, ValueError) as error:
+            raise _refusal(error, [x], [ys], [z]) from None
+
+    def shrink(self, kernel: Kernel, level: float, x: int, ys: Indices, z: VarSet) -> FloatArray:
+        """Try each y in turn, a member of z, given the rest of z without those before it that turned out independent.
+
+        Otherwise as `grow`; all answers come from one table of x and z.
+
+        Examples
+        --------
+        >>> from mnlearn.data import Dataset
+        >>> from mnlearn.statistics import Counts, kernels
+        >>> counts = Counts(Dataset.from_codes([[0, 0, 1, 1] * 9, [0, 0, 1, 1] * 9, [0, 0, 1, 1] * 9]))
+        >>> counts.shrink(kernels.chi2(), -3.0, 0, [1, 2], frozenset({1, 2})).round(1).tolist() in ([0.0, -20.0], [])
+        True
+        """
+        try:
+            return _core.shrink(self._store, kernel.name, kernel.settings, level, x, ys, z)
+        except (TypeError, ValueError) as error:
+            raise _refusal(error, [x], None, [z]) from None
 
     def evidence(self, *, three_way: bool = True) -> EvidenceScans:
         """Fits of conditional models to these counts; see `mnlearn.scores.evidence` for what they mean."""

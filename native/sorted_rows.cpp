@@ -1,0 +1,208 @@
+#include "sorted_rows.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace mnlearn {
+namespace {
+
+constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+}  // namespace
+
+bool can_sort(const Store& store, std::int32_t x, std::span<const std::int32_t> others) {
+    const auto has = [&](std::int32_t v) {
+        return store.has_planes(static_cast<std::size_t>(v)) || column_of(store, v).card == 1;
+    };
+    return store.level().sift && store.n_records() > 0 && !store.repeats() && has(x) &&
+           std::all_of(others.begin(), others.end(), has);
+}
+
+SortedRows::SortedRows(const Store& store)
+    : store_(store), words_(store.planes().words), room_(words_ + 1), spare_(words_ + 1) {}
+
+void SortedRows::restart(std::int32_t x) {
+    for (Sieve& sieve : sieves_) free_.push_back(std::move(sieve.by));
+    sieves_.clear();
+    while (!columns_.empty()) forget(columns_.begin()->first);
+    const auto n = static_cast<std::uint32_t>(store_.n_records());
+    x_ = x;
+    z_.clear();
+    card_x_ = 1;  // at first, as if x were a y without any x
+    ends_ = {0, n};
+    order_ = {0};
+    keys_ = {0};
+    sizes_ = {n};
+    const OneByOne states = count(x);
+    sizes_.assign(states.counts, states.counts + states.width);
+    sizes_.push_back(n - std::accumulate(sizes_.begin(), sizes_.end(), 0u));
+    ends_ = {0};
+    for (const std::uint32_t size : sizes_) ends_.push_back(ends_.back() + size);
+    card_x_ = states.width + 1;
+    add_sieves(columns_[x]);
+    forget(x);
+}
+
+SortedRows::Words SortedRows::some_words() {
+    if (free_.empty()) return Words(words_ + 1);
+    Words words = std::move(free_.back());
+    free_.pop_back();
+    return words;
+}
+
+void SortedRows::forget(std::int32_t y) {
+    const auto column = columns_.find(y);
+    if (column == columns_.end()) return;
+    for (Words& plane : column->second.planes) free_.push_back(std::move(plane));
+    columns_.erase(column);
+    if (counted_ == y) counted_.reset();
+}
+
+bool SortedRows::leads_to(std::span<const std::int32_t> z) const {
+    return std::includes(z.begin(), z.end(), z_.begin(), z_.end());
+}
+
+std::size_t SortedRows::bytes() const {
+    std::size_t n_sets = sieves_.size() + free_.size();
+    for (const auto& [v, column] : columns_) n_sets += column.planes.size();
+    return 8 * (words_ * n_sets + keys_.size()) + 4 * (3 * ends_.size() + order_.size() + counts_.size());
+}
+
+// The planes of v in the order of now.
+SortedRows::Sorted& SortedRows::sorted(std::int32_t v) {
+    Sorted& column = columns_[v];
+    if (column.planes.empty()) {
+        const Planes& planes = store_.planes();
+        for (std::uint32_t b = 0; b + 1 < column_of(store_, v).card; ++b) {
+            const std::size_t plane = store_.first_plane(v) + b;
+            const std::uint64_t* from = planes.bits + (plane / kLanes) * words_ * kLanes + plane % kLanes;
+            Words& to = column.planes.emplace_back(some_words());
+            for (std::size_t w = 0; w < words_; ++w) to[w] = from[w * kLanes];
+            to[words_] = 0;
+        }
+    }
+    for (; column.depth < sieves_.size(); ++column.depth)
+        for (Words& plane : column.planes) sift(sieves_[column.depth], plane);
+    return column;
+}
+
+OneByOne SortedRows::count(std::int32_t y) {
+    const Sorted& column = sorted(y);
+    const std::size_t rx = card_x_, width = column.planes.size();
+    counts_.resize(order_.size() * rx * width);
+    below_.resize(ends_.size() * width);
+    for (std::size_t b = 0; b < width; ++b) {
+        std::uint32_t *below = below_.data() + b * ends_.size(), *to = counts_.data() + b;
+        store_.level().count_runs({column.planes[b].data(), words_, ends_.data(), ends_.size(), below, room_.data()});
+        for (const std::uint32_t s : order_)
+            for (std::size_t k = s * rx; k < (s + 1) * rx; ++k, to += width) *to = below[k + 1] - below[k];
+    }
+    counted_ = y;
+    return {card_x_, static_cast<std::uint32_t>(width), order_.size(), sizes_.data(), counts_.data()};
+}
+
+// From now on rows are sorted by the states of this column first: a sieve for each binary digit of the state.
+void SortedRows::add_sieves(const Sorted& column) {
+    const std::size_t card = column.planes.size() + 1, n = store_.n_records(), first = sieves_.size();
+    for (std::size_t digit = 1; digit < card; digit *= 2) {
+        Words by = some_words();
+        std::fill(by.begin(), by.end(), 0);
+        for (std::size_t w = 0; w < words_; ++w) {  // the digit of the last state, unless the row has another one
+            const std::size_t left = n - 64 * w;
+            const std::uint64_t rows = left >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
+            std::uint64_t ones = (card - 1) & digit ? rows : 0;
+            for (std::size_t b = 0; b + 1 < card; ++b)
+                ones = b & digit ? ones | column.planes[b][w] : ones & ~column.planes[b][w];
+            by[w] = ones;
+        }
+        for (std::size_t k = first; k < sieves_.size(); ++k) sift(sieves_[k], by);
+        const auto end = static_cast<std::uint32_t>(n);
+        std::uint32_t n_ones = 0;
+        store_.level().count_runs({by.data(), words_, &end, 1, &n_ones, room_.data()});
+        sieves_.push_back({std::move(by), n - n_ones});
+    }
+}
+
+void SortedRows::sift(const Sieve& sieve, Words& set) {
+    store_.level().sift({sieve.by.data(), store_.n_records(), sieve.n_zeros, set.data(), spare_.data()});
+    spare_[words_] = 0;
+    set.swap(spare_);
+}
+
+bool SortedRows::can_join(std::int32_t y) const {
+    const PackedStates states{store_, z_};
+    return states.from(0) + states.width(y) <= PackedStates::kBits - 1;  // no shift is by all bits
+}
+
+void SortedRows::join(std::int32_t y) {
+    if (counted_ != y) count(y);
+    split_sets(column_of(store_, y).card);
+    sort_strata(y);
+    z_.insert(std::lower_bound(z_.begin(), z_.end(), y), y);
+    add_sieves(columns_[y]);
+    forget(y);
+}
+
+// Where the sets end when the rows with each state of the counted variable stand together, in the order of its states.
+void SortedRows::split_sets(std::size_t card) {
+    const std::size_t rx = card_x_, n = order_.size(), n_ends = ends_.size();
+    number_.resize(n * card);
+    next_ends_.resize(n * card * rx + 1);
+    std::vector<std::uint32_t> last(ends_);  // the rows with the last state before each end
+    for (std::size_t b = 0; b + 1 < card; ++b)
+        for (std::size_t k = 0; k < n_ends; ++k) last[k] -= below_[b * n_ends + k];
+    std::uint32_t next = 0, begin = 0;
+    for (std::size_t b = 0; b < card; ++b) {
+        const std::uint32_t* below = b + 1 < card ? below_.data() + b * n_ends : last.data();
+        for (std::size_t s = 0; s < n; ++s) {
+            const std::uint32_t* set = below + s * rx;
+            for (std::size_t a = 0; a < rx; ++a) next_ends_[next * rx + a] = begin + set[a];
+            const bool occurs = set[rx] > set[0];
+            number_[b * n + s] = occurs ? next : kNone;
+            next += occurs;
+        }
+        begin += below[n_ends - 1];
+    }
+    next_ends_[next * rx] = begin;
+    next_ends_.resize(next * rx + 1);
+    ends_.swap(next_ends_);
+}
+
+// The lexicographic order after y has joined. Strata that agree in the members of z before y are split together: first
+// those with its first state, and so on.
+void SortedRows::sort_strata(std::int32_t y) {
+    const std::size_t card = column_of(store_, y).card, rx = card_x_, n = order_.size(),
+                      n_next = (ends_.size() - 1) / rx;
+    const PackedStates states{store_, z_};
+    const unsigned width = states.width(y),
+                   low = states.from(static_cast<std::size_t>(std::lower_bound(z_.begin(), z_.end(), y) - z_.begin()));
+    const std::uint64_t lower = (std::uint64_t{1} << low) - 1;
+    next_order_.resize(n_next + 1);  // one more, for what is not there
+    next_keys_.resize(n_next + 1);
+    std::size_t place = 0;
+    for (std::size_t first = 0, last; first < n; first = last) {
+        const std::uint64_t before = keys_[first] >> low;
+        for (last = first + 1; last < n && keys_[last] >> low == before; ++last) {
+        }
+        for (std::uint64_t b = 0; b < card; ++b) {
+            const std::uint64_t high = (before << width | b) << low;
+            for (std::size_t i = first; i < last; ++i) {
+                const std::uint32_t s = number_[b * n + order_[i]];
+                next_order_[place] = s;
+                next_keys_[place] = high | (keys_[i] & lower);
+                place += s != kNone;
+            }
+        }
+    }
+    next_order_.resize(n_next);
+    next_keys_.resize(n_next);
+    order_.swap(next_order_);
+    keys_.swap(next_keys_);
+    sizes_.resize(n_next * rx);
+    std::uint32_t* size = sizes_.data();
+    for (const std::uint32_t s : order_)
+        for (std::size_t k = s * rx; k < (s + 1) * rx; ++k) *size++ = ends_[k + 1] - ends_[k];
+}
+
+}  // namespace mnlearn
