@@ -7,7 +7,7 @@ and pass it: there is no base class and no registration.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -356,6 +356,15 @@ class BatchedNeighborhoods(NeighborhoodJudge, Protocol):
 
     def neighborhoods(self, asked: Sequence[tuple[int, VarSet, VarSet]]) -> list[Neighborhood]:
         """The answers of `neighborhood`, in the order of the questions."""
+        ...
+
+
+@runtime_checkable
+class SpreadNeighborhoods(NeighborhoodJudge, Protocol):
+    """A judge whose answers are found by several processes or machines, so that it is asked for all of them at once."""
+
+    def spread(self, asked: Sequence[tuple[int, VarSet, VarSet]], monitor: Monitor) -> Iterator[Neighborhood]:
+        """The answers of `neighborhood`, in the order of the questions; fewer if the monitor has had enough."""
         ...
 
 

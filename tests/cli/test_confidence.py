@@ -45,7 +45,7 @@ def test_stability_selection_says_how_many_may_be_false(run: Any, data: Path) ->
         (["--stable", "0.9"], "--stable is for --bootstrap; got 0.9 without it"),
         (["--sampling", "halves"], "--sampling is for --bootstrap"),
         (["--bootstrap-seed", "1"], "--bootstrap-seed is for --bootstrap"),
-        (["--bootstrap", "1"], "--bootstrap must be at least 2; got 1"),
+        (["--bootstrap", "1"], "--bootstrap must be a whole number, at least 2; got 1"),
         (["--bootstrap", "5", "--stable", "1.5"], "--stable must be above 0 and at most 1"),
         (["--bootstrap", "5", "--sampling", "jackknife"], "--sampling must be subsamples, bootstrap or halves"),
         (["--bootstrap", "5", "--bootstrap-seed", "-1"], "--bootstrap-seed must not be negative"),

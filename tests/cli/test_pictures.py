@@ -135,6 +135,24 @@ def test_a_missing_extra_is_named_before_learning(
     assert extra in run(words[0], table, *words[1:]).refusal()
 
 
+@pytest.mark.parametrize("words", [("report", "-o", "out.html"), ("plot", "-o", "out.svg")])
+def test_ctrl_c_before_the_first_sample_writes_the_whole_network(
+    run: Any, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    real = mnlearn.Learned.bootstrap
+
+    def pressed(*args: Any, **options: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return real(*args, **options)
+
+    monkeypatch.setattr(mnlearn.Learned, "bootstrap", pressed)
+    monkeypatch.chdir(tmp_path)
+    done = run(words[0], table, *words[1:], "--bootstrap", 20, "--jobs", 1)
+    assert done.code == 130
+    assert "interrupted: the network is whole, but no sample was done, so there are no frequencies" in done.err
+    assert (tmp_path / words[2]).exists()
+
+
 def test_ctrl_c_writes_the_report_of_the_best_so_far(
     run: Any, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,6 +29,20 @@ def test_workers_of_a_cluster_that_is_started_and_stopped(run: Any, packed: Path
     assert learned(run, *words, "--workers", 2) == learned(run, *words)
 
 
+def test_score_and_compare_on_a_cluster(run: Any, packed: Path, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    run("learn", packed, "--method", "mpl", "--out", tmp_path / "net.edges")
+    score = ("score", packed, tmp_path / "net.edges", "--score", "mpl", "--json")
+    assert run(*score, "--workers", 1).document() == run(*score).document()
+    compare = ("compare", packed, "--truth", tmp_path / "net.edges", "--methods", "mpl,gsimn,aracne,l1lr", "--json")
+    here, there = run(*compare).document(), run(*compare, "--workers", 2).document()
+    for one, other in zip(here["methods"], there["methods"], strict=True):
+        if one["method"] == "aracne":
+            assert "it does not help this method, which reads the rows itself and all at once" in other["error"]
+            continue
+        assert [one[key] for key in ("edges", "hamming")] == [other[key] for key in ("edges", "hamming")]
+
+
 def test_a_checkpoint_is_resumed(run: Any, packed: Path, tmp_path: Path) -> None:
     words = (packed, "--method", "bjp", "--max-memory", "64M")
     expected = learned(run, *words)

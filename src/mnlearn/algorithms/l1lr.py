@@ -8,7 +8,7 @@ one variable's neighbours at a time.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Literal, get_args
@@ -23,6 +23,7 @@ from mnlearn.protocols import (
     Neighborhood,
     NeighborhoodJudge,
     Result,
+    SpreadNeighborhoods,
     VarSet,
 )
 
@@ -83,14 +84,10 @@ class L1LR:
         must, barred = _around(n, known.required), _around(n, known.forbidden)
         everyone: VarSet = frozenset(range(n))
         asked = [(x, everyone - barred[x] - {x}, must[x]) for x in range(n)]
-        size = max(1, min(_TOGETHER, n // _LOTS)) if isinstance(judge, BatchedNeighborhoods) else 1
         found: dict[int, Mapping[int, float]] = {}
-        for x in range(0, n, size):
-            if monitor.cancelled():
-                break
-            monitor.progress(x, n, f"variable {x + 1} of {n}")
-            for y, answer in enumerate(_answers(judge, asked[x : x + size]), start=x):
-                found[y], fitted = answer.support, fitted + answer.fits
+        for x, answer in enumerate(_answers(judge, asked, monitor)):
+            found[x], fitted = answer.support, fitted + answer.fits
+            monitor.progress(x + 1, n, f"variable {x + 1} of {n}")
         edges = combined(found, self.combine)
         graph = known.apply(Graph(n, edges))
         support = {edge: edges[edge] for edge in graph.edges if edge in edges}
@@ -98,11 +95,22 @@ class L1LR:
         return Result(graph, None, support, len(found) == n, cost, asdict(self), support_scale="log_odds")
 
 
-def _answers(judge: NeighborhoodJudge, asked: Sequence[tuple[int, VarSet, VarSet]]) -> list[Neighborhood]:
-    """All at once where the judge can."""
-    if isinstance(judge, BatchedNeighborhoods):
-        return judge.neighborhoods(asked)
-    return [judge.neighborhood(*question) for question in asked]
+def _answers(
+    judge: NeighborhoodJudge, asked: Sequence[tuple[int, VarSet, VarSet]], monitor: Monitor
+) -> Iterator[Neighborhood]:
+    """In the order of the questions, by whoever does it soonest; fewer if the monitor has had enough."""
+    if isinstance(judge, SpreadNeighborhoods):
+        yield from judge.spread(asked, monitor)
+        return
+    size = max(1, min(_TOGETHER, len(asked) // _LOTS)) if isinstance(judge, BatchedNeighborhoods) else 1
+    for start in range(0, len(asked), size):
+        if monitor.cancelled():
+            return
+        lot = asked[start : start + size]
+        if isinstance(judge, BatchedNeighborhoods):
+            yield from judge.neighborhoods(lot)
+        else:
+            yield from (judge.neighborhood(*question) for question in lot)
 
 
 def combined(found: Mapping[int, Mapping[int, float]], rule: Combine) -> dict[Edge, float]:

@@ -98,6 +98,10 @@ class Checkpoint:
         self._keep(key, encoded(answer))
         return answer
 
+    def knows(self, question: object) -> bool:
+        """Whether the answer to a question was kept."""
+        return key_of(question) in self._known
+
     def items(self, run: Callable[[list[Value]], Iterable[Any]], items: Sequence[Value]) -> Iterator[Any]:
         """The answers to many items in their order: those that were kept, and those that `run` gives for the others.
 

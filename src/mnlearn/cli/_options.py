@@ -15,14 +15,17 @@ from mnlearn.errors import InputError
 Data = Annotated[str, typer.Argument(metavar="DATA", help="A CSV, TSV or Parquet file, also gzipped.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Jobs = Annotated[
-    int | None, typer.Option(metavar="K", help="How many threads may count; by default all cores. Changes no result.")
+    int | None,
+    typer.Option(metavar="K", help="How many threads or processes may work; by default all cores. Changes no result."),
 ]
 Cluster = Annotated[
     str | None,
-    typer.Option(metavar="ADDRESS", help="A Dask scheduler whose workers count a packed file that all of them see."),
+    typer.Option(
+        metavar="ADDRESS", help="A Dask scheduler whose workers count a packed file that all see, or fit models."
+    ),
 ]
 Workers = Annotated[
-    int | None, typer.Option(metavar="K", help="Count a packed file by K processes of this machine, as on a cluster.")
+    int | None, typer.Option(metavar="K", help="The same by K processes of this machine, started for it.")
 ]
 MaxMemory = Annotated[
     str | None, typer.Option(metavar="SIZE", help="What caches may hold, such as 500M or 2G; no wall for the rest.")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mnlearn.cli import _options as options
+from mnlearn.cli._draws import Draws
 from mnlearn.cli._progress import watched
 from mnlearn.cli._targets import check_target
-from mnlearn.errors import InputError, whole_number
+from mnlearn.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.output import Learned
@@ -46,14 +47,13 @@ def learned_from(
     """The network that was saved, or the one learned now, and whether Ctrl-C came in between."""
     from mnlearn import pipeline
 
-    if bootstrap is not None:
-        whole_number("--bootstrap", bootstrap, least=2, way_out="200 are usual.")
+    draws = Draws(bootstrap)
     saved = _saved(source, data, {"method": method, **wishes})
     with watched() as monitor:
         learned = saved or pipeline.learn(source, method, monitor=monitor, **how, **wishes)
-        if bootstrap is not None and not monitor.interrupted:
-            learned = learned.bootstrap(bootstrap, n_jobs=wishes.get("n_jobs"), monitor=monitor)
-    return learned, monitor.interrupted
+    if bootstrap is None or monitor.interrupted:
+        return learned, monitor.interrupted
+    return draws.drawn(learned, wishes.get("n_jobs"))
 
 
 def _saved(source: str, data: str | None, wishes: dict[str, Any]) -> Learned | None:

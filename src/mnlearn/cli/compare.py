@@ -43,6 +43,8 @@ def compare(
     repeats: options.Repeats = None,
     delimiter: options.Delimiter = None,
     jobs: options.Jobs = None,
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
     as_json: options.AsJson = False,
     _debug: options.Debug = False,
 ) -> None:
@@ -59,8 +61,10 @@ def compare(
         reading["missing"] = missing  # type: ignore[typeddict-item]
     dataset = pipeline.load_data(data, None, reading, discretize, bins)  # type: ignore[arg-type]
     named = [name.strip() for name in methods.split(",") if name.strip()]
-    with watched() as monitor:
-        found = pipeline.compare(dataset, truth, named, test=test, alpha=alpha, n_jobs=jobs, monitor=monitor)
+    with options.cluster(cluster, workers) as client, watched() as monitor:
+        found = pipeline.compare(
+            dataset, truth, named, test=test, alpha=alpha, n_jobs=jobs, client=client, monitor=monitor
+        )
     if as_json:
         size = {"rows": dataset.n_rows, "variables": dataset.n_variables}
         show_json({"data": data, "truth": truth, **size, "methods": [line.to_dict() for line in found]})

@@ -12,14 +12,15 @@ import typer
 from mnlearn.cli import _options as options
 from mnlearn.cli._completion import complete_methods, complete_scores
 from mnlearn.cli._config import Config, SaveConfig, save_config
+from mnlearn.cli._draws import Draws, cut_short
 from mnlearn.cli._network import SHOWN, show_network
 from mnlearn.cli._output import note, say, show_json
 from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
 from mnlearn.cli._sources import check_picture, check_report
 from mnlearn.cli._targets import check_target
-from mnlearn.cli._wording import counted, printable
+from mnlearn.cli._wording import printable
 from mnlearn.cli.ask import Alpha, Bins, Discretize, Dof, Permutations, Prior, Seed, Test, Threshold
-from mnlearn.errors import FileError, InputError, MnlearnError
+from mnlearn.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from mnlearn.output import Learned
@@ -177,7 +178,7 @@ def learn(
     wishes: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
     how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
     own = options.settings(set_, pipeline.learn, wishes)
-    draws = _Draws(bootstrap, sampling, bootstrap_seed, stable)
+    draws = Draws(bootstrap, sampling, bootstrap_seed, stable)
     check_target("--out", out)
     check_target("--save-config", save_config_, graph=False)
     _check_pictures(plot, report)
@@ -198,49 +199,8 @@ def learn(
     if failure is not None:  # what was found is not lost with the file
         raise failure
     if stopped:
-        note(f"interrupted: {_cut_short(learned, sampled=draws.n_samples is not None)}")
+        note(f"interrupted: {cut_short(learned, sampled=draws.n_samples is not None)}")
         raise typer.Exit(EXIT_INTERRUPTED)
-
-
-def _cut_short(learned: Learned, *, sampled: bool) -> str:
-    """What Ctrl-C left undone: the search, or the samples after it."""
-    if not learned.converged:
-        return "this is the best network so far, not where the search would have ended"
-    if learned.resampling is not None:
-        samples = counted(learned.resampling.done, "sample")
-        return f"the network is whole; its frequencies are those of the first {samples}"
-    return "the network is whole" + (", but no sample was done, so there are no frequencies" if sampled else "")
-
-
-class _Draws:
-    """What was said about rows drawn anew, checked before anything is learned."""
-
-    def __init__(self, n_samples: int | None, sampling: str | None, seed: int | None, stable: float | None) -> None:
-        self.n_samples = n_samples
-        for option, value in (("--sampling", sampling), ("--bootstrap-seed", seed), ("--stable", stable)):
-            if value is not None and n_samples is None:
-                raise InputError(f"{option} is for --bootstrap; got {value} without it. Add --bootstrap 200.")
-        if n_samples is not None and n_samples < 2:
-            raise InputError(f"--bootstrap must be at least 2; got {n_samples}. 200 are usual.")
-        if seed is not None and seed < 0:
-            raise InputError(f"--bootstrap-seed must not be negative; got {seed}. Leave it out for 0.")
-        if stable is not None and not 0 < stable <= 1:
-            raise InputError(f"--stable must be above 0 and at most 1; got {stable:g}. 0.9 is usual.")
-        if sampling not in (None, "subsamples", "bootstrap", "halves"):
-            raise InputError(f"--sampling must be subsamples, bootstrap or halves; got {sampling!r}.")
-        self._how: dict[str, Any] = {"sampling": sampling or "subsamples", "seed": seed or 0}
-        self._stable = stable
-
-    def drawn(self, learned: Learned, jobs: int | None, client: Any) -> tuple[Learned, bool]:
-        """The network with its frequencies, and whether Ctrl-C cut them short."""
-        with watched() as monitor:
-            try:
-                found = learned.bootstrap(self.n_samples or 0, n_jobs=jobs, client=client, monitor=monitor, **self._how)
-            except MnlearnError:
-                if monitor.interrupted:  # before the first sample was done
-                    return learned, True
-                raise
-        return (found if self._stable is None else found.stable(self._stable)), monitor.interrupted
 
 
 def _written(

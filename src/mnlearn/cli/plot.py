@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from mnlearn.cli import _options as options
+from mnlearn.cli._draws import cut_short
 from mnlearn.cli._output import note, say, show_json
 from mnlearn.cli._progress import EXIT_INTERRUPTED
 from mnlearn.cli._sources import Bootstrap, DataOfResult, Source, check_picture, learned_from
@@ -78,5 +79,5 @@ def plot(
     else:
         say(f"wrote {printable(out)}: {counted(size['edges'], 'edge')} among {counted(size['variables'], 'variable')}")
     if interrupted:
-        note("interrupted: this is the best network so far, not where the search would have ended")
+        note(f"interrupted: {cut_short(learned, sampled=bootstrap is not None)}")
         raise typer.Exit(EXIT_INTERRUPTED)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mnlearn.cli import _options as options
+from mnlearn.cli._draws import cut_short
 from mnlearn.cli._output import note, say, show_json
 from mnlearn.cli._progress import EXIT_INTERRUPTED
 from mnlearn.cli._sources import Bootstrap, DataOfResult, Source, check_report, learned_from
@@ -72,5 +73,5 @@ def report(
         size = f"{counted(learned.graph.n_edges, 'edge')} among {counted(len(learned.names), 'variable')}"
         say(f"wrote {printable(out)}: {size}, by {learned.method}. Open it in a browser.")
     if interrupted:
-        note("interrupted: the report shows the best network so far, not where the search would have ended")
+        note(f"interrupted: {cut_short(learned, sampled=bootstrap is not None)}")
         raise typer.Exit(EXIT_INTERRUPTED)

@@ -55,6 +55,8 @@ def score(
     repeats: options.Repeats = None,
     delimiter: options.Delimiter = None,
     jobs: options.Jobs = None,
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
     all_: All = False,
     as_json: options.AsJson = False,
     _debug: options.Debug = False,
@@ -77,7 +79,8 @@ def score(
     wishes: dict[str, Any] = {option: value for option, value in said.items() if value is not None}
     how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
     own = options.settings(set_, pipeline.score, wishes)
-    found = pipeline.score(data, graph, name, **how, **wishes, **own)
+    with options.cluster(cluster, workers) as client:
+        found = pipeline.score(data, graph, name, client=client, **how, **wishes, **own)
     if as_json:
         show_json(found.to_dict())
     else:

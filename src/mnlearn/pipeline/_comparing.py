@@ -24,7 +24,7 @@ class MethodResult(NamedTuple):
     method: str
     learned: Learned | None
     edges: Confusion | None
-    seconds: float  # of processor time
+    seconds: float  # of processor time, in this process
     refusal: str | None = None
 
     def to_dict(self) -> dict[str, object]:
@@ -56,6 +56,7 @@ def compare(
     test: str | None = None,
     alpha: float | None = None,
     n_jobs: int | None = None,
+    client: Any = None,
     monitor: Monitor = SILENT,
 ) -> list[MethodResult]:
     """Learn by several methods and hold each network against the true one.
@@ -70,8 +71,8 @@ def compare(
         Names of `METHODS`, each once.
     test, alpha
         For those that ask independence tests; the others have no use for them.
-    n_jobs
-        How many threads may count.
+    n_jobs, client
+        Who counts, and fits models; as for `learn`. A method that has no use for a client says so.
     monitor
         Hears the progress of each method in turn, and may stop.
 
@@ -95,7 +96,7 @@ def compare(
     for method in methods:
         if monitor.cancelled():
             break
-        settings: dict[str, Any] = {"n_jobs": n_jobs, "monitor": monitor}
+        settings: dict[str, Any] = {"n_jobs": n_jobs, "client": client, "monitor": monitor}
         settings |= of_test if METHODS[method].judge == "test" else {}
         found.append(_result(data, known, method, settings))
     return found

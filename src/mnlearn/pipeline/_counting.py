@@ -9,7 +9,8 @@ from typing import Any
 from mnlearn.checkpoints import Checkpoint, Kept
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
-from mnlearn.protocols import Neighborhood, Tables
+from mnlearn.pipeline._spread import Spread
+from mnlearn.protocols import Tables
 from mnlearn.statistics import Counts, Moments, ShardedCounts, row_shards
 from mnlearn.statistics.evidence import EvidenceScans, Kind
 
@@ -24,9 +25,9 @@ class Counting:
     Attributes
     ----------
     n_jobs
-        Threads; None for all cores.
+        Threads that count, or processes that fit models of one variable each; None for all cores.
     client
-        A `distributed.Client` whose workers count a packed file, each some of its rows.
+        A `distributed.Client` whose workers count a packed file, each some of its rows, or fit models.
     max_memory
         Bytes beyond the data, as for `Counts`.
     checkpoint
@@ -53,12 +54,11 @@ class Counting:
         return found if self.checkpoint is None else Kept(found, self.checkpoint, _CORRELATIONS)
 
     def judge(self, judge: Any) -> Any:
-        """A judge that reads the data itself; what it found about each variable is kept."""
-        self._refuse_client("methods that read the rows themselves")
-        if self.checkpoint is None:
-            return judge
-        methods = {"neighborhood": lambda answer: Neighborhood(*answer), "information": None, "log_p": None}
-        return Kept(judge, self.checkpoint, methods)
+        """A judge that reads the data itself: asked for many variables at once if it can, its answers kept."""
+        if hasattr(judge, "neighborhood"):
+            return Spread(judge, self.n_jobs, self.client, self.checkpoint)
+        self._refuse_client("this method, which reads the rows itself and all at once")
+        return judge if self.checkpoint is None else Kept(judge, self.checkpoint, {"information": None, "log_p": None})
 
     def _counts(self, dataset: Dataset) -> Counts | ShardedCounts:
         if self.client is None:

@@ -67,9 +67,11 @@ def learn(
     discretize, bins
         Turn continuous columns into categorical ones; as `method` and `bins` of `mnlearn.data.discretize`.
     n_jobs
-        How many threads may count: None or −1 for all cores. Any number gives the same result.
+        How many threads may count, or how many processes may fit the models of l1lr, lasso and l1mb (started once that
+        pays): None or −1 for all cores. Any number gives the same result.
     client
-        A `distributed.Client`: its workers count a packed file that all of them see, each some of the rows.
+        A `distributed.Client`: its workers count a packed file that all of them see, each some of the rows; those of
+        l1lr, lasso and l1mb get the data, and fit the models of some variables each.
     max_memory
         How many bytes caches may hold, as for `mnlearn.statistics.Counts`.
     checkpoint

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal, NamedTuple, Unpack, cast
+from typing import Any, Literal, NamedTuple, Unpack, cast
 
 from mnlearn.graphs.graph import Graph
+from mnlearn.pipeline._counting import Counting
 from mnlearn.pipeline._naming import GraphLike, graph_over
 from mnlearn.pipeline._reading import Reading, load_data
 from mnlearn.pipeline._scores import ScoreSettings, make_score
@@ -60,6 +61,7 @@ def score(
     discretize: Literal["width", "frequency"] | None = None,
     bins: int | None = None,
     n_jobs: int | None = None,
+    client: Any = None,
     **settings: Unpack[ScoreSettings],
 ) -> GraphScore:
     """Score a graph given data.
@@ -79,6 +81,8 @@ def score(
         Turn continuous columns into categorical ones; as `method` and `bins` of `mnlearn.data.discretize`.
     n_jobs
         How many threads may count: None or −1 for all cores. Any number gives the same bits.
+    client
+        A `distributed.Client`: its workers count a packed file that all of them see, each some of the rows.
     **settings
         As for `make_score`.
 
@@ -109,7 +113,7 @@ def score(
     }
     dataset = load_data(data, columns, reading, discretize, bins)
     over = graph_over(dataset, graph)
-    judge = make_score(score, dataset, n_jobs=n_jobs, **settings)
+    judge = make_score(score, dataset, counting=Counting(n_jobs, client), **settings)
     parts = tuple(Part(tuple(dataset.names[x] for x in of), value) for of, value in _terms(judge, over))
     return GraphScore(score, sum(part.value for part in parts), parts)
 

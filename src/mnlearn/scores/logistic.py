@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import log
+from typing import Any
 
 import numpy as np
 
@@ -93,6 +94,10 @@ class L1Logistic:
         if self.patience is not None:
             whole_number("patience", self.patience, least=1, way_out="Use None to walk the whole path.")
         object.__setattr__(self, "_columns", Columns(self.data.compact()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To another process go the data and the settings; what is made of them is made there again."""
+        return type(self), (self.data, self.gamma, self.n_penalties, self.smallest, self.patience)
 
     @property
     def n_variables(self) -> int:

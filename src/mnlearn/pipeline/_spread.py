@@ -1,0 +1,122 @@
+"""Neighbourhoods asked for together: found here where that is soon done, by processes or workers where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import pairwise
+from time import perf_counter
+from typing import Any, TypeAlias
+
+from mnlearn.checkpoints import Checkpoint
+from mnlearn.parallel import Quietly, job_count, run
+from mnlearn.protocols import SILENT, BatchedNeighborhoods, Monitor, Neighborhood, NeighborhoodJudge, VarSet
+
+Question: TypeAlias = tuple[int, VarSet, VarSet]  # x, candidates, required
+
+TOGETHER = 16  # variables that a judge is asked for at a time, where it chooses for several at once
+WORTH = 4.0  # seconds of work left from which processes pay: they take two to begin
+GROUPS = 4  # for each job: the judge travels with a group, and a group that takes long holds nobody up
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A judge of neighbourhoods, none of which depends on another; who answers changes no bit of the answers.
+
+    Attributes
+    ----------
+    judge
+        Who knows them.
+    n_jobs
+        How many processes: None for all cores. They are started only once the first answers show that it pays.
+    client
+        A `distributed.Client` whose workers answer instead.
+    checkpoint
+        Keeps the answers.
+    """
+
+    judge: NeighborhoodJudge
+    n_jobs: int | None = None
+    client: Any = None
+    checkpoint: Checkpoint | None = None
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables there are."""
+        return self.judge.n_variables
+
+    def neighborhood(self, x: int, candidates: VarSet, required: VarSet) -> Neighborhood:
+        """One by itself."""
+        return next(self.spread([(x, candidates, required)]))
+
+    def spread(self, asked: Sequence[Question], monitor: Monitor = SILENT) -> Iterator[Neighborhood]:
+        """The answers in the order of the questions; fewer if the monitor has had enough."""
+        kept = self.checkpoint
+        if kept is None:
+            yield from self._found(asked, monitor)
+            return
+        fresh = self._found([question for question in asked if not kept.knows(_key(question))], monitor)
+        for question in asked:
+            if monitor.cancelled():
+                return
+            known = kept.knows(_key(question))
+            answer = None if known else next(fresh, None)
+            if not known and answer is None:
+                return
+            yield Neighborhood(*kept.recall(_key(question), partial(_same, answer)))
+
+    def _found(self, asked: Sequence[Question], monitor: Monitor) -> Iterator[Neighborhood]:
+        """The answers, none of them kept."""
+        done, started = 0, perf_counter()
+        jobs = job_count(self.n_jobs) if self.client is None else sum(self.client.nthreads().values())
+        ask = partial(_answers, self.judge)
+        lot = max(1, min(TOGETHER, len(asked) // GROUPS)) if isinstance(self.judge, BatchedNeighborhoods) else 1
+        while self.client is None and not _pays(jobs, perf_counter() - started, done, len(asked)):
+            if done >= len(asked) or monitor.cancelled():
+                return
+            yield from ask(asked[done : done + lot])
+            done += lot
+        groups = _grouped(asked[done:], max(1, jobs) * GROUPS)
+        quiet = Quietly(monitor)
+        for answers in run(ask, groups, n_jobs=jobs, client=self.client, backend="processes", monitor=quiet):
+            yield from answers
+
+
+def _pays(jobs: int, seconds: float, done: int, total: int) -> bool:
+    """Whether processes would be faster for what is left, to judge by what it took so far."""
+    return jobs > 1 and 0 < done < total - 1 and seconds * (total - done) / done > WORTH
+
+
+def _same(answer: Neighborhood | None) -> Neighborhood | None:
+    return answer
+
+
+def _answers(judge: NeighborhoodJudge, asked: Sequence[Question]) -> list[Neighborhood]:
+    """By one thread of BLAS, here as on a worker: with more, the last bits of a factor are others."""
+    with _blas().limit(limits=1, user_api="blas"):
+        if isinstance(judge, BatchedNeighborhoods):
+            return judge.neighborhoods(asked)
+        return [judge.neighborhood(*question) for question in asked]
+
+
+@cache
+def _blas() -> Any:
+    """The BLAS libraries of this process, once those are loaded that the judges use."""
+    import scipy.linalg  # noqa: F401
+    import sklearn.linear_model  # noqa: F401
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _grouped(asked: Sequence[Question], most: int) -> list[Sequence[Question]]:
+    """At most so many groups of nearly the same size, in order."""
+    count = min(most, len(asked))
+    cuts = [len(asked) * k // count for k in range(count + 1)] if count else [0]
+    return [asked[start:stop] for start, stop in pairwise(cuts)]
+
+
+def _key(question: Question) -> tuple[str, Question, list[Any]]:
+    """As a `Kept` judge asks."""
+    return ("neighborhood", question, [])
