@@ -18,7 +18,7 @@ ALLOWED: dict[str, set[str]] = {
     "graphs.graph": {"errors"},
     "protocols": {"errors", "graphs.graph"},
     "parallel": {"errors", "protocols"},
-    "checkpoints": {"errors", "protocols", "graphs.graph"},
+    "checkpoints": {"errors", "writing", "protocols", "graphs.graph"},
     "graphs": {"errors", "writing", "graphs.graph"},
     "data": {"errors", "writing", "protocols", "parallel"},
     "statistics": {"errors", "protocols", "parallel", "data", "_core"},

@@ -1,4 +1,4 @@
-"""Files that are whole or not there: the one way in which this library replaces a file."""
+"""Files that are whole or not there, and written by one process at a time: the one way in which they are replaced."""
 
 from __future__ import annotations
 
@@ -7,6 +7,20 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
+
+
+def lock(file: IO[bytes]) -> bool:
+    """Whether this open file is ours alone until it is closed; where files cannot be locked, nobody is kept out."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 @contextmanager

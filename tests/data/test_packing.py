@@ -392,3 +392,57 @@ def test_who_is_killed_while_writing_leaves_a_whole_file(tmp_path: Path) -> None
         found = read(out)
         found.verify()
         assert found.n_rows in (30_000, 60_000)
+
+
+def test_a_pack_is_appended_to_a_pack(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.mnpack", tmp_path / "two.mnpack"
+    first: dict[str, list[Any]] = {"x": ["a", "c", "a"], "y": [1, 2, 1], "f": [0.5, 1.5, 2.5]}
+    second: dict[str, list[Any]] = {"y": [3, 1], "f": [1.0, 2.0], "x": ["b", "c"], "more": [0, 1]}
+    pack(first, one)
+    pack(second, two)
+    joined = {name: [*first[name], *second[name]] for name in first}
+    assert_same(pack(two, one, append=True), read(joined))
+    assert_same(pack(read(two), one, append=True), read({name: [*joined[name], *second[name]] for name in first}))
+
+
+def test_a_pack_that_does_not_fit_is_refused_for_the_true_reason(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.mnpack", tmp_path / "two.mnpack"
+    pack({"x": ["a", "b"], "y": [1, 2]}, one, levels={"x": ["b", "a"]})
+    before = one.read_bytes()
+    pack({"x": ["a", "c"], "y": [1, 2]}, two)
+    with pytest.raises(DataError, match=r"levels\['x'\] were declared when the pack was made; .* also hold 'c'"):
+        pack(two, one, append=True)
+    pack({"x": ["a", "b"], "y": [0.5, 1.5]}, two)
+    with pytest.raises(DataError, match=r"column 'y' must be of one type .* categorical in the pack and continuous in"):
+        pack(two, one, append=True)
+    pack({"x": ["a", "b"], "z": [1, 2]}, two)
+    with pytest.raises(UnknownNameError, match="'y'"):
+        pack(two, one, append=True)
+    with pytest.raises(InputError, match="missing_values cannot be applied to a Dataset or a pack"):
+        pack(two, one, append=True, missing_values=["?"])
+    damaged = bytearray(before)
+    damaged[4096] ^= 1
+    two.write_bytes(damaged)
+    with pytest.raises(FileError, match="was altered or damaged in column 0"):
+        pack(two, one, append=True)
+    assert one.read_bytes() == before
+    declared = pack(pack({"x": ["a", "a"], "y": [3, 4]}, two), one, append=True)
+    assert declared.levels == (("b", "a"), (1, 2, 3, 4))
+    assert declared.pack is not None
+    assert declared.pack.declared == (True, False)
+
+
+def test_two_cannot_append_at_once(tmp_path: Path) -> None:
+    out = tmp_path / "t.mnpack"
+    pack({"x": [0, 1], "y": [0, 1]}, out)
+
+    class Second:
+        """Another one that appends while the first one reads."""
+
+        def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+            with pytest.raises(FileError, match="append must be done by one at a time; another one is at"):
+                pack({"x": [1, 1], "y": [1, 1]}, out, append=True)
+            return pa.table({"x": [1, 0], "y": [1, 0]}).__arrow_c_stream__(requested_schema)
+
+    assert pack(Second(), out, append=True).n_rows == 4
+    assert pack({"x": [1, 1], "y": [1, 1]}, out, append=True).n_rows == 6

@@ -21,7 +21,7 @@ MOA = MarkovEDA(learner=MutualInformationStructure(max_neighbors=1))
 
 
 def test_the_bisection_finds_the_smallest_size_that_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    def pretend(self: Any, population: int, runs: int, _key: int, _jobs: int | None) -> module.Trials:
+    def pretend(self: Any, population: int, runs: int, _key: int, _jobs: int | None, _monitor: Any) -> module.Trials:
         return module.Trials(runs, (population,) * (runs if population >= 77 else 1))
 
     monkeypatch.setattr(module._Search, "trials", pretend)
@@ -77,3 +77,28 @@ def test_functions_are_no_problems() -> None:
 def test_a_problem_without_a_known_optimum_is_refused() -> None:
     with pytest.raises(InputError, match="known optimum"):
         critical_population(ising_spin_glass(30, 30))
+
+
+class After:
+    """A monitor that has had enough after so many sizes."""
+
+    def __init__(self, sizes: int) -> None:
+        self.left = sizes
+
+    def progress(self, done: float, total: float | None, message: str = "") -> None:  # noqa: ARG002
+        self.left -= 1
+
+    def cancelled(self) -> bool:
+        return self.left <= 0
+
+
+def test_a_stopped_search_gives_the_smallest_that_was_enough_so_far() -> None:
+    options: dict[str, Any] = {"runs": 3, "success_rate": 1.0, "seed": 1, "tolerance": 0.0}
+    whole = critical_population(onemax(10), **options)
+    sizes = list(whole.tried)
+    first_good = next(k for k, size in enumerate(sizes) if whole.tried[size] == 1.0)
+    found = critical_population(onemax(10), monitor=After(first_good + 1), **options)
+    assert found.population == sizes[first_good]
+    assert list(found.tried) == sizes[: first_good + 1]
+    with pytest.raises(MnlearnError, match=r"stopped before any population was enough to solve .*; tried were none"):
+        critical_population(onemax(10), monitor=After(0), **options)

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from mnlearn.checkpoints.coding import decoded, encoded, fingerprint, key_of
 from mnlearn.errors import FileError, InputError, true_or_false
+from mnlearn.writing import lock
 
 MARK = b"MNCHECK1"
 FILE = "answers.mncheck"
@@ -225,15 +226,9 @@ def _entries(payload: bytes) -> dict[bytes, bytes]:
 
 
 def _lock_file(file: Any, path: Path) -> None:
-    """One process at a time; where files cannot be locked, nobody is kept out."""
-    try:
-        import fcntl
-    except ImportError:
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
+    """One process at a time."""
+    if not lock(file):
         raise FileError(
             f"checkpoint must be of one process at a time; another one is at work on {path.parent}. Wait for it, or "
             "name another folder."
-        ) from error
+        )

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, get_args
+from typing import get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
-from mnlearn.data import _checks
-from mnlearn.data._coding import order_key
+from mnlearn.data._appending import alone, as_before, held, held_like, joined
 from mnlearn.data._gather import files_of, gather_files, gather_stream
-from mnlearn.data._packwriter import Block, Contents, Variable, write_pack
+from mnlearn.data._packwriter import Contents, write_pack
 from mnlearn.data._request import MissingPolicy, Request, VariableType
 from mnlearn.data._spool import Spool
 from mnlearn.data._survey import surveyed
-from mnlearn.data.dataset import Dataset, MissingReport
+from mnlearn.data.dataset import Dataset
 from mnlearn.data.packfile import SUFFIX, open_pack
-from mnlearn.data.readers import read
-from mnlearn.errors import DataError, FileError, InputError, MnlearnError, true_or_false
+from mnlearn.data.readers import already_coded, read, select_from
+from mnlearn.errors import FileError, InputError, MnlearnError, true_or_false
 from mnlearn.protocols import SILENT, Monitor
 
 BLOCK_ROWS = 1 << 20
@@ -77,7 +72,8 @@ def pack(
     unnamed file beside `out`, so the disk needs room for twice the pack. The file is written under another name and
     renamed when it is complete and on the disk: who is interrupted, or out of power, finds the old file or the new one.
     So does who appends: the new file is the old rows and the new ones, written anew at the speed of the disk. Levels
-    that only the new rows have are entered in their place, unless the levels were declared; then they are an error.
+    that only the new rows have are entered in their place, unless the levels were declared; then they are an error. A
+    pack or a `Dataset` can be appended too. One at a time: a second one that appends to a file meanwhile is refused.
 
     Examples
     --------
@@ -92,11 +88,11 @@ def pack(
         raise InputError(f"missing must be one of {', '.join(map(repr, get_args(MissingPolicy)))}; got {missing!r}.")
     true_or_false(append=append)
     target = _target(out, append=append)
-    old = open_pack(target) if append else None
-    if old is not None:
-        old.verify()
-        columns, types, levels = _as_before(old, columns, types, levels)
-    with Spool(target.parent) as spool:
+    with Spool(target.parent) as spool, alone(target) if append else nullcontext():
+        old = open_pack(target) if append else None
+        if old is not None:
+            old.verify()
+            columns, types, levels = as_before(old, columns, types, levels)
         request = Request(
             columns=columns,
             types=types,
@@ -106,10 +102,10 @@ def pack(
             delimiter=delimiter,
             new_chunks=spool.chunks,
         )
-        new = _contents(source, request, missing, spool, monitor, least=1 if append else 2)
+        new = _contents(source, request, missing, spool, monitor, old=old)
         if monitor.cancelled():
             raise MnlearnError(f"packing was stopped before {target.name} was complete; nothing was written.")
-        write_pack(target, new if old is None else _joined(old, new))
+        write_pack(target, new if old is None else joined(old, new))
     return open_pack(target)
 
 
@@ -126,10 +122,14 @@ def _target(out: str | os.PathLike[str], *, append: bool) -> Path:
 
 
 def _contents(
-    source: object, request: Request, missing: MissingPolicy, spool: Spool, monitor: Monitor, *, least: int
+    source: object, request: Request, missing: MissingPolicy, spool: Spool, monitor: Monitor, *, old: Dataset | None
 ) -> Contents:
-    """What a source holds, ready to be written; at least so many rows."""
-    files = None if _is_pack(source) else files_of(source, request.delimiter)
+    """What a source holds, ready to be written, or to be appended to a pack."""
+    least = 2 if old is None else 1
+    coded = already_coded(source)
+    if coded is not None and old is not None:
+        return held_like(old, select_from(coded, replace(request, columns=None, types=None, levels=None)))
+    files = None if coded is not None else files_of(source, request.delimiter)
     if files is not None:
         return surveyed(gather_files(files, request, monitor), missing, spool, least=least)
     if request.delimiter is not None:
@@ -138,120 +138,10 @@ def _contents(
         return surveyed(gather_stream(source, request), missing, spool, least=least)
     asked = replace(request, new_chunks=list)
     options = {name: getattr(asked, name) for name in ("columns", "types", "levels", "missing_values", "repeats")}
-    return _held(read(source, missing=missing, **options), set(request.levels or ()))
-
-
-def _is_pack(source: object) -> bool:
-    return isinstance(source, str | os.PathLike) and os.fsdecode(source).lower().endswith(SUFFIX)
+    return held(read(source, missing=missing, **options), set(request.levels or ()))
 
 
 def _is_stream(source: object) -> bool:
     """Whether this is a stream of Arrow batches, and no frame that is in memory anyway."""
     module = type(source).__module__.partition(".")[0]
     return hasattr(source, "__arrow_c_stream__") and module not in ("pandas", "polars", "narwhals")
-
-
-def _held(data: Dataset, declared: set[str]) -> Contents:
-    """A data set that is in memory, or in another pack."""
-    was_declared = (False,) * data.n_variables if data.pack is None else data.pack.declared
-    if len(was_declared) != data.n_variables:
-        was_declared = (False,) * data.n_variables
-    return Contents(
-        variables=[
-            Variable(name, labels, name in declared or fixed)
-            for name, labels, fixed in zip(data.names, data.levels, was_declared, strict=True)
-        ],
-        n_records=data.n_records,
-        has_repeats=data.repeats is not None,
-        missing=data.missing,
-        cuts=data.cuts,
-        blocks=_sliced([*data.columns, *([] if data.repeats is None else [data.repeats])]),
-    )
-
-
-def _sliced(columns: Sequence[NDArray[Any]]) -> Iterator[Block]:
-    for start in range(0, len(columns[0]), BLOCK_ROWS):
-        yield [column[start : start + BLOCK_ROWS] for column in columns]
-
-
-def _as_before(
-    old: Dataset,
-    columns: Sequence[str] | None,
-    types: Mapping[str, VariableType] | None,
-    levels: Mapping[str, Sequence[Hashable]] | None,
-) -> tuple[Sequence[str], dict[str, VariableType], dict[str, Sequence[Hashable]]]:
-    """The options with which new rows are read as the old ones were."""
-    given = {"columns": columns, "types": types, "levels": levels}
-    odd = [name for name, value in given.items() if value]
-    if odd:
-        raise InputError(f"{odd[0]} is settled by the pack that is appended to; got {given[odd[0]]!r}. Drop it.")
-    assert old.pack is not None
-    kinds: dict[str, VariableType] = {
-        name: "categorical" if card else "continuous" for name, card in zip(old.names, old.cards, strict=True)
-    }
-    fixed: dict[str, Sequence[Hashable]] = {
-        name: [label for label in labels if label is not None]
-        for name, labels, declared in zip(old.names, old.levels, old.pack.declared, strict=True)
-        if declared and labels is not None
-    }
-    return old.names, kinds, fixed
-
-
-def _joined(old: Dataset, new: Contents) -> Contents:
-    """The rows of a pack, and those to be appended to it."""
-    has_repeats = old.repeats is not None or new.has_repeats
-    merged = [_merged(v, labels) for v, labels in zip(new.variables, old.levels, strict=True)]
-    tables = [_table(labels, v.levels) for labels, v in zip(old.levels, merged, strict=True)]
-    newer = [_table(before.levels, after.levels) for before, after in zip(new.variables, merged, strict=True)]
-    counts = {
-        name: old.missing.counts.get(name, 0) + new.missing.counts.get(name, 0)
-        for name in old.names
-        if name in old.missing.counts or name in new.missing.counts
-    }
-    policy = new.missing.policy if new.missing.counts else old.missing.policy
-    dropped = old.missing.rows_dropped + new.missing.rows_dropped
-    return Contents(
-        variables=merged,
-        n_records=old.n_records + new.n_records,
-        has_repeats=has_repeats,
-        missing=MissingReport(policy, MappingProxyType(counts), dropped),
-        cuts=old.cuts,
-        blocks=chain(
-            _moved(_held(old, set()).blocks, tables, weighted=has_repeats),
-            _moved(new.blocks, newer, weighted=has_repeats),
-        ),
-    )
-
-
-def _merged(new: Variable, old: tuple[Hashable, ...] | None) -> Variable:
-    """One variable with the levels of both: in their order, and what stands for missing last."""
-    if old is None or new.levels is None:
-        return new
-    kept, added = ([label for label in labels if label is not None] for labels in (old, new.levels))
-    if len({isinstance(label, str) for label in chain(kept, added)}) > 1:
-        word = next(label for label in chain(kept, added) if isinstance(label, str))
-        other = next(label for label in chain(kept, added) if not isinstance(label, str))
-        raise DataError(
-            f"column {new.name!r} must hold one type of value in old rows and new ones; got {word!r} and {other!r}. "
-            "Pack all rows again with types={...: 'categorical'}."
-        )
-    fresh = [label for label in added if label not in set(kept)]
-    found = kept if not fresh else sorted([*kept, *fresh], key=order_key)
-    hole = (None,) if None in old or None in new.levels else ()
-    return Variable(new.name, (*found, *hole), new.declared)
-
-
-def _table(before: tuple[Hashable, ...] | None, after: tuple[Hashable, ...] | None) -> NDArray[Any] | None:
-    """From codes among some levels to codes among more of them; None where nothing changes."""
-    if before is None or after is None or before == after:
-        return None
-    place = {label: code for code, label in enumerate(after)}
-    return np.array([place[label] for label in before], dtype=_checks.code_type(len(after)))
-
-
-def _moved(blocks: Iterable[Block], tables: Sequence[NDArray[Any] | None], *, weighted: bool) -> Iterator[Block]:
-    """Blocks in other codes; rows without repeats occurred once."""
-    for block in blocks:
-        columns = [c if table is None else table[c] for c, table in zip(block, tables, strict=False)]
-        weights = block[len(tables) :] or [np.ones(len(columns[0]), dtype=np.int64)]
-        yield columns + (weights if weighted else [])

@@ -20,7 +20,7 @@ from mnlearn.graphs._seeds import Seed, rng_from
 from mnlearn.optimize.driver import maximize
 from mnlearn.optimize.eda import MarkovEDA
 from mnlearn.optimize.problems import Problem
-from mnlearn.parallel import run
+from mnlearn.parallel import Quietly, run
 from mnlearn.protocols import SILENT, Monitor
 
 
@@ -107,14 +107,14 @@ def critical_population(
     n_jobs
         How many processes make the runs. Changes no result.
     monitor
-        Hears the progress.
+        Hears the progress, and may stop: the smallest population that was enough so far is the answer then.
 
     Raises
     ------
     InputError
         If the optimum is not known, or a setting breaks its rule.
     MnlearnError
-        If the largest population is not enough.
+        If the largest population is not enough, or the search is stopped before any was.
 
     Examples
     --------
@@ -134,7 +134,9 @@ def critical_population(
     tried: dict[int, float] = {}
 
     def enough(size: int) -> bool:
-        found = search.trials(size, runs, key, n_jobs)
+        found = search.trials(size, runs, key, n_jobs, monitor)
+        if monitor.cancelled():
+            raise _Stopped
         tried[size] = found.success_rate
         monitor.progress(len(tried), None, f"population {size}: success rate {found.success_rate:.2f}")
         if found.success_rate >= search.rate:
@@ -142,17 +144,28 @@ def critical_population(
         return size in good
 
     low, high = first - 1, first
-    while not enough(high):
-        low, high = high, 2 * high
-        if high > largest:
+    try:
+        while not enough(high):
+            low, high = high, 2 * high
+            if high > largest:
+                raise MnlearnError(
+                    f"largest must be enough to solve {problem.name}; {low} reached the optimum in a share of "
+                    f"{tried[low]:.2f} runs. Raise largest, or use another algorithm."
+                )
+        while high - low > max(1.0, tolerance * high):
+            middle = (low + high) // 2
+            low, high = (low, middle) if enough(middle) else (middle, high)
+    except _Stopped:
+        if high not in good:
             raise MnlearnError(
-                f"largest must be enough to solve {problem.name}; {low} reached the optimum in a share of "
-                f"{tried[low]:.2f} runs. Raise largest, or use another algorithm."
-            )
-    while high - low > max(1.0, tolerance * high):
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
+                f"the search was stopped before any population was enough to solve {problem.name}; tried were "
+                f"{', '.join(map(str, tried)) or 'none'}. Begin with a larger one: smallest=..."
+            ) from None
     return CriticalPopulation(high, good[high], tried)
+
+
+class _Stopped(Exception):  # noqa: N818 - nothing went wrong
+    """The monitor has had enough."""
 
 
 def success(
@@ -193,14 +206,14 @@ class _Search:
     rate: float
     max_generations: int
 
-    def trials(self, population: int, runs: int, key: int, n_jobs: int | None) -> Trials:
+    def trials(self, population: int, runs: int, key: int, n_jobs: int | None, monitor: Monitor = SILENT) -> Trials:
         """Runs with one population, up to the one that spoils the rate."""
         allowed = floor(runs - ceil(self.rate * runs - 1e-9) + 1e-9)
         seeds = [int(seed) for seed in np.random.default_rng([key, population]).integers(2**63, size=runs)]
         task = _OneRun(self.problem, replace(self.algorithm, population=population), self.max_generations)
         costs: list[int] = []
         done = 0
-        for cost in run(task, seeds, n_jobs=n_jobs, backend="processes"):
+        for cost in run(task, seeds, n_jobs=n_jobs, backend="processes", monitor=Quietly(monitor)):
             done += 1
             if cost is not None:
                 costs.append(cost)
