@@ -373,3 +373,23 @@ def test_adding_tables_of_different_questions_is_refused() -> None:
         add_tables([counts.tables(0, [1], frozenset()), counts.tables(0, [2], frozenset())])
     with pytest.raises(InputError, match="at least one"):
         add_tables([])
+
+
+@given(datasets(), st.randoms(use_true_random=False))
+@settings(max_examples=40)
+def test_cells_are_the_distinct_rows_of_a_few_columns(data: Dataset, random: Any) -> None:
+    x, *z = random.sample(range(data.n_variables), random.randint(1, data.n_variables))
+    states, counts = Counts(data).cells(x, frozenset(z))
+    rows = np.column_stack([data.columns[v] for v in (*sorted(z), x)]).astype(np.int64)
+    distinct, places = np.unique(rows, axis=0, return_inverse=True)
+    assert states.T.tolist() == distinct.tolist()
+    weights = np.ones(len(rows)) if data.repeats is None else data.repeats
+    assert counts.tolist() == np.bincount(places.reshape(-1), weights=weights).astype(int).tolist()
+
+
+def test_cells_of_a_variable_given_itself_are_refused() -> None:
+    counts = Counts(Dataset.from_codes([[0, 1], [1, 0]]))
+    with pytest.raises(InputError, match="z must not contain x; got x=0"):
+        counts.cells(0, frozenset({0}))
+    with pytest.raises(InputError, match="7"):
+        counts.cells(0, frozenset({7}))

@@ -128,7 +128,10 @@ class Counts:
         States have a row for each variable. Cells with the same states of z stand together.
         """
         x, _, z_array = question(x, (), z)
-        states, counts = _core.cells(self._store, x, z_array)
+        try:
+            states, counts = _core.cells(self._store, x, z_array)
+        except ValueError as error:
+            raise InputError(str(error)) from None
         return states, counts.reshape(-1)
 
     def reduce(self, kernel: Kernel, x: int, ys: Indices, z: VarSet) -> FloatArray:
