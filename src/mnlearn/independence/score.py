@@ -55,6 +55,7 @@ class ScoreTest(Explained):
     statistics: Statistics
     prior_cell: float | None = None
     _kernel: Kernel = field(init=False, repr=False)
+    _margins: dict[int, float] = field(init=False, repr=False, compare=False, default_factory=dict)  # log p(x)
 
     def __post_init__(self) -> None:
         require_answers("ScoreTest", self.statistics, "reduce_many", COUNTS)
@@ -78,5 +79,9 @@ class ScoreTest(Explained):
         )
 
     def _alone(self, x: int, z: VarSet) -> float:
-        """log p(x | z)."""
-        return float(self.statistics.local(self._kernel, x, z)[0])
+        """log p(x | z); without z, where every scan asks for it, computed once."""
+        if z:
+            return float(self.statistics.local(self._kernel, x, z)[0])
+        if x not in self._margins:
+            self._margins[x] = float(self.statistics.local(self._kernel, x, z)[0])
+        return self._margins[x]
