@@ -164,6 +164,14 @@ class BatchedTest(IndependenceTest, Protocol):
 
 
 @runtime_checkable
+class MonotoneTest(IndependenceTest, Protocol):
+    """A test that may promise strong union: if x ⟂ y given a set, then given every larger one too."""
+
+    @property
+    def monotone(self) -> bool: ...
+
+
+@runtime_checkable
 class BlanketTest(BatchedTest, Protocol):
     """A test that can be asked for a whole blanket: question after question, each decided before the next.
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnlearn.algorithms.hiton import HHCMN, Combine, combined, subsets
+from mnlearn.algorithms.hiton import HHCMN, Combine, Subsets, combined
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, cycle, grid, path, random_graph, random_tree, star
@@ -80,6 +80,25 @@ def test_larger_sparse_graphs_where_the_strongest_come_first(rule: Combine, trut
 @pytest.mark.parametrize("truth", [random_graph(60, 1, seed=0), random_tree(40, seed=1), path(60), cycle(30)])
 def test_larger_sparse_graphs_without_an_order(truth: Graph) -> None:
     assert HHCMN().learn(SeparationOracle(truth)).graph == truth
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("degree", [4, 8])
+def test_dense_graphs_of_a_judge_with_strong_union(rule: Combine, degree: int) -> None:
+    truth = random_graph(60 if degree == 4 else 30, degree, seed=degree)
+    assert HHCMN(combine=rule).learn(SeparationOracle(truth)).graph == truth
+
+
+@given(seed=st.integers(0, 2**32), n=st.integers(2, 8), degree=st.floats(0, 5), limit=st.none() | st.integers(0, 4))
+@settings(max_examples=50, deadline=None)
+def test_strong_union_changes_the_account_and_nothing_else(seed: int, n: int, degree: float, limit: int | None) -> None:
+    truth = random_graph(n, min(degree, n - 1), seed)
+    learner = HHCMN(max_conditioning=limit)
+    one, every = (learner.learn(SeparationOracle(truth, monotone=promise)) for promise in (True, False))
+    assert (one.graph, one.support) == (every.graph, every.support)
+    assert one.cost["asked"] <= every.cost["asked"]
+    traced = HHCMN(max_conditioning=limit, keep_trace=True).learn(SeparationOracle(truth))
+    assert traced.cost["asked"] == every.cost["asked"]
 
 
 def test_a_limit_below_the_degrees_leaves_edges_over_and_loses_none() -> None:
@@ -163,9 +182,20 @@ def test_the_strongest_come_first_and_ties_go_by_index() -> None:
 
 
 def test_sets_come_by_size_and_then_in_order() -> None:
-    assert list(subsets([3, 1, 2], None)) == [{3}, {1}, {2}, {3, 1}, {3, 2}, {1, 2}, {1, 2, 3}]
-    assert list(subsets([3, 1], 2, 9)) == [{9}, {3, 9}, {1, 9}]
-    assert list(subsets([3, 1], 0)) == list(subsets([3, 1], 0, 9)) == list(subsets([], None)) == []
+    assert list(Subsets(None)([3, 1, 2])) == [{3}, {1}, {2}, {3, 1}, {3, 2}, {1, 2}, {1, 2, 3}]
+    assert list(Subsets(2)([3, 1], 9)) == [{9}, {3, 9}, {1, 9}]
+    assert list(Subsets(0)([3, 1])) == list(Subsets(0)([3, 1], 9)) == list(Subsets(None)([])) == []
+
+
+def test_the_largest_sets_stand_for_all() -> None:
+    largest = Subsets(None, largest_only=True)
+    assert list(largest([3, 1, 2])) == [{1, 2, 3}]
+    assert list(largest([3, 1], 9)) == [{1, 3, 9}]
+    assert list(largest([], 9)) == [{9}]
+    assert list(largest([])) == []
+    assert list(Subsets(2, largest_only=True)([3, 1, 2])) == [{3, 1}, {3, 2}, {1, 2}]
+    assert list(Subsets(1, largest_only=True)([3, 1], 9)) == [{9}]
+    assert list(Subsets(0, largest_only=True)([3, 1], 9)) == []
 
 
 # ---- one graph from all of them
@@ -209,7 +239,7 @@ def test_a_spent_budget_keeps_the_variables_examined_by_then(budget: int) -> Non
 
 
 def test_a_budget_that_is_just_enough_is_enough() -> None:
-    judge = SeparationOracle(grid(3, 3))
+    judge = SeparationOracle(grid(3, 3), monotone=False)
     needed = int(HHCMN().learn(judge).cost["asked"])
     assert HHCMN(ahead=1).learn(Budgeted(judge, needed)).converged
     assert not HHCMN(ahead=1).learn(Budgeted(judge, needed - 1)).converged

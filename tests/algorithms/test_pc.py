@@ -180,6 +180,31 @@ def test_the_account_is_that_of_one_question_at_a_time(judge: str, seed: int) ->
     assert PC(ahead=1).learn(test).cost["scanned"] == asked
 
 
+@pytest.mark.parametrize("degree", [4, 8])
+def test_dense_graphs_of_a_judge_with_strong_union(degree: int) -> None:
+    truth = random_graph(60, degree, seed=degree)
+    assert PC().learn(SeparationOracle(truth)).graph == truth
+
+
+@given(seed=st.integers(0, 2**32), n=st.integers(2, 8), degree=st.floats(0, 5), limit=st.none() | st.integers(0, 4))
+@settings(max_examples=50, deadline=None)
+def test_strong_union_changes_no_graph(seed: int, n: int, degree: float, limit: int | None) -> None:
+    truth = random_graph(n, min(degree, n - 1), seed)
+    one, every = (
+        PC(max_conditioning=limit).learn(SeparationOracle(truth, monotone=promise)) for promise in (True, False)
+    )
+    assert (one.graph, one.support) == (every.graph, every.support)
+    assert one.separators.keys() == every.separators.keys()
+    for (x, y), z in one.separators.items():
+        assert truth.separates(x, y, z)
+        if limit is None:  # nothing of it can be left out
+            assert not any(truth.separates(x, y, z - {v}) for v in z)
+    moral = PC(output="moral", max_conditioning=limit).learn(SeparationOracle(truth))
+    assert (
+        moral.graph == PC(output="moral", max_conditioning=limit).learn(SeparationOracle(truth, monotone=False)).graph
+    )
+
+
 def test_no_question_is_asked_twice() -> None:
     trace = PC(keep_trace=True).learn(SeparationOracle(random_graph(10, 3, seed=4))).trace
     assert trace is not None

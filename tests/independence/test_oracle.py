@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mnlearn.errors import InputError
 from mnlearn.graphs import random_graph
 from mnlearn.independence import SeparationOracle
+from mnlearn.protocols import MonotoneTest
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -20,3 +22,9 @@ def test_the_oracle_is_separation(seed: int) -> None:
         found = oracle.scan(x, ys, z)
         assert found.independent.tolist() == [graph.separates(x, y, z) for y in ys]
         assert [bool(v) for v in found.log_support == 0.0] == found.independent.tolist()
+
+
+def test_the_promise_is_true_or_false() -> None:
+    assert isinstance(SeparationOracle(random_graph(3, 1, 0)), MonotoneTest)
+    with pytest.raises(InputError, match="monotone must be true or false"):
+        SeparationOracle(random_graph(3, 1, 0), monotone="yes")  # type: ignore[arg-type]

@@ -23,6 +23,7 @@ from mnlearn.protocols import (
     FloatArray,
     IndependenceTest,
     Indices,
+    MonotoneTest,
     Question,
     Result,
     VarSet,
@@ -53,6 +54,14 @@ def check_max_conditioning(max_conditioning: int | None) -> None:
             f"max_conditioning must be None or a whole number, 0 or more; got {max_conditioning!r}. Use None for no "
             "limit."
         )
+
+
+def answers_whole_families(judge: IndependenceTest, *, keep_trace: bool) -> bool:
+    """Whether to ask about the largest sets of a family only: no smaller one separates what they do not.
+
+    A trace shows the questions of the paper, so it asks them all.
+    """
+    return not keep_trace and isinstance(judge, MonotoneTest) and judge.monotone
 
 
 class Ledger:

@@ -15,7 +15,13 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from mnlearn.algorithms._ledger import AHEAD, Ledger, check_ahead, check_max_conditioning
+from mnlearn.algorithms._ledger import (
+    AHEAD,
+    Ledger,
+    answers_whole_families,
+    check_ahead,
+    check_max_conditioning,
+)
 from mnlearn.algorithms._stopping import STOPPED, watched
 from mnlearn.errors import true_or_false, unknown_name
 from mnlearn.graphs.graph import Edge, Graph
@@ -61,6 +67,10 @@ class HHCMN:
     others they have been tried before, so a final round of elimination would have nothing left to ask. A search that
     is stopped takes the word of one end where the other has not been examined.
 
+    Of a judge that promises strong union (`MonotoneTest`, as the oracle does) only the largest sets are asked about:
+    where they do not separate, no subset does. The graph is the same, dense graphs come into reach, and `asked` counts
+    the questions that were put. Not with `keep_trace`.
+
     Examples
     --------
     >>> from mnlearn.graphs import cycle
@@ -85,13 +95,14 @@ class HHCMN:
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
         """Find the structure; see the class for what is asked and in which order."""
         ledger = Ledger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace)
+        sets = Subsets(self.max_conditioning, answers_whole_families(judge, keep_trace=self.keep_trace))
         n, found, converged = ledger.n_variables, dict[int, Mapping[int, float]](), True
         try:
             independent, support = ledger.marginals()
             for x in range(n):
                 monitor.progress(x, n, f"variable {x + 1} of {n}")
                 candidates = by_association(x, independent, support)
-                found[x] = parents_and_children(x, candidates, support[x], ledger, self.max_conditioning)
+                found[x] = parents_and_children(x, candidates, support[x], ledger, sets)
         except STOPPED:
             converged = False
         edges = combined(found, self.combine)
@@ -107,29 +118,37 @@ def by_association(x: int, independent: BoolArray, support: FloatArray) -> list[
 
 
 def parents_and_children(
-    x: int, candidates: Sequence[int], marginal: FloatArray, ledger: Ledger, limit: int | None
+    x: int, candidates: Sequence[int], marginal: FloatArray, ledger: Ledger, subsets: Subsets
 ) -> Mapping[int, float]:
     """Interleaved HITON-PC: who stays around x, each with its weakest evidence  [GLL10]."""
     around = _Around(x, marginal, ledger)
     for k, newcomer in enumerate(candidates):
         ledger.phase = "inclusion"
-        if around.explains(newcomer, subsets(around.members, limit), candidates[k + 1 :]):
+        if around.explains(newcomer, subsets(around.members), candidates[k + 1 :]):
             continue
         before = tuple(around.members)
         around.members.append(newcomer)
         ledger.phase = "elimination"
         for place, y in enumerate(before):
             others = [u for u in around.members if u not in (y, newcomer)]
-            if around.explains(y, subsets(others, limit, newcomer), before[place + 1 :]):
+            if around.explains(y, subsets(others, newcomer), before[place + 1 :]):
                 around.members.remove(y)
     return around.evidence()
 
 
-def subsets(members: Sequence[int], limit: int | None, *always: int) -> Iterator[VarSet]:
-    """Non-empty sets of at most `limit`: some of the members, and what is always in them; by size, then in order."""
-    room = len(members) if limit is None else min(len(members), limit - len(always))
-    for size in range(0 if always else 1, room + 1):
-        yield from (frozenset(chosen + always) for chosen in combinations(members, size))
+@dataclass(frozen=True)
+class Subsets:
+    """Which sets to try: non-empty ones of at most `limit`, or of these the largest only."""
+
+    limit: int | None
+    largest_only: bool = False
+
+    def __call__(self, members: Sequence[int], *always: int) -> Iterator[VarSet]:
+        """Some of the members, and what is always in the sets; by size, then in order."""
+        room = len(members) if self.limit is None else min(len(members), self.limit - len(always))
+        least = 0 if always else 1
+        for size in range(max(least, room) if self.largest_only else least, room + 1):
+            yield from (frozenset(chosen + always) for chosen in combinations(members, size))
 
 
 def combined(found: Mapping[int, Mapping[int, float]], rule: Combine) -> dict[Edge, float]:

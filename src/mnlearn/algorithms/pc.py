@@ -18,7 +18,13 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from mnlearn.algorithms._ledger import AHEAD, Ledger, check_ahead, check_max_conditioning
+from mnlearn.algorithms._ledger import (
+    AHEAD,
+    Ledger,
+    answers_whole_families,
+    check_ahead,
+    check_max_conditioning,
+)
 from mnlearn.algorithms._orientation import Pdag, Triple, orient, unshielded
 from mnlearn.algorithms._stopping import STOPPED, watched
 from mnlearn.errors import true_or_false, unknown_name
@@ -87,6 +93,10 @@ class PC:
     and not needed. The sets for colliders are asked about anew, as phase "colliders". Without a limit
     the number of sets grows as 2^degree.
 
+    Of a judge that promises strong union (`MonotoneTest`, as the oracle does) all levels are asked at once, if there is
+    no limit: y given all other neighbours of x. The graph is the same, dense graphs come into reach, `asked` counts the
+    questions that were put, and a separator is one of which nothing can be left out. Not with `keep_trace`.
+
     Variables and sets are taken in ascending order of the index: that decides which separator is found first, never
     which edges stay. Directions that contradict each other are kept as both (see `Pdag`); Meek's rules conclude
     nothing from these, nor from triples on which the sets disagree. A search that is stopped returns the edges it has
@@ -122,8 +132,11 @@ class PC:
         ledger = Ledger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace)
         edges, pdag, converged = _Edges(ledger.n_variables), None, True
         try:
-            for size in _sizes(self.max_conditioning, edges):
+            whole = self.max_conditioning is None and answers_whole_families(judge, keep_trace=self.keep_trace)
+            for size in (0,) if whole else _sizes(self.max_conditioning, edges):
                 drop_separated(edges, size, ledger, monitor)
+            if whole:
+                drop_by_all_others(edges, ledger, monitor)
             if self.output == "moral":
                 pdag = self._directions(edges, ledger)
         except STOPPED:
@@ -154,6 +167,27 @@ def drop_separated(edges: _Edges, size: int, ledger: Ledger, monitor: Monitor) -
     for x in range(n):
         monitor.progress(x, n, f"sets of {size}: {edges.count()} edges left")
         _drop_around(x, edges, map(frozenset, combinations(around[x], size)), known, ledger)
+
+
+def drop_by_all_others(edges: _Edges, ledger: Ledger, monitor: Monitor) -> None:
+    """All levels in one, for a judge with strong union: if any neighbours of x separate it from y, all of them do."""
+    ledger.phase = "all levels"
+    for x in range(ledger.n_variables):
+        monitor.progress(x, ledger.n_variables, f"sets of all sizes: {edges.count()} edges left")
+        for y in edges.neighbors(x):
+            z = frozenset(edges.neighbors(x)) - {y}
+            answers = ledger.scan(x, (y,), z)
+            if answers.independent[0]:
+                z = _without_the_idle(x, y, z, ledger)
+            edges.settle(x, [y], z, answers)
+
+
+def _without_the_idle(x: int, y: int, z: VarSet, ledger: Ledger) -> VarSet:
+    """A smallest part of z that still separates: none of it could be left out."""
+    for v in sorted(z, reverse=True):
+        if ledger.scan(x, (y,), z - {v}).independent[0]:
+            z -= {v}
+    return z
 
 
 def _drop_around(x: int, edges: _Edges, sets: Iterable[VarSet], known: Sequence[VarSet], ledger: Ledger) -> None:

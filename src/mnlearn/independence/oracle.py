@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, true_or_false
 from mnlearn.graphs.graph import Graph
 from mnlearn.independence._asking import Explained
 from mnlearn.protocols import Evidence, Indices, VarSet
@@ -21,6 +21,10 @@ class SeparationOracle(Explained):
     ----------
     graph
         The truth.
+    monotone
+        Whether to tell searches that whatever separates two variables still does when more is given (strong union).
+        Those that try all subsets of a set then ask about the set itself, and their account holds what was asked.
+        False for the account of their papers, question by question. Changes no graph.
 
     Notes
     -----
@@ -36,6 +40,10 @@ class SeparationOracle(Explained):
 
     name: ClassVar[str] = "oracle"
     graph: Graph
+    monotone: bool = True
+
+    def __post_init__(self) -> None:
+        true_or_false(monotone=self.monotone)
 
     @property
     def n_variables(self) -> int:
