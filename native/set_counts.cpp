@@ -223,32 +223,45 @@ std::vector<std::pair<std::size_t, std::size_t>> split_blocks(const Store& store
     return blocks;
 }
 
+namespace {
+
+// How many groups of eight planes there are from the first of these candidates to the last.
+std::size_t groups_within(const Store& store, std::span<const std::int32_t> ys) {
+    const std::size_t last = store.first_plane(ys.back()) + column(store, ys.back()).card - 2;
+    return last / kLanes + 1 - store.first_plane(ys.front()) / kLanes;
+}
+// Whether hardly one of them could be left out.
+bool all_needed(std::size_t n_groups, std::span<const std::int32_t> ys) { return 2 * ys.size() >= n_groups * kLanes; }
+
+}  // namespace
+
+std::size_t plane_groups(const Store& store, std::span<const std::int32_t> ys) {
+    if (ys.empty()) return 0;
+    const std::size_t within = groups_within(store, ys);
+    return all_needed(within, ys) ? within : plane_columns(store, ys).groups.size();
+}
+
 PlaneColumns plane_columns(const Store& store, std::span<const std::int32_t> ys) {
     PlaneColumns result;
-    for (const std::int32_t y : ys) {
-        const std::size_t first = store.first_plane(y), n = column(store, y).card - 1;
-        for (std::size_t group = first / kLanes; group <= (first + n - 1) / kLanes; ++group)
+    if (ys.empty()) return result;
+    result.column.resize(ys.size());
+    if (const std::size_t within = groups_within(store, ys); all_needed(within, ys)) {
+        const std::uint32_t first = store.first_plane(ys.front()) / kLanes;
+        result.groups.resize(within);
+        std::iota(result.groups.begin(), result.groups.end(), first);
+        for (std::size_t k = 0; k < ys.size(); ++k) result.column[k] = store.first_plane(ys[k]) - first * kLanes;
+        return result;
+    }
+    for (std::size_t k = 0; k < ys.size(); ++k) {
+        const std::size_t first = store.first_plane(ys[k]), last = first + column(store, ys[k]).card - 2;
+        for (std::size_t group = first / kLanes; group <= last / kLanes; ++group)
             if (result.groups.empty() || result.groups.back() < group)
                 result.groups.push_back(static_cast<std::uint32_t>(group));
         // The planes of one variable are neighbours, and so are their groups: the place of the first is enough.
         const std::size_t place = result.groups.size() - 1 - (result.groups.back() - first / kLanes);
-        result.column.push_back(place * kLanes + first % kLanes);
+        result.column[k] = place * kLanes + first % kLanes;
     }
     return result;
-}
-
-std::size_t plane_groups(const Store& store, std::span<const std::int32_t> ys) {
-    if (ys.empty()) return 0;
-    const auto last_plane = [&](std::int32_t y) { return store.first_plane(y) + column(store, y).card - 2; };
-    const std::size_t within = last_plane(ys.back()) / kLanes + 1 - store.first_plane(ys.front()) / kLanes;
-    if (ys.size() * 2 >= within * kLanes) return within;  // hardly one is missing
-    std::size_t n = 0, next = 0;                          // the first group that is not counted yet
-    for (const std::int32_t y : ys) {
-        const std::size_t begin = std::max<std::size_t>(next, store.first_plane(y) / kLanes);
-        next = last_plane(y) / kLanes + 1;
-        n += next > begin ? next - begin : 0;
-    }
-    return n;
 }
 
 std::vector<std::uint32_t> column_totals(const Store& store, const PlaneColumns& columns) {

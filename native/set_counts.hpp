@@ -61,7 +61,8 @@ SortedLists lists_from_keys(const Store& store, std::int32_t x, std::span<const 
 // Candidates in ascending order of their planes, cut where a new block of 512 planes begins: [begin, end) each.
 std::vector<std::pair<std::size_t, std::size_t>> split_blocks(const Store& store, std::span<const std::int32_t> ys);
 
-// The groups of eight planes that these candidates need, and where each one's first plane stands among the counts.
+// The groups of eight planes that these candidates need (or a few more between them), and where each one's first plane
+// stands among the counts.
 struct PlaneColumns {
     std::vector<std::uint32_t> groups;
     std::vector<std::size_t> column;
@@ -77,7 +78,7 @@ void count_by_planes(const Store& store, const std::uint64_t* sets, std::size_t 
 inline constexpr std::size_t kSetsInCache = 64;  // 512 counts each: 128 KB
 void count_by_columns(const Store& store, const SetLists& lists, std::size_t first, std::size_t last, std::size_t block,
                       std::uint32_t* counts);
-std::size_t plane_groups(const Store& store, std::span<const std::int32_t> ys);  // about as many as plane_columns needs
+std::size_t plane_groups(const Store& store, std::span<const std::int32_t> ys);  // how many plane_columns needs
 
 // One y among the counts.
 struct CountedY {
