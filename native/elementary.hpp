@@ -40,22 +40,54 @@ template <class D, std::size_t N> [[gnu::always_inline]] inline D polynomial(con
     return part_of_polynomial<0, N>(c, powers);
 }
 
+// 2^(−j/16), j = 0 to 15.
+alignas(64) inline constexpr double kRoots[16] = {
+    0x1.0000000000000p+0, 0x1.ea4afa2a490dap-1, 0x1.d5818dcfba487p-1, 0x1.c199bdd85529cp-1,
+    0x1.ae89f995ad3adp-1, 0x1.9c49182a3f090p-1, 0x1.8ace5422aa0dbp-1, 0x1.7a11473eb0187p-1,
+    0x1.6a09e667f3bcdp-1, 0x1.5ab07dd485429p-1, 0x1.4bfdad5362a27p-1, 0x1.3dea64c123422p-1,
+    0x1.306fe0a31b715p-1, 0x1.2387a6e756238p-1, 0x1.172b83c7d517bp-1, 0x1.0b5586cf9890fp-1};
+
+// kRoots at the low four bits of each lane; two registers of AVX-512 hold them all.
+template <int LANES>
+[[gnu::always_inline]] inline typename Lanes<LANES>::Doubles roots_at(typename Lanes<LANES>::Bits bits) {
+    if constexpr (LANES == 1) {
+        return kRoots[bits & 15];
+#ifdef __AVX512F__
+    } else if constexpr (LANES == 8) {
+        typename Lanes<8>::Doubles low, high;
+        __builtin_memcpy(&low, kRoots, sizeof low);
+        __builtin_memcpy(&high, kRoots + 8, sizeof high);
+        return __builtin_shuffle(low, high, bits);  // looks at the low four bits only
+#endif
+    } else {
+        typename Lanes<LANES>::Doubles found;
+        for (int k = 0; k < LANES; ++k) found[k] = kRoots[bits[k] & 15];
+        return found;
+    }
+}
+
 // exp(−a) for a >= 0, to one unit in the last place; 0 from a = 708, where doubles end.
+//
+// a = m log(2) / 16 − r: 2^(−m/16) comes from kRoots and the exponent, exp(r) − 1 for |r| <= log(2) / 32 from its
+// series, whose seventh term is spread over the others (Chebyshev): below 1e-17.
 template <int LANES>
 [[gnu::always_inline]] inline typename Lanes<LANES>::Doubles exp_of_minus(typename Lanes<LANES>::Doubles a) {
     using D = typename Lanes<LANES>::Doubles;
     using B = typename Lanes<LANES>::Bits;
-    constexpr double kTaylor[] = {
-        1.0,        1.0,         1.0 / 2,      1.0 / 6,       1.0 / 24,       1.0 / 120,      1.0 / 720,
-        1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600};
-    const D largest = D{} + 708.0, zero = D{},
-            rounder = D{} + 0x1.8p52;  // adding it leaves a whole number in the low bits
+    constexpr double kHigh = 0x1.62e42fefa0000p-5, kLow = 0x1.cf79abc9e3b3ap-44;  // log(2) / 16; high: 39 bits
+    const D largest = D{} + 708.0, zero = D{};
+    const D rounder = D{} + 0x1.8p52;  // adding it leaves a whole number in the low bits
     const D kept = a < largest ? a : largest;
-    const D shifted = rounder - kept * 0x1.71547652b82fep+0;  // −a / log 2
-    const D twos = shifted - rounder;
-    const D rest = (zero - kept - twos * kLogTwoHigh) - twos * kLogTwoLow;  // within ± log(2) / 2
-    const B bits = std::bit_cast<B>(polynomial(kTaylor, rest)) + (std::bit_cast<B>(shifted) << 52);
-    return a < largest ? std::bit_cast<D>(bits) : zero;
+    const D shifted = kept * 0x1.71547652b82fep+4 + rounder;
+    const D m = shifted - rounder;
+    const D r = (m * kHigh - kept) + m * kLow, square = r * r;
+    const D upper = (r * 0x1.11126eebfffa7p-7 + 0x1.5555555555555p-5) + square * 0x1.6c16c16c16c17p-10;
+    const D series = (r * 0x1.555555540527cp-3 + 0.5) + square * upper;
+    const D above_one = r * 0x1.000000000000ap+0 + square * series;
+    const B bits = std::bit_cast<B>(shifted);
+    const D root = roots_at<LANES>(bits);
+    const B scaled = std::bit_cast<B>(root + root * above_one) - ((bits & ~std::uint64_t{15}) << 48);
+    return a < largest ? std::bit_cast<D>(scaled) : zero;
 }
 
 // log(1 + s) for 0 <= s < 2^1000, to about two units in the last place, however small s is.

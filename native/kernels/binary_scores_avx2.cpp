@@ -4,7 +4,7 @@
 namespace mnlearn {
 
 void score_binary_avx2(const BinaryRow& row) {
-    if (looks_up(row.form)) look_up(row);
+    if (looks_up(row.form)) look_up_by_loads<4>(row);
     add_values<4>(row);
 }
 

@@ -1,4 +1,4 @@
-// Scores of binary y, eight at a time. In strata of at most 127 rows the tables that are looked up fit registers.
+// Scores of binary y, eight at a time. In strata of at most 63 rows the tables that are looked up fit registers.
 #include "kernels/binary_scores_impl.hpp"
 
 namespace mnlearn {
@@ -40,13 +40,11 @@ template <int PAIRS> void look_up_in_registers(const BinaryRow& row) {
 
 void look_up_fast(const BinaryRow& row) {
     const std::uint32_t n = row.n0 + row.n1;
-    if (row.n_ys < 8 || n > 127) return look_up(row);
+    if (row.n_ys < 8 || n > 63) return look_up_by_loads<8>(row);
     if (n <= 31)
         look_up_in_registers<1>(row);
-    else if (n <= 63)
-        look_up_in_registers<2>(row);
     else
-        look_up_in_registers<4>(row);
+        look_up_in_registers<2>(row);
 }
 
 }  // namespace
