@@ -1,7 +1,7 @@
 """More rows than one likes to hold: packing, counting from the map, learning, shards; each as a ratio in the same run.
 
-Run as a program: ``python benchmarks/scale.py [--rows N] [--part pack|map|learn|shards|all] [--folder DIR]``. The table
-has 60 columns of 2 to 4 states, drawn in chunks from a chain of variables. Prints one JSON document per part. The whole
+Run as a program: ``python benchmarks/scale.py [--rows N] [--part pack|kinds|map|learn|shards|all] [--folder DIR]``. The
+table has 60 columns of 2 to 4 states, drawn in chunks from a chain of variables. Prints one JSON document per part. It
 takes some ten minutes at 20 million rows and 5 GB of disk; ``--rows 1000000`` gives the ratios in half a minute.
 """
 
@@ -104,6 +104,52 @@ def packing(folder: Path, n_rows: int) -> dict[str, float]:
     }
 
 
+# What the values are, and how the file keeps them.
+KINDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "texts, snappy": ("text", {}),
+    "texts, zstd": ("text", {"compression": "zstd"}),
+    "texts, plain": ("text", {"use_dictionary": False, "compression": "none"}),
+    "int8, snappy": ("int8", {}),
+    "int8, plain": ("int8", {"use_dictionary": False, "compression": "none"}),
+    "int64, snappy": ("int64", {}),
+    "int64, plain": ("int64", {"use_dictionary": False, "compression": "none"}),
+    "int64, plain, zstd": ("int64", {"use_dictionary": False, "compression": "zstd"}),
+    "flags, snappy": ("flag", {}),
+}
+WORDS = pa.array(["never", "sometimes", "often", "always"])
+
+
+def column_of(kind: str, codes: Any) -> pa.Array:
+    """Codes as values of one kind."""
+    if kind == "text":
+        return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), WORDS).cast(pa.string())
+    return pa.array(codes > 0) if kind == "flag" else pa.array(codes.astype(kind))
+
+
+def packing_kinds(folder: Path, n_rows: int) -> dict[str, float]:
+    """How fast files of other kinds are packed: 30 columns of 2 to 4 states, a million rows at most."""
+    few, rng = min(n_rows, 1_000_000), np.random.default_rng(0)
+    found: dict[str, float] = {}
+    codes = [rng.integers(0, 2 + k % 3, few) for k in range(30)]
+    source, out = folder / "kind.parquet", folder / "kind.mnpack"
+    for name, (kind, options) in KINDS.items():
+        pq.write_table(pa.table({f"v{k}": column_of(kind, c) for k, c in enumerate(codes)}), source, **options)
+        runs = [both_seconds(lambda: pack(source, out)) for _ in range(3)]
+        reads = [both_seconds(lambda: pq.read_table(source)) for _ in range(3)]
+        megabytes, decoded = source.stat().st_size / 1e6, pq.read_table(source).nbytes / 1e6
+        clock, cpu = (min(run[k] for run in runs) for k in (0, 1))
+        found |= {
+            f"{name}: mb": megabytes,
+            f"{name}: mb_per_second": megabytes / clock,
+            f"{name}: decoded_mb_per_second": decoded / clock,
+            f"{name}: mb_per_cpu_second": megabytes / cpu,
+            f"{name}: cpu_over_pyarrow": cpu / min(run[1] for run in reads),
+        }
+    source.unlink()
+    out.unlink()
+    return {"rows": few, **found}
+
+
 def scans(counts: Counts) -> None:
     """Scans as a search makes them: all y, given none to four variables."""
     for size in range(5):
@@ -194,7 +240,7 @@ def _time_shards(client: object, shards: object) -> float:
     return min(seconds(work) for _ in range(3))
 
 
-PARTS = {"pack": packing, "map": mapped, "learn": learning, "shards": sharding}
+PARTS = {"pack": packing, "kinds": packing_kinds, "map": mapped, "learn": learning, "shards": sharding}
 
 
 def main() -> None:
@@ -207,7 +253,7 @@ def main() -> None:
     with TemporaryDirectory() as temporary:
         folder = told.folder or Path(temporary)
         folder.mkdir(exist_ok=True)
-        if told.part not in ("all", "pack") and not (folder / "t.mnpack").exists():
+        if told.part not in ("all", "pack", "kinds") and not (folder / "t.mnpack").exists():
             packing(folder, told.rows)
         for name in PARTS if told.part == "all" else [told.part]:
             found = {key: round(value, 4) for key, value in PARTS[name](folder, told.rows).items()}

@@ -11,6 +11,7 @@
 
 #include "bindings_args.hpp"
 #include "cells.hpp"
+#include "coding.hpp"
 #include "evidence_batch.hpp"
 #include "gibbs.hpp"
 #include "grow_shrink.hpp"
@@ -28,12 +29,57 @@ namespace {
 template <class T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T> using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using AnyVector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> using Writable = nb::ndarray<T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Doubles = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 using Configurations = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<2>>;
 using Bytes = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<2>>;
 using Cube = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<3>>;
 
 template <class T> std::span<const T> span_of(const Vector<T>& v) { return {v.data(), v.shape(0)}; }
+
+CodeTable table_of(const Vector<std::uint8_t>& table) {
+    if (table.shape(0) != 256) throw std::invalid_argument("a table of codes must have 256 places.");
+    return CodeTable(table.data(), 256);
+}
+
+template <class Number> bool code_as(const AnyVector& values, std::int64_t low, std::uint8_t* codes) {
+    const std::span<const Number> numbers(static_cast<const Number*>(values.data()), values.shape(0));
+    nb::gil_scoped_release release;
+    return code_near(numbers, low, codes);
+}
+
+bool py_code_near(const AnyVector& values, std::int64_t low, Writable<std::uint8_t> codes) {
+    if (codes.shape(0) != values.shape(0)) throw std::invalid_argument("values and codes must have the same length.");
+    std::uint8_t* to = codes.data();
+    const nb::dlpack::dtype type = values.dtype();
+    if (type == nb::dtype<std::int8_t>()) return code_as<std::int8_t>(values, low, to);
+    if (type == nb::dtype<std::int16_t>()) return code_as<std::int16_t>(values, low, to);
+    if (type == nb::dtype<std::int32_t>()) return code_as<std::int32_t>(values, low, to);
+    if (type == nb::dtype<std::int64_t>()) return code_as<std::int64_t>(values, low, to);
+    if (type == nb::dtype<std::uint8_t>()) return code_as<std::uint8_t>(values, low, to);
+    if (type == nb::dtype<std::uint16_t>()) return code_as<std::uint16_t>(values, low, to);
+    if (type == nb::dtype<std::uint32_t>()) return code_as<std::uint32_t>(values, low, to);
+    return false;
+}
+
+void py_recode(Writable<std::uint8_t> codes, const Vector<std::uint8_t>& table) {
+    const CodeTable known = table_of(table);
+    const std::span<std::uint8_t> all(codes.data(), codes.shape(0));
+    nb::gil_scoped_release release;
+    recode(all, known);
+}
+
+void py_add_planes(const Vector<std::uint8_t>& codes, std::uint8_t first, std::size_t n, Writable<std::uint64_t> words,
+                   std::size_t lane, Writable<std::int64_t> totals) {
+    const std::size_t n_words = (codes.shape(0) + 63) / 64;
+    if (words.shape(0) != n_words * 8 || totals.shape(0) != 8 || lane + n > 8)
+        throw std::invalid_argument("words must be eight for every 64 codes, totals eight, and the lanes below eight.");
+    const std::span<const std::uint8_t> all = span_of(codes);
+    std::uint64_t* to = words.data();
+    std::int64_t* sums = totals.data();
+    nb::gil_scoped_release release;
+    add_planes(all, first, n, to, lane, sums);
+}
 
 template <class Array, class T> Array give(std::unique_ptr<T[]> values, std::initializer_list<std::size_t> shape) {
     T* data = values.release();
@@ -442,6 +488,11 @@ NB_MODULE(_core, m) {
         .def_prop_ro("level", [](const PyStore& s) { return std::string(s.store->level().name); })
         .def_prop_ro("extra_bytes", [](const PyStore& s) { return s.store->extra_bytes(); });
     m.def("force", &py_force, "store"_a, "way"_a, "Count scans this way where it is possible; empty for the cheapest.");
+    m.def("code_near", &py_code_near, "values"_a, "low"_a, "codes"_a,
+          "Whole numbers as 1 + their distance from `low`; whether all of them are at most 254 away.");
+    m.def("recode", &py_recode, "codes"_a, "table"_a, "Codes through a table, in place.");
+    m.def("add_planes", &py_add_planes, "codes"_a, "first"_a, "n"_a, "words"_a, "lane"_a, "totals"_a,
+          "The bits of some states in words of eight lanes, and how many rows have each.");
     m.def("levels", &py_levels, "Code paths this processor can run, fastest first.");
     m.def("probe_popcount", &py_probe_popcount, "level"_a, "rounds"_a, "AND and count 8,192 bits a round.");
     m.def("probe_loads", &py_probe_loads, "level"_a, "rows"_a, "Load 512 bits after 512 bits.");

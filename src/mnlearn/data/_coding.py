@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._core import recode
 from mnlearn.data._checks import MAX_STATES
 from mnlearn.data._raw import Chunks, RawColumn
 from mnlearn.data._request import Wish
@@ -80,6 +81,11 @@ class Codes:
     def extend(self, lookup: Sequence[int], rows: NDArray[np.integer]) -> None:
         """Append rows given as positions in `lookup`, which holds codes."""
         narrow = max(lookup, default=0) <= 255
+        if narrow and len(lookup) <= 256 and rows.dtype.itemsize <= 4:
+            small = rows.astype(np.uint8)
+            recode(small, np.resize(np.array(lookup or [0], dtype=np.uint8), 256))
+            self.append(small)
+            return
         table = np.array(lookup or [0], dtype=np.uint8 if narrow else np.uint16)
         self.append(np.take(table, rows))
 

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._core import add_planes
+
 MAX_PLANE_CARD = 9  # beyond it, planes would take more room than the codes
 LANES = 8
 BLOCK = 512  # no variable's planes cross a multiple of this
@@ -54,11 +56,8 @@ def group_words(
     for variable, first in enumerate(layout.first):
         if first == NO_PLANE:
             continue
-        for state in range(max(0, group * LANES - first), min(cards[variable] - 1, (group + 1) * LANES - first)):
-            lane = first + state - group * LANES
-            has_state = columns[variable] == state
-            bits = np.zeros(n_words * 8, dtype=np.uint8)
-            bits[: -(-len(has_state) // 8)] = np.packbits(has_state, bitorder="little")
-            words[:, lane] = bits.view("<u8")
-            totals[lane] = np.count_nonzero(has_state)
+        begin, end = max(0, group * LANES - first), min(cards[variable] - 1, (group + 1) * LANES - first)
+        if begin < end:
+            codes = np.ascontiguousarray(columns[variable], dtype=np.uint8)
+            add_planes(codes, begin, end - begin, words.reshape(-1), first + begin - group * LANES, totals)
     return words, totals

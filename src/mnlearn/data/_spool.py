@@ -41,10 +41,14 @@ class Spool:
     def read(self, start: int, kind: np.dtype[Any], length: int) -> NDArray[Any]:
         """A chunk that was kept."""
         chunk = np.empty(length, kind)
+        self.read_into(chunk, start)
+        return chunk
+
+    def read_into(self, chunk: NDArray[Any], start: int) -> None:
+        """A chunk that was kept, where the caller wants it."""
         view, done = chunk.data.cast("B"), 0
         while done < len(view):
             done += os.preadv(self._file.fileno(), [view[done:]], start + done)
-        return chunk
 
 
 class SpooledChunks:
@@ -63,6 +67,17 @@ class SpooledChunks:
     def __getitem__(self, k: int) -> NDArray[Any]:
         """The k-th chunk."""
         return self._spool.read(*self._kept[k])
+
+    def together(self, places: range) -> NDArray[np.uint8] | None:
+        """Some chunks one after the other, if all are of single bytes."""
+        kept = [self._kept[k] for k in places]
+        if any(kind != np.uint8 for _, kind, _ in kept):
+            return None
+        whole, end = np.empty(sum(length for _, _, length in kept), dtype=np.uint8), 0
+        for start, _, length in kept:
+            self._spool.read_into(whole[end : end + length], start)
+            end += length
+        return whole
 
     def pop(self) -> NDArray[Any]:
         """The last chunk, given up."""

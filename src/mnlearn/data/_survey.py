@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._core import recode
 from mnlearn.data import _checks, _policy
 from mnlearn.data._coding import Settled, too_many
 from mnlearn.data._gather import Gathered
@@ -158,6 +159,10 @@ def _blocks(
 
         def final(position: int, places: range = places, masks: Any = masks) -> NDArray[Any]:
             column, table = gathered.columns[position], tables[position]
+            if masks is None and table is not None and isinstance(column.chunks, SpooledChunks):
+                whole = column.chunks.together(places)
+                if whole is not None and table.dtype == whole.dtype:
+                    return _recoded_here(whole, table, complete=not column.chunks.has_zeros)
             parts = [_recoded(_chunk(column, k), table) for k in places]
             return np.concatenate(parts if masks is None else [p[m] for p, m in zip(parts, masks, strict=True)])
 
@@ -166,6 +171,15 @@ def _blocks(
             weights = np.concatenate([_chunk(gathered.repeats, k) for k in places]).astype(np.int64)
             block.append(weights if masks is None else weights[np.concatenate(masks)])
         yield block
+
+
+def _recoded_here(codes: NDArray[np.uint8], table: NDArray[Any], *, complete: bool) -> NDArray[np.uint8]:
+    """Codes of single bytes in their final form, in place; `complete` if none of them is 0."""
+    if complete and bool((table[1:] == np.arange(len(table) - 1)).all()):
+        codes -= 1
+    else:
+        recode(codes, np.resize(table, 256))
+    return codes
 
 
 def _recoded(chunk: NDArray[Any], table: NDArray[np.generic] | None) -> NDArray[Any]:
