@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import nan
+from pathlib import Path
 
 import pytest
 
 from mnlearn.errors import InputError
+from mnlearn.evaluation.papers import REPRODUCTIONS
 from mnlearn.evaluation.reproduction import Comparison
 from mnlearn.evaluation.tables import Page, fill_page
 
@@ -120,3 +122,12 @@ def test_spread_is_shown_alone() -> None:
 def test_bad_markers_are_refused(page: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         filled(page)
+
+
+def test_every_table_of_the_docs_is_of_a_known_experiment() -> None:
+    page = Path(__file__).parents[2] / "docs" / "reproduction.md"
+    text = page.read_text(encoding="utf-8")
+    same, made, kept = fill_page(text, lambda _: [])
+    assert (same, made) == (text, ())
+    assert set(kept) <= {*REPRODUCTIONS, "costs"}
+    assert {"mpl-table1", "mpl-table3", "bjp-table1", "bjp-orders", "ibmap-uci", "gsimn-figures8-9"} <= set(kept)
