@@ -13,11 +13,12 @@ from typing import Protocol
 
 import numpy as np
 
-from mnlearn.algorithms._ledger import AHEAD, Ledger
+from mnlearn.algorithms._ledger import AHEAD, FIRST_BLOCK, Ledger
 from mnlearn.graphs.graph import Graph
-from mnlearn.protocols import BlanketTest, IndependenceTest, Question, VarSet, Verdict, Verdicts
+from mnlearn.protocols import BlanketTest, IndependenceTest, Indices, Question, VarSet, Verdict, Verdicts
 
 PROPAGATION = "propagation"
+_IN_A_ROW = 16  # so many y and no more are asked about one by one; a larger block is a scan
 _NO_ANSWERS = Verdicts(np.zeros(0, dtype=np.bool_), np.zeros(0))
 
 
@@ -53,16 +54,19 @@ class BlanketLedger(Ledger):
             blanket += joined
             start += tried
             if start < len(candidates):  # many independent in a row, or a judge that does not decide by itself
-                start += super().first_dependent(x, candidates[start:], frozenset(blanket)) + 1
+                block = 2 * tried if tried else FIRST_BLOCK
+                start += super().first_dependent(x, candidates[start:], frozenset(blanket), block=block) + 1
                 blanket += candidates[start - 1 : start]
         return blanket
 
-    def first_dependent(self, x: int, ys: Sequence[int], z: VarSet) -> int:  # type: ignore[override]
+    def first_dependent(  # type: ignore[override]
+        self, x: int, ys: Sequence[int], z: VarSet, *, block: int = FIRST_BLOCK
+    ) -> int:
         """Ask about one y after the other up to the first that depends on x; its place, or len(ys) if none does."""
         joined, tried = self._grow_at_once(x, ys, z, to_first=True)
         if joined or tried == len(ys):
             return tried - len(joined)
-        return tried + super().first_dependent(x, ys[tried:], z)
+        return tried + super().first_dependent(x, ys[tried:], z, block=2 * tried if tried else block)
 
     def shrink(self, x: int, blanket: Sequence[int], inside: Collection[int]) -> list[int]:
         """Who stays, tried from the last to the first given all others that are left; who is `inside` does anyway."""
@@ -98,6 +102,15 @@ class BlanketLedger(Ledger):
             return super().__call__(x, y, z, upcoming)
         self.book(x, y, z, verdict)
         return verdict
+
+    def _ask(self, x: int, block: Indices, z: VarSet) -> Verdicts:
+        """Answers to the first of the block: all, or up to the first that depends on x, for there z changes."""
+        if self._blankets is not None and len(block) <= _IN_A_ROW:
+            answers = self._blankets.scan_growing(x, block, z, to_first=True)
+            if len(answers.independent):
+                self._scanned += len(answers.independent)
+                return answers
+        return super()._ask(x, block, z)
 
     def _in_turn(self, x: int, y: int, z: VarSet) -> Verdict | None:
         """The answer about a member of a blanket that was announced; the first one asked for brings those after it."""

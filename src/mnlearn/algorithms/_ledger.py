@@ -32,7 +32,7 @@ from mnlearn.protocols import (
 )
 
 AHEAD = 1024  # the largest block asked ahead of need, unless a learner is told otherwise
-_FIRST_BLOCK = 8  # the block after a change of x or z; each further block of the same scan is twice as large
+FIRST_BLOCK = 8  # the block after a change of x or z; each further block of the same scan is twice as large
 _SCANS_TOGETHER = 64  # at most, of a judge that answers many together; a monitor is heard in between
 _EMPTY: VarSet = frozenset()
 
@@ -79,6 +79,8 @@ class Ledger:
         Whether to keep every question, in order.
     rules
         The rules of inference that the search may book, so that each has its line in `cost` even when never used.
+    keep_support
+        Whether to remember by which answer each pair was decided; not needed by a search that knows itself.
 
     Attributes
     ----------
@@ -100,7 +102,13 @@ class Ledger:
     """
 
     def __init__(
-        self, judge: IndependenceTest, *, ahead: int = AHEAD, keep_trace: bool = False, rules: Iterable[str] = ()
+        self,
+        judge: IndependenceTest,
+        *,
+        ahead: int = AHEAD,
+        keep_trace: bool = False,
+        rules: Iterable[str] = (),
+        keep_support: bool = True,
     ) -> None:
         check_ahead(ahead)
         if judge.n_variables < 2:
@@ -108,7 +116,7 @@ class Ledger:
                 f"judge must know at least 2 variables; got {judge.n_variables}. There is no structure to learn from "
                 "fewer."
             )
-        self.n_variables, self.phase = judge.n_variables, "main"
+        self.n_variables, self.phase, self._keep_support = judge.n_variables, "main", keep_support
         self._judge, self._ahead, self._started = judge, ahead, perf_counter()
         self._batched = judge if isinstance(judge, BatchedTest) and ahead > 1 else None
         self._asked: Counter[str] = Counter()
@@ -142,7 +150,7 @@ class Ledger:
     def __call__(self, x: int, y: int, z: VarSet, upcoming: Iterable[int] = ()) -> Verdict:
         """Is x independent of y given z? `upcoming`: the y likely to be asked next with the same x and z."""
         if self._block_of != (x, z):
-            self._block_of, self._at_hand, self._block_size = (x, z), {}, min(_FIRST_BLOCK, self._ahead)
+            self._block_of, self._at_hand, self._block_size = (x, z), {}, min(FIRST_BLOCK, self._ahead)
         if y not in self._at_hand:
             block = list(islice(chain((y,), (u for u in upcoming if u != y)), self._block_size))
             answers = self._ask(x, block, z)
@@ -161,7 +169,7 @@ class Ledger:
         Where the judge answers many scans together, a block of them is asked ahead, with the ys as they are then: later
         there may be fewer. Blocks double while nothing changes.
         """
-        rest, size = iter(zs), 1 if self._batched is None else min(_FIRST_BLOCK, self._ahead)
+        rest, size = iter(zs), 1 if self._batched is None else min(FIRST_BLOCK, self._ahead)
         while block := list(islice(rest, size)):
             asked = [(z, ys) for z in block if (ys := ys_of(z))]
             answers = self._scan_many([x] * len(asked), [ys for _, ys in asked], [z for z, _ in asked])
@@ -174,7 +182,7 @@ class Ledger:
                     self._book(x, left, z, used)
                     yield z, left, used
             if self._batched is not None:
-                size = min(_FIRST_BLOCK if n_dropped else 2 * size, _SCANS_TOGETHER, self._ahead)
+                size = min(FIRST_BLOCK if n_dropped else 2 * size, _SCANS_TOGETHER, self._ahead)
 
     def ask_ahead(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
         """Answers about the first y and, as far as `ahead` and a budget reach, about those after it; none is booked.
@@ -186,21 +194,24 @@ class Ledger:
     def book(self, x: int, y: int, z: VarSet, verdict: Verdict) -> None:
         """Enter an answer that the search uses."""
         self._count(1, len(z), verdict.source)
-        if not verdict.independent:
+        if self._keep_support and not verdict.independent:
             self._decide(x, y, verdict.log_support)
         if self._trace is not None:
             self._trace.append(Question(x, y, z, *verdict, self.phase))
 
-    def first_dependent(self, x: int, ys: Indices, z: VarSet) -> int:
-        """Ask about one y after the other up to the first that depends on x; its place, or len(ys) if none does."""
-        size, start = min(_FIRST_BLOCK, self._ahead), 0
+    def first_dependent(self, x: int, ys: Indices, z: VarSet, *, block: int = FIRST_BLOCK) -> int:
+        """Ask about one y after the other up to the first that depends on x; its place, or len(ys) if none does.
+
+        `block`: how many of them to ask together at first.
+        """
+        size, start = min(block, self._ahead), 0
         while start < len(ys):
-            block = ys[start : start + size]
-            answers = self._ask(x, block, z)
+            asked = ys[start : start + size]
+            answers = self._ask(x, asked, z)
             n_answers = len(answers.independent)
             (hits,) = (~answers.independent).nonzero()
             used = int(hits[0]) + 1 if len(hits) else n_answers
-            self._book(x, block[:used], z, answers)
+            self._book(x, asked[:used], z, answers)
             if len(hits):
                 return start + used - 1
             start, size = start + n_answers, min(2 * size, self._ahead)
@@ -281,7 +292,7 @@ class Ledger:
     def _book(self, x: int, ys: Indices, z: VarSet, answers: Verdicts) -> None:
         """Enter the answers that the search uses: those to the ys, of which there may be fewer than answers."""
         self._count(len(ys), len(z), answers.source)
-        if self.phase != "initial":
+        if self._keep_support and self.phase != "initial":
             for k in (~answers.independent[: len(ys)]).nonzero()[0].tolist():
                 self._decide(x, int(ys[k]), float(answers.log_support[k]))
         if self._trace is not None:

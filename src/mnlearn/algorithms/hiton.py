@@ -94,7 +94,7 @@ class HHCMN:
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
         """Find the structure; see the class for what is asked and in which order."""
-        ledger = Ledger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace)
+        ledger = Ledger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, keep_support=False)
         sets = Subsets(self.max_conditioning, answers_whole_families(judge, keep_trace=self.keep_trace))
         n, found, converged = ledger.n_variables, dict[int, Mapping[int, float]](), True
         try:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
-from math import isnan
+from math import isnan, nan
 from typing import Literal, get_args
 
 import numpy as np
@@ -30,6 +30,8 @@ from mnlearn.algorithms._stopping import STOPPED, watched
 from mnlearn.errors import true_or_false, unknown_name
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, IndependenceTest, Monitor, Result, VarSet, Verdicts
+
+_LISTED_AT_MOST = 256  # whom to ask about given a set is listed when a block is asked and again when it is used
 
 Output = Literal["skeleton", "moral"]
 ColliderRule = Literal["majority", "conservative", "sepset"]
@@ -129,7 +131,7 @@ class PC:
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> PCResult:
         """Find the structure; see the class for what is asked and in which order."""
-        ledger = Ledger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace)
+        ledger = Ledger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, keep_support=False)
         edges, pdag, converged = _Edges(ledger.n_variables), None, True
         try:
             whole = self.max_conditioning is None and answers_whole_families(judge, keep_trace=self.keep_trace)
@@ -193,14 +195,21 @@ def _without_the_idle(x: int, y: int, z: VarSet, ledger: Ledger) -> VarSet:
 def _drop_around(x: int, edges: _Edges, sets: Iterable[VarSet], known: Sequence[VarSet], ledger: Ledger) -> None:
     """Try each set on all that are left around x."""
     left = edges.neighbors(x)
+    listed: dict[VarSet, list[int]] = {}  # with those that are left now
 
     def untried(z: VarSet) -> list[int]:
-        # From the other end, y < x has asked this already if it has all of z around it.
-        return [y for y in left if y not in z and (y > x or not z <= known[y])]
+        ys = listed.get(z)
+        if ys is None:
+            if len(listed) == _LISTED_AT_MOST:
+                listed.clear()
+            # From the other end, y < x has asked this already if it has all of z around it.
+            ys = listed[z] = [y for y in left if y not in z and (y > x or not z <= known[y])]
+        return ys
 
     for z, ys, answers in ledger.scans(x, sets, untried):
         if edges.settle(x, ys, z, answers):
             left = edges.neighbors(x)
+            listed.clear()
 
 
 def _sizes(limit: int | None, edges: _Edges) -> Iterator[int]:
@@ -217,7 +226,8 @@ class _Edges:
     def __init__(self, n_variables: int) -> None:
         self.adjacent = ~np.eye(n_variables, dtype=np.bool_)
         self.separated: dict[Edge, tuple[VarSet, float]] = {}
-        self._weakest = np.full((n_variables, n_variables), np.nan)  # as asked from the variable of the row
+        # As asked from the variable of the row. Scans are of a few y: lists are sooner changed than an array.
+        self._weakest = [[nan] * n_variables for _ in range(n_variables)]
 
     def count(self) -> int:
         """How many are left."""
@@ -242,16 +252,20 @@ class _Edges:
 
     def settle(self, x: int, ys: list[int], z: VarSet, answers: Verdicts) -> bool:
         """Drop the independent, remember the weakest evidence of the others; whether any was dropped."""
-        self._weakest[x, ys] = np.fmax(self._weakest[x, ys], answers.log_support)
-        gone = answers.independent.nonzero()[0].tolist()
-        for k in gone:
-            self.adjacent[x, ys[k]] = self.adjacent[ys[k], x] = False
-            self.separated[_pair(x, ys[k])] = z, float(answers.log_support[k])
-        return bool(gone)
+        weakest, dropped = self._weakest[x], False
+        for y, independent, support in zip(ys, answers.independent.tolist(), answers.log_support.tolist(), strict=True):
+            if not weakest[y] >= support:  # also where there is none yet
+                weakest[y] = support
+            if independent:
+                self.adjacent[x, y] = self.adjacent[y, x] = False
+                self.separated[_pair(x, y)] = z, support
+                dropped = True
+        return dropped
 
     def support(self, graph: Graph) -> dict[Edge, float]:
         """The weakest evidence of each edge; where there is none, since none was asked for, no entry."""
-        weakest = np.fmax(self._weakest, self._weakest.T)
+        asked = np.array(self._weakest)
+        weakest = np.fmax(asked, asked.T)
         found = {edge: float(weakest[edge]) for edge in graph.edges if self.adjacent[edge]}
         married = {edge: self.separated[edge][1] for edge in graph.edges if not self.adjacent[edge]}
         return {edge: value for edge, value in (found | married).items() if not isnan(value)}
