@@ -38,7 +38,7 @@ std::size_t runs_together(std::size_t n_runs, int n_threads) {
 }
 
 // Some variables with planes, as y of every x before them.
-struct Candidates {
+struct Block {
     std::vector<std::int32_t> ys;
     PlaneColumns columns;
     std::vector<std::uint32_t> totals;       // per column: its rows in all
@@ -47,7 +47,7 @@ struct Candidates {
     std::vector<double> margin;              // per binary one: what its score looks up for its totals
     bool neighbours = true;                  // the binary ones stand side by side, as variables and as columns
 
-    Candidates(const Store& store, std::span<const std::int32_t> some)
+    Block(const Store& store, std::span<const std::int32_t> some)
         : ys(some.begin(), some.end()), columns(plane_columns(store, ys)), totals(column_totals(store, columns)) {
         for (std::size_t k = 0; k < ys.size(); ++k) {
             const bool is_binary = column_of(store, ys[k]).card == 2;
@@ -80,7 +80,7 @@ template <class Scorer> struct AllPairs {
     std::size_t n_pairs;
     typename Scorer::Prepared binary_pairs;  // for two binary variables
     PairEnding ending;
-    std::vector<Candidates> blocks;
+    std::vector<Block> blocks;
     std::size_t most_columns = 0;  // of a block
 
     AllPairs(const Store& some, const Scorer& scored, const Strata& stratum, std::size_t first, std::size_t last,
@@ -100,7 +100,7 @@ template <class Scorer> struct AllPairs {
         const std::span<const std::int32_t> all(with_planes);
         for (std::size_t k = 0; k < all.size(); k += kYsTogether)
             blocks.emplace_back(store, all.subspan(k, std::min(kYsTogether, all.size() - k)));
-        for (Candidates& block : blocks) {
+        for (Block& block : blocks) {
             look_up_margins(block);
             most_columns = std::max(most_columns, block.columns.width());
         }
@@ -109,7 +109,7 @@ template <class Scorer> struct AllPairs {
     double* row(std::size_t x) const { return out + pairs_between(store.n_variables(), first_x, x) - (x + 1); }
 
 private:
-    void look_up_margins(Candidates& block) const {
+    void look_up_margins(Block& block) const {
         const auto n = static_cast<std::size_t>(store.n_rows());
         if (n < 2) return;
         const RowOfTables tables = scorer.binary_row(binary_pairs, 0, 1, store.n_rows() - 1);
@@ -132,19 +132,18 @@ public:
 
     void score(std::span<const std::int32_t> run) {
         take(run);
-        for (const Candidates& block : all_.blocks) {
+        for (const Block& block : all_.blocks) {
             if (block.ys.back() <= run.front()) continue;
-            std::size_t after = block.after(run.front());
-            const std::size_t group = block.columns.column[after] / kLanes;
-            skipped_ = group * kLanes;
-            width_ = block.columns.width() - skipped_;
-            all_.store.level().count_planes({sets_.get(), first_set_.back(), words_, all_.store.planes().bits,
-                                             block.columns.groups.data() + group, block.columns.groups.size() - group,
-                                             counts(), soon(block), (Scorer::outputs - 1) * all_.n_pairs});
-            for (std::size_t i = 0; i < run.size(); ++i) {
-                while (after < block.ys.size() && block.ys[after] <= run[i]) ++after;
-                if (after < block.ys.size()) score(block, i, after);
+            const std::size_t first = block.columns.column[block.after(run.front())] / kLanes;
+            const std::size_t last = block.columns.groups.size();
+            const auto [from, to] = wanted_as_they_are(block);
+            if (from == to) {
+                count_and_score(block, first, last);
+                continue;
             }
+            count_and_score(block, first, from);
+            all_.store.level().number_planes(query(block, from, to));
+            count_and_score(block, to, last);
         }
     }
 
@@ -161,34 +160,78 @@ private:
         }
     }
     std::uint32_t* counts() const { return reinterpret_cast<std::uint32_t*>(counts_.get()); }
-    // Where the numbers of each set and column will stand, if all variables are binary.
-    double* const* soon(const Candidates& block) {
-        if (!block.other.empty() || !block.neighbours || first_set_.back() != run_.size()) return nullptr;
+    // Whether x and y are all binary and their pairs stand in order.
+    bool plain(const Block& block) const {
+        return block.other.empty() && block.neighbours && first_set_.back() == run_.size();
+    }
+    // Where the numbers of each set will stand, from this group of columns on; for plain blocks.
+    double* const* soon(const Block& block, std::size_t group) {
         soon_.clear();
-        const auto shift = static_cast<std::ptrdiff_t>(skipped_) - static_cast<std::ptrdiff_t>(block.columns.column[0]);
-        for (std::size_t i = 0; i < run_.size(); ++i) soon_.push_back(row(i) + block.ys[0] + shift);
+        const std::ptrdiff_t shift = static_cast<std::ptrdiff_t>(group * kLanes) -
+                                     static_cast<std::ptrdiff_t>(block.columns.column[0]) + block.ys[0];
+        for (std::size_t i = 0; i < run_.size(); ++i) soon_.push_back(row(i) + shift);
         return soon_.data();
     }
+    PlaneQuery query(const Block& block, std::size_t first, std::size_t last) {
+        return {sets_.get(),
+                first_set_.back(),
+                words_,
+                all_.store.planes().bits,
+                block.columns.groups.data() + first,
+                last - first,
+                counts(),
+                plain(block) ? soon(block, first) : nullptr,
+                (Scorer::outputs - 1) * all_.n_pairs};
+    }
 
-    // The i-th x with the candidates from this place on.
-    void score(const Candidates& block, std::size_t i, std::size_t after) {
-        if (xs_[i].card_x == 2) {
-            score_binary(block, i, after);
-            for (const std::size_t k : block.other)
-                if (k >= after) score_one(block, i, k);
-        } else {
-            for (std::size_t k = after; k < block.ys.size(); ++k) score_one(block, i, k);
+    // The groups of columns whose y come after every x, all eight of them: where the counts are what was asked for,
+    // they go straight from the registers to their places.
+    std::pair<std::size_t, std::size_t> wanted_as_they_are(const Block& block) const {
+        constexpr std::size_t kFewWords = 512;  // whose planes stay in the caches; with more, it does not matter
+        if (Scorer::pair_form != PairForm::count || words_ > kFewWords) return {};
+        if (!all_.store.level().number_planes || !plain(block)) return {};
+        const std::size_t after = block.after(run_.back());
+        if (after == block.ys.size()) return {};
+        const std::size_t from = (block.columns.column[after] + kLanes - 1) / kLanes;
+        return {from, std::max(from, (block.columns.column.back() + 1) / kLanes)};
+    }
+
+    // The y whose first column is in groups [first, last).
+    void count_and_score(const Block& block, std::size_t first, std::size_t last) {
+        if (first == last) return;
+        skipped_ = first * kLanes;
+        width_ = (last - first) * kLanes;
+        all_.store.level().count_planes(query(block, first, last));
+        const auto place = [&](std::size_t group) {
+            const auto& column = block.columns.column;
+            return static_cast<std::size_t>(std::ranges::lower_bound(column, group * kLanes) - column.begin());
+        };
+        std::size_t begin = place(first);
+        const std::size_t end = place(last);
+        for (std::size_t i = 0; i < run_.size(); ++i) {
+            while (begin < end && block.ys[begin] <= run_[i]) ++begin;
+            if (begin < end) score(block, i, begin, end);
         }
     }
 
-    // The binary y of a binary x.
-    void score_binary(const Candidates& block, std::size_t i, std::size_t after) {
-        const std::size_t from = block.binary_from(after);
-        if (from == block.binary.size()) return;
+    // The i-th x with the y at places [begin, end).
+    void score(const Block& block, std::size_t i, std::size_t begin, std::size_t end) {
+        if (xs_[i].card_x == 2) {
+            score_binary(block, i, block.binary_from(begin), block.binary_from(end));
+            for (const std::size_t k : block.other)
+                if (k >= begin && k < end) score_one(block, i, k);
+        } else {
+            for (std::size_t k = begin; k < end; ++k) score_one(block, i, k);
+        }
+    }
+
+    // The binary ones [from, to) with a binary x.
+    void score_binary(const Block& block, std::size_t i, std::size_t from, std::size_t to) {
+        if (from == to) return;
         const std::int64_t n0 = xs_[i].sizes[0], n1 = xs_[i].sizes[1];
         const RowOfTables tables = all_.scorer.binary_row(all_.binary_pairs, 0, n0, n1);
         if (tables.way != RowOfTables::together || (tables.column && block.margin.empty())) {
-            for (std::size_t b = from; b < block.binary.size(); ++b) score_one(block, i, block.binary[b]);
+            for (std::size_t b = from; b < to; ++b) score_one(block, i, block.binary[b]);
             return;
         }
         double* numbers = numbers_.get() + kMaxFoldedPairs;
@@ -197,7 +240,7 @@ private:
                       all_.ending,
                       counted(block, i, block.binary[from]),
                       block.zeros.data() + from,
-                      block.binary.size() - from,
+                      to - from,
                       static_cast<std::uint32_t>(n0),
                       static_cast<std::uint32_t>(n1),
                       tables.cell,
@@ -212,8 +255,8 @@ private:
         else
             score_scattered(block, i, from, pairs, numbers + kYsTogether);
     }
-    // Candidates that do not stand side by side: their counts are collected, and their numbers spread out again.
-    void score_scattered(const Candidates& block, std::size_t i, std::size_t from, PairRow& pairs, double* numbers) {
+    // Block that do not stand side by side: their counts are collected, and their numbers spread out again.
+    void score_scattered(const Block& block, std::size_t i, std::size_t from, PairRow& pairs, double* numbers) {
         for (std::size_t k = 0; k < pairs.n_ys; ++k) picked_[k] = *counted(block, i, block.binary[from + k]);
         pairs.counts = picked_.get();
         pairs.out = numbers;
@@ -226,7 +269,7 @@ private:
         }
     }
     // Any other pair.
-    void score_one(const Candidates& block, std::size_t i, std::size_t k) {
+    void score_one(const Block& block, std::size_t i, std::size_t k) {
         const std::uint32_t card = column_of(all_.store, block.ys[k]).card;
         typename Scorer::Sum sum;
         add_strata(all_.scorer, prepared_[i][card], xs_[i], 0, 1,
@@ -235,7 +278,7 @@ private:
     }
     double* row(std::size_t i) const { return all_.row(static_cast<std::size_t>(run_[i])); }
     // Where the counts of the i-th x with this y begin.
-    const std::uint32_t* counted(const Candidates& block, std::size_t i, std::size_t k) const {
+    const std::uint32_t* counted(const Block& block, std::size_t i, std::size_t k) const {
         return counts() + first_set_[i] * width_ + (block.columns.column[k] - skipped_);
     }
 

@@ -16,6 +16,7 @@ std::vector<Level> detect() {
         __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vbmi2"))
         levels.push_back({"avx512",
                           count_planes_avx512,
+                          number_planes_avx512,
                           count_vertical_avx512,
                           count_bits_avx512,
                           split_set_avx512,
@@ -41,6 +42,7 @@ std::vector<Level> detect() {
     if (__builtin_cpu_supports("avx2"))
         levels.push_back({"avx2",
                           count_planes_avx2,
+                          nullptr,
                           count_vertical_avx2,
                           count_bits_avx2,
                           split_set_avx2,
@@ -66,6 +68,7 @@ std::vector<Level> detect() {
 #endif
     levels.push_back({"portable",
                       count_planes_portable,
+                      nullptr,
                       count_vertical_portable,
                       count_bits_portable,
                       split_set_portable,

@@ -30,6 +30,7 @@ using CountBits = std::int64_t (*)(const std::uint64_t* set, std::size_t words);
 void count_planes_portable(const PlaneQuery& query);
 void count_planes_avx2(const PlaneQuery& query);
 void count_planes_avx512(const PlaneQuery& query);
+void number_planes_avx512(const PlaneQuery& query);  // as numbers to where `soon` says, without a stop in `counts`
 std::int64_t count_bits_portable(const std::uint64_t* set, std::size_t words);
 std::int64_t count_bits_avx2(const std::uint64_t* set, std::size_t words);
 std::int64_t count_bits_avx512(const std::uint64_t* set, std::size_t words);

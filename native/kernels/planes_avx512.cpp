@@ -10,22 +10,6 @@ namespace {
 
 constexpr std::size_t kWordBlock = 512;  // words of a tile's planes that stay in the caches between row sets
 
-// The counts of one set: two registers of 64-bit sums make one of 32-bit counts.
-template <int GROUPS> void store(const __m512i* sums, std::uint32_t* out, bool add) {
-    const __m512i low_halves = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-    int j = 0;
-    for (; j + 2 <= GROUPS; j += 2) {
-        __m512i total = _mm512_permutex2var_epi32(sums[j], low_halves, sums[j + 1]);
-        if (add) total = _mm512_add_epi32(total, _mm512_loadu_si512(out + 8 * j));
-        _mm512_storeu_si512(out + 8 * j, total);
-    }
-    if (j == GROUPS) return;
-    __m256i total = _mm512_maskz_cvtepi64_epi32(0xff, sums[j]);  // gcc 12 warns of the unmasked form
-    __m256i* cell = reinterpret_cast<__m256i*>(out + 8 * j);
-    if (add) total = _mm256_add_epi32(total, _mm256_loadu_si256(cell));
-    _mm256_storeu_si256(cell, total);
-}
-
 template <int GROUPS> void fetch(const double* numbers, std::size_t also) {
     for (std::size_t j = 0; j < GROUPS * kLanes; j += kLanes) {
         __builtin_prefetch(numbers + j, 1);
@@ -33,8 +17,10 @@ template <int GROUPS> void fetch(const double* numbers, std::size_t also) {
     }
 }
 
-template <int SETS, int GROUPS>
-void tile(const PlaneQuery& q, std::size_t s, std::size_t g, std::size_t begin, std::size_t end) {
+// Words [begin, end) of sets s.. and groups g..; then finish.template set<GROUPS>(set, g, sums) for each set, the sums
+// of one group in the lanes of one register.
+template <int SETS, int GROUPS, class Finish>
+void tile(const PlaneQuery& q, std::size_t s, std::size_t g, std::size_t begin, std::size_t end, const Finish& finish) {
     const __m512i* planes[GROUPS];
     const std::uint64_t* sets[SETS];
     __m512i sums[SETS][GROUPS];
@@ -58,17 +44,63 @@ void tile(const PlaneQuery& q, std::size_t s, std::size_t g, std::size_t begin, 
             }
         }
     }
-    for (int i = 0; i < SETS; ++i)
-        store<GROUPS>(sums[i], q.counts + (s + static_cast<std::size_t>(i)) * kLanes * q.n_groups + g * kLanes,
-                      begin > 0);
+    for (int i = 0; i < SETS; ++i) finish.template set<GROUPS>(s + static_cast<std::size_t>(i), g, sums[i]);
 }
 
-template <int GROUPS> void column(const PlaneQuery& q, std::size_t g, std::size_t begin, std::size_t end) {
+template <int GROUPS, class Finish>
+void column(const PlaneQuery& q, std::size_t g, std::size_t begin, std::size_t end, const Finish& finish) {
     std::size_t s = 0;
-    for (; s + 4 <= q.n_sets; s += 4) tile<4, GROUPS>(q, s, g, begin, end);
-    for (; s + 2 <= q.n_sets; s += 2) tile<2, GROUPS>(q, s, g, begin, end);
-    if (s < q.n_sets) tile<1, GROUPS>(q, s, g, begin, end);
+    for (; s + 4 <= q.n_sets; s += 4) tile<4, GROUPS>(q, s, g, begin, end, finish);
+    for (; s + 2 <= q.n_sets; s += 2) tile<2, GROUPS>(q, s, g, begin, end, finish);
+    if (s < q.n_sets) tile<1, GROUPS>(q, s, g, begin, end, finish);
 }
+
+// All sets and groups, words [begin, end).
+template <class Finish> void all_tiles(const PlaneQuery& q, std::size_t begin, std::size_t end, const Finish& finish) {
+    std::size_t g = 0;
+    for (; g + 4 <= q.n_groups; g += 4) column<4>(q, g, begin, end, finish);
+    if (g + 2 <= q.n_groups) {
+        column<2>(q, g, begin, end, finish);
+        g += 2;
+    }
+    if (g < q.n_groups) column<1>(q, g, begin, end, finish);
+}
+
+// Counts into memory: two registers of 64-bit sums make one of 32-bit counts.
+struct StoreCounts {
+    const PlaneQuery& q;
+    bool add;  // to what the words before gave
+
+    template <int GROUPS> void set(std::size_t s, std::size_t g, const __m512i* sums) const {
+        const __m512i low_halves = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+        std::uint32_t* out = q.counts + (s * q.n_groups + g) * kLanes;
+        int j = 0;
+        for (; j + 2 <= GROUPS; j += 2) {
+            __m512i total = _mm512_permutex2var_epi32(sums[j], low_halves, sums[j + 1]);
+            if (add) total = _mm512_add_epi32(total, _mm512_loadu_si512(out + 8 * j));
+            _mm512_storeu_si512(out + 8 * j, total);
+        }
+        if (j == GROUPS) return;
+        __m256i total = _mm512_maskz_cvtepi64_epi32(0xff, sums[j]);  // gcc 12 warns of the unmasked form
+        __m256i* cell = reinterpret_cast<__m256i*>(out + 8 * j);
+        if (add) total = _mm256_add_epi32(total, _mm256_loadu_si256(cell));
+        _mm256_storeu_si256(cell, total);
+    }
+};
+
+// Counts as numbers, to where they are wanted. Below 2^52 they are put into the last digits of 2^52, which is then
+// taken away.
+struct StoreNumbers {
+    const PlaneQuery& q;
+
+    template <int GROUPS> void set(std::size_t s, std::size_t g, const __m512i* sums) const {
+        const __m512i digits = _mm512_set1_epi64(0x4330000000000000);
+        double* out = q.soon[s] + g * kLanes;
+        for (int j = 0; j < GROUPS; ++j)
+            _mm512_storeu_pd(out + 8 * j, _mm512_sub_pd(_mm512_castsi512_pd(_mm512_or_si512(sums[j], digits)),
+                                                        _mm512_set1_pd(0x1p52)));
+    }
+};
 
 }  // namespace
 
@@ -105,14 +137,10 @@ std::uint64_t probe_popcount_avx512(std::size_t rounds) {
 void count_planes_avx512(const PlaneQuery& q) {
     for (std::size_t begin = 0; begin < q.words; begin += kWordBlock) {
         const std::size_t end = q.words - begin < kWordBlock ? q.words : begin + kWordBlock;
-        std::size_t g = 0;
-        for (; g + 4 <= q.n_groups; g += 4) column<4>(q, g, begin, end);
-        if (g + 2 <= q.n_groups) {
-            column<2>(q, g, begin, end);
-            g += 2;
-        }
-        if (g < q.n_groups) column<1>(q, g, begin, end);
+        all_tiles(q, begin, end, StoreCounts{q, begin > 0});
     }
 }
+
+void number_planes_avx512(const PlaneQuery& q) { all_tiles(q, 0, q.words, StoreNumbers{q}); }
 
 }  // namespace mnlearn
