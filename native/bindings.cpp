@@ -459,13 +459,24 @@ nb::tuple py_fit_logistic(Matrix<double> design, Vector<double> total, Vector<do
     return nb::make_tuple(std::move(out.array), loss);
 }
 
-constexpr const char* kWays[] = {"",       "tree",    "split_planes", "split_columns", "sorted_columns",
-                                 "planes", "columns", "keys",         "lanes",         "alone"};
+constexpr const char* kWays[] = {"",        "tree", "split_planes", "split_columns", "sorted_columns", "planes",
+                                 "columns", "keys", "lanes",        "alone",         "distinct"};
 
 void py_force(PyStore& data, const std::string& way) {
     for (std::size_t k = 0; k < std::size(kWays); ++k)
         if (way == kWays[k]) return data.store->force(static_cast<Way>(k));
     throw std::invalid_argument("way must name a way of counting, or be empty; got '" + way + "'.");
+}
+
+std::string py_way_of(const PyStore& data, nb::object x, nb::object ys, nb::object z) {
+    const std::int32_t first = read_index(x.ptr());
+    std::vector<std::int32_t> candidates, given;
+    append_indices(ys, candidates);
+    append_set(z, given);
+    check_query(*data.store, first, candidates, given);
+    std::vector<double> out(candidates.size());
+    return kWays[static_cast<std::size_t>(
+        reduce(*data.store, {KernelName::first_cell, {}}, first, candidates, given, 1, out.data()))];
 }
 
 std::vector<std::string> py_levels() {
@@ -488,6 +499,8 @@ NB_MODULE(_core, m) {
         .def_prop_ro("level", [](const PyStore& s) { return std::string(s.store->level().name); })
         .def_prop_ro("extra_bytes", [](const PyStore& s) { return s.store->extra_bytes(); });
     m.def("force", &py_force, "store"_a, "way"_a, "Count scans this way where it is possible; empty for the cheapest.");
+    m.def("way_of", &py_way_of, nb::sig("def way_of(store: Store, x: int, ys: Iterable[int], z: Iterable[int]) -> str"),
+          "store"_a, "x"_a, "ys"_a, "z"_a, "The way in which (most of) ys are counted.");
     m.def("code_near", &py_code_near, "values"_a, "low"_a, "codes"_a,
           "Whole numbers as 1 + their distance from `low`; whether all of them are at most 254 away.");
     m.def("recode", &py_recode, "codes"_a, "table"_a, "Codes through a table, in place.");

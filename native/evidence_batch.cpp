@@ -64,8 +64,9 @@ void check_batch(const Store& store, const EvidenceBatch& batch) {
     }
 }
 
-void run_evidence(const Store& store, const VariableFacts& facts, const EvidenceBatch& batch,
+void run_evidence(const Store& whole, const VariableFacts& facts, const EvidenceBatch& batch,
                   const EvidenceRequest& request, int n_threads, double* out) {
+    const Store& store = whole.distinct();
     const std::size_t columns = evidence_columns(request.kind, batch);
     parallel_for(batch.xs.size(), n_threads, [&](std::size_t k) {
         const EvidenceScan scan = batch[k];

@@ -14,7 +14,8 @@ double cost_of(const Store& store, const Question& q) {
 void ask(const Store& store, const KernelSpec& kernel, Form form, const Question& q, int n_threads) {
     switch (form) {
         case Form::reduce:
-            return reduce(store, kernel, q.x, q.ys, q.z, n_threads, q.out);
+            reduce(store, kernel, q.x, q.ys, q.z, n_threads, q.out);
+            return;
         case Form::members:
             return members(store, kernel, q);
         case Form::without:

@@ -152,11 +152,11 @@ void leave_each_out(const Store& store, const KernelSpec& kernel, const Question
 }  // namespace
 
 void members(const Store& store, const KernelSpec& kernel, const Question& question) {
-    leave_each_out(store, kernel, question, true);
+    leave_each_out(store.distinct(), kernel, question, true);
 }
 
 void without(const Store& store, const KernelSpec& kernel, const Question& question) {
-    leave_each_out(store, kernel, question, false);
+    leave_each_out(store.distinct(), kernel, question, false);
 }
 
 }  // namespace mnlearn

@@ -144,4 +144,23 @@ Source source_of_sets(const Store& store, std::int32_t x, const Candidates& ys, 
     return keys_fit && sorted < numbered ? Source::keys : Source::numbers;
 }
 
+// All other ways look at each row for a nanosecond at least, or at each word of planes and sets.
+bool distinct_rows_pay(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z) {
+    if (store.forced() == Way::distinct) return &store.distinct() != &store;
+    if (z.empty() || store.forced() != Way::any) return false;
+    const Store& fewer = store.distinct();
+    if (&fewer == &store) return false;
+    const double n_ys = static_cast<double>(ys.ys.size()), states = static_cast<double>(ys.n_states);
+    double others = static_cast<double>(store.n_records()), sets = column_of(store, x).card;
+    for (const std::int32_t v : z) sets *= column_of(store, v).card;
+    const auto has = [&](std::int32_t v) { return store.has_planes(static_cast<std::size_t>(v)); };
+    if (ys.have_planes && has(x) && std::all_of(z.begin(), z.end(), has)) {
+        const double words = others / 64.0, groups = states / kLanes + 1.0;  // planes need not be built for this
+        const Level& level = store.level();
+        others = std::min(others, words * sets * std::min(states * level.tree_word, groups * level.plane_group_word));
+    }
+    const double a_row = kStrataRow + kDigit * static_cast<double>(z.size()) + kAloneRow * n_ys;
+    return static_cast<double>(fewer.n_records()) * a_row < others;
+}
+
 }  // namespace mnlearn

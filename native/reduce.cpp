@@ -8,38 +8,15 @@
 #include "with_scorer.hpp"
 
 namespace mnlearn {
-void reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys,
-            std::span<const std::int32_t> z, int n_threads, double* out) {
-    if (ys.empty()) return;
-    const auto finish = [&](const FewCounts& few) {
-        with_scorer(kernel, facts_of(store, z, few.strata.count), store.log_tables(), [&](const auto& scorer) {
-            score_few(scorer, Query{store, x, ys, few.strata, n_threads, out}, few);
-        });
-    };
-    const Candidates candidates(store, ys);
-    if (splitting_pays(store, x, candidates, z)) return finish(count_by_splitting(store, x, ys, z));
-    const auto with = [&](const Strata& strata, const auto& run) {
-        with_scorer(kernel, facts_of(store, z, strata.count), store.log_tables(), [&](const auto& scorer) {
-            const Query query{store, x, ys, strata, n_threads, out};
-            run(query, Scan(query, scorer));
-        });
-    };
-    const Source source = source_of_sets(store, x, candidates, z);
-    if (source == Source::planes) {
-        const PlaneSets ready = sets_from_planes(store, x, z);
-        return with(ready.strata,
-                    [&](const Query& query, const auto& scan) { scan.run_on(plan_on_sets(query, candidates), ready); });
-    }
-    if (whole_lanes_pay(store, x, candidates, z)) return finish(count_in_whole_lanes(store, x, ys, z));
-    if (source == Source::keys) {
-        const SortedLists ready = lists_from_keys(store, x, z);
-        return with(ready.strata, [&](const Query& query, const auto& scan) {
-            scan.run_on_lists(plan_on_lists(query, candidates), ready.lists);
-        });
-    }
+
+namespace {
+
+// With the strata of z numbered: from planes, columns or lanes of all rows, or one y at a time.
+Way reduce_on_strata(const Store& store, const KernelSpec& kernel, std::int32_t x, const Candidates& candidates,
+                     std::span<const std::int32_t> z, int n_threads, double* out) {
     CacheInUse cache(store);
     const auto strata = cache.strata(z);
-    const Query query{store, x, ys, *strata, n_threads, out};
+    const Query query{store, x, candidates.ys, *strata, n_threads, out};
     const Plan plan = make_plan(query, candidates);
     const bool in_lanes = lanes_pay(query, candidates, plan.cost());
     with_scorer(kernel, facts_of(store, z, strata->count), store.log_tables(), [&](const auto& scorer) {
@@ -48,6 +25,53 @@ void reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::s
         else
             Scan(query, scorer).run(plan);
     });
+    if (in_lanes) return Way::lanes;
+    return plan.together.empty() ? Way::alone : plan.by_columns ? Way::columns : Way::planes;
+}
+
+}  // namespace
+
+Way reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys,
+           std::span<const std::int32_t> z, int n_threads, double* out) {
+    if (ys.empty()) return Way::any;
+    const auto finish = [&](Way way, const FewCounts& few) {
+        with_scorer(kernel, facts_of(store, z, few.strata.count), store.log_tables(), [&](const auto& scorer) {
+            score_few(scorer, Query{store, x, ys, few.strata, n_threads, out}, few);
+        });
+        return way;
+    };
+    const Candidates candidates(store, ys);
+    if (distinct_rows_pay(store, x, candidates, z)) {
+        reduce(store.distinct(), kernel, x, ys, z, n_threads, out);
+        return Way::distinct;
+    }
+    if (splitting_pays(store, x, candidates, z)) return finish(Way::tree, count_by_splitting(store, x, ys, z));
+    const auto with = [&](const Strata& strata, const auto& run) {
+        Way way = Way::any;
+        with_scorer(kernel, facts_of(store, z, strata.count), store.log_tables(), [&](const auto& scorer) {
+            const Query query{store, x, ys, strata, n_threads, out};
+            way = run(query, Scan(query, scorer));
+        });
+        return way;
+    };
+    const Source source = source_of_sets(store, x, candidates, z);
+    if (source == Source::planes) {
+        const PlaneSets ready = sets_from_planes(store, x, z);
+        return with(ready.strata, [&](const Query& query, const auto& scan) {
+            const Plan plan = plan_on_sets(query, candidates);
+            scan.run_on(plan, ready);
+            return plan.by_columns ? Way::split_columns : Way::split_planes;
+        });
+    }
+    if (whole_lanes_pay(store, x, candidates, z)) return finish(Way::keys, count_in_whole_lanes(store, x, ys, z));
+    if (source == Source::keys) {
+        const SortedLists ready = lists_from_keys(store, x, z);
+        return with(ready.strata, [&](const Query& query, const auto& scan) {
+            scan.run_on_lists(plan_on_lists(query, candidates), ready.lists);
+            return Way::sorted_columns;
+        });
+    }
+    return reduce_on_strata(store, kernel, x, candidates, z, n_threads, out);
 }
 
 void score_tables(const KernelSpec& kernel, const GivenTables& given, LogTables& tables, double* out) {

@@ -28,9 +28,9 @@ int n_outputs(const KernelSpec& kernel);
 // Throws std::invalid_argument with a full sentence when x, ys, z break a rule. z ascending.
 void check_query(const Store& store, std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z);
 
-// out[k * ys.size() + j]: output k for ys[j]. z ascending.
-void reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys,
-            std::span<const std::int32_t> z, int n_threads, double* out);
+// out[k * ys.size() + j]: output k for ys[j]. z ascending. Says which way (most of) ys were counted.
+Way reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys,
+           std::span<const std::int32_t> z, int n_threads, double* out);
 
 // One of many: a scan; or x and z alone, for those that leave out each member of z in turn.
 struct Question {

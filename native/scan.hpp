@@ -86,6 +86,9 @@ Plan plan_on_lists(const Query& q, const Candidates& ys);  // for lists that are
 enum class Source { planes, keys, numbers };
 Source source_of_sets(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
 
+// Whether few distinct rows (Store::distinct) are counted sooner one by one than all rows in any other way.
+bool distinct_rows_pay(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
+
 // Strata [first, last) of a batch; `counts` stands at the first of them.
 template <class Scorer>
 void add_binary_strata(BinaryBatch<Scorer>& batch, const typename Scorer::Prepared& prepared, const SetSizes& x,

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "distinct.hpp"
+
 namespace mnlearn {
 
 namespace {
@@ -107,6 +109,7 @@ std::size_t Store::extra_bytes() const {
     const std::lock_guard lock(caches_guard_);
     std::size_t cached = pool_.bytes() + sorted_bytes_;
     for (const auto& cache : caches_) cached += cache->bytes();
+    if (distinct_) cached += distinct_->bytes();
     return groups * kLanes * planes_.words * 8 + row_bits_.n_blocks * row_bits_.block_words * 8 + cached;
 }
 

@@ -58,13 +58,29 @@ struct GivenPlanes {
 // Ways of counting a scan. `any` is the cheapest by the cost model; the others are for tests and for fitting it, and
 // are taken where they are possible. Split: sets made from planes alone; sorted: from keys of z and x; otherwise the
 // strata are numbered first.
-enum class Way { any, tree, split_planes, split_columns, sorted_columns, planes, columns, keys, lanes, alone };
+enum class Way {
+    any,
+    tree,
+    split_planes,
+    split_columns,
+    sorted_columns,
+    planes,
+    columns,
+    keys,
+    lanes,
+    alone,
+    distinct
+};
+
+class DistinctStore;
 
 class Store {
 public:
     Store(std::vector<Column> columns, std::size_t n_records, const std::int64_t* repeats, const Level& level,
           const GivenPlanes& given = {}, std::size_t max_bytes = std::numeric_limits<std::size_t>::max(),
           LogTables* log_tables = nullptr);  // those of another store of as many rows, which outlives this one
+
+    ~Store();
 
     std::size_t n_variables() const { return columns_.size(); }
     std::size_t n_records() const { return n_records_; }  // stored rows
@@ -83,6 +99,10 @@ public:
     std::size_t extra_bytes() const;  // what has been built so far
     LogTables& log_tables() const { return shared_log_tables_ ? *shared_log_tables_ : log_tables_; }
     std::size_t cache_bytes() const;  // how much each cache of strata may hold
+
+    // The same data as distinct rows with repeats, where these are far fewer; else this store. Found out at the first
+    // call.
+    const Store& distinct() const;
 
     Pool& pool() const { return pool_; }
 
@@ -110,11 +130,12 @@ private:
     Way forced_ = Way::any;
     bool plain_ = true;
     std::size_t n_with_planes_ = 0;
-    mutable std::once_flag planes_once_, row_bits_once_;
+    mutable std::once_flag planes_once_, row_bits_once_, distinct_once_;
     mutable Planes planes_;
     mutable RowBits row_bits_;
     mutable LogTables log_tables_;
     LogTables* shared_log_tables_;
+    mutable std::unique_ptr<DistinctStore> distinct_;
     mutable Pool pool_;
     mutable std::mutex caches_guard_;
     mutable std::vector<std::unique_ptr<StrataCache>> caches_;  // those nobody uses now

@@ -1,0 +1,79 @@
+"""Data with few distinct rows: what counting them as rows with repeats gains, and what looking for them costs.
+
+    python benchmarks/distinct.py
+
+For each case the CPU time of a scan with G² given |z| variables, as `Counts` takes it and with every other way of
+counting forced in turn; `gain` is the best of those over ours. The first question with a condition looks for distinct
+rows: its time, and that of the same question without the look.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn import _core
+from mnlearn.data.dataset import Dataset
+from mnlearn.evaluation.speed import cpu_times
+from mnlearn.statistics import Counts, kernels
+
+OTHERS = ("tree", "split_planes", "split_columns", "sorted_columns", "planes", "columns", "keys", "lanes", "alone")
+CASES = ((8, 1_000_000), (8, 100_000), (12, 1_000_000), (16, 1_000_000), (8, 10_000), (100, 100_000))
+
+
+def binary(n: int, n_rows: int) -> list[NDArray[np.uint8]]:
+    """Independent columns, each with its own share of ones."""
+    rng = np.random.default_rng(n)
+    return [(rng.random(n_rows) < share).astype(np.uint8) for share in rng.uniform(0.1, 0.9, n)]
+
+
+def looking(columns: list[NDArray[np.uint8]]) -> tuple[float, float]:
+    """Seconds of the first question with a condition: with the look for distinct rows, and without."""
+    spent = []
+    for way in ("", "tree"):
+        samples = []
+        for _ in range(5):
+            counts = Counts(Dataset.from_codes(columns, cards=[2] * len(columns)), n_jobs=1)
+            _core.force(counts._store, way)
+            before = time.thread_time()
+            counts.reduce(kernels.g2(), 0, [1], frozenset({2, 3, 4}))
+            samples.append(time.thread_time() - before)
+        spent.append(min(samples))
+    return spent[0], spent[1]
+
+
+def scans(columns: list[NDArray[np.uint8]]) -> Iterator[tuple[int, str, float, str, float]]:
+    """|z|, the way that was chosen and its time, the best other way and its time."""
+    n = len(columns)
+    ours, theirs = (Counts(Dataset.from_codes(columns, cards=[2] * n), n_jobs=1) for _ in range(2))
+    for size_z in (1, 3, 5):
+        z, ys = frozenset(range(1, 1 + size_z)), list(range(1 + size_z, min(n, 7 + size_z)))
+        best = {}
+        for way in OTHERS:
+            _core.force(theirs._store, way)
+            (best[way],) = cpu_times(partial(theirs.reduce, kernels.g2(), 0, ys, z), budget=0.1)
+        (spent,) = cpu_times(partial(ours.reduce, kernels.g2(), 0, ys, z), budget=0.1)
+        other = min(best, key=best.__getitem__)
+        yield size_z, _core.way_of(ours._store, 0, ys, z), spent, other, best[other]
+
+
+def main() -> None:
+    """Print a line for each case and size of z."""
+    print(f"{'n':>4} {'N':>8} {'distinct':>8} {'|z|':>3} {'way':14} {'µs':>8} {'other':14} {'µs':>8} {'gain':>6}")
+    for n, n_rows in CASES:
+        columns = binary(n, n_rows)
+        keys = np.packbits(np.array(columns), axis=0)
+        n_distinct = len(np.unique(keys, axis=1).T) if n <= 16 else n_rows
+        for size_z, way, spent, other, best in scans(columns):
+            print(f"{n:>4} {n_rows:>8} {n_distinct:>8} {size_z:>3} {way:14} {1e6 * spent:>8.1f}", end=" ")
+            print(f"{other:14} {1e6 * best:>8.1f} {best / spent:>6.1f}", flush=True)
+        first, plain = looking(columns)
+        print(f"{'':26} first question {1e3 * first:.2f} ms; {1e3 * plain:.2f} ms without looking", flush=True)
+
+
+if __name__ == "__main__":
+    main()
