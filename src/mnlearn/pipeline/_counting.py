@@ -14,7 +14,7 @@ from mnlearn.protocols import Tables
 from mnlearn.statistics import Counts, Moments, ShardedCounts, row_shards
 from mnlearn.statistics.evidence import EvidenceScans, Kind
 
-_ANSWERS = dict.fromkeys(("reduce", "local", "reduce_all", "reduce_many", "members", "without"))
+_ANSWERS = dict.fromkeys(("reduce", "local", "reduce_all", "reduce_many", "members", "without", "grow", "shrink"))
 _CORRELATIONS = dict.fromkeys(("partial_correlations", "member_correlations", "conditional_entropies"))
 
 
