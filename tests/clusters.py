@@ -14,16 +14,15 @@ import pytest
 
 
 @contextmanager
-def lonely_workers(n: int) -> Iterator[tuple[Any, list[subprocess.Popen[bytes]]]]:
-    """A client, and its n workers as processes without a nanny."""
+def lonely_workers(n: int, log: Any = subprocess.DEVNULL) -> Iterator[tuple[Any, list[subprocess.Popen[bytes]]]]:
+    """A client, and its n workers as processes without a nanny, and where they say what they do."""
     distributed: Any = pytest.importorskip("distributed")
 
     with distributed.LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=50) as scheduler:
         command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler.scheduler_address]
         command += ["--no-nanny", "--nthreads", "1", "--no-dashboard"]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        quiet = subprocess.DEVNULL
-        workers = [subprocess.Popen(command, stdout=quiet, stderr=quiet, env=environment) for _ in range(n)]
+        workers = [subprocess.Popen(command, stdout=log, stderr=log, env=environment) for _ in range(n)]
         try:
             with distributed.Client(scheduler) as client:
                 client.wait_for_workers(n, timeout=120)

@@ -51,9 +51,8 @@ class Opened(NamedTuple):
             for place in plan.places
             if is_text(types[place.position]) and place.wish.type != "continuous"
         ]
-        options = {"metadata": self.parquet.metadata, "read_dictionary": texts}
-        source = pq.ParquetFile(self.content, **options) if texts else self.parquet
-        return source.iter_batches(batch_size=_coding.BATCH_ROWS, columns=wanted)  # type: ignore[no-any-return]
+        with pq.ParquetFile(self.content, metadata=self.parquet.metadata, read_dictionary=texts) as source:
+            yield from source.iter_batches(batch_size=_coding.BATCH_ROWS, columns=wanted)
 
 
 @contextmanager

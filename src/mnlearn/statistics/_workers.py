@@ -233,7 +233,16 @@ def _outcomes(function: Any, jobs: dict[int, tuple[Any, ...]]) -> dict[int, Any]
 
 
 def _sees(paths: Sequence[str]) -> list[bool]:
+    """Run on a worker, before it is asked for tables."""
+    log = logging.getLogger("distributed.worker")
+    if _unheard not in log.filters:
+        log.addFilter(_unheard)
     return [Path(path).exists() for path in paths]
+
+
+def _unheard(record: logging.LogRecord) -> bool:
+    """Dask tells of everything that is run so; a search would fill the log of a worker with its questions."""
+    return not (record.args and _answers.__name__ in record.args)
 
 
 def _lost(shard: Shard) -> FileError:
