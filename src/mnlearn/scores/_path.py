@@ -54,17 +54,14 @@ class Columns:
         widths = [size if size > 2 else size - 1 for size in self.n_states]
         self.owner = np.repeat(np.arange(len(widths)), widths)  # the variable of each column
         self.state = np.concatenate([np.arange(w) if w > 1 else np.full(w, -1) for w in widths])  # or −1: −½, ½
-        blocks = [self._block(codes, j) for j, codes in ((j, self.codes[y]) for j, y in enumerate(self.owner))]
-        self.values: Floats = np.asfortranarray(np.column_stack(blocks) if blocks else np.empty((rows.n_records, 0)))
+        self.values: Floats = np.empty((rows.n_records, len(self.owner)), dtype=np.float32, order="F")
+        for j, (y, state) in enumerate(zip(self.owner, self.state, strict=True)):
+            self.values[:, j] = self.codes[y] - 0.5 if state < 0 else self.codes[y] == state
         self.sums: FloatArray = self.repeats.astype(np.float64) @ self.values
 
     def belong_to(self, variables: VarSet) -> BoolArray:
         """Which columns are those of some variables."""
         return np.isin(self.owner, sorted(variables))
-
-    def _block(self, codes: IntArray, j: int) -> Floats:
-        """One column."""
-        return (codes - 0.5 if self.state[j] < 0 else codes == self.state[j]).astype(np.float32)
 
 
 def alone(asking: Asking[T], columns: Columns) -> T:
