@@ -52,17 +52,18 @@ def all_pairs(n: int, n_rows: int) -> Figure:
 
 def scan(n: int, n_rows: int, size_z: int) -> Iterator[Figure]:
     """Counting a scan against both numba loops."""
-    data, question = speed.binary(n, n_rows), speed.first_question(n, size_z)
+    data, fresh = speed.binary(n, n_rows), speed.fresh_questions(n, size_z)
     counts, stratum = speed.counts_of(data), speed.strata_of(data, size_z)
     sets = counting.bits(np.array([stratum == s for s in range(2 << size_z)], dtype=np.uint8))
     planes, cells = counting.bits(data[:64]), np.zeros(4 << size_z, dtype=np.int64)
     out = np.zeros((len(sets), len(planes)), dtype=np.int64)
     ours, rows, bits = speed.cpu_times(
-        lambda: counts.reduce(speed.COUNTING, *question),
+        lambda: counts.reduce(speed.COUNTING, *next(fresh)),
         lambda: row_loop(stratum, data[-1], cells),
         lambda: counting.plane_loop(sets, planes, out),
+        sample=speed.LONG,
     )
-    ours /= len(question[1])
+    ours /= n - 1 - size_z
     figure = partial(Figure, f"scan, n={n}, N={n_rows}, |Z|={size_z}: counting", 1e9 * ours, "y")
     yield figure("numba row loop", rows / ours, faster=True, required=80.0, stretch=125.0)
     yield figure("numba bit-planes", bits / len(planes) / ours, faster=True)

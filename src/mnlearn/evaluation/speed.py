@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import cycle
 from typing import TypeAlias
 
 import numpy as np
@@ -23,6 +24,7 @@ from mnlearn.statistics import Counts, ceilings, kernels
 
 Question: TypeAlias = tuple[int, NDArray[np.int32], VarSet]  # x, ys, z
 COUNTING = Kernel("first_cell", ("rows",))  # scores next to nothing, so its time is that of the counting
+LONG = 2e-2  # seconds of a sample that has the caches to itself: after other work they fill again within a millisecond
 SCORES: dict[str, Kernel] = {
     "chi2": kernels.chi2(),
     "g2": kernels.g2(),
@@ -62,12 +64,13 @@ class Figure:
         return {**asdict(self), "holds": self.holds}
 
 
-def cpu_times(*works: Callable[[], object], budget: float = 0.25) -> list[float]:
-    """Seconds of this thread's CPU for one call of each work: the 10 % quantile of samples of at least 150 µs.
+def cpu_times(*works: Callable[[], object], budget: float = 0.25, sample: float = 150e-6) -> list[float]:
+    """Seconds of this thread's CPU for one call of each work: the 10 % quantile of samples of `sample` seconds or more.
 
-    The works take turns, so that a slow spell of a shared machine hits all of them alike.
+    The works take turns, so that a slow spell of a shared machine hits all of them alike; in a long sample each has the
+    caches to itself, as in a search that asks nothing else.
     """
-    batches = [_batch(work) for work in works]
+    batches = [_batch(work, sample) for work in works]
     samples: list[list[float]] = [[] for _ in works]
     start = time.thread_time()
     while len(samples[0]) < 4 or time.thread_time() - start < budget * len(works):
@@ -79,12 +82,12 @@ def cpu_times(*works: Callable[[], object], budget: float = 0.25) -> list[float]
     return [float(np.quantile(taken, 0.1, method="higher")) for taken in samples]
 
 
-def _batch(work: Callable[[], object]) -> int:
+def _batch(work: Callable[[], object], sample: float) -> int:
     """How often to call it for one sample; the first call, which may build something, is not looked at."""
     work()
     before = time.thread_time()
     work()
-    return max(1, int(150e-6 / max(time.thread_time() - before, 1e-7)))
+    return max(1, int(sample / max(time.thread_time() - before, 1e-7)))
 
 
 def binary(n: int, n_rows: int) -> NDArray[np.uint8]:
@@ -141,17 +144,25 @@ def all_pairs(n: int, n_rows: int, path: str) -> Iterator[Figure]:
 def scan(n: int, n_rows: int, size_z: int, path: str) -> Iterator[Figure]:
     """One x, one z, every other y: against one load a row, and np.bincount with the strata for free."""
     what, data = f"scan, n={n}, N={n_rows}, |Z|={size_z}", binary(n, n_rows)
-    counts, question = counts_of(data), first_question(n, size_z)
+    counts, question, fresh = counts_of(data), first_question(n, size_z), fresh_questions(n, size_z)
     stratum = strata_of(data, size_z)
-    ours, loads, bincount = cpu_times(
+    ours, again, loads, bincount = cpu_times(
+        lambda: counts.reduce(COUNTING, *next(fresh)),
         lambda: counts.reduce(COUNTING, *question),
         ceilings.load_work(path, n_rows * -(-n // 512)),
         lambda: np.bincount(stratum * 2 + data[-1], minlength=4 << size_z),
+        sample=LONG,
     )
     asked = len(question[1])
     counting = partial(Figure, f"{what}: counting", 1e9 * ours / asked, "y")
     yield counting("one load a row", ours / loads, faster=False, required=4.0, stretch=2.0)
     yield counting("np.bincount", bincount * asked / ours, faster=True, required=200.0, stretch=280.0)
+    yield Figure(f"{what}: the same again", 1e9 * again / asked, "y", "one load a row", again / loads)
+
+
+def fresh_questions(n: int, size_z: int) -> Iterator[Question]:
+    """Random x and z, for ever; so many that none of them is still kept when its turn comes again."""
+    return cycle([_question(order, size_z) for order in _orders(n, 64)])
 
 
 def first_question(n: int, size_z: int) -> Question:
