@@ -37,8 +37,8 @@ std::vector<Level> detect() {
                           0.9,
                           90.0,
                           0.09,
-                          0.2,
-                          1.4});
+                          0.5,
+                          1.8});
     if (__builtin_cpu_supports("avx2"))
         levels.push_back({"avx2",
                           count_planes_avx2,
@@ -63,7 +63,7 @@ std::vector<Level> detect() {
                           2.0,
                           650.0,
                           0.35,
-                          0.4,
+                          0.7,
                           4.2});
 #endif
     levels.push_back({"portable",
@@ -89,7 +89,7 @@ std::vector<Level> detect() {
                       7.0,
                       900.0,
                       1.1,
-                      0.7,
+                      1.0,
                       5.0});
     return levels;
 }

@@ -67,14 +67,9 @@ bool splitting_pays(const Store& store, std::int32_t x, const Candidates& ys, st
     const double splitting =
         static_cast<double>(parts) * (kTreeSet + words * (2.0 + states) * store.level().tree_word) +
         words * kLoadWord * (states + static_cast<double>(n_levels));
-    const double planes = static_cast<double>(store.planes().n_planes);
-    // Against counting by interleaved planes, and against numbering the rows and counting in lanes.
-    const double groups = std::min(states, planes / kLanes + 1.0);
-    const double interleaved = static_cast<double>(parts) * words * (1.0 + groups * store.level().plane_group_word);
+    // Against counting in sets, and against numbering the rows and counting in lanes.
     const double by_rows = static_cast<double>(store.n_records()) * (2.0 + kLaneRow * (states / kCountLanes + 1.0));
-    const double by_columns = static_cast<double>(store.n_records()) *
-                              (6.0 + std::min(states, planes / kBlockColumns + 1.0) * store.level().vertical_row);
-    return splitting < std::min({interleaved, by_rows, by_columns});
+    return splitting < std::min(costs_of_sources(store, x, ys, z).least(), by_rows);
 }
 
 FewCounts count_by_splitting(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,

@@ -11,8 +11,8 @@ namespace {
 // Nanoseconds on one machine, from single measurements of each part; only their ratios matter, and benchmarks/plan.py
 // shows what the choices made with them cost. Per row: into bitsets, into lists, from bitsets into lists, one table
 // counted alone, numbering the strata, and that for each variable of z.
-constexpr double kBitsetRow = 7.0, kListRow = 3.5, kListBit = 0.2, kAloneRow = 1.25, kStrataRow = 2.0, kDigit = 0.2;
-constexpr double kSortRow = 1.5, kSortSet = 8.0;  // the same for rows sorted by keys
+constexpr double kBitsetRow = 7.0, kListRow = 3.5, kListBit = 0.2, kAloneRow = 1.25, kStrataRow = 2.0, kDigit = 0.1;
+constexpr double kSortRow = 1.1, kSortSet = 8.0;  // the same for rows sorted by keys
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -30,11 +30,17 @@ double cost_by_planes(const Query& q, std::size_t n_groups) {
     return sets * words * static_cast<double>(n_groups) * q.store.level().plane_group_word;
 }
 
+// A row of a block of columns: dearer where they do not fit the second cache.
+double column_row(const Store& store) {
+    constexpr std::size_t kSecondCache = std::size_t{1} << 20;
+    return store.level().vertical_row * (store.n_records() * kRowWords * 8 > kSecondCache ? 2.0 : 1.0);
+}
+
 // With the lists at hand.
 double cost_by_columns(const Query& q, std::size_t n_blocks) {
     const double rows = static_cast<double>(q.store.n_records()),
                  sets = static_cast<double>(q.strata.count) * q.card_x();
-    return static_cast<double>(n_blocks) * (rows * q.store.level().vertical_row + sets * q.store.level().vertical_set);
+    return static_cast<double>(n_blocks) * (rows * column_row(q.store) + sets * q.store.level().vertical_set);
 }
 
 // Those of the candidates that can be counted together: all, none, or some.
@@ -116,32 +122,49 @@ Plan plan_on_lists(const Query& q, const Candidates& ys) {
     return plan;
 }
 
-Source source_of_sets(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z) {
-    if (z.empty() || store.n_records() == 0) return Source::numbers;  // the planes of x serve as they are
+namespace {
+
+bool have_planes(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z) {
     const auto has = [&](std::int32_t v) { return store.has_planes(static_cast<std::size_t>(v)); };
-    if (!ys.have_planes || !has(x) || !std::all_of(z.begin(), z.end(), has)) return Source::numbers;
+    return ys.have_planes && has(x) && std::all_of(z.begin(), z.end(), has);
+}
+
+}  // namespace
+
+SourceCosts costs_of_sources(const Store& store, std::int32_t x, const Candidates& ys,
+                             std::span<const std::int32_t> z) {
+    const Level& level = store.level();
     double sets = column_of(store, x).card;
     for (const std::int32_t v : z) sets *= column_of(store, v).card;
-    const bool keys_fit = sets <= most_key_sets(store) && store.row_bits_fit();
-    if (store.forced() == Way::sorted_columns) return keys_fit ? Source::keys : Source::numbers;
-    if (store.forced() != Way::any) {
-        const bool split = store.forced() == Way::split_planes || store.forced() == Way::split_columns;
-        return split && bitsets_fit(store, sets) ? Source::planes : Source::numbers;
-    }
-    // Nanoseconds a row, each way; about one group of planes for each y.
-    const Level& level = store.level();
-    const double n_ys = static_cast<double>(ys.ys.size()), states = static_cast<double>(store.planes().n_planes);
-    const double groups = std::min(n_ys, states / kLanes + 1.0), blocks = std::min(n_ys, states / kBlockColumns + 1.0);
-    const double words = sets / 64.0, set_a_row = sets / static_cast<double>(store.n_records());
+    // About one group of planes, and one block, for each state.
+    const double rows = static_cast<double>(store.n_records()), n_ys = static_cast<double>(ys.ys.size()),
+                 states = static_cast<double>(ys.n_states), all = static_cast<double>(store.planes().n_planes);
+    const double groups = std::min(states, all / kLanes + 1.0), blocks = std::min(states, all / kBlockColumns + 1.0);
+    const double words = sets / 64.0, set_a_row = sets / rows;
     const double planes = words * groups * level.plane_group_word, digits = kDigit * static_cast<double>(z.size());
     const double columns =
-        store.row_bits_fit() ? blocks * (level.vertical_row + set_a_row * level.vertical_set) : kNever;
-    const double split =
-        2.0 * words * level.split_word + std::min(planes, kListBit + words * level.list_word + columns);
-    const double sorted = kSortRow + digits + kSortSet * set_a_row + columns;
-    const double numbered = kStrataRow + digits + std::min({kAloneRow * n_ys, kListRow + columns, kBitsetRow + planes});
-    if (bitsets_fit(store, sets) && split < numbered && (!keys_fit || split <= sorted)) return Source::planes;
-    return keys_fit && sorted < numbered ? Source::keys : Source::numbers;
+        store.row_bits_fit() ? blocks * (column_row(store) + set_a_row * level.vertical_set) : kNever;
+    SourceCosts costs;
+    if (bitsets_fit(store, sets))
+        costs.planes =
+            rows * (2.0 * words * level.split_word + std::min(planes, kListBit + words * level.list_word + columns));
+    if (sets <= most_key_sets(store)) costs.keys = rows * (kSortRow + digits + kSortSet * set_a_row + columns);
+    costs.numbers =
+        rows * (kStrataRow + digits + std::min({kAloneRow * n_ys, kListRow + columns, kBitsetRow + planes}));
+    return costs;
+}
+
+Source source_of_sets(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z) {
+    if (z.empty() || store.n_records() == 0) return Source::numbers;  // the planes of x serve as they are
+    if (!have_planes(store, x, ys, z)) return Source::numbers;
+    const SourceCosts costs = costs_of_sources(store, x, ys, z);
+    const Way forced = store.forced();
+    if (forced == Way::sorted_columns) return costs.keys < kNever ? Source::keys : Source::numbers;
+    if (forced == Way::split_planes || forced == Way::split_columns)
+        return costs.planes < kNever ? Source::planes : Source::numbers;
+    if (forced != Way::any) return Source::numbers;
+    if (costs.planes <= std::min(costs.keys, costs.numbers)) return Source::planes;
+    return costs.keys < costs.numbers ? Source::keys : Source::numbers;
 }
 
 // All other ways look at each row for a nanosecond at least, or at each word of planes and sets.

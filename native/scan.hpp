@@ -1,6 +1,8 @@
 // How a scan is carried out: which way of counting, over which threads, scored while the counts are in cache.
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <span>
@@ -84,6 +86,11 @@ Plan plan_on_lists(const Query& q, const Candidates& ys);  // for lists that are
 // Where the sets of x come from at the least cost: from planes alone (sets_from_planes), from keys of z and x
 // (lists_from_keys), or from numbered strata. Without numbers everything must have planes, and z few configurations.
 enum class Source { planes, keys, numbers };
+struct SourceCosts {  // nanoseconds of a scan of all y; infinite where it is impossible
+    double planes = std::numeric_limits<double>::infinity(), keys = planes, numbers = planes;
+    double least() const { return std::min({planes, keys, numbers}); }
+};
+SourceCosts costs_of_sources(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
 Source source_of_sets(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
 
 // Whether few distinct rows (Store::distinct) are counted sooner one by one than all rows in any other way.

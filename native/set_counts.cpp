@@ -283,9 +283,11 @@ void count_by_planes(const Store& store, const std::uint64_t* sets, std::size_t 
 
 void count_by_columns(const Store& store, const SetLists& lists, std::size_t first, std::size_t last, std::size_t block,
                       std::uint32_t* counts) {
+    constexpr std::size_t kNear = std::size_t{1} << 19;  // words: four megabytes; below it nothing is gained
     const RowBits& rows = store.row_bits();
     store.level().count_vertical({rows.bits.get() + block * rows.block_words, lists.rows.get(),
-                                  lists.begin.data() + first, last - first, counts, kBlockColumns});
+                                  lists.begin.data() + first, last - first, counts, kBlockColumns,
+                                  rows.block_words > kNear});
 }
 
 }  // namespace mnlearn

@@ -17,6 +17,7 @@ struct VerticalQuery {
     std::size_t n_sets;
     std::uint32_t* counts;  // counts[set * stride + column]
     std::size_t stride;
+    bool ahead;  // whether to fetch rows before their turn: where the bits are too many for the near caches
 };
 
 using CountVertical = void (*)(const VerticalQuery&);

@@ -60,11 +60,17 @@ template <class V> struct Counter {
         rows += 1 << L;
         left -= std::size_t{1} << L;
     }
-    void count(const std::uint32_t* rows, std::size_t n_rows) {
+    void fetch(const std::uint32_t* rows) const {
+        for (int k = 0; k < 64; ++k) __builtin_prefetch(bits + static_cast<std::size_t>(rows[k]) * (kRowWords * 8));
+    }
+    void count(const std::uint32_t* rows, std::size_t n_rows, bool ahead) {
         n_digits = std::bit_width(n_rows);
         V low[kTreeDigits] = {};  // in registers
         for (int p = kTreeDigits; p < n_digits; ++p) digits[p] = V{};
-        while (n_rows >= 64) take<6>(rows, n_rows, low);
+        while (n_rows >= 64) {
+            if (ahead && n_rows >= 128) fetch(rows + 64);
+            take<6>(rows, n_rows, low);
+        }
         if (n_rows >= 32) take<5>(rows, n_rows, low);
         if (n_rows >= 16) take<4>(rows, n_rows, low);
         if (n_rows >= 8) take<3>(rows, n_rows, low);
@@ -117,7 +123,7 @@ template <class V, class Write> void count_vertical(const VerticalQuery& q, Writ
         for (std::size_t slice = 0; slice < Counter<V>::kSlices; ++slice) {
             Counter<V> counter;
             counter.bits = reinterpret_cast<const unsigned char*>(q.bits) + slice * Counter<V>::kBytes;
-            counter.count(rows, n_rows);
+            counter.count(rows, n_rows, q.ahead);
             write(counter, q.counts + set * q.stride + slice * Counter<V>::kBytes * 8);
         }
     }
