@@ -22,6 +22,17 @@ def test_works_that_take_turns_are_told_apart() -> None:
     assert 0.0004 < short < 0.002 < long < 0.02
 
 
+def test_the_clock_takes_the_least_of_many_turns() -> None:
+    naps = iter([0.05, 0.05, 0.02, 0.001, 0.004, 0.03])  # the first of each work is not looked at
+
+    def nap() -> None:
+        time.sleep(next(naps))
+
+    first, second = speed.clock_times(nap, nap, turns=2)
+    assert 0.004 <= first < 0.02
+    assert 0.001 <= second < 0.02
+
+
 def test_a_figure_knows_whether_it_holds() -> None:
     assert speed.Figure("a", 1.0, "y").holds is None
     assert speed.Figure("a", 1.0, "y", "limit", 1.3, False, 1.4).holds

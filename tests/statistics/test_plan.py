@@ -80,6 +80,52 @@ def test_one_bad_candidate_among_many_is_refused(size_z: int) -> None:
                 counts.reduce(kernels.g2(), 0, ys, z)
 
 
+# How many y, and up to which |z| each way is chosen, |z| rising from 0 to 8: docs/engine.md. Binary, 520 variables.
+CROSSOVERS: dict[tuple[str, int], dict[int, dict[str, int]]] = {
+    ("avx512", 8000): {
+        1: {"planes": 0, "tree": 8},
+        6: {"planes": 0, "tree": 7, "keys": 8},
+        64: {"planes": 0, "tree": 5, "sorted_columns": 8},
+        500: {"planes": 0, "split_planes": 1, "split_columns": 5, "sorted_columns": 8},
+    },
+    ("avx2", 8000): {
+        1: {"planes": 0, "tree": 6, "keys": 8},
+        6: {"planes": 0, "tree": 5, "keys": 8},
+        64: {"planes": 0, "tree": 3, "sorted_columns": 7, "columns": 8},
+        500: {"planes": 0, "split_columns": 3, "sorted_columns": 8},
+    },
+    ("portable", 8000): {
+        1: {"planes": 0, "tree": 4, "keys": 8},
+        6: {"planes": 0, "tree": 3, "keys": 8},
+        64: {"planes": 0, "tree": 2, "split_columns": 3, "sorted_columns": 7, "columns": 8},
+        500: {"planes": 0, "split_columns": 3, "sorted_columns": 8},
+    },
+}
+
+
+@pytest.mark.parametrize(("path", "n_rows"), [key for key in CROSSOVERS if key[0] in _core.levels()])
+def test_the_cheapest_way_changes_where_the_documents_say(
+    path: str, n_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MNLEARN_CORE", path)
+    rng = np.random.default_rng(0)
+    data = Dataset.from_codes([rng.integers(0, 2, n_rows) for _ in range(520)], cards=[2] * 520)
+    counts = Counts(data, n_jobs=1)
+    for n_ys, ways in CROSSOVERS[path, n_rows].items():
+        chosen = [_core.way_of(counts._store, 0, range(20, 20 + n_ys), range(1, 1 + k)) for k in range(9)]
+        assert {way: max(k for k in range(9) if chosen[k] == way) for way in chosen} == ways
+        assert len(dict.fromkeys(chosen)) == len([k for k in range(9) if k == 0 or chosen[k] != chosen[k - 1]])
+
+
+def test_variables_without_planes_are_counted_one_by_one() -> None:
+    """Ten states have no planes; nine do. So do repeats, whatever the states."""
+    rng = np.random.default_rng(0)
+    columns = [rng.integers(0, 9, 500) for _ in range(6)]
+    for card, repeats, way in ((9, None, "planes"), (10, None, "alone"), (9, np.full(500, 2), "alone")):
+        data = Dataset.from_codes(columns, cards=[card] * 6, repeats=repeats)
+        assert _core.way_of(Counts(data)._store, 0, [1, 2, 3], []) == way
+
+
 def test_a_way_that_does_not_exist_is_refused() -> None:
     counts = Counts(reference.random_dataset(np.random.default_rng(0), n_rows=5, cards=[2, 2]))
     with pytest.raises(ValueError, match="way must name a way of counting, or be empty; got 'nowhere'"):
