@@ -247,16 +247,25 @@ nb::object py_shrink(const PyStore& data, const std::string& kernel, std::vector
 }
 
 // Memory for many numbers, in huge pages where the system has them: touching fresh pages of 4 KB for the first time
-// takes longer than counting and scoring what goes into them.
-double* large_memory(std::size_t count) {
+// takes longer than counting and scoring what goes into them. Taken by malloc and aligned here: what was freed is then
+// taken again by the next of the same size (glibc gives back to the system what aligned_alloc took).
+struct LargeMemory {
+    void* whole;
+    double* numbers;
+};
+LargeMemory large_memory(std::size_t count) {
     constexpr std::size_t kHugePage = std::size_t{2} << 20;
-    const std::size_t bytes = count * sizeof(double), whole = (bytes + kHugePage - 1) / kHugePage * kHugePage;
-    void* memory = bytes < kHugePage ? std::malloc(bytes) : std::aligned_alloc(kHugePage, whole);
-    if (!memory) throw std::bad_alloc();
+    const std::size_t bytes = count * sizeof(double), in_pages = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+    const bool large = bytes >= kHugePage;
+    void* whole = std::malloc(large ? in_pages + kHugePage : bytes);
+    if (!whole) throw std::bad_alloc();
+    if (!large) return {whole, static_cast<double*>(whole)};
+    char* first = static_cast<char*>(whole);
+    first += (kHugePage - reinterpret_cast<std::uintptr_t>(first) % kHugePage) % kHugePage;
 #ifdef MADV_HUGEPAGE
-    if (bytes >= kHugePage) madvise(memory, whole, MADV_HUGEPAGE);  // a wish
+    madvise(first, in_pages, MADV_HUGEPAGE);  // a wish
 #endif
-    return static_cast<double*>(memory);
+    return {whole, reinterpret_cast<double*>(first)};
 }
 
 Doubles py_reduce_pairs(const PyStore& data, const std::string& kernel, std::vector<double> settings,
@@ -265,13 +274,13 @@ Doubles py_reduce_pairs(const PyStore& data, const std::string& kernel, std::vec
     const std::size_t last = std::min(last_x, data.store->n_variables());
     const std::size_t n_pairs = pairs_between(data.store->n_variables(), first_x, last);
     const auto rows = static_cast<std::size_t>(n_outputs(spec));
-    double* out = large_memory(rows * n_pairs + 1);
-    nb::capsule owner(out, [](void* p) noexcept { std::free(p); });
+    const LargeMemory out = large_memory(rows * n_pairs + 1);
+    nb::capsule owner(out.whole, [](void* p) noexcept { std::free(p); });
     {
         nb::gil_scoped_release unlocked;
-        if (n_pairs) reduce_pairs(*data.store, spec, first_x, last, n_threads, out);
+        if (n_pairs) reduce_pairs(*data.store, spec, first_x, last, n_threads, out.numbers);
     }
-    return Doubles(out, {rows, n_pairs}, owner);
+    return Doubles(out.numbers, {rows, n_pairs}, owner);
 }
 
 std::tuple<Configurations, std::vector<Cube>> py_tables(const PyStore& data, std::int32_t x, Vector<std::int32_t> ys,
