@@ -231,6 +231,24 @@ def test_an_edge_is_supported_by_its_weakest_evidence(seed: int) -> None:
             assert result.separators[u, v] == answers[-1].z
 
 
+class _Reticent(Whimsical):
+    """Gives no number for its answers given two variables or more."""
+
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        answers = super().scan(x, ys, z)
+        return answers if len(z) < 2 else Verdicts(answers.independent, np.full(len(ys), np.nan))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_answer_without_a_number_takes_no_evidence_away(seed: int) -> None:
+    result = PC(keep_trace=True).learn(_Reticent(7, seed, independent=0.05))
+    assert result.trace is not None
+    assert any(len(q.z) > 1 for q in result.trace)
+    for u, v in result.graph.edges:
+        given = [q.log_support for q in result.trace if {q.x, q.y} == {u, v} and len(q.z) < 2]
+        assert result.support[u, v] == max(support for support in given if support is not None)
+
+
 # ---- directions
 
 

@@ -83,3 +83,11 @@ def test_batches_of_whole_numbers_are_coded_as_one(batches: list[list[int]], kin
     assert found.levels[0] == (*labels, *([None] if 7 in whole else []))
     expected = [len(labels) if value == 7 else labels.index(value) for value in whole]
     assert found.columns[0].tolist() == expected
+
+
+@pytest.mark.parametrize("low", [2**63 - 2, 2**63 + 5, 2**64 - 2])
+def test_numbers_beyond_those_with_a_sign_are_coded_batch_by_batch(low: int) -> None:
+    batches = [pa.array([low + k for k in batch], pa.uint64()) for batch in ([0, 1, 0], [1, 0, 0], [1])]
+    found = read(pa.table({"x": pa.chunked_array(batches), "y": [0, 1, 0, 1, 0, 1, 0]}))
+    assert found.levels[0] == (low, low + 1)
+    assert found.columns[0].tolist() == [0, 1, 0, 1, 0, 0, 1]

@@ -254,7 +254,7 @@ class _Edges:
         """Drop the independent, remember the weakest evidence of the others; whether any was dropped."""
         weakest, dropped = self._weakest[x], False
         for y, independent, support in zip(ys, answers.independent.tolist(), answers.log_support.tolist(), strict=True):
-            if not weakest[y] >= support:  # also where there is none yet
+            if support > weakest[y] or isnan(weakest[y]):  # a judge need not give any
                 weakest[y] = support
             if independent:
                 self.adjacent[x, y] = self.adjacent[y, x] = False

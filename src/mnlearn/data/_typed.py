@@ -161,9 +161,9 @@ class _Near(NamedTuple):
 
     @classmethod
     def to(cls, low: int, codes: Codes) -> _Near | None:
-        """What is known by now; None where codes do not fit a byte."""
+        """What is known by now; None where codes do not fit a byte, or numbers are beyond those with a sign."""
         known = [codes.index.get(low + k, 0) for k in range(255)]
-        if max(known) > 255:
+        if max(known) > 255 or low > np.iinfo(np.int64).max:
             return None
         table = np.array([0, *known], dtype=np.uint8)
         return cls(low, table, int(np.argmin(table == np.arange(256))) - 1)
