@@ -98,6 +98,12 @@ def test_what_was_found_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         assert asked(kept, 100) == expected_from(4)
 
 
+def test_a_question_asked_twice_moves_no_answer(tmp_path: Path) -> None:
+    twice = [QUESTIONS[0], *QUESTIONS]
+    with opened(tmp_path, False, "data") as kept:
+        assert list(Spread(Plain(), 1, None, kept).spread(twice)) == [expected()[0], *expected()]
+
+
 def _only_from(first: int) -> Any:
     def neighborhood(_self: Plain, x: int, candidates: VarSet, required: VarSet) -> Neighborhood:
         assert x >= first, "asked again"

@@ -56,11 +56,13 @@ class Spread:
         if kept is None:
             yield from self._found(asked, monitor)
             return
-        fresh = self._found([question for question in asked if not kept.knows(_key(question))], monitor)
-        for question in asked:
+        at_hand = [
+            kept.knows(_key(question)) for question in asked
+        ]  # before any answer is kept: one may be asked twice
+        fresh = self._found([question for question, known in zip(asked, at_hand, strict=True) if not known], monitor)
+        for question, known in zip(asked, at_hand, strict=True):
             if monitor.cancelled():
                 return
-            known = kept.knows(_key(question))
             answer = None if known else next(fresh, None)
             if not known and answer is None:
                 return
