@@ -170,6 +170,17 @@ def test_constants_copies_and_separations_are_finite_and_silent() -> None:
     assert np.isfinite([support for each in found for support in each.support.values()]).all()
 
 
+@pytest.mark.parametrize("often", [20_000_003, 2**30 + 100, 2**40])
+def test_rare_states_are_seen_among_any_number_of_rows(often: int) -> None:
+    rows = Dataset.from_codes([[0, 0, 1, 0], [0, 1, 1, 0], [1, 0, 1, 0]], repeats=[often, 1, 1, 1])
+    columns = Columns(rows)
+    target, values = columns.codes[0] == 1, columns.values.astype(np.float64)
+    regression = Regression(columns, 0, 1, frozenset({1, 2}), frozenset())
+    gradient = (rows.repeats * (target - 1 / rows.n_rows)) @ values
+    assert alone(regression.first_penalty(), columns) == pytest.approx(np.abs(gradient[1:]).max(), rel=1e-4)
+    assert 1 in chosen(rows, 0)
+
+
 def test_candidates_and_required_are_kept_to() -> None:
     data = ising(400)
     judge = L1Logistic(data)

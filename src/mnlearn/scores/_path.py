@@ -12,7 +12,7 @@ yield their residuals and are sent the product, so that many of them can share o
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from math import log, log1p
+from math import log
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -25,6 +25,7 @@ from mnlearn.statistics.logistic import GroupedRows
 
 _SLACK = 1e-3  # by what share of the penalty a gradient may exceed it
 _ACCURACY = 1e-5  # of the solver, in the same unit
+_EXACT_ROWS = 2**23  # so many are counted in halves without rounding
 _BLOCK = 2**24  # numbers of residuals that are multiplied at a time
 
 T = TypeVar("T")
@@ -119,10 +120,16 @@ class Regression:
 
     def first_penalty(self) -> Asking[float]:
         """The smallest penalty at which no penalised column is in."""
-        share = float(self._ones.sum(dtype=np.float64) / self._columns.counts.n_rows)
-        product = yield self._ones  # whole numbers: exact, in whatever order they are summed
-        self._see(product - share * self._columns.sums)
-        self._coefficients[-1] = log(share) - log1p(-share)
+        n_rows, inside = self._columns.counts.n_rows, self._columns.codes[self._x] == self._state
+        n_ones = int(self._columns.repeats[inside].sum())
+        share = n_ones / n_rows
+        if n_rows < _EXACT_ROWS:
+            product = yield self._ones  # whole and half numbers: exact, in whatever order they are summed
+            self._see(product - share * self._columns.sums)
+        else:
+            product = yield (self._columns.repeats * (inside - share)).astype(np.float32)
+            self._see(product.astype(np.float64))
+        self._coefficients[-1] = log(n_ones) - log(n_rows - n_ones)
         penalty = self._largest()
         if self._free.any() and penalty > 0:  # what is required explains part of x
             yield from self._fit(self._free.copy(), penalty)
