@@ -44,7 +44,7 @@ class Counts:
     max_memory
         How many bytes may be held beyond the data set: by caches, and by a second form of the data that makes some
         scans faster. A goal, not a wall: a scan takes what it needs while it counts, some 4 to 8 bytes a row and
-        thread. By default at most two bytes a value. Any number gives the same bits.
+        thread, and `shrink` up to 16. By default at most two bytes a value. Any number gives the same bits.
 
     Notes
     -----
