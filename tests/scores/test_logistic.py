@@ -171,14 +171,15 @@ def test_constants_copies_and_separations_are_finite_and_silent() -> None:
 
 
 @pytest.mark.parametrize("often", [20_000_003, 2**30 + 100, 2**40])
-def test_rare_states_are_seen_among_any_number_of_rows(often: int) -> None:
+@pytest.mark.parametrize("x", [0, 2])  # whose state 1 is rare; whose state 0 is
+def test_rare_states_are_seen_among_any_number_of_rows(x: int, often: int) -> None:
     rows = Dataset.from_codes([[0, 0, 1, 0], [0, 1, 1, 0], [1, 0, 1, 0]], repeats=[often, 1, 1, 1])
-    columns = Columns(rows)
-    target, values = columns.codes[0] == 1, columns.values.astype(np.float64)
-    regression = Regression(columns, 0, 1, frozenset({1, 2}), frozenset())
-    gradient = (rows.repeats * (target - 1 / rows.n_rows)) @ values
-    assert alone(regression.first_penalty(), columns) == pytest.approx(np.abs(gradient[1:]).max(), rel=1e-4)
-    assert 1 in chosen(rows, 0)
+    columns, n_ones = Columns(rows), (1, 2, often + 1)[x]
+    residual = np.where(columns.codes[x] == 1, rows.n_rows - n_ones, -n_ones) / rows.n_rows * columns.repeats
+    gradient = np.abs(residual @ columns.values.astype(np.float64))
+    regression = Regression(columns, x, 1, others(rows, x), frozenset())
+    assert alone(regression.first_penalty(), columns) == pytest.approx(np.delete(gradient, x).max(), rel=1e-4)
+    assert 1 in chosen(rows, x)
 
 
 def test_candidates_and_required_are_kept_to() -> None:

@@ -56,9 +56,7 @@ class Spread:
         if kept is None:
             yield from self._found(asked, monitor)
             return
-        at_hand = [
-            kept.knows(_key(question)) for question in asked
-        ]  # before any answer is kept: one may be asked twice
+        at_hand = [kept.knows(_key(question)) for question in asked]  # looked up once
         fresh = self._found([question for question, known in zip(asked, at_hand, strict=True) if not known], monitor)
         for question, known in zip(asked, at_hand, strict=True):
             if monitor.cancelled():
