@@ -155,3 +155,5 @@ def test_bad_questions_are_refused() -> None:
         counts.grow(kernels.mi(), -3.0, 0, [1])
     with pytest.raises(InputError, match="index of a variable"):
         counts.shrink(kernels.chi2(), -3.0, 7, [1], frozenset({1}))
+    with pytest.raises(InputError, match=r"ys must be a sequence of variable indices; got \[1\.5\]"):
+        counts.shrink(kernels.chi2(), -3.0, 0, [1.5], frozenset({1}))  # type: ignore[list-item]

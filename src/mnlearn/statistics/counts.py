@@ -315,7 +315,7 @@ class Counts:
         try:
             return _core.shrink(self._store, kernel.name, kernel.settings, level, x, ys, z)
         except (TypeError, ValueError) as error:
-            raise _refusal(error, [x], None, [z]) from None
+            raise _refusal(error, [x], [ys], [z]) from None
 
     def evidence(self, *, three_way: bool = True) -> EvidenceScans:
         """Fits of conditional models to these counts; see `mnlearn.scores.evidence` for what they mean."""
