@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 from asyncio import to_thread
 from collections.abc import Sequence
@@ -93,6 +94,9 @@ def _opened(shard: Shard, fingerprint: str, n_jobs: int | None) -> Counts:
     if data.pack.fingerprint != fingerprint:
         raise FileError(f"shards must stay as they are while they are counted; {shard} was written anew. Start again.")
     return Counts(_rows_of(data, shard), n_jobs=n_jobs)
+
+
+atexit.register(_opened.cache_clear)  # before the interpreter takes the core away from under the stores
 
 
 def count(shard: Shard, fingerprint: str, asked: Sequence[Asked], n_jobs: int | None) -> Parcel:
