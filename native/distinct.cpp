@@ -132,6 +132,7 @@ const Store& Store::distinct() const {
     std::call_once(distinct_once_, [this] {
         if (auto rows = distinct_rows(columns_, n_records_, n_records_ / kShare, *level_))
             distinct_ = std::make_unique<DistinctStore>(*this, std::move(*rows));
+        distinct_built_ = distinct_.get();
     });
     return distinct_ ? distinct_->store() : *this;
 }

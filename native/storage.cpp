@@ -88,12 +88,16 @@ void Store::take_planes(const GivenPlanes& given) {
 const Planes& Store::planes() const {
     std::call_once(planes_once_, [this] {
         if (!planes_.bits) build_planes();
+        if (planes_.own) built_bytes_ += (planes_.n_planes + kLanes - 1) / kLanes * kLanes * planes_.words * 8;
     });
     return planes_;
 }
 
 const RowBits& Store::row_bits() const {
-    std::call_once(row_bits_once_, [this] { build_row_bits(); });
+    std::call_once(row_bits_once_, [this] {
+        build_row_bits();
+        built_bytes_ += row_bits_.n_blocks * row_bits_.block_words * 8;
+    });
     return row_bits_;
 }
 
@@ -105,12 +109,11 @@ bool Store::row_bits_fit() const {
 }
 
 std::size_t Store::extra_bytes() const {
-    const std::size_t groups = planes_.own ? (planes_.n_planes + kLanes - 1) / kLanes : 0;
+    std::size_t bytes = built_bytes_;
+    if (const DistinctStore* distinct = distinct_built_) bytes += distinct->bytes();
     const std::lock_guard lock(caches_guard_);
-    std::size_t cached = pool_.bytes() + sorted_bytes_;
-    for (const auto& cache : caches_) cached += cache->bytes();
-    if (distinct_) cached += distinct_->bytes();
-    return groups * kLanes * planes_.words * 8 + row_bits_.n_blocks * row_bits_.block_words * 8 + cached;
+    for (const auto& cache : caches_) bytes += cache->bytes();
+    return bytes + pool_.bytes() + sorted_bytes_;
 }
 
 // A quarter of a byte a value, and a megabyte in any case.

@@ -1,6 +1,7 @@
 // The coded data as the kernels see them: columns of codes borrowed from the caller, and bit-planes made from them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -136,6 +137,8 @@ private:
     mutable LogTables log_tables_;
     LogTables* shared_log_tables_;
     mutable std::unique_ptr<DistinctStore> distinct_;
+    mutable std::atomic<std::size_t> built_bytes_ = 0;                    // of planes and row bits, once they are there
+    mutable std::atomic<const DistinctStore*> distinct_built_ = nullptr;  // may be asked for while others count
     mutable Pool pool_;
     mutable std::mutex caches_guard_;
     mutable std::vector<std::unique_ptr<StrataCache>> caches_;  // those nobody uses now
