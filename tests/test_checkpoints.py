@@ -25,6 +25,7 @@ from mnlearn.checkpoints import journal as checkpoints
 from mnlearn.checkpoints.coding import decoded, encoded, key_of
 from mnlearn.data import Dataset
 from mnlearn.errors import FileError, InputError
+from monitors import Stopping
 
 KILLS = int(os.environ.get("MNLEARN_KILLS", "10"))  # 200 take some ten minutes
 
@@ -232,19 +233,6 @@ def test_other_data_or_settings_are_refused(tmp_path: Path) -> None:
             mn.learn(data, method, checkpoint=tmp_path, resume=True, **options)
     with pytest.raises(InputError, match="resume needs a checkpoint to go on from; got none"):
         mn.learn(survey(), "mpl", resume=True)
-
-
-class Stopping:
-    """A monitor that has had enough after some items."""
-
-    def __init__(self, after: int) -> None:
-        self.left = after
-
-    def progress(self, done: float, total: float | None, message: str = "") -> None:  # noqa: ARG002
-        self.left -= 1
-
-    def cancelled(self) -> bool:
-        return self.left <= 0
 
 
 def test_resampling_goes_on_from_the_samples_that_are_done(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from mnlearn.parallel import cluster
 from mnlearn.pipeline import _spread
 from mnlearn.pipeline._spread import Spread
 from mnlearn.protocols import Neighborhood, SpreadNeighborhoods, VarSet
+from monitors import Stopping
 
 N = 9
 QUESTIONS = [(x, frozenset(range(N)) - {x}, frozenset({(x + 1) % N})) for x in range(N)]
@@ -29,19 +30,6 @@ class Plain:
 
     def neighborhood(self, x: int, candidates: VarSet, required: VarSet) -> Neighborhood:
         return Neighborhood({y: x + 0.1 * len(candidates) for y in required}, x)
-
-
-class Stopping:
-    """A monitor that has had enough after some progress."""
-
-    def __init__(self, after: int) -> None:
-        self.left = after
-
-    def progress(self, done: float, total: float | None, message: str = "") -> None:  # noqa: ARG002
-        self.left -= 1
-
-    def cancelled(self) -> bool:
-        return self.left <= 0
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ scans. The account is the same.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Protocol
@@ -162,14 +163,14 @@ class BlanketLedger(Ledger):
         return joined, n_tried
 
 
-class Reasoning:
+class Reasoning(ABC):
     """The steps for whoever may know an answer before it is asked: question by question."""
 
     _ledger: BlanketLedger
 
+    @abstractmethod
     def __call__(self, x: int, y: int, z: VarSet, upcoming: Iterable[int] = ()) -> Verdict:
         """Is x independent of y given z? `upcoming`: the y likely to be asked next with the same x and z."""
-        raise NotImplementedError
 
     def grow(self, x: int, candidates: Sequence[int]) -> list[int]:
         """Who, tried once and in this order, depends on x given those before; in order of joining."""
