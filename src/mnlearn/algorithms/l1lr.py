@@ -28,10 +28,8 @@ from mnlearn.protocols import (
 )
 
 Combine = Literal["and", "or"]
-_TOGETHER, _LOTS = (
-    16,
-    4,
-)  # variables that are asked for at a time at most; lots at least, for after each it may be stopped
+_TOGETHER = 16  # variables that are asked for at a time, at most
+_LOTS = 4  # at least: after each lot the search may be stopped
 
 
 @dataclass(frozen=True, kw_only=True)
