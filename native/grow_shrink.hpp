@@ -2,17 +2,9 @@
 // next is asked, without a step outside the core in between.
 #pragma once
 
-#include "reduce.hpp"
+#include "judge.hpp"
 
 namespace mnlearn {
-
-// A test as a search sees it: a number for the support of independence, independent iff it is above the level. chi2 and
-// g2: log p; bayes: the log posterior.
-struct Decision {
-    KernelSpec kernel;
-    double level;
-};
-Decision make_decision(const std::string& kernel, std::vector<double> settings, double level);  // throws for others
 
 // When to stop: at the first dependent y; after so many independent ones in a row, for then a scan of many is sooner.
 struct Until {

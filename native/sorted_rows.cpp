@@ -205,4 +205,16 @@ void SortedRows::sort_strata(std::int32_t y) {
         for (std::size_t k = s * rx; k < (s + 1) * rx; ++k) *size++ = ends_[k + 1] - ends_[k];
 }
 
+std::shared_ptr<SortedRows> rows_towards(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
+    std::shared_ptr<SortedRows> rows = store.take_sorted();
+    if (!rows) rows = std::make_shared<SortedRows>(store);
+    if (rows->x() != x || !rows->leads_to(z)) rows->restart(x);
+    return rows;
+}
+
+void keep_rows(const Store& store, std::shared_ptr<SortedRows> rows) {
+    const std::size_t bytes = rows->bytes();
+    if (bytes <= store.cache_bytes()) store.keep_sorted(std::move(rows), bytes);
+}
+
 }  // namespace mnlearn

@@ -103,4 +103,8 @@ private:
     std::vector<std::uint64_t> next_keys_;
 };
 
+// The rows as the last question left them, if z can be reached from there; else sorted by x alone.
+std::shared_ptr<SortedRows> rows_towards(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
+void keep_rows(const Store& store, std::shared_ptr<SortedRows> rows);  // for the next question, if memory allows
+
 }  // namespace mnlearn
