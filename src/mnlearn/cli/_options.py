@@ -1,15 +1,15 @@
-"""Options that several verbs share, and what they mean to the readers."""
+"""Options that several verbs share."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from inspect import signature
-from typing import Annotated, Any, Literal, TypedDict, cast
+from typing import Annotated, Any
 
 import typer
 
+from mnlearn.cli._completion import complete_methods, complete_scores, complete_tests
 from mnlearn.errors import InputError
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help="A CSV, TSV or Parquet file, also gzipped.")]
@@ -55,19 +55,57 @@ Delimiter = Annotated[
     str | None, typer.Option(metavar="CHAR", help="What separates the cells; else the file's name tells.")
 ]
 
+Method = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        autocompletion=complete_methods,
+        help="sep (the default), with a probability for every edge. By tests: gsmn, gsmn*, gsimn (the default where a "
+        "test is named), gsimn-fch, hhc-mn, pc. By a score: ib, bjp, mpl, pic, mbs, "
+        "hillclimb, exhaustive. By regressions: l1lr; lasso, l1mb, glasso (continuous). By mutual information: aracne.",
+    ),
+]
+Score = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        autocompletion=complete_scores,
+        help="mbs (mpl or ebic by default), hillclimb, exhaustive (bjp): the score; ib, pic, entropy, evidence, ...",
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method, such as propagation=false; repeatable."),
+]
+Columns = Annotated[
+    list[str] | None, typer.Option("--column", metavar="COL", help="Learn from these columns only; repeatable.")
+]
 
-@contextmanager
-def cluster(address: str | None, workers: int | None) -> Iterator[Any]:
-    """The client of the cluster that was asked for, started and stopped if need be; None if none was."""
-    if address is None and workers is None:
-        yield None
-        return
-    if address is not None and workers is not None:
-        raise InputError("--cluster and --workers exclude each other; got both. Drop one of the two.")
-    from mnlearn import parallel
-
-    with parallel.cluster(address, workers=workers) as client:
-        yield client
+Test = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        autocompletion=complete_tests,
+        help="chi2, g2, mi, bayes, score; pcor, bayes-pcor. By default chi2; pcor if all are continuous.",
+    ),
+]
+Alpha = Annotated[float | None, typer.Option(metavar="P", help="Dependent if p is at most this; 0.05 by default.")]
+Dof = Annotated[
+    str | None,
+    typer.Option(metavar="adjusted|observed|all", help="Degrees of freedom of chi2 and g2; adjusted by default."),
+]
+Prior = Annotated[
+    float | None,
+    typer.Option(metavar="P", help="bayes, bayes-pcor: probability of independence before the data; 0.5."),
+]
+Threshold = Annotated[float | None, typer.Option(metavar="NATS", help="mi: dependent above this; no permutations.")]
+Permutations = Annotated[int | None, typer.Option(metavar="K", help="mi: how many permutations; 199 by default.")]
+Seed = Annotated[int | None, typer.Option(metavar="S", help="mi: seed of the permutations; 0 by default.")]
+Discretize = Annotated[
+    str | None,
+    typer.Option(metavar="width|frequency", help="Cut continuous columns into states of equal width or frequency."),
+]
+Bins = Annotated[int | None, typer.Option(metavar="K", help="How many states to cut into; by default 1 + log2(rows).")]
 
 
 def size_in_bytes(text: str | None) -> int | None:
@@ -81,35 +119,9 @@ def size_in_bytes(text: str | None) -> int | None:
         raise InputError(f"--max-memory must be a size such as 500M or 2G; got {text!r}. Leave it out.") from None
 
 
-class Reading(TypedDict):
-    """How to read a file, as keywords of the library's readers."""
-
-    types: dict[str, Literal["categorical", "continuous"]]
-    missing_values: Sequence[Hashable]
-    repeats: str | None
-    delimiter: str | None
-
-
-def reading(
-    categorical: list[str] | None,
-    continuous: list[str] | None,
-    missing_value: list[str] | None,
-    repeats: str | None,
-    delimiter: str | None,
-) -> Reading:
-    """Put the reading options in the terms of the readers."""
-    both = sorted({*(categorical or ())} & {*(continuous or ())})
-    if both:
-        raise InputError(
-            f"a column must have one type; got {both[0]!r} as --categorical and as --continuous. Drop one."
-        )
-    types = dict.fromkeys(categorical or (), "categorical") | dict.fromkeys(continuous or (), "continuous")
-    return {
-        "types": cast("dict[str, Literal['categorical', 'continuous']]", types),
-        "missing_values": missing_value or (),
-        "repeats": repeats,
-        "delimiter": "\t" if delimiter in ("\\t", "tab") else delimiter,  # shells make a tab hard to type
-    }
+def said(**given: Any) -> dict[str, Any]:
+    """What was said: None stands for what was not."""
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def settings(pairs: list[str] | None, call: Callable[..., Any], said: Collection[str]) -> dict[str, Any]:

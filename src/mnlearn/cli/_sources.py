@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mnlearn.cli import _options as options
+from mnlearn.cli._bundles import ReaderKeywords
 from mnlearn.cli._draws import Draws
 from mnlearn.cli._progress import watched
 from mnlearn.cli._targets import check_target
@@ -40,7 +40,7 @@ def learned_from(
     data: str | None,
     method: str | None,
     wishes: dict[str, Any],
-    how: options.Reading,
+    how: ReaderKeywords,
     *,
     bootstrap: int | None = None,
 ) -> tuple[Learned, bool]:

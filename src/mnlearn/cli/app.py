@@ -15,6 +15,7 @@ import typer
 
 from mnlearn import __version__
 from mnlearn.cli import _output
+from mnlearn.cli._bundles import unbundled
 from mnlearn.cli._options import Debug
 from mnlearn.cli._progress import EXIT_INTERRUPTED
 from mnlearn.cli._wording import in_our_words, sentence
@@ -73,23 +74,23 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
 )
-app.command("learn", epilog=LEARN_EXAMPLES)(learn)
-app.command("report", epilog=REPORT_EXAMPLES)(report)
-app.command("plot", epilog=PLOT_EXAMPLES)(plot)
-app.command("why", epilog=WHY_EXAMPLES)(why)
-app.command("test", epilog=TEST_EXAMPLES)(ask)
-app.command("score", epilog=SCORE_EXAMPLES)(score)
-app.command("fit", epilog=FIT_EXAMPLES)(fit)
+app.command("learn", epilog=LEARN_EXAMPLES)(unbundled(learn))
+app.command("report", epilog=REPORT_EXAMPLES)(unbundled(report))
+app.command("plot", epilog=PLOT_EXAMPLES)(unbundled(plot))
+app.command("why", epilog=WHY_EXAMPLES)(unbundled(why))
+app.command("test", epilog=TEST_EXAMPLES)(unbundled(ask))
+app.command("score", epilog=SCORE_EXAMPLES)(unbundled(score))
+app.command("fit", epilog=FIT_EXAMPLES)(unbundled(fit))
 app.command("sample", epilog=SAMPLE_EXAMPLES)(sample)
 app.command("predict", epilog=PREDICT_EXAMPLES)(predict)
 app.command("evaluate", epilog=EVALUATE_EXAMPLES)(evaluate)
-app.command("compare", epilog=COMPARE_EXAMPLES)(compare)
-app.command("compare-groups", epilog=GROUPS_EXAMPLES)(compare_groups)
+app.command("compare", epilog=COMPARE_EXAMPLES)(unbundled(compare))
+app.command("compare-groups", epilog=GROUPS_EXAMPLES)(unbundled(compare_groups))
 app.command("simulate", epilog=SIMULATE_EXAMPLES)(simulate)
 app.command("optimize", epilog=OPTIMIZE_EXAMPLES)(optimize)
-app.command("info", epilog=INFO_EXAMPLES)(info)
+app.command("info", epilog=INFO_EXAMPLES)(unbundled(info))
 app.command("convert", epilog=CONVERT_EXAMPLES)(convert)
-app.command("pack", epilog=PACK_EXAMPLES)(pack)
+app.command("pack", epilog=PACK_EXAMPLES)(unbundled(pack))
 _bench = typer.Typer(rich_markup_mode=None)
 _bench.callback(invoke_without_command=True, epilog=BENCH_EXAMPLES)(bench)
 _bench.command("accuracy", epilog=ACCURACY_EXAMPLES)(accuracy)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mnlearn.cli import _options as options
-from mnlearn.cli._completion import complete_tests
+from mnlearn.cli._bundles import Preparing, Reading, Testing
 from mnlearn.cli._output import show, show_json
 from mnlearn.cli._wording import joined, printable, probability
 
@@ -26,31 +26,6 @@ Examples:
 X = Annotated[str, typer.Argument(metavar="X", help="A column.")]
 Y = Annotated[str, typer.Argument(metavar="Y", help="Another column.")]
 Given = Annotated[list[str] | None, typer.Option("--given", "-g", metavar="COL", help="Condition on it; repeatable.")]
-Test = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        autocompletion=complete_tests,
-        help="chi2, g2, mi, bayes, score; pcor, bayes-pcor. By default chi2; pcor if all are continuous.",
-    ),
-]
-Alpha = Annotated[float | None, typer.Option(metavar="P", help="Dependent if p is at most this; 0.05 by default.")]
-Dof = Annotated[
-    str | None,
-    typer.Option(metavar="adjusted|observed|all", help="Degrees of freedom of chi2 and g2; adjusted by default."),
-]
-Prior = Annotated[
-    float | None,
-    typer.Option(metavar="P", help="bayes, bayes-pcor: probability of independence before the data; 0.5."),
-]
-Threshold = Annotated[float | None, typer.Option(metavar="NATS", help="mi: dependent above this; no permutations.")]
-Permutations = Annotated[int | None, typer.Option(metavar="K", help="mi: how many permutations; 199 by default.")]
-Seed = Annotated[int | None, typer.Option(metavar="S", help="mi: seed of the permutations; 0 by default.")]
-Discretize = Annotated[
-    str | None,
-    typer.Option(metavar="width|frequency", help="Cut continuous columns into states of equal width or frequency."),
-]
-Bins = Annotated[int | None, typer.Option(metavar="K", help="How many states to cut into; by default 1 + log2(rows).")]
 
 
 def ask(
@@ -59,41 +34,17 @@ def ask(
     y: Y,
     *,
     given: Given = None,
-    test: Test = None,
-    alpha: Alpha = None,
-    dof: Dof = None,
-    prior: Prior = None,
-    threshold: Threshold = None,
-    permutations: Permutations = None,
-    seed: Seed = None,
-    discretize: Discretize = None,
-    bins: Bins = None,
-    missing: options.Missing = None,
-    missing_value: options.MissingValue = None,
-    categorical: options.Categorical = None,
-    continuous: options.Continuous = None,
-    repeats: options.Repeats = None,
-    delimiter: options.Delimiter = None,
+    testing: Testing,
+    preparing: Preparing,
+    reading: Reading,
     as_json: options.AsJson = False,
     _debug: options.Debug = False,
 ) -> None:
     """Test whether X is independent of Y, given other columns."""
     from mnlearn.questions import independence_test
 
-    said = {
-        "alpha": alpha,
-        "dof": dof,
-        "prior": prior,
-        "threshold": threshold,
-        "n_permutations": permutations,
-        "seed": seed,
-        "discretize": discretize,
-        "bins": bins,
-        "missing": missing,
-    }
-    wishes: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
-    how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
-    result = independence_test(data, x, y, given or (), test=test, **how, **wishes)
+    wishes = testing.said() | preparing.said()
+    result = independence_test(data, x, y, given or (), **reading.keywords(), **wishes)
     if as_json:
         show_json(result.to_dict())
     else:

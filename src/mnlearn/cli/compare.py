@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mnlearn.cli import _options as options
+from mnlearn.cli._bundles import Elsewhere, Preparing, Reading
 from mnlearn.cli._output import note, show, show_json, simple_table
 from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
-from mnlearn.cli.ask import Bins, Discretize, Test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,19 +32,12 @@ def compare(
     *,
     truth: Truth,
     methods: Methods,
-    test: Test = None,
+    test: options.Test = None,
     alpha: Alpha = None,
-    discretize: Discretize = None,
-    bins: Bins = None,
-    missing: options.Missing = None,
-    missing_value: options.MissingValue = None,
-    categorical: options.Categorical = None,
-    continuous: options.Continuous = None,
-    repeats: options.Repeats = None,
-    delimiter: options.Delimiter = None,
+    preparing: Preparing,
+    reading: Reading,
     jobs: options.Jobs = None,
-    cluster: options.Cluster = None,
-    workers: options.Workers = None,
+    elsewhere: Elsewhere,
     as_json: options.AsJson = False,
     _debug: options.Debug = False,
 ) -> None:
@@ -55,13 +48,11 @@ def compare(
     """
     from mnlearn import pipeline
 
-    how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
-    reading: pipeline.Reading = {"levels": None, "missing": "error", **how}
-    if missing is not None:
-        reading["missing"] = missing  # type: ignore[typeddict-item]
-    dataset = pipeline.load_data(data, None, reading, discretize, bins)  # type: ignore[arg-type]
+    wishes = preparing.said()
+    how: Any = {"levels": None, "missing": wishes.pop("missing", "error"), **reading.keywords()}
+    dataset = pipeline.load_data(data, None, how, wishes.get("discretize"), wishes.get("bins"))
     named = [name.strip() for name in methods.split(",") if name.strip()]
-    with options.cluster(cluster, workers) as client, watched() as monitor:
+    with elsewhere.client() as client, watched() as monitor:
         found = pipeline.compare(
             dataset, truth, named, test=test, alpha=alpha, n_jobs=jobs, client=client, monitor=monitor
         )

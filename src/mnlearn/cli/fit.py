@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mnlearn.cli import _options as options
+from mnlearn.cli._bundles import Preparing, Reading
 from mnlearn.cli._output import note, say, show, show_json, simple_table
 from mnlearn.cli._wording import counted, printable
-from mnlearn.cli.ask import Bins, Discretize
 
 if TYPE_CHECKING:
     from mnlearn.model import MarkovModel
@@ -56,14 +56,8 @@ def fit(
     out: Out = "model",
     uai: Uai = None,
     column: Columns = None,
-    discretize: Discretize = None,
-    bins: Bins = None,
-    missing: options.Missing = None,
-    missing_value: options.MissingValue = None,
-    categorical: options.Categorical = None,
-    continuous: options.Continuous = None,
-    repeats: options.Repeats = None,
-    delimiter: options.Delimiter = None,
+    preparing: Preparing,
+    reading: Reading,
     all_: All = False,
     as_json: options.AsJson = False,
     _debug: options.Debug = False,
@@ -76,9 +70,8 @@ def fit(
     from mnlearn.model.files import check_target
 
     check_target(out)
-    said = {"columns": column, "discretize": discretize, "bins": bins, "missing": missing}
-    wishes: dict[str, Any] = {option: value for option, value in said.items() if value is not None}
-    how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
+    wishes = preparing.said() | options.said(columns=column)
+    how = reading.keywords()
     own = options.settings(set_, pipeline.fit_parameters, wishes)
     chosen: Any = method
     model = pipeline.fit_parameters(graph, data, chosen, **how, **wishes, **own)

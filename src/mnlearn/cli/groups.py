@@ -7,11 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from mnlearn.cli import _options as options
+from mnlearn.cli._bundles import Judging, Preparing, Reading
 from mnlearn.cli._config import Config
 from mnlearn.cli._output import note, say, show_json
 from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
-from mnlearn.cli.ask import Alpha, Bins, Discretize, Prior, Test
-from mnlearn.cli.learn import Columns, Method, Score, Set
 from mnlearn.errors import MnlearnError
 
 EXAMPLES = """\b
@@ -38,21 +37,12 @@ def compare_groups(
     permutations: Permutations = 200,
     correction: Correction = "holm",
     seed: Seed = 0,
-    method: Method = None,
-    test: Test = None,
-    score: Score = None,
-    alpha: Alpha = None,
-    prior: Prior = None,
-    set_: Set = None,
-    column: Columns = None,
-    discretize: Discretize = None,
-    bins: Bins = None,
-    missing: options.Missing = None,
-    missing_value: options.MissingValue = None,
-    categorical: options.Categorical = None,
-    continuous: options.Continuous = None,
-    repeats: options.Repeats = None,
-    delimiter: options.Delimiter = None,
+    method: options.Method = None,
+    judging: Judging,
+    set_: options.Set = None,
+    column: options.Columns = None,
+    preparing: Preparing,
+    reading: Reading,
     jobs: options.Jobs = None,
     _config: Config = None,
     as_json: options.AsJson = False,
@@ -64,18 +54,8 @@ def compare_groups(
     """
     from mnlearn import pipeline
 
-    said = {
-        "test": test,
-        "score": score,
-        "alpha": alpha,
-        "prior": prior,
-        "discretize": discretize,
-        "bins": bins,
-        "missing": missing,
-        "columns": column,
-    }
-    wishes: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
-    how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
+    wishes = judging.said() | preparing.said() | options.said(columns=column)
+    how = reading.keywords()
     own = options.settings(set_, pipeline.learn, wishes)
     asked: dict[str, Any] = {"n_permutations": permutations, "correction": correction, "seed": seed, "n_jobs": jobs}
     everything: dict[str, Any] = {"groups": group or None, **asked, **how, **wishes, **own}

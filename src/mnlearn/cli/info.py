@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from mnlearn.cli import _options as options
+from mnlearn.cli._bundles import Reading
 from mnlearn.cli._output import note, show, show_json, simple_table
 from mnlearn.cli._wording import counted, joined, printable
 
@@ -44,11 +45,7 @@ def info(
     *,
     show_all: All = False,
     missing: Missing = None,
-    missing_value: options.MissingValue = None,
-    categorical: options.Categorical = None,
-    continuous: options.Continuous = None,
-    repeats: options.Repeats = None,
-    delimiter: options.Delimiter = None,
+    reading: Reading,
     as_json: options.AsJson = False,
     _debug: options.Debug = False,
 ) -> None:
@@ -58,7 +55,7 @@ def info(
     """
     from mnlearn.data import overview, read
 
-    how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
+    how = reading.keywords()
     if missing is None:
         seen = overview(data, **how)
     else:

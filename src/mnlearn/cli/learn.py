@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mnlearn.cli import _options as options
-from mnlearn.cli._completion import complete_methods, complete_scores
+from mnlearn.cli._bundles import Elsewhere, Preparing, Reading, Testing
 from mnlearn.cli._config import Config, SaveConfig, save_config
 from mnlearn.cli._draws import Draws, cut_short
 from mnlearn.cli._network import SHOWN, show_network
@@ -19,7 +19,6 @@ from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
 from mnlearn.cli._sources import check_picture, check_report
 from mnlearn.cli._targets import check_target
 from mnlearn.cli._wording import printable
-from mnlearn.cli.ask import Alpha, Bins, Discretize, Dof, Permutations, Prior, Seed, Test, Threshold
 from mnlearn.errors import FileError, InputError
 
 if TYPE_CHECKING:
@@ -42,24 +41,6 @@ Examples:
   mnlearn learn small.csv --method exhaustive --score bjp --set averaging=true --json
 """
 
-Method = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        autocompletion=complete_methods,
-        help="sep (the default), with a probability for every edge. By tests: gsmn, gsmn*, gsimn (the default where a "
-        "test is named), gsimn-fch, hhc-mn, pc. By a score: ib, bjp, mpl, pic, mbs, "
-        "hillclimb, exhaustive. By regressions: l1lr; lasso, l1mb, glasso (continuous). By mutual information: aracne.",
-    ),
-]
-Score = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        autocompletion=complete_scores,
-        help="mbs (mpl or ebic by default), hillclimb, exhaustive (bjp): the score; ib, pic, entropy, evidence, ...",
-    ),
-]
 Require = Annotated[
     list[str] | None,
     typer.Option(metavar="A,B", help="An edge that must be there; repeatable. Not for methods by tests."),
@@ -74,13 +55,6 @@ Out = Annotated[
         metavar="FILE",
         help="Write the network: .json (the whole result), .graphml, .gml, .dot, .edges, .edges.csv or .csv (matrix).",
     ),
-]
-Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method, such as propagation=false; repeatable."),
-]
-Columns = Annotated[
-    list[str] | None, typer.Option("--column", metavar="COL", help="Learn from these columns only; repeatable.")
 ]
 Plot = Annotated[
     str | None, typer.Option(metavar="FILE", help="Draw the network: .png, .svg or .pdf. More kinds: mnlearn plot.")
@@ -109,18 +83,12 @@ def learn(
     context: typer.Context,
     data: options.Data,
     *,
-    method: Method = None,
-    test: Test = None,
-    score: Score = None,
+    method: options.Method = None,
+    testing: Testing,
+    score: options.Score = None,
     require: Require = None,
     forbid: Forbid = None,
-    alpha: Alpha = None,
-    dof: Dof = None,
-    prior: Prior = None,
-    threshold: Threshold = None,
-    permutations: Permutations = None,
-    seed: Seed = None,
-    set_: Set = None,
+    set_: options.Set = None,
     bootstrap: Bootstrap = None,
     sampling: SamplingOption = None,
     bootstrap_seed: BootstrapSeed = None,
@@ -128,19 +96,12 @@ def learn(
     out: Out = None,
     plot: Plot = None,
     report: Report = None,
-    column: Columns = None,
-    discretize: Discretize = None,
-    bins: Bins = None,
-    missing: options.Missing = None,
-    missing_value: options.MissingValue = None,
-    categorical: options.Categorical = None,
-    continuous: options.Continuous = None,
-    repeats: options.Repeats = None,
-    delimiter: options.Delimiter = None,
+    column: options.Columns = None,
+    preparing: Preparing,
+    reading: Reading,
     all_: All = False,
     jobs: options.Jobs = None,
-    cluster: options.Cluster = None,
-    workers: options.Workers = None,
+    elsewhere: Elsewhere,
     max_memory: options.MaxMemory = None,
     checkpoint: options.Checkpoint = None,
     resume: options.Resume = False,
@@ -155,34 +116,24 @@ def learn(
     """
     from mnlearn import pipeline
 
-    said = {
-        "test": test,
-        "score": score,
-        "required": _pairs("--require", require),
-        "forbidden": _pairs("--forbid", forbid),
-        "n_jobs": jobs,
-        "max_memory": options.size_in_bytes(max_memory),
-        "checkpoint": checkpoint,
-        "resume": resume or None,
-        "alpha": alpha,
-        "dof": dof,
-        "prior": prior,
-        "threshold": threshold,
-        "n_permutations": permutations,
-        "seed": seed,
-        "discretize": discretize,
-        "bins": bins,
-        "missing": missing,
-        "columns": column,
-    }
-    wishes: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
-    how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
+    wishes = testing.said() | preparing.said()
+    wishes |= options.said(
+        score=score,
+        required=_pairs("--require", require),
+        forbidden=_pairs("--forbid", forbid),
+        columns=column,
+        n_jobs=jobs,
+        max_memory=options.size_in_bytes(max_memory),
+        checkpoint=checkpoint,
+        resume=resume or None,
+    )
+    how = reading.keywords()
     own = options.settings(set_, pipeline.learn, wishes)
     draws = Draws(bootstrap, sampling, bootstrap_seed, stable)
     check_target("--out", out)
     check_target("--save-config", save_config_, graph=False)
     _check_pictures(plot, report)
-    with options.cluster(cluster, workers) as client:
+    with elsewhere.client() as client:
         with watched() as monitor:
             learned = pipeline.learn(data, method, monitor=monitor, client=client, **how, **wishes, **own)
         save_config(context, save_config_)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from mnlearn.cli import _options as options
+from mnlearn.cli._bundles import Reading
 from mnlearn.cli._output import say, show_json
 from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
 from mnlearn.cli._wording import counted, printable
@@ -42,11 +43,7 @@ def pack(
     column: Columns = None,
     levels: Levels = None,
     missing: options.Missing = None,
-    missing_value: options.MissingValue = None,
-    categorical: options.Categorical = None,
-    continuous: options.Continuous = None,
-    repeats: options.Repeats = None,
-    delimiter: options.Delimiter = None,
+    reading: Reading,
     as_json: options.AsJson = False,
     _debug: options.Debug = False,
 ) -> None:
@@ -56,7 +53,7 @@ def pack(
     """
     from mnlearn import data as library
 
-    how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
+    how = reading.keywords()
     said: dict[str, Any] = {"columns": column, "levels": _levels(levels), "missing": missing}
     wishes = {name: value for name, value in said.items() if value}
     with watched() as monitor:

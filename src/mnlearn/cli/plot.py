@@ -7,13 +7,12 @@ from typing import Annotated
 import typer
 
 from mnlearn.cli import _options as options
+from mnlearn.cli._bundles import Preparing, Reading
 from mnlearn.cli._draws import cut_short
 from mnlearn.cli._output import note, say, show_json
 from mnlearn.cli._progress import EXIT_INTERRUPTED
 from mnlearn.cli._sources import Bootstrap, DataOfResult, Source, check_picture, learned_from
 from mnlearn.cli._wording import counted, printable
-from mnlearn.cli.ask import Bins, Discretize
-from mnlearn.cli.learn import Columns, Method, Set
 
 EXAMPLES = """\b
 Examples:
@@ -40,18 +39,12 @@ def plot(
     title: Title = None,
     layout_seed: Layout = 0,
     data: DataOfResult = None,
-    method: Method = None,
+    method: options.Method = None,
     bootstrap: Bootstrap = None,
-    set_: Set = None,
-    column: Columns = None,
-    discretize: Discretize = None,
-    bins: Bins = None,
-    missing: options.Missing = None,
-    missing_value: options.MissingValue = None,
-    categorical: options.Categorical = None,
-    continuous: options.Continuous = None,
-    repeats: options.Repeats = None,
-    delimiter: options.Delimiter = None,
+    set_: options.Set = None,
+    column: options.Columns = None,
+    preparing: Preparing,
+    reading: Reading,
     jobs: options.Jobs = None,
     as_json: options.AsJson = False,
     _debug: options.Debug = False,
@@ -67,10 +60,9 @@ def plot(
     if kind not in KINDS:
         raise unknown_name("kind of picture", kind, KINDS)
     check_picture("--out", out)
-    said = {"columns": column, "discretize": discretize, "bins": bins, "missing": missing, "n_jobs": jobs}
-    wishes = {name: value for name, value in said.items() if value is not None}
+    wishes = options.said(columns=column, n_jobs=jobs) | preparing.said()
     wishes |= options.settings(set_, pipeline.learn, wishes)
-    how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
+    how = reading.keywords()
     learned, interrupted = learned_from(source, data, method, wishes, how, bootstrap=bootstrap)
     learned.plot(out, kind=kind, title=title, seed=layout_seed)
     size = {"variables": len(learned.names), "edges": learned.graph.n_edges}

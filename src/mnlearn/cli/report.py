@@ -8,13 +8,12 @@ from typing import Annotated
 import typer
 
 from mnlearn.cli import _options as options
+from mnlearn.cli._bundles import Preparing, Reading
 from mnlearn.cli._draws import cut_short
 from mnlearn.cli._output import note, say, show_json
 from mnlearn.cli._progress import EXIT_INTERRUPTED
 from mnlearn.cli._sources import Bootstrap, DataOfResult, Source, check_report, learned_from
 from mnlearn.cli._wording import counted, printable
-from mnlearn.cli.ask import Bins, Discretize
-from mnlearn.cli.learn import Columns, Method, Set
 
 EXAMPLES = """\b
 Examples:
@@ -35,18 +34,12 @@ def report(
     out: Out = "report.html",
     title: Title = None,
     data: DataOfResult = None,
-    method: Method = None,
+    method: options.Method = None,
     bootstrap: Bootstrap = None,
-    set_: Set = None,
-    column: Columns = None,
-    discretize: Discretize = None,
-    bins: Bins = None,
-    missing: options.Missing = None,
-    missing_value: options.MissingValue = None,
-    categorical: options.Categorical = None,
-    continuous: options.Continuous = None,
-    repeats: options.Repeats = None,
-    delimiter: options.Delimiter = None,
+    set_: options.Set = None,
+    column: options.Columns = None,
+    preparing: Preparing,
+    reading: Reading,
     jobs: options.Jobs = None,
     as_json: options.AsJson = False,
     _debug: options.Debug = False,
@@ -59,10 +52,9 @@ def report(
     from mnlearn.output.report import cautions
 
     check_report("--out", out)
-    said = {"columns": column, "discretize": discretize, "bins": bins, "missing": missing, "n_jobs": jobs}
-    wishes = {name: value for name, value in said.items() if value is not None}
+    wishes = options.said(columns=column, n_jobs=jobs) | preparing.said()
     wishes |= options.settings(set_, pipeline.learn, wishes)
-    how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
+    how = reading.keywords()
     learned, interrupted = learned_from(source, data, method, wishes, how, bootstrap=bootstrap)
     learned.report(out, title=title, source=Path(data or source).name)
     if as_json:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mnlearn.cli import _options as options
+from mnlearn.cli._bundles import Elsewhere, Preparing, Reading
 from mnlearn.cli._output import say, show, show_json, simple_table
 from mnlearn.cli._wording import printable
-from mnlearn.cli.ask import Bins, Discretize
 
 if TYPE_CHECKING:
     from mnlearn.pipeline import GraphScore
@@ -46,17 +46,10 @@ def score(
     prior: Prior = None,
     set_: Set = None,
     column: Columns = None,
-    discretize: Discretize = None,
-    bins: Bins = None,
-    missing: options.Missing = None,
-    missing_value: options.MissingValue = None,
-    categorical: options.Categorical = None,
-    continuous: options.Continuous = None,
-    repeats: options.Repeats = None,
-    delimiter: options.Delimiter = None,
+    preparing: Preparing,
+    reading: Reading,
     jobs: options.Jobs = None,
-    cluster: options.Cluster = None,
-    workers: options.Workers = None,
+    elsewhere: Elsewhere,
     all_: All = False,
     as_json: options.AsJson = False,
     _debug: options.Debug = False,
@@ -68,18 +61,10 @@ def score(
     """
     from mnlearn import pipeline
 
-    said = {
-        "prior": prior,
-        "columns": column,
-        "discretize": discretize,
-        "bins": bins,
-        "missing": missing,
-        "n_jobs": jobs,
-    }
-    wishes: dict[str, Any] = {option: value for option, value in said.items() if value is not None}
-    how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
+    wishes = options.said(prior=prior, columns=column, n_jobs=jobs) | preparing.said()
+    how = reading.keywords()
     own = options.settings(set_, pipeline.score, wishes)
-    with options.cluster(cluster, workers) as client:
+    with elsewhere.client() as client:
         found = pipeline.score(data, graph, name, client=client, **how, **wishes, **own)
     if as_json:
         show_json(found.to_dict())

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from mnlearn.cli import _options as options
+from mnlearn.cli._bundles import Judging, Preparing, Reading
 from mnlearn.cli._config import Config
 from mnlearn.cli._output import say, show_json
 from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
 from mnlearn.cli._sources import is_result
-from mnlearn.cli.ask import Alpha, Bins, Discretize, Prior, Test
-from mnlearn.cli.learn import Columns, Method, Score, Set
 from mnlearn.errors import InputError, unknown_name
 
 EXAMPLES = """\b
@@ -40,21 +39,12 @@ def why(
     y: Y,
     *,
     network: Network = None,
-    method: Method = None,
-    test: Test = None,
-    score: Score = None,
-    alpha: Alpha = None,
-    prior: Prior = None,
-    set_: Set = None,
-    column: Columns = None,
-    discretize: Discretize = None,
-    bins: Bins = None,
-    missing: options.Missing = None,
-    missing_value: options.MissingValue = None,
-    categorical: options.Categorical = None,
-    continuous: options.Continuous = None,
-    repeats: options.Repeats = None,
-    delimiter: options.Delimiter = None,
+    method: options.Method = None,
+    judging: Judging,
+    set_: options.Set = None,
+    column: options.Columns = None,
+    preparing: Preparing,
+    reading: Reading,
     jobs: options.Jobs = None,
     _config: Config = None,
     as_json: options.AsJson = False,
@@ -73,20 +63,8 @@ def why(
             f"DATA must be a data file; {data!r} is a saved result. Name the data, and the result after it: "
             f"mnlearn why DATA A B --network {shlex.quote(data)}."
         )
-    said = {
-        "method": method,
-        "test": test,
-        "score": score,
-        "n_jobs": jobs,
-        "alpha": alpha,
-        "prior": prior,
-        "discretize": discretize,
-        "bins": bins,
-        "missing": missing,
-        "columns": column,
-    }
-    wishes: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
-    how = options.reading(categorical, continuous, missing_value, repeats, delimiter)
+    wishes = options.said(method=method, columns=column, n_jobs=jobs) | judging.said() | preparing.said()
+    how = reading.keywords()
     own = options.settings(set_, pipeline.learn, wishes)
     if network is not None:
         if any(wishes) or own or any(how.values()):
