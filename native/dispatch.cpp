@@ -9,11 +9,9 @@ std::vector<Level> detect() {
     std::vector<Level> levels;
 #ifdef MNLEARN_X86
     __builtin_cpu_init();
-    const bool gathers = __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
-    const Sift sift = gathers ? sift_bmi2 : nullptr;
-    const CountRuns count_runs = gathers ? count_runs_bmi2 : nullptr;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vbmi2"))
+        __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vbmi2") &&
+        __builtin_cpu_supports("bmi2"))
         levels.push_back({"avx512",
                           count_planes_avx512,
                           number_planes_avx512,
@@ -31,15 +29,16 @@ std::vector<Level> detect() {
                           make_keys_avx512,
                           update_bits_avx512,
                           score_column_avx512,
-                          sift,
-                          count_runs,
+                          pack_avx512,
+                          sift_avx512,
+                          count_runs_avx512,
                           0.47,
                           0.9,
                           90.0,
                           0.09,
                           0.5,
                           1.8});
-    if (__builtin_cpu_supports("avx2"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"))
         levels.push_back({"avx2",
                           count_planes_avx2,
                           nullptr,
@@ -57,8 +56,9 @@ std::vector<Level> detect() {
                           make_keys_avx2,
                           update_bits_portable,
                           score_column_avx2,
-                          sift,
-                          count_runs,
+                          pack_avx2,
+                          sift_avx2,
+                          count_runs_avx2,
                           1.8,
                           2.0,
                           650.0,
@@ -83,6 +83,7 @@ std::vector<Level> detect() {
                       make_keys_portable,
                       update_bits_portable,
                       score_column_portable,
+                      nullptr,
                       nullptr,
                       nullptr,
                       9.0,

@@ -37,7 +37,8 @@ struct Level {
     MakeKeys make_keys;
     UpdateBits update_bits;
     ScoreColumn score_column;
-    Sift sift;  // none where it would be slow; then nobody sorts rows
+    Pack pack;  // these three: none where they would be slow; then nobody sorts rows
+    Sift sift;
     CountRuns count_runs;
     // The cost model of plan.cpp, in nanoseconds of one core, measured kernel by kernel: a group of eight planes
     // against 64 rows of one set; a row of 512 columns; turning the digits of 512 counters into numbers. A word of a

@@ -18,7 +18,9 @@ std::vector<std::int32_t> missing(const SortedRows& rows, std::span<const std::i
 }
 
 bool join_all(SortedRows& rows, std::span<const std::int32_t> z) {
-    for (const std::int32_t v : missing(rows, z)) {
+    const std::vector<std::int32_t> variables = missing(rows, z);
+    rows.expect(variables);
+    for (const std::int32_t v : variables) {
         if (!rows.can_join(v)) return false;
         rows.join(v);
     }
@@ -32,6 +34,7 @@ std::size_t grow(const Store& store, const Decision& test, std::int32_t x, std::
     if (!can_sort(store, x, ys) || !can_sort(store, x, z)) return 0;
     const std::shared_ptr<SortedRows> rows = rows_towards(store, x, z);
     if (!join_all(*rows, z)) return 0;
+    rows->expect(ys);
     Judge judge(store, test, x);
     std::size_t decided = 0, in_a_row = 0;
     while (decided < ys.size() && in_a_row < until.in_a_row) {

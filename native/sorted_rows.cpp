@@ -19,13 +19,11 @@ bool can_sort(const Store& store, std::int32_t x, std::span<const std::int32_t> 
            std::all_of(others.begin(), others.end(), has);
 }
 
-SortedRows::SortedRows(const Store& store)
-    : store_(store), words_(store.planes().words), room_(words_ + 1), spare_(words_ + 1) {}
+SortedRows::SortedRows(const Store& store) : store_(store), columns_(store), room_(columns_.n_words() + 1) {}
 
 void SortedRows::restart(std::int32_t x) {
-    for (Sieve& sieve : sieves_) free_.push_back(std::move(sieve.by));
-    sieves_.clear();
-    while (!columns_.empty()) forget(columns_.begin()->first);
+    columns_.restart();
+    counted_.reset();
     const auto n = static_cast<std::uint32_t>(store_.n_records());
     x_ = x;
     z_.clear();
@@ -40,22 +38,12 @@ void SortedRows::restart(std::int32_t x) {
     ends_ = {0};
     for (const std::uint32_t size : sizes_) ends_.push_back(ends_.back() + size);
     card_x_ = states.width + 1;
-    add_sieves(columns_[x]);
+    add_sieves(x);
     forget(x);
 }
 
-SortedRows::Words SortedRows::some_words() {
-    if (free_.empty()) return Words(words_ + 1);
-    Words words = std::move(free_.back());
-    free_.pop_back();
-    return words;
-}
-
 void SortedRows::forget(std::int32_t y) {
-    const auto column = columns_.find(y);
-    if (column == columns_.end()) return;
-    for (Words& plane : column->second.planes) free_.push_back(std::move(plane));
-    columns_.erase(column);
+    columns_.forget(y);
     if (counted_ == y) counted_.reset();
 }
 
@@ -64,70 +52,61 @@ bool SortedRows::leads_to(std::span<const std::int32_t> z) const {
 }
 
 std::size_t SortedRows::bytes() const {
-    std::size_t n_sets = sieves_.size() + free_.size();
-    for (const auto& [v, column] : columns_) n_sets += column.planes.size();
-    return 8 * (words_ * n_sets + keys_.size()) + 4 * (3 * ends_.size() + order_.size() + counts_.size());
-}
-
-// The planes of v in the order of now.
-SortedRows::Sorted& SortedRows::sorted(std::int32_t v) {
-    Sorted& column = columns_[v];
-    if (column.planes.empty()) {
-        const Planes& planes = store_.planes();
-        for (std::uint32_t b = 0; b + 1 < column_of(store_, v).card; ++b) {
-            const std::size_t plane = store_.first_plane(v) + b;
-            const std::uint64_t* from = planes.bits + (plane / kLanes) * words_ * kLanes + plane % kLanes;
-            Words& to = column.planes.emplace_back(some_words());
-            for (std::size_t w = 0; w < words_; ++w) to[w] = from[w * kLanes];
-            to[words_] = 0;
-        }
-    }
-    for (; column.depth < sieves_.size(); ++column.depth)
-        for (Words& plane : column.planes) sift(sieves_[column.depth], plane);
-    return column;
+    return columns_.bytes() + 8 * (keys_.size() + sets_.size() * columns_.n_words()) +
+           4 * (3 * ends_.size() + order_.size() + counts_.size() + room_.size());
 }
 
 OneByOne SortedRows::count(std::int32_t y) {
-    const Sorted& column = sorted(y);
-    const std::size_t rx = card_x_, width = column.planes.size();
+    count_states(y);
+    const std::size_t rx = card_x_, width = column_of(store_, y).card - 1;
     counts_.resize(order_.size() * rx * width);
-    below_.resize(ends_.size() * width);
     for (std::size_t b = 0; b < width; ++b) {
         std::uint32_t *below = below_.data() + b * ends_.size(), *to = counts_.data() + b;
-        store_.level().count_runs({column.planes[b].data(), words_, ends_.data(), ends_.size(), below, room_.data()});
         for (const std::uint32_t s : order_)
             for (std::size_t k = s * rx; k < (s + 1) * rx; ++k, to += width) *to = below[k + 1] - below[k];
     }
-    counted_ = y;
     return {card_x_, static_cast<std::uint32_t>(width), order_.size(), sizes_.data(), counts_.data()};
 }
 
-// From now on rows are sorted by the states of this column first: a sieve for each binary digit of the state.
-void SortedRows::add_sieves(const Sorted& column) {
-    const std::size_t card = column.planes.size() + 1, n = store_.n_records(), first = sieves_.size();
-    for (std::size_t digit = 1; digit < card; digit *= 2) {
-        Words by = some_words();
-        std::fill(by.begin(), by.end(), 0);
-        for (std::size_t w = 0; w < words_; ++w) {  // the digit of the last state, unless the row has another one
-            const std::size_t left = n - 64 * w;
-            const std::uint64_t rows = left >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
-            std::uint64_t ones = (card - 1) & digit ? rows : 0;
-            for (std::size_t b = 0; b + 1 < card; ++b)
-                ones = b & digit ? ones | column.planes[b][w] : ones & ~column.planes[b][w];
-            by[w] = ones;
-        }
-        for (std::size_t k = first; k < sieves_.size(); ++k) sift(sieves_[k], by);
-        const auto end = static_cast<std::uint32_t>(n);
-        std::uint32_t n_ones = 0;
-        store_.level().count_runs({by.data(), words_, &end, 1, &n_ones, room_.data()});
-        sieves_.push_back({std::move(by), n - n_ones});
+// The rows with each state of y but the last, and how many come before each end.
+void SortedRows::count_states(std::int32_t y) {
+    const SiftedColumns::Lanes lanes = columns_.look(y);
+    below_.resize(ends_.size() * lanes.count);
+    while (sets_.size() < lanes.count) sets_.push_back(Words(columns_.n_words() + 1));
+    for (std::size_t b = 0; b < lanes.count; ++b)
+        store_.level().count_runs({lanes.rows, lanes.first + b, store_.n_records(), ends_.data(), ends_.size(),
+                                   below_.data() + b * ends_.size(), sets_[b].data(), room_.data()});
+    counted_ = y;
+}
+
+// From now on rows are sorted by the states of y first: a sieve for each binary digit of the state, the lowest first.
+void SortedRows::add_sieves(std::int32_t y) {
+    const std::uint32_t card = column_of(store_, y).card;
+    for (std::uint32_t digit = 1; digit < card; digit *= 2) {
+        if (digit > 1) take_sets(columns_.look(y));  // as the sieve before has left them
+        Words by = digit_of(card, digit);
+        const std::int64_t n_ones = store_.level().count_bits(by.data(), columns_.n_words());
+        columns_.add_sieve(std::move(by), store_.n_records() - static_cast<std::size_t>(n_ones));
     }
 }
 
-void SortedRows::sift(const Sieve& sieve, Words& set) {
-    store_.level().sift({sieve.by.data(), store_.n_records(), sieve.n_zeros, set.data(), spare_.data()});
-    spare_[words_] = 0;
-    set.swap(spare_);
+void SortedRows::take_sets(const SiftedColumns::Lanes& lanes) {
+    for (std::size_t b = 0; b < lanes.count; ++b)
+        store_.level().count_runs(
+            {lanes.rows, lanes.first + b, store_.n_records(), nullptr, 0, nullptr, sets_[b].data(), room_.data()});
+}
+
+// One binary digit of the counted variable's states.
+SortedRows::Words SortedRows::digit_of(std::size_t card, std::size_t digit) {
+    Words ones = columns_.some_words();
+    const std::size_t n = store_.n_records();
+    for (std::size_t w = 0; w < columns_.n_words(); ++w) {  // that of the last state, unless the row has another one
+        const std::size_t left = n - 64 * w;
+        const std::uint64_t rows = left >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
+        ones[w] = (card - 1) & digit ? rows : 0;
+        for (std::size_t b = 0; b + 1 < card; ++b) ones[w] = b & digit ? ones[w] | sets_[b][w] : ones[w] & ~sets_[b][w];
+    }
+    return ones;
 }
 
 bool SortedRows::can_join(std::int32_t y) const {
@@ -136,11 +115,11 @@ bool SortedRows::can_join(std::int32_t y) const {
 }
 
 void SortedRows::join(std::int32_t y) {
-    if (counted_ != y) count(y);
+    if (counted_ != y) count_states(y);
     split_sets(column_of(store_, y).card);
     sort_strata(y);
     z_.insert(std::lower_bound(z_.begin(), z_.end(), y), y);
-    add_sieves(columns_[y]);
+    add_sieves(y);
     forget(y);
 }
 

@@ -1,7 +1,7 @@
 // Rows in a new order: first those where a bit is 0, then those where it is 1, either kind in the order it had.
 //
 // Sifted by one variable after the other, the rows of each configuration stand together, and counting the rows of a set
-// in each configuration is a look at the two ends of a run of bits.
+// in each configuration is a look at the two ends of a run. Eight sets are sifted together: a row is a byte.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,44 @@
 
 namespace mnlearn {
 
-struct SiftQuery {
-    const std::uint64_t* by;  // the bit of each row; zeros after the last row
-    std::size_t n_rows, n_zeros;
-    const std::uint64_t* from;  // the rows to be put in order, as a set
-    std::uint64_t* to;          // as many words, and one more that is overwritten too
+inline constexpr std::size_t kSiftLanes = 8;
+inline constexpr std::size_t kSiftSpare = 64;  // bytes after the last row that may be written, and are zero
+
+// Up to eight sets of rows, made into one byte a row: bit k is whether the row is in the k-th set.
+struct PackQuery {
+    const std::uint64_t* sets[kSiftLanes];  // where the first word of each stands
+    std::size_t n_sets, n_rows;
+    std::size_t stride;  // from one word of a set to its next
+    std::uint8_t* to;    // with the spare bytes
 };
 
+struct SiftQuery {
+    const std::uint64_t* by;  // the bit of each row
+    std::size_t n_rows, n_zeros;
+    const std::uint8_t* from;
+    std::uint8_t* to;  // both with the spare bytes
+};
+
+// One of the eight sets, and how many of its rows come before each of many places.
 struct RunQuery {
-    const std::uint64_t* set;
-    std::size_t words;
+    const std::uint8_t* rows;
+    std::size_t lane, n_rows;
     const std::uint32_t* ends;  // places in the order of the rows, ascending
     std::size_t n_ends;
     std::uint32_t* below;  // per end: the members of the set before it
-    std::uint32_t* room;   // words + 1 numbers
+    std::uint64_t* set;    // the set as bits; words of 64 rows, and one more that is zero
+    std::uint32_t* room;   // as many numbers
 };
 
+using Pack = void (*)(const PackQuery&);
 using Sift = void (*)(const SiftQuery&);
 using CountRuns = void (*)(const RunQuery&);
 
-void sift_bmi2(const SiftQuery& query);
-void count_runs_bmi2(const RunQuery& query);
+void pack_avx2(const PackQuery& query);
+void pack_avx512(const PackQuery& query);
+void sift_avx2(const SiftQuery& query);
+void sift_avx512(const SiftQuery& query);
+void count_runs_avx2(const RunQuery& query);
+void count_runs_avx512(const RunQuery& query);
 
 }  // namespace mnlearn
