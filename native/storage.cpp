@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bit_forms.hpp"
 #include "distinct.hpp"
 
 namespace mnlearn {
@@ -146,46 +147,60 @@ void Store::keep_sorted(std::shared_ptr<SortedRows> rows, std::size_t bytes) con
     sorted_bytes_ = bytes;
 }
 
+namespace {
+
+constexpr std::uint8_t kNoState = 15;  // of rows behind the last; beyond all that have planes
+
+// The codes of rows [begin, begin + 64), or `room` filled with them where they are not bytes or not so many.
+const std::uint8_t* sixty_four(const Column& column, std::size_t begin, std::size_t n_records, std::uint8_t* room) {
+    if (column.narrow && begin + 64 <= n_records) return column.narrow + begin;
+    std::fill_n(room, 64, kNoState);
+    for (std::size_t row = begin; row < std::min(begin + 64, n_records); ++row)
+        room[row - begin] = static_cast<std::uint8_t>(column[row]);
+    return room;
+}
+
+}  // namespace
+
 void Store::build_planes() const {
     Planes& p = planes_;
     p.own = aligned_words((p.n_planes + kLanes - 1) / kLanes * kLanes * p.words);
     p.totals.assign(p.n_planes, 0);
+    std::uint8_t room[64];
     for (std::size_t v = 0; v < n_variables(); ++v) {
         if (!has_planes(v)) continue;
-        const Column& column = columns_[v];
         for (std::size_t word = 0; word < p.words; ++word) {
-            std::uint64_t states[kMaxPlaneCard] = {};
-            const std::size_t begin = word * 64, end = std::min(begin + 64, n_records_);
-            for (std::size_t row = begin; row < end; ++row) states[column[row]] |= std::uint64_t{1} << (row - begin);
-            for (std::uint32_t state = 0; state + 1 < column.card; ++state) {
+            const std::uint8_t* codes = sixty_four(columns_[v], word * 64, n_records_, room);
+            for (std::uint32_t state = 0; state + 1 < columns_[v].card; ++state) {
                 const std::size_t plane = p.first[v] + state;
-                p.own[((plane / kLanes) * p.words + word) * kLanes + plane % kLanes] = states[state];
-                p.totals[plane] += static_cast<std::uint32_t>(std::popcount(states[state]));
+                const std::uint64_t rows = rows_with(codes, static_cast<std::uint8_t>(state));
+                p.own[((plane / kLanes) * p.words + word) * kLanes + plane % kLanes] = rows;
+                p.totals[plane] += static_cast<std::uint32_t>(std::popcount(rows));
             }
         }
     }
     p.bits = p.own.get();
 }
 
+// The planes turned over, 64 rows and 64 planes at a time.
 void Store::build_row_bits() const {
-    constexpr std::size_t kRowsTogether = 256;  // 16 KB of rows: they stay in cache while all variables are entered
+    const Planes& p = planes();
     RowBits& b = row_bits_;
     b.block_words = (n_records_ + 1) * kRowWords;
-    b.n_blocks = (planes_.n_planes + kBlockColumns - 1) / kBlockColumns;
+    b.n_blocks = (p.n_planes + kBlockColumns - 1) / kBlockColumns;
     b.bits = aligned_words(b.n_blocks * b.block_words);
-    for (std::size_t begin = 0; begin < n_records_; begin += kRowsTogether) {
-        const std::size_t end = std::min(begin + kRowsTogether, n_records_);
-        for (std::size_t v = 0; v < n_variables(); ++v) {
-            if (!has_planes(v)) continue;
-            const std::size_t first = planes_.first[v], column = first % kBlockColumns;
-            std::uint64_t* block = b.bits.get() + first / kBlockColumns * b.block_words;
-            for (std::size_t row = begin; row < end; ++row) {
-                const std::uint32_t state = columns_[v][row];
-                if (state + 1 < columns_[v].card)
-                    block[row * kRowWords + (column + state) / 64] |= std::uint64_t{1} << ((column + state) % 64);
-            }
+    const std::size_t n_groups = (p.n_planes + kLanes - 1) / kLanes;
+    for (std::size_t word = 0; word < p.words; ++word)
+        for (std::size_t group = 0; group < n_groups; group += 64 / kLanes) {
+            std::uint64_t words[64] = {};
+            for (std::size_t k = group; k < std::min(group + 64 / kLanes, n_groups); ++k)
+                std::copy_n(p.bits + (k * p.words + word) * kLanes, kLanes, words + (k - group) * kLanes);
+            transpose_bits(words);
+            const std::size_t column = group * kLanes;
+            std::uint64_t* to = b.bits.get() + column / kBlockColumns * b.block_words + column % kBlockColumns / 64;
+            for (std::size_t row = word * 64; row < std::min(word * 64 + 64, n_records_); ++row)
+                to[row * kRowWords] = words[row - word * 64];
         }
-    }
 }
 
 }  // namespace mnlearn
