@@ -14,7 +14,7 @@ std::vector<Level> detect() {
         __builtin_cpu_supports("bmi2"))
         levels.push_back({"avx512",
                           count_planes_avx512,
-                          number_planes_avx512,
+                          number_pairs_avx512,
                           count_vertical_avx512,
                           count_bits_avx512,
                           split_set_avx512,

@@ -22,7 +22,7 @@ namespace mnlearn {
 struct Level {
     std::string_view name;
     CountPlanes count_planes;
-    CountPlanes number_planes;  // null where counting takes so long that what comes after hardly shows
+    NumberPairs number_pairs;  // null where counting takes so long that what comes after hardly shows
     CountVertical count_vertical;
     CountBits count_bits;
     SplitSet split_set;

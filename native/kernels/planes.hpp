@@ -25,12 +25,25 @@ struct PlaneQuery {
 };
 
 using CountPlanes = void (*)(const PlaneQuery&);
+
+// Neighbouring binary variables x, each with every variable after it; all variables are binary, and their planes have
+// their numbers. How many rows have both states 0 goes as a number to rows[i][y], for set i, that of first_x + i, and
+// for no y but those.
+struct PairNumbers {
+    const std::uint64_t* sets;
+    std::size_t n_sets;
+    std::size_t words;
+    const std::uint64_t* planes;
+    std::size_t first_x, n_variables;
+    double* const* rows;
+};
+using NumberPairs = void (*)(const PairNumbers&);
 using CountBits = std::int64_t (*)(const std::uint64_t* set, std::size_t words);  // the size of one bitset
 
 void count_planes_portable(const PlaneQuery& query);
 void count_planes_avx2(const PlaneQuery& query);
 void count_planes_avx512(const PlaneQuery& query);
-void number_planes_avx512(const PlaneQuery& query);  // as numbers to where `soon` says, without a stop in `counts`
+void number_pairs_avx512(const PairNumbers& query);
 std::int64_t count_bits_portable(const std::uint64_t* set, std::size_t words);
 std::int64_t count_bits_avx2(const std::uint64_t* set, std::size_t words);
 std::int64_t count_bits_avx512(const std::uint64_t* set, std::size_t words);

@@ -9,61 +9,127 @@ namespace mnlearn {
 namespace {
 
 constexpr std::size_t kWordBlock = 512;  // words of a tile's planes that stay in the caches between row sets
+constexpr std::size_t kManyWords = 24;   // from here on an adder before the count pays
 
-template <int GROUPS> void fetch(const double* numbers, std::size_t also) {
-    for (std::size_t j = 0; j < GROUPS * kLanes; j += kLanes) {
-        __builtin_prefetch(numbers + j, 1);
-        if (also) __builtin_prefetch(numbers + also + j, 1);
-    }
-}
+// What a tile counts: row sets against groups of eight planes.
+struct Tile {
+    const std::uint64_t* sets;
+    std::size_t words;
+    const std::uint64_t* planes;
+    std::size_t begin, end;  // words
 
-// Words [begin, end) of sets s.. and groups g..; then finish.template set<GROUPS>(set, g, sums) for each set, the sums
-// of one group in the lanes of one register.
-template <int SETS, int GROUPS, class Finish>
-void tile(const PlaneQuery& q, std::size_t s, std::size_t g, std::size_t begin, std::size_t end, const Finish& finish) {
-    const __m512i* planes[GROUPS];
-    const std::uint64_t* sets[SETS];
-    __m512i sums[SETS][GROUPS];
-    for (int j = 0; j < GROUPS; ++j) {
-        const std::size_t group = q.groups[g + static_cast<std::size_t>(j)];
-        planes[j] = reinterpret_cast<const __m512i*>(q.planes + group * q.words * kLanes);
-    }
-    for (int i = 0; i < SETS; ++i) {
-        sets[i] = q.sets + (s + static_cast<std::size_t>(i)) * q.words;
-        for (int j = 0; j < GROUPS; ++j) sums[i][j] = _mm512_setzero_si512();
-        if (q.soon) fetch<GROUPS>(q.soon[s + static_cast<std::size_t>(i)] + g * kLanes, q.also_soon);
-    }
-    for (std::size_t w = begin; w < end; ++w) {
-        __m512i states[GROUPS];
-        for (int j = 0; j < GROUPS; ++j) states[j] = _mm512_load_si512(planes[j] + w);
-        for (int i = 0; i < SETS; ++i) {
-            const __m512i rows = _mm512_set1_epi64(static_cast<long long>(sets[i][w]));
-            for (int j = 0; j < GROUPS; ++j) {
-                const __m512i both = _mm512_and_si512(rows, states[j]);
-                sums[i][j] = _mm512_add_epi64(sums[i][j], _mm512_popcnt_epi64(both));
+    const std::uint64_t* set(std::size_t s) const { return sets + s * words; }
+    const __m512i* group(std::size_t g) const { return reinterpret_cast<const __m512i*>(planes + g * words * kLanes); }
+};
+
+__m512i everywhere(std::uint64_t word) { return _mm512_set1_epi64(static_cast<long long>(word)); }
+
+// Word by word: AND, count, add. Three operations for 512 pairs of bits.
+template <int SETS, int GROUPS> struct Sums {
+    __m512i lanes[SETS][GROUPS];
+
+    [[gnu::always_inline]] void count(const Tile& t, const std::uint64_t* const* sets, const __m512i* const* planes) {
+        for (int i = 0; i < SETS; ++i)
+            for (int j = 0; j < GROUPS; ++j) lanes[i][j] = _mm512_setzero_si512();
+        for (std::size_t w = t.begin; w < t.end; ++w) {
+            __m512i states[GROUPS];
+            for (int j = 0; j < GROUPS; ++j) states[j] = _mm512_load_si512(planes[j] + w);
+            for (int i = 0; i < SETS; ++i) {
+                const __m512i rows = everywhere(sets[i][w]);
+                for (int j = 0; j < GROUPS; ++j) {
+                    const __m512i both = _mm512_and_si512(rows, states[j]);
+                    lanes[i][j] = _mm512_add_epi64(lanes[i][j], _mm512_popcnt_epi64(both));
+                }
             }
         }
     }
-    for (int i = 0; i < SETS; ++i) finish.template set<GROUPS>(s + static_cast<std::size_t>(i), g, sums[i]);
-}
+};
 
-template <int GROUPS, class Finish>
-void column(const PlaneQuery& q, std::size_t g, std::size_t begin, std::size_t end, const Finish& finish) {
-    std::size_t s = 0;
-    for (; s + 4 <= q.n_sets; s += 4) tile<4, GROUPS>(q, s, g, begin, end, finish);
-    for (; s + 2 <= q.n_sets; s += 2) tile<2, GROUPS>(q, s, g, begin, end, finish);
-    if (s < q.n_sets) tile<1, GROUPS>(q, s, g, begin, end, finish);
-}
+// Two words at a time, with one bit a place left over from those before: ones + (x & y) + (x' & y') = ones + 2 carry.
+// The AND is part of the addition, so that is three operations; with count and add five, where two words took six.
+template <int SETS, int GROUPS> struct AddedSums {
+    __m512i lanes[SETS][GROUPS], ones[SETS][GROUPS];
 
-// All sets and groups, words [begin, end).
-template <class Finish> void all_tiles(const PlaneQuery& q, std::size_t begin, std::size_t end, const Finish& finish) {
-    std::size_t g = 0;
-    for (; g + 4 <= q.n_groups; g += 4) column<4>(q, g, begin, end, finish);
-    if (g + 2 <= q.n_groups) {
-        column<2>(q, g, begin, end, finish);
-        g += 2;
+    [[gnu::always_inline]] void count(const Tile& t, const std::uint64_t* const* sets, const __m512i* const* planes) {
+        for (int i = 0; i < SETS; ++i)
+            for (int j = 0; j < GROUPS; ++j) lanes[i][j] = ones[i][j] = _mm512_setzero_si512();
+        std::size_t w = t.begin;
+        for (; w + 4 <= t.end; w += 4) {  // twice two: what is left over changes places without a copy
+            add_two(sets, planes, w);
+            add_two(sets, planes, w + 2);
+        }
+        for (; w < t.end; ++w)
+            for (int i = 0; i < SETS; ++i)
+                for (int j = 0; j < GROUPS; ++j) {
+                    const __m512i both = _mm512_and_si512(everywhere(sets[i][w]), _mm512_load_si512(planes[j] + w));
+                    add_carry(i, j, _mm512_and_si512(ones[i][j], both));
+                    ones[i][j] = _mm512_xor_si512(ones[i][j], both);
+                }
+        for (int i = 0; i < SETS; ++i)
+            for (int j = 0; j < GROUPS; ++j)
+                lanes[i][j] =
+                    _mm512_add_epi64(_mm512_add_epi64(lanes[i][j], lanes[i][j]), _mm512_popcnt_epi64(ones[i][j]));
     }
-    if (g < q.n_groups) column<1>(q, g, begin, end, finish);
+
+private:
+    [[gnu::always_inline]] void add_carry(int i, int j, __m512i carry) {
+        lanes[i][j] = _mm512_add_epi64(lanes[i][j], _mm512_popcnt_epi64(carry));
+    }
+    [[gnu::always_inline]] void add_two(const std::uint64_t* const* sets, const __m512i* const* planes, std::size_t w) {
+        constexpr int kAndThenXor = 0x6a, kCarry = 0x74;  // (a & b) ^ c; b ? !c : a
+        __m512i first[GROUPS], second[GROUPS];
+        for (int j = 0; j < GROUPS; ++j) {
+            first[j] = _mm512_load_si512(planes[j] + w);
+            second[j] = _mm512_load_si512(planes[j] + w + 1);
+        }
+        for (int i = 0; i < SETS; ++i) {
+            const __m512i rows = everywhere(sets[i][w]), more = everywhere(sets[i][w + 1]);
+            for (int j = 0; j < GROUPS; ++j) {
+                const __m512i one = _mm512_ternarylogic_epi64(rows, first[j], ones[i][j], kAndThenXor);
+                const __m512i both = _mm512_ternarylogic_epi64(more, second[j], one, kAndThenXor);
+                add_carry(i, j, _mm512_ternarylogic_epi64(ones[i][j], one, both, kCarry));
+                ones[i][j] = both;
+            }
+        }
+    }
+};
+
+// Sets s.. and the groups at places g.. of a query; then finish.template set<GROUPS>(set, g, sums) for each set, the
+// sums of one group in the lanes of one register. finish.fetch comes before: memory that will be needed soon.
+template <class Counted, int SETS, int GROUPS, class Finish>
+[[gnu::always_inline]] inline void count_tile(const Tile& t, std::size_t s, std::size_t g, const Finish& finish) {
+    const __m512i* planes[GROUPS];
+    const std::uint64_t* sets[SETS];
+    for (int j = 0; j < GROUPS; ++j) planes[j] = t.group(finish.group(g + static_cast<std::size_t>(j)));
+    for (int i = 0; i < SETS; ++i) {
+        sets[i] = t.set(s + static_cast<std::size_t>(i));
+        finish.template fetch<GROUPS>(s + static_cast<std::size_t>(i), g);
+    }
+    Counted sums;
+    sums.count(t, sets, planes);
+    for (int i = 0; i < SETS; ++i) finish.template set<GROUPS>(s + static_cast<std::size_t>(i), g, sums.lanes[i]);
+}
+
+// All sets against some groups.
+template <template <int, int> class Counted, int GROUPS, class Finish>
+void count_column(const Tile& t, std::size_t n_sets, std::size_t g, const Finish& finish) {
+    std::size_t s = 0;
+    for (; s + 4 <= n_sets; s += 4) count_tile<Counted<4, GROUPS>, 4, GROUPS>(t, s, g, finish);
+    for (; s + 2 <= n_sets; s += 2) count_tile<Counted<2, GROUPS>, 2, GROUPS>(t, s, g, finish);
+    if (s < n_sets) count_tile<Counted<1, GROUPS>, 1, GROUPS>(t, s, g, finish);
+}
+
+// All sets against the groups at places [g, last).
+template <class Finish>
+void count_all(const Tile& t, std::size_t n_sets, std::size_t g, std::size_t last, const Finish& finish) {
+    if (t.end - t.begin >= kManyWords) {  // two registers a sum: half as many groups
+        for (; g + 2 <= last; g += 2) count_column<AddedSums, 2>(t, n_sets, g, finish);
+        if (g < last) count_column<AddedSums, 1>(t, n_sets, g, finish);
+        return;
+    }
+    for (; g + 4 <= last; g += 4) count_column<Sums, 4>(t, n_sets, g, finish);
+    for (; g + 2 <= last; g += 2) count_column<Sums, 2>(t, n_sets, g, finish);
+    if (g < last) count_column<Sums, 1>(t, n_sets, g, finish);
 }
 
 // Counts into memory: two registers of 64-bit sums make one of 32-bit counts.
@@ -71,6 +137,15 @@ struct StoreCounts {
     const PlaneQuery& q;
     bool add;  // to what the words before gave
 
+    std::size_t group(std::size_t place) const { return q.groups[place]; }
+    template <int GROUPS> void fetch(std::size_t s, std::size_t g) const {
+        if (!q.soon || add) return;
+        const double* numbers = q.soon[s] + g * kLanes;
+        for (std::size_t j = 0; j < GROUPS * kLanes; j += kLanes) {
+            __builtin_prefetch(numbers + j, 1);
+            if (q.also_soon) __builtin_prefetch(numbers + q.also_soon + j, 1);
+        }
+    }
     template <int GROUPS> void set(std::size_t s, std::size_t g, const __m512i* sums) const {
         const __m512i low_halves = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
         std::uint32_t* out = q.counts + (s * q.n_groups + g) * kLanes;
@@ -88,17 +163,36 @@ struct StoreCounts {
     }
 };
 
-// Counts as numbers, to where they are wanted. Below 2^52 they are put into the last digits of 2^52, which is then
-// taken away.
+// Counts as numbers, straight to where they are wanted. Below 2^52 they are put into the last digits of 2^52, which is
+// then taken away. Near the diagonal and in the last group only some of the eight are wanted.
 struct StoreNumbers {
-    const PlaneQuery& q;
+    const PairNumbers& q;
 
+    std::size_t group(std::size_t place) const { return place; }
+    template <int GROUPS> void fetch(std::size_t s, std::size_t g) const {
+        const double* next = q.rows[s] + (g + GROUPS) * kLanes;  // of the tile after this one
+        for (std::size_t j = 0; j < GROUPS * kLanes; j += kLanes) __builtin_prefetch(next + j, 1);
+    }
     template <int GROUPS> void set(std::size_t s, std::size_t g, const __m512i* sums) const {
         const __m512i digits = _mm512_set1_epi64(0x4330000000000000);
-        double* out = q.soon[s] + g * kLanes;
-        for (int j = 0; j < GROUPS; ++j)
-            _mm512_storeu_pd(out + 8 * j, _mm512_sub_pd(_mm512_castsi512_pd(_mm512_or_si512(sums[j], digits)),
-                                                        _mm512_set1_pd(0x1p52)));
+        const std::size_t x = q.first_x + s;
+        const bool all = g * kLanes > x && (g + GROUPS) * kLanes <= q.n_variables;
+        double* out = q.rows[s] + g * kLanes;
+        for (int j = 0; j < GROUPS; ++j) {
+            const __m512d numbers =
+                _mm512_sub_pd(_mm512_castsi512_pd(_mm512_or_si512(sums[j], digits)), _mm512_set1_pd(0x1p52));
+            if (all)
+                _mm512_storeu_pd(out + 8 * j, numbers);
+            else
+                _mm512_mask_storeu_pd(out + 8 * j, wanted(x, (g + static_cast<std::size_t>(j)) * kLanes), numbers);
+        }
+    }
+    // Which of the eight y from `first` on come after x and exist.
+    __mmask8 wanted(std::size_t x, std::size_t first) const {
+        unsigned mask = 0;
+        for (std::size_t lane = 0; lane < kLanes; ++lane)
+            if (first + lane > x && first + lane < q.n_variables) mask |= 1u << lane;
+        return static_cast<__mmask8>(mask);
     }
 };
 
@@ -137,10 +231,13 @@ std::uint64_t probe_popcount_avx512(std::size_t rounds) {
 void count_planes_avx512(const PlaneQuery& q) {
     for (std::size_t begin = 0; begin < q.words; begin += kWordBlock) {
         const std::size_t end = q.words - begin < kWordBlock ? q.words : begin + kWordBlock;
-        all_tiles(q, begin, end, StoreCounts{q, begin > 0});
+        count_all({q.sets, q.words, q.planes, begin, end}, q.n_sets, 0, q.n_groups, StoreCounts{q, begin > 0});
     }
 }
 
-void number_planes_avx512(const PlaneQuery& q) { all_tiles(q, 0, q.words, StoreNumbers{q}); }
+void number_pairs_avx512(const PairNumbers& q) {
+    const std::size_t first = (q.first_x + 1) / kLanes, last = (q.n_variables + kLanes - 1) / kLanes;
+    count_all({q.sets, q.words, q.planes, 0, q.words}, q.n_sets, first, last, StoreNumbers{q});
+}
 
 }  // namespace mnlearn
