@@ -99,6 +99,7 @@ NB_MODULE(_core, m) {
     m.def("probe_popcount", &py_probe_popcount, "level"_a, "rounds"_a, "AND and count 8,192 bits a round.");
     m.def("probe_loads", &py_probe_loads, "level"_a, "rows"_a, "Load 512 bits after 512 bits.");
     bind_scans(m);
+    bind_blankets(m);
     bind_tables(m);
     bind_models(m);
 }

@@ -48,6 +48,7 @@ struct PyStore {
 
 // One for each file of bindings: its functions become members of the module.
 void bind_scans(nb::module_& m);
+void bind_blankets(nb::module_& m);
 void bind_tables(nb::module_& m);
 void bind_models(nb::module_& m);
 

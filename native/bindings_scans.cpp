@@ -9,7 +9,6 @@
 
 #include "bindings.hpp"
 #include "bindings_args.hpp"
-#include "grow_shrink.hpp"
 #include "reduce.hpp"
 
 namespace mnlearn {
@@ -71,58 +70,6 @@ nb::list py_members(const PyStore& data, const std::string& kernel, std::vector<
 nb::list py_without(const PyStore& data, const std::string& kernel, std::vector<double> settings, nb::object xs,
                     nb::object zs, int n_threads) {
     return ask(data, Form::without, kernel, std::move(settings), xs, nb::handle(), zs, n_threads);
-}
-
-// Each once: what a search tries in turn.
-void check_turns(std::vector<std::int32_t> ys) {
-    std::sort(ys.begin(), ys.end());
-    if (std::adjacent_find(ys.begin(), ys.end()) != ys.end())
-        throw std::invalid_argument("ys must name each variable once; got one twice. Leave out the second.");
-}
-
-nb::object given_back(const std::vector<double>& values, std::size_t n) {
-    NewArray out = new_array(n);
-    std::copy_n(values.begin(), n, out.values);
-    return std::move(out.array);
-}
-
-nb::object py_grow(const PyStore& data, const std::string& kernel, std::vector<double> settings, double level,
-                   nb::object x, nb::object ys, nb::object z, bool to_first, std::size_t in_a_row) {
-    const Decision test = make_decision(kernel, std::move(settings), level);
-    const std::int32_t first = read_index(x.ptr());
-    std::vector<std::int32_t> candidates, given;
-    append_indices(ys, candidates);
-    append_set(z, given);
-    check_query(*data.store, first, candidates, given);
-    check_turns(candidates);
-    std::vector<double> out(candidates.size());
-    std::size_t decided = 0;
-    {
-        nb::gil_scoped_release unlocked;
-        decided = grow(*data.store, test, first, candidates, given, {to_first, in_a_row}, out.data());
-    }
-    return given_back(out, decided);
-}
-
-nb::object py_shrink(const PyStore& data, const std::string& kernel, std::vector<double> settings, double level,
-                     nb::object x, nb::object ys, nb::object z) {
-    const Decision test = make_decision(kernel, std::move(settings), level);
-    const std::int32_t first = read_index(x.ptr());
-    std::vector<std::int32_t> members, given;
-    append_indices(ys, members);
-    append_set(z, given);
-    check_query(*data.store, first, {}, given);
-    check_turns(members);
-    for (const std::int32_t y : members)
-        if (!std::binary_search(given.begin(), given.end(), y))
-            throw std::invalid_argument("ys must be members of z; got y=" + std::to_string(y) + ". Add it to z.");
-    std::vector<double> out(members.size());
-    std::size_t decided = 0;
-    {
-        nb::gil_scoped_release unlocked;
-        decided = shrink(*data.store, test, first, members, given, out.data());
-    }
-    return given_back(out, decided);
 }
 
 // Memory for many numbers, in huge pages where the system has them: touching fresh pages of 4 KB for the first time
@@ -194,17 +141,6 @@ void bind_scans(nb::module_& m) {
                   "-> list[NDArray[np.float64]]"),
           "store"_a, "kernel"_a, "settings"_a, "xs"_a, "zs"_a, "n_threads"_a,
           "For each x and z: x given z without one member, one column each.");
-    m.def(
-        "grow", &py_grow,
-        nb::sig("def grow(store: Store, kernel: str, settings: Sequence[float], level: float, x: int, ys: "
-                "Iterable[int], z: Iterable[int], to_first: bool, in_a_row: int) -> NDArray[np.float64]"),
-        "store"_a, "kernel"_a, "settings"_a, "level"_a, "x"_a, "ys"_a, "z"_a, "to_first"_a, "in_a_row"_a,
-        "The support of independence of each y in turn, given z and the dependent ones before it; as far as it goes.");
-    m.def("shrink", &py_shrink,
-          nb::sig("def shrink(store: Store, kernel: str, settings: Sequence[float], level: float, x: int, ys: "
-                  "Iterable[int], z: Iterable[int]) -> NDArray[np.float64]"),
-          "store"_a, "kernel"_a, "settings"_a, "level"_a, "x"_a, "ys"_a, "z"_a,
-          "The same for members of z, given the rest of it without the independent ones before it.");
     m.def("reduce_pairs", &py_reduce_pairs, "store"_a, "kernel"_a, "settings"_a, "first_x"_a, "last_x"_a, "n_threads"_a,
           "All pairs x < y with x in a range, no conditioning.");
 }

@@ -58,13 +58,15 @@ def test_functions_are_the_stubs_functions() -> None:
         assert at_run_time(getattr(_core, name)) == function(node)
 
 
-def test_the_store_is_the_stubs_store() -> None:
+def test_classes_are_the_stubs_classes() -> None:
     tree = ast.parse(STUB.read_text(encoding="utf-8"))
-    (store,) = (n for n in tree.body if isinstance(n, ast.ClassDef))
-    methods = in_the_stub(store.body)
-    assert public(_core.Store) | {"__init__"} == set(methods)
-    assert without_self(at_run_time(_core.Store.__init__)) == without_self(function(methods.pop("__init__")))
-    for name, node in methods.items():
-        assert ast.unparse(node.decorator_list[0]) == "property"
-        runtime = at_run_time(getattr(_core.Store, name).fget)
-        assert runtime.split("->")[1] == function(node).split("->")[1]
+    for stub in (n for n in tree.body if isinstance(n, ast.ClassDef)):
+        owner, methods = getattr(_core, stub.name), in_the_stub(stub.body)
+        assert public(owner) | {"__init__"} == set(methods)
+        for name, node in methods.items():
+            bound = getattr(owner, name)
+            if node.decorator_list:
+                assert ast.unparse(node.decorator_list[0]) == "property"
+                assert at_run_time(bound.fget).split("->")[1] == function(node).split("->")[1]
+            else:
+                assert without_self(at_run_time(bound)) == without_self(function(node))

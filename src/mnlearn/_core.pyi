@@ -59,6 +59,18 @@ def members(
 def without(
     store: Store, kernel: str, settings: Sequence[float], xs: Iterable[int], zs: Sequence[Iterable[int]], n_threads: int
 ) -> list[NDArray[np.float64]]: ...
+
+class Knowledge:
+    def __init__(self, n_variables: int, mirrored: bool) -> None: ...
+    @property
+    def n_variables(self) -> int: ...
+    def implied(self, x: int, y: int, z: Iterable[int]) -> int: ...
+    def infer(self, x: int, y: int, z: Iterable[int]) -> int: ...
+    def learn(self, x: int, y: int, z: Iterable[int], independent: bool) -> None: ...
+    def replay(
+        self, xs: NDArray[np.int32], ys: NDArray[np.int32], zs: NDArray[np.uint64], independent: NDArray[np.bool]
+    ) -> bytes: ...
+
 def grow(
     store: Store,
     kernel: str,
@@ -69,10 +81,20 @@ def grow(
     z: Iterable[int],
     to_first: bool,
     in_a_row: int,
-) -> NDArray[np.float64]: ...
+    ahead: int,
+    n_threads: int,
+    known: Knowledge | None,
+) -> tuple[list[bool], list[float | None], list[int], int]: ...
 def shrink(
-    store: Store, kernel: str, settings: Sequence[float], level: float, x: int, ys: Iterable[int], z: Iterable[int]
-) -> NDArray[np.float64]: ...
+    store: Store,
+    kernel: str,
+    settings: Sequence[float],
+    level: float,
+    x: int,
+    ys: Iterable[int],
+    z: Iterable[int],
+    known: Knowledge | None,
+) -> tuple[list[bool], list[float | None], list[int], int]: ...
 def reduce_pairs(
     store: Store, kernel: str, settings: Sequence[float], first_x: int, last_x: int, n_threads: int
 ) -> NDArray[np.float64]: ...

@@ -109,6 +109,15 @@ class Verdicts(NamedTuple):
         return Verdict(bool(self.independent[k]), float(self.log_support[k]), self.source)
 
 
+class Turns(NamedTuple):
+    """Answers to questions asked in turns, each decided before the next: lists over the first of the ys."""
+
+    independent: list[bool]
+    log_support: list[float | None]  # None where a rule answered
+    rules: list[int]  # for each 0, or the number of the rule that answered
+    scanned: int  # how many answers the data gave, those asked for ahead of need among them
+
+
 class Question(NamedTuple):
     """One line of a trace: what a search asked, what it was told, by whom and when."""
 
@@ -171,19 +180,56 @@ class MonotoneTest(IndependenceTest, Protocol):
     def monotone(self) -> bool: ...
 
 
+class Knowledge(Protocol):
+    """What answers given before imply, by rules  [JAIR09, Algorithm 5]. It changes: one search, one such object.
+
+    The rules are tried in this order, numbered from 1, and 0 stands for none: a dependence by strong union, by the
+    triangle; an independence by strong union, by the triangle, by the triangle with x and y exchanged.
+    """
+
+    def implied(self, x: int, y: int, z: VarSet) -> int:
+        """Which rule says whether x ⟂ y | z."""
+        ...
+
+    def infer(self, x: int, y: int, z: VarSet) -> int:
+        """The same; what the rule says is known from now on."""
+        ...
+
+    def learn(self, x: int, y: int, z: VarSet, independent: bool) -> None:
+        """Enter what the judge said."""
+        ...
+
+
 @runtime_checkable
 class BlanketTest(BatchedTest, Protocol):
     """A test that can be asked for a whole blanket: question after question, each decided before the next.
 
-    Both methods answer as many questions as they can at once, from the first on: maybe none.
+    Both scans answer as many questions as they can at once, from the first on: maybe none. With `known`, which the test
+    itself has made, a question goes to the data only when no rule answers it.
     """
 
-    def scan_growing(self, x: int, ys: Indices, z: VarSet, *, to_first: bool = False) -> Verdicts:
-        """Each y in turn given z and the dependent ones before it; `to_first`: no further than the first of these."""
+    def scan_growing(
+        self,
+        x: int,
+        ys: Indices,
+        z: VarSet,
+        *,
+        to_first: bool = False,
+        ahead: int = 1,
+        known: Knowledge | None = None,
+    ) -> Turns:
+        """Each y in turn given z and the dependent ones before it; `to_first`: no further than the first of these.
+
+        `ahead`: how many may be asked together where most are independent, so that some may be asked in vain.
+        """
         ...
 
-    def scan_shrinking(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+    def scan_shrinking(self, x: int, ys: Indices, z: VarSet, *, known: Knowledge | None = None) -> Turns:
         """Each y in turn, a member of z, given the rest of z without the independent ones before it."""
+        ...
+
+    def knowledge(self, *, mirrored: bool = False) -> Knowledge | None:
+        """None yet, for these scans, with or without the last rule; or nothing, where they take none."""
         ...
 
 

@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
 import reference_gsmn
+from mnlearn.algorithms._blankets import BlanketLedger
 from mnlearn.algorithms.gsimn import (
     GSIMN,
     Answers,
@@ -22,9 +26,12 @@ from mnlearn.algorithms.gsmn import GSMNStar
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, random_graph
-from mnlearn.independence import ChiSquare, SeparationOracle
+from mnlearn.independence import Audited, BayesianTest, ChiSquare, GTest, SeparationOracle
+from mnlearn.protocols import Result
 from mnlearn.statistics import Counts
 from reference_gsmn import FIGURE_1, PaperExample, any_judge, asked_about, lines, visited
+
+import reference
 
 SETTINGS: list[dict[str, Any]] = [
     {},
@@ -211,3 +218,62 @@ def test_an_edge_that_no_test_found_has_its_marginal_support() -> None:
 def test_bad_settings_are_refused_when_the_learner_is_made() -> None:
     with pytest.raises(InputError, match="ahead must be at least 1; got -1"):
         GSIMN(ahead=-1)
+
+
+# ---- judges that reason themselves
+
+JUDGES: dict[str, Any] = {
+    "chi2": lambda counts: ChiSquare(counts, alpha=0.2, dof="observed"),
+    "g2": lambda counts: GTest(counts, alpha=0.2),
+    "bayes": BayesianTest,
+}
+
+
+def some_data(rng: np.random.Generator) -> Dataset:
+    """Few rows and noisy chains: many answers are wrong, blankets grow and shrink; at times what cannot be sorted."""
+    n, n_rows = int(rng.choice([2, 6, 12, 12, 24, 70])), int(rng.integers(20, 400))
+    cards = rng.choice([2, 2, 2, 3, 4], n)
+    if rng.random() < 0.2:
+        cards[rng.integers(n)] = 11  # more than nine states
+    dependence = float(rng.choice([0.2, 0.5, 0.8]))
+    return reference.random_dataset(
+        rng, n_rows=n_rows, cards=cards.tolist(), dependence=dependence, repeats=bool(rng.random() < 0.1)
+    )
+
+
+@pytest.mark.parametrize("path", ["", "portable"])
+@given(
+    seed=st.integers(0, 2**32),
+    test=st.sampled_from(sorted(JUDGES)),
+    setting=st.fixed_dictionaries(
+        {name: st.booleans() for name in ("propagation", "skip_marginal", "mirrored", "seed_dependences", "keep_trace")}
+    ),
+    ahead=st.sampled_from([2, 20, 1024]),
+)
+@hypothesis_settings(max_examples=25, deadline=None)
+def test_a_judge_that_reasons_gives_what_the_written_rules_give(
+    path: str, seed: int, test: str, setting: dict[str, bool], ahead: int
+) -> None:
+    data = some_data(np.random.default_rng(seed))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MNLEARN_CORE", path)
+        judge = JUDGES[test](Counts(data, n_jobs=1))
+    audited = Audited(judge)
+    result, expected = GSIMN(ahead=ahead, **setting).learn(judge), GSIMN(ahead=ahead, **setting).learn(audited)
+    assert result.graph == expected.graph
+    assert result.support == expected.support
+    assert result.trace == expected.trace
+    assert account(result) == account(expected)
+    assert result.cost["scanned"] >= result.cost["asked"]
+
+
+def account(result: Result) -> dict[str, float]:
+    return {name: value for name, value in result.cost.items() if name not in ("scanned", "seconds")}
+
+
+def test_counts_reason_and_wrappers_do_not() -> None:
+    judge = any_judge("data", 1)
+    assert BlanketLedger(judge).knowledge(mirrored=False) is not None
+    assert BlanketLedger(judge, ahead=1).knowledge(mirrored=False) is None
+    assert BlanketLedger(Audited(judge)).knowledge(mirrored=False) is None
+    assert BlanketLedger(SeparationOracle(FIGURE_1)).knowledge(mirrored=False) is None

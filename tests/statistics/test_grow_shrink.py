@@ -77,13 +77,13 @@ def test_the_bits_of_one_question_at_a_time(path: str, name: str, seed: int, dra
         n_given = draw.draw(st.integers(0, min(4, dataset.n_variables - 1)))
         x, z, ys = order[0], set(order[1 : 1 + n_given]), order[1 + n_given :]
         expected, blanket = grown(judge, x, ys, z)
-        found = judge.scan_growing(x, ys, frozenset(z)).log_support.tolist()
+        found = judge.scan_growing(x, ys, frozenset(z)).log_support
         assert found == expected or (path == "portable" and not found)
         first = next((k for k, y in enumerate(ys) if y in blanket), len(ys) - 1)
-        to_first = judge.scan_growing(x, ys, frozenset(z), to_first=True).log_support.tolist()
+        to_first = judge.scan_growing(x, ys, frozenset(z), to_first=True).log_support
         assert to_first == expected[: first + 1] or (path == "portable" and not to_first)
         turns = draw.draw(st.permutations(sorted(blanket)))
-        members = judge.scan_shrinking(x, turns, frozenset(blanket)).log_support.tolist()
+        members = judge.scan_shrinking(x, turns, frozenset(blanket)).log_support
         expected = shrunk(judge, x, turns, blanket)
         assert members == expected[: len(members)]
         assert len(members) == len(turns) or path == "portable"
@@ -99,31 +99,39 @@ def test_deep_strata_and_many_rows() -> None:
     ys = list(range(1, 26))
     expected, blanket = grown(judge, 0, ys, set())
     assert len(blanket) > 16  # more configurations than a table has room for
-    assert judge.scan_growing(0, ys, frozenset()).log_support.tolist() == expected
+    assert judge.scan_growing(0, ys, frozenset()).log_support == expected
     turns = sorted(blanket, reverse=True)
-    assert judge.scan_shrinking(0, turns, frozenset(blanket)).log_support.tolist() == shrunk(judge, 0, turns, blanket)
+    assert judge.scan_shrinking(0, turns, frozenset(blanket)).log_support == shrunk(judge, 0, turns, blanket)
     everything = set(range(1, 26))  # counted afresh
-    assert judge.scan_shrinking(0, ys, frozenset(everything)).log_support.tolist() == shrunk(judge, 0, ys, everything)
+    assert judge.scan_shrinking(0, ys, frozenset(everything)).log_support == shrunk(judge, 0, ys, everything)
 
 
 @pytest.mark.skipif(Counts(data_of(1)).code_path == "portable", reason="rows are not sorted here")
-def test_many_independent_in_a_row_are_left_to_a_scan() -> None:
+def test_after_many_independent_in_a_row_the_next_are_scanned() -> None:
     rng = np.random.default_rng(2)
-    counts = Counts(Dataset.from_codes(list(rng.integers(0, 2, (40, 500)))), n_jobs=1)
-    assert len(counts.grow(kernels.chi2(), -20.0, 0, range(1, 40))) == 16
-    assert len(counts.grow(kernels.chi2(), -0.0, 0, range(1, 40))) == 39  # nothing is independent
+    columns = list(rng.integers(0, 2, (80, 500)))
+    columns[60] = columns[0]  # the only one that depends on the first
+    judge = ChiSquare(Counts(Dataset.from_codes(columns), n_jobs=1), alpha=1e-9)
+    ys = list(range(1, 80))
+    expected, blanket = grown(judge, 0, ys, set())
+    assert blanket == {60}
+    # 16 one by one, then blocks of 20, 20 and 20, or of 32 and 31, of which 16 or 19 come after the one that depends.
+    for ahead, in_vain in ((1, 0), (20, 16), (1024, 19)):
+        turns = judge.scan_growing(0, ys, frozenset(), ahead=ahead)
+        assert (turns.log_support, turns.rules) == (expected, [0] * 79)
+        assert turns.scanned == 79 + in_vain
 
 
 def test_repeats_and_many_states_are_not_sorted() -> None:
     rng = np.random.default_rng(3)
     weighted = reference.random_dataset(rng, n_rows=50, cards=[2, 2, 2], repeats=True)
-    assert not len(Counts(weighted).grow(kernels.chi2(), -3.0, 0, [1, 2]))
-    assert not len(Counts(weighted).shrink(kernels.chi2(), -3.0, 0, [1], frozenset({1, 2})))
+    assert not Counts(weighted).grow(kernels.chi2(), -3.0, 0, [1, 2]).independent
+    assert not Counts(weighted).shrink(kernels.chi2(), -3.0, 0, [1], frozenset({1, 2})).independent
     wide = reference.random_dataset(rng, n_rows=50, cards=[2, 12, 2])
-    assert not len(Counts(wide).grow(kernels.chi2(), -3.0, 0, [2, 1]))
+    assert not Counts(wide).grow(kernels.chi2(), -3.0, 0, [2, 1]).independent
     judge, blanket = ChiSquare(Counts(weighted), alpha=0.5), frozenset({1, 2})
     found = judge.scan_shrinking(0, [2, 1], blanket)  # from one table, up to the first that leaves
-    assert found.log_support.tolist() == shrunk(judge, 0, [2, 1], {1, 2})[: len(found.independent)]
+    assert found.log_support == shrunk(judge, 0, [2, 1], {1, 2})[: len(found.independent)]
     assert len(found.independent) == 2 or found.independent[0]
 
 
@@ -131,9 +139,9 @@ def test_threads_may_share_one_store() -> None:
     rng = np.random.default_rng(4)
     judge = ChiSquare(Counts(reference.random_dataset(rng, n_rows=400, cards=[2] * 12), n_jobs=1), alpha=0.2)
     questions = [(x, [y for y in range(12) if y != x]) for x in range(12)] * 4
-    alone = [judge.scan_growing(x, ys, frozenset()).log_support.tolist() for x, ys in questions]
+    alone = [judge.scan_growing(x, ys, frozenset()).log_support for x, ys in questions]
     with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(lambda q: judge.scan_growing(q[0], q[1], frozenset()).log_support.tolist(), questions))
+        together = list(pool.map(lambda q: judge.scan_growing(q[0], q[1], frozenset()).log_support, questions))
     assert together == alone
 
 
@@ -142,7 +150,7 @@ def test_what_is_kept_is_counted_and_bounded() -> None:
     counts = Counts(reference.random_dataset(rng, n_rows=5_000, cards=[2] * 10), n_jobs=1)
     counts.reduce_all(kernels.chi2())
     before = counts.nbytes
-    if len(counts.grow(kernels.chi2(), -3.0, 0, range(1, 10))):
+    if counts.grow(kernels.chi2(), -3.0, 0, range(1, 10)).independent:
         assert before < counts.nbytes < before + (1 << 20)
 
 

@@ -1,26 +1,37 @@
 """Grow, shrink, join: the steps by which several papers find Markov blankets and make one graph of them.
 
 The questions of these steps depend on each other: whoever is found dependent is given in all questions that follow. A
-judge that decides question after question by itself (`BlanketTest`) is handed the whole step; any other is asked in
-scans. The account is the same.
+judge that decides question after question by itself (`BlanketTest`) is handed the whole step, with what it may infer by
+rules (`Knowledge`); any other is asked in scans. The account is the same.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from mnlearn.algorithms._ledger import AHEAD, FIRST_BLOCK, Ledger
 from mnlearn.graphs.graph import Graph
-from mnlearn.protocols import BlanketTest, IndependenceTest, Indices, Question, VarSet, Verdict, Verdicts
+from mnlearn.protocols import (
+    BlanketTest,
+    IndependenceTest,
+    Indices,
+    Knowledge,
+    Question,
+    Turns,
+    VarSet,
+    Verdict,
+    Verdicts,
+)
 
 PROPAGATION = "propagation"
 _IN_A_ROW = 16  # so many y and no more are asked about one by one; a larger block is a scan
-_NO_ANSWERS = Verdicts(np.zeros(0, dtype=np.bool_), np.zeros(0))
+_Answered: TypeAlias = tuple[int, bool, float | None, int]  # y, whether it is independent, its support, which rule
+_BY_PROPAGATION = -1  # the last of the sources
 
 
 class Asking(Protocol):
@@ -43,51 +54,90 @@ class BlanketLedger(Ledger):
     ) -> None:
         super().__init__(judge, ahead=ahead, keep_trace=keep_trace, rules=rules)
         self._blankets = judge if isinstance(judge, BlanketTest) and ahead > 1 else None
+        self._known: Knowledge | None = None
+        self._sources: Sequence[str] = ("data", PROPAGATION)
         self._turns: tuple[int, list[int]] = (-1, [])  # x, and the members of its blanket in the order of their turns
         self._shrunk: dict[int, tuple[VarSet, Verdict]] = {}  # the answers about them at hand, each given what
+
+    def knowledge(self, *, mirrored: bool) -> Knowledge | None:
+        """What the judge can reason by itself while it decides question after question, if it can."""
+        return None if self._blankets is None else self._blankets.knowledge(mirrored=mirrored)
+
+    def reason_by(self, known: Knowledge, rules: Sequence[str]) -> None:
+        """Let the judge try these rules of its own knowledge before it looks at the data, from now on."""
+        self._known, self._sources = known, ("data", *rules, PROPAGATION)
+
+    @property
+    def reasons(self) -> bool:
+        """Whether the judge does so."""
+        return self._known is not None
 
     def grow(self, x: int, candidates: Sequence[int]) -> list[int]:
         """Who, tried once and in this order, depends on x given those before; in order of joining."""
         blanket: list[int] = []
-        start = 0
-        while start < len(candidates):
-            joined, tried = self._grow_at_once(x, candidates[start:], frozenset(blanket), to_first=False)
-            blanket += joined
-            start += tried
-            if start < len(candidates):  # many independent in a row, or a judge that does not decide by itself
-                block = 2 * tried if tried else FIRST_BLOCK
-                start += super().first_dependent(x, candidates[start:], frozenset(blanket), block=block) + 1
-                blanket += candidates[start - 1 : start]
+        tried = self.grow_at_once(x, candidates, blanket)
+        while tried < len(candidates):  # a judge that does not decide by itself, or not here
+            tried += super().first_dependent(x, candidates[tried:], frozenset(blanket)) + 1
+            blanket += candidates[tried - 1 : tried]
         return blanket
+
+    def grow_at_once(self, x: int, candidates: Sequence[int], blanket: list[int], *, to_first: bool = False) -> int:
+        """Let the judge grow the blanket as far as it goes by itself: how many were tried, all of it booked."""
+        tried, size = 0, len(blanket)
+        while self._blankets is not None and tried < len(candidates) and not (to_first and len(blanket) > size):
+            rest = candidates[tried:] if tried else candidates
+            turns = self._blankets.scan_growing(
+                x, rest, frozenset(blanket), to_first=to_first, ahead=self._ahead, known=self._known
+            )
+            if not turns.independent:
+                break
+            self._scanned += turns.scanned
+            answered = zip(rest, turns.independent, turns.log_support, turns.rules, strict=False)
+            tried += self._book_turns(x, blanket, answered, grows=True)
+        return tried
 
     def first_dependent(  # type: ignore[override]
         self, x: int, ys: Sequence[int], z: VarSet, *, block: int = FIRST_BLOCK
     ) -> int:
         """Ask about one y after the other up to the first that depends on x; its place, or len(ys) if none does."""
-        joined, tried = self._grow_at_once(x, ys, z, to_first=True)
-        if joined or tried == len(ys):
-            return tried - len(joined)
-        return tried + super().first_dependent(x, ys[tried:], z, block=2 * tried if tried else block)
+        blanket = [*z]
+        tried = self.grow_at_once(x, ys, blanket, to_first=True)
+        if len(blanket) > len(z):
+            return tried - 1
+        return tried + super().first_dependent(x, ys[tried:], z, block=block)
 
     def shrink(self, x: int, blanket: Sequence[int], inside: Collection[int]) -> list[int]:
         """Who stays, tried from the last to the first given all others that are left; who is `inside` does anyway."""
-        order = [*reversed(blanket)]
-        answers = self._shrink_at_once(x, [y for y in order if y not in inside], frozenset(blanket))
-        verdicts = iter(zip(answers.independent.tolist(), answers.log_support.tolist(), strict=True))
-        kept = frozenset(blanket)
+        kept = [*blanket]
+        return self.shrink_by_questions(self, x, kept, self.shrink_at_once(x, kept, inside), inside)
+
+    def shrink_at_once(self, x: int, blanket: list[int], inside: Collection[int]) -> Sequence[int]:
+        """Let the judge shrink the blanket as far as it goes by itself: whose turn is left, all before it booked."""
+        order = blanket[::-1]
+        members = [y for y in order if y not in inside]
+        if self._blankets is None:
+            return order
+        turns = self._blankets.scan_shrinking(x, members, frozenset(blanket), known=self._known)
+        self._scanned += turns.scanned
+        tried = self._book_turns(x, blanket, _with_inside(order, inside, turns), grows=False)
+        return order[tried:]
+
+    def shrink_by_questions(
+        self,
+        asked: Callable[[int, int, VarSet], Verdict],
+        x: int,
+        kept: list[int],
+        order: Sequence[int],
+        inside: Collection[int],
+    ) -> list[int]:
+        """Who stays of those kept so far, tried in this order, each by a question to whoever is asked."""
         for y in order:
+            z = frozenset(kept) - {y}
             if y in inside:
-                self.infer(x, (y,), kept if self._trace is None else kept - {y}, independent=False, rule=PROPAGATION)
-                continue
-            answer = next(verdicts, None)
-            if answer is None:
-                independent = self(x, y, kept - {y}).independent
-            else:
-                independent = answer[0]
-                self._book_member(x, y, kept, Verdict(*answer, answers.source))
-            if independent:
-                kept -= {y}
-        return [y for y in blanket if y in kept]
+                self.infer(x, (y,), z, independent=False, rule=PROPAGATION)
+            elif asked(x, y, z).independent:
+                kept.remove(y)
+        return kept
 
     def expect_turns(self, x: int, members: Iterable[int]) -> None:
         """Say that these members of the blanket of x will be asked about next, in this order, each given the rest.
@@ -107,64 +157,60 @@ class BlanketLedger(Ledger):
     def _ask(self, x: int, block: Indices, z: VarSet) -> Verdicts:
         """Answers to the first of the block: all, or up to the first that depends on x, for there z changes."""
         if self._blankets is not None and len(block) <= _IN_A_ROW:
-            answers = self._blankets.scan_growing(x, block, z, to_first=True)
-            if len(answers.independent):
-                self._scanned += len(answers.independent)
-                return answers
+            turns = self._blankets.scan_growing(x, block, z, to_first=True)
+            if turns.independent:
+                self._scanned += turns.scanned
+                return Verdicts(np.array(turns.independent), np.array(turns.log_support, dtype=np.float64))
         return super()._ask(x, block, z)
 
     def _in_turn(self, x: int, y: int, z: VarSet) -> Verdict | None:
         """The answer about a member of a blanket that was announced; the first one asked for brings those after it."""
-        if x != self._turns[0] or y not in self._turns[1]:
+        if self._blankets is None or x != self._turns[0] or y not in self._turns[1]:
             return None
         if y not in self._shrunk or self._shrunk[y][0] != z:
-            blanket, turns = z | {y}, self._turns[1][self._turns[1].index(y) :]
-            turns = [u for u in turns if u in blanket]
-            answers = self._shrink_at_once(x, turns, blanket)
-            self._shrunk = {}
-            for k, u in enumerate(turns[: len(answers.independent)]):
-                verdict = answers.one(k)
-                self._shrunk[u] = blanket - {u}, verdict
-                blanket = blanket - {u} if verdict.independent else blanket
+            blanket, members = z | {y}, self._turns[1][self._turns[1].index(y) :]
+            members = [u for u in members if u in blanket]
+            turns = self._blankets.scan_shrinking(x, members, blanket)
+            self._scanned, self._shrunk = self._scanned + turns.scanned, {}
+            for u, independent, support in zip(members, turns.independent, turns.log_support, strict=False):
+                self._shrunk[u] = blanket - {u}, Verdict(independent, support)
+                blanket = blanket - {u} if independent else blanket
         return self._shrunk[y][1] if y in self._shrunk else None
 
-    def _book_member(self, x: int, y: int, blanket: VarSet, verdict: Verdict) -> None:
-        """Enter the answer about y given the rest of the blanket, which nobody needs to see without a trace."""
-        if self._trace is not None:
-            self.book(x, y, blanket - {y}, verdict)
-            return
-        self._count(1, len(blanket) - 1, verdict.source)
-        if not verdict.independent:
-            self._decide(x, y, verdict.log_support)
-
-    def _shrink_at_once(self, x: int, turns: Sequence[int], blanket: VarSet) -> Verdicts:
-        """What the judge says in these turns, as far as it goes at once; none of it booked."""
-        answers = _NO_ANSWERS if self._blankets is None else self._blankets.scan_shrinking(x, turns, blanket)
-        self._scanned += len(answers.independent)
-        return answers
-
-    def _grow_at_once(self, x: int, ys: Sequence[int], z: VarSet, *, to_first: bool) -> tuple[list[int], int]:
-        """Who of the ys joins z, as far as the judge goes at once, and how many were tried; all of it booked."""
-        if self._blankets is None:
-            return [], 0
-        answers = self._blankets.scan_growing(x, ys, z, to_first=to_first)
-        n_tried, joined, since = len(answers.independent), list[int](), 0
-        self._scanned += n_tried
-        verdicts = zip(answers.independent.tolist(), answers.log_support.tolist(), strict=True)
-        for k, (y, (independent, support)) in enumerate(zip(ys, verdicts, strict=False)):
+    def _book_turns(self, x: int, blanket: list[int], answered: Iterable[_Answered], *, grows: bool) -> int:
+        """Enter the answers of a phase, of which the blanket changes: how many. A member is judged by the others."""
+        n_answers = asked = given = 0
+        for y, independent, support, rule in answered:
+            n_answers += 1
             if self._trace is not None:
-                self._trace.append(Question(x, y, z, independent, support, answers.source, self.phase))
+                z, source = frozenset(blanket) - {y}, self._sources[rule]
+                self._trace.append(Question(x, y, z, independent, support, source, self.phase))
+            if rule:
+                self._inferred[self._sources[rule]] += 1
+            else:
+                size = len(blanket) if grows else len(blanket) - 1
+                asked, given, self._largest_z = asked + 1, given + size, max(self._largest_z, size)
             if not independent:
-                self._count(k + 1 - since, len(z), answers.source)
                 self._decide(x, y, support)
-                joined.append(y)
-                z, since = z | {y}, k + 1
-        self._count(n_tried - since, len(z), answers.source)
-        return joined, n_tried
+            if independent != grows:  # a dependent one joins, an independent one leaves
+                blanket.append(y) if grows else blanket.remove(y)
+        self._asked[self.phase] += asked
+        self._weighted[self.phase] += 2 * asked + given
+        return n_answers
+
+
+def _with_inside(order: Sequence[int], inside: Collection[int], turns: Turns) -> Iterator[_Answered]:
+    """The answers of a judge in the order of their turns, between them those about whom there is nothing to ask."""
+    answers = zip(turns.independent, turns.log_support, turns.rules, strict=True)
+    for y in order:
+        answer = (False, None, _BY_PROPAGATION) if y in inside else next(answers, None)
+        if answer is None:
+            return
+        yield y, *answer
 
 
 class Reasoning(ABC):
-    """The steps for whoever may know an answer before it is asked: question by question."""
+    """The steps for whoever may know an answer before it is asked: question by question, unless the judge reasons."""
 
     _ledger: BlanketLedger
 
@@ -175,8 +221,10 @@ class Reasoning(ABC):
     def grow(self, x: int, candidates: Sequence[int]) -> list[int]:
         """Who, tried once and in this order, depends on x given those before; in order of joining."""
         blanket: list[int] = []
-        z: VarSet = frozenset()
-        for k, y in enumerate(candidates):
+        tried = self._ledger.grow_at_once(x, candidates, blanket) if self._ledger.reasons else 0
+        z = frozenset(blanket)
+        for k in range(tried, len(candidates)):
+            y = candidates[k]
             if not self(x, y, z, islice(candidates, k + 1, None)).independent:
                 blanket.append(y)
                 z = z | {y}
@@ -184,15 +232,11 @@ class Reasoning(ABC):
 
     def shrink(self, x: int, blanket: Sequence[int], inside: Collection[int]) -> list[int]:
         """Who stays, tried from the last to the first given all others that are left; who is `inside` does anyway."""
-        kept = list(blanket)
-        self._ledger.expect_turns(x, [y for y in reversed(kept) if y not in inside])
-        for y in tuple(reversed(kept)):
-            z = frozenset(kept) - {y}
-            if y in inside:
-                self._ledger.infer(x, (y,), z, independent=False, rule=PROPAGATION)
-            elif self(x, y, z).independent:
-                kept.remove(y)
-        return kept
+        kept, ledger = [*blanket], self._ledger
+        order = ledger.shrink_at_once(x, kept, inside) if ledger.reasons else kept[::-1]
+        if order:
+            ledger.expect_turns(x, [y for y in order if y not in inside])
+        return ledger.shrink_by_questions(self, x, kept, order, inside)
 
 
 def union(n_variables: int, blankets: Mapping[int, Collection[int]]) -> Graph:

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnlearn.errors import BudgetExceeded
-from mnlearn.protocols import BatchedTest, BlanketTest, IndependenceTest, Indices, Monitor, VarSet, Verdict, Verdicts
+from mnlearn.protocols import (
+    BatchedTest,
+    BlanketTest,
+    IndependenceTest,
+    Indices,
+    Knowledge,
+    Monitor,
+    Turns,
+    VarSet,
+    Verdict,
+    Verdicts,
+)
 
 
 class Cancelled(Exception):  # noqa: N818 - an event a search catches, not a fault
@@ -71,15 +82,28 @@ class WatchedBlankets(WatchedBatches):
         super().__init__(judge, monitor)
         self._blankets = judge
 
-    def scan_growing(self, x: int, ys: Indices, z: VarSet, *, to_first: bool = False) -> Verdicts:
+    def scan_growing(
+        self,
+        x: int,
+        ys: Indices,
+        z: VarSet,
+        *,
+        to_first: bool = False,
+        ahead: int = 1,
+        known: Knowledge | None = None,
+    ) -> Turns:
         """Go on? Then let it grow."""
         listen(self._monitor)
-        return self._blankets.scan_growing(x, ys, z, to_first=to_first)
+        return self._blankets.scan_growing(x, ys, z, to_first=to_first, ahead=ahead, known=known)
 
-    def scan_shrinking(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+    def scan_shrinking(self, x: int, ys: Indices, z: VarSet, *, known: Knowledge | None = None) -> Turns:
         """Go on? Then let it shrink."""
         listen(self._monitor)
-        return self._blankets.scan_shrinking(x, ys, z)
+        return self._blankets.scan_shrinking(x, ys, z, known=known)
+
+    def knowledge(self, *, mirrored: bool = False) -> Knowledge | None:
+        """What the judge inside can reason by."""
+        return self._blankets.knowledge(mirrored=mirrored)
 
 
 def watched(judge: IndependenceTest, monitor: Monitor) -> Watched:

@@ -21,7 +21,7 @@ from mnlearn.algorithms._ledger import AHEAD, check_ahead
 from mnlearn.algorithms._stopping import watched
 from mnlearn.algorithms.gsmn import WALK_RULES, Walk
 from mnlearn.errors import true_or_false
-from mnlearn.protocols import SILENT, BoolArray, IndependenceTest, Monitor, Result, VarSet, Verdict
+from mnlearn.protocols import SILENT, BoolArray, IndependenceTest, Knowledge, Monitor, Result, VarSet, Verdict
 
 Bits: TypeAlias = int  # a set of variables: bit v is set when v is a member
 
@@ -88,67 +88,49 @@ class GSIMN:
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
         """Find the structure: Algorithm 3 of [JAIR09], asking by way of Algorithm 5."""
         rules = MIRRORED_RULES if self.mirrored else RULES
-        names = (*WALK_RULES, *(rule.__name__ for rule in rules))
-        ledger = BlanketLedger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, rules=names)
-
-        def reasoning(independent: BoolArray) -> InferringTest:
-            known = Answers(ledger.n_variables)
-            if self.seed_dependences:
-                for x, y in np.argwhere(np.triu(~independent, 1)).tolist():
-                    known.add(x, y, 0, independent=False)
-            return InferringTest(ledger, known, rules)
-
+        names = [rule.__name__ for rule in rules]
+        ledger = BlanketLedger(
+            watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, rules=(*WALK_RULES, *names)
+        )
+        known = ledger.knowledge(mirrored=self.mirrored)
+        if known is not None:
+            ledger.reason_by(known, names)
         walk = Walk(ledger, propagation=self.propagation, skip_marginal=self.skip_marginal)
-        return walk.run(reasoning, monitor, asdict(self))
+        asking = InferringTest(ledger, known or KnowledgeBase(ledger.n_variables, rules), names)
+        return walk.run(asking.seeded if self.seed_dependences else lambda _: asking, monitor, asdict(self))
 
 
 class InferringTest(Reasoning):
     """Whom GSIMN asks: it reasons before it measures  [JAIR09, Algorithm 5]."""
 
-    def __init__(self, ledger: BlanketLedger, known: Answers, rules: Sequence[Rule]) -> None:
-        self._ledger, self._known, self._rules = ledger, known, rules
-        self._independence_rules = [rule for rule in rules if rule not in DEPENDENCE_RULES]
-        self._about: tuple[int, VarSet] | None = None
-        self._open: Bits = 0  # for that x and z: the y that no rule answers, as was found when asking ahead
+    def __init__(self, ledger: BlanketLedger, known: Knowledge, rules: Sequence[str]) -> None:
+        self._ledger, self._known, self._rules = ledger, known, ("", *rules)
+
+    def seeded(self, independent: BoolArray) -> InferringTest:
+        """The same, knowing the dependences of the initial phase."""
+        for x, y in np.argwhere(np.triu(~independent, 1)).tolist():
+            self._known.learn(x, y, frozenset(), independent=False)
+        return self
 
     def __call__(self, x: int, y: int, z: VarSet, upcoming: Iterable[int] = ()) -> Verdict:
         """Is x independent of y given z? `upcoming`: the y likely to be asked next with the same x and z."""
-        if self._about != (x, z):
-            self._about, self._open = (x, z), 0
-        given = self._known.bits(z)
-        implied = None if self._open >> y & 1 else self._implied(x, y, given)
-        if implied is None:
-            verdict = self._ledger(x, y, z, self._unanswered(x, upcoming, given))  # line 24
-            self._learn(x, y, given, verdict.independent)  # line 25
+        rule = self._known.infer(x, y, z)  # lines 7-22
+        if rule:
+            verdict = Verdict(not says_dependent(rule), None, self._rules[rule])
+            self._ledger.infer(x, (y,), z, independent=verdict.independent, rule=verdict.source)
             return verdict
-        rule, a = implied
-        independent = rule not in DEPENDENCE_RULES
-        self._ledger.infer(x, (y,), z, independent=independent, rule=rule.__name__)
-        self._learn(x, y, a, independent)  # lines 13, 21; to strong union the set is no news
-        return Verdict(independent, None, rule.__name__)
+        verdict = self._ledger(x, y, z, self._unanswered(x, upcoming, z))  # line 24
+        self._known.learn(x, y, z, verdict.independent)  # line 25
+        return verdict
 
-    def _implied(self, x: int, y: int, z: Bits) -> tuple[Rule, Bits] | None:
-        """The first rule that knows the answer, and the set for which it knows it."""
-        for rule in self._rules if self._known.near(x, z) else self._independence_rules:
-            a = rule(self._known, x, y, z)
-            if a is not None:
-                return rule, a
-        return None
-
-    def _unanswered(self, x: int, ys: Iterable[int], z: Bits) -> Iterator[int]:
+    def _unanswered(self, x: int, ys: Iterable[int], z: VarSet) -> Iterator[int]:
         """The y to ask ahead: those that no rule answers, up to the first that must depend, for there z changes."""
         for y in ys:
-            implied = self._implied(x, y, z)
-            if implied is None:
-                self._open |= 1 << y
+            rule = self._known.implied(x, y, z)
+            if not rule:
                 yield y
-            elif implied[0] in DEPENDENCE_RULES:
+            elif says_dependent(rule):
                 return
-
-    def _learn(self, x: int, y: int, a: Bits, independent: bool) -> None:
-        """Enter an answer; an independence may imply more of x, but only towards those that y depends on."""
-        self._known.add(x, y, a, independent)
-        self._open = self._open & ~(self._known.partners[y] | 1 << y) if independent else 0
 
 
 def dependent_by_strong_union(known: Answers, x: int, y: int, z: Bits) -> Bits | None:
@@ -188,6 +170,54 @@ Rule: TypeAlias = Callable[["Answers", int, int, Bits], Bits | None]
 DEPENDENCE_RULES: tuple[Rule, ...] = (dependent_by_strong_union, dependent_by_triangle)
 RULES: tuple[Rule, ...] = (*DEPENDENCE_RULES, independent_by_strong_union, independent_by_triangle)  # [Sec. 4.6]
 MIRRORED_RULES: tuple[Rule, ...] = (*RULES, independent_by_mirrored_triangle)
+
+
+def says_dependent(rule: int) -> bool:
+    """Whether the rule of this number, counted from 1, gives dependences."""
+    return 0 < rule <= len(DEPENDENCE_RULES)
+
+
+class KnowledgeBase:
+    """K and its rules, for judges that do not reason themselves: the `Knowledge` of an oracle, a wrapper, a search."""
+
+    def __init__(self, n_variables: int, rules: Sequence[Rule]) -> None:
+        self._known, self._rules = Answers(n_variables), rules
+        self._about: tuple[int, Bits] = (-1, 0)
+        self._open: Bits = 0  # for that x and z: the y that no rule answers, as was found before
+
+    def implied(self, x: int, y: int, z: VarSet) -> int:
+        """The number of the first rule that answers, counted from 1; 0 where none does."""
+        return self._look_up(x, y, self._known.bits(z))[0]
+
+    def infer(self, x: int, y: int, z: VarSet) -> int:
+        """The same; what the rule says is known from now on."""
+        rule, a = self._look_up(x, y, self._known.bits(z))
+        if rule:
+            self._enter(x, y, a, independent=not says_dependent(rule))  # lines 13, 21; to strong union no news
+        return rule
+
+    def learn(self, x: int, y: int, z: VarSet, independent: bool) -> None:
+        """Enter what the judge said."""
+        self._enter(x, y, self._known.bits(z), independent)
+
+    def _look_up(self, x: int, y: int, z: Bits) -> tuple[int, Bits]:
+        """The first rule that knows the answer, and the set for which it knows it."""
+        if self._about != (x, z):
+            self._about, self._open = (x, z), 0
+        if self._open >> y & 1:
+            return 0, 0
+        first = 0 if self._known.near(x, z) else len(DEPENDENCE_RULES)
+        for number in range(first, len(self._rules)):
+            a = self._rules[number](self._known, x, y, z)
+            if a is not None:
+                return number + 1, a
+        self._open |= 1 << y
+        return 0, 0
+
+    def _enter(self, x: int, y: int, a: Bits, independent: bool) -> None:
+        """Enter an answer; an independence may imply more of x, but only towards those that y depends on."""
+        self._known.add(x, y, a, independent)
+        self._open = self._open & ~(self._known.partners[y] | 1 << y) if independent else 0
 
 
 class Answers:

@@ -6,14 +6,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from itertools import accumulate, pairwise
 from math import log
-from typing import Protocol
 
 import numpy as np
 
 from mnlearn.errors import InputError, UnsuitableError
-from mnlearn.protocols import BatchedTest, Evidence, Indices, Kernel, Statistics, VarSet, Verdict, Verdicts
+from mnlearn.protocols import (
+    Evidence,
+    Indices,
+    Kernel,
+    Knowledge,
+    Statistics,
+    Turns,
+    VarSet,
+    Verdict,
+    Verdicts,
+)
 
 _LARGEST_TOGETHER = 12  # a larger blanket has about as many configurations as rows: one table for all saves nothing
+_NO_TURNS = Turns([], [], [], 0)
 
 
 def log_level(alpha: float) -> float:
@@ -41,33 +51,55 @@ def cut(verdicts: Verdicts, lengths: Iterable[int]) -> list[Verdicts]:
     return [Verdicts(verdicts.independent[a:b], verdicts.log_support[a:b]) for a, b in pairwise(ends)]
 
 
-class SortingTest(BatchedTest, Protocol):
-    """A test that decides by one number: independent iff the support is above a level."""
+class Growing(ABC):
+    """What a test by one number does for whole blankets: it leaves them to its statistics, if these can grow."""
 
-    @property
-    def statistics(self) -> Statistics: ...
-    @property
-    def _kernel(self) -> Kernel: ...
+    statistics: Statistics
+    _kernel: Kernel
+    _level: float  # independent iff the support is above it
 
+    @abstractmethod
+    def scan_members(self, x: int, z: VarSet) -> Verdicts:
+        """Every y in z, in ascending order, given the rest of z."""
 
-def grown(judge: SortingTest, level: float, x: int, ys: Indices, z: VarSet, *, to_first: bool) -> Verdicts:
-    """`scan_growing`, by statistics that can grow; nothing by others."""
-    grow = getattr(judge.statistics, "grow", None)
-    support = np.zeros(0) if grow is None else grow(judge._kernel, level, x, ys, z, to_first=to_first)
-    return Verdicts(support > level, support)
+    def scan_growing(
+        self,
+        x: int,
+        ys: Indices,
+        z: VarSet,
+        *,
+        to_first: bool = False,
+        ahead: int = 1,
+        known: Knowledge | None = None,
+    ) -> Turns:
+        """Each y in turn given z and the dependent ones before it, as many as the statistics answer at once."""
+        grow = getattr(self.statistics, "grow", None)
+        if grow is None:
+            return _NO_TURNS
+        turns: Turns = grow(self._kernel, self._level, x, ys, z, to_first=to_first, ahead=ahead, known=known)
+        return turns
 
+    def scan_shrinking(self, x: int, ys: Indices, z: VarSet, *, known: Knowledge | None = None) -> Turns:
+        """Each y in turn, a member of z, given the rest of z without the independent ones before it; likewise.
 
-def shrunk(judge: SortingTest, level: float, x: int, ys: Indices, z: VarSet) -> Verdicts:
-    """`scan_shrinking`: by statistics that can shrink; else from one table, up to the first that leaves it."""
-    shrink = getattr(judge.statistics, "shrink", None)
-    support = np.zeros(0) if shrink is None else shrink(judge._kernel, level, x, ys, z)
-    if len(support) or len(z) > _LARGEST_TOGETHER:
-        return Verdicts(support > level, support)
-    members, order = judge.scan_members(x, z), {v: k for k, v in enumerate(sorted(z))}
-    places = [order[int(y)] for y in ys]
-    leaving = np.flatnonzero(members.independent[places])
-    used = places if not len(leaving) else places[: leaving[0] + 1]
-    return Verdicts(members.independent[used], members.log_support[used])
+        Statistics that cannot shrink give one table, for those up to the first that leaves it.
+        """
+        shrink = getattr(self.statistics, "shrink", None)
+        turns: Turns = _NO_TURNS if shrink is None else shrink(self._kernel, self._level, x, ys, z, known=known)
+        if turns.independent or known is not None or len(z) > _LARGEST_TOGETHER:
+            return turns
+        members, order = self.scan_members(x, z), {v: k for k, v in enumerate(sorted(z))}
+        places = [order[int(y)] for y in ys]
+        leaving = np.flatnonzero(members.independent[places])
+        used = places if not len(leaving) else places[: leaving[0] + 1]
+        support = members.log_support[used].tolist()
+        return Turns(members.independent[used].tolist(), support, [0] * len(used), len(used))
+
+    def knowledge(self, *, mirrored: bool = False) -> Knowledge | None:
+        """What rules may answer in these scans, if the statistics can reason."""
+        make = getattr(self.statistics, "knowledge", None)
+        known: Knowledge | None = None if make is None else make(mirrored=mirrored)
+        return known
 
 
 class Explained(ABC):

@@ -20,7 +20,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mnlearn.independence._asking import Explained, grown, require_answers, shrunk
+from mnlearn.independence._asking import Explained, Growing, require_answers
 from mnlearn.independence._tails import log1mexp
 from mnlearn.independence.discrete import COUNTS
 from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, LogOdds, Statistics, VarSet, Verdicts
@@ -30,7 +30,7 @@ _LOG_HALF = log(0.5)
 
 
 @dataclass(frozen=True)
-class BayesianTest(Explained):
+class BayesianTest(Growing, Explained):
     """Independent iff P(CI | D) > P(not CI | D); also weighs, as an `IndependencePosterior`  [BJP18, Eq. 16-20].
 
     Parameters
@@ -64,6 +64,7 @@ class BayesianTest(Explained):
     beta: float = 1.0
     gamma: float = 1.0
     _kernel: Kernel = field(init=False, repr=False)
+    _level = _LOG_HALF
 
     def __post_init__(self) -> None:
         require_answers("BayesianTest", self.statistics, "reduce", COUNTS)
@@ -113,14 +114,6 @@ class BayesianTest(Explained):
     def scan_members(self, x: int, z: VarSet) -> Verdicts:
         """Every y in z, in ascending order, given the rest of z, all from one table of x and z."""
         return _judge(self.statistics.members(self._kernel, [x], [z])[0][0])
-
-    def scan_growing(self, x: int, ys: Indices, z: VarSet, *, to_first: bool = False) -> Verdicts:
-        """Each y in turn given z and the dependent ones before it, as many as the statistics answer at once."""
-        return grown(self, _LOG_HALF, x, ys, z, to_first=to_first)
-
-    def scan_shrinking(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
-        """Each y in turn, a member of z, given the rest of z without the independent ones before it; likewise."""
-        return shrunk(self, _LOG_HALF, x, ys, z)
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """Both log posteriors and the decision for each y."""

@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from mnlearn.errors import InputError, unknown_name, whole_number
-from mnlearn.independence._asking import Explained, cut, grown, log_level, require_answers, shrunk
+from mnlearn.independence._asking import Explained, Growing, cut, log_level, require_answers
 from mnlearn.independence._tails import log_chi2_sf
 from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, Statistics, VarSet, Verdicts
 from mnlearn.statistics import kernels
@@ -30,7 +30,7 @@ _CELLS_TOGETHER = 2**21  # of shuffled tables held at a time: 16 MB
 
 
 @dataclass(frozen=True)
-class ChiSquare(Explained):
+class ChiSquare(Growing, Explained):
     """Pearson's test: dependent iff p <= alpha, p the upper tail of chi-square at Σ (o − e)² / e.
 
     Parameters
@@ -59,12 +59,12 @@ class ChiSquare(Explained):
     statistics: Statistics
     alpha: float = 0.05
     dof: DofRule = "adjusted"
-    _log_alpha: float = field(init=False, repr=False)
+    _level: float = field(init=False, repr=False)
     _kernel: Kernel = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         require_answers(type(self).__name__, self.statistics, "reduce", COUNTS)
-        object.__setattr__(self, "_log_alpha", log_level(self.alpha))
+        object.__setattr__(self, "_level", log_level(self.alpha))
         object.__setattr__(self, "_kernel", self._make_kernel(self.dof))
 
     _make_kernel = staticmethod(kernels.chi2)
@@ -78,7 +78,7 @@ class ChiSquare(Explained):
         """The statistic, its degrees of freedom and log p for each y."""
         statistic, dof = self.statistics.reduce(self._kernel, x, ys, z)
         log_p = log_chi2_sf(statistic, dof)
-        return Evidence(log_p > self._log_alpha, statistic=statistic, dof=dof, log_p=log_p)
+        return Evidence(log_p > self._level, statistic=statistic, dof=dof, log_p=log_p)
 
     def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
         """The decision and log p for each y; as `evidence`, in a third of the time for a few y."""
@@ -93,18 +93,10 @@ class ChiSquare(Explained):
         """Every y in z, in ascending order, given the rest of z, all from one table of x and z."""
         return self._judge(self.statistics.members(self._kernel, [x], [z])[0])
 
-    def scan_growing(self, x: int, ys: Indices, z: VarSet, *, to_first: bool = False) -> Verdicts:
-        """Each y in turn given z and the dependent ones before it, as many as the statistics answer at once."""
-        return grown(self, self._log_alpha, x, ys, z, to_first=to_first)
-
-    def scan_shrinking(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
-        """Each y in turn, a member of z, given the rest of z without the independent ones before it; likewise."""
-        return shrunk(self, self._log_alpha, x, ys, z)
-
     def _judge(self, scores: FloatArray) -> Verdicts:
         """From statistics and degrees of freedom to decisions."""
         log_p = log_chi2_sf(scores[0], scores[1])
-        return Verdicts(log_p > self._log_alpha, log_p)
+        return Verdicts(log_p > self._level, log_p)
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from mnlearn.checkpoints import Checkpoint, Kept
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.pipeline._spread import Spread
-from mnlearn.protocols import Tables
+from mnlearn.protocols import Tables, Turns
 from mnlearn.statistics import Counts, Moments, ShardedCounts, row_shards
 from mnlearn.statistics.evidence import EvidenceScans, Kind
 
-_ANSWERS = dict.fromkeys(("reduce", "local", "reduce_all", "reduce_many", "members", "without", "grow", "shrink"))
+_ANSWERS = dict.fromkeys(("reduce", "local", "reduce_all", "reduce_many", "members", "without"))
 _CORRELATIONS = dict.fromkeys(("partial_correlations", "member_correlations", "conditional_entropies"))
 
 
@@ -44,8 +44,8 @@ class Counting:
         found = self._counts(dataset)
         if self.checkpoint is None:
             return found
-        methods: dict[str, Callable[[Any], Any] | None] = {**_ANSWERS, "tables": _tables}
-        return _KeptCounts(found, self.checkpoint, methods)
+        made: dict[str, Callable[[Any], Any]] = {"tables": _tables, "grow": _turns, "shrink": _turns}
+        return _KeptCounts(found, self.checkpoint, {**_ANSWERS, **made})
 
     def moments(self, dataset: Dataset) -> Any:
         """Correlations of continuous ones."""
@@ -82,6 +82,14 @@ class _KeptCounts(Kept):
             return kept.recall((kind, three_way, question), lambda: inside.rows(kind, *question))
 
         return inside.asking(asked)
+
+    def knowledge(self, *, mirrored: bool) -> None:
+        """Nothing to reason by inside the core: it learns from what it counts, not from what was kept."""
+
+
+def _turns(answer: Any) -> Turns:
+    """Answers in turns as they are when fresh."""
+    return Turns(*answer)
 
 
 def _tables(answer: Any) -> Tables:

@@ -22,12 +22,12 @@ from mnlearn.data._planes import plane_layout
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError, whole_number
 from mnlearn.parallel import job_count
-from mnlearn.protocols import FloatArray, Indices, IntArray, Kernel, Tables, VarSet
+from mnlearn.protocols import FloatArray, Indices, IntArray, Kernel, Tables, Turns, VarSet
 from mnlearn.statistics.evidence import EvidenceScans
 
 MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer: more than anyone wants to look at
 _LARGEST_INDEX = 2**31 - 1
-_IN_A_ROW = 16  # so many independent y, and a scan of the many that are left is sooner than each alone
+_IN_A_ROW = 16  # after so many independent y a scan of the next is sooner than each alone
 
 
 class Counts:
@@ -263,8 +263,17 @@ class Counts:
             raise _refusal(error, xs, None, zs) from None
 
     def grow(
-        self, kernel: Kernel, level: float, x: int, ys: Indices, z: VarSet = frozenset(), *, to_first: bool = False
-    ) -> FloatArray:
+        self,
+        kernel: Kernel,
+        level: float,
+        x: int,
+        ys: Indices,
+        z: VarSet = frozenset(),
+        *,
+        to_first: bool = False,
+        ahead: int = 1,
+        known: _core.Knowledge | None = None,
+    ) -> Turns:
         """Try each y in turn, given z and those before it that depend on x: the support of independence of each.
 
         Parameters
@@ -277,29 +286,50 @@ class Counts:
             The variable, whom to try in which order, and what is given from the start.
         to_first
             Whether to stop at the first that depends on x.
+        ahead
+            After 16 independent ones in a row, how many of the next may be tested together: a scan is faster then,
+            although those after the first that depends on x are tested in vain.
+        known
+            What rules may answer before a test does; it learns every answer. Of these counts: `knowledge`.
 
         Returns
         -------
-        FloatArray
-            A number for each y that was tried, from the first on: what `reduce` leads to, to the bit. None where the
-            core has no fast way (rows cannot be sorted on the portable code path, by variables of more than nine
-            states, or with repeats); fewer than all after 16 independent ones in a row, for then a scan of the others
-            is faster.
+        Turns
+            Answers about the first of the ys. The support of a test is what `reduce` leads to, to the bit. None where
+            the core has no fast way (rows cannot be sorted on the portable code path, by variables of more than nine
+            states, or with repeats); no more than 4096 at once.
 
         Examples
         --------
         >>> from mnlearn.data import Dataset
         >>> from mnlearn.statistics import Counts, kernels
         >>> counts = Counts(Dataset.from_codes([[0, 0, 1, 1] * 9, [0, 0, 1, 1] * 9, [0, 0, 1, 1] * 9]))
-        >>> counts.grow(kernels.chi2(), -3.0, 0, [1, 2]).round(1).tolist() in ([-20.0, 0.0], [])
+        >>> counts.grow(kernels.chi2(), -3.0, 0, [1, 2]).independent in ([False, True], [])
         True
         """
         try:
-            return _core.grow(self._store, kernel.name, kernel.settings, level, x, ys, z, to_first, _IN_A_ROW)
+            return Turns(
+                *_core.grow(
+                    self._store,
+                    kernel.name,
+                    kernel.settings,
+                    level,
+                    x,
+                    ys,
+                    z,
+                    to_first,
+                    _IN_A_ROW,
+                    ahead,
+                    self._threads,
+                    known,
+                )
+            )
         except (TypeError, ValueError) as error:
-            raise _refusal(error, [x], [ys], [z]) from None
+            raise _refusal(error, [x], [ys], [z], known) from None
 
-    def shrink(self, kernel: Kernel, level: float, x: int, ys: Indices, z: VarSet) -> FloatArray:
+    def shrink(
+        self, kernel: Kernel, level: float, x: int, ys: Indices, z: VarSet, *, known: _core.Knowledge | None = None
+    ) -> Turns:
         """Try each y in turn, a member of z, given the rest of z without those before it that turned out independent.
 
         Otherwise as `grow`; all answers come from one table of x and z.
@@ -309,13 +339,32 @@ class Counts:
         >>> from mnlearn.data import Dataset
         >>> from mnlearn.statistics import Counts, kernels
         >>> counts = Counts(Dataset.from_codes([[0, 0, 1, 1] * 9, [0, 0, 1, 1] * 9, [0, 0, 1, 1] * 9]))
-        >>> counts.shrink(kernels.chi2(), -3.0, 0, [1, 2], frozenset({1, 2})).round(1).tolist() in ([0.0, -20.0], [])
+        >>> counts.shrink(kernels.chi2(), -3.0, 0, [1, 2], frozenset({1, 2})).independent in ([True, False], [])
         True
         """
         try:
-            return _core.shrink(self._store, kernel.name, kernel.settings, level, x, ys, z)
+            return Turns(*_core.shrink(self._store, kernel.name, kernel.settings, level, x, ys, z, known))
         except (TypeError, ValueError) as error:
-            raise _refusal(error, [x], [ys], [z]) from None
+            raise _refusal(error, [x], [ys], [z], known) from None
+
+    def knowledge(self, *, mirrored: bool = False) -> _core.Knowledge:
+        """No knowledge yet, for `grow` and `shrink` to reason by  [JAIR09, Algorithm 5].
+
+        Parameters
+        ----------
+        mirrored
+            Whether independence is also inferred by the triangle rule with x and y exchanged.
+
+        Examples
+        --------
+        >>> from mnlearn.data import Dataset
+        >>> from mnlearn.statistics import Counts
+        >>> known = Counts(Dataset.from_codes([[0, 1], [0, 1], [0, 1]])).knowledge()
+        >>> known.learn(0, 1, frozenset({2}), False)
+        >>> known.implied(0, 1, frozenset()), known.implied(0, 2, frozenset())  # by the first rule; by none
+        (1, 0)
+        """
+        return _core.Knowledge(len(self.cards), mirrored)
 
     def evidence(self, *, three_way: bool = True) -> EvidenceScans:
         """Fits of conditional models to these counts; see `mnlearn.scores.evidence` for what they mean."""
@@ -401,7 +450,9 @@ def _indices(ys: Indices) -> NDArray[np.int32]:
     return narrow
 
 
-def _refusal(error: Exception, xs: Indices, yss: Sequence[Indices] | None, zs: Sequence[VarSet]) -> InputError:
+def _refusal(
+    error: Exception, xs: Indices, yss: Sequence[Indices] | None, zs: Sequence[VarSet], known: object = None
+) -> InputError:
     """Why the core refused: in its own words, or in ours where it could not even read the question."""
     if isinstance(error, ValueError):  # the core writes whole sentences
         return InputError(str(error))
@@ -414,4 +465,8 @@ def _refusal(error: Exception, xs: Indices, yss: Sequence[Indices] | None, zs: S
         )
     for x, ys, z in questions:
         question(x, ys, z)  # raises
+    if not isinstance(known, _core.Knowledge | None):
+        return InputError(
+            f"known must be what knowledge() of these counts made; got a {type(known).__name__}. Make one."
+        )
     return InputError(f"x, ys and z must be indices of variables; got something else: {error}")
