@@ -102,4 +102,5 @@ NB_MODULE(_core, m) {
     bind_blankets(m);
     bind_tables(m);
     bind_models(m);
+    bind_subsets(m);
 }

@@ -51,5 +51,6 @@ void bind_scans(nb::module_& m);
 void bind_blankets(nb::module_& m);
 void bind_tables(nb::module_& m);
 void bind_models(nb::module_& m);
+void bind_subsets(nb::module_& m);
 
 }  // namespace mnlearn

@@ -8,6 +8,7 @@
 #include "kernels/binary_scores.hpp"
 #include "kernels/bits.hpp"
 #include "kernels/ceilings.hpp"
+#include "kernels/common.hpp"
 #include "kernels/keys.hpp"
 #include "kernels/lanes.hpp"
 #include "kernels/pair_scores.hpp"
@@ -40,6 +41,7 @@ struct Level {
     Pack pack;  // these three: none where they would be slow; then nobody sorts rows
     Sift sift;
     CountRuns count_runs;
+    CountCommon count_common;
     // The cost model of plan.cpp, in nanoseconds of one core, measured kernel by kernel: a group of eight planes
     // against 64 rows of one set; a row of 512 columns; turning the digits of 512 counters into numbers. A word of a
     // set counted in the tree; split off from a larger set; looked through for rows.

@@ -8,7 +8,7 @@
 namespace mnlearn {
 namespace {
 
-constexpr double kMostDof = 40'000.0, kStirlingFrom = 20.0;
+constexpr double kStirlingFrom = 20.0;
 constexpr double kHalfLog2Pi = 0.91893853320467274178;
 constexpr double kSmallestDirect = 1e-290;  // below it the complement nears the subnormal numbers
 constexpr int kMaxTerms = 20'000;           // never reached for at most 40,000 degrees of freedom

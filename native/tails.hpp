@@ -5,6 +5,8 @@
 
 namespace mnlearn {
 
+inline constexpr double kMostDof = 40'000.0;
+
 // out[k] = log Pr[chi²(dof[k]) > statistic[k]], with a relative error of about 1e-12 or less. Returns whether all are
 // there: NaN stands where an argument is none, and where the series would be long (fewer than one degree of freedom, or
 // more than 40,000).

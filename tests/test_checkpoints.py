@@ -291,3 +291,11 @@ def test_killed_at_random_moments_nothing_is_lost(tmp_path: Path, method: str) -
     assert kept[-1] > 100  # answers were kept from run to run
     done = subprocess.run(program, capture_output=True, env=environment, check=True, text=True)
     assert json.loads(done.stdout.splitlines()[-1]) == expected
+
+
+def test_a_walk_over_sets_that_is_stopped_is_not_kept_as_a_whole_one(tmp_path: Path) -> None:
+    data = survey(n=40)
+    expected = comparable(mn.learn(data, "pc", alpha=0.2))
+    stopped = mn.learn(data, "pc", alpha=0.2, checkpoint=tmp_path, monitor=Stopping(2))
+    assert not stopped.converged
+    assert comparable(mn.learn(data, "pc", alpha=0.2, checkpoint=tmp_path, resume=True)) == expected

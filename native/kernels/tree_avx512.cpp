@@ -1,24 +1,12 @@
 // The splitting count with AVX-512 VPOPCNTDQ.
 #include "kernels/tree_impl.hpp"
 
-#include <immintrin.h>
+#include "kernels/lane_sums_avx512.hpp"
 
 namespace mnlearn {
 namespace {
 
 struct Avx512Bits {
-    static __m256i halves(__m512i v) {  // gcc 12 warns of the plain cast
-        return _mm256_add_epi64(_mm512_maskz_extracti64x4_epi64(0xf, v, 0), _mm512_maskz_extracti64x4_epi64(0xf, v, 1));
-    }
-    // The lanes of four sums added up, side by side.
-    static __m128i four(const __m512i* sums) {
-        const __m256i a = halves(sums[0]), b = halves(sums[1]), c = halves(sums[2]), d = halves(sums[3]);
-        const __m256i ab = _mm256_add_epi64(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
-        const __m256i cd = _mm256_add_epi64(_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
-        const __m256i total =
-            _mm256_add_epi64(_mm256_permute2x128_si256(ab, cd, 0x20), _mm256_permute2x128_si256(ab, cd, 0x31));
-        return _mm256_maskz_cvtepi64_epi32(0xf, total);
-    }
     static std::uint32_t size(const std::uint64_t* set, std::size_t words) {
         __m512i sum = _mm512_setzero_si512();
         for (std::size_t w = 0; w < words; w += 8)
@@ -39,7 +27,7 @@ struct Avx512Bits {
             }
         }
         alignas(16) std::uint32_t totals[4];
-        _mm_store_si128(reinterpret_cast<__m128i*>(totals), four(sums));
+        _mm_store_si128(reinterpret_cast<__m128i*>(totals), four_totals(sums));
         for (int k = 0; k < N; ++k) counts[k] += totals[k];
     }
     static void common(const std::uint64_t* set, const std::uint64_t* others, std::size_t n, std::size_t words,

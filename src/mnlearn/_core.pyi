@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -95,6 +95,19 @@ def shrink(
     z: Iterable[int],
     known: Knowledge | None,
 ) -> tuple[list[bool], list[float | None], list[int], int]: ...
+def separate(
+    store: Store,
+    kernel: str,
+    settings: Sequence[float],
+    level: float,
+    first_x: int,
+    last_x: int,
+    size: int,
+    around: NDArray[np.bool_],
+    left: NDArray[np.bool_],
+    weakest: NDArray[np.float64],
+    go_on: Callable[[int], bool],
+) -> tuple[NDArray[np.int32], NDArray[np.float64], int, bool] | None: ...
 def reduce_pairs(
     store: Store, kernel: str, settings: Sequence[float], first_x: int, last_x: int, n_threads: int
 ) -> NDArray[np.float64]: ...

@@ -7,7 +7,7 @@ and pass it: there is no base class and no registration.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -231,6 +231,43 @@ class BlanketTest(BatchedTest, Protocol):
     def knowledge(self, *, mirrored: bool = False) -> Knowledge | None:
         """None yet, for these scans, with or without the last rule; or nothing, where they take none."""
         ...
+
+
+class Separated(NamedTuple):
+    """Pairs that a walk over sets found independent."""
+
+    sets: NDArray[np.int32]  # a row each: x, y, and the members of the set that separates them, in ascending order
+    log_support: FloatArray
+    asked: int  # how many questions that took
+    finished: bool  # or stopped on request
+
+
+class SetLevel(NamedTuple):
+    """The sets of one size, each to be tried on the pairs that are left. Matrices have a row for each x."""
+
+    size: int
+    around: BoolArray  # which variables the sets of x may have
+    left: BoolArray  # which pairs are still to be separated; independent ones leave it
+    weakest: FloatArray  # becomes the largest log support found when x was asked about y; NaN for none
+
+
+class SubsetWalk(Protocol):
+    """Tries set after set as a search of its kind does, each question decided before the next."""
+
+    def separate(self, level: SetLevel, xs: range, go_on: Callable[[int], bool]) -> Separated | None:
+        """A level of PC-stable, for some x in turn; None where it cannot answer for sets of this size.
+
+        Each set of the size among `around[x]`, in lexicographic order, is tried on every y in `left[x]` that is not in
+        it; on y < x only if not all of the set is in `around[y]`. `go_on(x)` is asked several times a second.
+        """
+        ...
+
+
+@runtime_checkable
+class SubsetTest(BatchedTest, Protocol):
+    """A test that may be able to try whole families of sets by itself."""
+
+    def subsets(self) -> SubsetWalk | None: ...
 
 
 @runtime_checkable

@@ -26,6 +26,8 @@ from mnlearn.protocols import (
     MonotoneTest,
     Question,
     Result,
+    SubsetTest,
+    SubsetWalk,
     VarSet,
     Verdict,
     Verdicts,
@@ -62,6 +64,11 @@ def answers_whole_families(judge: IndependenceTest, *, keep_trace: bool) -> bool
     A trace shows the questions of the paper, so it asks them all.
     """
     return not keep_trace and isinstance(judge, MonotoneTest) and judge.monotone
+
+
+def walk_of(judge: IndependenceTest, *, ahead: int, keep_trace: bool) -> SubsetWalk | None:
+    """What walks over sets by itself, if the judge has it; not where each question must be heard of in its turn."""
+    return judge.subsets() if isinstance(judge, SubsetTest) and ahead > 1 and not keep_trace else None
 
 
 class Ledger:
@@ -198,6 +205,11 @@ class Ledger:
             self._decide(x, y, verdict.log_support)
         if self._trace is not None:
             self._trace.append(Question(x, y, z, *verdict, self.phase))
+
+    def enter(self, n_questions: int, size_z: int) -> None:
+        """Book questions about sets of one size that a judge asked itself, all of them needed."""
+        self._count(n_questions, size_z, "data")
+        self._scanned += n_questions
 
     def first_dependent(self, x: int, ys: Indices, z: VarSet, *, block: int = FIRST_BLOCK) -> int:
         """Ask about one y after the other up to the first that depends on x; its place, or len(ys) if none does.

@@ -9,8 +9,7 @@ a Bayesian test (hyperparameters 1/2) and at most 5 conditioning variables.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from math import isnan, nan
@@ -18,18 +17,32 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from mnlearn.algorithms._colliders import Votes
 from mnlearn.algorithms._ledger import (
     AHEAD,
     Ledger,
     answers_whole_families,
     check_ahead,
     check_max_conditioning,
+    walk_of,
 )
-from mnlearn.algorithms._orientation import Pdag, Triple, orient, unshielded
-from mnlearn.algorithms._stopping import STOPPED, watched
+from mnlearn.algorithms._orientation import Pdag, orient, unshielded
+from mnlearn.algorithms._stopping import STOPPED, Cancelled, watched
 from mnlearn.errors import true_or_false, unknown_name
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols import SILENT, IndependenceTest, Monitor, Result, VarSet, Verdicts
+from mnlearn.protocols import (
+    SILENT,
+    BoolArray,
+    FloatArray,
+    IndependenceTest,
+    Indices,
+    Monitor,
+    Result,
+    SetLevel,
+    SubsetWalk,
+    VarSet,
+    Verdicts,
+)
 
 _LISTED_AT_MOST = 256  # whom to ask about given a set is listed when a block is asked and again when it is used
 
@@ -133,20 +146,22 @@ class PC:
         """Find the structure; see the class for what is asked and in which order."""
         ledger = Ledger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, keep_support=False)
         edges, pdag, converged = _Edges(ledger.n_variables), None, True
+        walk = walk_of(judge, ahead=self.ahead, keep_trace=self.keep_trace)
         try:
-            whole = self.max_conditioning is None and answers_whole_families(judge, keep_trace=self.keep_trace)
-            for size in (0,) if whole else _sizes(self.max_conditioning, edges):
-                drop_separated(edges, size, ledger, monitor)
-            if whole:
+            monitor.progress(0, ledger.n_variables, "pairs by themselves")
+            edges.settle_pairs(*ledger.marginals())
+            if self.max_conditioning is None and answers_whole_families(judge, keep_trace=self.keep_trace):
                 drop_by_all_others(edges, ledger, monitor)
+            else:
+                for size in _sizes(self.max_conditioning, edges):
+                    drop_separated(edges, size, ledger, monitor, walk)
             if self.output == "moral":
                 pdag = self._directions(edges, ledger)
         except STOPPED:
             converged = False
         graph = edges.graph() if pdag is None else pdag.moral()
         account = ledger.result(graph, converged=converged, settings=asdict(self))
-        separators = {pair: z for pair, (z, _) in edges.separated.items()}
-        found = {"support": edges.support(graph), "separators": separators, "pdag": pdag}
+        found = {"support": edges.support(graph), "separators": edges.separators, "pdag": pdag}
         return PCResult(**{**vars(account), **found})
 
     def _directions(self, edges: _Edges, ledger: Ledger) -> Pdag:
@@ -154,20 +169,27 @@ class PC:
         skeleton = edges.graph()
         triples = unshielded(skeleton)
         if self.colliders == "sepset":
-            return orient(skeleton, [(u, m, v) for u, m, v in triples if m not in edges.separated[u, v][0]])
-        votes = _Votes(skeleton, ledger, self.max_conditioning)
+            return orient(skeleton, [(u, m, v) for u, m, v in triples if m not in edges.separators[u, v]])
+        votes = Votes(skeleton, ledger, self.max_conditioning)
         judged = {triple: votes.is_collider(triple, unanimous=self.colliders == "conservative") for triple in triples}
         colliders = [triple for triple, answer in judged.items() if answer]
         return orient(skeleton, colliders, frozenset(triple for triple, answer in judged.items() if answer is None))
 
 
-def drop_separated(edges: _Edges, size: int, ledger: Ledger, monitor: Monitor) -> None:
+def drop_separated(edges: _Edges, size: int, ledger: Ledger, monitor: Monitor, walk: SubsetWalk | None) -> None:
     """One level of PC-stable: neighbours are those of its beginning, whatever it drops  [CM14]."""
-    ledger.phase = "initial" if size == 0 else f"level {size}"
-    n, around = ledger.n_variables, edges.neighborhoods()
-    known = [frozenset(members if size else ()) for members in around]
-    for x in range(n):
+    ledger.phase, n = f"level {size}", ledger.n_variables
+
+    def tell(x: int) -> bool:
         monitor.progress(x, n, f"sets of {size}: {edges.count()} edges left")
+        return not monitor.cancelled()
+
+    if walk is not None and edges.settle_level(size, walk, ledger, tell):
+        return
+    around = [edges.neighbors(x) for x in range(n)]
+    known = [frozenset(members) for members in around]
+    for x in range(n):
+        tell(x)
         _drop_around(x, edges, map(frozenset, combinations(around[x], size)), known, ledger)
 
 
@@ -213,8 +235,8 @@ def _drop_around(x: int, edges: _Edges, sets: Iterable[VarSet], known: Sequence[
 
 
 def _sizes(limit: int | None, edges: _Edges) -> Iterator[int]:
-    """Sizes of conditioning sets for as long as some x has that many neighbours besides y."""
-    size = 0
+    """Sizes of conditioning sets from 1 on, for as long as some x has that many neighbours besides y."""
+    size = 1
     while (limit is None or size <= limit) and edges.largest_degree() > size:
         yield size
         size += 1
@@ -225,9 +247,10 @@ class _Edges:
 
     def __init__(self, n_variables: int) -> None:
         self.adjacent = ~np.eye(n_variables, dtype=np.bool_)
-        self.separated: dict[Edge, tuple[VarSet, float]] = {}
-        # As asked from the variable of the row. Scans are of a few y: lists are sooner changed than an array.
-        self._weakest = [[nan] * n_variables for _ in range(n_variables)]
+        self.separators: dict[Edge, VarSet] = {}
+        self._weakest = np.full((n_variables, n_variables), nan)  # as asked from the variable of the row
+        self._marginal = self._weakest
+        self._parting: dict[Edge, float] = {}  # the support of the answer that dropped a pair given some set
 
     def count(self) -> int:
         """How many are left."""
@@ -246,67 +269,44 @@ class _Edges:
         neighbors: list[int] = np.flatnonzero(self.adjacent[x]).tolist()
         return neighbors
 
-    def neighborhoods(self) -> list[list[int]]:
-        """The same for every x."""
-        return [self.neighbors(x) for x in range(len(self.adjacent))]
-
-    def settle(self, x: int, ys: list[int], z: VarSet, answers: Verdicts) -> bool:
+    def settle(self, x: int, ys: Indices, z: VarSet, answers: Verdicts) -> bool:
         """Drop the independent, remember the weakest evidence of the others; whether any was dropped."""
-        weakest, dropped = self._weakest[x], False
-        for y, independent, support in zip(ys, answers.independent.tolist(), answers.log_support.tolist(), strict=True):
-            if support > weakest[y] or isnan(weakest[y]):  # a judge need not give any
-                weakest[y] = support
-            if independent:
-                self.adjacent[x, y] = self.adjacent[y, x] = False
-                self.separated[_pair(x, y)] = z, support
-                dropped = True
-        return dropped
+        ys = np.asarray(ys)
+        self._weakest[x, ys] = np.fmax(self._weakest[x, ys], answers.log_support)  # a judge need not give any
+        dropped = np.flatnonzero(answers.independent)
+        for y, support in zip(ys[dropped].tolist(), answers.log_support[dropped].tolist(), strict=True):
+            self.adjacent[x, y] = self.adjacent[y, x] = False
+            self._part(x, y, z, support)
+        return len(dropped) > 0
+
+    def settle_pairs(self, independent: BoolArray, support: FloatArray) -> None:
+        """The same for every pair, asked without conditioning."""
+        self.adjacent[independent] = False
+        self._marginal, self._weakest = support, support.copy()
+        pairs = (ends.tolist() for ends in np.nonzero(np.triu(independent)))
+        self.separators = dict.fromkeys(zip(*pairs, strict=True), frozenset())
+
+    def settle_level(self, size: int, walk: SubsetWalk, ledger: Ledger, go_on: Callable[[int], bool]) -> bool:
+        """The same for all sets of one size, tried by a walk; whether it could."""
+        level = SetLevel(size, self.adjacent.copy(), self.adjacent, self._weakest)
+        found = walk.separate(level, range(ledger.n_variables), go_on)
+        if found is None:
+            return False
+        ledger.enter(found.asked, size)
+        for (x, y, *z), support in zip(found.sets.tolist(), found.log_support.tolist(), strict=True):
+            self._part(x, y, frozenset(z), support)
+        if not found.finished:
+            raise Cancelled
+        return True
 
     def support(self, graph: Graph) -> dict[Edge, float]:
         """The weakest evidence of each edge; where there is none, since none was asked for, no entry."""
-        asked = np.array(self._weakest)
-        weakest = np.fmax(asked, asked.T)
-        found = {edge: float(weakest[edge]) for edge in graph.edges if self.adjacent[edge]}
-        married = {edge: self.separated[edge][1] for edge in graph.edges if not self.adjacent[edge]}
-        return {edge: value for edge, value in (found | married).items() if not isnan(value)}
+        found = {(u, v): float(np.fmax(self._weakest[u, v], self._weakest[v, u])) for u, v in graph.edges}
+        married = (edge for edge in graph.edges if not self.adjacent[edge])
+        found |= {edge: self._parting.get(edge, float(self._marginal[edge])) for edge in married}
+        return {edge: value for edge, value in found.items() if not isnan(value)}
 
-
-class _Votes:
-    """For each pair at distance two: how many sets separate it, and in how many of them a variable is.
-
-    The sets are those among the neighbours of either end, in the skeleton  [CM14].
-    """
-
-    def __init__(self, skeleton: Graph, ledger: Ledger, limit: int | None) -> None:
-        self._skeleton, self._ledger = skeleton, ledger
-        self._sets: Counter[Edge] = Counter()
-        self._sets_with: Counter[Triple] = Counter()
-        ledger.phase = "colliders"
-        for x in range(skeleton.n_variables):
-            around = sorted(skeleton.neighbors(x))
-            apart = {w for y in around for w in skeleton.neighbors(y)} - {x, *around}
-            for size in range(min(len(around), len(around) if limit is None else limit) + 1 if apart else 0):
-                for z in combinations(around, size):
-                    self._collect(x, sorted(apart), frozenset(z))
-
-    def _collect(self, x: int, apart: list[int], z: VarSet) -> None:
-        """One scan: all that are two steps from x, except where the other end has asked already."""
-        ys = [y for y in apart if y > x or not z <= self._skeleton.neighbors(y)]
-        if not ys:
-            return
-        for k in np.flatnonzero(self._ledger.scan(x, ys, z).independent).tolist():
-            u, v = _pair(x, ys[k])
-            self._sets[u, v] += 1
-            self._sets_with.update((u, m, v) for m in z)
-
-    def is_collider(self, triple: Triple, *, unanimous: bool) -> bool | None:
-        """Whether m is in few of the sets that separate u from v; None when they do not tell."""
-        u, _, v = triple
-        n_sets, n_with = self._sets[u, v], self._sets_with[triple]
-        if n_sets == 0 or (unanimous and 0 < n_with < n_sets) or 2 * n_with == n_sets:
-            return None
-        return 2 * n_with < n_sets
-
-
-def _pair(x: int, y: int) -> Edge:
-    return (x, y) if x < y else (y, x)
+    def _part(self, x: int, y: int, z: VarSet, support: float) -> None:
+        """Remember what separated a pair, and how sure that was."""
+        edge = (x, y) if x < y else (y, x)
+        self.separators[edge], self._parting[edge] = z, support

@@ -16,6 +16,7 @@ from mnlearn.protocols import (
     Kernel,
     Knowledge,
     Statistics,
+    SubsetWalk,
     Turns,
     VarSet,
     Verdict,
@@ -100,6 +101,12 @@ class Growing(ABC):
         make = getattr(self.statistics, "knowledge", None)
         known: Knowledge | None = None if make is None else make(mirrored=mirrored)
         return known
+
+    def subsets(self) -> SubsetWalk | None:
+        """Walks over sets that the statistics take by themselves, if they can."""
+        make = getattr(self.statistics, "subsets", None)
+        walk: SubsetWalk | None = None if make is None else make(self._kernel, self._level)
+        return walk
 
 
 class Explained(ABC):

@@ -9,8 +9,9 @@ from typing import Any
 from mnlearn.checkpoints import Checkpoint, Kept
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
+from mnlearn.pipeline._kept_walk import KeptWalk
 from mnlearn.pipeline._spread import Spread
-from mnlearn.protocols import Tables, Turns
+from mnlearn.protocols import Kernel, SubsetWalk, Tables, Turns
 from mnlearn.statistics import Counts, Moments, ShardedCounts, row_shards
 from mnlearn.statistics.evidence import EvidenceScans, Kind
 
@@ -72,6 +73,10 @@ class Counting:
 
 class _KeptCounts(Kept):
     """Counts whose models are kept too."""
+
+    def subsets(self, kernel: Kernel, level: float) -> SubsetWalk:
+        """Walks over sets, kept some variables at a time."""
+        return KeptWalk(self._inside.subsets(kernel, level), self._checkpoint, (kernel, level))
 
     def evidence(self, *, three_way: bool = True) -> EvidenceScans:
         """Fits of conditional models, kept as they come from the tables."""

@@ -24,6 +24,7 @@ from mnlearn.errors import InputError, UnsuitableError, whole_number
 from mnlearn.parallel import job_count
 from mnlearn.protocols import FloatArray, Indices, IntArray, Kernel, Tables, Turns, VarSet
 from mnlearn.statistics.evidence import EvidenceScans
+from mnlearn.statistics.subsets import SubsetScans
 
 MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer: more than anyone wants to look at
 _LARGEST_INDEX = 2**31 - 1
@@ -365,6 +366,10 @@ class Counts:
         (1, 0)
         """
         return _core.Knowledge(len(self.cards), mirrored)
+
+    def subsets(self, kernel: Kernel, level: float) -> SubsetScans:
+        """Walks over sets, by the test that this kernel and level make; see `mnlearn.protocols.SubsetWalk`."""
+        return SubsetScans(self._store, kernel, level)
 
     def evidence(self, *, three_way: bool = True) -> EvidenceScans:
         """Fits of conditional models to these counts; see `mnlearn.scores.evidence` for what they mean."""

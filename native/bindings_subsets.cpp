@@ -1,0 +1,67 @@
+// Walks over sets in Python: the interpreter's lock is taken again only to ask whether to go on.
+#include <algorithm>
+
+#include "bindings.hpp"
+#include "bindings_args.hpp"
+#include "subsets.hpp"
+
+namespace mnlearn {
+
+namespace {
+
+template <class T> using Square = nb::ndarray<T, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class T> void check_shape(const Store& store, const char* name, const Square<T>& matrix) {
+    const std::size_t n = store.n_variables();
+    if (matrix.shape(0) != n || matrix.shape(1) != n)
+        throw std::invalid_argument(std::string(name) + " must have a row and a column for each of " +
+                                    std::to_string(n) + " variables; got " + std::to_string(matrix.shape(0)) + " by " +
+                                    std::to_string(matrix.shape(1)) + ".");
+}
+
+GoOn asking(const nb::callable& go_on) {
+    return [&go_on](std::int32_t x) {
+        nb::gil_scoped_acquire locked;
+        return nb::cast<bool>(go_on(x));
+    };
+}
+
+nb::object py_separate(const PyStore& data, const std::string& kernel, std::vector<double> settings, double level,
+                       std::size_t first_x, std::size_t last_x, std::size_t size, Square<const bool> around,
+                       Square<bool> left, Square<double> weakest, nb::callable go_on) {
+    const Store& store = *data.store;
+    const Decision test = make_decision(kernel, std::move(settings), level);
+    check_shape(store, "around", around);
+    check_shape(store, "left", left);
+    check_shape(store, "weakest", weakest);
+    if (!answers_all(store, test, size)) return nb::none();
+    Separated found;
+    {
+        nb::gil_scoped_release unlocked;
+        found =
+            separate(store, test, {size, first_x, last_x, around.data(), left.data(), weakest.data()}, asking(go_on));
+    }
+    auto sets = std::make_unique_for_overwrite<std::int32_t[]>(found.sets.size());
+    std::copy(found.sets.begin(), found.sets.end(), sets.get());
+    NewArray support = new_array(found.support.size());
+    std::copy(found.support.begin(), found.support.end(), support.values);
+    using Sets = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<2>>;
+    return nb::make_tuple(give<Sets>(std::move(sets), {found.support.size(), size + 2}), support.array, found.asked,
+                          found.finished);
+}
+
+}  // namespace
+
+void bind_subsets(nb::module_& m) {
+    using namespace nb::literals;
+    m.def("separate", &py_separate,
+          nb::sig("def separate(store: Store, kernel: str, settings: Sequence[float], level: float, first_x: int, "
+                  "last_x: int, size: int, around: "
+                  "NDArray[np.bool_], left: NDArray[np.bool_], weakest: NDArray[np.float64], go_on: Callable[[int], "
+                  "bool]) -> tuple[NDArray[np.int32], NDArray[np.float64], int, bool] | None"),
+          "store"_a, "kernel"_a, "settings"_a, "level"_a, "first_x"_a, "last_x"_a, "size"_a, "around"_a.noconvert(),
+          "left"_a.noconvert(), "weakest"_a.noconvert(), "go_on"_a,
+          "A level of PC-stable; left and weakest are brought up to date. None where log p is not known here.");
+}
+
+}  // namespace mnlearn
