@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/binary_scores.hpp"
+#include "kernels/bit_cells.hpp"
 #include "kernels/bits.hpp"
 #include "kernels/ceilings.hpp"
 #include "kernels/common.hpp"
@@ -38,9 +39,10 @@ struct Level {
     MakeKeys make_keys;
     UpdateBits update_bits;
     ScoreColumn score_column;
-    Pack pack;  // these three: none where they would be slow; then nobody sorts rows
+    Pack pack;  // these four: none where they would be slow; then nobody sorts rows
     Sift sift;
     CountRuns count_runs;
+    const BitCellKernels* bit_cells;
     CountCommon count_common;
     // The cost model of plan.cpp, in nanoseconds of one core, measured kernel by kernel: a group of eight planes
     // against 64 rows of one set; a row of 512 columns; turning the digits of 512 counters into numbers. A word of a

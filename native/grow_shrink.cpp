@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include "blanket_table.hpp"
@@ -129,8 +130,9 @@ private:
 // The tests of a shrinking set. Its table is counted when somebody is to be tested, and not before.
 class ShrinkingTests {
 public:
-    ShrinkingTests(const Store& store, const Decision& test, std::int32_t x, std::span<const std::int32_t> z)
-        : store_(store), x_(x), z_(z), judge_(store, test, x) {}
+    ShrinkingTests(const Store& store, const Decision& test, std::int32_t x, std::span<const std::int32_t> ys,
+                   std::span<const std::int32_t> z)
+        : store_(store), x_(x), ys_(ys), z_(z), judge_(store, test, x) {}
 
     // The support of x ⟂ y given the others; NaN where the core has no fast way.
     double operator()(std::int32_t y) {
@@ -156,16 +158,15 @@ public:
 
 private:
     bool count() {
-        std::optional<BlanketTable> counted = table_of(store_, x_, z_);
-        if (counted) table_.emplace(std::move(*counted));
-        return counted.has_value();
+        table_ = table_of(store_, x_, ys_, z_, judge_.wants_varied());
+        return table_ != nullptr;
     }
 
     const Store& store_;
     std::int32_t x_;
-    std::span<const std::int32_t> z_;
+    std::span<const std::int32_t> ys_, z_;
     Judge judge_;
-    std::optional<BlanketTable> table_;
+    std::unique_ptr<BlanketTable> table_;
     std::optional<std::int32_t> singled_out_;
     std::vector<std::int32_t> left_;  // who has left z, but not yet the table
     std::size_t scanned_ = 0;
@@ -229,7 +230,7 @@ Turns shrink(const Store& store, const Decision& test, std::int32_t x, std::span
              std::span<const std::int32_t> z, Knowledge* known) {
     Turns turns;
     if (!can_sort(store, x, z)) return turns;
-    ShrinkingTests tests(store, test, x, z);
+    ShrinkingTests tests(store, test, x, ys, z);
     Reasoner reasoner(known, x, z);
     for (const std::int32_t y : ys) {
         reasoner.leave(y);

@@ -20,6 +20,7 @@ public:
     Judge(const Store& store, const Decision& test, std::int32_t x) : store_(store), test_(test), x_(x) {}
 
     double operator()(std::int32_t y, std::span<const std::int32_t> z, const OneByOne& table);
+    bool wants_varied() const { return test_.kernel.name != KernelName::bayes; }  // strata in which x and y vary
     bool dependent(double support) const { return !(support > test_.level); }
 
 private:

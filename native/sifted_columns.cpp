@@ -3,13 +3,6 @@
 #include <algorithm>
 
 namespace mnlearn {
-namespace {
-
-const std::uint64_t* plane(const Store& store, std::size_t number) {
-    return store.planes().bits + number / kLanes * store.planes().words * kLanes + number % kLanes;
-}
-
-}  // namespace
 
 SiftedColumns::SiftedColumns(const Store& store)
     : store_(store), words_(store.planes().words), spare_(store.n_records() + kSiftSpare) {}
@@ -58,7 +51,7 @@ SiftedColumns::Place SiftedColumns::read(std::int32_t v) {
         places_[u] = {number, query.n_sets};
         ++block->n_held;
         for (std::uint32_t state = 0; state < n_states; ++state)
-            query.sets[query.n_sets++] = plane(store_, store_.first_plane(u) + state);
+            query.sets[query.n_sets++] = plane_of(store_, store_.first_plane(u) + state);
         const auto held = [&](std::int32_t y) { return places_.contains(y); };
         if (next != expected_.end()) next = std::find_if_not(next + 1, expected_.end(), held);
         if (next == expected_.end()) break;

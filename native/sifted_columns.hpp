@@ -10,6 +10,12 @@
 
 namespace mnlearn {
 
+// Where a plane begins; its words stand kLanes apart.
+inline const std::uint64_t* plane_of(const Store& store, std::size_t plane) {
+    const Planes& planes = store.planes();
+    return planes.bits + plane / kLanes * planes.words * kLanes + plane % kLanes;
+}
+
 class SiftedColumns {
 public:
     using Words = std::vector<std::uint64_t>;

@@ -16,12 +16,13 @@ namespace mnlearn {
 bool can_sort(const Store& store, std::int32_t x, std::span<const std::int32_t> others);
 
 // The tables of x and one y in every configuration of z that occurs, in lexicographic order; of y all states but the
-// last.
+// last. Some that occur may have been left out, if x or y does not vary in them: chi2 and g2 only want their number.
 struct OneByOne {
     std::uint32_t card_x, width;  // width: the states of y that are counted
     std::size_t n_strata;
     const std::uint32_t* sizes;   // [stratum * card_x + a]
     const std::uint32_t* counts;  // [(stratum * card_x + a) * width + b]
+    std::size_t n_left_out = 0;
 };
 
 // The states of several variables side by side in one number, the last in the lowest bits: so numbers are ordered as

@@ -107,6 +107,28 @@ def test_deep_strata_and_many_rows() -> None:
 
 
 @pytest.mark.skipif(Counts(data_of(1)).code_path == "portable", reason="rows are not sorted here")
+@pytest.mark.parametrize("path", ["", "avx2"])
+@pytest.mark.parametrize("name", JUDGES)
+@pytest.mark.parametrize("n_members", [1, 4, 7, 9, 11, 14, 16, 18])
+def test_shrinking_tables_of_every_size(path: str, name: str, n_members: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Split, counted in tables, marked and counted, sorted; with members of three states, and before any is grown."""
+    rng = np.random.default_rng(n_members)
+    columns = [rng.integers(0, 2, 3_000)]
+    for k in range(n_members):
+        states = 3 if n_members in (4, 9, 14) and k == 2 else 2
+        columns.append(np.where(rng.random(3_000) < 0.4, rng.integers(0, states, 3_000), columns[-1]))
+    monkeypatch.setenv("MNLEARN_CORE", path)
+    judge = JUDGES[name](Counts(Dataset.from_codes(columns), n_jobs=1))
+    members = set(range(1, n_members + 1))
+    turns = rng.permutation(sorted(members)).tolist()
+    for turns_now in (turns, [y for y in turns if y != 3]):
+        found = judge.scan_shrinking(0, turns_now, frozenset(members)).log_support
+        expected = shrunk(judge, 0, turns_now, members)
+        assert found == expected[: len(found)]
+        assert len(found) == len(turns_now) or name == "chi2-all"  # 40,000 degrees of freedom are the core's limit
+
+
+@pytest.mark.skipif(Counts(data_of(1)).code_path == "portable", reason="rows are not sorted here")
 def test_after_many_independent_in_a_row_the_next_are_scanned() -> None:
     rng = np.random.default_rng(2)
     columns = list(rng.integers(0, 2, (80, 500)))

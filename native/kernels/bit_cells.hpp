@@ -1,0 +1,63 @@
+// Tables with a bit for each cell, empty ones included: which cells occur, and how many rows those have.
+//
+// The number of a cell ends with the state of a binary x, so cells come in pairs, one pair for each configuration of
+// the other variables, 32 pairs to a word. Configurations that occur are numbered in order; rows are kept for them
+// only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace mnlearn {
+
+// The cells of these rows: cells[row] ^= the byte of the row, moved up.
+struct CellQuery {
+    const std::uint8_t* bytes;
+    std::size_t n_rows;
+    unsigned up;
+    std::uint32_t* cells;
+};
+
+struct BitCells {
+    const std::uint64_t* occupied;  // per cell
+    const std::uint32_t* numbers;   // per word: the configurations that occur before it
+    const std::uint32_t* sizes;     // per configuration that occurs: the rows with x = 0, with x = 1
+    std::size_t n_words;
+};
+
+struct TallyQuery {
+    const std::uint32_t* cells;
+    std::size_t n_rows;
+    BitCells table;
+    std::uint32_t* sizes;  // zero before the call
+};
+
+// One binary member singled out: its bit in the number of a cell. Of the configurations of the others only those in
+// which x varies and the member too.
+struct VariedQuery {
+    BitCells table;
+    unsigned bit;
+    std::uint32_t *counts, *sizes;  // [2 * configuration + state of x]: the rows with its first state, all rows
+    std::size_t n_varied, n_all;    // how many there are
+};
+
+// The member leaves: the cells of its two states become one, where the first was.
+struct DropQuery {
+    BitCells table;
+    unsigned bit;
+    std::uint64_t* occupied;  // zero before the call
+    std::uint32_t* sizes;     // room for as many as there were
+    std::size_t n_all;
+};
+
+struct BitCellKernels {
+    void (*append)(const CellQuery&);
+    void (*mark)(const std::uint32_t* cells, std::size_t n_rows, std::uint64_t* occupied);
+    std::uint32_t (*number)(const std::uint64_t* occupied, std::size_t n_words, std::uint32_t* numbers);  // how many
+    void (*tally)(const TallyQuery&);
+    void (*find_varied)(VariedQuery&);
+    void (*drop)(DropQuery&);
+};
+extern const BitCellKernels kBitCellsAvx2, kBitCellsAvx512;
+
+}  // namespace mnlearn
