@@ -67,6 +67,13 @@ inline void append_set(nb::handle given, std::vector<std::int32_t>& to) {
     to.erase(std::unique(to.begin() + begin, to.end()), to.end());
 }
 
+// Each once: what a search tries in turn.
+inline void check_turns(std::vector<std::int32_t> ys) {
+    std::sort(ys.begin(), ys.end());
+    if (std::adjacent_find(ys.begin(), ys.end()) != ys.end())
+        throw std::invalid_argument("ys must name each variable once; got one twice. Leave out the second.");
+}
+
 // A new numpy array and where its numbers go.
 struct NewArray {
     nb::object array;

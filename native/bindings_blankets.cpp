@@ -9,13 +9,6 @@ namespace mnlearn {
 
 namespace {
 
-// Each once: what a search tries in turn.
-void check_turns(std::vector<std::int32_t> ys) {
-    std::sort(ys.begin(), ys.end());
-    if (std::adjacent_find(ys.begin(), ys.end()) != ys.end())
-        throw std::invalid_argument("ys must name each variable once; got one twice. Leave out the second.");
-}
-
 void check_known(const PyStore& data, const Knowledge* known) {
     if (known && known->n_variables() != data.store->n_variables())
         throw std::invalid_argument("known must be about the variables of the data; got " +

@@ -34,13 +34,14 @@ nb::object py_separate(const PyStore& data, const std::string& kernel, std::vect
     check_shape(store, "around", around);
     check_shape(store, "left", left);
     check_shape(store, "weakest", weakest);
-    if (!answers_all(store, test, size)) return nb::none();
-    Separated found;
+    std::optional<Separated> answer;
     {
         nb::gil_scoped_release unlocked;
-        found =
+        answer =
             separate(store, test, {size, first_x, last_x, around.data(), left.data(), weakest.data()}, asking(go_on));
     }
+    if (!answer) return nb::none();
+    const Separated& found = *answer;
     auto sets = std::make_unique_for_overwrite<std::int32_t[]>(found.sets.size());
     std::copy(found.sets.begin(), found.sets.end(), sets.get());
     NewArray support = new_array(found.support.size());
@@ -48,6 +49,22 @@ nb::object py_separate(const PyStore& data, const std::string& kernel, std::vect
     using Sets = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<2>>;
     return nb::make_tuple(give<Sets>(std::move(sets), {found.support.size(), size + 2}), support.array, found.asked,
                           found.finished);
+}
+
+nb::object py_explain_away(const PyStore& data, const std::string& kernel, std::vector<double> settings, double level,
+                           std::int32_t x, nb::object candidates, std::size_t limit, nb::callable go_on) {
+    const Decision test = make_decision(kernel, std::move(settings), level);
+    std::vector<std::int32_t> ys;
+    append_indices(candidates, ys);
+    check_query(*data.store, x, ys, {});
+    check_turns(ys);
+    std::optional<Around> found;
+    {
+        nb::gil_scoped_release unlocked;
+        found = explain_away(*data.store, test, x, ys, limit, asking(go_on));
+    }
+    if (!found) return nb::none();
+    return nb::make_tuple(found->members, found->weakest, found->asked, found->finished);
 }
 
 }  // namespace
@@ -62,6 +79,12 @@ void bind_subsets(nb::module_& m) {
           "store"_a, "kernel"_a, "settings"_a, "level"_a, "first_x"_a, "last_x"_a, "size"_a, "around"_a.noconvert(),
           "left"_a.noconvert(), "weakest"_a.noconvert(), "go_on"_a,
           "A level of PC-stable; left and weakest are brought up to date. None where log p is not known here.");
+    m.def("explain_away", &py_explain_away,
+          nb::sig("def explain_away(store: Store, kernel: str, settings: Sequence[float], level: float, x: int, "
+                  "candidates: Iterable[int], limit: int, go_on: Callable[[int], bool]) -> tuple[list[int], "
+                  "list[float], list[int], bool] | None"),
+          "store"_a, "kernel"_a, "settings"_a, "level"_a, "x"_a, "candidates"_a, "limit"_a, "go_on"_a,
+          "Interleaved HITON-PC: who is left around x, its weakest evidence, the questions by size of the set.");
 }
 
 }  // namespace mnlearn

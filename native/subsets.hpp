@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "judge.hpp"
 
@@ -26,9 +27,19 @@ struct Separated {
     std::int64_t asked = 0;
     bool finished = true;
 };
-Separated separate(const Store& store, const Decision& test, const PcLevel& level, const GoOn& go_on);
+// None where a question would have more degrees of freedom than log p is known for.
+std::optional<Separated> separate(const Store& store, const Decision& test, const PcLevel& level, const GoOn& go_on);
 
-// Whether every question about sets of this size has an answer here: log p is known for so many degrees of freedom.
-bool answers_all(const Store& store, const Decision& test, std::size_t size);
+// Interleaved HITON-PC around x  [GLL10]: each candidate in turn comes in unless some of those held explain it away,
+// given some of them; then everyone held is tried with all sets that have the newcomer. Sets by size, then in the order
+// in which their members came in; of at most `limit` variables.
+struct Around {
+    std::vector<std::int32_t> members;  // who is held in the end
+    std::vector<double> weakest;        // for each the largest support found when it was kept; NaN for none
+    std::vector<std::int64_t> asked;    // by the size of the set
+    bool finished = true;
+};
+std::optional<Around> explain_away(const Store& store, const Decision& test, std::int32_t x,
+                                   std::span<const std::int32_t> candidates, std::size_t limit, const GoOn& go_on);
 
 }  // namespace mnlearn

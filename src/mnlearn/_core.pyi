@@ -108,6 +108,16 @@ def separate(
     weakest: NDArray[np.float64],
     go_on: Callable[[int], bool],
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], int, bool] | None: ...
+def explain_away(
+    store: Store,
+    kernel: str,
+    settings: Sequence[float],
+    level: float,
+    x: int,
+    candidates: Iterable[int],
+    limit: int,
+    go_on: Callable[[int], bool],
+) -> tuple[list[int], list[float], list[int], bool] | None: ...
 def reduce_pairs(
     store: Store, kernel: str, settings: Sequence[float], first_x: int, last_x: int, n_threads: int
 ) -> NDArray[np.float64]: ...

@@ -251,6 +251,15 @@ class SetLevel(NamedTuple):
     weakest: FloatArray  # becomes the largest log support found when x was asked about y; NaN for none
 
 
+class Around(NamedTuple):
+    """Whom a walk over sets left around a variable."""
+
+    members: Sequence[int]
+    weakest: Sequence[float]  # of each, the largest log support of independence given a set; NaN if none was tried
+    asked: Sequence[int]  # how many questions that took, by the size of the set
+    finished: bool  # or stopped on request, and then not worth anything
+
+
 class SubsetWalk(Protocol):
     """Tries set after set as a search of its kind does, each question decided before the next."""
 
@@ -259,6 +268,17 @@ class SubsetWalk(Protocol):
 
         Each set of the size among `around[x]`, in lexicographic order, is tried on every y in `left[x]` that is not in
         it; on y < x only if not all of the set is in `around[y]`. `go_on(x)` is asked several times a second.
+        """
+        ...
+
+    def explain_away(
+        self, x: int, candidates: Indices, limit: int | None, go_on: Callable[[int], bool]
+    ) -> Around | None:
+        """Interleaved HITON-PC around x; None where it cannot answer.
+
+        Each candidate in turn is tried with all sets of those held, and comes in if none separates it from x; then each
+        of the others held, in the order in which they came in, with all sets that have the newcomer. Sets have at most
+        `limit` members; they come by size, then in the order of their members, the newcomer last.
         """
         ...
 

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mnlearn.algorithms.hiton import HHCMN
 from mnlearn.algorithms.pc import PC, PCResult
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.independence import Audited, BayesianTest, ChiSquare, GTest
-from mnlearn.protocols import IndependenceTest, SetLevel, SubsetTest, SubsetWalk
+from mnlearn.protocols import IndependenceTest, Result, SetLevel, SubsetTest, SubsetWalk
 from mnlearn.statistics import Counts, kernels
 from monitors import Stopping
 
@@ -112,10 +113,13 @@ def test_tables_of_every_size_and_shape(path: str, monkeypatch: pytest.MonkeyPat
             assert np.array_equal(weakest, expected, equal_nan=True)
 
 
+def without_seconds(result: Result) -> dict[str, float]:
+    return {key: value for key, value in result.cost.items() if key != "seconds"}
+
+
 def account(result: PCResult) -> tuple[object, ...]:
     """Everything but the time."""
-    cost = {key: value for key, value in result.cost.items() if key != "seconds"}
-    return result.graph, result.support, result.separators, result.pdag, cost, result.converged
+    return result.graph, result.support, result.separators, result.pdag, without_seconds(result), result.converged
 
 
 @pytest.mark.parametrize("output", ["skeleton", "moral"])
@@ -130,6 +134,39 @@ def test_pc_is_the_same_either_way(name: str, output: Any, seed: int, limit: int
         assert account(learner.learn(JUDGES[name](Counts(data, n_jobs=n_jobs)))) == expected
 
 
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("name", JUDGES)
+@given(seed=st.integers(0, 2**32), limit=st.none() | st.integers(0, 3))
+@settings(max_examples=15, deadline=None)
+def test_hhc_mn_is_the_same_either_way(name: str, path: str, seed: int, limit: int | None) -> None:
+    data = data_of(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MNLEARN_CORE", path)
+        judge = JUDGES[name](Counts(data))
+    learner = HHCMN(combine="or", max_conditioning=limit)
+    expected, result = replace(learner, ahead=1).learn(judge), learner.learn(judge)
+    assert (result.graph, result.support) == (expected.graph, expected.support)
+    assert without_seconds(result) == without_seconds(expected)
+
+
+def test_hiton_finds_who_is_held_and_how_weakly() -> None:
+    rng = np.random.default_rng(3)
+    first = rng.integers(0, 2, 3000)
+    second = np.where(rng.random(3000) < 0.8, first, 1 - first)
+    third = np.where(rng.random(3000) < 0.8, second, 1 - second)
+    judge = ChiSquare(Counts(Dataset.from_codes([first, second, third])))
+    found = walk_of(judge).explain_away(0, [1, 2], None, lambda _: True)
+    assert found is not None
+    assert list(found.members) == [1]
+    assert np.isnan(found.weakest).all()  # 2 was explained away by 1 before it could be tried on it
+    assert list(found.asked) == [0, 1]
+    both = walk_of(judge).explain_away(1, [0, 2], None, lambda _: True)
+    assert both is not None
+    assert dict(zip(both.members, both.weakest, strict=True)) == {
+        y: judge(1, y, frozenset({2 - y})).log_support for y in (0, 2)
+    }
+
+
 def test_what_the_core_has_no_tails_for_is_asked_one_scan_at_a_time() -> None:
     data = reference.random_dataset(np.random.default_rng(1), n_rows=400, cards=[60, 60, 60, 2], dependence=0.9)
     judge = ChiSquare(Counts(data), alpha=0.9, dof="all")
@@ -141,6 +178,8 @@ def test_what_the_core_has_no_tails_for_is_asked_one_scan_at_a_time() -> None:
     by_scans, one_by_one = PC().learn(judge), PC(ahead=1).learn(judge)
     assert (by_scans.graph, by_scans.support) == (one_by_one.graph, one_by_one.support)
     assert by_scans.cost["asked"] == one_by_one.cost["asked"] < by_scans.cost["scanned"]
+    assert walk_of(judge).explain_away(0, [1, 2], None, lambda _: True) is None
+    assert HHCMN().learn(judge).support == HHCMN(ahead=1).learn(judge).support
 
 
 # ---- before its end
@@ -176,6 +215,15 @@ def test_a_stopped_search_knows_what_separated_whom(after: int) -> None:
     assert set(result.support) <= set(result.graph.edges)
 
 
+@pytest.mark.parametrize("after", [1, 2, 5])
+def test_a_stopped_hiton_keeps_the_variables_examined_by_then(after: int) -> None:
+    whole, stopped = HHCMN(combine="or").learn(dense()), HHCMN(combine="or").learn(dense(), Stopping(after))
+    assert whole.converged
+    assert not stopped.converged
+    assert all(min(edge) < after for edge in stopped.graph.edges)
+    assert stopped.cost["asked"] < whole.cost["asked"]
+
+
 def test_an_interrupt_gets_through() -> None:
     class Interrupting(Stopping):
         def cancelled(self) -> bool:
@@ -185,6 +233,19 @@ def test_an_interrupt_gets_through() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         PC().learn(dense(), Interrupting(3))
+    with pytest.raises(KeyboardInterrupt):
+        HHCMN().learn(dense(), Interrupting(3))
+
+
+def test_candidates_that_are_none_are_refused() -> None:
+    walk = Counts(Dataset.from_codes([[0, 1], [1, 0]])).subsets(kernels.chi2(), -3.0)
+    for candidates, words in (
+        ([0], "y must differ from x"),
+        ([1, 1], "each variable once"),
+        ([7], "index of a variable"),
+    ):
+        with pytest.raises(InputError, match=words):
+            walk.explain_away(0, candidates, None, lambda _: True)
 
 
 def test_matrices_of_another_size_are_refused() -> None:

@@ -13,19 +13,28 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Literal, get_args
 
-import numpy as np
-
 from mnlearn.algorithms._ledger import (
     AHEAD,
     Ledger,
     answers_whole_families,
     check_ahead,
     check_max_conditioning,
+    walk_of,
 )
-from mnlearn.algorithms._stopping import STOPPED, watched
+from mnlearn.algorithms._stopping import STOPPED, Cancelled, watched
 from mnlearn.errors import true_or_false, unknown_name
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols import SILENT, BoolArray, FloatArray, IndependenceTest, Monitor, Result, VarSet, Verdict
+from mnlearn.protocols import (
+    SILENT,
+    Around,
+    BoolArray,
+    FloatArray,
+    IndependenceTest,
+    Monitor,
+    Result,
+    VarSet,
+    Verdict,
+)
 
 Combine = Literal["and", "or"]
 
@@ -97,12 +106,21 @@ class HHCMN:
         ledger = Ledger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, keep_support=False)
         sets = Subsets(self.max_conditioning, answers_whole_families(judge, keep_trace=self.keep_trace))
         n, found, converged = ledger.n_variables, dict[int, Mapping[int, float]](), True
+        walk = walk_of(judge, ahead=self.ahead, keep_trace=self.keep_trace)
+
+        def go_on(_: int) -> bool:
+            return not monitor.cancelled()
+
         try:
             independent, support = ledger.marginals()
             for x in range(n):
                 monitor.progress(x, n, f"variable {x + 1} of {n}")
                 candidates = by_association(x, independent, support)
-                found[x] = parents_and_children(x, candidates, support[x], ledger, sets)
+                around = None if walk is None else walk.explain_away(x, candidates, self.max_conditioning, go_on)
+                if around is not None:
+                    found[x] = booked(around, support[x], ledger)
+                else:
+                    found[x] = parents_and_children(x, candidates, support[x], ledger, sets)
         except STOPPED:
             converged = False
         edges = combined(found, self.combine)
@@ -112,9 +130,9 @@ class HHCMN:
 
 def by_association(x: int, independent: BoolArray, support: FloatArray) -> list[int]:
     """The candidates of x: all that depend on it without conditioning, strongest first, ties by index."""
-    candidates = np.flatnonzero(~independent[x])
-    candidates = candidates[candidates != x]
-    return [int(y) for y in candidates[np.argsort(support[x, candidates], kind="stable")]]
+    (candidates,) = (~independent[x]).nonzero()
+    strongest_first = candidates[support[x, candidates].argsort(kind="stable")]
+    return [y for y in strongest_first.tolist() if y != x]
 
 
 def parents_and_children(
@@ -134,6 +152,18 @@ def parents_and_children(
             if around.explains(y, subsets(others, newcomer), before[place + 1 :]):
                 around.members.remove(y)
     return around.evidence()
+
+
+def booked(around: Around, marginal: FloatArray, ledger: Ledger) -> Mapping[int, float]:
+    """The same as a judge found it that tried the sets itself."""
+    ledger.phase = "inclusion"
+    for size, n_questions in enumerate(around.asked):
+        if n_questions:
+            ledger.enter(n_questions, size)
+    if not around.finished:
+        raise Cancelled
+    pairs = zip(around.members, around.weakest, strict=True)
+    return {y: max(float(marginal[y]), weakest) for y, weakest in pairs}  # NaN is no larger than anything
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from mnlearn.checkpoints import Checkpoint
-from mnlearn.protocols import Kernel, Separated, SetLevel, SubsetWalk
+from mnlearn.protocols import Around, Indices, Kernel, Separated, SetLevel, SubsetWalk
 
 _TOGETHER = 16  # variables whose findings are kept at a time: what is lost when a run is killed
 
@@ -17,7 +17,7 @@ _TOGETHER = 16  # variables whose findings are kept at a time: what is lost when
 class _Stopped(Exception):  # noqa: N818 - nothing is wrong
     """A part that was stopped before its end is not kept."""
 
-    def __init__(self, found: Separated) -> None:
+    def __init__(self, found: Separated | Around) -> None:
         super().__init__()
         self.found = found
 
@@ -57,6 +57,23 @@ class KeptWalk:
             all(part.finished for part in parts),
         )
 
+    def explain_away(
+        self, x: int, candidates: Indices, limit: int | None, go_on: Callable[[int], bool]
+    ) -> Around | None:
+        """Whom it leaves around x, found now or kept from before."""
+
+        def find() -> list[Any]:
+            found = self.inside.explain_away(x, candidates, limit, go_on)
+            if found is not None and not found.finished:
+                raise _Stopped(found)
+            return [] if found is None else list(found)
+
+        try:
+            kept = self.checkpoint.recall(("explain_away", self.test, x, candidates, limit), find)
+        except _Stopped as stopped:
+            return cast(Around, stopped.found)
+        return Around(*kept) if kept else None
+
     def _part(self, level: SetLevel, xs: range, go_on: Callable[[int], bool]) -> Separated | None:
         """Those of some variables; what they change in the level is kept with them."""
         fresh = level._replace(left=level.left.copy(), weakest=np.full(level.weakest.shape, np.nan))
@@ -73,7 +90,7 @@ class KeptWalk:
             found = Separated(kept[0], kept[1], kept[2], finished=True) if kept else None
             weakest = kept[3] if kept else np.nan
         except _Stopped as stopped:
-            found, weakest = stopped.found, fresh.weakest[xs.start : xs.stop]
+            found, weakest = cast(Separated, stopped.found), fresh.weakest[xs.start : xs.stop]
         if found is not None:
             ends = found.sets[:, 0], found.sets[:, 1]
             level.left[ends] = level.left[ends[::-1]] = False

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from mnlearn import _core
 from mnlearn.errors import InputError
-from mnlearn.protocols import Kernel, Separated, SetLevel
+from mnlearn.protocols import Around, Indices, Kernel, Separated, SetLevel
 
 
 class SubsetScans:
@@ -38,13 +38,23 @@ class SubsetScans:
     """
 
     def __init__(self, store: _core.Store, kernel: Kernel, level: float) -> None:
-        self._store, self._kernel, self._level = store, kernel, level
+        self._test = store, kernel.name, kernel.settings, level
 
     def separate(self, level: SetLevel, xs: range, go_on: Callable[[int], bool]) -> Separated | None:
         """A level of PC-stable, as `mnlearn.protocols.SubsetWalk` says; None if log p needs SciPy."""
-        test = self._store, self._kernel.name, self._kernel.settings, self._level
         try:
-            found = _core.separate(*test, xs.start, xs.stop, *level, go_on)
+            found = _core.separate(*self._test, xs.start, xs.stop, *level, go_on)
         except ValueError as error:  # the core writes whole sentences
             raise InputError(str(error)) from None
         return None if found is None else Separated(*found)
+
+    def explain_away(
+        self, x: int, candidates: Indices, limit: int | None, go_on: Callable[[int], bool]
+    ) -> Around | None:
+        """Interleaved HITON-PC around x, as `mnlearn.protocols.SubsetWalk` says; None if log p needs SciPy."""
+        most = len(candidates) if limit is None else limit
+        try:
+            found = _core.explain_away(*self._test, x, candidates, most, go_on)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        return None if found is None else Around(*found)
