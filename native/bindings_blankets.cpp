@@ -26,7 +26,8 @@ nb::tuple given_back(const Turns& turns) {
             support.append(nb::none());
         rules.append(static_cast<int>(turns.sources[k]));
     }
-    return nb::make_tuple(std::move(independent), std::move(support), std::move(rules), turns.scanned);
+    return nb::make_tuple(std::move(independent), std::move(support), std::move(rules), turns.asked, turns.weighted,
+                          turns.largest_z, turns.scanned);
 }
 
 nb::tuple py_grow(const PyStore& data, const std::string& kernel, std::vector<double> settings, double level,
@@ -144,7 +145,7 @@ void bind_blankets(nb::module_& m) {
         "grow", &py_grow,
         nb::sig("def grow(store: Store, kernel: str, settings: Sequence[float], level: float, x: int, ys: "
                 "Iterable[int], z: Iterable[int], to_first: bool, in_a_row: int, ahead: int, n_threads: int, known: "
-                "Knowledge | None) -> tuple[list[bool], list[float | None], list[int], int]"),
+                "Knowledge | None) -> tuple[list[bool], list[float | None], list[int], int, int, int, int]"),
         "store"_a, "kernel"_a, "settings"_a, "level"_a, "x"_a, "ys"_a, "z"_a, "to_first"_a, "in_a_row"_a, "ahead"_a,
         "n_threads"_a, "known"_a.none(),
         "Each y in turn, given z and the dependent ones before it, as far as it goes: independent or not, the support "
@@ -152,7 +153,7 @@ void bind_blankets(nb::module_& m) {
     m.def("shrink", &py_shrink,
           nb::sig("def shrink(store: Store, kernel: str, settings: Sequence[float], level: float, x: int, ys: "
                   "Iterable[int], z: Iterable[int], known: Knowledge | None) "
-                  "-> tuple[list[bool], list[float | None], list[int], int]"),
+                  "-> tuple[list[bool], list[float | None], list[int], int, int, int, int]"),
           "store"_a, "kernel"_a, "settings"_a, "level"_a, "x"_a, "ys"_a, "z"_a, "known"_a.none(),
           "The same for members of z, given the rest of it without the independent ones before it.");
 }

@@ -74,6 +74,7 @@ public:
         block_.clear();
         next_ = in_a_row_ = 0;
     }
+    std::size_t size_z() const { return z_.size(); }
     std::size_t scanned() const { return scanned_; }
 
 private:
@@ -132,7 +133,7 @@ class ShrinkingTests {
 public:
     ShrinkingTests(const Store& store, const Decision& test, std::int32_t x, std::span<const std::int32_t> ys,
                    std::span<const std::int32_t> z)
-        : store_(store), x_(x), ys_(ys), z_(z), judge_(store, test, x) {}
+        : store_(store), x_(x), ys_(ys), z_(z), n_left_(z.size()), judge_(store, test, x) {}
 
     // The support of x ⟂ y given the others; NaN where the core has no fast way.
     double operator()(std::int32_t y) {
@@ -149,11 +150,13 @@ public:
     }
     bool independent(double support) const { return !judge_.dependent(support); }
     void leave(std::int32_t y) {
+        --n_left_;
         if (singled_out_ == y)
             table_->drop();
         else
             left_.push_back(y);
     }
+    std::size_t size_z() const { return n_left_ - 1; }  // of the others
     std::size_t scanned() const { return scanned_; }
 
 private:
@@ -164,7 +167,8 @@ private:
 
     const Store& store_;
     std::int32_t x_;
-    std::span<const std::int32_t> ys_, z_;
+    std::span<const std::int32_t> ys_, z_;  // z as it was at first,
+    std::size_t n_left_;                    // and how many of it have not left
     Judge judge_;
     std::unique_ptr<BlanketTable> table_;
     std::optional<std::int32_t> singled_out_;
@@ -177,23 +181,32 @@ template <class Tests, class... Upcoming>
 bool take_turn(Turns& turns, Reasoner& reasoner, Tests& tests, std::int32_t y, const Upcoming&... upcoming) {
     const AnsweredBy rule = reasoner.infer(y);
     if (rule != AnsweredBy::data) {
-        turns.enter(kNoAnswer, !says_dependent(rule), rule);
+        turns.infer(rule);
         return true;
     }
     const double support = tests(y, upcoming...);
     if (std::isnan(support)) return false;
     const bool independent = tests.independent(support);
     reasoner.learn(y, independent);
-    turns.enter(support, independent, AnsweredBy::data);
+    turns.test(support, independent, tests.size_z());
     return true;
 }
 
 }  // namespace
 
-void Turns::enter(double value, bool is_independent, AnsweredBy source) {
+void Turns::infer(AnsweredBy rule) {
+    support.push_back(kNoAnswer);
+    independent.push_back(!says_dependent(rule));
+    sources.push_back(rule);
+}
+
+void Turns::test(double value, bool is_independent, std::size_t size_z) {
     support.push_back(value);
     independent.push_back(is_independent);
-    sources.push_back(source);
+    sources.push_back(AnsweredBy::data);
+    ++asked;
+    weighted += 2 + size_z;
+    largest_z = std::max(largest_z, size_z);
 }
 
 Turns grow(const Store& store, const Decision& test, std::int32_t x, std::span<const std::int32_t> ys,

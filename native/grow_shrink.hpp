@@ -22,10 +22,13 @@ struct Turns {
     std::vector<double> support;  // NaN where a rule answered
     std::vector<std::uint8_t> independent;
     std::vector<AnsweredBy> sources;
+    // Of the questions that the data answered: how many, weighing 2 + |z| each, and the largest z  [JAIR09, Sec. 5].
+    std::size_t asked = 0, weighted = 0, largest_z = 0;
     std::size_t scanned = 0;  // how many tests were computed, those ahead of need among them
 
     std::size_t size() const { return support.size(); }
-    void enter(double value, bool is_independent, AnsweredBy source);
+    void infer(AnsweredBy rule);
+    void test(double value, bool is_independent, std::size_t size_z);
 };
 
 // Each y in turn, given z and those before it that turned out dependent. `known` may be null.

@@ -84,7 +84,7 @@ def grow(
     ahead: int,
     n_threads: int,
     known: Knowledge | None,
-) -> tuple[list[bool], list[float | None], list[int], int]: ...
+) -> tuple[list[bool], list[float | None], list[int], int, int, int, int]: ...
 def shrink(
     store: Store,
     kernel: str,
@@ -94,7 +94,7 @@ def shrink(
     ys: Iterable[int],
     z: Iterable[int],
     known: Knowledge | None,
-) -> tuple[list[bool], list[float | None], list[int], int]: ...
+) -> tuple[list[bool], list[float | None], list[int], int, int, int, int]: ...
 def separate(
     store: Store,
     kernel: str,

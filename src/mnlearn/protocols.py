@@ -115,7 +115,10 @@ class Turns(NamedTuple):
     independent: list[bool]
     log_support: list[float | None]  # None where a rule answered
     rules: list[int]  # for each 0, or the number of the rule that answered
-    scanned: int  # how many answers the data gave, those asked for ahead of need among them
+    asked: int  # how many the data answered,
+    weighted: int  # weighing 2 + |z| each  [JAIR09, Sec. 5],
+    largest_z: int  # and the size of the largest z
+    scanned: int  # how many tests were computed, those ahead of need among them
 
 
 class Question(NamedTuple):

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Protocol, TypeAlias
+from itertools import compress, islice
+from typing import Protocol
 
 import numpy as np
 
@@ -30,8 +30,6 @@ from mnlearn.protocols import (
 
 PROPAGATION = "propagation"
 _IN_A_ROW = 16  # so many y and no more are asked about one by one; a larger block is a scan
-_Answered: TypeAlias = tuple[int, bool, float | None, int]  # y, whether it is independent, its support, which rule
-_BY_PROPAGATION = -1  # the last of the sources
 
 
 class Asking(Protocol):
@@ -55,7 +53,7 @@ class BlanketLedger(Ledger):
         super().__init__(judge, ahead=ahead, keep_trace=keep_trace, rules=rules)
         self._blankets = judge if isinstance(judge, BlanketTest) and ahead > 1 else None
         self._known: Knowledge | None = None
-        self._sources: Sequence[str] = ("data", PROPAGATION)
+        self._sources: Sequence[str] = ("data",)
         self._turns: tuple[int, list[int]] = (-1, [])  # x, and the members of its blanket in the order of their turns
         self._shrunk: dict[int, tuple[VarSet, Verdict]] = {}  # the answers about them at hand, each given what
 
@@ -65,7 +63,7 @@ class BlanketLedger(Ledger):
 
     def reason_by(self, known: Knowledge, rules: Sequence[str]) -> None:
         """Let the judge try these rules of its own knowledge before it looks at the data, from now on."""
-        self._known, self._sources = known, ("data", *rules, PROPAGATION)
+        self._known, self._sources = known, ("data", *rules)
 
     @property
     def reasons(self) -> bool:
@@ -91,9 +89,11 @@ class BlanketLedger(Ledger):
             )
             if not turns.independent:
                 break
-            self._scanned += turns.scanned
-            answered = zip(rest, turns.independent, turns.log_support, turns.rules, strict=False)
-            tried += self._book_turns(x, blanket, answered, grows=True)
+            if self._trace is not None:
+                self._trace.extend(self._lines(x, [*blanket], rest, turns, grows=True))
+            self._book_turns(x, rest, turns)
+            blanket += [y for y, independent in zip(rest, turns.independent, strict=False) if not independent]
+            tried += len(turns.independent)
         return tried
 
     def first_dependent(  # type: ignore[override]
@@ -114,12 +114,18 @@ class BlanketLedger(Ledger):
     def shrink_at_once(self, x: int, blanket: list[int], inside: Collection[int]) -> Sequence[int]:
         """Let the judge shrink the blanket as far as it goes by itself: whose turn is left, all before it booked."""
         order = blanket[::-1]
-        members = [y for y in order if y not in inside]
         if self._blankets is None:
             return order
+        members = [y for y in order if y not in inside]
         turns = self._blankets.scan_shrinking(x, members, frozenset(blanket), known=self._known)
-        self._scanned += turns.scanned
-        tried = self._book_turns(x, blanket, _with_inside(order, inside, turns), grows=False)
+        n_answers = len(turns.independent)
+        tried = len(order) if n_answers == len(members) else order.index(members[n_answers])
+        if self._trace is not None:
+            self._trace.extend(self._lines(x, [*blanket], order[:tried], turns, inside, grows=False))
+        self._inferred[PROPAGATION] += tried - n_answers
+        self._book_turns(x, members, turns)
+        for y in compress(members, turns.independent):
+            blanket.remove(y)
         return order[tried:]
 
     def shrink_by_questions(
@@ -138,6 +144,17 @@ class BlanketLedger(Ledger):
             elif asked(x, y, z).independent:
                 kept.remove(y)
         return kept
+
+    def believe(self, x: int, inside: Sequence[int], outside: Sequence[int], blanket: list[int]) -> None:
+        """Book what examined variables said of x: who is inside joins the blanket, one after the other."""
+        if self._trace is None:
+            self._inferred[PROPAGATION] += len(inside) + len(outside)
+            blanket += inside
+            return
+        for y in inside:
+            self.infer(x, (y,), frozenset(blanket), independent=False, rule=PROPAGATION)
+            blanket.append(y)
+        self.infer(x, outside, frozenset(blanket), independent=True, rule=PROPAGATION)
 
     def expect_turns(self, x: int, members: Iterable[int]) -> None:
         """Say that these members of the blanket of x will be asked about next, in this order, each given the rest.
@@ -177,36 +194,33 @@ class BlanketLedger(Ledger):
                 blanket = blanket - {u} if independent else blanket
         return self._shrunk[y][1] if y in self._shrunk else None
 
-    def _book_turns(self, x: int, blanket: list[int], answered: Iterable[_Answered], *, grows: bool) -> int:
-        """Enter the answers of a phase, of which the blanket changes: how many. A member is judged by the others."""
-        n_answers = asked = given = 0
-        for y, independent, support, rule in answered:
-            n_answers += 1
-            if self._trace is not None:
-                z, source = frozenset(blanket) - {y}, self._sources[rule]
-                self._trace.append(Question(x, y, z, independent, support, source, self.phase))
-            if rule:
-                self._inferred[self._sources[rule]] += 1
-            else:
-                size = len(blanket) if grows else len(blanket) - 1
-                asked, given, self._largest_z = asked + 1, given + size, max(self._largest_z, size)
-            if not independent:
-                self._decide(x, y, support)
+    def _book_turns(self, x: int, ys: Sequence[int], turns: Turns) -> None:
+        """Enter the answers about the first of the ys."""
+        for y, independent, support in zip(ys, turns.independent, turns.log_support, strict=False):
+            if not (independent or support is None):
+                self._decided[(x, y) if x < y else (y, x)] = support
+        self._asked[self.phase] += turns.asked
+        self._weighted[self.phase] += turns.weighted
+        self._largest_z, self._scanned = max(self._largest_z, turns.largest_z), self._scanned + turns.scanned
+        if turns.asked < len(turns.rules):
+            self._inferred.update(self._sources[rule] for rule in turns.rules if rule)
+
+    def _lines(
+        self, x: int, blanket: list[int], ys: Sequence[int], turns: Turns, inside: Collection[int] = (), *, grows: bool
+    ) -> Iterator[Question]:
+        """The same for the trace, question by question; of those inside, that there was nothing to ask."""
+        answers = zip(turns.independent, turns.log_support, turns.rules, strict=True)
+        for y in ys:
+            if y in inside:
+                yield Question(x, y, frozenset(blanket) - {y}, False, None, PROPAGATION, self.phase)
+                continue
+            answer = next(answers, None)
+            if answer is None:
+                return
+            independent, support, rule = answer
+            yield Question(x, y, frozenset(blanket) - {y}, independent, support, self._sources[rule], self.phase)
             if independent != grows:  # a dependent one joins, an independent one leaves
                 blanket.append(y) if grows else blanket.remove(y)
-        self._asked[self.phase] += asked
-        self._weighted[self.phase] += 2 * asked + given
-        return n_answers
-
-
-def _with_inside(order: Sequence[int], inside: Collection[int], turns: Turns) -> Iterator[_Answered]:
-    """The answers of a judge in the order of their turns, between them those about whom there is nothing to ask."""
-    answers = zip(turns.independent, turns.log_support, turns.rules, strict=True)
-    for y in order:
-        answer = (False, None, _BY_PROPAGATION) if y in inside else next(answers, None)
-        if answer is None:
-            return
-        yield y, *answer
 
 
 class Reasoning(ABC):

@@ -8,6 +8,7 @@ fixes the orders, does not start over, and believes what an examined variable sa
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
@@ -19,8 +20,9 @@ from mnlearn.algorithms._blankets import PROPAGATION, Asking, BlanketLedger, uni
 from mnlearn.algorithms._ledger import AHEAD, check_ahead
 from mnlearn.algorithms._stopping import STOPPED, watched
 from mnlearn.errors import true_or_false
-from mnlearn.protocols import SILENT, BoolArray, FloatArray, IndependenceTest, Monitor, Result
+from mnlearn.protocols import SILENT, BoolArray, FloatArray, IndependenceTest, IntArray, Monitor, Result
 
+_ROWS_TOGETHER = 64
 WALK_RULES = ("marginal", PROPAGATION)  # what Algorithm 3 itself may answer without a test
 
 
@@ -162,11 +164,11 @@ class Walk:
         ledger, n = self._ledger, self._ledger.n_variables
         try:
             self._independent, support = ledger.marginals()  # lines 3-4: measured, never inferred
-            orders = Orders(support)
+            orders = Orders(support, self._independent if self._skip_marginal else None)
             asking = asking_after(self._independent)
             while orders.to_visit:  # line 11
                 monitor.progress(len(self._blankets), n, f"variable {len(self._blankets) + 1} of {n}")
-                x = orders.to_visit.pop(0)
+                x, _ = orders.to_visit.popitem(last=False)
                 self._blankets[x] = self._examine(x, orders, asking)
         except STOPPED:
             pass  # the blankets found so far make the result; converged says that some are missing
@@ -176,51 +178,58 @@ class Walk:
         """Lines 12-38: the blanket of x."""
         ledger, known = self._ledger, self._blankets if self._propagation else {}
         ledger.phase = "grow"
-        candidates = self._dependent(x, orders.grow_order(x))
-        inside = [y for y in candidates if y in known and x in known[y]]  # line 14: T
-        outside = [y for y in candidates if y in known and x not in known[y]]  # line 15: F
-        blanket = asking.grow(x, [y for y in candidates if y not in known])  # lines 19-24; T and F come last
-        for y in inside:
-            ledger.infer(x, [y], frozenset(blanket), independent=False, rule=PROPAGATION)
-            blanket.append(y)
-        ledger.infer(x, outside, frozenset(blanket), independent=True, rule=PROPAGATION)
+        if self._skip_marginal:
+            skipped = self._independent[x].nonzero()[0]  # line 22
+            ledger.infer(x, skipped, frozenset(), independent=True, rule="marginal")
+        candidates = orders.grow_order(x)
+        said = [y for y in candidates if y in known]
+        inside = [y for y in said if x in known[y]]  # line 14: T
+        outside = [y for y in said if y not in inside]  # line 15: F
+        blanket = asking.grow(x, [y for y in candidates if y not in known] if said else candidates)  # lines 19-24
+        ledger.believe(x, inside, outside, blanket)
         orders.change(x, blanket)  # lines 25-33
         ledger.phase = "shrink"
         return asking.shrink(x, blanket, inside)  # lines 34-38
-
-    def _dependent(self, x: int, candidates: Sequence[int]) -> Sequence[int]:
-        """Line 22: without those that are independent of x before any conditioning, if they are to be skipped."""
-        if not self._skip_marginal:
-            return candidates
-        independent: list[bool] = self._independent[x].tolist()
-        skipped = [y for y in candidates if independent[y]]
-        self._ledger.infer(x, skipped, frozenset(), independent=True, rule="marginal")
-        return [y for y in candidates if not independent[y]]
 
 
 class Orders:
     """Who is examined next, and in which order the candidates of each are tried; ties by index."""
 
-    def __init__(self, support: FloatArray) -> None:
-        """π by average log p, λ by log p, both ascending: the strongest dependence first  [lines 5, 8]."""
-        self._support = support
+    def __init__(self, support: FloatArray, skipped: BoolArray | None = None) -> None:
+        """π by average log p, λ by log p, both ascending: the strongest dependence first  [lines 5, 8].
+
+        `skipped`: the pairs that nobody tries  [line 22].
+        """
+        n = len(support)
         # fsum: the average, and with it the order, does not depend on the order of the columns.
-        average = np.array([fsum(row) for row in support.tolist()]) / (len(support) - 1)
-        self.to_visit: list[int] = np.argsort(average, kind="stable").tolist()
-        self._promoted: dict[int, list[list[int]]] = {}
+        average = np.array([fsum(row) for row in support.tolist()]) / (n - 1)
+        self.to_visit = OrderedDict.fromkeys(np.argsort(average, kind="stable").tolist())
+        self._promoted: dict[int, list[tuple[int, ...]]] = {}
+        tried = ~np.eye(n, dtype=np.bool_) if skipped is None else ~(skipped | np.eye(n, dtype=np.bool_))
+        blocks = [slice(first, first + _ROWS_TOGETHER) for first in range(0, n, _ROWS_TOGETHER)]
+        self._order = np.concatenate([_sorted(support[rows], tried[rows]) for rows in blocks])
+        self._ends = [0, *tried.sum(axis=1).cumsum().tolist()]  # of λ_x in it
 
     def grow_order(self, x: int) -> list[int]:
         """λ_x as it stands: the latest promotion in front, all others as they were."""
-        fronts = reversed(self._promoted.get(x, []))
-        order = dict.fromkeys(chain(*fronts, np.argsort(self._support[x], kind="stable").tolist()))
-        return [y for y in order if y != x]
+        order: list[int] = self._order[self._ends[x] : self._ends[x + 1]].tolist()
+        if x not in self._promoted:
+            return order
+        front = dict.fromkeys(chain.from_iterable(reversed(self._promoted[x])))
+        return list(dict.fromkeys([*filter(set(order).__contains__, front), *order]))
 
     def change(self, x: int, blanket: Sequence[int]) -> None:
         """Lines 25-33: who joined x tries those before it, then x, first; its last member not yet visited is next."""
+        last = None
         for k, y in enumerate(blanket):
-            self._promoted.setdefault(y, []).append([*blanket[:k], x])
-        for w in reversed(blanket):
-            if w in self.to_visit:
-                self.to_visit.remove(w)
-                self.to_visit.insert(0, w)
-                break
+            if y in self.to_visit:  # whose order will still be asked for
+                self._promoted.setdefault(y, []).append((*blanket[:k], x))
+                last = y
+        if last is not None:
+            self.to_visit.move_to_end(last, last=False)
+
+
+def _sorted(support: FloatArray, tried: BoolArray) -> IntArray:
+    """For each row, one after the other: who is tried, the strongest dependence first."""
+    order = support.argsort(axis=1, kind="stable").astype(np.int32)  # many rows at once: a fifth of the time
+    return np.asarray(order[np.take_along_axis(tried, order, axis=1)])

@@ -24,7 +24,7 @@ from mnlearn.protocols import (
 )
 
 _LARGEST_TOGETHER = 12  # a larger blanket has about as many configurations as rows: one table for all saves nothing
-_NO_TURNS = Turns([], [], [], 0)
+_NO_TURNS = Turns([], [], [], 0, 0, 0, 0)
 
 
 def log_level(alpha: float) -> float:
@@ -93,8 +93,8 @@ class Growing(ABC):
         places = [order[int(y)] for y in ys]
         leaving = np.flatnonzero(members.independent[places])
         used = places if not len(leaving) else places[: leaving[0] + 1]
-        support = members.log_support[used].tolist()
-        return Turns(members.independent[used].tolist(), support, [0] * len(used), len(used))
+        support, n, others = members.log_support[used].tolist(), len(used), len(z) - 1
+        return Turns(members.independent[used].tolist(), support, [0] * n, n, n * (2 + others), others, n)
 
     def knowledge(self, *, mirrored: bool = False) -> Knowledge | None:
         """What rules may answer in these scans, if the statistics can reason."""
