@@ -61,8 +61,6 @@ Knowledge::Knowledge(std::size_t n_variables, bool mirrored)
       near_z_(no_variables()),
       near_(no_variables()),
       near_set_(n_variables),
-      far_z_(no_variables()),
-      far_(no_variables()),
       scratch_(no_variables()) {}
 
 AnsweredBy Knowledge::implied(std::int32_t x, std::int32_t y, const Bits& z) { return look_up(x, y, z).source; }
@@ -89,18 +87,15 @@ void Knowledge::learn(std::int32_t x, std::int32_t y, const Bits& z, bool indepe
 }
 
 Knowledge::Implied Knowledge::look_up(std::int32_t x, std::int32_t y, const Bits& z) {
-    look_from(x, z);
+    find_near(x, z);
     if (has(near_, y)) return {AnsweredBy::dependent_by_strong_union, near_set_[static_cast<std::size_t>(y)]};
     if (const Implied found = dependent_by_triangle(y, z); found.source != AnsweredBy::data) return found;
-    if (has(far_, y)) {
-        const auto within = [&](const std::uint64_t* a) { return sets_.contains(z.data(), a); };
-        const std::uint32_t a = independent_.first(x, y, within);
-        if (a != Facts::kNone) return {AnsweredBy::independent_by_strong_union, a};
-    }
-    std::uint32_t a = independent_by_triangle(far_.data(), x, y, z);
+    std::uint32_t a = independent_.first(x, y, [&](const std::uint64_t* b) { return sets_.contains(z.data(), b); });
+    if (a != Facts::kNone) return {AnsweredBy::independent_by_strong_union, a};
+    a = independent_by_triangle(x, y, z);
     if (a != Facts::kNone) return {AnsweredBy::independent_by_triangle, a};
     if (!mirrored_) return {AnsweredBy::data};
-    a = independent_by_triangle(independent_.others(y), y, x, z);
+    a = independent_by_triangle(y, x, z);
     return a == Facts::kNone ? Implied{AnsweredBy::data} : Implied{AnsweredBy::independent_by_mirrored_triangle, a};
 }
 
@@ -120,11 +115,10 @@ Knowledge::Implied Knowledge::dependent_by_triangle(std::int32_t y, const Bits& 
     return found;
 }
 
-// x ⟂ w | a with a ⊆ z and w ⟂̸ y | b with b ⊇ a give x ⟂ y | a; w is one of these strangers of x.
-std::uint32_t Knowledge::independent_by_triangle(const std::uint64_t* strangers, std::int32_t x, std::int32_t y,
-                                                 const Bits& z) const {
+// x ⟂ w | a with a ⊆ z and w ⟂̸ y | b with b ⊇ a give x ⟂ y | a.
+std::uint32_t Knowledge::independent_by_triangle(std::int32_t x, std::int32_t y, const Bits& z) const {
     std::uint32_t found = Facts::kNone;
-    const std::uint64_t* partners = dependent_.others(y);
+    const std::uint64_t *strangers = independent_.others(x), *partners = dependent_.others(y);
     each_member(
         sets_.n_words(), [&](std::size_t k) { return strangers[k] & partners[k]; },
         [&](std::int32_t w) {
@@ -138,53 +132,27 @@ std::uint32_t Knowledge::independent_by_triangle(const std::uint64_t* strangers,
 }
 
 void Knowledge::add(std::int32_t x, std::int32_t y, std::uint32_t set, bool independent) {
-    if (!(independent ? independent_ : dependent_).add(x, y, set) || (x != x_ && y != x_)) return;
+    const bool news = (independent ? independent_ : dependent_).add(x, y, set);
+    if (!news || independent || (x != x_ && y != x_)) return;
     const std::int32_t other = x == x_ ? y : x;
-    if (independent && sets_.contains(far_z_.data(), sets_[set])) put(far_, other);
-    if (!independent && sets_.contains(sets_[set], near_z_.data()) && !has(near_, other)) {
-        put(near_, other);
-        near_set_[static_cast<std::size_t>(other)] = set;
-    }
+    if (has(near_, other) || !sets_.contains(sets_[set], near_z_.data())) return;
+    put(near_, other);
+    near_set_[static_cast<std::size_t>(other)] = set;
 }
 
-void Knowledge::look_from(std::int32_t x, const Bits& z) {
-    const bool fresh = x != x_;
-    x_ = x;
-    if (fresh) {
-        std::fill(far_.begin(), far_.end(), 0);
-        std::fill(far_z_.begin(), far_z_.end(), 0);
-    }
-    if (fresh || near_z_ != z) {
-        const bool grew = !fresh && sets_.contains(z.data(), near_z_.data());  // who is near now was so before
-        const std::uint64_t* partners = dependent_.others(x);
-        for (std::size_t k = 0; k < sets_.n_words(); ++k) scratch_[k] = grew ? near_[k] : partners[k] & ~z[k];
-        find_near(scratch_, z);
-    }
-    if (fresh || !sets_.contains(far_z_.data(), z.data())) find_far(z);
-}
-
-void Knowledge::find_near(const Bits& candidates, const Bits& z) {
+void Knowledge::find_near(std::int32_t x, const Bits& z) {
+    if (x == x_ && z == near_z_) return;
+    const bool grew = x == x_ && sets_.contains(z.data(), near_z_.data());  // who is near now was so before
+    const std::uint64_t* partners = dependent_.others(x);
     const auto above = [&](const std::uint64_t* a) { return sets_.contains(a, z.data()); };
-    std::fill(near_.begin(), near_.end(), 0);
+    x_ = x;
     near_z_ = z;
     each_member(
-        sets_.n_words(), [&](std::size_t k) { return candidates[k]; },
+        sets_.n_words(), [&](std::size_t k) { return grew ? near_[k] : near_[k] = partners[k] & ~z[k]; },
         [&](std::int32_t w) {
-            const std::uint32_t a = dependent_.first(x_, w, above);
-            if (a != Facts::kNone) put(near_, w);
+            const std::uint32_t a = dependent_.first(x, w, above);
             near_set_[static_cast<std::size_t>(w)] = a;
-            return false;
-        });
-}
-
-void Knowledge::find_far(const Bits& z) {
-    for (std::size_t k = 0; k < sets_.n_words(); ++k) far_z_[k] |= z[k];
-    const auto within = [&](const std::uint64_t* a) { return sets_.contains(far_z_.data(), a); };
-    const std::uint64_t* strangers = independent_.others(x_);
-    each_member(
-        sets_.n_words(), [&](std::size_t k) { return strangers[k] & ~far_[k]; },
-        [&](std::int32_t w) {
-            if (independent_.first(x_, w, within) != Facts::kNone) put(far_, w);
+            if (a == Facts::kNone) take(near_, w);
             return false;
         });
 }

@@ -104,14 +104,11 @@ private:
     };
     Implied look_up(std::int32_t x, std::int32_t y, const Bits& z);
     Implied dependent_by_triangle(std::int32_t y, const Bits& z) const;
-    std::uint32_t independent_by_triangle(const std::uint64_t* strangers, std::int32_t x, std::int32_t y,
-                                          const Bits& z) const;
+    std::uint32_t independent_by_triangle(std::int32_t x, std::int32_t y, const Bits& z) const;
     void add(std::int32_t x, std::int32_t y, std::uint32_t set, bool independent);
 
-    // What is asked next is asked about the same x, given the same z or a little more.
-    void look_from(std::int32_t x, const Bits& z);
-    void find_near(const Bits& candidates, const Bits& z);
-    void find_far(const Bits& z);
+    // What is asked next is asked about the same x, given the same z or a little more: `near` is kept.
+    void find_near(std::int32_t x, const Bits& z);
 
     std::size_t n_variables_;
     bool mirrored_;
@@ -120,7 +117,6 @@ private:
     std::int32_t x_ = -1;
     Bits near_z_, near_;                   // each w with x ⟂̸ w | a for some a ⊇ near_z,
     std::vector<std::uint32_t> near_set_;  // [w]: and the first such a
-    Bits far_z_, far_;                     // each w with x ⟂ w | a for some a ⊆ far_z, which contains z
     Bits scratch_;
 };
 
