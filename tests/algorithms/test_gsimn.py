@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from mnlearn.algorithms._blankets import BlanketLedger
 from mnlearn.algorithms.gsimn import (
     GSIMN,
     Answers,
+    InferringTest,
     dependent_by_strong_union,
     dependent_by_triangle,
     independent_by_mirrored_triangle,
@@ -27,8 +29,9 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, random_graph
 from mnlearn.independence import Audited, BayesianTest, ChiSquare, GTest, SeparationOracle
-from mnlearn.protocols import Result
+from mnlearn.protocols import Result, VarSet, Verdict
 from mnlearn.statistics import Counts
+from mnlearn.statistics.kernels import DofRule
 from reference_gsmn import FIGURE_1, PaperExample, any_judge, asked_about, lines, visited
 
 import reference
@@ -250,7 +253,7 @@ def some_data(rng: np.random.Generator) -> Dataset:
     ),
     ahead=st.sampled_from([2, 20, 1024]),
 )
-@hypothesis_settings(max_examples=25, deadline=None)
+@hypothesis_settings(max_examples=40, deadline=None)
 def test_a_judge_that_reasons_gives_what_the_written_rules_give(
     path: str, seed: int, test: str, setting: dict[str, bool], ahead: int
 ) -> None:
@@ -265,6 +268,32 @@ def test_a_judge_that_reasons_gives_what_the_written_rules_give(
     assert result.trace == expected.trace
     assert account(result) == account(expected)
     assert result.cost["scanned"] >= result.cost["asked"]
+
+
+@pytest.mark.parametrize(("n", "card", "dof"), [(40, 4, "observed"), (24, 2, "all")])
+def test_where_the_core_stops_the_search_goes_on_with_what_it_knows(
+    n: int, card: int, dof: DofRule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # More states than fit one number; more degrees of freedom than the core's tails go for.
+    rng = np.random.default_rng(7)
+    columns = [rng.integers(0, card, 300)]
+    for _ in range(n - 1):
+        columns.append(np.where(rng.random(300) < 0.2, rng.integers(0, card, 300), columns[-1]))
+    counts = Counts(Dataset.from_codes(columns), n_jobs=1)
+    judge = ChiSquare(counts, alpha=1 - 1e-12, dof=dof)
+    expected = GSIMN(keep_trace=True).learn(Audited(judge))
+    asked, ask = list[int](), InferringTest.__call__
+
+    def noted(self: InferringTest, x: int, y: int, z: VarSet, upcoming: Iterable[int] = ()) -> Verdict:
+        asked.append(x)
+        return ask(self, x, y, z, upcoming)
+
+    monkeypatch.setattr(InferringTest, "__call__", noted)
+    result = GSIMN(keep_trace=True).learn(judge)
+    assert 0 < len(asked) < result.cost["main_asked"] or counts.code_path == "portable"
+    assert (result.graph, result.support, result.trace) == (expected.graph, expected.support, expected.trace)
+    assert account(result) == account(expected)
+    assert result.cost["inferred_dependent_by_triangle"] > 0
 
 
 def account(result: Result) -> dict[str, float]:
