@@ -1,9 +1,11 @@
 // The face of the core in Python: the module, its stores, and which way they count.
 #include "bindings.hpp"
 
+#include <atomic>
 #include <limits>
 
 #include "bindings_args.hpp"
+#include "parallel.hpp"
 #include "reduce.hpp"
 
 using namespace mnlearn;
@@ -45,8 +47,13 @@ void make_store(PyStore* self, std::vector<AnyVector> columns, const std::vector
     new (self) PyStore{std::move(columns), std::move(repeats), std::move(planes), std::move(kept), std::move(store)};
 }
 
-std::uint64_t py_probe_popcount(const std::string& level, std::size_t rounds) {
-    return choose_level(level).probe_popcount(rounds);
+std::uint64_t py_probe_popcount(const std::string& level, std::size_t rounds, int n_threads) {
+    const Level& chosen = choose_level(level);
+    std::atomic<std::uint64_t> counted = 0;
+    nb::gil_scoped_release unlocked;
+    parallel_for(static_cast<std::size_t>(n_threads), n_threads,
+                 [&](std::size_t) { counted += chosen.probe_popcount(rounds); });
+    return counted;
 }
 
 std::uint64_t py_probe_loads(const std::string& level, Vector<std::uint64_t> rows) {
@@ -96,7 +103,8 @@ NB_MODULE(_core, m) {
     m.def("way_of", &py_way_of, nb::sig("def way_of(store: Store, x: int, ys: Iterable[int], z: Iterable[int]) -> str"),
           "store"_a, "x"_a, "ys"_a, "z"_a, "The way in which (most of) ys are counted.");
     m.def("levels", &py_levels, "Code paths this processor can run, fastest first.");
-    m.def("probe_popcount", &py_probe_popcount, "level"_a, "rounds"_a, "AND and count 8,192 bits a round.");
+    m.def("probe_popcount", &py_probe_popcount, "level"_a, "rounds"_a, "n_threads"_a,
+          "AND and count 8,192 bits a round, on each thread.");
     m.def("probe_loads", &py_probe_loads, "level"_a, "rows"_a, "Load 512 bits after 512 bits.");
     bind_scans(m);
     bind_blankets(m);

@@ -10,11 +10,13 @@
 
 namespace mnlearn {
 
-// Most y of a block, and most row sets of a run. Each plane is loaded once for all sets of a run: with few rows that
-// hardly matters, and the counts of 16 sets stay in the first cache. With 100,000 rows it comes from the third cache,
-// and counting took some 110 ns a pair with 32 sets and 95 with 64.
-inline constexpr std::size_t kYsTogether = 512;
-inline std::size_t sets_together(const Store& store) { return store.planes().words <= 128 ? 16 : 64; }
+// Most y of a block, and most row sets of a run: each plane is loaded once for all sets of a run. With few rows that
+// hardly matters, and the counts of 16 sets stay in the near caches.
+inline constexpr std::size_t kYsTogether = 1024;
+inline std::size_t sets_together(const Store& store) { return store.planes().words <= 128 ? 16 : 32; }
+
+// One plane as a bitset.
+void copy_plane(const Planes& planes, std::size_t plane, std::uint64_t* to);
 
 // Runs of variables in [first, last) with planes, of so many row sets each or fewer.
 std::vector<std::vector<std::int32_t>> plane_runs(const Store& store, std::size_t first, std::size_t last);

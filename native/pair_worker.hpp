@@ -79,8 +79,8 @@ public:
     }
 
     void score(std::span<const std::int32_t> run) {
+        if (all_.numbers_at_once()) return number(run);
         take(run);
-        if (all_.numbers_at_once()) return number();
         for (const PairBlock& block : all_.blocks)
             if (run.front() < block.ys.back()) count_and_score(block);
     }
@@ -96,11 +96,17 @@ private:
         }
     }
 
-    void number() {
+    // Neighbours, as all variables are binary.
+    void number(std::span<const std::int32_t> run) {
+        const Planes& planes = all_.store.planes();
         rows_.clear();
-        for (std::size_t i = 0; i < run_.size(); ++i) rows_.push_back(row(i));
-        all_.store.level().number_pairs({sets_.get(), run_.size(), words_, all_.store.planes().bits,
-                                         static_cast<std::size_t>(run_.front()), all_.store.n_variables(),
+        for (std::size_t i = 0; i < run.size(); ++i) {
+            const auto x = static_cast<std::size_t>(run[i]);
+            copy_plane(planes, x, sets_.get() + i * words_);
+            rows_.push_back(all_.row(x));
+        }
+        all_.store.level().number_pairs({sets_.get(), run.size(), words_, planes.bits,
+                                         static_cast<std::size_t>(run.front()), all_.store.n_variables(),
                                          rows_.data()});
     }
 

@@ -65,9 +65,7 @@ template <class Cells> [[gnu::always_inline]] inline void look_up_two(const Pair
 }
 
 void look_up_pairs_folded(const PairRow& row) {
-    double *zeros = row.folded, *ones = zeros + row.n0 + 1;
-    fold(row.cell, row.n0, zeros);
-    fold(row.cell, row.n1, ones);
+    const double *zeros = row.folded, *ones = zeros + row.n0 + 1;
     look_up_two(row, [=](std::ptrdiff_t a, std::ptrdiff_t b, std::ptrdiff_t c, std::ptrdiff_t d) {
         return Two{zeros[a], zeros[c]} + Two{ones[b], ones[d]};
     });
@@ -84,8 +82,7 @@ void look_up_pairs_each(const PairRow& row) {
 }  // namespace
 
 void look_up_pairs(const PairRow& row) {
-    const std::size_t entries = static_cast<std::size_t>(row.n0) + row.n1 + 2;
-    if (entries <= row.n_ys && entries <= kMaxFoldedPairs)
+    if (folds(row))
         look_up_pairs_folded(row);
     else
         look_up_pairs_each(row);

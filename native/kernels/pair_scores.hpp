@@ -44,8 +44,13 @@ void score_pairs_portable(const PairRow& row);
 void score_pairs_avx2(const PairRow& row);
 void score_pairs_avx512(const PairRow& row);
 
-// values[k] = base + (cells − margin), by loads one at a time: see look_up in binary_scores.hpp.
+// values[k] = base + (cells − margin), by loads one at a time: see look_up in binary_scores.hpp. Where it pays, the
+// table was folded before: c[k] + c[n0 − k] first, then c[k] + c[n1 − k].
 inline constexpr std::size_t kMaxFoldedPairs = 4096;
+[[gnu::always_inline]] inline bool folds(const PairRow& row) {
+    const std::size_t entries = static_cast<std::size_t>(row.n0) + row.n1 + 2;
+    return entries <= 3 * row.n_ys && entries <= kMaxFoldedPairs;
+}
 void look_up_pairs(const PairRow& row);
 
 }  // namespace mnlearn

@@ -110,7 +110,23 @@ template <int LANES> void pairs_filled_up(const PairRow& row) {
     if (has_dof(row.form)) std::memcpy(row.dof, dof, row.n_ys * sizeof(double));
 }
 
+template <int LANES> void fold(const double* table, std::size_t n, double* folded) {
+    using W = Wide<LANES>;
+    typename W::Masks backwards;
+    for (int k = 0; k < LANES; ++k) backwards[k] = LANES - 1 - k;
+    std::size_t k = 0;
+    for (; k + LANES <= n + 1; k += LANES) {
+        const typename W::D other = W::load(table + (n + 1 - k - LANES));
+        W::store(folded + k, W::load(table + k) + __builtin_shuffle(other, backwards));
+    }
+    for (; k <= n; ++k) folded[k] = table[k] + table[n - k];
+}
+
 template <int LANES> void score_pairs(const PairRow& row) {
+    if (looks_up(row.form) && folds(row)) {
+        fold<LANES>(row.cell, row.n0, row.folded);
+        fold<LANES>(row.cell, row.n1, row.folded + row.n0 + 1);
+    }
     if (looks_up(row.form)) look_up_pairs(row);
     if (row.n_ys >= LANES)
         pairs_of_form<LANES>(row);

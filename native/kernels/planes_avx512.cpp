@@ -10,13 +10,16 @@ namespace {
 
 constexpr std::size_t kWordBlock = 512;  // words of a tile's planes that stay in the caches between row sets
 constexpr std::size_t kManyWords = 24;   // from here on an adder before the count pays
+constexpr std::size_t kNearWords = 256;  // up to here the planes of a thousand variables stay in the second cache
 
 // What a tile counts: row sets against groups of eight planes.
 struct Tile {
     const std::uint64_t* sets;
     std::size_t words;
     const std::uint64_t* planes;
-    std::size_t begin, end;  // words
+    std::size_t begin, end;       // words
+    const char* ahead = nullptr;  // if not null: planes of the groups to come, fetched into the second cache meanwhile,
+    std::size_t ahead_step = 0;   // so many bytes a word
 
     const std::uint64_t* set(std::size_t s) const { return sets + s * words; }
     const __m512i* group(std::size_t g) const { return reinterpret_cast<const __m512i*>(planes + g * words * kLanes); }
@@ -55,6 +58,7 @@ template <int SETS, int GROUPS> struct AddedSums {
             for (int j = 0; j < GROUPS; ++j) lanes[i][j] = ones[i][j] = _mm512_setzero_si512();
         std::size_t w = t.begin;
         for (; w + 4 <= t.end; w += 4) {  // twice two: what is left over changes places without a copy
+            if (t.ahead) __builtin_prefetch(t.ahead + (w - t.begin) * t.ahead_step, 0, 2);
             add_two(sets, planes, w);
             add_two(sets, planes, w + 2);
         }
@@ -119,10 +123,26 @@ void count_column(const Tile& t, std::size_t n_sets, std::size_t g, const Finish
     if (s < n_sets) count_tile<Counted<1, GROUPS>, 1, GROUPS>(t, s, g, finish);
 }
 
+// The same, while the groups at places g + 2 and g + 3 are fetched: each tile of four sets fetches its share of them.
+template <class Finish> void count_column_ahead(Tile t, std::size_t n_sets, std::size_t g, const Finish& finish) {
+    const std::size_t bytes = (t.end - t.begin) * kLanes * 8;  // of each group
+    t.ahead_step = n_sets < 512 ? 512 / n_sets : 1;  // two groups of 64 bytes a word, over a fourth of the sets
+    std::size_t s = 0;
+    for (; s + 4 <= n_sets; s += 4) {
+        const std::size_t done = 2 * bytes * s / n_sets, second = done >= bytes;
+        const __m512i* next = t.group(finish.group(g + 2 + second)) + t.begin;
+        t.ahead = reinterpret_cast<const char*>(next) + (done - second * bytes);
+        count_tile<AddedSums<4, 2>, 4, 2>(t, s, g, finish);
+    }
+    t.ahead = nullptr;
+    for (; s < n_sets; ++s) count_tile<AddedSums<1, 2>, 1, 2>(t, s, g, finish);
+}
+
 // All sets against the groups at places [g, last).
 template <class Finish>
 void count_all(const Tile& t, std::size_t n_sets, std::size_t g, std::size_t last, const Finish& finish) {
     if (t.end - t.begin >= kManyWords) {  // two registers a sum: half as many groups
+        for (; t.words > kNearWords && g + 4 <= last; g += 2) count_column_ahead(t, n_sets, g, finish);
         for (; g + 2 <= last; g += 2) count_column<AddedSums, 2>(t, n_sets, g, finish);
         if (g < last) count_column<AddedSums, 1>(t, n_sets, g, finish);
         return;
@@ -170,8 +190,8 @@ struct StoreNumbers {
 
     std::size_t group(std::size_t place) const { return place; }
     template <int GROUPS> void fetch(std::size_t s, std::size_t g) const {
-        const double* next = q.rows[s] + (g + GROUPS) * kLanes;  // of the tile after this one
-        for (std::size_t j = 0; j < GROUPS * kLanes; j += kLanes) __builtin_prefetch(next + j, 1);
+        const double* numbers = q.rows[s] + g * kLanes;
+        for (std::size_t j = 0; j < GROUPS * kLanes; j += kLanes) __builtin_prefetch(numbers + j, 1);
     }
     template <int GROUPS> void set(std::size_t s, std::size_t g, const __m512i* sums) const {
         const __m512i digits = _mm512_set1_epi64(0x4330000000000000);
@@ -212,20 +232,24 @@ std::int64_t count_bits_avx512(const std::uint64_t* set, std::size_t words) {
 }
 
 std::uint64_t probe_popcount_avx512(std::size_t rounds) {
-    constexpr int kSums = 16;
-    const __m512i rows = _mm512_set1_epi64(0x123456789abcdef);
-    __m512i sums[kSums];
-    for (int j = 0; j < kSums; ++j) sums[j] = _mm512_setzero_si512();
+    constexpr int kRows = 4, kStates = 4;
+    __m512i rows[kRows], states[kStates], sums[kRows][kStates] = {};
+    for (int i = 0; i < kRows; ++i) rows[i] = everywhere(0x123456789abcdef + static_cast<std::uint64_t>(i));
+    for (int j = 0; j < kStates; ++j) states[j] = everywhere(0xfedcba987654321 + static_cast<std::uint64_t>(j));
     for (std::size_t round = 0; round < rounds; ++round)
-        for (int j = 0; j < kSums; ++j) {
-            __m512i states = rows;
-            asm volatile("" : "+v"(states));  // else the compiler would count once and multiply
-            sums[j] = _mm512_add_epi64(sums[j], _mm512_popcnt_epi64(_mm512_and_si512(rows, states)));
+        for (int i = 0; i < kRows; ++i) {
+            asm volatile("" : "+v"(rows[i]));  // else the compiler would count once and multiply
+            for (int j = 0; j < kStates; ++j)
+                sums[i][j] = _mm512_add_epi64(sums[i][j], _mm512_popcnt_epi64(_mm512_and_si512(rows[i], states[j])));
         }
-    for (int j = 1; j < kSums; ++j) sums[0] = _mm512_add_epi64(sums[0], sums[j]);
-    alignas(64) std::uint64_t lanes[kLanes];
-    _mm512_store_si512(lanes, sums[0]);
-    return lanes[0];
+    std::uint64_t total = 0;
+    for (int i = 0; i < kRows; ++i)
+        for (int j = 0; j < kStates; ++j) {
+            alignas(64) std::uint64_t lanes[kLanes];
+            _mm512_store_si512(lanes, sums[i][j]);
+            total += lanes[0];
+        }
+    return total;
 }
 
 void count_planes_avx512(const PlaneQuery& q) {

@@ -132,12 +132,16 @@ def all_pairs(n: int, n_rows: int, path: str) -> Iterator[Figure]:
             ceilings.popcount_work(path, rounds),
             lambda: floats @ floats.T,
             lambda: np.bincount(index + data[1], minlength=4),
+            sample=LONG,
         )
+        after_others, _ = cpu_times(lambda: counts.reduce_all(COUNTING), lambda: floats @ floats.T)
     limit = probe / (rounds * ceilings.PROBE_BITS) * n_rows * pairs
     counting = partial(Figure, f"{what}: counting", 1e9 * ours / pairs, "pair")
     yield counting("popcount limit", ours / limit, faster=False, required=1.4, stretch=1.2)
     yield counting("float32 Gram", gram / ours, faster=True, required=15.0, stretch=20.0)
     yield counting("np.bincount", bincount * pairs / ours, faster=True, required=1000.0, stretch=1800.0)
+    against_limit = partial(Figure, against="popcount limit", ratio=after_others / limit)
+    yield against_limit(f"{what}: counting once, after other work", 1e9 * after_others / pairs, "pair")
     yield Figure(f"{what}: with g2", 1e9 * scored / pairs, "pair", "np.bincount", bincount * pairs / scored, True)
 
 
@@ -222,7 +226,11 @@ def _question(order: NDArray[np.int32], size_z: int) -> Question:
 
 
 def threads() -> Iterator[Figure]:
-    """All pairs and many scans on two threads, by the clock: CPU time cannot show what a second thread gains."""
+    """All pairs and many scans on two threads, by the clock: CPU time cannot show what a second thread gains.
+
+    Beside each what it gains where nothing but registers is used: two cores may share a clock, or be halves of one.
+    """
+    popcounts = partial(ceilings.popcount_work, ceilings.code_paths()[0], 500_000)
     one, two = (counts_of(binary(1000, 8_000), n_jobs=n_jobs) for n_jobs in (1, 2))
     questions = [_question(order, 4) for order in _orders(1000, 100)]
     xs, yss, zs = (list(part) for part in zip(*questions, strict=True))
@@ -231,8 +239,11 @@ def threads() -> Iterator[Figure]:
         "100 scans, n=1000, N=8000, |Z|=4: g2, 2 threads": lambda counts: counts.reduce_many(SCORES["g2"], xs, yss, zs),
     }
     for what, ask in asked.items():
-        alone, together = clock_times(partial(ask, one), partial(ask, two))
+        alone, together, single, double = clock_times(
+            partial(ask, one), partial(ask, two), popcounts(n_threads=1), popcounts(n_threads=2)
+        )
         yield Figure(what, 1e9 * together, "run", "1 thread, clock", alone / together, True, 1.8, 1.95)
+        yield Figure(f"{what}: bare popcounts", 1e9 * double, "run", "1 thread, clock", 2 * single / double, True)
 
 
 def clock_times(*works: Callable[[], object], turns: int = 60) -> list[float]:
