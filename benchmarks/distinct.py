@@ -5,6 +5,10 @@
 For each case the CPU time of a scan with G² given |z| variables, as `Counts` takes it and with every other way of
 counting forced in turn; `gain` is the best of those over ours. The first question with a condition looks for distinct
 rows: its time, and that of the same question without the look.
+
+Then all pairs of few binary columns by planes as `Counts` counts them: the first call, which makes the planes, a later
+one, and the least that weights in bits could cost instead. Planes of the distinct rows, one for each bit of their
+repeats, would be counted in `share` of the words; finding the distinct rows and their repeats comes before, by keys.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from mnlearn.evaluation.speed import cpu_times
 from mnlearn.statistics import Counts, kernels
 
 OTHERS = ("tree", "split_planes", "split_columns", "sorted_columns", "planes", "columns", "keys", "lanes", "alone")
+FEW = ((8, 10_000), (8, 100_000), (12, 10_000), (12, 100_000), (16, 10_000), (16, 100_000))
 CASES = ((8, 1_000_000), (8, 100_000), (12, 1_000_000), (16, 1_000_000), (8, 10_000), (100, 100_000))
 
 
@@ -61,6 +66,43 @@ def scans(columns: list[NDArray[np.uint8]]) -> Iterator[tuple[int, str, float, s
         yield size_z, _core.way_of(ours._store, 0, ys, z), spent, other, best[other]
 
 
+def keys_of(columns: list[NDArray[np.uint8]]) -> NDArray[np.int64]:
+    """The states of each row as one number."""
+    return sum((column.astype(np.int64) << v for v, column in enumerate(columns)), np.zeros(len(columns[0]), np.int64))
+
+
+def weights_in_bits(columns: list[NDArray[np.uint8]]) -> tuple[int, float]:
+    """Distinct rows, and the bits set in their repeats, over all rows: the share of the words left to count."""
+    repeats = np.bincount(keys_of(columns))
+    return int((repeats > 0).sum()), float(np.bitwise_count(repeats).sum()) / len(columns[0])
+
+
+def all_pairs(columns: list[NDArray[np.uint8]]) -> tuple[float, float, float]:
+    """Seconds of the first call, of a later one, and of finding the distinct rows by keys in the core."""
+    first, look = [], []
+    for _ in range(7):
+        fresh = Counts(Dataset.from_codes(columns, cards=[2] * len(columns)), n_jobs=1)
+        before = time.thread_time()
+        fresh.reduce_all(kernels.g2())
+        first.append(time.thread_time() - before)
+        before = time.thread_time()
+        fresh.reduce(kernels.g2(), 0, [1], frozenset({2}))  # looks for distinct rows first
+        look.append(time.thread_time() - before)
+    (later,) = cpu_times(partial(fresh.reduce_all, kernels.g2()), budget=0.1)
+    return min(first), later, min(look)
+
+
+def print_all_pairs() -> None:
+    """A line for each case of few columns."""
+    print(f"{'n':>4} {'N':>8} {'distinct':>8} {'share':>6} {'first ms':>9} {'later ms':>9} {'look ms':>8}")
+    for n, n_rows in FEW:
+        columns = binary(n, n_rows)
+        n_distinct, share = weights_in_bits(columns)
+        first, later, look = all_pairs(columns)
+        print(f"{n:>4} {n_rows:>8} {n_distinct:>8} {share:>6.2f} {1e3 * first:>9.3f} {1e3 * later:>9.4f}", end=" ")
+        print(f"{1e3 * look:>8.3f}", flush=True)
+
+
 def main() -> None:
     """Print a line for each case and size of z."""
     print(f"{'n':>4} {'N':>8} {'distinct':>8} {'|z|':>3} {'way':14} {'µs':>8} {'other':14} {'µs':>8} {'gain':>6}")
@@ -73,6 +115,7 @@ def main() -> None:
             print(f"{other:14} {1e6 * best:>8.1f} {best / spent:>6.1f}", flush=True)
         first, plain = looking(columns)
         print(f"{'':26} first question {1e3 * first:.2f} ms; {1e3 * plain:.2f} ms without looking", flush=True)
+    print_all_pairs()
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ struct Level {
     std::string_view name;
     CountPlanes count_planes;
     NumberPairs number_pairs;  // null where counting takes so long that what comes after hardly shows
+    MakePlane make_plane;
     CountVertical count_vertical;
     CountBits count_bits;
     SplitSet split_set;

@@ -84,11 +84,13 @@ void Store::take_planes(const GivenPlanes& given) {
     if (!std::equal(given.first.begin(), given.first.end(), p.first.begin(), p.first.end())) return;
     p.bits = given.bits.data();
     p.totals.assign(given.totals.begin(), given.totals.end());
+    planes_built_ = true;
 }
 
 const Planes& Store::planes() const {
     std::call_once(planes_once_, [this] {
         if (!planes_.bits) build_planes();
+        planes_built_ = true;
         if (planes_.own) built_bytes_ += (planes_.n_planes + kLanes - 1) / kLanes * kLanes * planes_.words * 8;
     });
     return planes_;
@@ -149,15 +151,21 @@ void Store::keep_sorted(std::shared_ptr<SortedRows> rows, std::size_t bytes) con
 
 namespace {
 
-constexpr std::uint8_t kNoState = 15;  // of rows behind the last; beyond all that have planes
-
-// The codes of rows [begin, begin + 64), or `room` filled with them where they are not bytes or not so many.
-const std::uint8_t* sixty_four(const Column& column, std::size_t begin, std::size_t n_records, std::uint8_t* room) {
-    if (column.narrow && begin + 64 <= n_records) return column.narrow + begin;
-    std::fill_n(room, 64, kNoState);
-    for (std::size_t row = begin; row < std::min(begin + 64, n_records); ++row)
-        room[row - begin] = static_cast<std::uint8_t>(column[row]);
-    return room;
+// The rows with a state, one word every kLanes, and how many they are. What is left of 64 codes, or has two bytes a
+// code, is copied first.
+std::int64_t make_plane(const Column& column, std::size_t n_records, std::uint8_t state, const Level& level,
+                        std::uint64_t* out) {
+    constexpr std::uint8_t kNoState = 15;  // beyond all that have planes
+    const std::size_t whole = column.narrow ? n_records / 64 : 0;
+    std::int64_t total = whole ? level.make_plane({column.narrow, whole, state, out}) : 0;
+    for (std::size_t begin = 64 * whole; begin < n_records; begin += 64) {
+        std::uint8_t codes[64];
+        std::fill_n(codes, 64, kNoState);
+        for (std::size_t row = begin; row < std::min(begin + 64, n_records); ++row)
+            codes[row - begin] = static_cast<std::uint8_t>(column[row]);
+        total += level.make_plane({codes, 1, state, out + begin / 64 * kLanes});
+    }
+    return total;
 }
 
 }  // namespace
@@ -166,17 +174,13 @@ void Store::build_planes() const {
     Planes& p = planes_;
     p.own = aligned_words((p.n_planes + kLanes - 1) / kLanes * kLanes * p.words);
     p.totals.assign(p.n_planes, 0);
-    std::uint8_t room[64];
     for (std::size_t v = 0; v < n_variables(); ++v) {
         if (!has_planes(v)) continue;
-        for (std::size_t word = 0; word < p.words; ++word) {
-            const std::uint8_t* codes = sixty_four(columns_[v], word * 64, n_records_, room);
-            for (std::uint32_t state = 0; state + 1 < columns_[v].card; ++state) {
-                const std::size_t plane = p.first[v] + state;
-                const std::uint64_t rows = rows_with(codes, static_cast<std::uint8_t>(state));
-                p.own[((plane / kLanes) * p.words + word) * kLanes + plane % kLanes] = rows;
-                p.totals[plane] += static_cast<std::uint32_t>(std::popcount(rows));
-            }
+        for (std::uint32_t state = 0; state + 1 < columns_[v].card; ++state) {
+            const std::size_t plane = p.first[v] + state;
+            std::uint64_t* out = p.own.get() + plane / kLanes * p.words * kLanes + plane % kLanes;
+            p.totals[plane] = static_cast<std::uint32_t>(
+                make_plane(columns_[v], n_records_, static_cast<std::uint8_t>(state), *level_, out));
         }
     }
     p.bits = p.own.get();

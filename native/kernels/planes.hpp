@@ -38,12 +38,25 @@ struct PairNumbers {
     double* const* rows;
 };
 using NumberPairs = void (*)(const PairNumbers&);
+
+// Which rows have a state: bit k of out[word * kLanes] for codes[64 * word + k], below 16. Returns how many.
+struct NewPlane {
+    const std::uint8_t* codes;
+    std::size_t n_words;
+    std::uint8_t state;
+    std::uint64_t* out;
+};
+using MakePlane = std::int64_t (*)(const NewPlane&);
+
 using CountBits = std::int64_t (*)(const std::uint64_t* set, std::size_t words);  // the size of one bitset
 
 void count_planes_portable(const PlaneQuery& query);
 void count_planes_avx2(const PlaneQuery& query);
 void count_planes_avx512(const PlaneQuery& query);
 void number_pairs_avx512(const PairNumbers& query);
+std::int64_t make_plane_portable(const NewPlane& plane);
+std::int64_t make_plane_avx2(const NewPlane& plane);
+std::int64_t make_plane_avx512(const NewPlane& plane);
 std::int64_t count_bits_portable(const std::uint64_t* set, std::size_t words);
 std::int64_t count_bits_avx2(const std::uint64_t* set, std::size_t words);
 std::int64_t count_bits_avx512(const std::uint64_t* set, std::size_t words);

@@ -63,6 +63,22 @@ template <int SETS> void tile(const PlaneQuery& q, std::size_t s, std::size_t g)
 
 }  // namespace
 
+std::int64_t make_plane_avx2(const NewPlane& plane) {
+    const __m256i state = _mm256_set1_epi8(static_cast<char>(plane.state));
+    const auto with_state = [&](const std::uint8_t* codes) {
+        const __m256i some = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes));
+        return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(some, state)));
+    };
+    std::int64_t total = 0;
+    for (std::size_t word = 0; word < plane.n_words; ++word) {
+        const std::uint8_t* codes = plane.codes + 64 * word;
+        const std::uint64_t rows = with_state(codes) | std::uint64_t{with_state(codes + 32)} << 32;
+        plane.out[word * kLanes] = rows;
+        total += __builtin_popcountll(rows);
+    }
+    return total;
+}
+
 std::int64_t count_bits_avx2(const std::uint64_t* set, std::size_t words) {
     __m256i sums = _mm256_setzero_si256();
     std::size_t w = 0;

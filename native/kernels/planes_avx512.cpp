@@ -218,6 +218,17 @@ struct StoreNumbers {
 
 }  // namespace
 
+std::int64_t make_plane_avx512(const NewPlane& plane) {
+    const __m512i state = _mm512_set1_epi8(static_cast<char>(plane.state));
+    std::int64_t total = 0;
+    for (std::size_t word = 0; word < plane.n_words; ++word) {
+        const std::uint64_t rows = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(plane.codes + 64 * word), state);
+        plane.out[word * kLanes] = rows;
+        total += __builtin_popcountll(rows);
+    }
+    return total;
+}
+
 std::int64_t count_bits_avx512(const std::uint64_t* set, std::size_t words) {
     __m512i sums = _mm512_setzero_si512();
     for (std::size_t w = 0; w < words; w += kLanes) {

@@ -1,6 +1,7 @@
 // The bit-plane count in plain C++: the path of every processor, and the one the others are compared with.
 #include "kernels/planes.hpp"
 
+#include "bit_forms.hpp"
 #include "kernels/ceilings.hpp"
 
 namespace mnlearn {
@@ -18,6 +19,16 @@ inline std::uint64_t popcount(std::uint64_t v) {
 }
 
 }  // namespace
+
+std::int64_t make_plane_portable(const NewPlane& plane) {
+    std::int64_t total = 0;
+    for (std::size_t word = 0; word < plane.n_words; ++word) {
+        const std::uint64_t rows = rows_with(plane.codes + 64 * word, plane.state);
+        plane.out[word * kLanes] = rows;
+        total += static_cast<std::int64_t>(popcount(rows));
+    }
+    return total;
+}
 
 std::int64_t count_bits_portable(const std::uint64_t* set, std::size_t words) {
     std::uint64_t total = 0;
