@@ -70,6 +70,13 @@ nb::tuple py_shrink(const PyStore& data, const std::string& kernel, std::vector<
     return given_back(turns);
 }
 
+void check_variable(const Knowledge& known, std::int32_t v) {
+    const auto n = static_cast<std::int32_t>(known.n_variables());
+    if (v < 0 || v >= n)
+        throw std::invalid_argument("x, y and z must be variables from 0 to " + std::to_string(n - 1) + "; got " +
+                                    std::to_string(v) + ". Count them from 0.");
+}
+
 // One question, checked, as the rules take it.
 struct PyQuestion {
     std::int32_t x, y;
@@ -79,14 +86,8 @@ struct PyQuestion {
         : x(read_index(x_.ptr())), y(read_index(y_.ptr())), z(known.no_variables()) {
         std::vector<std::int32_t> given;
         append_set(z_, given);
-        const auto n = static_cast<std::int32_t>(known.n_variables());
-        const auto check = [n](std::int32_t v) {
-            if (v < 0 || v >= n)
-                throw std::invalid_argument("x, y and z must be variables from 0 to " + std::to_string(n - 1) +
-                                            "; got " + std::to_string(v) + ". Count them from 0.");
-        };
-        check(x), check(y);
-        for (const std::int32_t v : given) check(v), put(z, v);
+        check_variable(known, x), check_variable(known, y);
+        for (const std::int32_t v : given) check_variable(known, v), put(z, v);
         if (x == y || std::binary_search(given.begin(), given.end(), x) ||
             std::binary_search(given.begin(), given.end(), y))
             throw std::invalid_argument("x and y must be two variables outside of z; got x=" + std::to_string(x) +
@@ -116,6 +117,10 @@ nb::bytes py_replay(Knowledge& known, Vector<std::int32_t> xs, Vector<std::int32
     const std::size_t n = xs.shape(0);
     if (ys.shape(0) != n || zs.shape(0) != n || independent.shape(0) != n || zs.shape(1) != z.size())
         throw std::invalid_argument("xs, ys, zs and independent must have a place for each question.");
+    for (const std::int32_t v : span_of(xs)) check_variable(known, v);
+    for (const std::int32_t v : span_of(ys)) check_variable(known, v);
+    for (std::size_t k = 0; k < n; ++k)
+        if (xs.data()[k] == ys.data()[k]) throw std::invalid_argument("xs and ys must differ; got a pair of equals.");
     std::vector<AnsweredBy> sources(n);
     for (std::size_t k = 0; k < n; ++k) {
         std::copy_n(zs.data() + k * z.size(), z.size(), z.begin());

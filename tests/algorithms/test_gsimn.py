@@ -296,6 +296,19 @@ def test_where_the_core_stops_the_search_goes_on_with_what_it_knows(
     assert result.cost["inferred_dependent_by_triangle"] > 0
 
 
+def test_threads_and_what_was_asked_before_change_nothing() -> None:
+    rng = np.random.default_rng(11)
+    data = reference.random_dataset(rng, n_rows=300, cards=[2] * 60, dependence=0.3)
+    results = []
+    for n_jobs in (1, 3):
+        judge = ChiSquare(Counts(data, n_jobs=n_jobs), alpha=0.05, dof="observed")
+        results += [GSIMN(skip_marginal=False, keep_trace=True).learn(judge) for _ in range(2)]
+    first = results[0]
+    for result in results[1:]:
+        assert (result.graph, result.support, result.trace) == (first.graph, first.support, first.trace)
+        assert account(result) == account(first)
+
+
 def account(result: Result) -> dict[str, float]:
     return {name: value for name, value in result.cost.items() if name not in ("scanned", "seconds")}
 

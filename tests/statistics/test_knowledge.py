@@ -110,6 +110,10 @@ def test_a_replay_is_question_after_question() -> None:
     assert sum(expected) > 0
     with pytest.raises(ValueError, match="a place for each question"):
         again.replay(pairs[0], pairs[1][:5], words, answers)
+    with pytest.raises(ValueError, match="x, y and z must be variables from 0 to 69; got 70"):
+        again.replay(pairs[0], np.full(n_questions, 70, dtype=np.int32), words, answers)
+    with pytest.raises(ValueError, match="xs and ys must differ"):
+        again.replay(pairs[0], pairs[0], words, answers)
 
 
 def test_bad_questions_are_refused() -> None:
