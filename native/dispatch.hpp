@@ -40,9 +40,10 @@ struct Level {
     MakeKeys make_keys;
     UpdateBits update_bits;
     ScoreColumn score_column;
-    Pack pack;  // these four: none where they would be slow; then nobody sorts rows
+    Pack pack;  // these five: none where they would be slow; then nobody sorts rows
     Sift sift;
     CountRuns count_runs;
+    PickVaried pick_varied;
     const BitCellKernels* bit_cells;
     CountCommon count_common;
     // The cost model of plan.cpp, in nanoseconds of one core, measured kernel by kernel: a group of eight planes

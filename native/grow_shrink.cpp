@@ -62,7 +62,7 @@ public:
         if (next_ < block_.size()) return supports_[next_++];
         if (!sort_rows()) return kNoAnswer;
         ++scanned_;
-        return judge_(y, rows_->z(), rows_->count(y));
+        return judge_(y, rows_->z(), rows_->count(y, judge_.wants_varied()));
     }
     bool independent(double support) const { return !judge_.dependent(support); }
     void pass(std::int32_t y) {

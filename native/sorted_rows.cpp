@@ -53,11 +53,12 @@ bool SortedRows::leads_to(std::span<const std::int32_t> z) const {
 
 std::size_t SortedRows::bytes() const {
     return columns_.bytes() + 8 * (keys_.size() + sets_.size() * columns_.n_words()) +
-           4 * (3 * ends_.size() + order_.size() + counts_.size() + room_.size());
+           4 * (3 * ends_.size() + order_.size() + counts_.size() + varied_sizes_.size() + room_.size());
 }
 
-OneByOne SortedRows::count(std::int32_t y) {
+OneByOne SortedRows::count(std::int32_t y, bool varied) {
     count_states(y);
+    if (varied && card_x_ == 2 && column_of(store_, y).card == 2) return varied_tables();
     const std::size_t rx = card_x_, width = column_of(store_, y).card - 1;
     counts_.resize(order_.size() * rx * width);
     for (std::size_t b = 0; b < width; ++b) {
@@ -66,6 +67,16 @@ OneByOne SortedRows::count(std::int32_t y) {
             for (std::size_t k = s * rx; k < (s + 1) * rx; ++k, to += width) *to = below[k + 1] - below[k];
     }
     return {card_x_, static_cast<std::uint32_t>(width), order_.size(), sizes_.data(), counts_.data()};
+}
+
+OneByOne SortedRows::varied_tables() {
+    constexpr std::size_t kSpare = 16;  // eight pairs
+    const std::size_t n_strata = order_.size();
+    counts_.resize(std::max(counts_.size(), 2 * n_strata + kSpare));
+    varied_sizes_.resize(counts_.size());
+    const std::size_t n = store_.level().pick_varied(
+        {below_.data(), order_.data(), sizes_.data(), n_strata, counts_.data(), varied_sizes_.data()});
+    return {2, 1, n, varied_sizes_.data(), counts_.data(), n_strata - n};
 }
 
 // The rows with each state of y but the last, and how many come before each end.

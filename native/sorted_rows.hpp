@@ -51,7 +51,8 @@ public:
     // Whether z can be reached from here.
     bool leads_to(std::span<const std::int32_t> z) const;
     void expect(std::span<const std::int32_t> ys) { columns_.expect(ys); }  // who will be asked about, in this order
-    OneByOne count(std::int32_t y);                                         // good until the next call
+    // Good until the next call. `varied`: strata in which x or y does not vary may be left out.
+    OneByOne count(std::int32_t y, bool varied = false);
     void join(std::int32_t y);
     void forget(std::int32_t y);  // will not be asked about soon
     std::size_t bytes() const;
@@ -67,6 +68,7 @@ private:
     using Words = SiftedColumns::Words;
 
     void count_states(std::int32_t y);
+    OneByOne varied_tables();
     void take_sets(const SiftedColumns::Lanes& lanes);
     void add_sieves(std::int32_t y);
     Words digit_of(std::size_t card, std::size_t digit);
@@ -84,7 +86,7 @@ private:
     std::vector<std::uint32_t> sizes_;  // of the sets, likewise
     std::uint32_t card_x_ = 1;
     std::optional<std::int32_t> counted_;  // whose table this is:
-    std::vector<std::uint32_t> counts_;
+    std::vector<std::uint32_t> counts_, varied_sizes_;
     std::vector<std::uint32_t> below_;  // [state * ends + end]: the rows before each end that have this state
     std::vector<Words> sets_;           // its states but the last, as rows in this order
     std::vector<std::uint32_t> room_;

@@ -38,9 +38,21 @@ struct RunQuery {
     std::uint32_t* room;   // as many numbers
 };
 
+// The tables of a binary x and a binary y from such runs, two a stratum, for x = 0 and x = 1: of the strata in which x
+// varies and y too. A stratum's rows in both runs are one pair of numbers.
+struct VariedRunQuery {
+    const std::uint32_t* below;  // of the first state of y: before the runs of each stratum, and at the end
+    const std::uint32_t* order;  // the strata
+    const std::uint32_t* sizes;  // of the runs, pairs in that order
+    std::size_t n_strata;
+    std::uint32_t *counts,
+        *varied_sizes;  // pairs of the varied ones, in that order; room for as many as there are, and eight
+};
+
 using Pack = void (*)(const PackQuery&);
 using Sift = void (*)(const SiftQuery&);
 using CountRuns = void (*)(const RunQuery&);
+using PickVaried = std::size_t (*)(const VariedRunQuery&);  // how many
 
 void pack_avx2(const PackQuery& query);
 void pack_avx512(const PackQuery& query);
@@ -48,5 +60,7 @@ void sift_avx2(const SiftQuery& query);
 void sift_avx512(const SiftQuery& query);
 void count_runs_avx2(const RunQuery& query);
 void count_runs_avx512(const RunQuery& query);
+std::size_t pick_varied_avx2(const VariedRunQuery& query);
+std::size_t pick_varied_avx512(const VariedRunQuery& query);
 
 }  // namespace mnlearn

@@ -72,4 +72,17 @@ void count_runs_avx2(const RunQuery& query) {
     });
 }
 
+std::size_t pick_varied_avx2(const VariedRunQuery& q) {
+    std::size_t n = 0;
+    for (std::size_t k = 0; k < q.n_strata; ++k) {
+        const std::uint64_t counts = pair_of(q.below, q.order[k]);
+        const std::uint32_t n0 = q.sizes[2 * k], n1 = q.sizes[2 * k + 1],
+                            zeros = static_cast<std::uint32_t>(counts + (counts >> 32));
+        __builtin_memcpy(q.counts + 2 * n, &counts, sizeof counts);
+        __builtin_memcpy(q.varied_sizes + 2 * n, q.sizes + 2 * k, sizeof counts);
+        n += (n0 != 0) & (n1 != 0) & (zeros != 0) & (zeros != n0 + n1);
+    }
+    return n;
+}
+
 }  // namespace mnlearn

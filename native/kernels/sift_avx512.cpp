@@ -45,4 +45,32 @@ void count_runs_avx512(const RunQuery& query) {
     });
 }
 
+// First all pairs of counts, one by one (gathering is slow on many processors), then eight strata at a time those that
+// are varied.
+std::size_t pick_varied_avx512(const VariedRunQuery& q) {
+    constexpr std::size_t kTogether = 512;
+    const __m512i low = _mm512_set1_epi64(0xffffffff);
+    const auto both = [low](__m512i pair) {  // the sum of its two numbers
+        return _mm512_add_epi64(_mm512_and_epi64(pair, low), _mm512_maskz_srli_epi64(0xff, pair, 32));
+    };
+    std::uint64_t pairs[kTogether];
+    std::size_t n = 0;
+    for (std::size_t begin = 0; begin < q.n_strata; begin += kTogether) {
+        const std::size_t here = q.n_strata - begin < kTogether ? q.n_strata - begin : kTogether;
+        for (std::size_t k = 0; k < here; ++k) pairs[k] = pair_of(q.below, q.order[begin + k]);
+        for (std::size_t k = 0; k < here; k += 8) {
+            const auto valid = static_cast<__mmask8>(first_bits(here - k));
+            const __m512i counts = _mm512_maskz_loadu_epi64(valid, pairs + k), zeros = both(counts),
+                          sizes = _mm512_maskz_loadu_epi64(valid, q.sizes + 2 * (begin + k));
+            const __mmask16 any_x = _mm512_test_epi32_mask(sizes, sizes);
+            const __mmask8 x = static_cast<__mmask8>(_pext_u32(any_x & any_x >> 1, 0x5555));
+            const __mmask8 y = _mm512_test_epi64_mask(zeros, zeros) & _mm512_cmpneq_epi64_mask(zeros, both(sizes));
+            _mm512_storeu_si512(q.counts + 2 * n, _mm512_maskz_compress_epi64(x & y, counts));
+            _mm512_storeu_si512(q.varied_sizes + 2 * n, _mm512_maskz_compress_epi64(x & y, sizes));
+            n += count_of(x & y);
+        }
+    }
+    return n;
+}
+
 }  // namespace mnlearn
