@@ -84,7 +84,7 @@ void BitTable::count_cells(const Store& store, std::int32_t x) {
         number_by_planes(store, variables, cells);
     else
         number_by_codes(store, variables, cells);
-    n_cells_ <= cells.size() / 2 ? count_few(cells) : count_many(cells);
+    n_cells_ <= cells.size() ? count_few(cells) : count_many(cells);
 }
 
 // From the rows of all cells.
@@ -99,17 +99,12 @@ template <class Cell> void BitTable::take_table(const Cell* table) {
     }
 }
 
-// With far fewer cells than rows: a counter for each, several of them so that a row need not wait for the one before.
+// With fewer cells than rows: a counter for each.
 void BitTable::count_few(std::span<const std::uint32_t> cells) {
-    constexpr std::size_t kTables = 4;
-    const Room<std::uint32_t> tables(pool_, kTables * n_cells_);
-    std::fill_n(tables.get(), kTables * n_cells_, 0u);
-    std::size_t row = 0;
-    for (; row + kTables <= cells.size(); row += kTables)
-        for (std::size_t k = 0; k < kTables; ++k) ++tables[k * n_cells_ + cells[row + k]];
-    for (; row < cells.size(); ++row) ++tables[cells[row]];
-    for (std::size_t k = 1; k < kTables; ++k)
-        for (std::size_t cell = 0; cell < n_cells_; ++cell) tables[cell] += tables[k * n_cells_ + cell];
+    const std::size_t n_counters = n_cells_ <= kFewForSeveral ? kSeveralTables * n_cells_ : n_cells_;
+    const Room<std::uint32_t> tables(pool_, n_counters);
+    std::fill_n(tables.get(), n_counters, 0u);
+    kernels_.count(cells.data(), cells.size(), tables.get(), n_cells_);
     take_table(tables.get());
 }
 
@@ -121,11 +116,11 @@ void BitTable::count_many(std::span<const std::uint32_t> cells) {
     kernels_.tally({cells.data(), cells.size(), view(), sizes_.get()});
 }
 
-// Room for as many configurations as occur, and one that may be read and written where nothing is.
+// And makes room for as many configurations as occur.
 void BitTable::number() {
     n_occur_ = kernels_.number(occupied_.get(), n_words_, numbers_.get());
     for (Room<std::uint32_t>* room : {&sizes_, &other_sizes_, &counts_})
-        *room = Room<std::uint32_t>(pool_, 2 * (n_occur_ + 1));
+        *room = Room<std::uint32_t>(pool_, 2 * (n_occur_ + kSpareCells));
 }
 
 OneByOne BitTable::single_out(std::int32_t y) {
@@ -138,14 +133,17 @@ OneByOne BitTable::single_out(std::int32_t y) {
 }
 
 void BitTable::drop() {
-    Room<std::uint64_t> left(pool_, n_words_);
-    std::fill_n(left.get(), n_words_, 0);
-    DropQuery query{view(), bits_[member_], left.get(), other_sizes_.get(), 0};
-    kernels_.drop(query);
+    const std::size_t n_words = std::max<std::size_t>(1, n_words_ / 2);
+    Room<std::uint64_t> left(pool_, n_words);
+    std::fill_n(left.get(), n_words, 0);
+    kernels_.drop({view(), bits_[member_], left.get(), other_sizes_.get()});
     std::swap(occupied_, left);
     std::swap(sizes_, other_sizes_);
+    n_cells_ /= 2;
+    n_words_ = n_words;
     n_occur_ = kernels_.number(occupied_.get(), n_words_, numbers_.get());
     z_.swap(others_);
+    for (std::size_t k = 0; k < member_; ++k) --bits_[k];
     bits_.erase(bits_.begin() + static_cast<std::ptrdiff_t>(member_));
 }
 

@@ -41,22 +41,28 @@ struct VariedQuery {
     std::size_t n_varied, n_all;    // how many there are
 };
 
-// The member leaves: the cells of its two states become one, where the first was.
+// The member leaves: the cells of its two states become one, numbered without its bit.
 struct DropQuery {
     BitCells table;
     unsigned bit;
     std::uint64_t* occupied;  // zero before the call
     std::uint32_t* sizes;     // room for as many as there were
-    std::size_t n_all;
 };
+// Where sizes and counts are read and written, so many more configurations are, of unknown content.
+inline constexpr std::size_t kSpareCells = 8;
+
+// Rows of few cells are counted in several tables: none need wait for the row before it.
+inline constexpr std::size_t kSeveralTables = 4, kFewForSeveral = 1024;
 
 struct BitCellKernels {
     void (*append)(const CellQuery&);
+    // tables: of n_cells each, zero before the call; the result is the first.
+    void (*count)(const std::uint32_t* cells, std::size_t n_rows, std::uint32_t* tables, std::size_t n_cells);
     void (*mark)(const std::uint32_t* cells, std::size_t n_rows, std::uint64_t* occupied);
     std::uint32_t (*number)(const std::uint64_t* occupied, std::size_t n_words, std::uint32_t* numbers);  // how many
     void (*tally)(const TallyQuery&);
     void (*find_varied)(VariedQuery&);
-    void (*drop)(DropQuery&);
+    void (*drop)(const DropQuery&);
 };
 extern const BitCellKernels kBitCellsAvx2, kBitCellsAvx512;
 

@@ -2,6 +2,6 @@
 
 namespace mnlearn {
 
-const BitCellKernels kBitCellsAvx2 = kKernels;
+const BitCellKernels kBitCellsAvx2{append, count, mark, number, tally, find_varied, drop};
 
 }  // namespace mnlearn

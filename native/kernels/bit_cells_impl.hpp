@@ -12,6 +12,9 @@ constexpr std::uint64_t kFirstOfPairs = 0x5555'5555'5555'5555;
 inline std::uint64_t either(std::uint64_t cells) { return (cells | cells >> 1) & kFirstOfPairs; }
 inline std::uint64_t both(std::uint64_t cells) { return cells & cells >> 1 & kFirstOfPairs; }
 inline std::uint32_t count_of(std::uint64_t word) { return static_cast<std::uint32_t>(__builtin_popcountll(word)); }
+// The cells with the first state of the member whose bit in the number of a cell this is.
+constexpr std::uint64_t kFirsts[6] = {0x5555'5555'5555'5555, 0x3333'3333'3333'3333, 0x0f0f'0f0f'0f0f'0f0f,
+                                      0x00ff'00ff'00ff'00ff, 0x0000'ffff'0000'ffff, 0x0000'0000'ffff'ffff};
 inline std::uint64_t bits_below(unsigned bit) { return (std::uint64_t{1} << bit) - 1; }
 
 // The rows of a pair in one number: neither half of a sum runs over into the other.
@@ -36,13 +39,12 @@ struct Side {
     }
 };
 
-// visit(word, first, second): all configurations of the others, in order.
+// visit(k, first, second): all configurations of the others, in order, the k-th time.
 template <class Visit> [[gnu::always_inline]] inline void each_facing(const BitCells& t, unsigned bit, Visit visit) {
     const auto rows = [&](std::size_t w) { return t.sizes + 2 * std::size_t{t.numbers[w]}; };
     if (bit < 6) {
         const unsigned up = 1u << bit;
-        std::uint64_t firsts = 0;
-        for (unsigned cell = 0; cell < 64; ++cell) firsts |= std::uint64_t{(cell >> bit & 1) == 0} << cell;
+        const std::uint64_t firsts = kFirsts[bit];
         for (std::size_t w = 0; w < t.n_words; ++w) {
             const std::uint64_t cells = t.occupied[w], whole = either(cells);
             if (cells)
@@ -51,12 +53,22 @@ template <class Visit> [[gnu::always_inline]] inline void each_facing(const BitC
         return;
     }
     const std::size_t step = std::size_t{1} << (bit - 6);
-    for (std::size_t begin = 0; begin < t.n_words; begin += 2 * step)
-        for (std::size_t w = begin; w < begin + step; ++w) {
-            const std::uint64_t first = t.occupied[w], second = t.occupied[w + step];
-            if (first | second)
-                visit(w, Side{first, either(first), rows(w), 0}, Side{second, either(second), rows(w + step), 0});
-        }
+    for (std::size_t k = 0; k < t.n_words / 2; ++k) {
+        const std::size_t w = k + (k & ~(step - 1));  // the words with the first state
+        const std::uint64_t first = t.occupied[w], second = t.occupied[w + step];
+        if (first | second)
+            visit(k, Side{first, either(first), rows(w), 0}, Side{second, either(second), rows(w + step), 0});
+    }
+}
+
+// The k-th configurations of the others, put where they stand once the member has left: closer together by its bit.
+inline void put_left(const DropQuery& q, std::size_t k, std::uint64_t cells) {
+    if (q.bit > 5) {
+        q.occupied[k] = cells;
+        return;
+    }
+    for (unsigned bit = q.bit; bit < 5; ++bit) cells = (cells | cells >> (1u << bit)) & kFirsts[bit + 1];
+    q.occupied[k / 2] |= cells << k % 2 * 32;
 }
 
 inline void find_varied(VariedQuery& q) {
@@ -76,11 +88,11 @@ inline void find_varied(VariedQuery& q) {
     q.n_all = n_all;
 }
 
-inline void drop(DropQuery& q) {
+inline void drop(const DropQuery& q) {
     std::size_t n = 0;
-    each_facing(q.table, q.bit, [&](std::size_t w, const Side& first, const Side& second) {
-        q.occupied[w] = first.cells | second.cells;
-        for (std::uint64_t rest = either(q.occupied[w]); rest; rest &= rest - 1) {
+    each_facing(q.table, q.bit, [&](std::size_t k, const Side& first, const Side& second) {
+        put_left(q, k, first.cells | second.cells);
+        for (std::uint64_t rest = either(first.cells | second.cells); rest; rest &= rest - 1) {
             const auto bit = static_cast<unsigned>(__builtin_ctzll(rest));
             // What is not there is read from the next and counts for nothing.
             const std::uint64_t in_first = 0 - (either(first.cells) >> bit & 1),
@@ -88,11 +100,28 @@ inline void drop(DropQuery& q) {
             put_pair(q.sizes, n++, (first.pair(bit) & in_first) + (second.pair(bit) & in_second));
         }
     });
-    q.n_all = n;
 }
 
 inline void append(const CellQuery& q) {
     for (std::size_t row = 0; row < q.n_rows; ++row) q.cells[row] ^= std::uint32_t{q.bytes[row]} << q.up;
+}
+
+// Rows in turn to several tables; then all in the first.
+template <std::size_t TABLES>
+inline void count_in(const std::uint32_t* cells, std::size_t n_rows, std::uint32_t* tables, std::size_t n_cells) {
+    std::size_t row = 0;
+    for (; row + TABLES <= n_rows; row += TABLES)
+        for (std::size_t k = 0; k < TABLES; ++k) ++tables[k * n_cells + cells[row + k]];
+    for (; row < n_rows; ++row) ++tables[cells[row]];
+    for (std::size_t k = 1; k < TABLES; ++k)
+        for (std::size_t cell = 0; cell < n_cells; ++cell) tables[cell] += tables[k * n_cells + cell];
+}
+
+inline void count(const std::uint32_t* cells, std::size_t n_rows, std::uint32_t* tables, std::size_t n_cells) {
+    if (n_cells <= kFewForSeveral)
+        count_in<kSeveralTables>(cells, n_rows, tables, n_cells);
+    else
+        count_in<1>(cells, n_rows, tables, n_cells);
 }
 
 inline void mark(const std::uint32_t* cells, std::size_t n_rows, std::uint64_t* occupied) {
@@ -115,8 +144,6 @@ inline void tally(const TallyQuery& q) {
         ++q.sizes[2 * std::size_t{q.table.numbers[word] + count_of(before)} + cell % 2];
     }
 }
-
-constexpr BitCellKernels kKernels{append, mark, number, tally, find_varied, drop};
 
 }  // namespace
 }  // namespace mnlearn
