@@ -67,6 +67,30 @@ nb::object py_explain_away(const PyStore& data, const std::string& kernel, std::
     return nb::make_tuple(found->members, found->weakest, found->asked, found->finished);
 }
 
+nb::object py_count_separating(const PyStore& data, const std::string& kernel, std::vector<double> settings,
+                               double level, std::int32_t x, nb::object ys, Square<const bool> around,
+                               std::size_t limit, nb::callable go_on) {
+    const Store& store = *data.store;
+    const Decision test = make_decision(kernel, std::move(settings), level);
+    check_shape(store, "around", around);
+    std::vector<std::int32_t> apart, members;
+    append_indices(ys, apart);
+    const Neighbors neighbors{x, store.n_variables(), around.data()};
+    for (std::int32_t v = 0; x >= 0 && static_cast<std::size_t>(std::max(v, x)) < neighbors.n; ++v)
+        if (neighbors(x, v)) members.push_back(v);
+    check_query(store, x, apart, members);
+    std::optional<Votes> found;
+    {
+        nb::gil_scoped_release unlocked;
+        found = count_separating(store, test, neighbors, apart, limit, asking(go_on));
+    }
+    if (!found) return nb::none();
+    auto counts = std::make_unique_for_overwrite<std::int64_t[]>(found->counts.size());
+    std::copy(found->counts.begin(), found->counts.end(), counts.get());
+    return nb::make_tuple(give<Configurations>(std::move(counts), {apart.size(), members.size() + 1}), found->asked,
+                          found->finished);
+}
+
 }  // namespace
 
 void bind_subsets(nb::module_& m) {
@@ -85,6 +109,13 @@ void bind_subsets(nb::module_& m) {
                   "list[float], list[int], bool] | None"),
           "store"_a, "kernel"_a, "settings"_a, "level"_a, "x"_a, "candidates"_a, "limit"_a, "go_on"_a,
           "Interleaved HITON-PC: who is left around x, its weakest evidence, the questions by size of the set.");
+    m.def(
+        "count_separating", &py_count_separating,
+        nb::sig("def count_separating(store: Store, kernel: str, settings: Sequence[float], level: float, x: int, ys: "
+                "Iterable[int], around: NDArray[np.bool_], limit: int, go_on: Callable[[int], bool]) -> "
+                "tuple[NDArray[np.int64], list[int], bool] | None"),
+        "store"_a, "kernel"_a, "settings"_a, "level"_a, "x"_a, "ys"_a, "around"_a.noconvert(), "limit"_a, "go_on"_a,
+        "Of each y: the sets of neighbours that separate it from x, and those of them that have each neighbour.");
 }
 
 }  // namespace mnlearn

@@ -42,4 +42,22 @@ struct Around {
 std::optional<Around> explain_away(const Store& store, const Decision& test, std::int32_t x,
                                    std::span<const std::int32_t> candidates, std::size_t limit, const GoOn& go_on);
 
+// For each y: how many sets of at most `limit` neighbours of x separate it from x, and in how many of them each
+// neighbour is. A set that y < x has around it too counts from there.
+struct Neighbors {
+    std::int32_t x;
+    std::size_t n;
+    const bool* matrix;
+    bool operator()(std::int32_t u, std::int32_t v) const {
+        return matrix[static_cast<std::size_t>(u) * n + static_cast<std::size_t>(v)];
+    }
+};
+struct Votes {
+    std::vector<std::int64_t> counts;  // of each y: all, then those with each neighbour in ascending order
+    std::vector<std::int64_t> asked;   // by the size of the set
+    bool finished = true;
+};
+std::optional<Votes> count_separating(const Store& store, const Decision& test, const Neighbors& around,
+                                      std::span<const std::int32_t> ys, std::size_t limit, const GoOn& go_on);
+
 }  // namespace mnlearn

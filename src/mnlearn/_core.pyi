@@ -118,6 +118,17 @@ def explain_away(
     limit: int,
     go_on: Callable[[int], bool],
 ) -> tuple[list[int], list[float], list[int], bool] | None: ...
+def count_separating(
+    store: Store,
+    kernel: str,
+    settings: Sequence[float],
+    level: float,
+    x: int,
+    ys: Iterable[int],
+    around: NDArray[np.bool_],
+    limit: int,
+    go_on: Callable[[int], bool],
+) -> tuple[NDArray[np.int64], list[int], bool] | None: ...
 def reduce_pairs(
     store: Store, kernel: str, settings: Sequence[float], first_x: int, last_x: int, n_threads: int
 ) -> NDArray[np.float64]: ...

@@ -263,6 +263,14 @@ class Around(NamedTuple):
     finished: bool  # or stopped on request, and then not worth anything
 
 
+class SeparatingSets(NamedTuple):
+    """How many sets of neighbours separate each y from a variable."""
+
+    counts: IntArray  # a row for each y: all, then those with each neighbour, in ascending order
+    asked: Sequence[int]  # how many questions that took, by the size of the set
+    finished: bool  # or stopped on request
+
+
 class SubsetWalk(Protocol):
     """Tries set after set as a search of its kind does, each question decided before the next."""
 
@@ -282,6 +290,15 @@ class SubsetWalk(Protocol):
         Each candidate in turn is tried with all sets of those held, and comes in if none separates it from x; then each
         of the others held, in the order in which they came in, with all sets that have the newcomer. Sets have at most
         `limit` members; they come by size, then in the order of their members, the newcomer last.
+        """
+        ...
+
+    def count_separating(
+        self, x: int, ys: Indices, around: BoolArray, limit: int | None, go_on: Callable[[int], bool]
+    ) -> SeparatingSets | None:
+        """All sets of at most `limit` among `around[x]`, each tried on every y; None where it cannot answer.
+
+        On y < x only if not all of the set is in `around[y]`, as in `separate`.
         """
         ...
 

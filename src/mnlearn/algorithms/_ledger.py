@@ -146,7 +146,7 @@ class Ledger:
         self.phase = "initial"
         for first in range(0, n - 1, _SCANS_TOGETHER):
             xs = range(first, min(first + _SCANS_TOGETHER, n - 1))
-            later = [range(x + 1, n) for x in xs]
+            later = [list(range(x + 1, n)) for x in xs]  # read sooner than ranges
             for x, ys, answers in zip(xs, later, self._scan_many(xs, later, [_EMPTY] * len(xs)), strict=True):
                 self._book(x, ys, _EMPTY, answers)
                 independent[x, x + 1 :] = independent[x + 1 :, x] = answers.independent
@@ -210,6 +210,11 @@ class Ledger:
         """Book questions about sets of one size that a judge asked itself, all of them needed."""
         self._count(n_questions, size_z, "data")
         self._scanned += n_questions
+
+    def enter_by_size(self, asked: Sequence[int]) -> None:
+        """The same for sets of several sizes: how many questions there were about each, from size 0 on."""
+        for size_z, n_questions in enumerate(asked):
+            self.enter(n_questions, size_z)
 
     def first_dependent(self, x: int, ys: Indices, z: VarSet, *, block: int = FIRST_BLOCK) -> int:
         """Ask about one y after the other up to the first that depends on x; its place, or len(ys) if none does.

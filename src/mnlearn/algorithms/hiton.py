@@ -76,6 +76,9 @@ class HHCMN:
     others they have been tried before, so a final round of elimination would have nothing left to ask. A search that
     is stopped takes the word of one end where the other has not been examined.
 
+    A judge that can (`SubsetTest`: chi2, g2 and bayes on counts) tries the sets around a variable by itself, with the
+    same answers and account; not with `keep_trace`, nor with an `ahead` of 1.
+
     Of a judge that promises strong union (`MonotoneTest`, as the oracle does) only the largest sets are asked about:
     where they do not separate, no subset does. The graph is the same, dense graphs come into reach, and `asked` counts
     the questions that were put. Not with `keep_trace`.
@@ -157,9 +160,7 @@ def parents_and_children(
 def booked(around: Around, marginal: FloatArray, ledger: Ledger) -> Mapping[int, float]:
     """The same as a judge found it that tried the sets itself."""
     ledger.phase = "inclusion"
-    for size, n_questions in enumerate(around.asked):
-        if n_questions:
-            ledger.enter(n_questions, size)
+    ledger.enter_by_size(around.asked)
     if not around.finished:
         raise Cancelled
     pairs = zip(around.members, around.weakest, strict=True)

@@ -106,7 +106,8 @@ class PC:
     Questions are asked in scans: one x, one z, all y still adjacent to x. `asked` is what PC-stable asks one at a time,
     except that a z among the neighbours of both x and y is tried from one end only; `scanned` adds what was asked ahead
     and not needed. The sets for colliders are asked about anew, as phase "colliders". Without a limit
-    the number of sets grows as 2^degree.
+    the number of sets grows as 2^degree. A judge that can (`SubsetTest`: chi2, g2 and bayes on counts) tries all sets
+    of one size by itself, with the same answers and account; not with `keep_trace`, nor with an `ahead` of 1.
 
     Of a judge that promises strong union (`MonotoneTest`, as the oracle does) all levels are asked at once, if there is
     no limit: y given all other neighbours of x. The graph is the same, dense graphs come into reach, `asked` counts the
@@ -156,7 +157,7 @@ class PC:
                 for size in _sizes(self.max_conditioning, edges):
                     drop_separated(edges, size, ledger, monitor, walk)
             if self.output == "moral":
-                pdag = self._directions(edges, ledger)
+                pdag = self._directions(edges, ledger, monitor, walk)
         except STOPPED:
             converged = False
         graph = edges.graph() if pdag is None else pdag.moral()
@@ -164,13 +165,14 @@ class PC:
         found = {"support": edges.support(graph), "separators": edges.separators, "pdag": pdag}
         return PCResult(**{**vars(account), **found})
 
-    def _directions(self, edges: _Edges, ledger: Ledger) -> Pdag:
+    def _directions(self, edges: _Edges, ledger: Ledger, monitor: Monitor, walk: SubsetWalk | None) -> Pdag:
         """Judge each unshielded triple, then let Meek's rules finish."""
         skeleton = edges.graph()
         triples = unshielded(skeleton)
         if self.colliders == "sepset":
             return orient(skeleton, [(u, m, v) for u, m, v in triples if m not in edges.separators[u, v]])
         votes = Votes(skeleton, ledger, self.max_conditioning)
+        votes.collect(walk, monitor)
         judged = {triple: votes.is_collider(triple, unanimous=self.colliders == "conservative") for triple in triples}
         colliders = [triple for triple, answer in judged.items() if answer]
         return orient(skeleton, colliders, frozenset(triple for triple, answer in judged.items() if answer is None))

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from mnlearn.checkpoints import Checkpoint
-from mnlearn.protocols import Around, Indices, Kernel, Separated, SetLevel, SubsetWalk
+from mnlearn.protocols import Around, BoolArray, Indices, Kernel, Separated, SeparatingSets, SetLevel, SubsetWalk
 
 _TOGETHER = 16  # variables whose findings are kept at a time: what is lost when a run is killed
 
@@ -17,7 +17,7 @@ _TOGETHER = 16  # variables whose findings are kept at a time: what is lost when
 class _Stopped(Exception):  # noqa: N818 - nothing is wrong
     """A part that was stopped before its end is not kept."""
 
-    def __init__(self, found: Separated | Around) -> None:
+    def __init__(self, found: Separated | Around | SeparatingSets) -> None:
         super().__init__()
         self.found = found
 
@@ -73,6 +73,24 @@ class KeptWalk:
         except _Stopped as stopped:
             return cast(Around, stopped.found)
         return Around(*kept) if kept else None
+
+    def count_separating(
+        self, x: int, ys: Indices, around: BoolArray, limit: int | None, go_on: Callable[[int], bool]
+    ) -> SeparatingSets | None:
+        """The votes about one x, found now or kept from before."""
+
+        def find() -> list[Any]:
+            found = self.inside.count_separating(x, ys, around, limit, go_on)
+            if found is not None and not found.finished:
+                raise _Stopped(found)
+            return [] if found is None else list(found)
+
+        question = ("count_separating", self.test, x, ys, np.packbits(around).tobytes(), limit)
+        try:
+            kept = self.checkpoint.recall(question, find)
+        except _Stopped as stopped:
+            return cast(SeparatingSets, stopped.found)
+        return SeparatingSets(*kept) if kept else None
 
     def _part(self, level: SetLevel, xs: range, go_on: Callable[[int], bool]) -> Separated | None:
         """Those of some variables; what they change in the level is kept with them."""

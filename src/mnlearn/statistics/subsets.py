@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from mnlearn import _core
 from mnlearn.errors import InputError
-from mnlearn.protocols import Around, Indices, Kernel, Separated, SetLevel
+from mnlearn.protocols import Around, BoolArray, Indices, Kernel, Separated, SeparatingSets, SetLevel
 
 
 class SubsetScans:
@@ -58,3 +58,14 @@ class SubsetScans:
         except ValueError as error:
             raise InputError(str(error)) from None
         return None if found is None else Around(*found)
+
+    def count_separating(
+        self, x: int, ys: Indices, around: BoolArray, limit: int | None, go_on: Callable[[int], bool]
+    ) -> SeparatingSets | None:
+        """Votes of all sets of neighbours, as `mnlearn.protocols.SubsetWalk` says; None if log p needs SciPy."""
+        most = len(around) if limit is None else limit
+        try:
+            found = _core.count_separating(*self._test, x, ys, around, most, go_on)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        return None if found is None else SeparatingSets(*found)
