@@ -28,7 +28,7 @@ from mnlearn.statistics.subsets import SubsetScans
 
 MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer: more than anyone wants to look at
 _LARGEST_INDEX = 2**31 - 1
-_IN_A_ROW = 16  # after so many independent y a scan of the next is sooner than each alone
+_IN_A_ROW = 32  # after so many independent y a scan of the next is sooner than each alone
 
 
 class Counts:
@@ -288,7 +288,7 @@ class Counts:
         to_first
             Whether to stop at the first that depends on x.
         ahead
-            After 16 independent ones in a row, how many of the next may be tested together: a scan is faster then,
+            After 32 independent ones in a row, how many of the next may be tested together: a scan is faster then,
             although those after the first that depends on x are tested in vain.
         known
             What rules may answer before a test does; it learns every answer. Of these counts: `knowledge`.
