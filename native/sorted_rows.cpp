@@ -107,16 +107,16 @@ void SortedRows::take_sets(const SiftedColumns::Lanes& lanes) {
             {lanes.rows, lanes.first + b, store_.n_records(), nullptr, 0, nullptr, sets_[b].data(), room_.data()});
 }
 
-// One binary digit of the counted variable's states.
+// One binary digit of the counted variable's states: that of the last state, unless a row has another one.
 SortedRows::Words SortedRows::digit_of(std::size_t card, std::size_t digit) {
     Words ones = columns_.some_words();
-    const std::size_t n = store_.n_records();
-    for (std::size_t w = 0; w < columns_.n_words(); ++w) {  // that of the last state, unless the row has another one
-        const std::size_t left = n - 64 * w;
-        const std::uint64_t rows = left >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
-        ones[w] = (card - 1) & digit ? rows : 0;
-        for (std::size_t b = 0; b + 1 < card; ++b) ones[w] = b & digit ? ones[w] | sets_[b][w] : ones[w] & ~sets_[b][w];
+    const std::size_t n_words = columns_.n_words(), in_last = store_.n_records() - 64 * (n_words - 1);
+    std::fill_n(ones.begin(), n_words, (card - 1) & digit ? ~std::uint64_t{0} : 0);
+    for (std::size_t b = 0; b + 1 < card; ++b) {
+        const std::uint64_t *set = sets_[b].data(), has_it = b & digit ? ~std::uint64_t{0} : 0;
+        for (std::size_t w = 0; w < n_words; ++w) ones[w] = (ones[w] & ~set[w]) | (set[w] & has_it);
     }
+    if (in_last < 64) ones[n_words - 1] &= (std::uint64_t{1} << in_last) - 1;
     return ones;
 }
 
