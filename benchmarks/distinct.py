@@ -14,7 +14,7 @@ repeats, would be counted in `share` of the words; finding the distinct rows and
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from mnlearn import _core
 from mnlearn.data.dataset import Dataset
-from mnlearn.evaluation.speed import cpu_times
+from mnlearn.evaluation.speed import COUNTING, cpu_times
 from mnlearn.statistics import Counts, kernels
 
 OTHERS = ("tree", "split_planes", "split_columns", "sorted_columns", "planes", "columns", "keys", "lanes", "alone")
@@ -78,18 +78,22 @@ def weights_in_bits(columns: list[NDArray[np.uint8]]) -> tuple[int, float]:
 
 
 def all_pairs(columns: list[NDArray[np.uint8]]) -> tuple[float, float, float]:
-    """Seconds of the first call, of a later one, and of finding the distinct rows by keys in the core."""
+    """Seconds of the first call, of a later one, and of finding the distinct rows in the core."""
     first, look = [], []
-    for _ in range(7):
+    for _ in range(15):
         fresh = Counts(Dataset.from_codes(columns, cards=[2] * len(columns)), n_jobs=1)
-        before = time.thread_time()
-        fresh.reduce_all(kernels.g2())
-        first.append(time.thread_time() - before)
-        before = time.thread_time()
-        fresh.reduce(kernels.g2(), 0, [1], frozenset({2}))  # looks for distinct rows first
-        look.append(time.thread_time() - before)
-    (later,) = cpu_times(partial(fresh.reduce_all, kernels.g2()), budget=0.1)
-    return min(first), later, min(look)
+        first.append(spent(partial(fresh.reduce_all, COUNTING)))
+        question = partial(fresh.reduce, COUNTING, 0, [1], frozenset({2}))  # the first one looks for distinct rows
+        look.append(spent(question) - spent(question))
+    (later,) = cpu_times(partial(fresh.reduce_all, COUNTING), budget=0.1)
+    return min(first), later, float(np.median(look))
+
+
+def spent(work: Callable[[], object]) -> float:
+    """Seconds of this thread's CPU for one call."""
+    before = time.thread_time()
+    work()
+    return time.thread_time() - before
 
 
 def print_all_pairs() -> None:

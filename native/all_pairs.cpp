@@ -40,25 +40,14 @@ template <class Scorer> void pairs_by_rows(const AllPairs<Scorer>& all, std::siz
               columns[k].card, all.row(x) + ys[k], all.n_pairs);
 }
 
-// The distinct rows with their repeats (distinct.hpp), if counting those one by one takes far less than making planes.
-const Store& cheaper_form(const Store& store, std::size_t n_pairs) {
-    constexpr double kMakingPlane = 0.25, kRow = 1.25;  // nanoseconds a value, and a pair and row
-    const auto n = static_cast<double>(store.n_variables()), rows = static_cast<double>(store.n_records());
-    if (store.planes_built() || store.forced() != Way::any || n_pairs == 0) return store;
-    const Store& few = store.distinct();
-    const double one_by_one = kRow * static_cast<double>(n_pairs) * static_cast<double>(few.n_records());
-    return &few != &store && one_by_one < kMakingPlane * n * rows / 2 ? few : store;
-}
-
 }  // namespace
 
 std::size_t pairs_between(std::size_t n, std::size_t first_x, std::size_t last_x) {
     return last_x <= first_x ? 0 : (last_x - first_x) * (2 * n - first_x - last_x - 1) / 2;
 }
 
-void reduce_pairs(const Store& whole, const KernelSpec& kernel, std::size_t first_x, std::size_t last_x, int n_threads,
+void reduce_pairs(const Store& store, const KernelSpec& kernel, std::size_t first_x, std::size_t last_x, int n_threads,
                   double* out) {
-    const Store& store = cheaper_form(whole, pairs_between(whole.n_variables(), first_x, last_x));
     const Strata one = find_strata(store, {});
     with_scorer(kernel, facts_of(store, {}, one.count), store.log_tables(), [&](const auto& scorer) {
         const AllPairs all(store, scorer, one, first_x, last_x, out);

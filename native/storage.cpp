@@ -84,13 +84,11 @@ void Store::take_planes(const GivenPlanes& given) {
     if (!std::equal(given.first.begin(), given.first.end(), p.first.begin(), p.first.end())) return;
     p.bits = given.bits.data();
     p.totals.assign(given.totals.begin(), given.totals.end());
-    planes_built_ = true;
 }
 
 const Planes& Store::planes() const {
     std::call_once(planes_once_, [this] {
         if (!planes_.bits) build_planes();
-        planes_built_ = true;
         if (planes_.own) built_bytes_ += (planes_.n_planes + kLanes - 1) / kLanes * kLanes * planes_.words * 8;
     });
     return planes_;

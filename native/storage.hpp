@@ -92,7 +92,6 @@ public:
     Way forced() const { return forced_; }
     void force(Way way) { forced_ = way; }
     bool has_planes(std::size_t variable) const { return planes_.first[variable] != kNoPlane; }
-    bool planes_built() const { return planes_built_; }
     bool plain() const { return plain_; }  // every variable has one plane, with its number: all are binary
     const Planes& planes() const;          // built at the first call; hold on to it, asking costs a few nanoseconds
     std::uint32_t first_plane(std::int32_t variable) const { return planes_.first[static_cast<std::size_t>(variable)]; }
@@ -138,7 +137,6 @@ private:
     mutable LogTables log_tables_;
     LogTables* shared_log_tables_;
     mutable std::unique_ptr<DistinctStore> distinct_;
-    mutable std::atomic<bool> planes_built_ = false;
     mutable std::atomic<std::size_t> built_bytes_ = 0;                    // of planes and row bits, once they are there
     mutable std::atomic<const DistinctStore*> distinct_built_ = nullptr;  // may be asked for while others count
     mutable Pool pool_;

@@ -99,21 +99,6 @@ def test_bits_made_from_codes_and_turned_over_hold_every_state(card: int, n_rows
     assert len(set(scans)) == 1
 
 
-@pytest.mark.parametrize("kernel", [COUNTING, kernels.chi2(), kernels.g2(), kernels.bayes(), kernels.entropy()])
-def test_few_distinct_rows_are_counted_without_making_planes(kernel: Kernel) -> None:
-    """64 distinct rows at most: one by one with their repeats, until something else has made the planes."""
-    data = binary(6, 8192)
-    fresh, forced = engine(data, ""), engine(data, "")
-    _core.force(forced._store, "planes")
-    pairs = fresh.reduce_all(kernel)
-    assert pairs.tobytes() == forced.reduce_all(kernel).tobytes()
-    assert fresh.nbytes < 8 * 8192 / 8 <= forced.nbytes  # a plane takes a bit a row, and they come in eights
-    _core.force(fresh._store, "planes")
-    fresh.reduce(kernel, 0, [1], frozenset({2}))
-    _core.force(fresh._store, "")
-    assert fresh.reduce_all(kernel).tobytes() == pairs.tobytes()
-
-
 def test_reduce_all_leaves_no_memory_behind() -> None:
     counts = engine(binary(40, 5000), "")
     counts.reduce_all(kernels.g2())
