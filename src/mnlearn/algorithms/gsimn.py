@@ -6,6 +6,9 @@ the answers already paid for do not imply it  [JAIR09, Sec. 4.5].
 
 Lines 11 and 19 of Algorithm 5 let w range over the conditioning set; a set that contains w cannot condition a
 statement about w, so here, as the text of Section 4.5 has it, w is any variable.
+
+A judge that decides whole phases by itself applies the same rules inside (native/knowledge.cpp). Those written out here
+serve every other judge, and go on where such a one does not.
 """
 
 from __future__ import annotations
@@ -178,7 +181,7 @@ def says_dependent(rule: int) -> bool:
 
 
 class KnowledgeBase:
-    """K and its rules, for judges that do not reason themselves: the `Knowledge` of an oracle, a wrapper, a search."""
+    """K and its rules: the `Knowledge` for judges that do not reason themselves."""
 
     def __init__(self, n_variables: int, rules: Sequence[Rule]) -> None:
         self._known, self._rules = Answers(n_variables), rules

@@ -181,11 +181,11 @@ class Walk:
         if self._skip_marginal:
             skipped = self._independent[x].nonzero()[0]  # line 22
             ledger.infer(x, skipped, frozenset(), independent=True, rule="marginal")
-        candidates = orders.grow_order(x)
-        said = [y for y in candidates if y in known]
-        inside = [y for y in said if x in known[y]]  # line 14: T
-        outside = [y for y in said if y not in inside]  # line 15: F
-        blanket = asking.grow(x, [y for y in candidates if y not in known] if said else candidates)  # lines 19-24
+        unknown, inside, outside = list[int](), list[int](), list[int]()
+        for y in orders.grow_order(x):  # lines 14, 15: T, F
+            said = known.get(y)
+            (unknown if said is None else inside if x in said else outside).append(y)
+        blanket = asking.grow(x, unknown)  # lines 19-24; T and F come last
         ledger.believe(x, inside, outside, blanket)
         orders.change(x, blanket)  # lines 25-33
         ledger.phase = "shrink"
