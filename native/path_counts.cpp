@@ -20,6 +20,7 @@ AlignedWords room_for(AlignedWords words, std::size_t& room, std::size_t needed)
 PathCounts::PathCounts(const Store& store)
     : store_(store),
       level_(store.level()),
+      few_distinct_(&store.distinct() != &store),
       words_((store.planes().words + 7) / 8 * 8),
       all_rows_(aligned_words(words_)),
       place_(store.n_variables(), 0) {
@@ -43,6 +44,7 @@ bool PathCounts::serves(std::span<const std::int32_t> z, std::span<const std::in
     const auto has = [&](std::int32_t v) { return store_.has_planes(static_cast<std::size_t>(v)); };
     if (z.empty() || !has(x_) || !std::all_of(z.begin(), z.end(), has) || !std::all_of(ys.begin(), ys.end(), has))
         return false;
+    if (few_distinct_ && distinct_rows_pay(store_, x_, Candidates(store_, ys), z)) return false;
     const auto states = [&](std::int32_t v) { return static_cast<double>(column_of(store_, v).card - 1); };
     double sets = card_x_, counted = 0.0, needed = 0.0;
     for (const std::int32_t v : z.first(z.size() - 1)) sets *= states(v) + 1.0;

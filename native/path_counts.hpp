@@ -56,7 +56,8 @@ private:
 
     const Store& store_;
     const Level& level_;
-    std::size_t words_;  // of a set: a multiple of eight
+    const bool few_distinct_;  // rows, so that reduce may have a shorter way than any over all of them
+    std::size_t words_;        // of a set: a multiple of eight
     AlignedWords all_rows_;
     std::int32_t x_ = -1;
     std::uint32_t card_x_ = 1;

@@ -157,6 +157,15 @@ def test_hhc_mn_is_the_same_either_way(name: str, path: str, seed: int, limit: i
     assert without_seconds(result) == without_seconds(expected)
 
 
+def test_rows_of_which_few_are_distinct_are_counted_as_such() -> None:
+    rng = np.random.default_rng(4)
+    hidden = rng.integers(0, 2, 40_000)
+    columns = [np.where(rng.random(40_000) < 0.7, hidden, rng.integers(0, 2, 40_000)) for _ in range(6)]
+    judge = BayesianTest(Counts(Dataset.from_codes(columns, cards=[2] * 6)))
+    assert account(PC().learn(judge)) == account(PC(ahead=1).learn(judge))
+    assert HHCMN().learn(judge).support == HHCMN(ahead=1).learn(judge).support
+
+
 def test_hiton_finds_who_is_held_and_how_weakly() -> None:
     rng = np.random.default_rng(3)
     first = rng.integers(0, 2, 3000)
