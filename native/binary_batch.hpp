@@ -3,26 +3,25 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
-#include "dispatch.hpp"
 #include "scores.hpp"
+#include "storage.hpp"
 
 namespace mnlearn {
 
 template <class Scorer> class BinaryBatch {
 public:
     // `columns`: where each candidate's counts stand in a row of counts, in ascending order.
-    BinaryBatch(const Scorer& scorer, const Level& level, std::vector<std::uint32_t> columns)
-        : scorer_(scorer), level_(level), columns_(std::move(columns)) {
+    BinaryBatch(const Scorer& scorer, const Store& store, std::vector<std::uint32_t> columns)
+        : scorer_(scorer), level_(store.level()), columns_(std::move(columns)) {
         if (columns_.empty()) return;
         const std::size_t span = columns_.back() - columns_.front() + 1;
         whole_ = span <= 2 * columns_.size();  // then scoring what was not asked for costs less than picking
         width_ = whole_ ? span : columns_.size();
         room_ = (width_ + 7) / 8 * 8;
-        numbers_ = std::make_unique_for_overwrite<double[]>(3 * room_ + kMaxFolded);
+        numbers_ = {store.pool(), 3 * room_ + kMaxFolded};
         std::fill_n(numbers_.get() + 2 * room_, room_, 0.0);
         if (!whole_) picked_.resize(2 * width_);
         restart(0);
@@ -69,6 +68,16 @@ public:
     }
     typename Scorer::Sum sum(std::size_t k) const { return {numbers_[place(k)], numbers_[room_ + place(k)], strata_}; }
 
+    // Calls visit(k, sum) for every candidate.
+    template <class Visit> void visit_sums(Visit visit) const {
+        const double *all = numbers_.get(), *seconds = all + room_;
+        const std::uint32_t front = columns_.empty() ? 0 : columns_.front();
+        for (std::size_t k = 0; k < columns_.size(); ++k) {
+            const std::size_t at = whole_ ? columns_[k] - front : k;
+            visit(k, typename Scorer::Sum{all[at], seconds[at], strata_});
+        }
+    }
+
 private:
     std::size_t place(std::size_t k) const { return whole_ ? columns_[k] - columns_.front() : k; }
     double* first() { return numbers_.get() + from_; }
@@ -94,7 +103,7 @@ private:
     const Scorer& scorer_;
     const Level& level_;
     std::vector<std::uint32_t> columns_, picked_;
-    std::unique_ptr<double[]> numbers_;  // first, second and values, room_ each; then room for folded tables
+    Room<double> numbers_;  // first, second and values, room_ each; then room for folded tables
     std::size_t width_ = 0, room_ = 0, from_ = 0;
     bool whole_ = true;
     std::int64_t strata_ = 0;

@@ -18,6 +18,7 @@ struct Candidates {
     bool are_binary = true;   // every one of them
     bool in_order = true;     // of their planes, where they have them
     std::size_t n_states;     // Σ (states − 1): planes, where every one has them
+    std::size_t n_groups;     // of eight planes in which they stand, about; in order, exactly for binary ones
 
 private:
     void look_at_each(const Store& store);

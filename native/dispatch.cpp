@@ -10,8 +10,8 @@ std::vector<Level> detect() {
 #ifdef MNLEARN_X86
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vbmi2") &&
-        __builtin_cpu_supports("bmi2"))
+        __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vbmi") &&
+        __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2"))
         levels.push_back({"avx512",
                           count_planes_avx512,
                           number_pairs_avx512,
@@ -20,6 +20,7 @@ std::vector<Level> detect() {
                           count_bits_avx512,
                           split_set_avx512,
                           list_bits_avx512,
+                          sort_rows_avx512,
                           score_binary_avx512,
                           finish_odds_avx512,
                           score_pairs_avx512,
@@ -36,10 +37,10 @@ std::vector<Level> detect() {
                           pick_varied_avx512,
                           &kBitCellsAvx512,
                           count_common_avx512,
-                          0.47,
-                          0.9,
-                          90.0,
-                          0.09,
+                          0.5,
+                          0.65,
+                          60.0,
+                          0.12,
                           0.5,
                           1.8});
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"))
@@ -51,6 +52,7 @@ std::vector<Level> detect() {
                           count_bits_avx2,
                           split_set_avx2,
                           list_bits_avx2,
+                          nullptr,
                           score_binary_avx2,
                           finish_odds_avx2,
                           score_pairs_avx2,
@@ -82,6 +84,7 @@ std::vector<Level> detect() {
                       count_bits_portable,
                       split_set_portable,
                       list_bits_portable,
+                      nullptr,
                       score_binary_portable,
                       finish_odds_portable,
                       score_pairs_portable,

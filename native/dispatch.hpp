@@ -16,6 +16,7 @@
 #include "kernels/planes.hpp"
 #include "kernels/sets.hpp"
 #include "kernels/sift.hpp"
+#include "kernels/sort_rows.hpp"
 #include "kernels/tree.hpp"
 #include "kernels/vertical.hpp"
 
@@ -30,6 +31,7 @@ struct Level {
     CountBits count_bits;
     SplitSet split_set;
     ListBits list_bits;
+    SortRows sort_rows;  // none where it would be slow; then all lists come from bits
     ScoreBinary score_binary;
     FinishOdds finish_odds;
     ScorePairs score_pairs;
@@ -48,7 +50,8 @@ struct Level {
     CountCommon count_common;
     // The cost model of plan.cpp, in nanoseconds of one core, measured kernel by kernel: a group of eight planes
     // against 64 rows of one set; a row of 512 columns; turning the digits of 512 counters into numbers. A word of a
-    // set counted in the tree; split off from a larger set; looked through for rows.
+    // set counted in the tree; split off from a larger set; looked through for rows (where lists are sorted, split off
+    // as well).
     double plane_group_word, vertical_row, vertical_set, tree_word, split_word, list_word;
 };
 

@@ -27,10 +27,10 @@ void by_planes(const Query& q, const Plan& plan, const Take& take) {
     std::vector<double> cells;
     std::int64_t table[kMaxPlaneCard * kMaxPlaneCard];
     for (const auto& [begin, end] : split_blocks(q.store, plan.ys)) {
-        const PlaneColumns columns = plane_columns(q.store, std::span(plan.ys).subspan(begin, end - begin));
+        const PlaneColumns columns = plane_columns(q.store, plan.ys.subspan(begin, end - begin));
         count_by_planes(q.store, sets.get(), x.n_sets(), columns, counts);
         for (std::size_t k = begin; k < end; ++k) {
-            const std::size_t j = plan.together[k], size = std::size_t{q.card_x()} * q.card(j);
+            const std::size_t j = plan.place(k), size = std::size_t{q.card_x()} * q.card(j);
             CountedY y{counts.data() + columns.column[k - begin], columns.width(),
                        q.store.planes().totals.data() + q.store.first_plane(plan.ys[k]), q.card(j)};
             cells.clear();
@@ -68,8 +68,8 @@ void visit_tables(const Store& store, std::int32_t x, std::span<const std::int32
                   const std::function<void(std::size_t, const std::vector<double>&)>& take) {
     const Query q{store, x, ys, strata, 1, nullptr};
     Plan plan = make_plan(q, Candidates(store, ys));
-    if (plan.by_columns) plan.alone.insert(plan.alone.end(), plan.together.begin(), plan.together.end());
-    if (!plan.by_columns && !plan.together.empty()) by_planes(q, plan, take);
+    for (std::size_t k = 0; k < plan.ys.size() && plan.by_columns; ++k) plan.alone.push_back(plan.place(k));
+    if (!plan.by_columns && !plan.ys.empty()) by_planes(q, plan, take);
     row_by_row(q, plan.alone, take);
 }
 

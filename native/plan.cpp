@@ -11,8 +11,9 @@ namespace {
 // Nanoseconds on one machine, from single measurements of each part; only their ratios matter, and benchmarks/plan.py
 // shows what the choices made with them cost. Per row: into bitsets, into lists, from bitsets into lists, one table
 // counted alone, numbering the strata, and that for each variable of z.
-constexpr double kBitsetRow = 7.0, kListRow = 3.5, kListBit = 0.2, kAloneRow = 1.25, kStrataRow = 2.0, kDigit = 0.1;
+constexpr double kBitsetRow = 7.0, kListRow = 3.5, kListBit = 0.1, kAloneRow = 1.25, kStrataRow = 2.0, kDigit = 0.1;
 constexpr double kSortRow = 1.1, kSortSet = 8.0;  // the same for rows sorted by keys
+constexpr double kSortKey = 0.04;                 // and for lists from planes sorted by one state more
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -30,10 +31,11 @@ double cost_by_planes(const Query& q, std::size_t n_groups) {
     return sets * words * static_cast<double>(n_groups) * q.store.level().plane_group_word;
 }
 
-// A row of a block of columns: dearer where they do not fit the second cache.
+// A row of a block of columns: dearer where all of them do not fit the second cache.
 double column_row(const Store& store) {
     constexpr std::size_t kSecondCache = std::size_t{1} << 20;
-    return store.level().vertical_row * (store.n_records() * kRowWords * 8 > kSecondCache ? 2.0 : 1.0);
+    const std::size_t blocks = (store.planes().n_planes + kBlockColumns - 1) / kBlockColumns;
+    return store.level().vertical_row * (store.n_records() * kRowWords * 8 * blocks > kSecondCache ? 2.5 : 1.0);
 }
 
 // With the lists at hand.
@@ -48,20 +50,17 @@ void bring_together(const Query& q, const Candidates& ys, Plan& plan) {
     const auto has_planes = [&](std::int32_t v) {
         return v != kConstant && q.store.has_planes(static_cast<std::size_t>(v));
     };
-    if (has_planes(q.x) && ys.have_planes) {
-        plan.together.resize(ys.ys.size());
-        std::iota(plan.together.begin(), plan.together.end(), std::size_t{0});
-    } else {
-        for (std::size_t j = 0; j < q.ys.size(); ++j)
-            (has_planes(q.x) && has_planes(q.ys[j]) ? plan.together : plan.alone).push_back(j);
-    }
+    plan.binary = q.card_x() == 2 && ys.are_binary;
+    plan.ys = q.ys;
+    if (has_planes(q.x) && ys.have_planes && ys.in_order) return;
+    for (std::size_t j = 0; j < q.ys.size(); ++j)
+        (has_planes(q.x) && has_planes(q.ys[j]) ? plan.places : plan.alone).push_back(j);
     const auto earlier = [&](std::size_t i, std::size_t j) {
         return q.store.first_plane(q.ys[i]) < q.store.first_plane(q.ys[j]);
     };
-    if (!ys.in_order) std::stable_sort(plan.together.begin(), plan.together.end(), earlier);
-    plan.ys.resize(plan.together.size());
-    for (std::size_t k = 0; k < plan.ys.size(); ++k) plan.ys[k] = q.ys[plan.together[k]];
-    plan.binary = q.card_x() == 2 && ys.are_binary;
+    if (!ys.in_order) std::stable_sort(plan.places.begin(), plan.places.end(), earlier);
+    for (const std::size_t j : plan.places) plan.sorted.push_back(q.ys[j]);
+    plan.ys = plan.sorted;
 }
 
 double cost_alone(const Query& q, std::size_t n_ys) {
@@ -77,7 +76,7 @@ Plan make_plan(const Query& q, const Candidates& ys) {
     else
         bring_together(q, ys, plan);
     plan.cost_alone = cost_alone(q, plan.alone.size());
-    if (plan.together.empty()) return plan;
+    if (plan.ys.empty()) return plan;
     const double sets = static_cast<double>(q.strata.count) * q.card_x();
     const double rows = static_cast<double>(q.store.n_records()), words = static_cast<double>(q.store.planes().words);
     const double to_bitsets = q.strata.count == 1 ? 0.0 : kBitsetRow * rows + 0.5 * sets * words;
@@ -91,11 +90,10 @@ Plan make_plan(const Query& q, const Candidates& ys) {
     plan.by_columns = columns < planes;
     plan.cost_together = std::min(planes, columns);
     if (alone < plan.cost_together || plan.cost_together == kNever) {
-        plan.alone.insert(plan.alone.end(), plan.together.begin(), plan.together.end());
+        for (std::size_t k = 0; k < plan.ys.size(); ++k) plan.alone.push_back(plan.place(k));
         plan.cost_alone = cost_alone(q, plan.alone.size());
         plan.cost_together = 0.0;
-        plan.together.clear();
-        plan.ys.clear();
+        plan.ys = {};
     }
     return plan;
 }
@@ -103,14 +101,7 @@ Plan make_plan(const Query& q, const Candidates& ys) {
 Plan plan_on_sets(const Query& q, const Candidates& ys) {
     Plan plan;
     bring_together(q, ys, plan);
-    const double sets = static_cast<double>(q.strata.count) * q.card_x(),
-                 words = static_cast<double>(q.store.planes().words), rows = static_cast<double>(q.store.n_records());
-    const double planes = cost_by_planes(q, plane_groups(q.store, plan.ys));
-    const double columns = kListBit * rows + q.store.level().list_word * sets * words +
-                           cost_by_columns(q, split_blocks(q.store, plan.ys).size());
-    plan.by_columns = q.store.row_bits_fit() && unless_forced(q.store, Way::split_columns, columns) <
-                                                    unless_forced(q.store, Way::split_planes, planes);
-    plan.cost_together = plan.by_columns ? columns : planes;
+    plan.cost_together = cost_by_planes(q, plane_groups(q.store, plan.ys));
     return plan;
 }
 
@@ -129,6 +120,15 @@ bool have_planes(const Store& store, std::int32_t x, const Candidates& ys, std::
     return ys.have_planes && has(x) && std::all_of(z.begin(), z.end(), has);
 }
 
+// Lists from planes, a row: by the bits of each set, or by those of fewer sets and by sorting.
+double list_row(const Store& store, double sets) {
+    const Level& level = store.level();
+    const double words = sets / 64.0;
+    if (!level.sort_rows) return kListBit + words * (2.0 * level.split_word + level.list_word);
+    const double keys = sets < 8 ? 1 : sets < 16 ? 2 : 4;
+    return kListBit + keys * kSortKey + words / keys * level.list_word;
+}
+
 }  // namespace
 
 SourceCosts costs_of_sources(const Store& store, std::int32_t x, const Candidates& ys,
@@ -136,18 +136,20 @@ SourceCosts costs_of_sources(const Store& store, std::int32_t x, const Candidate
     const Level& level = store.level();
     double sets = column_of(store, x).card;
     for (const std::int32_t v : z) sets *= column_of(store, v).card;
-    // About one group of planes, and one block, for each state.
+    // About one block for each state.
     const double rows = static_cast<double>(store.n_records()), n_ys = static_cast<double>(ys.ys.size()),
                  states = static_cast<double>(ys.n_states), all = static_cast<double>(store.planes().n_planes);
-    const double groups = std::min(states, all / kLanes + 1.0), blocks = std::min(states, all / kBlockColumns + 1.0);
+    const double groups = std::min(static_cast<double>(ys.n_groups), all / kLanes + 1.0),
+                 blocks = std::min(states, all / kBlockColumns + 1.0);
     const double words = sets / 64.0, set_a_row = sets / rows;
     const double planes = words * groups * level.plane_group_word, digits = kDigit * static_cast<double>(z.size());
     const double columns =
         store.row_bits_fit() ? blocks * (column_row(store) + set_a_row * level.vertical_set) : kNever;
     SourceCosts costs;
-    if (bitsets_fit(store, sets))
-        costs.planes =
-            rows * (2.0 * words * level.split_word + std::min(planes, kListBit + words * level.list_word + columns));
+    if (bitsets_fit(store, sets)) {
+        costs.planes = rows * (2.0 * words * level.split_word + planes);
+        costs.lists = rows * (list_row(store, sets) + columns);
+    }
     if (sets <= most_key_sets(store)) costs.keys = rows * (kSortRow + digits + kSortSet * set_a_row + columns);
     costs.numbers =
         rows * (kStrataRow + digits + std::min({kAloneRow * n_ys, kListRow + columns, kBitsetRow + planes}));
@@ -160,10 +162,11 @@ Source source_of_sets(const Store& store, std::int32_t x, const Candidates& ys, 
     const SourceCosts costs = costs_of_sources(store, x, ys, z);
     const Way forced = store.forced();
     if (forced == Way::sorted_columns) return costs.keys < kNever ? Source::keys : Source::numbers;
-    if (forced == Way::split_planes || forced == Way::split_columns)
-        return costs.planes < kNever ? Source::planes : Source::numbers;
+    if (forced == Way::split_columns) return costs.lists < kNever ? Source::lists : Source::numbers;
+    if (forced == Way::split_planes) return costs.planes < kNever ? Source::planes : Source::numbers;
     if (forced != Way::any) return Source::numbers;
-    if (costs.planes <= std::min(costs.keys, costs.numbers)) return Source::planes;
+    if (costs.planes == costs.least()) return Source::planes;
+    if (costs.lists == costs.least()) return Source::lists;
     return costs.keys < costs.numbers ? Source::keys : Source::numbers;
 }
 

@@ -26,7 +26,7 @@ Way reduce_on_strata(const Store& store, const KernelSpec& kernel, std::int32_t 
             Scan(query, scorer).run(plan);
     });
     if (in_lanes) return Way::lanes;
-    return plan.together.empty() ? Way::alone : plan.by_columns ? Way::columns : Way::planes;
+    return plan.ys.empty() ? Way::alone : plan.by_columns ? Way::columns : Way::planes;
 }
 
 }  // namespace
@@ -55,22 +55,22 @@ Way reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::sp
         return way;
     };
     const Source source = source_of_sets(store, x, candidates, z);
+    const auto on_lists = [&](Way way, const SortedLists& ready) {
+        return with(ready.strata, [&](const Query& query, const auto& scan) {
+            scan.run_on_lists(plan_on_lists(query, candidates), ready.lists);
+            return way;
+        });
+    };
     if (source == Source::planes) {
         const PlaneSets ready = sets_from_planes(store, x, z);
         return with(ready.strata, [&](const Query& query, const auto& scan) {
-            const Plan plan = plan_on_sets(query, candidates);
-            scan.run_on(plan, ready);
-            return plan.by_columns ? Way::split_columns : Way::split_planes;
+            scan.run_on_bitsets(plan_on_sets(query, candidates), ready.sets.get(), ready.x);
+            return Way::split_planes;
         });
     }
+    if (source == Source::lists) return on_lists(Way::split_columns, lists_from_planes(store, x, z));
     if (whole_lanes_pay(store, x, candidates, z)) return finish(Way::keys, count_in_whole_lanes(store, x, ys, z));
-    if (source == Source::keys) {
-        const SortedLists ready = lists_from_keys(store, x, z);
-        return with(ready.strata, [&](const Query& query, const auto& scan) {
-            scan.run_on_lists(plan_on_lists(query, candidates), ready.lists);
-            return Way::sorted_columns;
-        });
-    }
+    if (source == Source::keys) return on_lists(Way::sorted_columns, lists_from_keys(store, x, z));
     return reduce_on_strata(store, kernel, x, candidates, z, n_threads, out);
 }
 

@@ -71,24 +71,31 @@ struct Query {
 
 // Which way each y is counted. The three costs, in nanoseconds, are those of dispatch.hpp; see docs/engine.md.
 struct Plan {
-    std::vector<std::size_t> together;  // places in the question, in the order of their planes
-    std::vector<std::int32_t> ys;       // which they are
-    std::vector<std::size_t> alone;     // row by row
-    bool binary = false;                // those together and x, all of them
-    bool by_columns = false;            // how those together are counted: vertical counters, or planes
+    std::span<const std::int32_t> ys;  // those counted together, in the order of their planes
+    std::vector<std::size_t> places;   // where they stand in the question; empty where they are the question
+    std::vector<std::int32_t> sorted;  // what `ys` looks at, unless it is the question
+    std::vector<std::size_t> alone;    // places of those counted row by row
+    bool binary = false;               // those together and x, all of them
+    bool by_columns = false;           // how those together are counted: vertical counters, or planes
     double cost_together = 0.0, cost_alone = 0.0;
+
+    Plan() = default;
+    Plan(const Plan&) = delete;  // `ys` may look at what is in here
+    Plan(Plan&&) = default;
+    std::size_t place(std::size_t k) const { return places.empty() ? k : places[k]; }
     double cost() const { return cost_together + cost_alone; }  // nanoseconds of one core
 };
 Plan make_plan(const Query& q, const Candidates& ys);
 Plan plan_on_sets(const Query& q, const Candidates& ys);   // for bitsets that are made already: all y together
 Plan plan_on_lists(const Query& q, const Candidates& ys);  // for lists that are made already
 
-// Where the sets of x come from at the least cost: from planes alone (sets_from_planes), from keys of z and x
-// (lists_from_keys), or from numbered strata. Without numbers everything must have planes, and z few configurations.
-enum class Source { planes, keys, numbers };
+// Where the sets of x come from at the least cost: from planes alone, as bitsets (sets_from_planes) or as lists
+// (lists_from_planes), from keys of z and x (lists_from_keys), or from numbered strata. Without numbers everything must
+// have planes, and z few configurations.
+enum class Source { planes, lists, keys, numbers };
 struct SourceCosts {  // nanoseconds of a scan of all y; infinite where it is impossible
-    double planes = std::numeric_limits<double>::infinity(), keys = planes, numbers = planes;
-    double least() const { return std::min({planes, keys, numbers}); }
+    double planes = std::numeric_limits<double>::infinity(), lists = planes, keys = planes, numbers = planes;
+    double least() const { return std::min({planes, lists, keys, numbers}); }
 };
 SourceCosts costs_of_sources(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
 Source source_of_sets(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
@@ -109,16 +116,9 @@ public:
     Scan(const Query& q, const Scorer& scorer) : q_(q), scorer_(scorer) {}
 
     void run(const Plan& plan) const {
-        if (!plan.together.empty() && plan.by_columns) run_on_lists(plan, lists_of_strata(q_.store, q_.x, q_.strata));
-        if (!plan.together.empty() && !plan.by_columns) run_by_planes(plan);
+        if (!plan.ys.empty() && plan.by_columns) run_on_lists(plan, lists_of_strata(q_.store, q_.x, q_.strata));
+        if (!plan.ys.empty() && !plan.by_columns) run_by_planes(plan);
         if (!plan.alone.empty()) run_alone(plan);
-    }
-
-    void run_on(const Plan& plan, const PlaneSets& ready) const {
-        if (plan.by_columns)
-            run_on_lists(plan, lists_of_bitsets(q_.store, ready));
-        else
-            run_on_bitsets(plan, ready.sets.get(), ready.x);
     }
 
     void run_on_lists(const Plan& plan, const SetLists& lists) const {
@@ -126,6 +126,31 @@ public:
         const auto blocks = split_blocks(q_.store, plan.ys);
         parallel_for(blocks.size(), threads_for(plan.cost_together, q_.n_threads),
                      [&](std::size_t b) { run_block(plan, lists, blocks[b].first, blocks[b].second); });
+    }
+
+    void run_on_bitsets(const Plan& plan, const std::uint64_t* sets, const SetSizes& x) const {
+        const auto blocks = split_blocks(q_.store, plan.ys);
+        parallel_for(blocks.size(), threads_for(plan.cost_together, q_.n_threads), [&](std::size_t b) {
+            const auto [begin, end] = blocks[b];
+            const PlaneColumns columns = plane_columns(q_.store, plan.ys.subspan(begin, end - begin));
+            std::vector<std::uint32_t> counts;
+            count_by_planes(q_.store, sets, x.n_sets(), columns, counts);
+            if (x.last_derived && x.card_x == 2) derive_last_set(columns, counts);
+            auto by_card = prepared();
+            Block block = split_binary(plan, begin, end, [&](std::size_t k) { return columns.column[k - begin]; });
+            score_binary(plan, block, [&](BinaryBatch<Scorer>& batch) {
+                add_binary_strata(batch, by_card[2], x, 0, x.n_strata, counts.data(), columns.width());
+            });
+            for (const std::size_t k : block.others) {
+                const std::size_t j = plan.place(k);
+                typename Scorer::Sum sum;
+                add_strata(scorer_, by_card[q_.card(j)], x, 0, x.n_strata,
+                           {counts.data() + columns.column[k - begin], columns.width(),
+                            q_.store.planes().totals.data() + q_.store.first_plane(plan.ys[k]), q_.card(j)},
+                           sum);
+                put(sum, j, q_.card(j));
+            }
+        });
     }
 
 private:
@@ -145,49 +170,20 @@ private:
 
     // The candidates of a block: the binary ones of a binary x are scored together, the others one by one.
     struct Block {
-        std::vector<std::size_t> binary, others;  // places in the plan
+        std::size_t begin;                        // in the plan
+        std::vector<std::size_t> binary, others;  // places in the plan; if all are binary, `binary` is left empty
         std::vector<std::uint32_t> columns;       // of the binary ones, in a row of counts
+        std::size_t binary_place(std::size_t i) const { return binary.empty() ? begin + i : binary[i]; }
     };
     template <class ColumnOf>
     Block split_binary(const Plan& plan, std::size_t begin, std::size_t end, ColumnOf column_of_place) const {
-        Block block;
-        block.binary.reserve(end - begin);
-        block.columns.reserve(end - begin);
-        for (std::size_t k = begin; k < end; ++k) {
-            if (!plan.binary && (q_.card_x() != 2 || q_.card(plan.together[k]) != 2)) {
-                block.others.push_back(k);
-                continue;
-            }
-            block.binary.push_back(k);
-            block.columns.push_back(static_cast<std::uint32_t>(column_of_place(k)));
-        }
+        Block block{begin, {}, {}, {}};
+        for (std::size_t k = begin; k < end && !plan.binary; ++k)
+            (q_.card_x() == 2 && q_.card(plan.place(k)) == 2 ? block.binary : block.others).push_back(k);
+        block.columns.resize(plan.binary ? end - begin : block.binary.size());
+        for (std::size_t i = 0; i < block.columns.size(); ++i)
+            block.columns[i] = static_cast<std::uint32_t>(column_of_place(block.binary_place(i)));
         return block;
-    }
-
-    void run_on_bitsets(const Plan& plan, const std::uint64_t* sets, const SetSizes& x) const {
-        const auto blocks = split_blocks(q_.store, plan.ys);
-        parallel_for(blocks.size(), threads_for(plan.cost_together, q_.n_threads), [&](std::size_t b) {
-            const auto [begin, end] = blocks[b];
-            const PlaneColumns columns = plane_columns(q_.store, std::span(plan.ys).subspan(begin, end - begin));
-            std::vector<std::uint32_t> counts;
-            count_by_planes(q_.store, sets, x.n_sets(), columns, counts);
-            if (x.last_derived && x.card_x == 2) derive_last_set(columns, counts);
-            auto by_card = prepared();
-            const Block block =
-                split_binary(plan, begin, end, [&](std::size_t k) { return columns.column[k - begin]; });
-            score_binary(plan, block, [&](BinaryBatch<Scorer>& batch) {
-                add_binary_strata(batch, by_card[2], x, 0, x.n_strata, counts.data(), columns.width());
-            });
-            for (const std::size_t k : block.others) {
-                const std::size_t j = plan.together[k];
-                typename Scorer::Sum sum;
-                add_strata(scorer_, by_card[q_.card(j)], x, 0, x.n_strata,
-                           {counts.data() + columns.column[k - begin], columns.width(),
-                            q_.store.planes().totals.data() + q_.store.first_plane(plan.ys[k]), q_.card(j)},
-                           sum);
-                put(sum, j, q_.card(j));
-            }
-        });
     }
 
     // Without strata only the rows with x = 0 are counted: those with x = 1 are what the totals leave.
@@ -197,22 +193,22 @@ private:
         for (std::size_t c = 0; c < totals.size(); ++c) counts[totals.size() + c] = totals[c] - counts[c];
     }
 
-    template <class AddAll> void score_binary(const Plan& plan, const Block& block, AddAll add_all) const {
-        if (block.binary.empty()) return;
-        BinaryBatch<Scorer> batch(scorer_, q_.store.level(), block.columns);
+    template <class AddAll> void score_binary(const Plan& plan, Block& block, AddAll add_all) const {
+        if (block.columns.empty()) return;
+        BinaryBatch<Scorer> batch(scorer_, q_.store, std::move(block.columns));
         add_all(batch);
         put_batch(plan, block, batch);
     }
     void put_batch(const Plan& plan, const Block& block, BinaryBatch<Scorer>& batch) const {
         batch.finish();
-        for (std::size_t i = 0; i < block.binary.size(); ++i) put(batch.sum(i), plan.together[block.binary[i]], 2);
+        batch.visit_sums([&](std::size_t i, const auto& sum) { put(sum, plan.place(block.binary_place(i)), 2); });
     }
 
     // Candidates [begin, end) of the plan, whose planes stand in one block of 512.
     void run_block(const Plan& plan, const SetLists& lists, std::size_t begin, std::size_t end) const {
         const auto column = [&](std::size_t k) { return q_.store.first_plane(plan.ys[k]) % kBlockColumns; };
-        const Block block = split_binary(plan, begin, end, column);
-        BinaryBatch<Scorer> batch(scorer_, q_.store.level(), block.columns);
+        Block block = split_binary(plan, begin, end, column);
+        BinaryBatch<Scorer> batch(scorer_, q_.store, std::move(block.columns));
         std::vector<typename Scorer::Sum> sums(block.others.size());
         const Room<std::uint32_t> counts(q_.store.pool(), kSetsInCache * kBlockColumns);
         auto by_card = prepared();
@@ -222,14 +218,14 @@ private:
             if (batch.size()) add_binary_strata(batch, by_card[2], lists.x, first, last, counts.get(), kBlockColumns);
             for (std::size_t i = 0; i < block.others.size(); ++i) {
                 const std::size_t k = block.others[i];
-                const std::uint32_t ry = q_.card(plan.together[k]);
+                const std::uint32_t ry = q_.card(plan.place(k));
                 add_strata(scorer_, by_card[ry], lists.x, first, last,
                            {counts.get() + column(k), kBlockColumns, nullptr, ry}, sums[i]);
             }
         });
         put_batch(plan, block, batch);
         for (std::size_t i = 0; i < block.others.size(); ++i) {
-            const std::size_t j = plan.together[block.others[i]];
+            const std::size_t j = plan.place(block.others[i]);
             put(sums[i], j, q_.card(j));
         }
     }

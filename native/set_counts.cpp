@@ -45,39 +45,69 @@ namespace {
 
 // Replaces each set by its parts, one per state of the variable: part `a` of set s lands at s * card + a. From the last
 // set to the first, so that none is overwritten before its turn.
-void split_sets(const Store& store, std::int32_t variable, std::size_t n_sets, std::uint64_t* sets) {
-    const Planes& planes = store.planes();
-    const std::size_t words = planes.words, card = column(store, variable).card;
-    std::vector<std::uint64_t> states((card - 1) * words), rest(words);
-    for (std::size_t a = 0; a + 1 < card; ++a) {
-        const std::size_t plane = store.first_plane(variable) + a;
-        const std::uint64_t* bits = planes.bits + (plane / kLanes) * words * kLanes + plane % kLanes;
-        for (std::size_t w = 0; w < words; ++w) states[a * words + w] = bits[w * kLanes];
-    }
-    for (std::size_t s = n_sets; s-- > 0;) {
-        std::copy_n(sets + s * words, words, rest.data());  // loses its parts one by one; what is left is the last
-        for (std::size_t a = 0; a + 1 < card; ++a) {
-            std::uint64_t* part = sets + (s * card + a) * words;
-            std::uint64_t* outside = a + 2 < card ? rest.data() : part + words;
-            store.level().split_set({rest.data(), states.data() + a * words, words, part, outside});
+class SetSplitter {
+public:
+    explicit SetSplitter(const Store& store)
+        : store_(store), words_(store.planes().words), states_(store.pool(), kMaxPlaneCard * words_) {}
+
+    void split(std::int32_t variable, std::size_t n_sets, std::uint64_t* sets) const {
+        const std::size_t card = column(store_, variable).card;
+        std::uint64_t* rest = states_.get() + (kMaxPlaneCard - 1) * words_;
+        for (std::size_t a = 0; a + 1 < card; ++a) load_plane(store_.first_plane(variable) + a, a);
+        for (std::size_t s = n_sets; s-- > 0;) {
+            const std::uint64_t* whole = sets + s * words_;  // loses its parts one by one; what is left is the last
+            if (card > 2) whole = std::copy_n(whole, words_, rest) - words_;
+            for (std::size_t a = 0; a + 1 < card; ++a) {
+                std::uint64_t* part = sets + (s * card + a) * words_;
+                std::uint64_t* outside = a + 2 < card ? rest : part + words_;
+                store_.level().split_set({whole, states_.get() + a * words_, words_, part, outside});
+            }
         }
     }
+
+private:
+    void load_plane(std::size_t plane, std::size_t place) const {
+        const std::uint64_t* bits = store_.planes().bits + (plane / kLanes) * words_ * kLanes + plane % kLanes;
+        for (std::size_t w = 0; w < words_; ++w) states_[place * words_ + w] = bits[w * kLanes];
+    }
+
+    const Store& store_;
+    std::size_t words_;
+    Room<std::uint64_t> states_;  // of the variable at hand; then the rest of a set
+};
+
+// All rows, split by each of these variables in turn; room for card times more sets is there.
+std::size_t split_all(const SetSplitter& splitter, const Store& store, std::span<const std::int32_t> variables,
+                      std::uint64_t* sets) {
+    const std::size_t words = store.planes().words, n = store.n_records();
+    std::size_t n_sets = 1;
+    for (std::size_t w = 0; w < words; ++w)
+        sets[w] = n - w * 64 >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (n - w * 64)) - 1;
+    for (const std::int32_t variable : variables) {
+        splitter.split(variable, n_sets, sets);
+        n_sets *= column(store, variable).card;
+    }
+    return n_sets;
 }
 
 }  // namespace
 
+Room<std::uint64_t> sets_of_all(const Store& store, std::span<const std::int32_t> variables) {
+    std::size_t n_sets = 1;
+    for (const std::int32_t variable : variables) n_sets *= column(store, variable).card;
+    Room<std::uint64_t> sets(store.pool(), n_sets * store.planes().words);
+    split_all(SetSplitter(store), store, variables, sets.get());
+    return sets;
+}
+
 PlaneSets sets_from_planes(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
-    const std::size_t words = store.planes().words, n = store.n_records(), card_x = column(store, x).card;
-    std::size_t n_configurations = 1, largest = card_x;
+    const std::size_t words = store.planes().words, card_x = column(store, x).card;
+    std::size_t largest = card_x;
     for (const std::int32_t variable : z) largest *= column(store, variable).card;
-    PlaneSets result{{1, {}, {store.n_rows()}}, {}, {store.pool(), largest * words}, {}};
-    for (std::size_t w = 0; w < words; ++w)
-        result.sets[w] = n - w * 64 >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (n - w * 64)) - 1;
-    for (const std::int32_t variable : z) {
-        split_sets(store, variable, n_configurations, result.sets.get());
-        n_configurations *= column(store, variable).card;
-    }
-    Strata& strata = result.strata = {0, {}, {}};
+    PlaneSets result{{0, {}, {}}, {}, {store.pool(), largest * words}, {}};
+    const SetSplitter splitter(store);
+    const std::size_t n_configurations = split_all(splitter, store, z, result.sets.get());
+    Strata& strata = result.strata;
     for (std::size_t s = 0; s < n_configurations; ++s) {  // those that do not occur are left out, the order is kept
         const std::uint64_t* set = result.sets.get() + s * words;
         const std::int64_t size = store.level().count_bits(set, words);
@@ -87,127 +117,10 @@ PlaneSets sets_from_planes(const Store& store, std::int32_t x, std::span<const s
         result.numbers.push_back(static_cast<std::uint32_t>(s));
         ++strata.count;
     }
-    split_sets(store, x, strata.count, result.sets.get());
+    splitter.split(x, strata.count, result.sets.get());
     result.x = {static_cast<std::uint32_t>(card_x), strata.count, false, {}};
     for (std::size_t s = 0; s < result.x.n_sets(); ++s)
         result.x.sizes.push_back(store.level().count_bits(result.sets.get() + s * words, words));
-    return result;
-}
-
-namespace {
-
-// Where the list of each set begins, each padded; room for what listing bits writes beyond the end.
-void place_lists(const Store& store, SetLists& lists) {
-    const std::size_t n_sets = lists.x.n_sets();
-    lists.begin.assign(n_sets + 1, 0);
-    for (std::size_t set = 0; set < n_sets; ++set) {
-        const auto padded = (static_cast<std::size_t>(lists.x.sizes[set]) + kListStep - 1) / kListStep * kListStep;
-        lists.begin[set + 1] = lists.begin[set] + static_cast<std::uint32_t>(padded);
-    }
-    lists.rows = {store.pool(), lists.begin.back() + kListRoom};
-    for (std::size_t set = 0; set < n_sets; ++set)
-        for (std::size_t k = 1; k < kListStep && lists.begin[set + 1] - k + 1 > lists.begin[set]; ++k)
-            lists.rows[lists.begin[set + 1] - k] = static_cast<std::uint32_t>(store.n_records());
-}
-
-}  // namespace
-
-SetLists lists_of_bitsets(const Store& store, const PlaneSets& ready) {
-    SetLists lists{ready.x, {}, {}};
-    place_lists(store, lists);
-    const std::size_t words = store.planes().words;
-    for (std::size_t set = 0; set < lists.x.n_sets(); ++set) {
-        std::uint32_t* end = store.level().list_bits(ready.sets.get() + set * words, words, lists.x.sizes[set],
-                                                     lists.rows.get() + lists.begin[set]);
-        std::fill(end, lists.rows.get() + lists.begin[set + 1], static_cast<std::uint32_t>(store.n_records()));
-    }
-    return lists;
-}
-
-SetLists lists_of_strata(const Store& store, std::int32_t x, const Strata& strata) {
-    SetLists lists{{column(store, x).card, strata.count, false, {}}, {}, {}};
-    const std::size_t n = store.n_records(), n_sets = lists.x.n_sets();
-    std::vector<std::uint32_t> set_of_row(n);
-    with_codes(column(store, x), [&](auto code) {
-        const std::uint32_t card = lists.x.card_x;
-        for (std::size_t row = 0; row < n; ++row) set_of_row[row] = strata[row] * card + code(row);
-    });
-    // Two tables in turn: neighbouring rows of one set need not wait for each other.
-    std::vector<std::uint32_t> sizes(2 * n_sets, 0);
-    for (std::size_t row = 0; row < n; ++row) ++sizes[(row % 2) * n_sets + set_of_row[row]];
-    for (std::size_t set = 0; set < n_sets; ++set)
-        lists.x.sizes.push_back(static_cast<std::int64_t>(sizes[set]) + sizes[n_sets + set]);
-    place_lists(store, lists);
-    std::vector<std::uint32_t> next(lists.begin.begin(), lists.begin.end() - 1);
-    for (std::size_t row = 0; row < n; ++row) lists.rows[next[set_of_row[row]]++] = static_cast<std::uint32_t>(row);
-    return lists;
-}
-
-double most_key_sets(const Store& store) {
-    return std::min(65536.0, std::max(4096.0, static_cast<double>(store.n_records())));
-}
-
-namespace {
-
-constexpr std::size_t kQuarters = 4;  // of the rows, side by side: rows of one set need not wait for each other
-
-// sizes[set * kQuarters + quarter]: how many rows of a quarter have that key.
-std::vector<std::uint32_t> count_keys(std::span<const std::uint16_t> keys, std::size_t n_sets) {
-    std::vector<std::uint32_t> sizes(n_sets * kQuarters, 0);
-    const std::size_t quarter = keys.size() / kQuarters;
-    for (std::size_t k = 0; k < quarter; ++k)
-        for (std::size_t q = 0; q < kQuarters; ++q) ++sizes[keys[q * quarter + k] * kQuarters + q];
-    for (std::size_t row = kQuarters * quarter; row < keys.size(); ++row)
-        ++sizes[keys[row] * kQuarters + kQuarters - 1];
-    return sizes;
-}
-
-// next[set * kQuarters + quarter]: where the rows of that quarter go; moves on.
-void sort_rows(std::span<const std::uint16_t> keys, std::vector<std::uint32_t>& next, std::uint32_t* rows) {
-    const std::size_t quarter = keys.size() / kQuarters;
-    for (std::size_t k = 0; k < quarter; ++k)
-        for (std::size_t q = 0; q < kQuarters; ++q)
-            rows[next[keys[q * quarter + k] * kQuarters + q]++] = static_cast<std::uint32_t>(q * quarter + k);
-    for (std::size_t row = kQuarters * quarter; row < keys.size(); ++row)
-        rows[next[keys[row] * kQuarters + kQuarters - 1]++] = static_cast<std::uint32_t>(row);
-}
-
-}  // namespace
-
-SortedLists lists_from_keys(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
-    std::vector<Digit> digits;
-    std::size_t n_keys = 1;
-    const auto append = [&](std::int32_t v) {
-        digits.push_back({column(store, v).narrow, column(store, v).wide, column(store, v).card});
-        n_keys *= digits.back().card;
-    };
-    for (const std::int32_t v : z) append(v);
-    append(x);
-    const Room<std::uint16_t> memory(store.pool(), store.n_records());
-    const std::span<std::uint16_t> keys(memory.get(), store.n_records());
-    std::fill(keys.begin(), keys.end(), std::uint16_t{0});
-    store.level().make_keys({digits.data(), digits.size(), keys.size(), keys.data()});
-    std::vector<std::uint32_t> next = count_keys(keys, n_keys);
-    const std::size_t card = digits.back().card;
-    SortedLists result;
-    SetSizes& sets = result.lists.x = {static_cast<std::uint32_t>(card), 0, false, {}};
-    std::vector<std::size_t> first_keys;  // of the strata that occur
-    for (std::size_t key = 0; key < n_keys; key += card) {
-        const std::uint32_t* sizes = next.data() + key * kQuarters;
-        const std::int64_t size = std::accumulate(sizes, sizes + card * kQuarters, std::int64_t{0});
-        if (size == 0) continue;
-        first_keys.push_back(key);
-        result.strata.sizes.push_back(size);
-        for (std::size_t a = 0; a < card; ++a, sizes += kQuarters)
-            sets.sizes.push_back(std::accumulate(sizes, sizes + kQuarters, std::int64_t{0}));
-    }
-    result.strata.count = sets.n_strata = first_keys.size();
-    place_lists(store, result.lists);
-    for (std::size_t set = 0; set < sets.n_sets(); ++set) {
-        std::uint32_t* sizes = next.data() + (first_keys[set / card] + set % card) * kQuarters;
-        std::exclusive_scan(sizes, sizes + kQuarters, sizes, result.lists.begin[set]);
-    }
-    sort_rows(keys, next, result.lists.rows.get());
     return result;
 }
 
@@ -285,9 +198,12 @@ void count_by_columns(const Store& store, const SetLists& lists, std::size_t fir
                       std::uint32_t* counts) {
     constexpr std::size_t kNear = std::size_t{1} << 19;  // words: four megabytes; below it nothing is gained
     const RowBits& rows = store.row_bits();
-    store.level().count_vertical({rows.bits.get() + block * rows.block_words, lists.rows.get(),
-                                  lists.begin.data() + first, last - first, counts, kBlockColumns,
-                                  rows.block_words > kNear});
+    const std::vector<std::uint32_t>& totals = store.planes().totals;
+    const std::size_t before = block * kBlockColumns;
+    store.level().count_vertical({rows.bits.get() + block * rows.block_words, lists.short_rows.get(), lists.rows.get(),
+                                  lists.begin.data() + first, lists.padded.data() + first, last - first, counts,
+                                  kBlockColumns, rows.block_words > kNear, lists.left_over - first,
+                                  totals.data() + before, std::min(kBlockColumns, totals.size() - before)});
 }
 
 }  // namespace mnlearn

@@ -40,11 +40,16 @@ struct PlaneSets {
 };
 PlaneSets sets_from_planes(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
 
+// A bitset for each configuration of these variables, whether it occurs or not; the last variable is the fastest.
+Room<std::uint64_t> sets_of_all(const Store& store, std::span<const std::int32_t> variables);
+
 // As row lists, each padded for the vertical kernel.
 struct SetLists {
     SetSizes x;
-    Room<std::uint32_t> rows;
-    std::vector<std::uint32_t> begin;
+    Room<std::uint32_t> rows;                  // one of the two is empty
+    Room<std::uint16_t> short_rows;            // lists from planes, where two bytes suffice
+    std::vector<std::uint32_t> begin, padded;  // of each list: where it begins, its size with the padding
+    std::size_t left_over = ~std::size_t{0};   // a set without a list, which has the rows that no other set has
 };
 SetLists lists_of_bitsets(const Store& store, const PlaneSets& ready);
 SetLists lists_of_strata(const Store& store, std::int32_t x, const Strata& strata);
@@ -57,6 +62,10 @@ struct SortedLists {
 };
 double most_key_sets(const Store& store);
 SortedLists lists_from_keys(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
+
+// The same from planes: the first variables split bitsets, the last ones sort the lists of those
+// (kernels/sort_rows.hpp), where the processor does that fast; else all of them split bitsets.
+SortedLists lists_from_planes(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
 
 // Candidates in ascending order of their planes, cut where a new block of 512 planes begins: [begin, end) each.
 std::vector<std::pair<std::size_t, std::size_t>> split_blocks(const Store& store, std::span<const std::int32_t> ys);
@@ -75,7 +84,7 @@ void count_by_planes(const Store& store, const std::uint64_t* sets, std::size_t 
                      std::vector<std::uint32_t>& counts);
 
 // Sets [first, last) in the block of 512 planes with this number; counts[(set - first) * 512 + column].
-inline constexpr std::size_t kSetsInCache = 64;  // 512 counts each: 128 KB
+inline constexpr std::size_t kSetsInCache = 16;  // 512 counts each: 32 KB; no fewer than x may have states
 void count_by_columns(const Store& store, const SetLists& lists, std::size_t first, std::size_t last, std::size_t block,
                       std::uint32_t* counts);
 std::size_t plane_groups(const Store& store, std::span<const std::int32_t> ys);  // how many plane_columns needs

@@ -13,7 +13,9 @@ namespace mnlearn {
 TableScan::TableScan(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
                      std::span<const std::int32_t> z, int n_threads)
     : store_(store), x_(x), ys_(ys), z_(z), n_threads_(n_threads) {
-    if (source_of_sets(store, x, Candidates(store, ys), z) == Source::planes) {
+    const Source source = source_of_sets(store, x, Candidates(store, ys), z);
+    if (source == Source::planes || source == Source::lists) {
+        on_lists_ = source == Source::lists;
         ready_ = sets_from_planes(store, x, z);
         strata_ = &ready_->strata;
     } else {
@@ -60,8 +62,9 @@ void TableScan::configurations(std::int64_t* out) const {
 void TableScan::count(std::span<const TableTarget> targets) const {
     if (ys_.empty()) return;
     const Query q{store_, x_, ys_, *strata_, n_threads_, nullptr};
-    const Plan plan = ready_ ? plan_on_sets(q, Candidates(store_, ys_)) : make_plan(q, Candidates(store_, ys_));
-    if (!plan.together.empty()) {
+    const Candidates ys(store_, ys_);
+    const Plan plan = !ready_ ? make_plan(q, ys) : on_lists_ ? plan_on_lists(q, ys) : plan_on_sets(q, ys);
+    if (!plan.ys.empty()) {
         if (plan.by_columns)
             count_in_lists(plan, targets);
         else
@@ -86,11 +89,11 @@ void TableScan::count_in_bitsets(const Plan& plan, std::span<const TableTarget> 
     const auto blocks = split_blocks(store_, plan.ys);
     parallel_for(blocks.size(), threads_for(plan.cost_together, n_threads_), [&](std::size_t b) {
         const auto [begin, end] = blocks[b];
-        const PlaneColumns columns = plane_columns(store_, std::span(plan.ys).subspan(begin, end - begin));
+        const PlaneColumns columns = plane_columns(store_, plan.ys.subspan(begin, end - begin));
         std::vector<std::uint32_t> counts;
         count_by_planes(store_, sets, x.n_sets(), columns, counts);
         for (std::size_t k = begin; k < end; ++k) {
-            const TableTarget& target = targets[plan.together[k]];
+            const TableTarget& target = targets[plan.place(k)];
             const std::int32_t y = plan.ys[k];
             CountedY counted{counts.data() + columns.column[k - begin], columns.width(),
                              store_.planes().totals.data() + store_.first_plane(y), column_of(store_, y).card};
@@ -112,7 +115,7 @@ void TableScan::count_in_lists(const Plan& plan, std::span<const TableTarget> ta
             const std::size_t last = std::min(first + step, n_strata());
             count_by_columns(store_, lists, first * rx, last * rx, number, counts.get());
             for (std::size_t k = blocks[b].first; k < blocks[b].second; ++k) {
-                const TableTarget& target = targets[plan.together[k]];
+                const TableTarget& target = targets[plan.place(k)];
                 const std::int32_t y = plan.ys[k];
                 CountedY counted{counts.get() + store_.first_plane(y) % kBlockColumns, kBlockColumns, nullptr,
                                  column_of(store_, y).card};

@@ -42,6 +42,7 @@ private:
     std::span<const std::int32_t> ys_, z_;
     int n_threads_;
     std::optional<PlaneSets> ready_;  // sets made from planes alone, where that is the cheapest way
+    bool on_lists_ = false;           // and then counted as lists
     std::shared_ptr<const Strata> kept_;
     const Strata* strata_;
 };

@@ -48,14 +48,19 @@ template <int LANES> struct Wide {
 
 template <int LANES> void add_counts(const BinaryRow& row) {
     using W = Wide<LANES>;
-    for (std::size_t k = 0; k < row.n_ys; k += LANES)
-        W::store(row.first + k, W::load(row.first + k) + W::numbers(W::counts(row.zero + k, row.n_ys - k)));
+    const std::size_t n = row.n_ys;
+    const std::uint32_t* zero = row.zero;
+    double* first = row.first;
+    for (std::size_t k = 0; k < n; k += LANES)
+        W::store(first + k, W::load(first + k) + W::numbers(W::counts(zero + k, n - k)));
 }
 
 template <int LANES> void add_plain(const BinaryRow& row) {
     using W = Wide<LANES>;
-    for (std::size_t k = 0; k < row.n_ys; k += LANES)
-        W::store(row.first + k, W::load(row.first + k) + W::load(row.values + k));
+    const std::size_t n = row.n_ys;
+    const double* values = row.values;
+    double* first = row.first;
+    for (std::size_t k = 0; k < n; k += LANES) W::store(first + k, W::load(first + k) + W::load(values + k));
 }
 
 template <int LANES> void add_tested(const BinaryRow& row) {

@@ -12,12 +12,16 @@ inline constexpr std::size_t kListStep = 4;  // row lists are padded to a multip
 
 struct VerticalQuery {
     const std::uint64_t* bits;  // bits[row * kRowWords + word] of one block of columns; the row after the last is empty
-    const std::uint32_t* rows;  // row lists, one after the other, each padded with the empty row
-    const std::uint32_t* begin;  // n_sets + 1 places in `rows`
+    const std::uint16_t* short_rows;      // row lists, one after the other, each padded with the empty row: numbers of
+    const std::uint32_t* rows;            // two bytes where they suffice, else of four; the other is null
+    const std::uint32_t *begin, *padded;  // where the list of each set begins, and its size with the padding
     std::size_t n_sets;
     std::uint32_t* counts;  // counts[set * stride + column]
     std::size_t stride;
     bool ahead;  // whether to fetch rows before their turn: where the bits are too many for the near caches
+    std::size_t left_over = ~std::size_t{0};  // a set that is not counted: it has what is left of the totals
+    const std::uint32_t* totals = nullptr;    // of all sets; one a column, for the first n_totals
+    std::size_t n_totals = 0;
 };
 
 using CountVertical = void (*)(const VerticalQuery&);

@@ -17,6 +17,33 @@ namespace {
 constexpr int kTreeDigits = 6;  // 64 rows a tree
 constexpr int kMaxDigits = 32;  // lists of fewer than 2^32 rows
 
+// The two outputs of an adder of three bits; an instruction set that has them as single steps says so.
+template <class V> struct Adder {
+    static V carry(V a, V b, V c) { return (a & b) | ((a ^ b) & c); }
+    static V sum(V a, V b, V c) { return a ^ b ^ c; }
+};
+
+// Where four rows of a list begin, in bytes. Several numbers are loaded at once and taken apart by shifts: on some
+// processors a load of each would take longer than those of the rows it points to.
+struct Four {
+    std::size_t begin[4];
+};
+inline Four next_four(const std::uint16_t* rows) {
+    constexpr int kShift = 6;
+    constexpr std::uint64_t kMask = std::uint64_t{0xffff} << kShift;
+    std::uint64_t all;
+    std::memcpy(&all, rows, 8);
+    return {all << kShift & kMask, all >> (16 - kShift) & kMask, all >> (32 - kShift) & kMask,
+            all >> (48 - kShift) & kMask};
+}
+inline Four next_four(const std::uint32_t* rows) {
+    constexpr int kShift = 6;
+    std::uint64_t two[2];
+    std::memcpy(two, rows, 16);
+    return {(two[0] & 0xffffffff) << kShift, two[0] >> 32 << kShift, (two[1] & 0xffffffff) << kShift,
+            two[1] >> 32 << kShift};
+}
+
 template <class V> struct Counter {
     static constexpr std::size_t kBytes = sizeof(V);
     static constexpr std::size_t kSlices = kRowWords * 8 / kBytes;  // vectors in a row of bits
@@ -25,16 +52,15 @@ template <class V> struct Counter {
     V digits[kMaxDigits];
     int n_digits;
 
-    V load(std::uint32_t row) const {
+    V load(std::size_t begin) const {
         V v;
-        std::memcpy(&v, bits + static_cast<std::size_t>(row) * (kRowWords * 8), kBytes);
+        std::memcpy(&v, bits + begin, kBytes);
         return v;
     }
     // a + b + digit -> digit, carry.
     static V add(V& digit, V a, V b) {
-        const V either = a ^ b;
-        const V carry = (a & b) | (either & digit);
-        digit ^= either;
+        const V carry = Adder<V>::carry(a, b, digit);
+        digit = Adder<V>::sum(a, b, digit);
         return carry;
     }
     static V push(V& digit, V carry) {
@@ -43,27 +69,30 @@ template <class V> struct Counter {
         return next;
     }
     // Adds 2^L rows to the digits below L; returns the carry of weight 2^L.
-    template <int L> [[gnu::always_inline]] V add_rows(const std::uint32_t* rows, V* low) const {
-        if constexpr (L == 1)
-            return add(low[0], load(rows[0]), load(rows[1]));
-        else {
+    template <int L, class Row> [[gnu::always_inline]] V add_rows(const Row* rows, V* low) const {
+        if constexpr (L == 2) {
+            const Four four = next_four(rows);
+            const V first = add(low[0], load(four.begin[0]), load(four.begin[1]));
+            const V second = add(low[0], load(four.begin[2]), load(four.begin[3]));
+            return add(low[1], first, second);
+        } else {
             const V first = add_rows<L - 1>(rows, low);
             const V second = add_rows<L - 1>(rows + (1 << (L - 1)), low);
             return add(low[L - 1], first, second);
         }
     }
     // Adds 2^L rows and lets the carry run up to the last digit.
-    template <int L> [[gnu::always_inline]] void take(const std::uint32_t*& rows, std::size_t& left, V* low) {
+    template <int L, class Row> [[gnu::always_inline]] void take(const Row*& rows, std::size_t& left, V* low) {
         V carry = add_rows<L>(rows, low);
         for (int p = L; p < kTreeDigits; ++p) carry = push(low[p], carry);  // a fixed range: `low` stays in registers
         for (int p = kTreeDigits; p < n_digits; ++p) carry = push(digits[p], carry);
         rows += 1 << L;
         left -= std::size_t{1} << L;
     }
-    void fetch(const std::uint32_t* rows) const {
+    template <class Row> void fetch(const Row* rows) const {
         for (int k = 0; k < 64; ++k) __builtin_prefetch(bits + static_cast<std::size_t>(rows[k]) * (kRowWords * 8));
     }
-    void count(const std::uint32_t* rows, std::size_t n_rows, bool ahead) {
+    template <class Row> void count(const Row* rows, std::size_t n_rows, bool ahead) {
         n_digits = std::bit_width(n_rows);
         V low[kTreeDigits] = {};  // in registers
         for (int p = kTreeDigits; p < n_digits; ++p) digits[p] = V{};
@@ -115,18 +144,40 @@ template <class V> std::uint64_t load_rows(const std::uint64_t* rows, std::size_
     return result;
 }
 
+// The set that is left over, from the rows of all sets. Several columns at a time, through all sets.
+template <class V> void find_rest(const VerticalQuery& q) {
+    typedef std::uint32_t Numbers __attribute__((vector_size(sizeof(V))));
+    constexpr std::size_t kWide = sizeof(V) / 4;
+    for (std::size_t column = 0; column < kBlockColumns; column += kWide) {
+        Numbers left{}, counted;
+        if (column < q.n_totals)  // columns that stand for no plane are empty
+            std::memcpy(&left, q.totals + column,
+                        column + kWide <= q.n_totals ? sizeof left : 4 * (q.n_totals - column));
+        for (std::size_t set = 0; set < q.n_sets; ++set) {
+            if (set == q.left_over) continue;
+            std::memcpy(&counted, q.counts + set * q.stride + column, sizeof counted);
+            left -= counted;
+        }
+        std::memcpy(q.counts + q.left_over * q.stride + column, &left, sizeof left);
+    }
+}
+
 // Write: how the digits of a counter become numbers.
 template <class V, class Write> void count_vertical(const VerticalQuery& q, Write write) {
     for (std::size_t set = 0; set < q.n_sets; ++set) {
-        const std::uint32_t* rows = q.rows + q.begin[set];
-        const std::size_t n_rows = q.begin[set + 1] - q.begin[set];
+        if (set == q.left_over) continue;
+        const std::size_t first = q.begin[set], n_rows = q.padded[set];
         for (std::size_t slice = 0; slice < Counter<V>::kSlices; ++slice) {
             Counter<V> counter;
             counter.bits = reinterpret_cast<const unsigned char*>(q.bits) + slice * Counter<V>::kBytes;
-            counter.count(rows, n_rows, q.ahead);
+            if (q.short_rows)
+                counter.count(q.short_rows + first, n_rows, q.ahead);
+            else
+                counter.count(q.rows + first, n_rows, q.ahead);
             write(counter, q.counts + set * q.stride + slice * Counter<V>::kBytes * 8);
         }
     }
+    if (q.left_over < q.n_sets) find_rest<V>(q);
 }
 
 }  // namespace

@@ -83,21 +83,21 @@ def test_one_bad_candidate_among_many_is_refused(size_z: int) -> None:
 # How many y, and up to which |z| each way is chosen, |z| rising from 0 to 8: docs/engine.md. Binary, 520 variables.
 CROSSOVERS: dict[tuple[str, int], dict[int, dict[str, int]]] = {
     ("avx512", 8000): {
-        1: {"planes": 0, "tree": 8},
-        6: {"planes": 0, "tree": 7, "keys": 8},
-        64: {"planes": 0, "tree": 4, "sorted_columns": 8},
-        500: {"planes": 0, "split_planes": 1, "split_columns": 3, "sorted_columns": 8},
+        1: {"planes": 0, "tree": 7, "keys": 8},
+        6: {"planes": 0, "split_planes": 1, "tree": 6, "keys": 8},
+        64: {"planes": 0, "split_planes": 3, "split_columns": 6, "sorted_columns": 8},
+        500: {"planes": 0, "split_columns": 6, "sorted_columns": 8},
     },
     ("avx2", 8000): {
         1: {"planes": 0, "tree": 6, "keys": 8},
-        6: {"planes": 0, "tree": 5, "keys": 8},
-        64: {"planes": 0, "tree": 3, "sorted_columns": 7, "columns": 8},
+        6: {"planes": 0, "tree": 5, "split_planes": 6, "keys": 8},
+        64: {"planes": 0, "split_planes": 4, "sorted_columns": 7, "columns": 8},
         500: {"planes": 0, "split_columns": 2, "sorted_columns": 8},
     },
     ("portable", 8000): {
         1: {"planes": 0, "tree": 4, "keys": 8},
         6: {"planes": 0, "tree": 3, "keys": 8},
-        64: {"planes": 0, "tree": 2, "sorted_columns": 7, "columns": 8},
+        64: {"planes": 0, "split_planes": 1, "tree": 2, "sorted_columns": 7, "columns": 8},
         500: {"planes": 0, "split_columns": 2, "sorted_columns": 8},
     },
 }
