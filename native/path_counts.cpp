@@ -107,7 +107,8 @@ void PathCounts::start() {
     std::copy_n(x.planes.get(), x.n_planes * words_, first.sets.get());
     std::uint64_t* rest = first.sets.get() + x.n_planes * words_;
     std::copy_n(all_rows_.get(), words_, rest);
-    for (std::size_t w = 0; w < x.n_planes * words_; ++w) rest[w % words_] &= ~x.planes[w];
+    for (std::size_t b = 0; b < x.n_planes; ++b)
+        for (std::size_t w = 0; w < words_; ++w) rest[w] &= ~x.planes[b * words_ + w];
 }
 
 void PathCounts::go_to(std::span<const std::int32_t> path) {
