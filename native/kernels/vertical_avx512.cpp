@@ -13,8 +13,12 @@ template <> struct Adder<Vector> {
         return reinterpret_cast<Vector>(_mm512_ternarylogic_epi64(
             reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b), reinterpret_cast<__m512i>(c), TABLE));
     }
-    static Vector carry(Vector a, Vector b, Vector c) { return any<0xe8>(a, b, c); }
-    static Vector sum(Vector a, Vector b, Vector c) { return any<0x96>(a, b, c); }
+    // The sum takes the place of the digit; the carry is a where a = b, else what the digit was: not the sum. In this
+    // order each step overwrites what is needed no more, and no register is copied.
+    static Vector add(Vector& digit, Vector a, Vector b) {
+        digit = any<0x96>(digit, a, b);
+        return any<0xd4>(a, b, digit);
+    }
 };
 
 // Pairs of one, two or four bytes from both, quarter by quarter. gcc 12 warns of the unmasked forms.

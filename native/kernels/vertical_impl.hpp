@@ -17,10 +17,13 @@ namespace {
 constexpr int kTreeDigits = 6;  // 64 rows a tree
 constexpr int kMaxDigits = 32;  // lists of fewer than 2^32 rows
 
-// The two outputs of an adder of three bits; an instruction set that has them as single steps says so.
+// a + b + digit -> digit, and the carry; an instruction set may know a shorter way.
 template <class V> struct Adder {
-    static V carry(V a, V b, V c) { return (a & b) | ((a ^ b) & c); }
-    static V sum(V a, V b, V c) { return a ^ b ^ c; }
+    static V add(V& digit, V a, V b) {
+        const V carry = (a & b) | ((a ^ b) & digit);
+        digit = a ^ b ^ digit;
+        return carry;
+    }
 };
 
 // Where four rows of a list begin, in bytes. Several numbers are loaded at once and taken apart by shifts: on some
@@ -57,12 +60,7 @@ template <class V> struct Counter {
         std::memcpy(&v, bits + begin, kBytes);
         return v;
     }
-    // a + b + digit -> digit, carry.
-    static V add(V& digit, V a, V b) {
-        const V carry = Adder<V>::carry(a, b, digit);
-        digit = Adder<V>::sum(a, b, digit);
-        return carry;
-    }
+    static V add(V& digit, V a, V b) { return Adder<V>::add(digit, a, b); }
     static V push(V& digit, V carry) {
         const V next = digit & carry;
         digit ^= carry;
