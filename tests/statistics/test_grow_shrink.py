@@ -176,6 +176,14 @@ def test_what_is_kept_is_counted_and_bounded() -> None:
         assert before < counts.nbytes < before + (1 << 20)
 
 
+def test_where_nobody_is_asked_about_nothing_is_booked() -> None:
+    weighted = reference.random_dataset(np.random.default_rng(3), n_rows=50, cards=[2, 2, 2], repeats=True)
+    for data in (data_of(1), weighted):
+        turns = ChiSquare(Counts(data)).scan_shrinking(0, [], frozenset({1}))
+        assert turns == ([], [], [], 0, 0, 0, 0)
+    assert ChiSquare(Counts(weighted)).scan_shrinking(0, [], frozenset({1, 2})).largest_z == 0  # not 1
+
+
 def test_bad_questions_are_refused() -> None:
     counts = Counts(Dataset.from_codes([[0, 1] * 9, [0, 1] * 9, [0, 0, 1] * 6]))
     with pytest.raises(InputError, match="ys must name each variable once"):

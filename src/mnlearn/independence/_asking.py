@@ -87,7 +87,7 @@ class Growing(ABC):
         """
         shrink = getattr(self.statistics, "shrink", None)
         turns: Turns = _NO_TURNS if shrink is None else shrink(self._kernel, self._level, x, ys, z, known=known)
-        if turns.independent or known is not None or len(z) > _LARGEST_TOGETHER:
+        if turns.independent or not len(ys) or known is not None or len(z) > _LARGEST_TOGETHER:
             return turns
         members, order = self.scan_members(x, z), {v: k for k, v in enumerate(sorted(z))}
         places = [order[int(y)] for y in ys]
