@@ -61,7 +61,7 @@ private:
             for (const std::size_t place : choice.places()) z_.push_back(others_[place]);
             if (newcomer != kNobody) z_.push_back(newcomer);
             std::sort(z_.begin(), z_.end());
-            answered_ = ask_.answers(size);
+            answered_ &= ask_.answers(size);  // once there was no answer, nothing that follows is worth anything
             if (!answered_ || !found_.finished) return true;
             const double support = ask_(std::span(&y, 1), z_)[0];
             found_.asked.resize(std::max(found_.asked.size(), size + 1), 0);

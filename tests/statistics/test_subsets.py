@@ -199,6 +199,21 @@ def test_what_the_core_has_no_tails_for_is_asked_one_scan_at_a_time() -> None:
     assert HHCMN().learn(judge).support == HHCMN(ahead=1).learn(judge).support
 
 
+def test_a_question_that_is_left_open_leaves_the_whole_walk_open() -> None:
+    """Also where those after it can be answered: of 20 states each, three have tails in the core, four not."""
+    rng = np.random.default_rng(1)
+
+    def noisy(column: Any) -> Any:
+        return np.where(rng.random(4000) < 0.8, column, 1 - column)
+
+    first = rng.integers(0, 2, 4000)
+    second = noisy(first)
+    columns = [first, second, noisy(first), noisy(first), noisy(second)]
+    judge = GTest(Counts(Dataset.from_codes(columns, cards=[20] * 5)), dof="observed")
+    assert walk_of(judge).explain_away(0, [1, 2, 3, 4], None, lambda _: True) is None  # 3 is open; 4 goes, given 1
+    assert HHCMN().learn(judge).support == HHCMN(ahead=1).learn(judge).support
+
+
 # ---- before its end
 
 
