@@ -3,23 +3,9 @@
 
 #include "bit_forms.hpp"
 #include "kernels/ceilings.hpp"
+#include "kernels/popcount_portable.hpp"
 
 namespace mnlearn {
-namespace {
-
-// Bits of each 64-bit word by adding neighbours pairwise; written out so that compilers vectorise the eight lanes.
-inline std::uint64_t popcount(std::uint64_t v) {
-    v = v - ((v >> 1) & 0x5555555555555555u);
-    v = (v & 0x3333333333333333u) + ((v >> 2) & 0x3333333333333333u);
-    v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-    v += v >> 8;  // byte sums stay below 256, so no multiplication is needed
-    v += v >> 16;
-    v += v >> 32;
-    return v & 0x7f;
-}
-
-}  // namespace
-
 std::int64_t make_plane_portable(const NewPlane& plane) {
     std::int64_t total = 0;
     for (std::size_t word = 0; word < plane.n_words; ++word) {

@@ -1,19 +1,11 @@
 // The splitting count in plain C++.
+#include "kernels/popcount_portable.hpp"
 #include "kernels/tree_impl.hpp"
 
 namespace mnlearn {
 namespace {
 
 struct PortableBits {
-    static std::uint64_t popcount(std::uint64_t v) {  // adds neighbours pairwise: compilers vectorise it
-        v = v - ((v >> 1) & 0x5555555555555555u);
-        v = (v & 0x3333333333333333u) + ((v >> 2) & 0x3333333333333333u);
-        v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-        v += v >> 8;
-        v += v >> 16;
-        v += v >> 32;
-        return v & 0x7f;
-    }
     static std::uint32_t size(const std::uint64_t* set, std::size_t words) {
         std::uint64_t total = 0;
         for (std::size_t w = 0; w < words; ++w) total += popcount(set[w]);
