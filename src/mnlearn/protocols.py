@@ -42,7 +42,7 @@ class Tables:
 
     `counts[k][s, a, b]` is how often x = a and y_k = b in the stratum whose z-values are `strata[s]`
     (columns in ascending order of the variable's index; rows in lexicographic order). Tables of disjoint
-    sets of rows add up: see `mnlearn.statistics.counts.add_tables`.
+    sets of rows add up: see `mnlearn.statistics.add_tables`.
     """
 
     x: int

@@ -1,10 +1,11 @@
 """Statistics: the only readers of the data."""
 
 from mnlearn.statistics import kernels
-from mnlearn.statistics.counts import Counts, add_tables, score_tables
+from mnlearn.statistics.counts import Counts
 from mnlearn.statistics.moments import Moments
 from mnlearn.statistics.rows import Rows
 from mnlearn.statistics.sharded import Shard, ShardedCounts, row_shards
+from mnlearn.statistics.tables import add_tables, score_tables
 
 __all__ = [
     "Counts",

@@ -8,14 +8,8 @@ configurations costs no more than the rows allow.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import repeat
-from math import inf, log, prod
-from operator import index
+from collections.abc import Iterator, Sequence
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from mnlearn import _core
 from mnlearn.data._planes import plane_layout
@@ -23,11 +17,11 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError, whole_number
 from mnlearn.parallel import job_count
 from mnlearn.protocols import FloatArray, Indices, IntArray, Kernel, Tables, Turns, VarSet
+from mnlearn.statistics._questions import question, refusal
 from mnlearn.statistics.evidence import EvidenceScans
 from mnlearn.statistics.subsets import SubsetScans
 
 MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer: more than anyone wants to look at
-_LARGEST_INDEX = 2**31 - 1
 _IN_A_ROW = 32  # after so many independent y a scan of the next is sooner than each alone
 
 
@@ -140,14 +134,14 @@ class Counts:
         try:
             return _core.reduce(self._store, kernel.name, kernel.settings, x, ys, z, self._threads)
         except (TypeError, ValueError) as error:
-            raise _refusal(error, [x], [ys], [z]) from None
+            raise refusal(error, [x], [ys], [z]) from None
 
     def local(self, kernel: Kernel, x: int, z: VarSet) -> FloatArray:
         """Score the table of x given z alone: the outputs of the kernel for a y that never changes."""
         try:
             return _core.local(self._store, kernel.name, kernel.settings, x, z)[:, 0]
         except (TypeError, ValueError) as error:
-            raise _refusal(error, [x], [()], [z]) from None
+            raise refusal(error, [x], [()], [z]) from None
 
     def reduce_all(self, kernel: Kernel) -> FloatArray:
         """Score every pair x < y without conditioning: pairs in lexicographic order, one column each.
@@ -223,7 +217,7 @@ class Counts:
         try:
             return _core.reduce_many(self._store, kernel.name, kernel.settings, xs, yss, zs, self._threads)
         except (TypeError, ValueError) as error:
-            raise _refusal(error, xs, yss, zs) from None
+            raise refusal(error, xs, yss, zs) from None
 
     def members(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
         """Score, for each x and its z, every y in z given the rest of z: one column per member, in ascending order.
@@ -242,7 +236,7 @@ class Counts:
         try:
             return _core.members(self._store, kernel.name, kernel.settings, xs, zs, self._threads)
         except (TypeError, ValueError) as error:
-            raise _refusal(error, xs, None, zs) from None
+            raise refusal(error, xs, None, zs) from None
 
     def without(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
         """Score, for each x and its z, x given z without one member: one column per member, in ascending order.
@@ -261,7 +255,7 @@ class Counts:
         try:
             return _core.without(self._store, kernel.name, kernel.settings, xs, zs, self._threads)
         except (TypeError, ValueError) as error:
-            raise _refusal(error, xs, None, zs) from None
+            raise refusal(error, xs, None, zs) from None
 
     def grow(
         self,
@@ -326,7 +320,7 @@ class Counts:
                 )
             )
         except (TypeError, ValueError) as error:
-            raise _refusal(error, [x], [ys], [z], known) from None
+            raise refusal(error, [x], [ys], [z], known) from None
 
     def shrink(
         self, kernel: Kernel, level: float, x: int, ys: Indices, z: VarSet, *, known: _core.Knowledge | None = None
@@ -346,7 +340,7 @@ class Counts:
         try:
             return Turns(*_core.shrink(self._store, kernel.name, kernel.settings, level, x, ys, z, known))
         except (TypeError, ValueError) as error:
-            raise _refusal(error, [x], [ys], [z], known) from None
+            raise refusal(error, [x], [ys], [z], known) from None
 
     def knowledge(self, *, mirrored: bool = False) -> _core.Knowledge:
         """No knowledge yet, for `grow` and `shrink` to reason by  [JAIR09, Algorithm 5].
@@ -387,91 +381,3 @@ def _planes(dataset: Dataset) -> dict[str, Any]:
 
 def _bytes(max_memory: int) -> int:
     return whole_number("max_memory", max_memory, least=1 << 20, way_out="Give bytes, or leave it out.")
-
-
-def add_tables(parts: Iterable[Tables]) -> Tables:
-    """Add up tables of the same question over disjoint sets of rows.
-
-    The sum has the same integers, in the same order, as counting all rows at once.
-    """
-    tables = list(parts)
-    if not tables:
-        raise InputError("parts must hold at least one Tables; got none. Count at least one shard.")
-    first = tables[0]
-    if any((t.x, t.ys, t.z) != (first.x, first.ys, first.z) for t in tables):
-        raise InputError("parts must answer the same question (x, ys, z); got different ones. Ask each shard the same.")
-    if any([c.shape[1:] for c in t.counts] != [c.shape[1:] for c in first.counts] for t in tables):
-        raise InputError("parts must agree on the states of each variable; got different ones. Declare the levels.")
-    stacked = np.concatenate([t.strata for t in tables])
-    if first.z:
-        strata, place = np.unique(stacked, axis=0, return_inverse=True)
-    else:  # the one empty configuration
-        strata, place = stacked[:1], np.zeros(len(stacked), dtype=np.intp)
-    place = place.reshape(-1)
-    sums = []
-    for k in range(len(first.ys)):
-        total = np.zeros((len(strata), *first.counts[k].shape[1:]), dtype=np.int64)
-        np.add.at(total, place, np.concatenate([t.counts[k] for t in tables]))
-        sums.append(total)
-    return Tables(first.x, first.ys, first.z, strata, tuple(sums))
-
-
-def score_tables(kernel: Kernel, tables: Tables, cards: Sequence[int]) -> FloatArray:
-    """Score counted tables: the same numbers as `Counts.reduce` on the rows they were counted from."""
-    z_cards = [cards[v] for v in tables.z]
-    configurations = float(prod(z_cards)) if sum(map(log, z_cards)) < 700 else inf
-    columns = [
-        _core.score_table(
-            kernel.name, kernel.settings, counts, int(counts.sum()), configurations, float(sum(map(log, z_cards)))
-        )
-        for counts in tables.counts
-    ]
-    return np.array(columns, dtype=np.float64).reshape(len(columns), len(kernel.outputs)).T
-
-
-def question(x: int, ys: Indices, z: VarSet) -> tuple[int, NDArray[np.int32], NDArray[np.int32]]:
-    """x, ys and z as the core takes them; z in ascending order."""
-    try:
-        first, given = index(x), [index(v) for v in z]
-    except TypeError:
-        raise InputError(
-            f"x must be the index of a variable and z a set of indices; got x={x!r}, z={z!r}. Use dataset.index(name)."
-        ) from None
-    if max([first, *given]) > _LARGEST_INDEX or min([first, *given]) < 0:
-        raise InputError(f"x and z must hold indices of variables; got x={x}, z={set(z)}. Use dataset.index(name).")
-    given.sort()
-    return first, _indices(ys), np.array(given, dtype=np.int32)
-
-
-def _indices(ys: Indices) -> NDArray[np.int32]:
-    array = np.asarray(ys)
-    if array.dtype == np.int32 and array.ndim == 1:
-        return np.ascontiguousarray(array)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InputError(f"ys must be a sequence of variable indices; got {ys!r}. Use dataset.index(name).")
-    narrow = array.astype(np.int32)
-    if (narrow != array).any():  # would wrap around
-        raise InputError(f"ys must hold indices of variables; got {array.max()}. Use dataset.index(name).")
-    return narrow
-
-
-def _refusal(
-    error: Exception, xs: Indices, yss: Sequence[Indices] | None, zs: Sequence[VarSet], known: object = None
-) -> InputError:
-    """Why the core refused: in its own words, or in ours where it could not even read the question."""
-    if isinstance(error, ValueError):  # the core writes whole sentences
-        return InputError(str(error))
-    try:
-        questions = list(zip(xs, repeat(()) if yss is None else yss, zs, strict=False))
-    except TypeError:
-        return InputError(
-            f"xs, yss and zs must be sequences, a place for each question; got xs={xs!r}, zs={zs!r}. Put a single "
-            "question into lists, or use reduce."
-        )
-    for x, ys, z in questions:
-        question(x, ys, z)  # raises
-    if not isinstance(known, _core.Knowledge | None):
-        return InputError(
-            f"known must be what knowledge() of these counts made; got a {type(known).__name__}. Make one."
-        )
-    return InputError(f"x, ys and z must be indices of variables; got something else: {error}")

@@ -20,8 +20,8 @@ from mnlearn import _core
 from mnlearn.errors import DataError, InputError
 from mnlearn.protocols import FloatArray, Indices, Kernel, Tables, VarSet
 from mnlearn.statistics._adding import Ledger, Parcel, Part, added
+from mnlearn.statistics._questions import question
 from mnlearn.statistics._workers import Asked, Described, Here, Shard, Workers, count, describe, row_shards
-from mnlearn.statistics.counts import question
 from mnlearn.statistics.evidence import EvidenceScans, Kind
 
 __all__ = ["Shard", "ShardedCounts", "row_shards"]
