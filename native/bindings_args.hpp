@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <vector>
 
 #include "reduce.hpp"
@@ -27,18 +29,51 @@ inline std::int32_t read_index(PyObject* item) {
     return static_cast<std::int32_t>(value);
 }
 
-template <class T> bool append_array(nb::handle given, std::vector<std::int32_t>& to) {
-    nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu> array;
-    if (!nb::try_cast(given, array, false)) return false;
-    const std::size_t before = to.size(), n = array.shape(0);
-    const T* from = array.data();
+// What an array lends while it is looked at.
+class Lent {
+public:
+    explicit Lent(nb::handle array) : lent_(PyObject_GetBuffer(array.ptr(), &view_, PyBUF_FORMAT | PyBUF_ND) == 0) {
+        if (!lent_) PyErr_Clear();  // not contiguous, or of a kind that is not lent: read item by item
+    }
+    Lent(const Lent&) = delete;
+    ~Lent() {
+        if (lent_) PyBuffer_Release(&view_);
+    }
+    bool is_vector() const { return lent_ && view_.ndim == 1 && view_.format && view_.format[1] == '\0'; }
+    template <class T> bool holds() const {
+        return static_cast<std::size_t>(view_.itemsize) == sizeof(T) && std::strchr("ilq", view_.format[0]);
+    }
+    template <class T> std::span<const T> numbers() const {
+        return {static_cast<const T*>(view_.buf), static_cast<std::size_t>(view_.shape[0])};
+    }
+
+private:
+    Py_buffer view_;
+    bool lent_;
+};
+
+template <class T> void append_numbers(std::span<const T> from, std::vector<std::int32_t>& to) {
     bool fits = true;
-    to.resize(before + n);
-    for (std::size_t k = 0; k < n; ++k) {
+    const std::size_t before = to.size();
+    to.resize(before + from.size());
+    for (std::size_t k = 0; k < from.size(); ++k) {
         to[before + k] = static_cast<std::int32_t>(from[k]);
         fits &= from[k] == static_cast<std::int32_t>(from[k]);
     }
     if (!fits) throw nb::type_error("an index must fit 32 bits.");
+}
+
+// Whether it is an array of 32 or 64 bits, which is then read.
+inline bool append_array(nb::handle given, std::vector<std::int32_t>& to) {
+    if (!PyObject_CheckBuffer(given.ptr())) return false;
+    const Lent lent(given);
+    if (!lent.is_vector()) return false;
+    if (lent.holds<std::int32_t>())
+        append_numbers(lent.numbers<std::int32_t>(), to);
+    else if (lent.holds<std::int64_t>())
+        append_numbers(lent.numbers<std::int64_t>(), to);
+    else
+        return false;
     return true;
 }
 
@@ -50,9 +85,7 @@ inline void append_indices(nb::handle given, std::vector<std::int32_t>& to) {
         for (Py_ssize_t k = 0; k < n; ++k) to.push_back(read_index(items[k]));
         return;
     }
-    if (!PyAnySet_Check(given.ptr()) &&
-        (append_array<std::int32_t>(given, to) || append_array<std::int64_t>(given, to)))
-        return;
+    if (append_array(given, to)) return;
     const nb::object items = nb::steal(PyObject_GetIter(given.ptr()));
     if (!items) throw nb::python_error();
     while (const nb::object item = nb::steal(PyIter_Next(items.ptr()))) to.push_back(read_index(item.ptr()));

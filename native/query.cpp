@@ -59,14 +59,20 @@ int n_outputs(const KernelSpec& spec) {
 
 namespace {
 
-// Whether some y breaks a rule: no number, but without a branch for each y.
+// Whether some y breaks a rule: not which, but without a branch for each y. In ascending order, as most searches ask,
+// x and z are searched among the ys.
 bool any_refused(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
                  std::span<const std::int32_t> z) {
     constexpr std::size_t kFew = 16;  // more members of z are sooner searched
+    if (ys.empty()) return false;
     const auto last = static_cast<std::int32_t>(store.n_variables()) - 1;
-    std::int32_t outside = 0;  // negative then
-    for (const std::int32_t y : ys) outside |= y | (last - (y & 0x7fffffff));
-    std::int32_t same = 0;
+    std::int32_t descents = 0, outside = 0, same = 0;
+    for (std::size_t k = 1; k < ys.size(); ++k) descents += ys[k] < ys[k - 1];
+    if (descents == 0) {
+        const auto among_ys = [&](std::int32_t v) { return std::binary_search(ys.begin(), ys.end(), v); };
+        return ys.front() < 0 || ys.back() > last || among_ys(x) || std::any_of(z.begin(), z.end(), among_ys);
+    }
+    for (const std::int32_t y : ys) outside |= y | (last - (y & 0x7fffffff));  // negative then
     const auto look_for = [&](std::int32_t v) {
         for (const std::int32_t y : ys) same += y == v;
     };

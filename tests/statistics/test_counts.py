@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -325,6 +326,58 @@ def test_bad_questions_are_refused_by_name(ask: Callable[[Counts], object], mess
     counts = Counts(Dataset.from_codes([[0, 1], [1, 0], [0, 0]]))
     with pytest.raises(InputError, match=message):
         ask(counts)
+
+
+FORMS: dict[str, Callable[[list[int]], Any]] = {
+    "tuple": tuple,
+    "frozenset": frozenset,
+    "dict keys": lambda ys: dict.fromkeys(ys).keys(),
+    "int32": lambda ys: np.array(ys, dtype=np.int32),
+    "int64": lambda ys: np.array(ys, dtype=np.int64),
+    "uint8": lambda ys: np.array(ys, dtype=np.uint8),
+    "big-endian": lambda ys: np.array(ys, dtype=">i4"),
+    "every other": lambda ys: np.repeat(np.array(ys, dtype=np.int32), 2)[::2],
+    "backwards in memory": lambda ys: np.array(ys[::-1], dtype=np.int64)[::-1],
+    "read-only": lambda ys: np.frombuffer(np.array(ys, dtype=np.int32).tobytes(), dtype=np.int32),
+    "array.array": lambda ys: array.array("q", ys),
+    "memoryview": lambda ys: memoryview(array.array("i", ys)),
+    "bytes": bytes,
+    "numpy integers": lambda ys: [np.int16(y) for y in ys],
+    "range": lambda ys: range(ys[0], ys[-1] + 1),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_ys_may_come_in_any_form(form: str) -> None:
+    rng = np.random.default_rng(3)
+    counts = Counts(Dataset.from_codes(rng.integers(0, 2, (100, 20)), cards=[2] * 20))
+    ys = list(range(3, 20))
+    want = counts.reduce(kernels.g2(), 0, ys, frozenset({1, 2}))
+    assert np.array_equal(counts.reduce(kernels.g2(), 0, FORMS[form](ys), frozenset({1, 2})), want)
+
+
+@pytest.mark.parametrize("form", ["int32", "int64", "uint8", "bytes", "memoryview"])
+@pytest.mark.parametrize(
+    ("ys", "message"),
+    [
+        ([3, 4, 20], "y must be the index"),
+        ([2, 3, 0], "y must differ from x"),
+        ([0, 2, 3], "y must differ from x"),
+        ([2, 3, 5, 9], "z must not contain y; got y=5"),
+        ([9, 5, 2], "z must not contain y; got y=5"),
+    ],
+)
+def test_ys_in_any_form_and_order_are_checked(form: str, ys: list[int], message: str) -> None:
+    counts = Counts(Dataset.from_codes(np.zeros((4, 20), int), cards=[2] * 20))
+    with pytest.raises(InputError, match=message):
+        counts.reduce(kernels.g2(), 0, FORMS[form](ys), frozenset({1, 5}))
+
+
+@pytest.mark.parametrize("ys", [np.zeros((2, 2), np.int32), np.array([True, False]), np.array([3.0]), "34"])
+def test_what_are_no_indices_is_refused(ys: Any) -> None:
+    counts = Counts(Dataset.from_codes(np.zeros((4, 20), int), cards=[2] * 20))
+    with pytest.raises(InputError, match="ys must be a sequence of variable indices"):
+        counts.reduce(kernels.g2(), 0, ys, frozenset({1}))
 
 
 def test_an_empty_scan_is_an_empty_answer() -> None:
