@@ -8,7 +8,22 @@
 #include <thread>
 #include <vector>
 
+#include "crew.hpp"
+
 namespace mnlearn {
+namespace {
+
+// Threads for this call only: the crew is busy, since several threads ask at once, or one piece of work has pieces.
+void work_with_strangers(std::size_t n_helpers, const std::function<void()>& run) {
+    std::vector<std::jthread> helpers;
+    try {
+        for (std::size_t k = 0; k < n_helpers; ++k) helpers.emplace_back(run);
+    } catch (const std::system_error&) {  // no more threads to be had: go on with those there are
+    }
+    run();
+}
+
+}  // namespace
 
 void parallel_for(std::size_t n_pieces, int n_threads, const std::function<void(std::size_t)>& work) {
     const std::size_t n_workers = std::min(n_pieces, static_cast<std::size_t>(std::max(1, n_threads)));
@@ -19,7 +34,7 @@ void parallel_for(std::size_t n_pieces, int n_threads, const std::function<void(
     std::atomic<std::size_t> next{0};
     std::exception_ptr failure;
     std::mutex failure_guard;
-    auto run = [&] {
+    const auto run = [&] {
         try {
             for (std::size_t piece = next++; piece < n_pieces; piece = next++) work(piece);
         } catch (...) {
@@ -28,13 +43,7 @@ void parallel_for(std::size_t n_pieces, int n_threads, const std::function<void(
             next = n_pieces;
         }
     };
-    std::vector<std::jthread> helpers;
-    try {
-        for (std::size_t k = 1; k < n_workers; ++k) helpers.emplace_back(run);
-    } catch (const std::system_error&) {  // no more threads to be had: go on with those there are
-    }
-    run();
-    helpers.clear();  // joins
+    if (!Crew::at_hand().work(n_workers - 1, run)) work_with_strangers(n_workers - 1, run);
     if (failure) std::rethrow_exception(failure);
 }
 

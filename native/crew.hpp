@@ -1,0 +1,35 @@
+// Threads that stay for the next call: starting one takes as long as many a call, and a search calls again at once.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+
+namespace mnlearn {
+
+// One for the whole process. Whoever has found nothing to do for a fifth of a millisecond goes home: no thread outlives
+// the work for long, so nobody who forks or measures meets one that sleeps.
+class Crew {
+public:
+    // The one of this process; after a fork the child has its own, since threads are not forked along.
+    static Crew& at_hand();
+
+    // Calls run() here and on up to n_helpers other threads at once, and returns when all that began have ended. Who
+    // comes too late is not waited for. False, and nothing done, if the crew is at work already. `run` throws nothing.
+    bool work(std::size_t n_helpers, const std::function<void()>& run);
+
+private:
+    void hire();
+    void stay();
+
+    std::mutex guard_;
+    std::condition_variable ended_;
+    const std::function<void()>* run_ = nullptr;  // the work at hand
+    // Helpers that may still join in, those at work (written under the guard), and all there are.
+    std::atomic<std::size_t> wanted_ = 0, at_work_ = 0;
+    std::size_t hired_ = 0;
+};
+
+}  // namespace mnlearn
