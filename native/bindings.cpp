@@ -80,6 +80,20 @@ std::string py_way_of(const PyStore& data, nb::object x, nb::object ys, nb::obje
         reduce(*data.store, {KernelName::first_cell, {}}, first, candidates, given, 1, out.data()))];
 }
 
+// What the core refuses is refused in the library's own name. Which indices there are, the core knows; how a user finds
+// them is a matter of Python.
+void refuse(const std::exception_ptr& thrown, void*) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const std::invalid_argument& error) {
+        std::string text = error.what();
+        if (text.find("must be the index of a variable") != std::string::npos && text.back() == '.' &&
+            text.find(". ") == std::string::npos)
+            text += " Use dataset.index(name).";
+        PyErr_SetString(nb::module_::import_("mnlearn.errors").attr("InputError").ptr(), text.c_str());
+    }
+}
+
 std::vector<std::string> py_levels() {
     std::vector<std::string> names;
     for (const Level& level : available_levels()) names.emplace_back(level.name);
@@ -96,6 +110,7 @@ NB_MODULE(_core, m) {
              "planes"_a.none() = nb::none(), "first_planes"_a = std::vector<std::uint32_t>(),
              "plane_totals"_a = std::vector<std::uint32_t>(), "max_bytes"_a = std::numeric_limits<std::size_t>::max(),
              "share"_a.none() = nb::none())
+        .def_prop_ro("n_variables", [](const PyStore& s) { return s.store->n_variables(); })
         .def_prop_ro("n_rows", [](const PyStore& s) { return s.store->n_rows(); })
         .def_prop_ro("level", [](const PyStore& s) { return std::string(s.store->level().name); })
         .def_prop_ro("extra_bytes", [](const PyStore& s) { return s.store->extra_bytes(); });
@@ -106,6 +121,7 @@ NB_MODULE(_core, m) {
     m.def("probe_popcount", &py_probe_popcount, "level"_a, "rounds"_a, "n_threads"_a,
           "AND and count 8,192 bits a round, on each thread.");
     m.def("probe_loads", &py_probe_loads, "level"_a, "rows"_a, "Load 512 bits after 512 bits.");
+    nb::register_exception_translator(&refuse);
     bind_scans(m);
     bind_blankets(m);
     bind_tables(m);

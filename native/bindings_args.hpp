@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "reduce.hpp"
@@ -105,6 +107,22 @@ inline void check_turns(std::vector<std::int32_t> ys) {
     std::sort(ys.begin(), ys.end());
     if (std::adjacent_find(ys.begin(), ys.end()) != ys.end())
         throw std::invalid_argument("ys must name each variable once; got one twice. Leave out the second.");
+}
+
+// A value as a refusal shows it: no longer than a line.
+inline std::string shown(nb::handle value) {
+    constexpr std::size_t kMost = 60;
+    std::string text = nb::repr(value).c_str();
+    return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+}
+
+// One of the many arguments that Python would convert, silently and not always to what was meant: taken as it is.
+template <class Array> Array array_of(const char* name, const char* rule, nb::handle given) {
+    Array array;
+    if (!nb::try_cast(given, array, false))
+        throw std::invalid_argument(std::string(name) + " must be " + rule + "; got " + shown(given) +
+                                    ". Make one by numpy.ascontiguousarray(..., dtype=...).");
+    return array;
 }
 
 // A new numpy array and where its numbers go.

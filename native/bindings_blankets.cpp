@@ -41,6 +41,8 @@ nb::tuple py_grow(const PyStore& data, const std::string& kernel, std::vector<do
     check_query(*data.store, first, candidates, given);
     check_turns(candidates);
     check_known(data, known);
+    if (ahead == 0)
+        throw std::invalid_argument("ahead must be at least 1; got 0. Use 1 to ask one question at a time.");
     Turns turns;
     {
         nb::gil_scoped_release unlocked;
@@ -70,11 +72,39 @@ nb::tuple py_shrink(const PyStore& data, const std::string& kernel, std::vector<
     return given_back(turns);
 }
 
-void check_variable(const Knowledge& known, std::int32_t v) {
-    const auto n = static_cast<std::int32_t>(known.n_variables());
-    if (v < 0 || v >= n)
-        throw std::invalid_argument("x, y and z must be variables from 0 to " + std::to_string(n - 1) + "; got " +
-                                    std::to_string(v) + ". Count them from 0.");
+// Nobody stands between this class and its user, so what cannot be read is refused here, in words.
+std::int32_t read_variable(const Knowledge& known, const char* name, nb::handle given) {
+    const std::size_t n = known.n_variables();
+    try {
+        const std::int32_t v = read_index(given.ptr());
+        if (v >= 0 && static_cast<std::size_t>(v) < n) return v;
+    } catch (const nb::builtin_exception&) {
+    } catch (const nb::python_error&) {
+    }
+    throw std::invalid_argument(std::string(name) + " must be the index of a variable, 0 to " + std::to_string(n - 1) +
+                                "; got " + shown(given) + ". Use dataset.index(name).");
+}
+
+Bits read_variables(const Knowledge& known, nb::handle given) {
+    Bits z = known.no_variables();
+    const nb::object members = nb::steal(PyObject_GetIter(given.ptr()));
+    if (!members) {
+        PyErr_Clear();
+        throw std::invalid_argument("z must be a set of indices of variables; got " + shown(given) +
+                                    ". Use frozenset() for none.");
+    }
+    while (const nb::object v = nb::steal(PyIter_Next(members.ptr())))
+        put(z, read_variable(known, "every member of z", v));
+    if (PyErr_Occurred()) throw nb::python_error();
+    return z;
+}
+
+bool has(const Bits& set, std::int32_t v) { return set[static_cast<std::size_t>(v) / 64] >> v % 64 & 1; }
+
+void check_apart(std::int32_t x, std::int32_t y, const Bits& z) {
+    if (x == y || has(z, x) || has(z, y))
+        throw std::invalid_argument("x and y must be two variables outside of z; got x=" + std::to_string(x) +
+                                    ", y=" + std::to_string(y) + ". Leave them out of z.");
 }
 
 // One question, checked, as the rules take it.
@@ -83,15 +113,8 @@ struct PyQuestion {
     Bits z;
 
     PyQuestion(const Knowledge& known, nb::handle x_, nb::handle y_, nb::handle z_)
-        : x(read_index(x_.ptr())), y(read_index(y_.ptr())), z(known.no_variables()) {
-        std::vector<std::int32_t> given;
-        append_set(z_, given);
-        check_variable(known, x), check_variable(known, y);
-        for (const std::int32_t v : given) check_variable(known, v), put(z, v);
-        if (x == y || std::binary_search(given.begin(), given.end(), x) ||
-            std::binary_search(given.begin(), given.end(), y))
-            throw std::invalid_argument("x and y must be two variables outside of z; got x=" + std::to_string(x) +
-                                        ", y=" + std::to_string(y) + ". Leave them out of z.");
+        : x(read_variable(known, "x", x_)), y(read_variable(known, "y", y_)), z(read_variables(known, z_)) {
+        check_apart(x, y, z);
     }
 };
 
@@ -105,29 +128,64 @@ int py_infer(Knowledge& known, nb::object x, nb::object y, nb::object z) {
     return static_cast<int>(known.infer(q.x, q.y, q.z));
 }
 
-void py_learn(Knowledge& known, nb::object x, nb::object y, nb::object z, bool independent) {
+void py_learn(Knowledge& known, nb::object x, nb::object y, nb::object z, nb::object independent) {
     const PyQuestion q(known, x, y, z);
-    known.learn(q.x, q.y, q.z, independent);
+    if (!PyBool_Check(independent.ptr()))
+        throw std::invalid_argument("independent must be true or false; got " + shown(independent) +
+                                    ". Say what the data said.");
+    known.learn(q.x, q.y, q.z, independent.ptr() == Py_True);
 }
 
-// Sets are read beforehand, so that a clock around this sees the rules.
-nb::bytes py_replay(Knowledge& known, Vector<std::int32_t> xs, Vector<std::int32_t> ys, Matrix<std::uint64_t> zs,
-                    Vector<bool> independent) {
-    Bits z = known.no_variables();
-    const std::size_t n = xs.shape(0);
-    if (ys.shape(0) != n || zs.shape(0) != n || independent.shape(0) != n || zs.shape(1) != z.size())
-        throw std::invalid_argument("xs, ys, zs and independent must have a place for each question.");
-    for (const std::int32_t v : span_of(xs)) check_variable(known, v);
-    for (const std::int32_t v : span_of(ys)) check_variable(known, v);
-    for (std::size_t k = 0; k < n; ++k)
-        if (xs.data()[k] == ys.data()[k]) throw std::invalid_argument("xs and ys must differ; got a pair of equals.");
-    std::vector<AnsweredBy> sources(n);
-    for (std::size_t k = 0; k < n; ++k) {
-        std::copy_n(zs.data() + k * z.size(), z.size(), z.begin());
-        sources[k] = known.infer(xs.data()[k], ys.data()[k], z);
-        if (sources[k] == AnsweredBy::data) known.learn(xs.data()[k], ys.data()[k], z, independent.data()[k]);
+// Questions in arrays, sets in words of 64 bits: all checked before the first is entered.
+struct PyQuestions {
+    Vector<std::int32_t> xs, ys;
+    Matrix<std::uint64_t> zs;
+    Vector<bool> independent;
+    Bits z;
+
+    PyQuestions(const Knowledge& known, nb::handle xs_, nb::handle ys_, nb::handle zs_, nb::handle independent_)
+        : xs(array_of<Vector<std::int32_t>>("xs", "a flat array of int32", xs_)),
+          ys(array_of<Vector<std::int32_t>>("ys", "a flat array of int32", ys_)),
+          zs(array_of<Matrix<std::uint64_t>>("zs", "a matrix of uint64", zs_)),
+          independent(array_of<Vector<bool>>("independent", "a flat array of bool", independent_)),
+          z(known.no_variables()) {
+        if (ys.shape(0) != size() || zs.shape(0) != size() || independent.shape(0) != size() || zs.shape(1) != z.size())
+            throw std::invalid_argument("xs, ys, zs and independent must have a place for each question, and zs " +
+                                        std::to_string(z.size()) + " words; got " + std::to_string(size()) + ", " +
+                                        std::to_string(ys.shape(0)) + ", " + std::to_string(zs.shape(0)) + " by " +
+                                        std::to_string(zs.shape(1)) + " and " + std::to_string(independent.shape(0)) +
+                                        ". Give each question its own.");
+        for (std::size_t k = 0; k < size(); ++k) check(known, k);
     }
-    return nb::bytes(sources.data(), n);
+    std::size_t size() const { return xs.shape(0); }
+    const Bits& z_of(std::size_t k) {
+        std::copy_n(zs.data() + k * z.size(), z.size(), z.begin());
+        return z;
+    }
+
+private:
+    void check(const Knowledge& known, std::size_t k) {
+        const std::size_t n = known.n_variables(), beyond = n % 64;
+        read_variable(known, "every x", nb::int_(xs.data()[k]));
+        read_variable(known, "every y", nb::int_(ys.data()[k]));
+        if (beyond && z_of(k).back() >> beyond)
+            throw std::invalid_argument("zs must have bits for the variables 0 to " + std::to_string(n - 1) +
+                                        " only; got others at place " + std::to_string(k) + ". Clear them.");
+        check_apart(xs.data()[k], ys.data()[k], z_of(k));
+    }
+};
+
+// Sets are read beforehand, so that a clock around this sees the rules.
+nb::bytes py_replay(Knowledge& known, nb::object xs, nb::object ys, nb::object zs, nb::object independent) {
+    PyQuestions given(known, xs, ys, zs, independent);
+    std::vector<AnsweredBy> sources(given.size());
+    for (std::size_t k = 0; k < given.size(); ++k) {
+        const std::int32_t x = given.xs.data()[k], y = given.ys.data()[k];
+        const Bits& z = given.z_of(k);
+        sources[k] = known.infer(x, y, z);
+        if (sources[k] == AnsweredBy::data) known.learn(x, y, z, given.independent.data()[k]);
+    }
+    return nb::bytes(sources.data(), given.size());
 }
 
 }  // namespace
@@ -137,14 +195,18 @@ void bind_blankets(nb::module_& m) {
     nb::class_<Knowledge>(m, "Knowledge", "What answers already given imply, by the rules of Algorithm 5 of [JAIR09].")
         .def(nb::init<std::size_t, bool>(), "n_variables"_a, "mirrored"_a)
         .def_prop_ro("n_variables", &Knowledge::n_variables)
-        .def("implied", &py_implied, nb::sig("def implied(self, x: int, y: int, z: Iterable[int]) -> int"), "x"_a,
-             "y"_a, "z"_a, "The number of the first rule that answers, from 1; 0 where none does.")
-        .def("infer", &py_infer, nb::sig("def infer(self, x: int, y: int, z: Iterable[int]) -> int"), "x"_a, "y"_a,
-             "z"_a, "The same; what the rule says is known from now on.")
+        .def("implied", &py_implied, nb::sig("def implied(self, x: int, y: int, z: Iterable[int]) -> int"),
+             "x"_a.none(), "y"_a.none(), "z"_a.none(),
+             "The number of the first rule that answers, from 1; 0 where none does.")
+        .def("infer", &py_infer, nb::sig("def infer(self, x: int, y: int, z: Iterable[int]) -> int"), "x"_a.none(),
+             "y"_a.none(), "z"_a.none(), "The same; what the rule says is known from now on.")
         .def("learn", &py_learn,
-             nb::sig("def learn(self, x: int, y: int, z: Iterable[int], independent: bool) -> None"), "x"_a, "y"_a,
-             "z"_a, "independent"_a, "Enter what the data said.")
-        .def("replay", &py_replay, "xs"_a, "ys"_a, "zs"_a, "independent"_a,
+             nb::sig("def learn(self, x: int, y: int, z: Iterable[int], independent: bool) -> None"), "x"_a.none(),
+             "y"_a.none(), "z"_a.none(), "independent"_a.none(), "Enter what the data said.")
+        .def("replay", &py_replay,
+             nb::sig("def replay(self, xs: NDArray[np.int32], ys: NDArray[np.int32], zs: NDArray[np.uint64], "
+                     "independent: NDArray[np.bool]) -> bytes"),
+             "xs"_a.none(), "ys"_a.none(), "zs"_a.none(), "independent"_a.none(),
              "Infer, or else learn, question after question; zs in words of 64 bits. The rule of each.");
     m.def(
         "grow", &py_grow,

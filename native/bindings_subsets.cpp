@@ -1,5 +1,6 @@
 // Walks over sets in Python: the interpreter's lock is taken again only to ask whether to go on.
 #include <algorithm>
+#include <string_view>
 
 #include "bindings.hpp"
 #include "bindings_args.hpp"
@@ -16,13 +17,18 @@ template <class T> void check_shape(const Store& store, const char* name, const 
     if (matrix.shape(0) != n || matrix.shape(1) != n)
         throw std::invalid_argument(std::string(name) + " must have a row and a column for each of " +
                                     std::to_string(n) + " variables; got " + std::to_string(matrix.shape(0)) + " by " +
-                                    std::to_string(matrix.shape(1)) + ".");
+                                    std::to_string(matrix.shape(1)) + ". Give all variables their place.");
 }
 
+// A comparison of numpy's numbers says its own True. What says neither, None above all, was hardly meant as "stop".
 GoOn asking(const nb::callable& go_on) {
     return [&go_on](std::int32_t x) {
         nb::gil_scoped_acquire locked;
-        return nb::cast<bool>(go_on(x));
+        const nb::object said = go_on(x);
+        if (PyBool_Check(said.ptr()) || std::string_view(Py_TYPE(said.ptr())->tp_name).starts_with("numpy.bool"))
+            return PyObject_IsTrue(said.ptr()) == 1;
+        throw std::invalid_argument("go_on must return true or false; got " + shown(said) +
+                                    ". Return True for as long as the search may go on.");
     };
 }
 

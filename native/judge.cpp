@@ -1,6 +1,7 @@
 #include "judge.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -15,6 +16,7 @@ Decision make_decision(const std::string& kernel, std::vector<double> settings, 
     if (name != KernelName::chi2 && name != KernelName::g2 && name != KernelName::bayes)
         throw std::invalid_argument("kernel must be that of a test, chi2, g2 or bayes; got '" + kernel +
                                     "'. Ask for its scores by reduce.");
+    if (std::isnan(level)) throw std::invalid_argument("level must be a number; got nan. Use log(alpha), or log(1/2).");
     return test;
 }
 

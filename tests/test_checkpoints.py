@@ -25,6 +25,9 @@ from mnlearn.checkpoints import journal as checkpoints
 from mnlearn.checkpoints.coding import decoded, encoded, key_of
 from mnlearn.data import Dataset
 from mnlearn.errors import FileError, InputError
+from mnlearn.pipeline._kept_walk import KeptWalk
+from mnlearn.protocols import SetLevel
+from mnlearn.statistics import Counts, kernels
 from monitors import Stopping
 
 KILLS = int(os.environ.get("MNLEARN_KILLS", "10"))  # 200 take some ten minutes
@@ -299,3 +302,15 @@ def test_a_walk_over_sets_that_is_stopped_is_not_kept_as_a_whole_one(tmp_path: P
     stopped = mn.learn(data, "pc", alpha=0.2, checkpoint=tmp_path, monitor=Stopping(2))
     assert not stopped.converged
     assert comparable(mn.learn(data, "pc", alpha=0.2, checkpoint=tmp_path, resume=True)) == expected
+
+
+def test_a_walk_over_no_variables_finds_nothing(tmp_path: Path) -> None:
+    counts = Counts(Dataset.from_codes([[0, 1] * 9, [0, 1] * 9, [0, 0, 1] * 6]))
+    inside, test = counts.subsets(kernels.chi2(), -3.0), (kernels.chi2(), -3.0)
+    pairs = ~np.eye(3, dtype=bool)
+    with Checkpoint(tmp_path, "work") as checkpoint:
+        level = SetLevel(1, pairs, pairs.copy(), np.full((3, 3), np.nan))
+        found = KeptWalk(inside, checkpoint, test).separate(level, range(2, 2), lambda _: True)
+    assert found is not None
+    assert (found.sets.shape, found.asked, found.finished) == ((0, 3), 0, True)
+    assert level.left.tolist() == pairs.tolist()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -112,23 +114,52 @@ def test_a_replay_is_question_after_question() -> None:
     pairs = np.array([s[:2] for s in sets], dtype=np.int32).T.copy()
     assert list(again.replay(pairs[0], pairs[1], words, answers)) == expected
     assert sum(expected) > 0
-    with pytest.raises(ValueError, match="a place for each question"):
-        again.replay(pairs[0], pairs[1][:5], words, answers)
-    with pytest.raises(ValueError, match="x, y and z must be variables from 0 to 69; got 70"):
-        again.replay(pairs[0], np.full(n_questions, 70, dtype=np.int32), words, answers)
-    with pytest.raises(ValueError, match="xs and ys must differ"):
-        again.replay(pairs[0], pairs[0], words, answers)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"ys": np.array([1], np.int32)}, r"a place for each question, and zs 2 words; got 2, 1, 2 by 2 and 2\. Give"),
+        ({"zs": np.zeros((2, 1), np.uint64)}, r"got 2, 2, 2 by 1 and 2\. Give each question its own\."),
+        (
+            {"ys": np.array([1, 70], np.int32)},
+            r"every y must be the index of a variable, 0 to 69; got 70\. Use dataset",
+        ),
+        (
+            {"xs": np.array([-1, 2], np.int32)},
+            r"every x must be the index of a variable, 0 to 69; got -1\. Use dataset",
+        ),
+        ({"ys": np.array([0, 3], np.int32)}, r"two variables outside of z; got x=0, y=0\. Leave them out of z\."),
+        ({"zs": np.array([[1, 0], [0, 0]], np.uint64)}, r"two variables outside of z; got x=0, y=1\."),
+        ({"zs": np.array([[0, 0], [0, 64]], np.uint64)}, r"the variables 0 to 69 only; got others at place 1\. Clear"),
+        ({"xs": [0, 2]}, r"xs must be a flat array of int32; got \[0, 2\]\. Make one by numpy\.ascontiguousarray"),
+        ({"xs": np.array([0.0, 2.0])}, "xs must be a flat array of int32; got array"),
+        ({"independent": None}, "independent must be a flat array of bool; got None"),
+    ],
+)
+def test_a_replay_refuses_before_it_enters_anything(changed: dict[str, Any], message: str) -> None:
+    xs, ys = np.array([0, 2], np.int32), np.array([1, 3], np.int32)
+    asked: dict[str, Any] = {
+        "xs": xs,
+        "ys": ys,
+        "zs": np.zeros((2, 2), np.uint64),
+        "independent": np.array([False, False]),
+    }
+    known = _core.Knowledge(70, False)
+    with pytest.raises(InputError, match=message):
+        known.replay(**(asked | changed))
+    assert known.implied(0, 1, ()) == 0
 
 
 def test_bad_questions_are_refused() -> None:
     counts = Counts(Dataset.from_codes([[0, 1] * 9, [0, 1] * 9, [0, 0, 1] * 6]))
     known = counts.knowledge()
     assert known.n_variables == 3
-    with pytest.raises(ValueError, match="x, y and z must be variables from 0 to 2; got 3"):
+    with pytest.raises(InputError, match=r"y must be the index of a variable, 0 to 2; got 3\. Use dataset.index"):
         known.infer(0, 3, frozenset())
-    with pytest.raises(ValueError, match="x, y and z must be variables from 0 to 2; got -1"):
+    with pytest.raises(InputError, match=r"every member of z must be the index of a variable, 0 to 2; got -1\."):
         known.implied(0, 1, frozenset({-1}))
-    with pytest.raises(ValueError, match="two variables outside of z; got x=0, y=1"):
+    with pytest.raises(InputError, match="two variables outside of z; got x=0, y=1"):
         known.learn(0, 1, frozenset({0}), True)
     with pytest.raises(InputError, match="known must be about the variables of the data; got 4 variables"):
         counts.grow(kernels.chi2(), -3.0, 0, [1], known=_core.Knowledge(4, False))
@@ -136,3 +167,28 @@ def test_bad_questions_are_refused() -> None:
         counts.shrink(kernels.chi2(), -3.0, 0, [1], frozenset({1}), known=_core.Knowledge(4, False))
     with pytest.raises(InputError, match="known must be what knowledge"):
         counts.grow(kernels.chi2(), -3.0, 0, [1], known=KnowledgeBase(3, RULES))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"x": "a"}, r"x must be the index of a variable, 0 to 2; got 'a'\. Use dataset\.index\(name\)\."),
+        ({"x": True}, "x must be the index of a variable, 0 to 2; got True"),
+        ({"y": None}, "y must be the index of a variable, 0 to 2; got None"),
+        ({"y": 2**40}, "y must be the index of a variable, 0 to 2; got 1099511627776"),
+        ({"z": None}, r"z must be a set of indices of variables; got None\. Use frozenset\(\) for none\."),
+        ({"z": ["b"]}, "every member of z must be the index of a variable, 0 to 2; got 'b'"),
+        ({"independent": None}, r"independent must be true or false; got None\. Say what the data said\."),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_words(changed: dict[str, Any], message: str) -> None:
+    known = _core.Knowledge(3, False)
+    asked: dict[str, Any] = {"x": 0, "y": 1, "z": [2], "independent": True}
+    with pytest.raises(InputError, match=message):
+        known.learn(**(asked | changed))
+
+
+def test_a_wish_for_knowledge_is_checked() -> None:
+    wrong: Any = "no"
+    with pytest.raises(InputError, match="mirrored must be true or false; got 'no'"):
+        Counts(Dataset.from_codes([[0, 1], [0, 1]])).knowledge(mirrored=wrong)

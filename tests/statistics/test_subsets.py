@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 from math import prod
@@ -271,11 +272,14 @@ def test_an_interrupt_gets_through() -> None:
 
 def test_candidates_that_are_none_are_refused() -> None:
     walk = Counts(Dataset.from_codes([[0, 1], [1, 0]])).subsets(kernels.chi2(), -3.0)
-    for candidates, words in (
+    wrong: list[tuple[Any, str]] = [
         ([0], "y must differ from x"),
         ([1, 1], "each variable once"),
         ([7], "index of a variable"),
-    ):
+        ([0.5], "ys must be a sequence of variable indices"),
+        (None, "ys must be a sequence of variable indices"),
+    ]
+    for candidates, words in wrong:
         with pytest.raises(InputError, match=words):
             walk.explain_away(0, candidates, None, lambda _: True)
 
@@ -286,6 +290,73 @@ def test_matrices_of_another_size_are_refused() -> None:
     for around, left, weakest in ((large, small, small), (small, large, small), (small, small, large)):
         with pytest.raises(InputError, match=r"must have a row and a column for each of 2 variables; got 3 by 3"):
             walk.separate(SetLevel(1, around, left, weakest.astype(np.float64)), range(2), lambda _: True)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"size": -1}, r"size must be a whole number, at least 0; got -1\. It is how many variables each set has\."),
+        ({"size": 2**40}, r"size must be a number of variables; got 1099511627776\."),
+        ({"around": None}, r"around must be an array of bool; got a NoneType\. Use numpy\.array\(around"),
+        ({"left": np.zeros((2, 2))}, r"left must be an array of bool; got one of float64\."),
+        ({"left": np.zeros((2, 4), bool)[:, ::2]}, r"left must be C-contiguous and writeable; got a view\."),
+    ],
+)
+def test_levels_of_another_kind_are_refused(changed: dict[str, Any], message: str) -> None:
+    walk = Counts(Dataset.from_codes([[0, 1], [1, 0]])).subsets(kernels.chi2(), -3.0)
+    level = SetLevel(1, np.ones((2, 2), bool), np.ones((2, 2), bool), np.zeros((2, 2)))
+    with pytest.raises(InputError, match=message.replace("of bool;", "of bool_?;")):
+        walk.separate(level._replace(**changed), range(2), lambda _: True)
+
+
+@pytest.mark.parametrize("xs", [range(3), range(-1, 2), range(0, 2, 2), range(2, 0, -1), [0, 1], None])
+def test_variables_that_are_no_range_of_them_are_refused(xs: Any) -> None:
+    walk = Counts(Dataset.from_codes([[0, 1], [1, 0]])).subsets(kernels.chi2(), -3.0)
+    level = SetLevel(1, np.ones((2, 2), bool), np.ones((2, 2), bool), np.zeros((2, 2)))
+    with pytest.raises(InputError, match=r"xs must be a range within 0 to 2, in steps of 1; got .*\. Use range"):
+        walk.separate(level, xs, lambda _: True)
+
+
+@pytest.mark.parametrize("answer", [None, 1, "yes"])
+def test_a_caller_that_says_neither_yes_nor_no_is_told_so(answer: Any) -> None:
+    walk, around = walk_of(dense()), np.ones((14, 14), dtype=bool) ^ np.eye(14, dtype=bool)
+    asked: dict[str, Callable[[], object]] = {
+        "separate": lambda: walk.separate(
+            SetLevel(1, around, around.copy(), np.zeros((14, 14))), range(14), lambda _: answer
+        ),
+        "explain_away": lambda: walk.explain_away(0, [1, 2, 3], None, lambda _: answer),
+        "count_separating": lambda: walk.count_separating(0, [5], np.zeros((14, 14), bool), None, lambda _: answer),
+    }
+    for ask in asked.values():
+        with pytest.raises(InputError, match=r"go_on must return true or false; got .*\. Return True for as long as"):
+            ask()
+
+
+def test_a_caller_may_answer_with_a_comparison_of_numpys_numbers() -> None:
+    def below_five(x: int) -> Any:
+        return np.int64(x) < 5
+
+    found = walk_of(dense()).explain_away(0, [1, 2, 3], None, below_five)
+    assert found is not None
+    assert found.finished
+
+
+def test_a_fault_of_the_caller_is_not_taken_for_ours() -> None:
+    def broken(_: int) -> bool:
+        raise TypeError("mine")
+
+    with pytest.raises(TypeError, match="mine"):
+        walk_of(dense()).explain_away(0, [1, 2, 3], None, broken)
+
+
+@pytest.mark.parametrize("level", [None, "a", float("nan"), True])
+def test_a_level_that_nothing_can_be_compared_with_is_refused(level: Any) -> None:
+    counts = Counts(Dataset.from_codes([[0, 1] * 40, [1, 0] * 40]))
+    with pytest.raises(InputError, match=r"level must be a number; got .*\. Use log\(alpha\)"):
+        counts.subsets(kernels.chi2(), level)
+    if level is not True:
+        with pytest.raises(InputError, match=r"level must be a number; got"):
+            counts.grow(kernels.chi2(), level, 0, [1])
 
 
 # ---- votes

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Generic, TypeVar
 
 from mnlearn.errors import whole_number
@@ -25,9 +26,10 @@ def cores() -> int:
 
 def job_count(n_jobs: int | None) -> int:
     """How many jobs a wish means: None and −1 are all cores; inside a job of `run`, at most its share of them."""
-    if n_jobs is None or n_jobs == -1:
+    wish: object = n_jobs
+    if wish is None or (isinstance(wish, Integral) and wish == -1):
         return cores()
-    wanted = min(whole_number("n_jobs", n_jobs, least=1, way_out="Leave it out for all cores."), MOST_JOBS)
+    wanted = min(whole_number("n_jobs", wish, least=1, way_out="Leave it out for all cores."), MOST_JOBS)
     return wanted if _share.get() == 1 else min(wanted, cores())
 
 

@@ -42,6 +42,8 @@ class KeptWalk:
 
     def separate(self, level: SetLevel, xs: range, go_on: Callable[[int], bool]) -> Separated | None:
         """Part by part, each found now or kept from before."""
+        if not xs:
+            return self.inside.separate(level, xs, go_on)
         parts = []
         for first in range(xs.start, xs.stop, _TOGETHER):
             part = self._part(level, range(first, min(first + _TOGETHER, xs.stop)), go_on)

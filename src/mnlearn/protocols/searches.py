@@ -28,6 +28,9 @@ class _Silent:
         """Never."""
         return False
 
+    def __repr__(self) -> str:
+        return "SILENT"  # as signatures show it
+
 
 SILENT: Monitor = _Silent()
 

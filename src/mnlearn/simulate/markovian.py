@@ -85,17 +85,14 @@ def sample_markovian(
     neighbors = np.fromiter((y for others in around for y in others), dtype=np.int32, count=int(starts[-1]))
     key = int(rng_from(seed).integers(2**64, dtype=np.uint64))
     sizes, columns = np.array(cards, dtype=np.int32), np.ascontiguousarray(codes.T)
-    try:
-        return _core.markovian(
-            *(columns, sizes, starts, neighbors, weighing, float(inverse_temperature)),
-            n_updates=updates,
-            n_new=rows,
-            key=key,
-            n_threads=n_threads,
-            level=os.environ.get("MNLEARN_CORE", ""),
-        )
-    except ValueError as error:  # the core writes whole sentences
-        raise InputError(str(error)) from None
+    return _core.markovian(
+        *(columns, sizes, starts, neighbors, weighing, float(inverse_temperature)),
+        n_updates=updates,
+        n_new=rows,
+        key=key,
+        n_threads=n_threads,
+        level=os.environ.get("MNLEARN_CORE", ""),
+    )
 
 
 def _check(graph: Graph, codes: object, cards: tuple[int, ...], inverse_temperature: object, weighing: object) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mnlearn import _core
 from mnlearn.data import Dataset, read
-from mnlearn.errors import FileError, InputError, MnlearnError, UnsuitableError, require
+from mnlearn.errors import FileError, MnlearnError, UnsuitableError, require
 from mnlearn.parallel import PATIENCE, no_workers
 from mnlearn.statistics._adding import Parcel, Part
 from mnlearn.statistics.counts import MAX_TABLE_CELLS, Counts
@@ -105,14 +105,11 @@ def count(shard: Shard, fingerprint: str, asked: Sequence[Asked], n_jobs: int | 
     store, threads = counts._store, counts._threads
     found: list[Part] = []
     for x, ys, z in asked:
-        try:
-            if ys is None:
-                states, sizes = _core.cells(store, x, z)
-                found.append(Part(states.T, sizes.T))
-            else:
-                found.append(Part(*_core.flat_tables(store, x, ys, z, MAX_TABLE_CELLS, threads)))
-        except ValueError as error:  # the core writes whole sentences
-            raise InputError(str(error)) from None
+        if ys is None:
+            states, sizes = _core.cells(store, x, z)
+            found.append(Part(states.T, sizes.T))
+        else:
+            found.append(Part(*_core.flat_tables(store, x, ys, z, MAX_TABLE_CELLS, threads)))
     return Parcel.of(found)
 
 

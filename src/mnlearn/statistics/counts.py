@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from itertools import repeat
 from typing import Any
 
 from mnlearn import _core
 from mnlearn.data._planes import plane_layout
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, UnsuitableError, whole_number
+from mnlearn.errors import UnsuitableError, true_or_false, whole_number
 from mnlearn.parallel import job_count
 from mnlearn.protocols import FloatArray, Indices, IntArray, Kernel, Tables, Turns, VarSet
-from mnlearn.statistics._questions import question, refusal
+from mnlearn.statistics._questions import UNREADABLE, question, refusal
 from mnlearn.statistics.evidence import EvidenceScans
 from mnlearn.statistics.subsets import SubsetScans
 
 MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer: more than anyone wants to look at
+_ALL_MEMORY = 2**63 - 1  # as far as the core counts
 _IN_A_ROW = 32  # after so many independent y a scan of the next is sooner than each alone
 
 
@@ -75,18 +77,15 @@ class Counts:
         self._threads = job_count(n_jobs)
         limits: dict[str, Any] = {} if max_memory is None else {"max_bytes": _bytes(max_memory)}
         dataset.verify()
-        try:
-            self._store = _core.Store(
-                dataset.columns,
-                dataset.cards,
-                dataset.repeats,
-                dataset.n_records,
-                os.environ.get("MNLEARN_CORE", ""),
-                **_planes(dataset),
-                **limits,
-            )
-        except ValueError as error:  # the core writes whole sentences
-            raise InputError(str(error)) from None
+        self._store = _core.Store(
+            dataset.columns,
+            dataset.cards,
+            dataset.repeats,
+            dataset.n_records,
+            os.environ.get("MNLEARN_CORE", ""),
+            **_planes(dataset),
+            **limits,
+        )
 
     @property
     def n_rows(self) -> int:
@@ -111,10 +110,7 @@ class Counts:
     def tables(self, x: int, ys: Indices, z: VarSet) -> Tables:
         """Count (x, y) within every observed configuration of z, for each y."""
         x, ys_array, z_array = question(x, ys, z)
-        try:
-            strata, counts = _core.tables(self._store, x, ys_array, z_array, MAX_TABLE_CELLS, self._threads)
-        except ValueError as error:
-            raise InputError(str(error)) from None
+        strata, counts = _core.tables(self._store, x, ys_array, z_array, MAX_TABLE_CELLS, self._threads)
         return Tables(x, tuple(ys_array.tolist()), tuple(z_array.tolist()), strata, tuple(counts))
 
     def cells(self, x: int, z: VarSet) -> tuple[IntArray, IntArray]:
@@ -123,25 +119,22 @@ class Counts:
         States have a row for each variable. Cells with the same states of z stand together.
         """
         x, _, z_array = question(x, (), z)
-        try:
-            states, counts = _core.cells(self._store, x, z_array)
-        except ValueError as error:
-            raise InputError(str(error)) from None
+        states, counts = _core.cells(self._store, x, z_array)
         return states, counts.reshape(-1)
 
     def reduce(self, kernel: Kernel, x: int, ys: Indices, z: VarSet) -> FloatArray:
         """Score the table (x, y | z) of each y: one row per output of the kernel, one column per y."""
         try:
             return _core.reduce(self._store, kernel.name, kernel.settings, x, ys, z, self._threads)
-        except (TypeError, ValueError) as error:
-            raise refusal(error, [x], [ys], [z]) from None
+        except UNREADABLE as error:
+            raise refusal(error, kernel, [x], [ys], [z]) from None
 
     def local(self, kernel: Kernel, x: int, z: VarSet) -> FloatArray:
         """Score the table of x given z alone: the outputs of the kernel for a y that never changes."""
         try:
             return _core.local(self._store, kernel.name, kernel.settings, x, z)[:, 0]
-        except (TypeError, ValueError) as error:
-            raise refusal(error, [x], [()], [z]) from None
+        except UNREADABLE as error:
+            raise refusal(error, kernel, [x], [()], [z]) from None
 
     def reduce_all(self, kernel: Kernel) -> FloatArray:
         """Score every pair x < y without conditioning: pairs in lexicographic order, one column each.
@@ -195,8 +188,8 @@ class Counts:
         """The pairs x < y with x in a range."""
         try:
             return _core.reduce_pairs(self._store, kernel.name, kernel.settings, first, last, self._threads)
-        except ValueError as error:
-            raise InputError(str(error)) from None
+        except UNREADABLE as error:
+            raise refusal(error, kernel, (), (), ()) from None
 
     def reduce_many(
         self, kernel: Kernel, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]
@@ -216,8 +209,8 @@ class Counts:
         """
         try:
             return _core.reduce_many(self._store, kernel.name, kernel.settings, xs, yss, zs, self._threads)
-        except (TypeError, ValueError) as error:
-            raise refusal(error, xs, yss, zs) from None
+        except UNREADABLE as error:
+            raise refusal(error, kernel, xs, yss, zs) from None
 
     def members(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
         """Score, for each x and its z, every y in z given the rest of z: one column per member, in ascending order.
@@ -235,8 +228,8 @@ class Counts:
         """
         try:
             return _core.members(self._store, kernel.name, kernel.settings, xs, zs, self._threads)
-        except (TypeError, ValueError) as error:
-            raise refusal(error, xs, None, zs) from None
+        except UNREADABLE as error:
+            raise refusal(error, kernel, xs, repeat(()), zs) from None
 
     def without(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
         """Score, for each x and its z, x given z without one member: one column per member, in ascending order.
@@ -254,8 +247,8 @@ class Counts:
         """
         try:
             return _core.without(self._store, kernel.name, kernel.settings, xs, zs, self._threads)
-        except (TypeError, ValueError) as error:
-            raise refusal(error, xs, None, zs) from None
+        except UNREADABLE as error:
+            raise refusal(error, kernel, xs, repeat(()), zs) from None
 
     def grow(
         self,
@@ -319,8 +312,9 @@ class Counts:
                     known,
                 )
             )
-        except (TypeError, ValueError) as error:
-            raise refusal(error, [x], [ys], [z], known) from None
+        except UNREADABLE as error:
+            settings = {"level": level, "to_first": to_first, "ahead": ahead, "known": known}
+            raise refusal(error, kernel, [x], [ys], [z], **settings) from None
 
     def shrink(
         self, kernel: Kernel, level: float, x: int, ys: Indices, z: VarSet, *, known: _core.Knowledge | None = None
@@ -339,8 +333,8 @@ class Counts:
         """
         try:
             return Turns(*_core.shrink(self._store, kernel.name, kernel.settings, level, x, ys, z, known))
-        except (TypeError, ValueError) as error:
-            raise refusal(error, [x], [ys], [z], known) from None
+        except UNREADABLE as error:
+            raise refusal(error, kernel, [x], [ys], [z], level=level, known=known) from None
 
     def knowledge(self, *, mirrored: bool = False) -> _core.Knowledge:
         """No knowledge yet, for `grow` and `shrink` to reason by  [JAIR09, Algorithm 5].
@@ -359,6 +353,7 @@ class Counts:
         >>> known.implied(0, 1, frozenset()), known.implied(0, 2, frozenset())  # by the first rule; by none
         (1, 0)
         """
+        true_or_false(mirrored=mirrored)
         return _core.Knowledge(len(self.cards), mirrored)
 
     def subsets(self, kernel: Kernel, level: float) -> SubsetScans:
@@ -367,6 +362,7 @@ class Counts:
 
     def evidence(self, *, three_way: bool = True) -> EvidenceScans:
         """Fits of conditional models to these counts; see `mnlearn.scores.evidence` for what they mean."""
+        true_or_false(three_way=three_way)
         return EvidenceScans(self._store, three_way=three_way, n_threads=self._threads)
 
 
@@ -380,4 +376,5 @@ def _planes(dataset: Dataset) -> dict[str, Any]:
 
 
 def _bytes(max_memory: int) -> int:
-    return whole_number("max_memory", max_memory, least=1 << 20, way_out="Give bytes, or leave it out.")
+    wanted = whole_number("max_memory", max_memory, least=1 << 20, way_out="Give bytes, or leave it out.")
+    return min(wanted, _ALL_MEMORY)

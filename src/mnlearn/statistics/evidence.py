@@ -6,18 +6,21 @@ fitted and handed over.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from copy import copy
 from itertools import chain, pairwise
-from math import inf
+from math import inf, isnan
+from numbers import Real
+from operator import index
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, true_or_false
 from mnlearn.protocols import BoolArray, FloatArray, Indices, VarSet
+from mnlearn.statistics._questions import indices
 
 Kind: TypeAlias = Literal["local", "estimates", "additions", "pairs", "full_tables"]
 
@@ -68,13 +71,14 @@ class EvidenceScans:
 
     def local(self, xs: Indices, zs: Sequence[VarSet]) -> LocalFits:
         """F(x | z) and P(x | z) of each x with its z."""
-        rows = self._ask("local", xs, zs, [()] * len(zs))[0]
+        rows = self._ask("local", xs, zs, _no_one(zs))[0]
         return LocalFits(rows[0], rows[1], rows[2] > 0)
 
     def additions(
         self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], *, exact: bool = True
     ) -> list[LocalFits]:
         """F(x | z + y) and P(x | z + y) of each x with its z, for each y; P fitted, or estimated by one Newton step."""
+        true_or_false(exact=exact)
         rows, starts = self._ask("additions" if exact else "estimates", xs, zs, yss)
         return [LocalFits(part[0], part[1], part[3] > 0) for part in _parts(rows, starts)]
 
@@ -82,6 +86,7 @@ class EvidenceScans:
         self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], *, fit_above: float = -inf
     ) -> list[PairFits]:
         """ev(x, y | z) of each x with its z, for each y; models of z + y fitted where it may exceed `fit_above`."""
+        _check_bound(fit_above)
         rows, starts = self._ask("pairs", xs, zs, yss, fit_above)
         return [PairFits(part[0], part[1] > 0, int(part[2].sum())) for part in _parts(rows, starts)]
 
@@ -105,28 +110,39 @@ class EvidenceScans:
         self, kind: Kind, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], fit_above: float
     ) -> FloatArray:
         """What the core says of many questions of one kind: see native/evidence.hpp for the rows of each kind."""
-        y_starts = _starts([len(ys) for ys in yss])
-        ys = np.concatenate([np.empty(0, np.int32), *(np.asarray(ys, dtype=np.int32) for ys in yss)])
-        z_starts = _starts([len(z) for z in zs])
-        members = np.fromiter(chain.from_iterable(map(sorted, zs)), np.int32, int(z_starts[-1]))
         try:
-            return _core.evidence(
-                self._store,
-                self.n_states,
-                self._offset,
-                self.gift,
-                kind,
-                np.asarray(xs, dtype=np.int32),
-                z_starts,
-                members,
-                y_starts,
-                ys,
-                self._three_way,
-                fit_above,
-                self._threads,
-            )
-        except ValueError as error:  # the core writes whole sentences
-            raise InputError(str(error)) from None
+            members = [sorted(map(index, z)) for z in zs]
+            candidates = [indices("ys", ys) for ys in yss]
+        except TypeError:
+            raise InputError(
+                f"xs, zs and yss must be sequences of indices, a place for each question; got zs={zs!r}, yss={yss!r}. "
+                "Use dataset.index(name)."
+            ) from None
+        return _core.evidence(
+            self._store,
+            self.n_states,
+            self._offset,
+            self.gift,
+            kind,
+            indices("xs", xs),
+            _starts([len(z) for z in members]),
+            np.fromiter(chain.from_iterable(members), np.int32),
+            _starts([len(ys) for ys in candidates]),
+            np.concatenate([np.empty(0, np.int32), *candidates]),
+            self._three_way,
+            fit_above,
+            self._threads,
+        )
+
+
+def _no_one(zs: object) -> list[tuple[()]]:
+    """No candidates for each question."""
+    return [()] * len(zs) if isinstance(zs, Sized) else []
+
+
+def _check_bound(fit_above: object) -> None:
+    if not isinstance(fit_above, Real) or isnan(fit_above):
+        raise InputError(f"fit_above must be a number; got {fit_above!r}. Leave it out to fit all models.")
 
 
 def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:

@@ -79,8 +79,8 @@ def entropy() -> Kernel:
     return Kernel("entropy", ("entropy",))
 
 
-def _rule(dof: str) -> float:
-    if dof not in _DOF_RULES:
+def _rule(dof: object) -> float:
+    if not isinstance(dof, str) or dof not in _DOF_RULES:
         raise unknown_name("dof rule", dof, _DOF_RULES)
     return _DOF_RULES[dof]
 

@@ -164,7 +164,9 @@ class ShardedCounts:
             odd = [v for v in found if not 0 <= v < self.n_variables]
             if odd:
                 last = self.n_variables - 1
-                raise InputError(f"{what} must be the index of a variable, 0 to {last}; got {odd[0]}.")
+                raise InputError(
+                    f"{what} must be the index of a variable, 0 to {last}; got {odd[0]}. Use dataset.index(name)."
+                )
         return first, ys_array, z_array
 
     def _cards(self, variables: Indices) -> list[int]:

@@ -1,0 +1,150 @@
+"""What every public call must do with an argument of the wrong kind: take it, or refuse it in our own words.
+
+Each call is made with one argument after the other replaced by each of `WRONG`. Whether a value is refused is decided
+elsewhere; here, that nothing else is raised, and that the refusal is a sentence. Add a call to its group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.errors import MnlearnError
+from mnlearn.protocols import SetLevel
+from mnlearn.statistics import Counts, kernels
+
+WRONG: dict[str, Any] = {
+    "none": None,
+    "negative": -1,
+    "zero": 0,
+    "large": 10**6,
+    "huge": 10**30,
+    "nan": float("nan"),
+    "infinite": float("inf"),
+    "half": 0.5,
+    "truth": True,
+    "text": "a",
+    "no text": "",
+    "digits": "2",
+    "nothing": [],
+    "negatives": [-1],
+    "huge ones": [10**30],
+    "twice": [1, 1],
+    "texts": ["a"],
+    "nones": [None],
+    "halves": [1.5],
+    "truths": [True, False],
+    "ragged": [[1], [2, 3]],
+    "floats": np.array([1.0, 2.0]),
+    "matrix": np.array([[1, 2], [3, 4]]),
+    "objects": np.array([1, None], dtype=object),
+    "unsigned": np.array([2**63], np.uint64),
+    "mapping": {"a": 1},
+    "bytes": b"ab",
+    "object": object(),
+    "function": lambda *_, **__: None,
+    "set of texts": frozenset({"a"}),
+    "class": int,
+}
+
+Call = tuple[Callable[..., object], dict[str, Any]]
+
+
+def data() -> Dataset:
+    return Dataset.from_codes(np.random.default_rng(1).integers(0, 2, (200, 6)))
+
+
+def statistics() -> dict[str, Call]:
+    """Counts and what they make."""
+    counts, kernel, z = Counts(data(), n_jobs=1), kernels.chi2(), frozenset({3})
+    one, many = {"x": 0, "ys": [1, 2], "z": z}, {"xs": [0, 1], "yss": [[1, 2], [2]], "zs": [z, frozenset()]}
+    blankets = {"xs": [0, 1], "zs": [z, frozenset()]}
+    known = counts.knowledge()
+    words = {"xs": np.array([0], np.int32), "ys": np.array([1], np.int32), "zs": np.zeros((1, 1), np.uint64)}
+    evidence = counts.evidence()
+    return {
+        "Counts": (Counts, {"dataset": data(), "n_jobs": 1, "max_memory": 1 << 24}),
+        "tables": (counts.tables, one),
+        "cells": (counts.cells, {"x": 0, "z": z}),
+        "reduce": (counts.reduce, {"kernel": kernel, **one}),
+        "local": (counts.local, {"kernel": kernel, "x": 0, "z": z}),
+        "reduce_all": (counts.reduce_all, {"kernel": kernel}),
+        "all_pairs_blocks": (lambda **k: list(counts.all_pairs_blocks(**k)), {"kernel": kernel, "max_pairs": 3}),
+        "reduce_many": (counts.reduce_many, {"kernel": kernel, **many}),
+        "members": (counts.members, {"kernel": kernel, **blankets}),
+        "without": (counts.without, {"kernel": kernel, **blankets}),
+        "grow": (counts.grow, {"kernel": kernel, "level": -3.0, **one, "to_first": False, "ahead": 1, "known": known}),
+        "shrink": (counts.shrink, {"kernel": kernel, "level": -3.0, **one, "z": frozenset({1, 2}), "known": known}),
+        "knowledge": (counts.knowledge, {"mirrored": False}),
+        "implied": (known.implied, {"x": 0, "y": 1, "z": z}),
+        "infer": (known.infer, {"x": 0, "y": 1, "z": z}),
+        "learn": (known.learn, {"x": 0, "y": 1, "z": z, "independent": True}),
+        "replay": (known.replay, {**words, "independent": np.array([True])}),
+        "evidence": (counts.evidence, {"three_way": True}),
+        "evidence.local": (evidence.local, blankets),
+        "evidence.additions": (evidence.additions, {**many, "exact": True}),
+        "evidence.pairs": (evidence.pairs, {**many, "fit_above": 0.0}),
+        "evidence.full_tables": (evidence.full_tables, many),
+    }
+
+
+def walks() -> dict[str, Call]:
+    """Walks over sets."""
+    counts = Counts(data(), n_jobs=1)
+    walk, pairs = counts.subsets(kernels.chi2(), -3.0), ~np.eye(6, dtype=bool)
+    around = np.zeros((6, 6), dtype=bool)
+    around[0, 3:] = around[3:, 0] = True
+
+    def separate(go_on: Any, xs: Any, **level: Any) -> object:
+        return walk.separate(SetLevel(**level), xs, go_on)
+
+    level = {"size": 1, "around": pairs, "left": pairs.copy(), "weakest": np.full((6, 6), np.nan)}
+    asked = {"x": 0, "limit": 2, "go_on": lambda _: True}
+    return {
+        "subsets": (counts.subsets, {"kernel": kernels.chi2(), "level": -3.0}),
+        "separate": (separate, {**level, "xs": range(6), "go_on": lambda _: True}),
+        "explain_away": (walk.explain_away, {"candidates": [1, 2, 3], **asked}),
+        "count_separating": (walk.count_separating, {"ys": [1, 2], "around": around, **asked}),
+    }
+
+
+def settings() -> dict[str, Call]:
+    """Kernels."""
+    return {
+        "chi2": (kernels.chi2, {"dof": "all"}),
+        "g2": (kernels.g2, {"dof": "all"}),
+        "mi": (kernels.mi, {"dof": "all"}),
+        "bayes": (kernels.bayes, {"alpha": 1.0, "beta": 1.0, "gamma": 1.0, "prior": 0.5}),
+        "dirichlet": (kernels.dirichlet, {"prior_cell": 0.5}),
+        "dirichlet of a size": (kernels.dirichlet, {"sample_size": 1.0}),
+    }
+
+
+CALLS: dict[str, Callable[[], dict[str, Call]]] = {"statistics": statistics, "walks": walks, "kernels": settings}
+
+
+def complaint(call: Callable[..., object], arguments: dict[str, Any]) -> str | None:
+    """What is wrong with how a call went."""
+    try:
+        call(**arguments)
+    except MnlearnError as error:
+        return None if str(error).endswith((".", "?", ".)")) else f"said no sentence: {error}"
+    except Exception as error:
+        return f"raised a {type(error).__name__}: {str(error)[:100]}"
+    return None
+
+
+@pytest.mark.parametrize("group", CALLS)
+def test_a_wrong_argument_is_taken_or_refused_in_our_words(group: str) -> None:
+    complaints = []
+    for name, (call, arguments) in CALLS[group]().items():
+        call(**arguments)
+        for argument in arguments:
+            for kind, wrong in WRONG.items():
+                if found := complaint(call, arguments | {argument: wrong}):
+                    complaints.append(f"{name}({argument}={kind}) {found}")
+    assert not complaints, "\n".join(complaints)
