@@ -1,5 +1,6 @@
 // Every pair without conditioning, in tiles: the row sets of some x against the planes of some y at a time.
 #include <algorithm>
+#include <array>
 #include <ranges>
 
 #include "pair_worker.hpp"
@@ -20,6 +21,24 @@ template <class Scorer> void pairs_by_planes(const AllPairs<Scorer>& all, int n_
         PairWorker worker(all);
         for (std::size_t k = piece * together; k < std::min((piece + 1) * together, runs.size()); ++k)
             worker.score(runs[k]);
+    });
+}
+
+// Whether counts are all that is asked for, and a kernel writes them as numbers; with many rows it gains nothing.
+bool numbers_at_once(const Store& store, const KernelSpec& kernel) {
+    constexpr std::size_t kFewWords = 512;  // whose planes stay in the caches
+    return kernel.name == KernelName::first_cell && store.plain() && store.level().number_pairs &&
+           store.planes().words <= kFewWords;
+}
+
+// Runs of x, straight from the planes to the numbers: nothing is prepared.
+void number_pairs(const Store& store, std::size_t first_x, std::size_t last_x, int n_threads, double* out) {
+    const std::size_t n = store.n_variables(), together = sets_together(store);
+    parallel_for((last_x - first_x + together - 1) / together, n_threads, [&](std::size_t piece) {
+        const std::size_t first = first_x + piece * together, n_xs = std::min(together, last_x - first);
+        std::array<double*, kMostSetsTogether> rows{};
+        for (std::size_t i = 0; i < n_xs; ++i) rows[i] = pair_row(n, first_x, first + i, out);
+        store.level().number_pairs({store.planes().bits, store.planes().words, first, n_xs, n, rows.data()});
     });
 }
 
@@ -46,13 +65,19 @@ std::size_t pairs_between(std::size_t n, std::size_t first_x, std::size_t last_x
     return last_x <= first_x ? 0 : (last_x - first_x) * (2 * n - first_x - last_x - 1) / 2;
 }
 
+double* pair_row(std::size_t n, std::size_t first_x, std::size_t x, double* out) {
+    return out + pairs_between(n, first_x, x) - (x + 1);
+}
+
 void reduce_pairs(const Store& store, const KernelSpec& kernel, std::size_t first_x, std::size_t last_x, int n_threads,
                   double* out) {
+    const double rows = static_cast<double>(store.n_records() / 64 + 8);
+    const auto n_pairs = static_cast<double>(pairs_between(store.n_variables(), first_x, last_x));
+    const int threads = threads_for(n_pairs * rows, n_threads);
+    if (numbers_at_once(store, kernel)) return number_pairs(store, first_x, last_x, threads, out);
     const Strata one = find_strata(store, {});
     with_scorer(kernel, facts_of(store, {}, one.count), store.log_tables(), [&](const auto& scorer) {
         const AllPairs all(store, scorer, one, first_x, last_x, out);
-        const double rows = static_cast<double>(store.n_records() / 64 + 8);
-        const int threads = threads_for(static_cast<double>(all.n_pairs) * rows, n_threads);
         pairs_by_planes(all, threads);
         const auto has_planes = [&](std::size_t v) { return store.has_planes(v); };
         if (std::ranges::all_of(std::views::iota(std::size_t{0}, store.n_variables()), has_planes)) return;

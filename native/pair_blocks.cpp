@@ -4,11 +4,6 @@
 
 namespace mnlearn {
 
-void copy_plane(const Planes& planes, std::size_t plane, std::uint64_t* to) {
-    const std::uint64_t* from = planes.bits + plane / kLanes * planes.words * kLanes + plane % kLanes;
-    for (std::size_t word = 0; word < planes.words; ++word) to[word] = from[word * kLanes];
-}
-
 std::vector<std::vector<std::int32_t>> plane_runs(const Store& store, std::size_t first, std::size_t last) {
     std::vector<std::vector<std::int32_t>> runs;
     const std::size_t most = sets_together(store);

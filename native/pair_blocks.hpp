@@ -13,10 +13,11 @@ namespace mnlearn {
 // Most y of a block, and most row sets of a run: each plane is loaded once for all sets of a run. With few rows that
 // hardly matters, and the counts of 16 sets stay in the near caches.
 inline constexpr std::size_t kYsTogether = 1024;
-inline std::size_t sets_together(const Store& store) { return store.planes().words <= 128 ? 16 : 32; }
+inline constexpr std::size_t kMostSetsTogether = 32;
+inline std::size_t sets_together(const Store& store) { return store.planes().words <= 128 ? 16 : kMostSetsTogether; }
 
-// One plane as a bitset.
-void copy_plane(const Planes& planes, std::size_t plane, std::uint64_t* to);
+// Where the pairs of x begin among those of [first_x, ...), such that the pair {x, y} stands at [y].
+double* pair_row(std::size_t n, std::size_t first_x, std::size_t x, double* out);
 
 // Runs of variables in [first, last) with planes, of so many row sets each or fewer.
 std::vector<std::vector<std::int32_t>> plane_runs(const Store& store, std::size_t first, std::size_t last);

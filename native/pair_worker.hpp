@@ -37,21 +37,14 @@ template <class Scorer> struct AllPairs {
           binary_pairs(scorer.prepare(2, 2, one.sizes)),
           ending(scorer.ending()) {
         memory.set_bound(std::numeric_limits<std::size_t>::max());
-        if (!numbers_at_once()) blocks = pair_blocks(store, first + 1);
+        blocks = pair_blocks(store, first + 1);
         for (PairBlock& block : blocks) {
             look_up_margins(block);
             most_columns = std::max(most_columns, block.columns.width());
         }
     }
     // Where the pairs of x begin, such that the pair {x, y} stands at [y].
-    double* row(std::size_t x) const { return out + pairs_between(store.n_variables(), first_x, x) - (x + 1); }
-
-    // Whether counts are all that is asked for, and a kernel writes them as numbers; with many rows it gains nothing.
-    bool numbers_at_once() const {
-        constexpr std::size_t kFewWords = 512;  // whose planes stay in the caches
-        return Scorer::pair_form == PairForm::count && store.plain() && store.level().number_pairs &&
-               store.planes().words <= kFewWords;
-    }
+    double* row(std::size_t x) const { return pair_row(store.n_variables(), first_x, x, out); }
 
 private:
     void look_up_margins(PairBlock& block) const {
@@ -79,7 +72,6 @@ public:
     }
 
     void score(std::span<const std::int32_t> run) {
-        if (all_.numbers_at_once()) return number(run);
         take(run);
         for (const PairBlock& block : all_.blocks)
             if (run.front() < block.ys.back()) count_and_score(block);
@@ -94,20 +86,6 @@ private:
             xs_[i] = bitsets_of_states(all_.store, run[i], sets_.get() + first_set_[i] * words_, std::move(xs_[i]));
             first_set_.push_back(first_set_[i] + xs_[i].n_sets());
         }
-    }
-
-    // Neighbours, as all variables are binary.
-    void number(std::span<const std::int32_t> run) {
-        const Planes& planes = all_.store.planes();
-        rows_.clear();
-        for (std::size_t i = 0; i < run.size(); ++i) {
-            const auto x = static_cast<std::size_t>(run[i]);
-            copy_plane(planes, x, sets_.get() + i * words_);
-            rows_.push_back(all_.row(x));
-        }
-        all_.store.level().number_pairs({sets_.get(), run.size(), words_, planes.bits,
-                                         static_cast<std::size_t>(run.front()), all_.store.n_variables(),
-                                         rows_.data()});
     }
 
     // The y of a block that come after the first x.

@@ -27,14 +27,12 @@ struct PlaneQuery {
 using CountPlanes = void (*)(const PlaneQuery&);
 
 // Neighbouring binary variables x, each with every variable after it; all variables are binary, and their planes have
-// their numbers. How many rows have both states 0 goes as a number to rows[i][y], for set i, that of first_x + i, and
-// for no y but those.
+// their numbers. How many rows have both states 0 goes as a number to rows[i][y], for x = first_x + i, and for no y but
+// those.
 struct PairNumbers {
-    const std::uint64_t* sets;
-    std::size_t n_sets;
-    std::size_t words;
     const std::uint64_t* planes;
-    std::size_t first_x, n_variables;
+    std::size_t words;
+    std::size_t first_x, n_xs, n_variables;
     double* const* rows;
 };
 using NumberPairs = void (*)(const PairNumbers&);

@@ -14,35 +14,37 @@ constexpr std::size_t kNearWords = 256;  // up to here the planes of a thousand 
 
 // What a tile counts: row sets against groups of eight planes.
 struct Tile {
-    const std::uint64_t* sets;
     std::size_t words;
     const std::uint64_t* planes;
     std::size_t begin, end;       // words
     const char* ahead = nullptr;  // if not null: planes of the groups to come, fetched into the second cache meanwhile,
     std::size_t ahead_step = 0;   // so many bytes a word
 
-    const std::uint64_t* set(std::size_t s) const { return sets + s * words; }
     const __m512i* group(std::size_t g) const { return reinterpret_cast<const __m512i*>(planes + g * words * kLanes); }
 };
 
 __m512i everywhere(std::uint64_t word) { return _mm512_set1_epi64(static_cast<long long>(word)); }
 
-// Word by word: AND, count, add. Three operations for 512 pairs of bits.
-template <int SETS, int GROUPS> struct Sums {
+// Word by word: AND, count, add. Three operations for 512 pairs of bits. From a word of a set to the next: STEP words.
+template <int SETS, int GROUPS, int STEP> struct Sums {
     __m512i lanes[SETS][GROUPS];
 
     [[gnu::always_inline]] void count(const Tile& t, const std::uint64_t* const* sets, const __m512i* const* planes) {
-        for (int i = 0; i < SETS; ++i)
-            for (int j = 0; j < GROUPS; ++j) lanes[i][j] = _mm512_setzero_si512();
-        for (std::size_t w = t.begin; w < t.end; ++w) {
-            __m512i states[GROUPS];
-            for (int j = 0; j < GROUPS; ++j) states[j] = _mm512_load_si512(planes[j] + w);
-            for (int i = 0; i < SETS; ++i) {
-                const __m512i rows = everywhere(sets[i][w]);
-                for (int j = 0; j < GROUPS; ++j) {
-                    const __m512i both = _mm512_and_si512(rows, states[j]);
-                    lanes[i][j] = _mm512_add_epi64(lanes[i][j], _mm512_popcnt_epi64(both));
-                }
+        add_word<true>(sets, planes, t.begin);
+        for (std::size_t w = t.begin + 1; w < t.end; ++w) add_word<false>(sets, planes, w);
+    }
+
+private:
+    template <bool FIRST>
+    [[gnu::always_inline]] void add_word(const std::uint64_t* const* sets, const __m512i* const* planes,
+                                         std::size_t w) {
+        __m512i states[GROUPS];
+        for (int j = 0; j < GROUPS; ++j) states[j] = _mm512_load_si512(planes[j] + w);
+        for (int i = 0; i < SETS; ++i) {
+            const __m512i rows = everywhere(sets[i][w * STEP]);
+            for (int j = 0; j < GROUPS; ++j) {
+                const __m512i count = _mm512_popcnt_epi64(_mm512_and_si512(rows, states[j]));
+                lanes[i][j] = FIRST ? count : _mm512_add_epi64(lanes[i][j], count);
             }
         }
     }
@@ -50,7 +52,7 @@ template <int SETS, int GROUPS> struct Sums {
 
 // Two words at a time, with one bit a place left over from those before: ones + (x & y) + (x' & y') = ones + 2 carry.
 // The AND is part of the addition, so that is three operations; with count and add five, where two words took six.
-template <int SETS, int GROUPS> struct AddedSums {
+template <int SETS, int GROUPS, int STEP> struct AddedSums {
     __m512i lanes[SETS][GROUPS], ones[SETS][GROUPS];
 
     [[gnu::always_inline]] void count(const Tile& t, const std::uint64_t* const* sets, const __m512i* const* planes) {
@@ -65,7 +67,8 @@ template <int SETS, int GROUPS> struct AddedSums {
         for (; w < t.end; ++w)
             for (int i = 0; i < SETS; ++i)
                 for (int j = 0; j < GROUPS; ++j) {
-                    const __m512i both = _mm512_and_si512(everywhere(sets[i][w]), _mm512_load_si512(planes[j] + w));
+                    const __m512i both =
+                        _mm512_and_si512(everywhere(sets[i][w * STEP]), _mm512_load_si512(planes[j] + w));
                     add_carry(i, j, _mm512_and_si512(ones[i][j], both));
                     ones[i][j] = _mm512_xor_si512(ones[i][j], both);
                 }
@@ -87,7 +90,7 @@ private:
             second[j] = _mm512_load_si512(planes[j] + w + 1);
         }
         for (int i = 0; i < SETS; ++i) {
-            const __m512i rows = everywhere(sets[i][w]), more = everywhere(sets[i][w + 1]);
+            const __m512i rows = everywhere(sets[i][w * STEP]), more = everywhere(sets[i][(w + 1) * STEP]);
             for (int j = 0; j < GROUPS; ++j) {
                 const __m512i one = _mm512_ternarylogic_epi64(rows, first[j], ones[i][j], kAndThenXor);
                 const __m512i both = _mm512_ternarylogic_epi64(more, second[j], one, kAndThenXor);
@@ -106,7 +109,7 @@ template <class Counted, int SETS, int GROUPS, class Finish>
     const std::uint64_t* sets[SETS];
     for (int j = 0; j < GROUPS; ++j) planes[j] = t.group(finish.group(g + static_cast<std::size_t>(j)));
     for (int i = 0; i < SETS; ++i) {
-        sets[i] = t.set(s + static_cast<std::size_t>(i));
+        sets[i] = finish.bits(s + static_cast<std::size_t>(i));
         finish.template fetch<GROUPS>(s + static_cast<std::size_t>(i), g);
     }
     Counted sums;
@@ -115,12 +118,13 @@ template <class Counted, int SETS, int GROUPS, class Finish>
 }
 
 // All sets against some groups.
-template <template <int, int> class Counted, int GROUPS, class Finish>
+template <template <int, int, int> class Counted, int GROUPS, class Finish>
 void count_column(const Tile& t, std::size_t n_sets, std::size_t g, const Finish& finish) {
     std::size_t s = 0;
-    for (; s + 4 <= n_sets; s += 4) count_tile<Counted<4, GROUPS>, 4, GROUPS>(t, s, g, finish);
-    for (; s + 2 <= n_sets; s += 2) count_tile<Counted<2, GROUPS>, 2, GROUPS>(t, s, g, finish);
-    if (s < n_sets) count_tile<Counted<1, GROUPS>, 1, GROUPS>(t, s, g, finish);
+    constexpr int kStep = Finish::kStep;
+    for (; s + 4 <= n_sets; s += 4) count_tile<Counted<4, GROUPS, kStep>, 4, GROUPS>(t, s, g, finish);
+    for (; s + 2 <= n_sets; s += 2) count_tile<Counted<2, GROUPS, kStep>, 2, GROUPS>(t, s, g, finish);
+    if (s < n_sets) count_tile<Counted<1, GROUPS, kStep>, 1, GROUPS>(t, s, g, finish);
 }
 
 // The same, while the groups at places g + 2 and g + 3 are fetched: each tile of four sets fetches its share of them.
@@ -132,10 +136,10 @@ template <class Finish> void count_column_ahead(Tile t, std::size_t n_sets, std:
         const std::size_t done = 2 * bytes * s / n_sets, second = done >= bytes;
         const __m512i* next = t.group(finish.group(g + 2 + second)) + t.begin;
         t.ahead = reinterpret_cast<const char*>(next) + (done - second * bytes);
-        count_tile<AddedSums<4, 2>, 4, 2>(t, s, g, finish);
+        count_tile<AddedSums<4, 2, Finish::kStep>, 4, 2>(t, s, g, finish);
     }
     t.ahead = nullptr;
-    for (; s < n_sets; ++s) count_tile<AddedSums<1, 2>, 1, 2>(t, s, g, finish);
+    for (; s < n_sets; ++s) count_tile<AddedSums<1, 2, Finish::kStep>, 1, 2>(t, s, g, finish);
 }
 
 // All sets against the groups at places [g, last).
@@ -154,9 +158,11 @@ void count_all(const Tile& t, std::size_t n_sets, std::size_t g, std::size_t las
 
 // Counts into memory: two registers of 64-bit sums make one of 32-bit counts.
 struct StoreCounts {
+    static constexpr int kStep = 1;
     const PlaneQuery& q;
     bool add;  // to what the words before gave
 
+    const std::uint64_t* bits(std::size_t s) const { return q.sets + s * q.words; }
     std::size_t group(std::size_t place) const { return q.groups[place]; }
     template <int GROUPS> void fetch(std::size_t s, std::size_t g) const {
         if (!q.soon || add) return;
@@ -184,10 +190,15 @@ struct StoreCounts {
 };
 
 // Counts as numbers, straight to where they are wanted. Below 2^52 they are put into the last digits of 2^52, which is
-// then taken away. Near the diagonal and in the last group only some of the eight are wanted.
+// then taken away. Near the diagonal and in the last group only some of the eight are wanted. The sets are planes too.
 struct StoreNumbers {
+    static constexpr int kStep = kLanes;
     const PairNumbers& q;
 
+    const std::uint64_t* bits(std::size_t s) const {
+        const std::size_t x = q.first_x + s;
+        return q.planes + x / kLanes * q.words * kLanes + x % kLanes;
+    }
     std::size_t group(std::size_t place) const { return place; }
     template <int GROUPS> void fetch(std::size_t s, std::size_t g) const {
         const double* numbers = q.rows[s] + g * kLanes;
@@ -266,13 +277,13 @@ std::uint64_t probe_popcount_avx512(std::size_t rounds) {
 void count_planes_avx512(const PlaneQuery& q) {
     for (std::size_t begin = 0; begin < q.words; begin += kWordBlock) {
         const std::size_t end = q.words - begin < kWordBlock ? q.words : begin + kWordBlock;
-        count_all({q.sets, q.words, q.planes, begin, end}, q.n_sets, 0, q.n_groups, StoreCounts{q, begin > 0});
+        count_all({q.words, q.planes, begin, end}, q.n_sets, 0, q.n_groups, StoreCounts{q, begin > 0});
     }
 }
 
 void number_pairs_avx512(const PairNumbers& q) {
     const std::size_t first = (q.first_x + 1) / kLanes, last = (q.n_variables + kLanes - 1) / kLanes;
-    count_all({q.sets, q.words, q.planes, 0, q.words}, q.n_sets, first, last, StoreNumbers{q});
+    count_all({q.words, q.planes, 0, q.words}, q.n_xs, first, last, StoreNumbers{q});
 }
 
 }  // namespace mnlearn
