@@ -11,6 +11,7 @@ namespace {
 
 // How many runs make a piece of work: as many as share memory, so few that all threads stay busy to the end.
 std::size_t runs_together(std::size_t n_runs, int n_threads) {
+    if (n_threads <= 1) return std::max<std::size_t>(n_runs, 1);
     return std::clamp<std::size_t>(n_runs / (16 * static_cast<std::size_t>(n_threads)), 1, 16);
 }
 

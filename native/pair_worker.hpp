@@ -67,6 +67,7 @@ public:
           counts_(all.memory, sets_together(all.store) * all.most_columns),
           picked_(all.memory, kYsTogether),
           numbers_(all.memory, kMaxFoldedPairs + 3 * kYsTogether) {
+        prepared_.reserve(kMaxPlaneCard + 1);
         for (std::uint32_t card = 0; card <= kMaxPlaneCard; ++card)
             prepared_.emplace_back(all.scorer, card, all.one.sizes);
     }
