@@ -6,13 +6,17 @@ descend from `MnlearnError`, so one `except` catches whatever this library refus
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from importlib import import_module
 from math import isfinite
 from numbers import Real
 from operator import index
+from os import PathLike
 from types import ModuleType
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 
 class MnlearnError(Exception):
@@ -77,15 +81,63 @@ def _nearest(name: str, names: Sequence[str], most: int = 3) -> list[str]:
     return sorted(similar, key=lambda known: (-SequenceMatcher(None, known, name).ratio(), place[known]))[:most]
 
 
-def whole_number(name: str, value: object, *, least: int, way_out: str) -> int:
-    """The value as an int, or the error that says it is none, or too small."""
+def whole_number(name: str, value: object, *, least: int, way_out: str, most: int | None = None) -> int:
+    """The value as an int, or the error that says it is none, or too small, or too large."""
     try:
         number = index(value)  # type: ignore[arg-type]
     except TypeError:
         number = least - 1
     if number < least or isinstance(value, bool):
         raise InputError(f"{name} must be a whole number, at least {least}; got {value!r}. {way_out}")
+    if most is not None and number > most:
+        raise InputError(f"{name} must be at most {most:,}; got {value!r}. {way_out}")
     return number
+
+
+def check_name(kind: str, name: object, known: Iterable[str], *, shown: int = 12) -> None:
+    """Refuse what is none of the known names, whatever it is instead."""
+    names = list(known)
+    if not isinstance(name, str) or name not in names:
+        raise unknown_name(kind, name, names, shown=shown)
+
+
+def is_one_of(value: object, known: Sequence[str]) -> bool:
+    """Whether the value is one of these texts; it may be anything."""
+    return isinstance(value, str) and value in known
+
+
+def check_path(argument: str, value: object) -> None:
+    """Refuse what cannot name a file or a folder."""
+    if not isinstance(value, str | PathLike):
+        raise InputError(f"{argument} must be a text or a Path; got {value!r}. Name a file or folder.")
+
+
+def check_mapping(argument: str, value: object, example: str) -> None:
+    """Refuse what has no keys and values; None stands for nothing."""
+    if value is not None and not isinstance(value, Mapping):
+        raise InputError(f"{argument} must be a dict; got {value!r}. Write for example {example}.")
+
+
+def check_listed(argument: str, value: object, what: str) -> None:
+    """Refuse what is not several things in a row; a text is one thing, whatever its letters."""
+    if isinstance(value, str):
+        raise InputError(f"{argument} must be a list of {what}; got the text {value!r}. Use [{value!r}].")
+    if not isinstance(value, Iterable):
+        raise InputError(f"{argument} must be a list of {what}; got {value!r}. Put a single one into a list.")
+
+
+def listed(argument: str, value: Iterable[Item], what: str) -> tuple[Item, ...]:
+    """Several things in a row, told once and for all."""
+    check_listed(argument, value, what)
+    return tuple(value)
+
+
+def check_methods(argument: str, value: object, methods: Sequence[str], way_out: str) -> None:
+    """Refuse an object that cannot do what will be asked of it."""
+    if isinstance(value, type) or not all(callable(getattr(value, method, None)) for method in methods):
+        raise UnsuitableError(
+            f"{argument} must have the methods {' and '.join(methods)}; got a {type(value).__name__}. {way_out}"
+        )
 
 
 def is_number(value: object) -> bool:

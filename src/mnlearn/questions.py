@@ -12,7 +12,7 @@ import numpy as np
 
 from mnlearn._answers import TestResult
 from mnlearn.data import read
-from mnlearn.errors import InputError, UnknownNameError, whole_number
+from mnlearn.errors import InputError, UnknownNameError, check_listed, is_one_of, whole_number
 from mnlearn.independence import MutualInformation
 from mnlearn.pipeline import Reading, TestSettings, load_data, make_test
 from mnlearn.protocols import Evidence, ExplainedTest, FloatArray, VarSet
@@ -171,8 +171,10 @@ class _Strongest:
 
 def _asked(x: str, y: str, given: Collection[str], repeats: str | None) -> list[str]:
     """The columns of a question, each once, in order of name: how it is put must not change draws and rounding."""
-    if isinstance(given, str):
-        raise InputError(f"given must be a list of columns; got the text {given!r}. Use [{given!r}].")
+    check_listed("given", given, "columns")
+    for what, name in (("x", x), ("y", y), *(("given", name) for name in given)):
+        if not isinstance(name, str):
+            raise InputError(f"{what} must be the name of a column; got {name!r}. Names are texts: {str(name)!r}.")
     if x == y:
         raise InputError(f"x and y must be two different columns; got {x!r} twice. Ask about two columns.")
     for name in given:
@@ -182,7 +184,7 @@ def _asked(x: str, y: str, given: Collection[str], repeats: str | None) -> list[
     for name, after in pairwise(asked):
         if name == after:
             raise InputError(f"given must name each column once; got {name!r} twice. Name it once.")
-    if repeats in asked:
+    if is_one_of(repeats, asked):
         raise InputError(
             f"repeats must name a column that is not in the question; got {repeats!r} in both. "
             "Ask about other columns, or drop repeats."

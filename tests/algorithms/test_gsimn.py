@@ -219,7 +219,7 @@ def test_an_edge_that_no_test_found_has_its_marginal_support() -> None:
 
 
 def test_bad_settings_are_refused_when_the_learner_is_made() -> None:
-    with pytest.raises(InputError, match="ahead must be at least 1; got -1"):
+    with pytest.raises(InputError, match="ahead must be a whole number, at least 1; got -1"):
         GSIMN(ahead=-1)
 
 

@@ -76,5 +76,5 @@ def test_more_variables_than_it_can_reason_about_are_refused_before_any_question
     with pytest.raises(InputError, match=r"at most 16 variables .* got 17\. Use GSIMN"):
         GSIMNFCH().learn(judge)
     assert judge.asked == 0
-    with pytest.raises(InputError, match="ahead must be at least 1"):
+    with pytest.raises(InputError, match="ahead must be a whole number, at least 1"):
         GSIMNFCH(ahead=0)

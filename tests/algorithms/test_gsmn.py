@@ -169,5 +169,5 @@ def test_a_stopped_search_keeps_the_edges_of_those_it_examined() -> None:
 
 @pytest.mark.parametrize("learner", [GSMN, GSMNStar])
 def test_bad_settings_are_refused_when_the_learner_is_made(learner: type[GSMN] | type[GSMNStar]) -> None:
-    with pytest.raises(InputError, match="ahead must be at least 1; got 0"):
+    with pytest.raises(InputError, match="ahead must be a whole number, at least 1; got 0"):
         learner(ahead=0)

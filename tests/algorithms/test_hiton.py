@@ -254,5 +254,5 @@ def test_a_limit_that_is_no_size_is_refused(limit: object) -> None:
 def test_unknown_settings_are_refused() -> None:
     with pytest.raises(InputError, match=r"combine 'both' does not exist.*'and', 'or'"):
         HHCMN(combine="both")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="ahead must be at least 1"):
+    with pytest.raises(InputError, match="ahead must be a whole number, at least 1"):
         HHCMN(ahead=0)

@@ -153,7 +153,7 @@ def test_a_ledger_is_an_independence_test() -> None:
 
 
 def test_bad_settings_are_refused() -> None:
-    with pytest.raises(InputError, match="ahead must be at least 1; got 0"):
+    with pytest.raises(InputError, match="ahead must be a whole number, at least 1; got 0"):
         Ledger(CHAIN, ahead=0)
     with pytest.raises(InputError, match="judge must know at least 2 variables; got 1"):
         Ledger(SeparationOracle(Graph.empty(1)))

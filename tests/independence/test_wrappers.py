@@ -75,7 +75,7 @@ def test_a_budget_is_a_ceiling() -> None:
 
 
 def test_bad_settings_are_refused() -> None:
-    with pytest.raises(InputError, match="max_questions must be at least 1"):
+    with pytest.raises(InputError, match="max_questions must be a whole number, at least 1"):
         Remembered(CHAIN, max_questions=0)
-    with pytest.raises(InputError, match="max_tests must be 0 or more"):
+    with pytest.raises(InputError, match="max_tests must be a whole number, at least 0"):
         Budgeted(CHAIN, -1)

@@ -15,7 +15,7 @@ from time import perf_counter
 
 import numpy as np
 
-from mnlearn.errors import BudgetExceeded, InputError
+from mnlearn.errors import BudgetExceeded, InputError, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import (
     BatchedTest,
@@ -41,8 +41,7 @@ _EMPTY: VarSet = frozenset()
 
 def check_ahead(ahead: int) -> None:
     """Refuse a block size below one; learners call this when they are made."""
-    if ahead < 1:
-        raise InputError(f"ahead must be at least 1; got {ahead}. Use 1 to ask strictly one question at a time.")
+    whole_number("ahead", ahead, least=1, way_out="Use 1 to ask strictly one question at a time.")
 
 
 def check_max_conditioning(max_conditioning: int | None) -> None:

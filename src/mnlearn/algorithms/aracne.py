@@ -20,7 +20,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from mnlearn.algorithms._constraints import Constraints
-from mnlearn.errors import InputError, is_number, unknown_name
+from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, BoolArray, FloatArray, InformationJudge, Monitor, Result
 
@@ -74,8 +74,7 @@ class ARACNE:
     def __post_init__(self) -> None:
         if not (is_number(self.alpha) and 0 < self.alpha < 1):
             raise InputError(f"alpha must be between 0 and 1, both excluded; got {self.alpha!r}. A usual value: 0.05.")
-        if self.correction not in get_args(Correction):
-            raise unknown_name("correction", self.correction, get_args(Correction))
+        check_name("correction", self.correction, get_args(Correction))
         if not (is_number(self.tolerance) and 0 <= self.tolerance <= 1):
             raise InputError(f"tolerance must be from 0 to 1; got {self.tolerance!r}. 0 is the inequality itself.")
 

@@ -16,7 +16,7 @@ import numpy as np
 from mnlearn.algorithms._climb import Climb, ClimbResult
 from mnlearn.algorithms._constraints import Constraints
 from mnlearn.algorithms._stopping import Cancelled
-from mnlearn.errors import InputError, true_or_false, unknown_name, whole_number
+from mnlearn.errors import InputError, check_name, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, Monitor, Result, SearchableScore
 
@@ -93,8 +93,7 @@ class HillClimb:
     keep_absent: bool = False
 
     def __post_init__(self) -> None:
-        if self.proposals not in get_args(Proposals):
-            raise unknown_name("proposals", self.proposals, get_args(Proposals))
+        check_name("proposals", self.proposals, get_args(Proposals))
         whole_number("patience", self.patience, least=1, way_out="Use 1 to stop at the first that fails.")
         true_or_false(swaps=self.swaps, keep_steps=self.keep_steps, keep_absent=self.keep_absent)
         if not isinstance(self.seed, np.random.Generator):

@@ -22,7 +22,7 @@ from mnlearn.algorithms._ledger import (
     walk_of,
 )
 from mnlearn.algorithms._stopping import STOPPED, Cancelled, watched
-from mnlearn.errors import true_or_false, unknown_name
+from mnlearn.errors import check_name, true_or_false
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import (
     SILENT,
@@ -101,8 +101,7 @@ class HHCMN:
         true_or_false(keep_trace=self.keep_trace)
         check_ahead(self.ahead)
         check_max_conditioning(self.max_conditioning)
-        if self.combine not in get_args(Combine):
-            raise unknown_name("combine", self.combine, get_args(Combine))
+        check_name("combine", self.combine, get_args(Combine))
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
         """Find the structure; see the class for what is asked and in which order."""

@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Literal, get_args
 
 from mnlearn.algorithms._constraints import Constraints
-from mnlearn.errors import InputError, unknown_name
+from mnlearn.errors import InputError, check_name
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import (
     SILENT,
@@ -70,8 +70,7 @@ class L1LR:
     forbidden: Collection[Edge] = ()
 
     def __post_init__(self) -> None:
-        if self.combine not in get_args(Combine):
-            raise unknown_name("combine", self.combine, get_args(Combine))
+        check_name("combine", self.combine, get_args(Combine))
 
     def learn(self, judge: NeighborhoodJudge, monitor: Monitor = SILENT) -> Result:
         """Find the structure; see the class for how the answers are combined."""

@@ -21,14 +21,7 @@ from mnlearn.algorithms._constraints import Constraints
 from mnlearn.algorithms._mbs_apart import ApartSearch
 from mnlearn.algorithms._mbs_choice import Chooser, Run, Search, Selectable, Trial
 from mnlearn.algorithms._mbs_search import ConsistentSearch, Move, Regularized
-from mnlearn.errors import (
-    InputError,
-    UnsuitableError,
-    is_number,
-    true_or_false,
-    unknown_name,
-    whole_number,
-)
+from mnlearn.errors import InputError, UnsuitableError, check_name, is_number, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, LocalScore, Monitor, Result
 
@@ -140,8 +133,7 @@ class MBS:
         whole_number("n_folds", self.n_folds, least=2, way_out="Usual are 5 and 10.")
         whole_number("seed", self.seed, least=0, way_out="Any whole number will do.")
         for name, chosen, known in (("choose", self.choose, Choose), ("combine", self.combine, Combine)):
-            if chosen not in get_args(known):
-                raise unknown_name(name, chosen, get_args(known))
+            check_name(name, chosen, get_args(known))
 
     def learn(self, judge: LocalScore, monitor: Monitor = SILENT) -> MBSResult:
         """Search, with the penalty and the size that are given or chosen; see the class."""

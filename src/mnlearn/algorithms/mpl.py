@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from mnlearn.algorithms._constraints import Constraints
 from mnlearn.algorithms._gains import first_best, tolerance
 from mnlearn.algorithms._stopping import STOPPED, listen
-from mnlearn.errors import InputError, UnsuitableError, unknown_name, whole_number
+from mnlearn.errors import InputError, UnsuitableError, check_name, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, FloatArray, LocalScore, Monitor, Result, ScoredGraph, SearchableScore, VarSet
 
@@ -101,8 +101,7 @@ class TwoPhase:
                 f"start must be a Graph or the result of a search; got a {type(self.start).__name__}. Leave it out to "
                 "start from no edges."
             )
-        if self.combine not in get_args(Combine):
-            raise unknown_name("combine", self.combine, get_args(Combine))
+        check_name("combine", self.combine, get_args(Combine))
         if self.max_blanket is not None:
             whole_number("max_blanket", self.max_blanket, least=0, way_out="None is no limit.")
 

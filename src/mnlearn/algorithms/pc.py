@@ -28,7 +28,7 @@ from mnlearn.algorithms._ledger import (
 )
 from mnlearn.algorithms._orientation import Pdag, orient, unshielded
 from mnlearn.algorithms._stopping import STOPPED, Cancelled, watched
-from mnlearn.errors import true_or_false, unknown_name
+from mnlearn.errors import check_name, true_or_false
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import (
     SILENT,
@@ -138,10 +138,8 @@ class PC:
         true_or_false(keep_trace=self.keep_trace)
         check_ahead(self.ahead)
         check_max_conditioning(self.max_conditioning)
-        if self.output not in get_args(Output):
-            raise unknown_name("output", self.output, get_args(Output))
-        if self.colliders not in get_args(ColliderRule):
-            raise unknown_name("colliders", self.colliders, get_args(ColliderRule))
+        check_name("output", self.output, get_args(Output))
+        check_name("colliders", self.colliders, get_args(ColliderRule))
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> PCResult:
         """Find the structure; see the class for what is asked and in which order."""

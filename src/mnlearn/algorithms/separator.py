@@ -27,7 +27,7 @@ from mnlearn.algorithms._constraints import Constraints
 from mnlearn.algorithms._evidence_blankets import Blankets
 from mnlearn.algorithms._separator_phase import SeparatorPhase, price
 from mnlearn.algorithms._stopping import STOPPED
-from mnlearn.errors import InputError, true_or_false, unknown_name
+from mnlearn.errors import InputError, check_name, true_or_false
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, EvidenceScore, Monitor, Result
 
@@ -90,8 +90,7 @@ class SeparatorEvidence:
 
     def __post_init__(self) -> None:
         true_or_false(keep_pairs=self.keep_pairs)
-        if self.effort not in get_args(Effort):
-            raise unknown_name("effort", self.effort, get_args(Effort))
+        check_name("effort", self.effort, get_args(Effort))
         if self.effort == "fast" and (self.start is not None or self.keep_pairs):
             given = "start" if self.start is not None else "keep_pairs"
             raise InputError(

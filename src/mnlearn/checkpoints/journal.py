@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from mnlearn.checkpoints.coding import decoded, encoded, fingerprint, key_of
-from mnlearn.errors import FileError, InputError, true_or_false
+from mnlearn.errors import FileError, InputError, check_path, true_or_false
 from mnlearn.writing import lock
 
 MARK = b"MNCHECK1"
@@ -191,6 +191,7 @@ def opened(
     """The checkpoint of some work, told by its data and settings; None if no folder is named."""
     true_or_false(resume=resume)
     if folder is not None:
+        check_path("checkpoint", folder)
         return Checkpoint(folder, fingerprint(*what), resume=resume)
     if resume:
         raise InputError("resume needs a checkpoint to go on from; got none. Name its folder: checkpoint=...")

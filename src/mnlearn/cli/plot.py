@@ -54,11 +54,10 @@ def plot(
     Learns from DATA first, or takes a RESULT that was saved. All options of learning: mnlearn learn --plot FILE.
     """
     from mnlearn import pipeline
-    from mnlearn.errors import unknown_name
+    from mnlearn.errors import check_name
     from mnlearn.output.plots import KINDS
 
-    if kind not in KINDS:
-        raise unknown_name("kind of picture", kind, KINDS)
+    check_name("kind of picture", kind, KINDS)
     check_picture("--out", out)
     wishes = options.said(columns=column, n_jobs=jobs) | preparing.said()
     wishes |= options.settings(set_, pipeline.learn, wishes)

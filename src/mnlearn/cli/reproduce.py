@@ -13,7 +13,7 @@ import typer
 from mnlearn.cli import _options as options
 from mnlearn.cli._output import note, say, show, show_json, simple_table
 from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
-from mnlearn.errors import FileError, InputError, unknown_name
+from mnlearn.errors import FileError, InputError, check_name
 from mnlearn.writing import replacing
 
 if TYPE_CHECKING:
@@ -84,8 +84,7 @@ def reproduce(
         return
     if name is None:
         raise InputError("NAME must be one of the experiments; got none. See mnlearn reproduce --list.")
-    if name not in REPRODUCTIONS:
-        raise unknown_name("experiment", name, REPRODUCTIONS)
+    check_name("experiment", name, REPRODUCTIONS)
     chosen, folder = REPRODUCTIONS[name], data_folder(data)
     if chosen.needs_data and folder is None:
         raise FileError(f"--data must be the folder of the data, which {name} needs; got none. Or set MNLEARN_DATA.")
@@ -164,8 +163,7 @@ def figures_of(name: str, folder: Path) -> list[Comparison]:
     if name == "costs":
         found = list(dict.fromkeys(_costs(REPRODUCTIONS, folder).values()))
         return as_figures(found) if found else []
-    if name not in REPRODUCTIONS:
-        raise unknown_name("table", name, [*REPRODUCTIONS, "costs"])
+    check_name("table", name, [*REPRODUCTIONS, "costs"])
     return REPRODUCTIONS[name].measure.recorded(folder)
 
 

@@ -11,7 +11,7 @@ from mnlearn.cli import _options as options
 from mnlearn.cli._output import note, say, show_json
 from mnlearn.cli._wording import counted, printable
 from mnlearn.cli.simulate import BurnIn, Chains, Out, Rows, Sampler, Seed
-from mnlearn.errors import InputError, MnlearnWarning, unknown_name
+from mnlearn.errors import InputError, MnlearnWarning, check_name
 
 if TYPE_CHECKING:
     from mnlearn.data import Dataset
@@ -49,8 +49,7 @@ def sample(
     from mnlearn.simulate.sampling import METHODS
 
     check_data_path(out)
-    if sampler not in METHODS:
-        raise unknown_name("sampler", sampler, METHODS)
+    check_name("sampler", sampler, METHODS)
     said = {"chains": chains, "burn_in": burn_in, "thin": thin}
     wishes = {name: value for name, value in said.items() if value is not None}
     found = load_model(model)

@@ -10,7 +10,7 @@ import typer
 from mnlearn.cli import _options as options
 from mnlearn.cli._output import note, say, show, show_json, simple_table
 from mnlearn.cli._wording import counted, printable
-from mnlearn.errors import InputError, unknown_name
+from mnlearn.errors import InputError, check_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -86,8 +86,7 @@ def simulate(
     check_data_path(out)
     if target.resolve() == Path(out).resolve():
         raise InputError(f"--truth must be another file than --out; got {out!r} for both. Rename one.")
-    if sampler not in METHODS:
-        raise unknown_name("sampler", sampler, METHODS)
+    check_name("sampler", sampler, METHODS)
     carries_numbers(target)  # knows the format, or says which there are
     wishes = {"chains": chains, "burn_in": burn_in, "thin": thin}
     said = {name: value for name, value in wishes.items() if value is not None}

@@ -135,9 +135,14 @@ def generator(seed: object) -> np.random.Generator:
 
 def whole_numbers(what: str, values: ArrayLike, length: int) -> NDArray[np.int64]:
     """Non-negative integers, one per entry; 2.0 counts as 2."""
-    numbers = np.asarray(values)
+    try:
+        numbers = np.asarray(values)
+    except ValueError:  # ragged
+        numbers = np.empty(0, dtype=object)
     if numbers.shape != (length,) or numbers.dtype.kind not in "biuf":
-        raise InputError(f"{what} must be {length} whole numbers; got {numbers.dtype} of shape {numbers.shape}.")
+        raise InputError(
+            f"{what} must be {length} whole numbers; got {numbers.dtype} of shape {numbers.shape}. Give one for each."
+        )
     wrong = np.flatnonzero(~((numbers >= 0) & (numbers < 2**53) & (numbers == np.floor(numbers))))
     if len(wrong):
         k = int(wrong[0])

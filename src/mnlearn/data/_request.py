@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias, cast, get_args
 
 from mnlearn.data._checks import MAX_STATES, check_names
 from mnlearn.data._raw import Chunks, RawColumn, RawTable
-from mnlearn.errors import DataError, InputError, unknown_name
+from mnlearn.errors import DataError, InputError, check_listed, check_mapping, is_one_of, listed, unknown_name
 
 VariableType: TypeAlias = Literal["categorical", "continuous"]
 MissingPolicy: TypeAlias = Literal["error", "drop_rows", "category"]
@@ -18,6 +18,15 @@ MissingPolicy: TypeAlias = Literal["error", "drop_rows", "category"]
 # Texts that usually stand for a missing value but may be a label (NA is Namibia): the reader asks, it does not guess.
 DOUBTFUL = frozenset({"NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NULL", "Null", "null", "NaT"})
 NOT_A_NUMBER = frozenset({"nan", "NaN", "NAN", "-nan", "-NaN"})
+
+
+def check_policy(missing: object) -> None:
+    """Refuse what says nothing about missing values."""
+    known = get_args(MissingPolicy)
+    if not is_one_of(missing, known):
+        raise InputError(
+            f"missing must be one of {', '.join(map(repr, known))}; got {missing!r}. Name markers in missing_values."
+        )
 
 
 @dataclass(frozen=True)
@@ -31,9 +40,8 @@ class Markers:
     @classmethod
     def of(cls, values: Iterable[Hashable]) -> Markers:
         """Sort the named values by what they can match."""
-        if isinstance(values, str):
-            raise InputError(f"missing_values must be a list of values; got the text {values!r}. Use [{values!r}].")
-        listed = [getattr(value, "item", lambda value=value: value)() for value in values if value is not None]
+        check_listed("missing_values", values, "values")
+        listed = [_plain(value) for value in values if value is not None]
         numbers = [number for value in listed if (number := _as_number(value)) is not None]
         return cls(
             texts=frozenset(str(value).strip() for value in listed),
@@ -120,11 +128,19 @@ class Request:
 
     def __post_init__(self) -> None:
         """Refuse what no data could make right."""
-        if isinstance(self.columns, str):
-            raise InputError(f"columns must be a list of names; got the text {self.columns!r}. Use [{self.columns!r}].")
+        if self.columns is not None:
+            check_listed("columns", self.columns, "names")
+        check_mapping("types", self.types, "{'age': 'continuous'}")
+        check_mapping("levels", self.levels, "{'answer': ['no', 'yes']}")
+        object.__setattr__(self, "missing_values", listed("missing_values", self.missing_values, "values"))
+        if not isinstance(self.repeats, str | None):
+            raise InputError(f"repeats must be the name of a column; got {self.repeats!r}. Leave it out for none.")
         for name, kind in (self.types or {}).items():
-            if kind not in get_args(VariableType):
-                raise InputError(f"types[{name!r}] must be 'categorical' or 'continuous'; got {kind!r}.")
+            if not is_one_of(kind, get_args(VariableType)):
+                raise InputError(
+                    f"types[{name!r}] must be 'categorical' or 'continuous'; got {kind!r}. Leave it out: the data "
+                    "decide then."
+                )
         for name, labels in (self.levels or {}).items():
             _check_levels(name, labels, (self.types or {}).get(name))
         if self.delimiter is not None:
@@ -136,7 +152,7 @@ class Request:
         check_names(known)
         where = {name: position for position, name in enumerate(known)}
         for option, asked in (("columns", self.columns), ("types", self.types), ("levels", self.levels)):
-            _check_known(option, asked or (), known)
+            _check_known(option, () if asked is None else asked, known)
         _check_known("repeats", () if self.repeats is None else (self.repeats,), known)
         chosen = known if self.columns is None else [str(name) for name in self.columns]
         if len(set(chosen)) < len(chosen):
@@ -209,6 +225,13 @@ def _check_levels(name: str, labels: object, kind: str | None) -> None:
         raise InputError(
             f"levels[{name!r}] must not list None or NaN; a missing value is no level. Use missing='category'."
         )
+
+
+def _plain(value: Hashable) -> Hashable:
+    """A marker without its NumPy coat; what could not be looked for is refused."""
+    if getattr(value, "ndim", 0) or not isinstance(value, Hashable):
+        raise InputError(f"missing_values must be a list of values; got {value!r} in it. Use texts or numbers.")
+    return cast("Hashable", value.item()) if hasattr(value, "item") else value
 
 
 def is_nan(value: object) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mnlearn.data import _checks
 from mnlearn.data._rows import row_groups
-from mnlearn.errors import DataError, InputError, UnknownNameError, unknown_name
+from mnlearn.errors import DataError, InputError, UnknownNameError, listed, unknown_name, whole_number
 
 if TYPE_CHECKING:
     from mnlearn.data.packfile import Pack
@@ -178,13 +178,15 @@ class Dataset:
             repeats = weights[weights > 0]
         if not len(columns[0]):
             raise DataError("codes must have at least one row that occurred; got none.")
-        sizes = [int(column.max()) + 1 for column in columns] if cards is None else [int(card) for card in cards]
+        if cards is not None:
+            cards = [_card(card) for card in listed("cards", cards, "numbers of states")]
+        sizes = [int(column.max()) + 1 for column in columns] if cards is None else list(cards)
         if len(sizes) != len(columns):
             raise InputError(f"cards must have one entry for each of the {len(columns)} columns; got {len(sizes)}.")
         for j, (column, size) in enumerate(zip(columns, sizes, strict=True)):
             _checks.check_range(f"column {j} of codes", column, size)
         return cls(
-            names=tuple(f"x{j}" for j in range(len(columns))) if names is None else tuple(names),
+            names=tuple(f"x{j}" for j in range(len(columns))) if names is None else listed("names", names, "names"),
             cards=tuple(sizes),
             columns=tuple(
                 _frozen(column.astype(_checks.code_type(size)), own=True)
@@ -315,6 +317,11 @@ class Dataset:
     def _with(self, **changes: object) -> Dataset:
         """A copy with some parts exchanged for parts already known to be sound: nothing is checked again."""
         return self.trusted(**{**self.__dict__, **changes})
+
+
+def _card(value: object) -> int:
+    """A number of states that the caller declares."""
+    return whole_number("every one of cards", value, least=1, way_out="Leave cards out to count the states.")
 
 
 def _frozen(array: NDArray[np.generic], *, own: bool = False) -> NDArray[np.generic]:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mnlearn.data._checks import MAX_STATES, code_type, is_whole
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import DataError, InputError
+from mnlearn.errors import DataError, InputError, check_listed, check_mapping, is_one_of
 
 Method: TypeAlias = Literal["width", "frequency"]
 
@@ -63,7 +63,10 @@ def discretize(
         raise InputError(
             f"dataset must be a Dataset; got a {type(dataset).__name__}. Make one of it with mnlearn.read first."
         )
-    if method not in ("width", "frequency"):
+    check_mapping("cuts", cuts, "{'age': [18, 65]}")
+    if columns is not None:
+        check_listed("columns", columns, "names")
+    if not is_one_of(method, ("width", "frequency")):
         raise InputError(
             f"method must be 'width' or 'frequency'; got {method!r}. Give your own cuts with cuts={{...}}."
         )
@@ -138,7 +141,10 @@ def equal_frequency(values: ArrayLike, bins: int, repeats: ArrayLike | None = No
 
 def checked_cuts(name: str, points: ArrayLike) -> NDArray[np.float64]:
     """Cuts given by the caller: finite, strictly increasing."""
-    cuts = np.array(points, dtype=np.float64, ndmin=1)
+    try:
+        cuts = np.array(points, dtype=np.float64, ndmin=1)
+    except (TypeError, ValueError):  # no numbers, or ragged
+        cuts = np.array([np.nan])
     if cuts.ndim != 1 or not bool(np.isfinite(cuts).all()) or not bool((np.diff(cuts) > 0).all()):
         raise InputError(
             f"cuts[{name!r}] must be finite and strictly increasing; got {points!r}. Sort them, drop repeats."
@@ -162,9 +168,7 @@ def interval_labels(cuts: NDArray[np.float64]) -> tuple[str, ...]:
 
 def _chosen(dataset: Dataset, given: Mapping[str, object], columns: Sequence[str] | None) -> list[int]:
     """The variables to discretise: those named, or every continuous one."""
-    if isinstance(columns, str):
-        raise InputError(f"columns must be a list of names; got the text {columns!r}. Use [{columns!r}].")
-    named = [dataset.index(name) for name in [*given, *(columns or ())]]
+    named = [dataset.index(name) for name in [*given, *(() if columns is None else columns)]]
     for k in named:
         if dataset.cards[k]:
             raise InputError(

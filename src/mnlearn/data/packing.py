@@ -7,18 +7,17 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
 from mnlearn.data._appending import alone, as_before, held, held_like, joined
 from mnlearn.data._gather import files_of, gather_files, gather_stream
 from mnlearn.data._packwriter import Contents, write_pack
-from mnlearn.data._request import MissingPolicy, Request, VariableType
+from mnlearn.data._request import MissingPolicy, Request, VariableType, check_policy
 from mnlearn.data._spool import Spool
 from mnlearn.data._survey import surveyed
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.packfile import SUFFIX, open_pack
 from mnlearn.data.readers import already_coded, read, select_from
-from mnlearn.errors import FileError, InputError, MnlearnError, true_or_false
+from mnlearn.errors import FileError, InputError, MnlearnError, check_methods, check_path, true_or_false
 from mnlearn.protocols import SILENT, Monitor
 
 BLOCK_ROWS = 1 << 20
@@ -84,8 +83,9 @@ def pack(
     >>> data.levels, more.n_rows
     ((('no', 'yes'), (0, 1)), 5)
     """
-    if missing not in get_args(MissingPolicy):
-        raise InputError(f"missing must be one of {', '.join(map(repr, get_args(MissingPolicy)))}; got {missing!r}.")
+    check_policy(missing)
+    check_path("out", out)
+    check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out to hear nothing.")
     true_or_false(append=append)
     target = _target(out, append=append)
     with Spool(target.parent) as spool, alone(target) if append else nullcontext():

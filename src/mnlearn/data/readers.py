@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import get_args
 
 from mnlearn.data._raw import RawTable
-from mnlearn.data._request import MissingPolicy, Request, VariableType
+from mnlearn.data._request import MissingPolicy, Request, VariableType, check_policy
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 
@@ -89,8 +88,7 @@ def read(
     >>> data.levels
     (('no', 'yes'), (0, 1))
     """
-    if missing not in get_args(MissingPolicy):
-        raise InputError(f"missing must be one of {', '.join(map(repr, get_args(MissingPolicy)))}; got {missing!r}.")
+    check_policy(missing)
     request = Request(
         columns=columns, types=types, levels=levels, missing_values=missing_values, repeats=repeats, delimiter=delimiter
     )

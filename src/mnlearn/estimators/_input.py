@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from mnlearn.data import Dataset, read
-from mnlearn.errors import InputError, unknown_name
+from mnlearn.errors import InputError, check_name
 
 Categorical: TypeAlias = Literal["from_dtype", "all", "none"] | Sequence[str] | Sequence[int] | Sequence[bool]
 MissingPolicy: TypeAlias = Literal["error", "drop_rows", "category"]
@@ -56,8 +56,7 @@ def types_of(names: Sequence[str], categorical: Categorical) -> dict[str, Litera
     """What `categorical_features` says of each column; None leaves it to the values."""
     if isinstance(categorical, str):
         known: dict[str, Any] = {"from_dtype": None, "all": "categorical", "none": "continuous"}
-        if categorical not in known:
-            raise unknown_name("categorical_features", categorical, known)
+        check_name("categorical_features", categorical, known)
         kind = known[categorical]
         return None if kind is None else dict.fromkeys(names, kind)
     chosen = _chosen(names, np.asarray(categorical))
@@ -76,8 +75,7 @@ def _chosen(names: Sequence[str], said: NDArray[Any]) -> set[str]:
     pick: Callable[[Any], str] = str if said.dtype.kind in "UO" else lambda j: _at(names, int(j))
     picked = {pick(item) for item in said.ravel()}
     for name in picked:
-        if name not in names:
-            raise unknown_name("feature", name, names)
+        check_name("feature", name, names)
     return picked
 
 

@@ -26,7 +26,8 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
-from mnlearn.errors import InputError, unknown_name
+from mnlearn.errors import check_listed, check_name
+from mnlearn.evaluation._aligning import check_same_variables
 from mnlearn.graphs.graph import Graph
 
 Bits: TypeAlias = int  # a set of vertices: vertex v is in it when bit v is set
@@ -69,15 +70,12 @@ def ev_scores(learned: Graph, truth: Graph, kinds: Sequence[str] | None = None) 
     >>> scores["4C"]
     SubgraphScore(e=None, v=None, n_subgraphs=0)
     """
-    if learned.n_variables != truth.n_variables:
-        raise InputError(
-            f"learned and truth must be over the same variables; got {learned.n_variables} and {truth.n_variables}. "
-            f"Align them by name (mnlearn.evaluation.align)."
-        )
+    check_same_variables(learned, truth)
+    if kinds is not None:
+        check_listed("kinds", kinds, "kinds of subgraphs")
     chosen = list(_EXTRACTORS) if kinds is None else list(kinds)
     for kind in chosen:
-        if kind not in _EXTRACTORS:
-            raise unknown_name("kind of subgraph", kind, _EXTRACTORS)
+        check_name("kind of subgraph", kind, _EXTRACTORS)
     found, true = _neighbor_bits(learned), _neighbor_bits(truth)
     return {kind: _mean_scores(found, true, _EXTRACTORS[kind](truth, true)) for kind in chosen}
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError, UnsuitableError, require, unknown_name, whole_number
+from mnlearn.errors import InputError, UnsuitableError, check_name, require, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 
 Criterion = Literal["bic", "bdeu", "k2"]
@@ -159,7 +159,6 @@ def _check(dataset: Dataset, blankets: Graph | None, criterion: str, max_parents
             f"blankets must be a graph over the {dataset.n_variables} variables of the data; got one over "
             f"{blankets.n_variables}. Learn it from the same columns."
         )
-    if criterion not in get_args(Criterion):
-        raise unknown_name("criterion", criterion, get_args(Criterion))
+    check_name("criterion", criterion, get_args(Criterion))
     if max_parents is not None:
         whole_number("max_parents", max_parents, least=1, way_out="None is no limit.")

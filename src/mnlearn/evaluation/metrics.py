@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from mnlearn.errors import InputError, UnknownNameError
+from mnlearn.errors import InputError, is_one_of
+from mnlearn.evaluation._aligning import align, check_same_variables
 from mnlearn.evaluation._enrichment import Enrichment, better_terms, enrichment
 from mnlearn.evaluation._subgraphs import KINDS, SubgraphScore, ev_scores
 from mnlearn.evaluation._triplets import Accuracy, Triplet, independence_accuracy, sample_triplets
-from mnlearn.graphs import NamedGraph
 from mnlearn.graphs.graph import Graph
 from mnlearn.graphs.irregularity import irregularity, total_irregularity
 from mnlearn.protocols import Question, Score
@@ -118,8 +118,8 @@ def compare_edges(learned: Graph, truth: Graph, *, positives: Positives = "edges
     >>> compare_edges(Graph(3, [(0, 1), (0, 2)]), Graph(3, [(0, 1), (1, 2)]))
     Confusion(true_positives=1, false_positives=1, false_negatives=1, true_negatives=0)
     """
-    _check_same_variables(learned, truth)
-    if positives not in ("edges", "independences"):
+    check_same_variables(learned, truth)
+    if not is_one_of(positives, ("edges", "independences")):
         raise InputError(f"positives must be 'edges' or 'independences'; got {positives!r}. Use one of the two.")
     both = sum(len(learned.neighbors(x) & truth.neighbors(x)) for x in range(truth.n_variables)) // 2
     added, missed = learned.n_edges - both, truth.n_edges - both
@@ -207,7 +207,7 @@ def success_rate(learned: Sequence[Graph], truth: Graph | Sequence[Graph]) -> fl
             f"{len(truths)}. Pair them up."
         )
     for found, true in zip(learned, truths, strict=True):
-        _check_same_variables(found, true)
+        check_same_variables(found, true)
     return sum(found == true for found, true in zip(learned, truths, strict=True)) / len(learned)
 
 
@@ -246,7 +246,7 @@ def score_gap(score: Score, learned: Graph, optimum: Graph) -> float:
     InputError
         If the learned graph scores higher than the optimum, which then is none.
     """
-    _check_same_variables(learned, optimum)
+    check_same_variables(learned, optimum)
     best, reached = score(optimum), score(learned)
     slack = _NEGLIGIBLE * max(1.0, abs(best))
     if reached > best + slack:
@@ -255,46 +255,6 @@ def score_gap(score: Score, learned: Graph, optimum: Graph) -> float:
             f"with the same score and data."
         )
     return 0.0 if abs(best - reached) <= slack else best - reached
-
-
-def align(learned: NamedGraph, truth: NamedGraph) -> tuple[Graph, Graph]:
-    """Two graphs with the same names, as graphs by index in the order of the truth.
-
-    Parameters
-    ----------
-    learned, truth
-        Graphs over the same names, in any order.
-
-    Raises
-    ------
-    UnknownNameError
-        If one of them has a variable that the other has not.
-
-    Examples
-    --------
-    >>> learned = NamedGraph(Graph(3, [(0, 1)]), ("c", "b", "a"))
-    >>> align(learned, NamedGraph(Graph(3), ("a", "b", "c")))[0].edges
-    ((1, 2),)
-    """
-    place = {name: x for x, name in enumerate(truth.names)}
-    for one, other, which in ((learned.names, set(place), "learned"), (truth.names, set(learned.names), "true")):
-        strange = [name for name in one if name not in other]
-        if strange:
-            more = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
-            raise UnknownNameError(
-                f"learned and truth must have the same variables; only the {which} graph has {strange[0]!r}{more}. "
-                f"Compare graphs of the same data."
-            )
-    return learned.graph.relabel([place[name] for name in learned.names]), truth.graph
-
-
-def _check_same_variables(learned: Graph, truth: Graph) -> None:
-    """Two graphs can be compared only over the same variables."""
-    if learned.n_variables != truth.n_variables:
-        raise InputError(
-            f"learned and truth must be over the same variables; got {learned.n_variables} and {truth.n_variables}. "
-            f"Align them by name (mnlearn.evaluation.align), or compare graphs of the same data."
-        )
 
 
 def _share(part: int, whole: int) -> float:

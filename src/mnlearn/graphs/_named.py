@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
-from mnlearn.errors import FileError, InputError, MnlearnError
+from mnlearn.errors import FileError, InputError, MnlearnError, check_mapping
 from mnlearn.graphs.graph import Edge, Graph
 
 Attributes: TypeAlias = Mapping[Edge, Mapping[str, float]]  # per edge: a name and a number, as often as wanted
@@ -115,10 +115,13 @@ def _check_names(names: Sequence[str], n_variables: int) -> None:
         seen.add(name)
 
 
-def _check_numbers(edge: Edge, numbers: Mapping[str, float], graph: Graph) -> None:
+def _check_numbers(edge: Any, numbers: Mapping[str, float], graph: Graph) -> None:
     """Attributes belong to an edge, have a plain name and are numbers."""
-    if edge[0] >= edge[1] or edge not in graph:
-        raise InputError(f"attributes must belong to edges (u, v) of the graph with u < v; got {edge}.")
+    if not isinstance(edge, tuple) or len(edge) != 2 or edge not in graph or edge[0] >= edge[1]:
+        raise InputError(
+            f"attributes must belong to edges (u, v) of the graph with u < v; got {edge!r}. Leave out the others."
+        )
+    check_mapping(f"attributes[{edge}]", numbers, "{'weight': 0.5}")
     for key, value in numbers.items():
         if not _is_number(value, key):
             raise InputError(

@@ -22,7 +22,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from mnlearn.errors import FileError, InputError, unknown_name
+from mnlearn.errors import FileError, InputError, check_listed, check_mapping, check_name, check_path
+from mnlearn.graphs._checks import check_graph
 from mnlearn.graphs._dot import parse_dot, render_dot
 from mnlearn.graphs._edge_table import parse_csv, parse_edge_table, render_edge_table
 from mnlearn.graphs._json import parse_json, render_json
@@ -126,8 +127,12 @@ def write_graph(
         If the file cannot be written.
     """
     chosen = _chosen(path, format)
+    check_graph("graph", graph)
+    check_mapping("attributes", attributes, "{(0, 1): {'weight': 0.5}}")
+    if names is not None:
+        check_listed("names", names, "names")
     labels = map(str, range(graph.n_variables)) if names is None else names
-    text = chosen.render(NamedGraph(graph, tuple(labels), attributes or {}))
+    text = chosen.render(NamedGraph(graph, tuple(labels), {} if attributes is None else attributes))
     write_whole(path, text)
 
 
@@ -144,9 +149,9 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
 
 def _chosen(path: str | os.PathLike[str], format: str | None) -> _Format:
     """The format asked for, or the one the extension tells."""
+    check_path("path", path)
     if format is not None:
-        if format not in _FORMATS:
-            raise unknown_name("graph format", format, FORMATS)
+        check_name("graph format", format, FORMATS)
         return _FORMATS[format]
     known = _by_extension(path)
     if known is None:
@@ -159,6 +164,7 @@ def _chosen(path: str | os.PathLike[str], format: str | None) -> _Format:
 
 def check_extension(path: str | os.PathLike[str], argument: str) -> None:
     """Refuse a path whose extension tells no format, where nothing else could tell it."""
+    check_path(argument, path)
     if _by_extension(path) is None:
         raise FileError(
             f"{argument} must end in a known extension ({_extensions()}); got {os.fspath(path)!r}. Choose one of them."
@@ -177,6 +183,7 @@ def _extensions() -> str:
 
 def read_whole(path: str | os.PathLike[str]) -> str:
     """A whole file as text; it must be there, be UTF-8 and hold something."""
+    check_path("path", path)
     shown = repr(os.fspath(path))
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")

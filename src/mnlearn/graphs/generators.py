@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import combinations
-from math import floor, isfinite
+from math import floor
 from operator import index
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, is_number
 from mnlearn.graphs._seeds import Seed, rng_from
 from mnlearn.graphs.graph import Graph
+
+_LARGEST = 10**7  # variables that a graph of Python's sets has room for
 
 
 def random_graph(n_variables: int, average_degree: float, seed: Seed) -> Graph:
@@ -40,7 +42,7 @@ def random_graph(n_variables: int, average_degree: float, seed: Seed) -> Graph:
     100
     """
     n = _size("n_variables", n_variables, 1)
-    if not (isfinite(average_degree) and 0 <= average_degree <= n - 1):
+    if not (is_number(average_degree) and 0 <= average_degree <= n - 1):
         raise InputError(f"average_degree must be from 0 to n_variables - 1 = {n - 1}; got {average_degree}.")
     n_edges = floor(n * average_degree / 2 + 1e-9)  # 10 × 0.6 / 2 is 3, whatever the rounding says
     chosen = rng_from(seed).choice(n * (n - 1) // 2, size=n_edges, replace=False) if n_edges else np.empty(0, np.int64)
@@ -68,7 +70,7 @@ def erdos_renyi(n_variables: int, probability: float, seed: Seed) -> Graph:
     True
     """
     n = _size("n_variables", n_variables, 1)
-    if not (isfinite(probability) and 0 <= probability <= 1):
+    if not (is_number(probability) and 0 <= probability <= 1):
         raise InputError(f"probability must be from 0 to 1; got {probability}.")
     rng, n_pairs = rng_from(seed), n * (n - 1) // 2
     n_edges = int(rng.binomial(n_pairs, probability))
@@ -235,9 +237,11 @@ def _size(argument: str, value: int, least: int) -> int:
     try:
         size = index(value)
     except TypeError:
-        raise InputError(f"{argument} must be an integer; got {value!r}.") from None
+        raise InputError(f"{argument} must be an integer; got {value!r}. Give a whole number.") from None
     if size < least:
-        raise InputError(f"{argument} must be at least {least}; got {size}.")
+        raise InputError(f"{argument} must be at least {least}; got {size}. Choose a larger one.")
+    if size > _LARGEST:
+        raise InputError(f"{argument} must be at most {_LARGEST:,}; got {size}. Choose a smaller one.")
     return size
 
 

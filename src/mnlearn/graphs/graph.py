@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, check_listed
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Edge: TypeAlias = tuple[int, int]  # (u, v) with u < v
+_MOST_VARIABLES = 2**31 - 1  # as far as indices go
 _SHOWN = 8  # edges in a repr
 
 
@@ -140,9 +141,12 @@ class Graph:
 
     def neighbors(self, x: int) -> frozenset[int]:
         """The variables that share an edge with x: its Markov blanket."""
-        if not 0 <= x < len(self._neighbors):
-            raise _out_of_range("x", x, len(self._neighbors))
-        return self._neighbors[x]
+        try:
+            if 0 <= x < len(self._neighbors):
+                return self._neighbors[x]
+        except (TypeError, ValueError):  # no index
+            pass
+        raise _out_of_range("x", x, len(self._neighbors))
 
     def degree(self, x: int) -> int:
         """How many neighbours x has."""
@@ -154,7 +158,11 @@ class Graph:
 
     def has_edge(self, u: int, v: int) -> bool:
         """Whether u and v share an edge."""
-        if not 0 <= v < len(self._neighbors):
+        try:
+            known = bool(0 <= v < len(self._neighbors))
+        except (TypeError, ValueError):  # no index
+            known = False
+        if not known:
             raise _out_of_range("v", v, len(self._neighbors))
         return v in self.neighbors(u)
 
@@ -333,14 +341,17 @@ def _count(n_variables: int) -> int:
     try:
         n = index(n_variables)
     except TypeError:
-        raise InputError(f"n_variables must be an integer; got {n_variables!r}.") from None
+        raise InputError(f"n_variables must be an integer; got {n_variables!r}. Count them.") from None
     if n < 0:
-        raise InputError(f"n_variables must not be negative; got {n}.")
+        raise InputError(f"n_variables must not be negative; got {n}. Count them.")
+    if n > _MOST_VARIABLES:
+        raise InputError(f"n_variables must be at most {_MOST_VARIABLES:,}; got {n}. Leave variables out.")
     return n
 
 
 def _checked_edges(edges: Iterable[Sequence[int]], n: int) -> Iterator[Edge]:
     """The edges as pairs u < v of plain integers within range."""
+    check_listed("edges", edges, "pairs of variables")
     return (_checked_pair(edge, n) for edge in edges)
 
 
@@ -350,7 +361,7 @@ def _checked_pair(edge: Sequence[int], n: int) -> Edge:
         u, v = edge
         u, v = index(u), index(v)
     except (TypeError, ValueError):
-        raise InputError(f"an edge must be a pair of variable indices; got {edge!r}.") from None
+        raise InputError(f"an edge must be a pair of variable indices; got {edge!r}. Write (0, 1).") from None
     if not (0 <= u < n and 0 <= v < n):
         raise _out_of_range("an edge", f"({u}, {v})", n)
     if u == v:
@@ -361,7 +372,7 @@ def _checked_pair(edge: Sequence[int], n: int) -> Edge:
 def _out_of_range(argument: str, got: object, n: int) -> InputError:
     """The error for an index that is no variable."""
     known = f"0..{n - 1}" if n else "no variable at all: the graph is empty"
-    return InputError(f"{argument} must name variables by index, {known}; got {got}.")
+    return InputError(f"{argument} must name variables by index, {known}; got {got}. Count them from 0.")
 
 
 def _refuse_overlap(one: str, a: frozenset[int], other: str, b: frozenset[int]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mnlearn.graphs._checks import check_graph
 from mnlearn.graphs.graph import Graph
 
 
@@ -15,6 +16,7 @@ def irregularity(graph: Graph) -> int:
     >>> irregularity(Graph(4, [(0, 1), (1, 2), (2, 3)]))
     2
     """
+    check_graph("graph", graph)
     degrees = graph.degrees()
     return int(sum(abs(degrees[u] - degrees[v]) for u, v in graph.edges))
 
@@ -27,6 +29,7 @@ def total_irregularity(graph: Graph) -> int:
     >>> total_irregularity(Graph(4, [(0, 1), (1, 2), (2, 3)]))
     4
     """
+    check_graph("graph", graph)
     ascending = np.sort(graph.degrees())
     # The i-th smallest of n is subtracted n − 1 − i times and added i times.
     return int((ascending * (2 * np.arange(len(ascending)) - len(ascending) + 1)).sum())

@@ -9,7 +9,7 @@ from math import log
 
 import numpy as np
 
-from mnlearn.errors import InputError, UnsuitableError
+from mnlearn.errors import InputError, UnsuitableError, is_number
 from mnlearn.protocols import (
     Evidence,
     Indices,
@@ -29,11 +29,7 @@ _NO_TURNS = Turns([], [], [], 0, 0, 0, 0)
 
 def log_level(alpha: float) -> float:
     """log(alpha), after checking that it is a level."""
-    try:
-        sound = 0.0 < alpha < 1.0
-    except TypeError:
-        sound = False
-    if not sound:
+    if not (is_number(alpha) and 0.0 < alpha < 1.0):
         raise InputError(f"alpha must be between 0 and 1, both excluded; got {alpha!r}. Usual values: 0.05, 0.01.")
     return log(alpha)
 

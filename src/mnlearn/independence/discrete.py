@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from mnlearn.errors import InputError, unknown_name, whole_number
+from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.independence._asking import Explained, Growing, cut, log_level, require_answers
 from mnlearn.independence._tails import log_chi2_sf
 from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, Statistics, VarSet, Verdicts
@@ -156,9 +155,8 @@ class MutualInformation(Explained):
 
     def __post_init__(self) -> None:
         require_answers("MutualInformation", self.statistics, "reduce", COUNTS)
-        if self.decide not in ("threshold", "permutation"):
-            raise unknown_name("decide", self.decide, ["threshold", "permutation"])
-        if not (isfinite(self.threshold) and self.threshold >= 0):
+        check_name("decide", self.decide, ["threshold", "permutation"])
+        if not (is_number(self.threshold) and self.threshold >= 0):
             raise InputError(f"threshold must be 0 or more, in nats; got {self.threshold}. A usual value is 0.01.")
         whole_number("n_permutations", self.n_permutations, least=1, way_out="A usual value is 199.")
         whole_number("seed", self.seed, least=0, way_out="Any such number will do.")

@@ -22,7 +22,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from mnlearn.errors import InputError, is_number, unknown_name, whole_number
+from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.independence._asking import require_answers
 from mnlearn.independence._tails import log_chi2_sf, log_two_sided_normal
 from mnlearn.protocols import FloatArray, Statistics
@@ -125,10 +125,8 @@ class RowInformation:
 
     def __post_init__(self) -> None:
         require_answers("RowInformation", self.rows, "ranks", "Use Rows(dataset) for continuous data.")
-        if self.estimate not in get_args(Estimate):
-            raise unknown_name("information", self.estimate, get_args(Estimate))
-        if self.significance not in get_args(Significance):
-            raise unknown_name("significance", self.significance, get_args(Significance))
+        check_name("information", self.estimate, get_args(Estimate))
+        check_name("significance", self.significance, get_args(Significance))
         if self.estimate == "kernel" and self.significance == "theory":
             raise InputError(
                 "significance must be 'permutation' for kernel densities, whose mutual information has no known null "

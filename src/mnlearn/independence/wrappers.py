@@ -12,7 +12,7 @@ from threading import Lock
 
 import numpy as np
 
-from mnlearn.errors import BudgetExceeded, InputError
+from mnlearn.errors import BudgetExceeded, whole_number
 from mnlearn.protocols import IndependenceTest, Indices, VarSet, Verdict, Verdicts
 
 _Question = tuple[int, int, tuple[int, ...]]  # the smaller index, the larger, z in order: independence is symmetric
@@ -35,8 +35,7 @@ class Remembered:
     """
 
     def __init__(self, test: IndependenceTest, max_questions: int = 1_000_000) -> None:
-        if max_questions < 1:
-            raise InputError(f"max_questions must be at least 1; got {max_questions}. Leave it out for a million.")
+        whole_number("max_questions", max_questions, least=1, way_out="Leave it out for a million.")
         self._test, self._max_questions = test, max_questions
         self._guard = Lock()  # several threads may share one memory
         self._answers: OrderedDict[_Question, Verdict] = OrderedDict()
@@ -143,8 +142,7 @@ class Budgeted:
     """
 
     def __init__(self, test: IndependenceTest, max_tests: int) -> None:
-        if max_tests < 0:
-            raise InputError(f"max_tests must be 0 or more; got {max_tests}. Leave the wrapper out for no limit.")
+        whole_number("max_tests", max_tests, least=0, way_out="Leave the wrapper out for no limit.")
         self._test, self.max_tests, self.left = test, max_tests, max_tests
 
     @property

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError, MnlearnWarning, is_number
+from mnlearn.errors import InputError, MnlearnWarning, check_mapping, is_number
 from mnlearn.graphs._seeds import Seed
 from mnlearn.graphs.graph import Graph
 from mnlearn.model._alignment import categorical_rows
@@ -153,6 +153,7 @@ class DiscreteModel(MarkovModel):
             If what is left open is of too large a tree-width.
         """
         target = self.place("x", x)
+        check_mapping("evidence", evidence, "{'rain': 'yes'}")
         fixed = self._codes(x, evidence or {})
         open_graph = self.graph.remove([edge for edge in self.graph.edges if fixed.keys() & set(edge)])
         component = sorted(open_graph.reachable(target) | {target})

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.errors import FileError, InputError, MnlearnError
+from mnlearn.errors import FileError, InputError, MnlearnError, check_path
 from mnlearn.graphs.graph import Graph
 from mnlearn.model.discrete import DiscreteModel
 from mnlearn.model.gaussian import GaussianModel
@@ -82,8 +82,8 @@ def save_model(model: MarkovModel, path: str | os.PathLike[str]) -> None:
     }
     document["sha256"] = _digest(document)
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode()
+    check_target(path)
     folder = Path(path)
-    check_target(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _replace(folder / kept, array)
@@ -108,6 +108,7 @@ def load_model(path: str | os.PathLike[str]) -> MarkovModel:
     FileError
         If there is no model, it was altered since it was written, or a newer version wrote it.
     """
+    check_path("path", path)
     folder = Path(path)
     document = _description(folder)
     try:
@@ -261,6 +262,7 @@ def _digest(document: dict[str, Any]) -> str:
 
 def check_target(path: str | os.PathLike[str]) -> None:
     """Refuse a folder that holds anything but a model, before there is a model to write."""
+    check_path("path", path)
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
         raise FileError(f"path must be a folder; {str(folder)!r} is a file. Name another one.")

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError, UnsuitableError, unknown_name
+from mnlearn.errors import InputError, UnsuitableError, check_name
 from mnlearn.graphs.graph import Graph
 from mnlearn.model.canonical import canonical_factors, most_frequent
 from mnlearn.model.discrete import DiscreteModel
@@ -60,8 +60,7 @@ def fit(graph: Graph, data: Dataset, method: str | None = None, **settings: Any)
     (True, 12)
     """
     chosen = _method_for(data) if method is None else method
-    if chosen not in FIT_METHODS:
-        raise unknown_name("method", chosen, FIT_METHODS)
+    check_name("method", chosen, FIT_METHODS)
     for name in settings:
         if name not in FIT_SETTINGS[chosen]:
             known = ", ".join(FIT_SETTINGS[chosen])

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError, is_number
+from mnlearn.errors import InputError, check_mapping, is_number
 from mnlearn.graphs._seeds import Seed
 from mnlearn.graphs.graph import Graph
 from mnlearn.model._alignment import continuous_rows
@@ -164,6 +164,7 @@ class GaussianModel(MarkovModel):
             that never changes tells nothing, whatever value is given for it.
         """
         target = self.place("x", x)
+        check_mapping("evidence", evidence, "{'height': 1.8}")
         known = self._numbers(x, evidence or {})
         given = [y for y in sorted(known) if self._varies[y]]
         z = np.array([(known[y] - self.mean[y]) / self.scale[y] for y in given])

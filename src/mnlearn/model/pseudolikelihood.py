@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError, is_number, unknown_name, whole_number
+from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.model._cliques import LARGEST_MODEL, all_cliques, pairs_and_singles
 from mnlearn.model._configurations import check_categorical, observed
@@ -89,8 +89,7 @@ def fit_pseudolikelihood(
     """
     check_categorical(data, "pseudolikelihood")
     check_graph(graph, data.n_variables)
-    if interactions not in ("cliques", "pairwise"):
-        raise unknown_name("interactions", interactions, ("cliques", "pairwise"))
+    check_name("interactions", interactions, ("cliques", "pairwise"))
     if not (is_number(ridge) and ridge > 0):
         raise InputError(f"ridge must be a number above 0; got {ridge!r}. Use for example 1, or 0.01 for next to none.")
     whole_number("max_iterations", max_iterations, least=1, way_out="Use for example 200.")

@@ -11,7 +11,7 @@ from typing import Any, TypedDict, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import FileError, InputError, is_number, true_or_false, unknown_name, whole_number
+from mnlearn.errors import FileError, InputError, check_name, is_number, true_or_false, whole_number
 from mnlearn.graphs._seeds import Seed
 from mnlearn.optimize._fitness import Evaluator, FitnessError
 from mnlearn.optimize._saving import Saved
@@ -152,8 +152,7 @@ class _Rules:
         for name in ("max_evaluations", "patience"):
             if getattr(self, name) is not None:
                 whole_number(name, getattr(self, name), least=1, way_out="Leave it out for no limit.")
-        if self.backend not in get_args(Backend):
-            raise unknown_name("backend", self.backend, get_args(Backend))
+        check_name("backend", self.backend, get_args(Backend))
         if callable(self.callbacks) or not all(map(callable, self.callbacks)):
             raise InputError(f"callbacks must be a list of functions; got {self.callbacks!r}. Put it into a list.")
 
@@ -179,8 +178,7 @@ class _Job:
         """Check everything before any work."""
         known = [field.name for field in fields(_Rules)]
         for name in options:
-            if name not in known:
-                raise unknown_name("option", name, known, shown=20)
+            check_name("option", name, known, shown=20)
         if isinstance(fitness, Problem):
             n_variables = _genes_of(fitness, n_variables, options)
         if not callable(fitness):

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import MissingDependencyError, unknown_name
+from mnlearn.errors import MissingDependencyError, check_name
 from mnlearn.graphs.graph import Graph
 
 FrameLibrary = Literal["pandas", "polars", "pyarrow"]
@@ -107,8 +107,7 @@ class Optimum:
 
 def history_frame(history: Sequence[Generation], library: FrameLibrary = "pandas") -> Any:
     """Generations as a data frame; see `Optimum.frame`."""
-    if library not in get_args(FrameLibrary):
-        raise unknown_name("library", library, get_args(FrameLibrary))
+    check_name("library", library, get_args(FrameLibrary))
     columns: dict[str, list[Any]] = {
         name: [getattr(line, name) for line in history] for name in Generation._fields if name != "graph"
     }

@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mnlearn.errors import InputError, unknown_name, whole_number
+from mnlearn.errors import InputError, check_name, whole_number
 from mnlearn.graphs import grid
 from mnlearn.graphs._seeds import Seed, rng_from
 from mnlearn.graphs.graph import Graph
@@ -228,8 +228,7 @@ def nk_landscape(n: int, *, k: int = 2, contacts: Contacts = "random", seed: See
     n = whole_number("n", n, least=1, way_out="An individual has at least one gene.")
     if whole_number("k", k, least=0, way_out="0 is a sum of single genes.") > min(n - 1, 16):
         raise InputError(f"k must be at most {min(n - 1, 16)} for {n} genes; got {k}. Lower it.")
-    if contacts not in get_args(Contacts):
-        raise unknown_name("contacts", contacts, get_args(Contacts))
+    check_name("contacts", contacts, get_args(Contacts))
     rng = rng_from(seed)
     if contacts == "random":
         others = [rng.choice(n - 1, size=k, replace=False) for _ in range(n)]
@@ -270,8 +269,7 @@ def ising_spin_glass(
     >>> value == problem(spins) == problem(1 - spins)
     True
     """
-    if couplings not in get_args(Couplings):
-        raise unknown_name("couplings", couplings, get_args(Couplings))
+    check_name("couplings", couplings, get_args(Couplings))
     lattice, rng = grid(rows, columns, periodic=periodic), rng_from(seed)
     n_edges = lattice.n_edges
     strengths = rng.choice((-1.0, 1.0), n_edges) if couplings == "mixed" else rng.standard_normal(n_edges)

@@ -18,7 +18,7 @@ from typing import Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import InputError, is_number, unknown_name
+from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.simulate.markovian import Weighing, sample_markovian
 
@@ -76,8 +76,7 @@ class MarkovianSampler:
         for name, value in (("cooling", self.cooling), ("updates", self.updates)):
             if not is_number(value) or value <= 0:
                 raise InputError(f"{name} must be a positive number; got {value!r}. Leave it out for the usual one.")
-        if self.weighing not in get_args(Weighing):
-            raise unknown_name("weighing", self.weighing, get_args(Weighing))
+        check_name("weighing", self.weighing, get_args(Weighing))
 
     def __call__(
         self,

@@ -15,7 +15,7 @@ import numpy as np
 
 from mnlearn.algorithms.ibmap import IBMAPHC
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError, is_number, unknown_name, whole_number
+from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.independence import BayesianTest
 from mnlearn.protocols import FloatArray, Learner
@@ -129,8 +129,7 @@ LEARNERS: Mapping[str, StructureLearner] = {
 def structure_learner(learner: str | StructureLearner) -> StructureLearner:
     """What was named, or what was given."""
     if isinstance(learner, str):
-        if learner not in LEARNERS:
-            raise unknown_name("learner", learner, LEARNERS)
+        check_name("learner", learner, LEARNERS)
         return LEARNERS[learner]
     if not callable(learner):
         raise InputError(

@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from mnlearn.errors import MissingDependencyError, unknown_name
+from mnlearn.errors import MissingDependencyError, check_name
 
 Frame: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 
@@ -62,8 +62,7 @@ def frame_of(columns: Mapping[str, tuple[str, list[Any]]], kind: Frame | None) -
 
 def _made(columns: Mapping[str, tuple[str, list[Any]]], kind: str) -> Any:
     """The same with the kind settled."""
-    if kind not in get_args(Frame):
-        raise unknown_name("kind of data frame", kind, get_args(Frame))
+    check_name("kind of data frame", kind, get_args(Frame))
     try:
         module = import_module(kind)
     except ImportError as error:

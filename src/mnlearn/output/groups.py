@@ -98,7 +98,7 @@ class GroupComparison:
             columns[f"edge_{k + 1}"] = ("bool", [pair.edges[k] for pair in self.pairs])
         columns["p"] = ("double", [pair.p for pair in self.pairs])
         columns["p_corrected"] = ("double", [pair.p_corrected for pair in self.pairs])
-        return frame_of(columns, frame or self.networks[0].frame)
+        return frame_of(columns, self.networks[0].frame if frame is None else frame)
 
     def to_dict(self) -> dict[str, object]:
         """The document that `mnlearn compare-groups --json` prints."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError, unknown_name
+from mnlearn.errors import InputError, check_name
 from mnlearn.graphs.formats import NamedGraph, carries_numbers, format_of, read_graph, write_graph, write_whole
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.output._document import document
@@ -145,7 +145,7 @@ class Learned:
         --------
         edge_list : the same as a list of named tuples.
         """
-        return edge_frame(self.edge_list(), frame or self.frame, always=numbers_told(self))
+        return edge_frame(self.edge_list(), self.frame if frame is None else frame, always=numbers_told(self))
 
     def edge_list(self) -> list[LearnedEdge]:
         """The edges as named tuples, in the order of `edges`."""
@@ -172,7 +172,7 @@ class Learned:
         """
         found, edges = self.pair_list(least), {(edge.u, edge.v) for edge in self.edge_list()}
         joined = [(pair.u, pair.v) in edges for pair in found]
-        return edge_frame(found, frame or self.frame, always=numbers_told(self), edge=joined)
+        return edge_frame(found, self.frame if frame is None else frame, always=numbers_told(self), edge=joined)
 
     def pair_list(self, least: float = 0.0) -> list[LearnedEdge]:
         """The pairs as named tuples, in the order of `pairs`."""
@@ -470,8 +470,7 @@ class Learned:
 
     def _place(self, name: str) -> int:
         """The index of a variable."""
-        if name not in self.names:
-            raise unknown_name("variable", name, self.names)
+        check_name("variable", name, self.names)
         return self.names.index(name)
 
     def _numbers(self) -> dict[Edge, dict[str, float]]:

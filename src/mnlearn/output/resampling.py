@@ -24,7 +24,7 @@ import numpy as np
 from mnlearn.checkpoints import opened
 from mnlearn.data import Dataset
 from mnlearn.data.rows import resample, split
-from mnlearn.errors import InputError, MnlearnError, is_number, unknown_name, whole_number
+from mnlearn.errors import InputError, MnlearnError, check_name, is_number, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.output._ranking import pair_support
 from mnlearn.parallel import run
@@ -113,10 +113,9 @@ def resampled(
     monitor: Monitor = SILENT,
 ) -> Learned:
     """The same result with the frequencies of its pairs; see `Learned.bootstrap`."""
-    wanted = whole_number("n_samples", n_samples, least=2, way_out="200 are usual.")
+    wanted = whole_number("n_samples", n_samples, least=2, most=10**7, way_out="200 are usual.")
     whole_number("seed", seed, least=0, way_out="Leave it out for 0.")
-    if sampling not in get_args(Sampling):
-        raise unknown_name("sampling", sampling, get_args(Sampling))
+    check_name("sampling", sampling, get_args(Sampling))
     recipe, data = learned.ingredients("bootstrap")
     if data.n_rows < 4:
         raise InputError(f"data must have at least 4 rows to be resampled; got {data.n_rows}. Add rows.")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from mnlearn.errors import InputError, MnlearnError, UnsuitableError
+from mnlearn.errors import InputError, MnlearnError, UnsuitableError, check_methods, is_one_of
 from mnlearn.parallel._clusters import Watched, ctrl_c_held
 from mnlearn.parallel._share import MOST_JOBS, Answer, Item, Shared, beside, job_count
 from mnlearn.protocols import SILENT, Monitor
@@ -77,12 +77,13 @@ def run(
     >>> list(run(len, ["a", "bb", "ccc"], n_jobs=2))
     [1, 2, 3]
     """
-    if backend not in get_args(Backend):
+    if not is_one_of(backend, get_args(Backend)):
         raise InputError(f"backend must be 'threads' or 'processes'; got {backend!r}. Leave it out for threads.")
     if client is not None and not hasattr(client, "get_executor"):
         raise UnsuitableError(
             f"client must be a distributed.Client; got a {type(client).__name__}. Make one: Client('address:port')."
         )
+    check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out to hear nothing.")
     todo = list(items)
     jobs = job_count(n_jobs)
     if client is not None:

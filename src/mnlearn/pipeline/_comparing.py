@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from time import process_time
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError, unknown_name
+from mnlearn.errors import InputError, check_listed, check_methods, check_name, check_path, is_number
 from mnlearn.evaluation.metrics import Confusion, align, compare_edges
 from mnlearn.graphs import NamedGraph, read_graph
 from mnlearn.graphs.graph import Graph
 from mnlearn.output.learned import Learned
+from mnlearn.pipeline._counting import Counting
 from mnlearn.pipeline._learning import learn
 from mnlearn.pipeline._methods import METHODS
+from mnlearn.pipeline._reading import check_dataset
+from mnlearn.pipeline._tests import TESTS
 from mnlearn.protocols import SILENT, Monitor
 
 
@@ -88,8 +91,10 @@ def compare(
     >>> [(line.method, line.edges.hamming) for line in compare(drawn.data, drawn.truth, ["gsmn", "mpl"])]
     [('gsmn', 0), ('mpl', 0)]
     """
-    known = truth if isinstance(truth, NamedGraph) else read_graph(truth)
+    check_dataset("data", data)
+    known = truth if isinstance(truth, NamedGraph) else _read_truth(truth)
     _check_methods(methods)
+    _check_settings(test, alpha, n_jobs, client, monitor)
     align(NamedGraph(Graph.empty(data.n_variables), data.names), known)
     of_test = {name: value for name, value in (("test", test), ("alpha", alpha)) if value is not None}
     found = []
@@ -100,6 +105,21 @@ def compare(
         settings |= of_test if METHODS[method].judge == "test" else {}
         found.append(_result(data, known, method, settings))
     return found
+
+
+def _read_truth(truth: object) -> NamedGraph:
+    check_path("truth", truth)
+    return read_graph(cast("str", truth))
+
+
+def _check_settings(test: object, alpha: object, n_jobs: int | None, client: object, monitor: object) -> None:
+    """What no method could make right is refused before the first, not by each of them."""
+    if test is not None:
+        check_name("test", test, TESTS)
+    if alpha is not None and not (is_number(alpha) and 0 < cast("float", alpha) < 1):
+        raise InputError(f"alpha must be between 0 and 1, both excluded; got {alpha!r}. Usual values: 0.05, 0.01.")
+    Counting(n_jobs, client)  # raises
+    check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out to hear nothing.")
 
 
 def _result(data: Dataset, truth: NamedGraph, method: str, settings: dict[str, Any]) -> MethodResult:
@@ -116,9 +136,9 @@ def _result(data: Dataset, truth: NamedGraph, method: str, settings: dict[str, A
 
 def _check_methods(methods: Sequence[str]) -> None:
     """At least one, each known, none twice."""
+    check_listed("methods", methods, "methods")
     for place, method in enumerate(methods):
-        if method not in METHODS:
-            raise unknown_name("method", method, METHODS, shown=30)
+        check_name("method", method, METHODS, shown=30)
         if method in methods[:place]:
             raise InputError(f"methods must be named once each; got {method!r} twice. Drop one.")
     if not methods:

@@ -8,7 +8,8 @@ from typing import Any
 
 from mnlearn.checkpoints import Checkpoint, Kept
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, check_methods
+from mnlearn.parallel import job_count
 from mnlearn.pipeline._kept_walk import KeptWalk
 from mnlearn.pipeline._spread import Spread
 from mnlearn.protocols import Kernel, SubsetWalk, Tables, Turns
@@ -40,6 +41,11 @@ class Counting:
     max_memory: int | None = None
     checkpoint: Checkpoint | None = None
 
+    def __post_init__(self) -> None:
+        job_count(self.n_jobs)  # raises; not every method would look at it
+        if self.client is not None:
+            check_methods("client", self.client, ("nthreads", "run"), "Make a distributed.Client('address:port').")
+
     def counts(self, dataset: Dataset) -> Any:
         """Tables of categorical variables."""
         found = self._counts(dataset)
@@ -69,6 +75,12 @@ class Counting:
     def _refuse_client(self, what: str) -> None:
         if self.client is not None:
             raise InputError(f"client is for tables of a packed file; it does not help {what}. Leave it out.")
+
+
+def check_counting(counting: object) -> None:
+    """Refuse what does not say how to count."""
+    if not isinstance(counting, Counting | None):
+        raise InputError(f"counting must be a Counting; got a {type(counting).__name__}. Leave it out, and use n_jobs.")
 
 
 class _KeptCounts(Kept):

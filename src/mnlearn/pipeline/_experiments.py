@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError, unknown_name
+from mnlearn.errors import InputError, check_name
 from mnlearn.evaluation.experiment import Case, Experiment
 from mnlearn.graphs.graph import Graph
 from mnlearn.pipeline._learning import learn
@@ -79,8 +79,7 @@ def experiment(
     """
     told = settings or {}
     for method in (*methods, *told):
-        if method not in METHODS:
-            raise unknown_name("method", method, METHODS, shown=30)
+        check_name("method", method, METHODS, shown=30)
     if not networks or not methods:
         raise InputError(f"networks and methods must name at least one each; got {len(networks)} and {len(methods)}.")
     return Experiment(

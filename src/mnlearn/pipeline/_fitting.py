@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, listed
 from mnlearn.model import MarkovModel, fit
 from mnlearn.output.learned import Learned
 from mnlearn.pipeline._naming import GraphLike, graph_over
@@ -79,7 +79,7 @@ def fit_parameters(
         "types": types,
         "levels": levels,
         "missing": missing,
-        "missing_values": tuple(missing_values),
+        "missing_values": listed("missing_values", missing_values, "values"),
         "repeats": repeats,
         "delimiter": delimiter,
     }

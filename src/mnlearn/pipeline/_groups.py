@@ -20,7 +20,16 @@ from numpy.typing import NDArray
 
 from mnlearn.data import Dataset
 from mnlearn.data.rows import split, take
-from mnlearn.errors import DataError, InputError, MnlearnError, UnknownNameError, unknown_name, whole_number
+from mnlearn.errors import (
+    DataError,
+    InputError,
+    MnlearnError,
+    UnknownNameError,
+    check_listed,
+    check_name,
+    unknown_name,
+    whole_number,
+)
 from mnlearn.graphs.graph import Edge
 from mnlearn.output._frames import kind_of_frame
 from mnlearn.output.groups import GroupComparison, Invariance, PairDifference
@@ -111,10 +120,13 @@ def compare_groups(
     >>> found.difference.only_there, found.statistics[2].p < 0.05
     ((('x', 'y'),), True)
     """
-    wanted = whole_number("n_permutations", n_permutations, least=1, way_out="200 are usual.")
+    wanted = whole_number("n_permutations", n_permutations, least=1, most=10**7, way_out="200 are usual.")
     whole_number("seed", seed, least=0, way_out="Leave it out for 0.")
-    if correction not in get_args(Correction):
-        raise unknown_name("correction", correction, get_args(Correction))
+    check_name("correction", correction, get_args(Correction))
+    if not isinstance(by, str):
+        raise InputError(f"by must be the name of a column; got {by!r}. Names are texts.")
+    if groups is not None:
+        check_listed("groups", groups, "two labels")
     recipe = recipe_of({**options, "method": method})
     labels, parts, pool = _divided(_read(recipe, data, by), by, groups)
     one, two = networks = _networks(recipe, parts, n_jobs)
@@ -262,6 +274,6 @@ def _divided(
 def _label(wanted: object, labels: Sequence[object], by: str) -> object:
     """The label that is meant, also where it is said as a text."""
     for label in labels:
-        if label == wanted or str(label) == str(wanted):
+        if str(label) == str(wanted) or (not isinstance(wanted, np.ndarray) and label == wanted):
             return label
     raise unknown_name(f"groups: label of {by!r}", wanted, [str(label) for label in labels])

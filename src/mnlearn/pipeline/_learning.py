@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from mnlearn.checkpoints import opened
+from mnlearn.errors import check_methods, listed
 from mnlearn.output._frames import kind_of_frame
 from mnlearn.output.learned import Learned
 from mnlearn.pipeline._counting import Counting
@@ -105,17 +106,18 @@ def learn(
     >>> learned.blanket("fatigue")
     ('poor_sleep', 'exercise')
     """
+    check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out to hear nothing.")
     reading: Reading = {
         "types": types,
         "levels": levels,
         "missing": missing,
-        "missing_values": tuple(missing_values),
+        "missing_values": listed("missing_values", missing_values, "values"),
         "repeats": repeats,
         "delimiter": delimiter,
     }
     recipe = Recipe(
         *(method, test, score, pairs_given(required), pairs_given(forbidden), settings),
-        *(reading, columns, discretize, bins),
+        *(reading, None if columns is None else listed("columns", columns, "names"), discretize, bins),
     )
     dataset = recipe.read(data)
     for said in oddities(dataset):

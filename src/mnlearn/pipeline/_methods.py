@@ -20,7 +20,7 @@ from mnlearn.algorithms.mbs import MBS
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.algorithms.pc import PC
 from mnlearn.algorithms.separator import Effort, SeparatorEvidence
-from mnlearn.errors import InputError, unknown_name
+from mnlearn.errors import InputError, check_name
 from mnlearn.pipeline._rivals import (
     INFORMATION_SETTINGS,
     LASSO_SETTINGS,
@@ -151,8 +151,7 @@ class Plan(NamedTuple):
 
 def plan(method: str, test: str | None, score: str | None, settings: Mapping[str, Any]) -> Plan:
     """Sort the settings into those of the method and those of its judge; what is neither is refused."""
-    if method not in METHODS:
-        raise unknown_name("method", method, METHODS)
+    check_name("method", method, METHODS)
     if method == "mbs" and score is None:
         score = score_of_mbs(settings)
     judge = _judge_name(method, test, score)
@@ -185,8 +184,8 @@ def _judge_name(method: str, test: str | None, score: str | None) -> str | None:
         )
     if named.judge != "score":
         return test
-    if score is not None and score not in SCORES:
-        raise unknown_name("score", score, SCORES)
+    if score is not None:
+        check_name("score", score, SCORES)
     if score not in (None, named.score) and not named.any_score:
         raise InputError(
             f"score must be {named.score} for the method {method}; got {score!r}. Drop it, or take the method "

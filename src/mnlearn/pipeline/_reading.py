@@ -56,6 +56,14 @@ def load_data(
     return dataset
 
 
+def check_dataset(argument: str, data: object) -> None:
+    """Refuse data that were not read yet, where they must have been."""
+    if not isinstance(data, Dataset):
+        raise UnsuitableError(
+            f"{argument} must be a Dataset; got a {type(data).__name__}. Read it first: mnlearn.read(...)."
+        )
+
+
 def is_continuous(dataset: Dataset, judge: str) -> bool:
     """Whether all variables are continuous, as against all categorical; a mixture is refused in the judge's name."""
     continuous = [name for name, card in zip(dataset.names, dataset.cards, strict=True) if not card]

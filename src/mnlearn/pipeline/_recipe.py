@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, check_name
 from mnlearn.graphs.graph import Edge
 from mnlearn.output.learned import Learned
 from mnlearn.output.why import Why
@@ -114,6 +114,7 @@ class Recipe:
     def _plan(self, choice: Choice, dataset: Dataset | None = None) -> Plan:
         """The settings sorted out for the method; constraints that it cannot respect are refused."""
         score = self.score
+        check_name("method", choice.method, METHODS)
         if choice.method == "mbs" and score is None and dataset is not None:
             score = score_of_mbs(self.settings, categorical=any(dataset.cards))
         chosen = plan(choice.method, self.test, score, self.settings)

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError, UnsuitableError, unknown_name
+from mnlearn.errors import InputError, UnsuitableError, check_name
 from mnlearn.independence.information import CountedInformation, Estimate, GaussianInformation, RowInformation
 from mnlearn.pipeline._reading import is_continuous
 from mnlearn.protocols import InformationJudge, NeighborhoodJudge, PathJudge
@@ -76,8 +76,7 @@ def precision_judge(dataset: Dataset, penalty: str = "ebic", **settings: Any) ->
 
 def _made(method: str, kinds: _Kinds, penalty: str, dataset: Dataset, settings: Mapping[str, Any]) -> Any:
     """The judge for this penalty; what does not suit it or the data is refused."""
-    if penalty not in kinds:
-        raise unknown_name("penalty", penalty, kinds)
+    check_name("penalty", penalty, kinds)
     judge, statistics = kinds[penalty]
     taken = [field.name for field in fields(judge)[1:] if field.init]
     for name in settings:

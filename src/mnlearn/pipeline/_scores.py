@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError, UnsuitableError, unknown_name
+from mnlearn.errors import InputError, UnsuitableError, check_name
 from mnlearn.independence import BayesianTest, GaussianPosterior
-from mnlearn.pipeline._counting import Counting
+from mnlearn.pipeline._counting import Counting, check_counting
 from mnlearn.pipeline._naming import variables_by_name
-from mnlearn.pipeline._reading import is_continuous
+from mnlearn.pipeline._reading import check_dataset, is_continuous
 from mnlearn.protocols import Score
 from mnlearn.scores import (
     MPL,
@@ -170,8 +170,9 @@ def make_score(
     >>> score(Graph(3, [(0, 1)])) > score(Graph.empty(3))
     True
     """
-    if name not in SCORES:
-        raise unknown_name("score", name, SCORES)
+    check_name("score", name, SCORES)
+    check_dataset("dataset", dataset)
+    check_counting(counting)
     named = SCORES[name]
     for setting in settings:
         if setting not in named.settings:
@@ -179,4 +180,4 @@ def make_score(
                 f"{setting} is no setting of the score {name}, which takes {', '.join(named.settings)}. "
                 f"Drop {setting}, or choose another score."
             )
-    return named.make(dataset, counting or Counting(n_jobs), **settings)
+    return named.make(dataset, Counting(n_jobs) if counting is None else counting, **settings)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, Unpack, cast
 
+from mnlearn.errors import listed
 from mnlearn.graphs.graph import Graph
 from mnlearn.pipeline._counting import Counting
 from mnlearn.pipeline._naming import GraphLike, graph_over
@@ -107,7 +108,7 @@ def score(
         "types": types,
         "levels": levels,
         "missing": missing,
-        "missing_values": tuple(missing_values),
+        "missing_values": listed("missing_values", missing_values, "values"),
         "repeats": repeats,
         "delimiter": delimiter,
     }

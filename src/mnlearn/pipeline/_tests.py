@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError, UnsuitableError, unknown_name
+from mnlearn.errors import InputError, UnsuitableError, check_name
 from mnlearn.independence import (
     BayesianTest,
     ChiSquare,
@@ -16,8 +16,8 @@ from mnlearn.independence import (
     PartialCorrelation,
     ScoreTest,
 )
-from mnlearn.pipeline._counting import Counting
-from mnlearn.pipeline._reading import is_continuous
+from mnlearn.pipeline._counting import Counting, check_counting
+from mnlearn.pipeline._reading import check_dataset, is_continuous
 from mnlearn.protocols import ExplainedTest
 from mnlearn.statistics import Counts, Moments
 from mnlearn.statistics.kernels import DofRule
@@ -112,9 +112,10 @@ def make_test(
     >>> make_test("g2", data, alpha=0.01)(0, 1, frozenset()).independent
     False
     """
+    check_dataset("dataset", dataset)
+    check_counting(counting)
     chosen = ("pcor" if is_continuous(dataset, "a test") else "chi2") if name is None else name
-    if chosen not in TESTS:
-        raise unknown_name("test", chosen, TESTS)
+    check_name("test", chosen, TESTS)
     named = TESTS[chosen]
     for setting in settings:
         if setting not in named.settings:
@@ -123,7 +124,7 @@ def make_test(
                 f"Drop {setting}, or choose another test."
             )
     _check_types(chosen, dataset)
-    how = counting or Counting(n_jobs)
+    how = Counting(n_jobs) if counting is None else counting
     statistics = how.counts(dataset) if named.statistics is Counts else how.moments(dataset)
     return named.judge(statistics, **settings)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mnlearn.data import Dataset
-from mnlearn.errors import unknown_name
+from mnlearn.errors import check_name
 from mnlearn.evaluation.accuracy.battery import DRAWS, SIZES, Battery, Budget, Half
 from mnlearn.evaluation.experiment import Weighed
 from mnlearn.graphs.graph import Graph
@@ -77,7 +77,6 @@ def accuracy_battery(
     [('mpl', 0)]
     """
     for name in learners:
-        if name not in LEARNERS:
-            raise unknown_name("learner", name, LEARNERS, shown=30)
+        check_name("learner", name, LEARNERS, shown=30)
     chosen = {name: method for name, method in LEARNERS.items() if not learners or name in learners}
     return Battery(half, chosen, data, sizes, draws, BUDGETS, tuple(only))

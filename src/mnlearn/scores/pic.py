@@ -14,7 +14,7 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from mnlearn.errors import unknown_name
+from mnlearn.errors import check_name
 from mnlearn.protocols import FloatArray, Indices, Statistics, VarSet
 from mnlearn.scores._local import Decomposed
 from mnlearn.scores._prior import BlanketPrior, GraphPrior
@@ -77,10 +77,8 @@ class PIC(Decomposed):
 
     def __post_init__(self) -> None:
         require_counts("PIC", self.statistics)
-        if self.penalty not in get_args(Penalty):
-            raise unknown_name("penalty", self.penalty, get_args(Penalty))
-        if self.cardinalities not in get_args(Cardinalities):
-            raise unknown_name("cardinalities", self.cardinalities, get_args(Cardinalities))
+        check_name("penalty", self.penalty, get_args(Penalty))
+        check_name("cardinalities", self.cardinalities, get_args(Cardinalities))
         cards = observed_cards(self.statistics) if self.cardinalities == "observed" else self.statistics.cards
         each = (np.array(cards) - 1) / 2 if self.penalty == "parameters" else np.ones(len(cards))
         object.__setattr__(self, "_cards", np.array(cards, dtype=np.float64))

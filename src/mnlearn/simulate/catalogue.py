@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError, unknown_name, whole_number
+from mnlearn.errors import InputError, check_name, check_path, unknown_name, whole_number
 from mnlearn.graphs import (
     NamedGraph,
     barabasi_albert,
@@ -187,10 +187,12 @@ def simulate(
     >>> drawn.data.n_rows, drawn.truth.graph.n_edges, drawn.notes
     (100, 12, 'exact, by elimination')
     """
-    whole_number("n_rows", n_rows, least=1, way_out="Ask for at least one row.")
+    check_path("network", network)
+    if not isinstance(distribution, str | None):
+        raise InputError(f"distribution must be a text; got {distribution!r}. Known: {', '.join(DISTRIBUTIONS)}.")
+    whole_number("n_rows", n_rows, least=1, most=10**12, way_out="Ask for at least one row.")
     of_seed = whole_number("seed", seed, least=0, way_out="The same seed gives the same data.")
-    if method not in METHODS:
-        raise unknown_name("method", method, METHODS)
+    check_name("method", method, METHODS)
     shape_rng, law_rng, row_rng = (np.random.default_rng([of_seed, stream]) for stream in range(3))
     name, settings = _parsed(os.fspath(network))
     if name == "expression" or _is_bayesian(network):
@@ -203,8 +205,7 @@ def simulate(
         return Simulated(directed.sample(n_rows, row_rng), truth, "exact, forward through the Bayesian network")
     truth = _graph(network, name, settings, shape_rng)
     law_name, law_settings = _parsed(distribution or "uniform")
-    if law_name not in DISTRIBUTIONS:
-        raise unknown_name("distribution", law_name, DISTRIBUTIONS)
+    check_name("distribution", law_name, DISTRIBUTIONS)
     law = DISTRIBUTIONS[law_name]
     model = law.make(truth.graph, law_rng, *settings_as_written(law_name, law.settings, law_settings).values())
     if isinstance(model, GaussianNetwork):

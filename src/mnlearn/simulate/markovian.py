@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
-from mnlearn.errors import InputError, is_number, unknown_name, whole_number
+from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.graphs._seeds import Seed, rng_from
 from mnlearn.graphs.graph import Graph
 from mnlearn.simulate.factors import MOST_STATES
@@ -114,5 +114,4 @@ def _check(graph: Graph, codes: object, cards: tuple[int, ...], inverse_temperat
         raise InputError(
             f"inverse_temperature must be a number of at least 0; got {inverse_temperature!r}. 0 draws uniformly."
         )
-    if weighing not in get_args(Weighing):
-        raise unknown_name("weighing", weighing, get_args(Weighing))
+    check_name("weighing", weighing, get_args(Weighing))

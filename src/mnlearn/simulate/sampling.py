@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError, unknown_name, whole_number
+from mnlearn.errors import InputError, check_name, whole_number
 from mnlearn.graphs._seeds import Seed, rng_from
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray
@@ -87,8 +87,7 @@ def sample(
     ((500, 36), 'eliminate')
     """
     rows = whole_number("n_rows", n_rows, least=1, way_out="Ask for at least one row.")
-    if method not in METHODS:
-        raise unknown_name("method", method, METHODS)
+    check_name("method", method, METHODS)
     factors = network.to_factors() if isinstance(network, PairwiseNetwork) else network
     cards, graph = tuple(factors.cards), factors.graph
     if method == "auto":

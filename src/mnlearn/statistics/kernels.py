@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import log
 from typing import Literal, TypeAlias
 
-from mnlearn.errors import InputError, is_number, unknown_name
+from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.protocols import Kernel
 
 DofRule: TypeAlias = Literal["adjusted", "observed", "all"]
@@ -79,9 +79,8 @@ def entropy() -> Kernel:
     return Kernel("entropy", ("entropy",))
 
 
-def _rule(dof: object) -> float:
-    if not isinstance(dof, str) or dof not in _DOF_RULES:
-        raise unknown_name("dof rule", dof, _DOF_RULES)
+def _rule(dof: str) -> float:
+    check_name("dof rule", dof, _DOF_RULES)
     return _DOF_RULES[dof]
 
 

@@ -6,21 +6,18 @@ and one triangular solve for all the y together: no row of the data is read agai
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Sized
 from functools import cached_property
 from operator import index
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.protocols import BoolArray, FloatArray, Indices, IntArray
 from mnlearn.statistics._correlation import correlation_of_covariance, correlation_of_rows
 from mnlearn.statistics._exchange import exchange
-
-if TYPE_CHECKING:
-    from mnlearn.data.dataset import Dataset
 
 EXPLAINED = 1e-10
 """The share of its own variance below which what is left of a variable, given others, counts as nothing.
@@ -71,6 +68,10 @@ class Moments:
     """
 
     def __init__(self, dataset: Dataset) -> None:
+        if not isinstance(dataset, Dataset):
+            raise UnsuitableError(
+                f"Moments needs a Dataset; got a {type(dataset).__name__}. Read it first: Moments(mnlearn.read(...))."
+            )
         for name, card in zip(dataset.names, dataset.cards, strict=True):
             if card:
                 raise UnsuitableError(
@@ -281,6 +282,8 @@ class Moments:
 
     def _question(self, x: int, ys: Indices, z: Collection[int]) -> tuple[IntArray, tuple[int, ...]]:
         """Check (x, ys | z); the ys as an array, z in ascending order."""
+        if not isinstance(ys, Sized):
+            raise InputError(f"ys must be a sequence of variable indices; got {ys!r}. Put a single one into a list.")
         others = np.asarray(ys) if len(ys) else np.empty(0, dtype=np.int64)
         try:
             x, given = index(x), tuple(sorted({index(v) for v in z}))

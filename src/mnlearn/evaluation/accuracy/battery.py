@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
-from mnlearn.errors import unknown_name, whole_number
+from mnlearn.errors import check_name, whole_number
 from mnlearn.evaluation.accuracy.networks import kinds
 from mnlearn.evaluation.experiment import Experiment, Method, Row, run
 from mnlearn.protocols import SILENT, Monitor
@@ -69,8 +69,7 @@ class Battery:
     only: Collection[str] = ()
 
     def __post_init__(self) -> None:
-        if self.half not in get_args(Half):
-            raise unknown_name("half", self.half, get_args(Half))
+        check_name("half", self.half, get_args(Half))
         whole_number("draws", self.draws, least=1, way_out="Ask for at least one.")
 
     def run(self, *, journal: Path | None = None, n_jobs: int = 1, monitor: Monitor = SILENT) -> list[Row]:

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from mnlearn.errors import unknown_name
+from mnlearn.errors import check_name
 from mnlearn.evaluation.experiment import Row
 
 DataSet: TypeAlias = tuple[str, int, int]  # kind, rows, draw
@@ -94,8 +94,7 @@ class Standings:
 
     def __post_init__(self) -> None:
         names = list(dict.fromkeys(row.learner for row in self.rows))
-        if self.reference not in names:
-            raise unknown_name("reference", self.reference, names)
+        check_name("reference", self.reference, names)
 
     def learners(self) -> list[Standing]:
         """One line for each learner, the fewest errors relative to the reference first."""

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mnlearn.errors import FileError, require
+from mnlearn.errors import FileError, check_path, require
 from mnlearn.output.portrait import GROUP_COLORS, SIGN_COLORS, SIGN_WORDS, Portrait
 from mnlearn.writing import replacing
 
@@ -66,6 +66,7 @@ def add_legend(figure: Figure, portrait: Portrait, *, noun: str) -> None:
 
 def check_picture_path(path: str | os.PathLike[str], argument: str = "path") -> Path:
     """The path of a picture; refused if its extension is none that can be drawn."""
+    check_path(argument, path)
     target = Path(path)
     if target.suffix.lower() not in FORMATS:
         raise FileError(f"{argument} must end in {', '.join(FORMATS)}; got {os.fspath(path)!r}. Choose one of them.")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from mnlearn.errors import unknown_name, whole_number
+from mnlearn.errors import check_name, whole_number
 from mnlearn.output.plots._canvas import check_picture_path, save_figure
 from mnlearn.output.plots.distributions import plot_centralities, plot_degrees, plot_stability, plot_support
 from mnlearn.output.plots.matrix import plot_heatmap
@@ -65,8 +65,7 @@ def draw(
     MissingDependencyError
         If matplotlib is not installed.
     """
-    if kind not in KINDS:
-        raise unknown_name("kind of picture", kind, KINDS)
+    check_name("kind of picture", kind, KINDS)
     if path is not None:
         check_picture_path(path)
     whole_number("seed", seed, least=0, way_out="Leave it out for the usual layout.")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.errors import InputError, unknown_name
+from mnlearn.errors import InputError, check_name
 from mnlearn.output.plots._canvas import check_picture_path, new_figure, plain_axes, save_figure
 from mnlearn.output.portrait import GROUP_COLORS
 
@@ -53,8 +53,7 @@ def plot_experiment(path: str | os.PathLike[str], rows: Iterable[Any], *, measur
     table = [row if isinstance(row, Mapping) else row.tidy() for row in rows]
     if not table:
         raise InputError("rows must hold at least one result; got none. Run the experiment first.")
-    if measure not in _LABELS or measure not in table[0]:
-        raise unknown_name("measure", measure, [name for name in _LABELS if name in table[0]])
+    check_name("measure", measure, [name for name in _LABELS if name in table[0]])
     sources, learners = (sorted({str(row[key]) for row in table}) for key in ("source", "learner"))
     figure = new_figure((1.5 + 4.2 * len(sources), 4.2))
     panels = figure.subplots(1, len(sources), squeeze=False, sharey=True)[0]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mnlearn.data import overview
-from mnlearn.errors import FileError, require
+from mnlearn.errors import FileError, check_path, require
 from mnlearn.output.portrait import SIGN_COLORS, SIGN_WORDS, Portrait, portray
 from mnlearn.output.report import _figures, _static, _tables, _words
 from mnlearn.output.report._cautions import cautions
@@ -73,6 +73,7 @@ def write_report(
 
 def check_report_path(path: str | os.PathLike[str], argument: str = "path") -> Path:
     """The path of a report; refused if it does not end as a web page does."""
+    check_path(argument, path)
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise FileError(f"{argument} must end in .html; got {os.fspath(path)!r}. Name it so, and a browser opens it.")
