@@ -98,13 +98,16 @@ const RowBits& Store::row_bits() const {
     std::call_once(row_bits_once_, [this] {
         build_row_bits();
         built_bytes_ += row_bits_.n_blocks * row_bits_.block_words * 8;
+        if (!row_bits_fit(planes_.n_planes / 8)) return;
+        copy_planes();
+        built_bytes_ += planes_.n_planes * planes_.words * 8;
     });
     return row_bits_;
 }
 
-bool Store::row_bits_fit() const {
+bool Store::row_bits_fit(std::size_t more_bytes_a_row) const {
     const std::size_t blocks = (planes_.n_planes + kBlockColumns - 1) / kBlockColumns;
-    const std::size_t row_bytes = 8 * kRowWords * blocks;
+    const std::size_t row_bytes = 8 * kRowWords * blocks + more_bytes_a_row;
     if (row_bytes * n_records_ > max_bytes_ / 2) return false;
     return row_bytes + planes_.n_planes / 8 <= 2 * n_with_planes_;  // bytes a row, beside one for each code
 }
@@ -203,6 +206,16 @@ void Store::build_row_bits() const {
             for (std::size_t row = word * 64; row < std::min(word * 64 + 64, n_records_); ++row)
                 to[row * kRowWords] = words[row - word * 64];
         }
+}
+
+void Store::copy_planes() const {
+    const Planes& p = planes();
+    row_bits_.planes = unset_words(p.n_planes * p.words);
+    for (std::size_t plane = 0; plane < p.n_planes; ++plane) {
+        const std::uint64_t* from = p.bits + (plane / kLanes) * p.words * kLanes + plane % kLanes;
+        std::uint64_t* to = row_bits_.planes.get() + plane * p.words;
+        for (std::size_t w = 0; w < p.words; ++w) to[w] = from[w * kLanes];
+    }
 }
 
 }  // namespace mnlearn

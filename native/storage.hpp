@@ -47,6 +47,12 @@ struct RowBits {
     std::size_t n_blocks = 0;
     std::size_t block_words = 0;  // rows and the empty row
     AlignedWords bits;
+    AlignedWords planes;  // once more plane by plane, where that fits the promised memory; else nothing
+
+    // A plane in one piece: an eighth of the cache lines that it takes between seven others.
+    const std::uint64_t* plane(std::size_t number, std::size_t words) const {
+        return planes ? planes.get() + number * words : nullptr;
+    }
 };
 
 // Planes that somebody made before, as a packed file has them; used if they are numbered as ours would be.
@@ -96,7 +102,8 @@ public:
     const Planes& planes() const;          // built at the first call; hold on to it, asking costs a few nanoseconds
     std::uint32_t first_plane(std::int32_t variable) const { return planes_.first[static_cast<std::size_t>(variable)]; }
     const RowBits& row_bits() const;  // likewise
-    bool row_bits_fit() const;        // within the promised memory; few variables leave blocks mostly empty
+    // Within the promised memory, with so much more; few variables leave blocks mostly empty.
+    bool row_bits_fit(std::size_t more_bytes_a_row = 0) const;
     std::size_t extra_bytes() const;  // what has been built so far
     LogTables& log_tables() const { return shared_log_tables_ ? *shared_log_tables_ : log_tables_; }
     std::size_t cache_bytes() const;  // how much each cache of strata may hold
@@ -121,6 +128,7 @@ private:
     void take_planes(const GivenPlanes& given);
     void build_planes() const;
     void build_row_bits() const;
+    void copy_planes() const;
 
     std::vector<Column> columns_;
     std::size_t n_records_;

@@ -1,4 +1,7 @@
 // Sorting row lists with AVX-512: numbers are compressed in registers and stored whole (VBMI2).
+//
+// Two bits of the key part the rows of a set while they still stand in the order of the bits, so that these bits are
+// the masks to compress by. The other bits go with the rows and part each list again, in four or in two.
 #include <immintrin.h>
 
 #include "kernels/sort_rows.hpp"
@@ -6,96 +9,153 @@
 namespace mnlearn {
 namespace {
 
-// Half of the bytes, each as a number of 16 bits. gcc 12 warns of the unmasked forms.
-template <int HALF> __m512i widened(__m512i bytes) {
-    return _mm512_maskz_cvtepu8_epi16(~__mmask32{0}, _mm512_maskz_extracti64x4_epi64(0xf, bytes, HALF));
-}
+constexpr int kBelow = 3;  // bits of an entry below the row
 
-// The low bytes of all entries, 64 rows at a time: their keys and places.
-void make_low_bytes(const SortQuery& q, __m512i* low) {
-    alignas(64) std::uint8_t counting[64];
-    for (std::size_t k = 0; k < 64; ++k) counting[k] = static_cast<std::uint8_t>(q.key << 6 | k);
-    const __m512i plain = _mm512_load_si512(counting);
-    for (std::size_t w = 0; w < q.words; ++w) low[w] = plain;
-    for (std::size_t p = 0; p < q.n_planes; ++p) {
-        const __m512i change = _mm512_set1_epi8(static_cast<char>(q.planes[p].change << 6));
-        for (std::size_t w = 0; w < q.words; ++w)
-            low[w] = _mm512_xor_si512(low[w], _mm512_maskz_mov_epi8(q.planes[p].bits[w * q.planes[p].step], change));
-    }
-}
+struct List {
+    std::uint16_t *begin, *end;
+    std::size_t size() const { return static_cast<std::size_t>(end - begin); }
+};
 
-// The entries of a set in ascending order; returns how many. With `step` 64 instead of 256 they are rows.
-std::size_t list_entries(const std::uint64_t* set, std::size_t words, const __m512i* low, short step,
-                         std::uint16_t* entries) {
-    const __m512i next_word = _mm512_set1_epi16(step);
-    __m512i word = _mm512_setzero_si512();
-    std::uint16_t* next = entries;
-    for (std::size_t w = 0; w < words; ++w) {
-        const __m512i bytes = _mm512_maskz_compress_epi8(set[w], low[w]);
-        const int size = __builtin_popcountll(set[w]);
-        _mm512_storeu_si512(next, _mm512_or_si512(widened<0>(bytes), word));
-        if (size > 32) _mm512_storeu_si512(next + 32, _mm512_or_si512(widened<1>(bytes), word));
-        next += size;
-        word = _mm512_add_epi16(word, next_word);
-    }
-    return static_cast<std::size_t>(next - entries);
-}
-
-inline __m512i rows_of(__m512i entries) {
-    const __m512i word = _mm512_maskz_srli_epi16(~__mmask32{0}, entries, 2), within = _mm512_set1_epi16(63);
-    return _mm512_or_si512(_mm512_and_si512(word, _mm512_set1_epi16(0x3fc0)), _mm512_and_si512(entries, within));
-}
-inline void put(std::uint16_t*& to, __mmask32 which, __m512i rows) {
-    _mm512_storeu_si512(to, _mm512_maskz_compress_epi16(which, rows));
+inline void put(std::uint16_t*& to, __mmask32 which, __m512i numbers) {
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi16(which, numbers));
     to += __builtin_popcount(which);
 }
-inline __mmask32 first_lanes(std::size_t n) { return n < 32 ? (__mmask32{1} << n) - 1 : ~__mmask32{0}; }
 
-// n entries, in their order, as rows to a list for each key, keys below 2 or 4. The first list takes the place of
-// `from`.
-void part_in_two(const std::uint16_t* from, std::size_t n, std::uint16_t** to) {
-    const __m512i low_bit = _mm512_set1_epi16(0x40);
-    for (std::size_t k = 0; k < n; k += 32) {
-        const __m512i entries = _mm512_loadu_si512(from + k), rows = rows_of(entries);
-        const __mmask32 one = _mm512_test_epi16_mask(entries, low_bit), all = first_lanes(n - k);
-        put(to[0], all & ~one, rows);
-        put(to[1], all & one, rows);
+// gcc 12 warns of the unmasked form.
+template <bool ROWS> __m512i finished(__m512i entries) {
+    return ROWS ? _mm512_maskz_srli_epi16(~__mmask32{0}, entries, kBelow) : entries;
+}
+
+// To 2^BITS parts, by where the bits of the key are clear.
+template <int BITS>
+[[gnu::always_inline]] inline void put_parts(List* to, __mmask32 all, __mmask32 low, __mmask32 high, __m512i numbers) {
+    if constexpr (BITS == 0) put(to[0].end, all, numbers);
+    if constexpr (BITS == 1) {
+        put(to[0].end, all & low, numbers);
+        put(to[1].end, all & ~low, numbers);
+    }
+    if constexpr (BITS == 2) {
+        put(to[0].end, all & high & low, numbers);
+        put(to[1].end, all & high & ~low, numbers);
+        put(to[2].end, all & ~high & low, numbers);
+        put(to[3].end, all & ~(high | low), numbers);
     }
 }
-void part_in_four(const std::uint16_t* from, std::size_t n, std::uint16_t** to) {
-    const __m512i low_bit = _mm512_set1_epi16(0x40), high_bit = _mm512_set1_epi16(0x80);
-    std::uint16_t *a = to[0], *b = to[1], *c = to[2], *d = to[3];
-    for (std::size_t k = 0; k < n; k += 32) {
-        const __m512i entries = _mm512_loadu_si512(from + k), rows = rows_of(entries);
-        const __mmask32 low = _mm512_test_epi16_mask(entries, low_bit), all = first_lanes(n - k);
-        const __mmask32 high = _mm512_test_epi16_mask(entries, high_bit);
-        put(a, all & ~(high | low), rows);
-        put(b, all & ~high & low, rows);
-        put(c, all & high & ~low, rows);
-        put(d, all & high & low, rows);
-    }
-    to[0] = a, to[1] = b, to[2] = c, to[3] = d;
+
+// The rows of a set by the BITS highest bits of their keys; the LEFT others go with them.
+template <int BITS, int LEFT> void part_set(const SortQuery& q, const std::uint64_t* set, List* lists) {
+    alignas(64) std::uint16_t counting[32];
+    for (std::size_t k = 0; k < 32; ++k) counting[k] = static_cast<std::uint16_t>(k << kBelow);
+    __m512i plain = _mm512_load_si512(counting);
+    const __m512i step = _mm512_set1_epi16(32 << kBelow);
+    const std::uint64_t *low = BITS > 0 ? q.planes[LEFT] : nullptr, *high = BITS > 1 ? q.planes[LEFT + 1] : nullptr;
+    List to[1 << BITS];
+    for (int k = 0; k < 1 << BITS; ++k) to[k] = lists[k];
+    for (std::size_t w = 0; w < q.words; ++w)
+        for (int half = 0; half < 64; half += 32) {
+            const auto masked = [&](const std::uint64_t* bits) { return static_cast<__mmask32>(bits[w] >> half); };
+            __m512i entries = plain;
+            for (int bit = 0; bit < LEFT; ++bit)
+                entries = _mm512_mask_add_epi16(entries, masked(q.planes[bit]), entries,
+                                                _mm512_set1_epi16(static_cast<short>(1 << bit)));
+            put_parts<BITS>(to, masked(set), BITS > 0 ? masked(low) : 0, BITS > 1 ? masked(high) : 0,
+                            finished<LEFT == 0>(entries));
+            plain = _mm512_add_epi16(plain, step);
+        }
+    for (int k = 0; k < 1 << BITS; ++k) lists[k] = to[k];
 }
+
+// A list of entries by BITS bits of their keys, above the LEFT lowest.
+template <int BITS, int LEFT> void part_list(const List& from, List* lists) {
+    const __m512i low_bit = _mm512_set1_epi16(1 << LEFT), high_bit = _mm512_set1_epi16(2 << LEFT);
+    List to[1 << BITS];
+    for (int k = 0; k < 1 << BITS; ++k) to[k] = lists[k];
+    for (std::size_t k = 0, n = from.size(); k < n; k += 32) {
+        const __m512i entries = _mm512_loadu_si512(from.begin + k);
+        const __mmask32 all = n - k < 32 ? (__mmask32{1} << (n - k)) - 1 : ~__mmask32{0};
+        const __mmask32 low = _mm512_test_epi16_mask(entries, low_bit);
+        const __mmask32 high = BITS > 1 ? _mm512_test_epi16_mask(entries, high_bit) : 0;
+        put_parts<BITS>(to, all, low, high, finished<LEFT == 0>(entries));
+    }
+    for (int k = 0; k < 1 << BITS; ++k) lists[k] = to[k];
+}
+
+class Sorter {
+public:
+    explicit Sorter(const SortQuery& query) : q_(query), next_(query.rows) {}
+
+    // LEFT bits of the key are left after the first step, which takes BITS of them.
+    template <int BITS, int LEFT> void run() {
+        for (std::size_t s = 0; s < q_.n_sets; ++s) {
+            const std::uint64_t* set = q_.sets + s * q_.stride;
+            List lists[1 << BITS];
+            if constexpr (LEFT == 0) {
+                std::size_t size = 0;
+                for (std::size_t w = 0; w < q_.words; ++w)
+                    size += static_cast<std::size_t>(__builtin_popcountll(set[w]));
+                place(lists, 1 << BITS, size);
+                part_set<BITS, LEFT>(q_, set, lists);
+                finish(lists, 1 << BITS);
+            } else {
+                for (int k = 0; k < 1 << BITS; ++k) lists[k] = scratch(k);
+                part_set<BITS, LEFT>(q_, set, lists);
+                for (const List& list : lists) sort<LEFT>(list);
+            }
+        }
+    }
+
+private:
+    template <int LEFT> void sort(const List& from) {
+        List lists[4];
+        if constexpr (LEFT == 3) {
+            for (int k = 0; k < 4; ++k) lists[k] = scratch(4 + k);
+            part_list<2, 1>(from, lists);
+            for (const List& list : lists) sort<1>(list);
+        } else {
+            place(lists, 1 << LEFT, from.size());
+            part_list<LEFT, 0>(from, lists);
+            finish(lists, 1 << LEFT);
+        }
+    }
+
+    List scratch(int k) const {
+        std::uint16_t* begin = q_.scratch + static_cast<std::size_t>(k) * (kSortScratch / 8);
+        return {begin, begin};
+    }
+    // Room for n_lists lists, each of which might get all rows.
+    void place(List* lists, int n_lists, std::size_t size) {
+        for (int k = 0; k < n_lists; ++k, next_ += size + kSortSpill) lists[k] = {next_, next_};
+    }
+    void finish(const List* lists, int n_lists) {
+        for (int k = 0; k < n_lists; ++k, ++list_) {
+            q_.lists[list_] = {static_cast<std::uint32_t>(lists[k].begin - q_.rows),
+                               static_cast<std::uint32_t>(lists[k].size())};
+            for (std::size_t pad = 0; pad < kListStep; ++pad) lists[k].end[pad] = q_.empty;
+        }
+    }
+
+    const SortQuery& q_;
+    std::uint16_t* next_;
+    std::size_t list_ = 0;
+};
 
 }  // namespace
 
-void sort_rows_avx512(const SortQuery& q) {
-    alignas(64) __m512i low[kSortWords];
-    make_low_bytes(q, low);
-    const std::size_t n_keys = std::size_t{1} << q.key_bits;
-    std::uint16_t* next = q.rows;
-    for (std::size_t s = 0; s < q.n_sets; ++s) {
-        const std::size_t n = list_entries(q.sets + s * q.stride, q.words, low, n_keys == 1 ? 64 : 256, next);
-        const std::size_t room = n + kSortSpill;
-        std::uint16_t* ends[4] = {next, next + room, next + 2 * room, next + 3 * room};
-        if (n_keys == 1) ends[0] += n;
-        if (n_keys == 2) part_in_two(next, n, ends);
-        if (n_keys == 4) part_in_four(next, n, ends);
-        for (std::size_t key = 0; key < n_keys; ++key, next += room) {
-            q.starts[s * n_keys + key] = static_cast<std::uint32_t>(next - q.rows);
-            q.sizes[s * n_keys + key] = static_cast<std::uint32_t>(ends[key] - next);
-            for (int k = 0; k < 4; ++k) ends[key][k] = q.empty;
-        }
+void sort_rows_avx512(const SortQuery& query) {
+    Sorter sorter(query);
+    switch (query.key_bits) {
+        case 0:
+            return sorter.run<0, 0>();
+        case 1:
+            return sorter.run<1, 0>();
+        case 2:
+            return sorter.run<2, 0>();
+        case 3:
+            return sorter.run<2, 1>();
+        case 4:
+            return sorter.run<2, 2>();
+        default:
+            return sorter.run<2, 3>();
     }
 }
 
