@@ -15,6 +15,8 @@ namespace mnlearn {
 namespace {
 
 constexpr int kTreeDigits = 6;  // 64 rows a tree
+constexpr int kEndDigits = 4;   // 16 rows, at the end of a list: they are padded to as many
+static_assert(1 << kEndDigits == kListStep);
 constexpr int kMaxDigits = 32;  // lists of fewer than 2^32 rows
 
 // a + b + digit -> digit, and the carry; an instruction set may know a shorter way.
@@ -49,7 +51,8 @@ inline Four next_four(const std::uint32_t* rows) {
 
 template <class V> struct Counter {
     static constexpr std::size_t kBytes = sizeof(V);
-    static constexpr std::size_t kSlices = kRowWords * 8 / kBytes;  // vectors in a row of bits
+    static constexpr std::size_t kSlices = kRowWords * 8 / kBytes;        // vectors in a row of bits
+    static constexpr int kInRegisters = kBytes == 64 ? 10 : kTreeDigits;  // digits; there are registers for so many
 
     const unsigned char* bits;  // of this slice of the columns
     V digits[kMaxDigits];
@@ -82,8 +85,8 @@ template <class V> struct Counter {
     // Adds 2^L rows and lets the carry run up to the last digit.
     template <int L, class Row> [[gnu::always_inline]] void take(const Row*& rows, std::size_t& left, V* low) {
         V carry = add_rows<L>(rows, low);
-        for (int p = L; p < kTreeDigits; ++p) carry = push(low[p], carry);  // a fixed range: `low` stays in registers
-        for (int p = kTreeDigits; p < n_digits; ++p) carry = push(digits[p], carry);
+        for (int p = L; p < kInRegisters; ++p) carry = push(low[p], carry);  // no branch, and `low` stays in registers
+        for (int p = kInRegisters; p < n_digits; ++p) carry = push(digits[p], carry);
         rows += 1 << L;
         left -= std::size_t{1} << L;
     }
@@ -92,17 +95,14 @@ template <class V> struct Counter {
     }
     template <class Row> void count(const Row* rows, std::size_t n_rows, bool ahead) {
         n_digits = std::bit_width(n_rows);
-        V low[kTreeDigits] = {};  // in registers
-        for (int p = kTreeDigits; p < n_digits; ++p) digits[p] = V{};
+        V low[kInRegisters] = {};
+        for (int p = kInRegisters; p < n_digits; ++p) digits[p] = V{};
         while (n_rows >= 64) {
             if (ahead && n_rows >= 128) fetch(rows + 64);
-            take<6>(rows, n_rows, low);
+            take<kTreeDigits>(rows, n_rows, low);
         }
-        if (n_rows >= 32) take<5>(rows, n_rows, low);
-        if (n_rows >= 16) take<4>(rows, n_rows, low);
-        if (n_rows >= 8) take<3>(rows, n_rows, low);
-        if (n_rows >= 4) take<2>(rows, n_rows, low);
-        for (int p = 0; p < kTreeDigits; ++p) digits[p] = low[p];
+        while (n_rows > 0) take<kEndDigits>(rows, n_rows, low);
+        for (int p = 0; p < kInRegisters; ++p) digits[p] = low[p];
     }
     // From digits to numbers, 32 columns at a time: each digit's word is compared with the bit of each column.
     void write(std::uint32_t* counts) const {
