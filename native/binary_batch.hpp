@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -13,9 +14,11 @@ namespace mnlearn {
 
 template <class Scorer> class BinaryBatch {
 public:
-    // `columns`: where each candidate's counts stand in a row of counts, in ascending order.
-    BinaryBatch(const Scorer& scorer, const Store& store, std::vector<std::uint32_t> columns)
-        : scorer_(scorer), level_(store.level()), columns_(std::move(columns)) {
+    // `columns`: where each candidate's counts stand, in ascending order, a row of counts beginning at `origin`; they
+    // are looked at to the end.
+    BinaryBatch(const Scorer& scorer, const Store& store, std::span<const std::uint32_t> columns,
+                std::uint32_t origin = 0)
+        : scorer_(scorer), level_(store.level()), columns_(columns), origin_(origin) {
         if (columns_.empty()) return;
         const std::size_t span = columns_.back() - columns_.front() + 1;
         whole_ = span <= 2 * columns_.size();  // then scoring what was not asked for costs less than picking
@@ -83,8 +86,8 @@ private:
     double* first() { return numbers_.get() + from_; }
     double* second() { return numbers_.get() + room_ + from_; }
     const std::uint32_t* pick(const std::uint32_t* row, std::size_t begin) {
-        if (whole_) return row + columns_.front() + from_;
-        for (std::size_t k = from_; k < width_; ++k) picked_[begin + k] = row[columns_[k]];
+        if (whole_) return row + (columns_.front() - origin_) + from_;
+        for (std::size_t k = from_; k < width_; ++k) picked_[begin + k] = row[columns_[k] - origin_];
         return picked_.data() + begin + from_;
     }
     // Strata larger than the tables of logarithms.
@@ -102,7 +105,9 @@ private:
 
     const Scorer& scorer_;
     const Level& level_;
-    std::vector<std::uint32_t> columns_, picked_;
+    std::span<const std::uint32_t> columns_;
+    std::uint32_t origin_;
+    std::vector<std::uint32_t> picked_;
     Room<double> numbers_;  // first, second and values, room_ each; then room for folded tables
     std::size_t width_ = 0, room_ = 0, from_ = 0;
     bool whole_ = true;

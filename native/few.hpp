@@ -53,7 +53,7 @@ template <class Scorer>
 void score_batch(const Scorer& scorer, const Query& q, const FewCounts& few, std::span<const std::size_t> places) {
     std::vector<std::uint32_t> columns;
     for (const std::size_t j : places) columns.push_back(static_cast<std::uint32_t>(few.column[j]));
-    BinaryBatch<Scorer> batch(scorer, q.store, std::move(columns));
+    BinaryBatch<Scorer> batch(scorer, q.store, columns);
     const auto prepared = scorer.prepare(2, 2, q.strata.sizes);
     add_binary_strata(batch, prepared, few.x, 0, few.x.n_strata, few.counts.data(), few.width);
     batch.finish();

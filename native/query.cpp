@@ -59,6 +59,18 @@ int n_outputs(const KernelSpec& spec) {
 
 namespace {
 
+// Whether v is among these, of which there is one at least, in ascending order; without a branch that nobody could
+// predict.
+bool is_among(std::int32_t v, std::span<const std::int32_t> ys) {
+    const std::int32_t* first = ys.data();
+    for (std::size_t left = ys.size(); left > 1;) {
+        const std::size_t half = left / 2;
+        first += static_cast<std::size_t>(first[half] <= v) * half;
+        left -= half;
+    }
+    return *first == v;
+}
+
 // Whether some y breaks a rule: not which, but without a branch for each y. In ascending order, as most searches ask,
 // x and z are searched among the ys.
 bool any_refused(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
@@ -69,8 +81,8 @@ bool any_refused(const Store& store, std::int32_t x, std::span<const std::int32_
     std::int32_t descents = 0, outside = 0, same = 0;
     for (std::size_t k = 1; k < ys.size(); ++k) descents += ys[k] < ys[k - 1];
     if (descents == 0) {
-        const auto among_ys = [&](std::int32_t v) { return std::binary_search(ys.begin(), ys.end(), v); };
-        return ys.front() < 0 || ys.back() > last || among_ys(x) || std::any_of(z.begin(), z.end(), among_ys);
+        for (const std::int32_t v : z) same += is_among(v, ys);
+        return ys.front() < 0 || ys.back() > last || is_among(x, ys) || same > 0;
     }
     for (const std::int32_t y : ys) outside |= y | (last - (y & 0x7fffffff));  // negative then
     const auto look_for = [&](std::int32_t v) {

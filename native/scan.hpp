@@ -137,7 +137,8 @@ public:
             count_by_planes(q_.store, sets, x.n_sets(), columns, counts);
             if (x.last_derived && x.card_x == 2) derive_last_set(columns, counts);
             auto by_card = prepared();
-            Block block = split_binary(plan, begin, end, [&](std::size_t k) { return columns.column[k - begin]; });
+            const Block block =
+                split_binary(plan, begin, end, [&](std::size_t k) { return columns.column[k - begin]; });
             score_binary(plan, block, [&](BinaryBatch<Scorer>& batch) {
                 add_binary_strata(batch, by_card[2], x, 0, x.n_strata, counts.data(), columns.width());
             });
@@ -172,18 +173,28 @@ private:
     struct Block {
         std::size_t begin;                        // in the plan
         std::vector<std::size_t> binary, others;  // places in the plan; if all are binary, `binary` is left empty
-        std::vector<std::uint32_t> columns;       // of the binary ones, in a row of counts
+        std::span<const std::uint32_t> columns;   // of the binary ones
+        std::vector<std::uint32_t> own_columns;   // what `columns` looks at, unless it is the question
         std::size_t binary_place(std::size_t i) const { return binary.empty() ? begin + i : binary[i]; }
     };
     template <class ColumnOf>
     Block split_binary(const Plan& plan, std::size_t begin, std::size_t end, ColumnOf column_of_place) const {
-        Block block{begin, {}, {}, {}};
+        Block block{begin, {}, {}, {}, {}};
         for (std::size_t k = begin; k < end && !plan.binary; ++k)
             (q_.card_x() == 2 && q_.card(plan.place(k)) == 2 ? block.binary : block.others).push_back(k);
-        block.columns.resize(plan.binary ? end - begin : block.binary.size());
-        for (std::size_t i = 0; i < block.columns.size(); ++i)
-            block.columns[i] = static_cast<std::uint32_t>(column_of_place(block.binary_place(i)));
+        block.own_columns.resize(plan.binary ? end - begin : block.binary.size());
+        for (std::size_t i = 0; i < block.own_columns.size(); ++i)
+            block.own_columns[i] = static_cast<std::uint32_t>(column_of_place(block.binary_place(i)));
+        block.columns = block.own_columns;
         return block;
+    }
+    // The same by planes, counted from the first of all on.
+    Block split_binary_planes(const Plan& plan, std::size_t begin, std::size_t end) const {
+        if (!plan.binary || !q_.store.plain())
+            return split_binary(plan, begin, end, [&](std::size_t k) { return q_.store.first_plane(plan.ys[k]); });
+        const auto* planes =
+            reinterpret_cast<const std::uint32_t*>(plan.ys.data());  // a variable's plane is its number
+        return {begin, {}, {}, {planes + begin, end - begin}, {}};
     }
 
     // Without strata only the rows with x = 0 are counted: those with x = 1 are what the totals leave.
@@ -193,9 +204,9 @@ private:
         for (std::size_t c = 0; c < totals.size(); ++c) counts[totals.size() + c] = totals[c] - counts[c];
     }
 
-    template <class AddAll> void score_binary(const Plan& plan, Block& block, AddAll add_all) const {
+    template <class AddAll> void score_binary(const Plan& plan, const Block& block, AddAll add_all) const {
         if (block.columns.empty()) return;
-        BinaryBatch<Scorer> batch(scorer_, q_.store, std::move(block.columns));
+        BinaryBatch<Scorer> batch(scorer_, q_.store, block.columns);
         add_all(batch);
         put_batch(plan, block, batch);
     }
@@ -206,13 +217,13 @@ private:
 
     // Candidates [begin, end) of the plan, whose planes stand in one block of 512.
     void run_block(const Plan& plan, const SetLists& lists, std::size_t begin, std::size_t end) const {
-        const auto column = [&](std::size_t k) { return q_.store.first_plane(plan.ys[k]) % kBlockColumns; };
-        Block block = split_binary(plan, begin, end, column);
-        BinaryBatch<Scorer> batch(scorer_, q_.store, std::move(block.columns));
+        const std::size_t number = q_.store.first_plane(plan.ys[begin]) / kBlockColumns,
+                          origin = number * kBlockColumns;
+        const Block block = split_binary_planes(plan, begin, end);
+        BinaryBatch<Scorer> batch(scorer_, q_.store, block.columns, static_cast<std::uint32_t>(origin));
         std::vector<typename Scorer::Sum> sums(block.others.size());
         const Room<std::uint32_t> counts(q_.store.pool(), kSetsInCache * kBlockColumns);
         auto by_card = prepared();
-        const std::size_t number = q_.store.first_plane(plan.ys[begin]) / kBlockColumns;
         for_sets_in_cache([&](std::size_t first, std::size_t last) {
             count_by_columns(q_.store, lists, first * q_.card_x(), last * q_.card_x(), number, counts.get());
             if (batch.size()) add_binary_strata(batch, by_card[2], lists.x, first, last, counts.get(), kBlockColumns);
@@ -220,7 +231,8 @@ private:
                 const std::size_t k = block.others[i];
                 const std::uint32_t ry = q_.card(plan.place(k));
                 add_strata(scorer_, by_card[ry], lists.x, first, last,
-                           {counts.get() + column(k), kBlockColumns, nullptr, ry}, sums[i]);
+                           {counts.get() + (q_.store.first_plane(plan.ys[k]) - origin), kBlockColumns, nullptr, ry},
+                           sums[i]);
             }
         });
         put_batch(plan, block, batch);

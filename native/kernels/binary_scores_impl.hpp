@@ -51,8 +51,9 @@ template <int LANES> void add_counts(const BinaryRow& row) {
     const std::size_t n = row.n_ys;
     const std::uint32_t* zero = row.zero;
     double* first = row.first;
-    for (std::size_t k = 0; k < n; k += LANES)
-        W::store(first + k, W::load(first + k) + W::numbers(W::counts(zero + k, n - k)));
+    std::size_t k = 0;
+    for (; k + LANES <= n; k += LANES) W::store(first + k, W::load(first + k) + W::numbers(W::counts(zero + k, LANES)));
+    if (k < n) W::store(first + k, W::load(first + k) + W::numbers(W::counts(zero + k, n - k)));
 }
 
 template <int LANES> void add_plain(const BinaryRow& row) {
