@@ -33,8 +33,8 @@ GoOn asking(const nb::callable& go_on) {
 }
 
 nb::object py_separate(const PyStore& data, const std::string& kernel, std::vector<double> settings, double level,
-                       std::size_t first_x, std::size_t last_x, std::size_t size, Square<const bool> around,
-                       Square<bool> left, Square<double> weakest, nb::callable go_on) {
+                       std::size_t first_x, std::size_t last_x, int n_threads, std::size_t size,
+                       Square<const bool> around, Square<bool> left, Square<double> weakest, nb::callable go_on) {
     const Store& store = *data.store;
     const Decision test = make_decision(kernel, std::move(settings), level);
     check_shape(store, "around", around);
@@ -43,8 +43,8 @@ nb::object py_separate(const PyStore& data, const std::string& kernel, std::vect
     std::optional<Separated> answer;
     {
         nb::gil_scoped_release unlocked;
-        answer =
-            separate(store, test, {size, first_x, last_x, around.data(), left.data(), weakest.data()}, asking(go_on));
+        answer = separate(store, test, {size, first_x, last_x, around.data(), left.data(), weakest.data()}, n_threads,
+                          asking(go_on));
     }
     if (!answer) return nb::none();
     const Separated& found = *answer;
@@ -103,11 +103,11 @@ void bind_subsets(nb::module_& m) {
     using namespace nb::literals;
     m.def("separate", &py_separate,
           nb::sig("def separate(store: Store, kernel: str, settings: Sequence[float], level: float, first_x: int, "
-                  "last_x: int, size: int, around: "
+                  "last_x: int, n_threads: int, size: int, around: "
                   "NDArray[np.bool_], left: NDArray[np.bool_], weakest: NDArray[np.float64], go_on: Callable[[int], "
                   "bool]) -> tuple[NDArray[np.int32], NDArray[np.float64], int, bool] | None"),
-          "store"_a, "kernel"_a, "settings"_a, "level"_a, "first_x"_a, "last_x"_a, "size"_a, "around"_a.noconvert(),
-          "left"_a.noconvert(), "weakest"_a.noconvert(), "go_on"_a,
+          "store"_a, "kernel"_a, "settings"_a, "level"_a, "first_x"_a, "last_x"_a, "n_threads"_a, "size"_a,
+          "around"_a.noconvert(), "left"_a.noconvert(), "weakest"_a.noconvert(), "go_on"_a,
           "A level of PC-stable; left and weakest are brought up to date. None where log p is not known here.");
     m.def("explain_away", &py_explain_away,
           nb::sig("def explain_away(store: Store, kernel: str, settings: Sequence[float], level: float, x: int, "

@@ -27,8 +27,10 @@ struct Separated {
     std::int64_t asked = 0;
     bool finished = true;
 };
-// None where a question would have more degrees of freedom than log p is known for.
-std::optional<Separated> separate(const Store& store, const Decision& test, const PcLevel& level, const GoOn& go_on);
+// None where a question would have more degrees of freedom than log p is known for. Any number of threads finds the
+// same in the same order; only this one asks whether to go on.
+std::optional<Separated> separate(const Store& store, const Decision& test, const PcLevel& level, int n_threads,
+                                  const GoOn& go_on);
 
 // Interleaved HITON-PC around x  [GLL10]: each candidate in turn comes in unless some of those held explain it away,
 // given some of them; then everyone held is tried with all sets that have the newcomer. Sets by size, then in the order

@@ -104,6 +104,7 @@ def separate(
     level: float,
     first_x: int,
     last_x: int,
+    n_threads: int,
     size: int,
     around: NDArray[np.bool_],
     left: NDArray[np.bool_],

@@ -77,12 +77,12 @@ def level_by_scans(
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("name", JUDGES)
-@given(seed=st.integers(0, 2**32))
+@given(seed=st.integers(0, 2**32), n_jobs=st.integers(1, 4))
 @settings(max_examples=15, deadline=None)
-def test_a_level_is_that_of_one_question_at_a_time(name: str, path: str, seed: int) -> None:
+def test_a_level_is_that_of_one_question_at_a_time(name: str, path: str, seed: int, n_jobs: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MNLEARN_CORE", path)
-        judge = JUDGES[name](Counts(data_of(seed), n_jobs=1))
+        judge = JUDGES[name](Counts(data_of(seed), n_jobs=n_jobs))
     n = judge.n_variables
     around = np.random.default_rng(seed).random((n, n)) < 0.8
     around = np.triu(around, 1) | np.triu(around, 1).T
@@ -218,11 +218,15 @@ def test_a_question_that_is_left_open_leaves_the_whole_walk_open() -> None:
 # ---- before its end
 
 
-def dense() -> ChiSquare:
+def dense_data() -> Dataset:
     rng = np.random.default_rng(2)
     hidden = rng.integers(0, 2, 4000)
     columns = [np.where(rng.random(4000) < 0.8, hidden, rng.integers(0, 2, 4000)) for _ in range(14)]
-    return ChiSquare(Counts(Dataset.from_codes(columns, cards=[2] * 14)))
+    return Dataset.from_codes(columns, cards=[2] * 14)
+
+
+def dense() -> ChiSquare:
+    return ChiSquare(Counts(dense_data(), n_jobs=1))
 
 
 def test_a_walk_asks_whether_to_go_on_and_stops_if_not() -> None:
@@ -238,6 +242,22 @@ def test_a_walk_asks_whether_to_go_on_and_stops_if_not() -> None:
     assert found is not None
     assert (heard, found.finished) == ([0], False)
     assert 0 < found.asked < 14
+
+
+def test_threads_stop_with_the_one_that_asks_and_pass_on_what_it_met() -> None:
+    around = ~np.eye(14, dtype=bool)
+    walk = Counts(dense_data(), n_jobs=4).subsets(kernels.chi2(), -3.0)
+    level = SetLevel(3, around, around.copy(), np.full((14, 14), np.nan))
+    found = walk.separate(level, range(14), lambda _: False)
+    assert found is not None
+    assert not found.finished
+    assert found.asked < 14 * 13 * 286
+
+    def interrupted(x: int) -> bool:
+        raise KeyboardInterrupt(f"at {x}")
+
+    with pytest.raises(KeyboardInterrupt, match="at "):
+        walk.separate(level, range(14), interrupted)
 
 
 @pytest.mark.parametrize("after", [1, 2, 3, 4])

@@ -358,7 +358,7 @@ class Counts:
 
     def subsets(self, kernel: Kernel, level: float) -> SubsetScans:
         """Walks over sets, by the test that this kernel and level make; see `mnlearn.protocols.SubsetWalk`."""
-        return SubsetScans(self._store, kernel, level)
+        return SubsetScans(self._store, kernel, level, n_threads=self._threads)
 
     def evidence(self, *, three_way: bool = True) -> EvidenceScans:
         """Fits of conditional models to these counts; see `mnlearn.scores.evidence` for what they mean."""

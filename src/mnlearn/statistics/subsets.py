@@ -17,7 +17,8 @@ _SIZE = "It is how many variables each set has."
 class SubsetScans:
     """Walks over sets by one test, each question decided before the next.
 
-    Made by `Counts.subsets`. Answers are the bits that `Counts.reduce` leads to. One thread.
+    Made by `Counts.subsets`. Answers are the bits that `Counts.reduce` leads to. A level of PC-stable
+    goes to all threads, each with some x; elsewhere each answer decides the next question, on one.
 
     Parameters
     ----------
@@ -27,6 +28,8 @@ class SubsetScans:
         That of a test: chi2 or g2, whose support is log p, or bayes, whose support is the log posterior.
     level
         A pair is independent iff its support is above it.
+    n_threads
+        How many threads may take part.
 
     Examples
     --------
@@ -42,18 +45,19 @@ class SubsetScans:
     ([[0, 2, 1], [0, 1, 2], [1, 2, 0]], 3)
     """
 
-    def __init__(self, store: _core.Store, kernel: Kernel, level: float) -> None:
+    def __init__(self, store: _core.Store, kernel: Kernel, level: float, *, n_threads: int = 1) -> None:
         if not isinstance(kernel, Kernel):
             raise refusal(TypeError(), kernel, (), (), ())
         check_level(level)
         self._test, self._n_variables = (store, kernel.name, kernel.settings, level), store.n_variables
+        self._threads = n_threads
 
     def separate(self, level: SetLevel, xs: range, go_on: Callable[[int], bool]) -> Separated | None:
         """A level of PC-stable, as `mnlearn.protocols.SubsetWalk` says; None if log p needs SciPy."""
         self._check_level(level)
         self._check_range(xs)
         _check_call(go_on)
-        found = _core.separate(*self._test, xs.start, max(xs.start, xs.stop), *level, go_on)
+        found = _core.separate(*self._test, xs.start, max(xs.start, xs.stop), self._threads, *level, go_on)
         return None if found is None else Separated(*found)
 
     def explain_away(
