@@ -52,8 +52,13 @@ bool SortedRows::leads_to(std::span<const std::int32_t> z) const {
 }
 
 std::size_t SortedRows::bytes() const {
-    return columns_.bytes() + 8 * (keys_.size() + sets_.size() * columns_.n_words()) +
-           4 * (3 * ends_.size() + order_.size() + counts_.size() + varied_sizes_.size() + room_.size());
+    std::size_t bytes = columns_.bytes();
+    for (const auto* words : {&keys_, &next_keys_}) bytes += 8 * words->capacity();
+    for (const Words& set : sets_) bytes += 8 * set.capacity();
+    for (const auto* numbers :
+         {&ends_, &order_, &sizes_, &counts_, &varied_sizes_, &below_, &room_, &number_, &next_ends_, &next_order_})
+        bytes += 4 * numbers->capacity();
+    return bytes;
 }
 
 OneByOne SortedRows::count(std::int32_t y, bool varied) {

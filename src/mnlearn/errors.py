@@ -6,13 +6,13 @@ descend from `MnlearnError`, so one `except` catches whatever this library refus
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from importlib import import_module
 from math import isfinite
 from numbers import Real
 from operator import index
-from os import PathLike
 from types import ModuleType
 from typing import TypeVar
 
@@ -108,7 +108,7 @@ def is_one_of(value: object, known: Sequence[str]) -> bool:
 
 def check_path(argument: str, value: object) -> None:
     """Refuse what cannot name a file or a folder."""
-    if not isinstance(value, str | PathLike):
+    if not isinstance(value, str | os.PathLike):
         raise InputError(f"{argument} must be a text or a Path; got {value!r}. Name a file or folder.")
 
 
@@ -137,6 +137,18 @@ def check_methods(argument: str, value: object, methods: Sequence[str], way_out:
     if isinstance(value, type) or not all(callable(getattr(value, method, None)) for method in methods):
         raise UnsuitableError(
             f"{argument} must have the methods {' and '.join(methods)}; got a {type(value).__name__}. {way_out}"
+        )
+
+
+def check_room(argument: str, n_bytes: float, what: str, way_out: str) -> None:
+    """Refuse work that would take more memory than the machine has, before any of it is taken."""
+    if not hasattr(os, "sysconf"):  # there the system itself must refuse
+        return
+    there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if n_bytes > there:
+        raise InputError(
+            f"{argument} must leave room for {what}: {n_bytes / 1e9:,.0f} GB; got {there / 1e9:,.0f} GB of memory. "
+            f"{way_out}"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -10,14 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mnlearn.algorithms._ledger import Ledger
 from mnlearn.algorithms.gsimn import GSIMN
 from mnlearn.algorithms.gsmn import GSMN, GSMNStar
 from mnlearn.algorithms.hiton import HHCMN
 from mnlearn.algorithms.pc import PC
 from mnlearn.data.dataset import Dataset
+from mnlearn.errors import InputError
+from mnlearn.graphs import Graph
 from mnlearn.independence import Audited, BayesianTest, ChiSquare, GTest, SeparationOracle
-from mnlearn.protocols import BatchedTest, VarSet, Verdicts
+from mnlearn.protocols import BatchedTest, Kernel, PairsTest, VarSet, Verdicts
+from mnlearn.scores import IBScore
 from mnlearn.statistics import Counts
+from monitors import Stopping
 
 import reference
 
@@ -90,3 +96,90 @@ def test_wrapped_and_other_judges_are_not_taken_for_batched() -> None:
     data = noisy(0)
     assert not isinstance(Audited(ChiSquare(Counts(data))), BatchedTest)
     assert not isinstance(SeparationOracle(PC().learn(ChiSquare(Counts(data))).graph), BatchedTest)
+
+
+@pytest.mark.parametrize("name", JUDGES)
+@given(seed=st.integers(0, 2**32), most=st.integers(1, 40))
+@settings(max_examples=15, deadline=None)
+def test_all_pairs_at_once_are_the_scans_of_each_variable(name: str, seed: int, most: int) -> None:
+    judge: Any = JUDGES[name](Counts(noisy(seed)))
+    assert isinstance(judge, PairsTest)
+    scans = [judge.scan(x, range(x + 1, 9), frozenset()) for x in range(8)]
+    whole = joined(scans)
+    small: Any = replace(judge, statistics=SmallBlocks(judge.statistics, most))  # type: ignore[type-var, attr-defined]
+    for blocks in (judge.scan_pairs(), small.scan_pairs()):
+        assert blocks is not None
+        xs, answers = zip(*blocks, strict=True)
+        assert [x for part in xs for x in part] == list(range(8))
+        assert same(joined(answers), whole)
+
+
+def joined(scans: Sequence[Verdicts]) -> Verdicts:
+    independent = np.concatenate([scan.independent for scan in scans])
+    return Verdicts(independent, np.concatenate([scan.log_support for scan in scans]))
+
+
+class SmallBlocks:
+    """Counts whose blocks of pairs are small."""
+
+    def __init__(self, counts: Counts, most: int) -> None:
+        self.cards, self._counts, self._most = counts.cards, counts, most
+        self.reduce = counts.reduce
+
+    def all_pairs_blocks(self, kernel: Kernel) -> Any:
+        return self._counts.all_pairs_blocks(kernel, max_pairs=self._most)
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+@pytest.mark.parametrize("keep_trace", [False, True])
+def test_the_first_step_is_the_same_pair_by_pair(judge: str, keep_trace: bool) -> None:
+    counts = Counts(noisy(3))
+    at_once = Ledger(JUDGES[judge](counts), keep_trace=keep_trace)
+    one_by_one = Ledger(JUDGES[judge](counts), keep_trace=keep_trace, ahead=1)
+    for found, expected in zip(at_once.marginals(), one_by_one.marginals(), strict=True):
+        assert found.tobytes() == expected.tobytes()
+    accounts = [ledger.result(Graph.empty(9), converged=True, settings={}) for ledger in (at_once, one_by_one)]
+    assert [{**found.cost, "seconds": 0} for found in accounts[:1]] == [{**accounts[1].cost, "seconds": 0}]
+    assert accounts[0].trace == accounts[1].trace
+
+
+def test_the_first_step_asks_for_all_pairs_at_once_and_hears_the_monitor() -> None:
+    class Once(Counts):
+        asked = 0
+
+        def all_pairs_blocks(self, kernel: Kernel, *, max_pairs: int = 9) -> Any:
+            self.asked += 1
+            return super().all_pairs_blocks(kernel, max_pairs=max_pairs)
+
+        def reduce_many(self, *_: Any) -> Any:
+            raise AssertionError("a scan for each variable")
+
+    counts = Once(noisy(3))
+    for learner in (GSMNStar(), GSIMN(), PC(), HHCMN()):
+        stopped = learner.learn(ChiSquare(counts), Stopping(2))
+        assert not stopped.converged
+    assert counts.asked == 4
+    climbed = IBScore(BayesianTest(counts)).on(Graph.empty(9))
+    assert counts.asked == 5
+    slow = IBScore(Alone(BayesianTest(Counts(noisy(3))))).on(Graph.empty(9))
+    assert climbed.pairwise.tobytes() == slow.pairwise.tobytes()
+    assert climbed.cost == slow.cost
+
+
+class Alone:
+    """A posterior that answers scan by scan."""
+
+    def __init__(self, inside: BayesianTest) -> None:
+        self.n_variables, self.cards = inside.n_variables, inside.cards
+        self.log_odds, self.members = inside.log_odds, inside.members
+
+
+def test_more_pairs_than_memory_has_room_for_are_refused_before_they_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sysconf", {"SC_PHYS_PAGES": 1, "SC_PAGE_SIZE": 256}.__getitem__)
+    counts = Counts(noisy(3))
+    with pytest.raises(InputError, match=r"judge must leave room for a decision and a number for every pair of 9 var"):
+        GSMNStar().learn(ChiSquare(counts))
+    with pytest.raises(
+        InputError, match=r"knowledge must leave room for what is known of .* 9 variables: .*Choose few"
+    ):
+        counts.knowledge()

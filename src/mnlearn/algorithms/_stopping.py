@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from mnlearn.errors import BudgetExceeded
 from mnlearn.protocols import (
@@ -12,6 +12,7 @@ from mnlearn.protocols import (
     Indices,
     Knowledge,
     Monitor,
+    PairsTest,
     Turns,
     VarSet,
     Verdict,
@@ -55,6 +56,17 @@ class Watched:
         """Go on? Then ask about each y."""
         listen(self._monitor)
         return self._judge.scan(x, ys, z)
+
+    def scan_pairs(self) -> Iterator[tuple[range, Verdicts]] | None:
+        """All pairs as the judge inside answers them, if it does; go on after each block of them?"""
+        blocks = self._judge.scan_pairs() if isinstance(self._judge, PairsTest) else None
+        return None if blocks is None else self._heard(blocks)
+
+    def _heard(self, blocks: Iterator[tuple[range, Verdicts]]) -> Iterator[tuple[range, Verdicts]]:
+        listen(self._monitor)
+        for block in blocks:
+            yield block
+            listen(self._monitor)
 
 
 class WatchedBatches(Watched):

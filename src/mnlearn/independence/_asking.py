@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import accumulate, pairwise
 from math import log
 
@@ -12,6 +12,7 @@ import numpy as np
 from mnlearn.errors import InputError, UnsuitableError, is_number
 from mnlearn.protocols import (
     Evidence,
+    FloatArray,
     Indices,
     Kernel,
     Knowledge,
@@ -46,6 +47,15 @@ def cut(verdicts: Verdicts, lengths: Iterable[int]) -> list[Verdicts]:
     """The answers to scans that were joined, each by itself again."""
     ends = list(accumulate(lengths, initial=0))
     return [Verdicts(verdicts.independent[a:b], verdicts.log_support[a:b]) for a, b in pairwise(ends)]
+
+
+def all_pairs(statistics: Statistics, kernel: Kernel) -> Iterator[tuple[range, FloatArray]]:
+    """Every pair x < y given nothing, scored: in blocks where the statistics have them, for memory's sake."""
+    blocks = getattr(statistics, "all_pairs_blocks", None)
+    if blocks is not None:
+        yield from blocks(kernel)
+    else:
+        yield range(len(statistics.cards) - 1), statistics.reduce_all(kernel)
 
 
 class Growing(ABC):

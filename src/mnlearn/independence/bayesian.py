@@ -12,7 +12,7 @@ anything nearly equal to it, and P(dependent | D) = 1 − P(CI | D) keeps its di
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from math import log
@@ -20,7 +20,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mnlearn.independence._asking import Explained, Growing, require_answers
+from mnlearn.independence._asking import Explained, Growing, all_pairs, require_answers
 from mnlearn.independence._tails import log1mexp
 from mnlearn.independence.discrete import COUNTS
 from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, LogOdds, Statistics, VarSet, Verdicts
@@ -110,6 +110,14 @@ class BayesianTest(Growing, Explained):
     def scan_many(self, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]) -> list[Verdicts]:
         """Many scans in one pass of the statistics: what `scan` says of each."""
         return [_judge(scores[0]) for scores in self.statistics.reduce_many(self._kernel, xs, yss, zs)]
+
+    def scan_pairs(self) -> Iterator[tuple[range, Verdicts]]:
+        """Every pair given nothing, in as few passes of the statistics as memory allows: what `scan` says of each."""
+        return ((xs, _judge(scores[0])) for xs, scores in all_pairs(self.statistics, self._kernel))
+
+    def independent_pairs(self) -> FloatArray:
+        """log P(CI | D) of every pair given nothing: what `log_odds` says of each."""
+        return np.concatenate([np.minimum(scores[0], 0.0) for _, scores in all_pairs(self.statistics, self._kernel)])
 
     def scan_members(self, x: int, z: VarSet) -> Verdicts:
         """Every y in z, in ascending order, given the rest of z, all from one table of x and z."""

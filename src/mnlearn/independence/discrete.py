@@ -8,14 +8,14 @@ independent of everything.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from mnlearn.errors import InputError, check_name, is_number, whole_number
-from mnlearn.independence._asking import Explained, Growing, cut, log_level, require_answers
+from mnlearn.independence._asking import Explained, Growing, all_pairs, cut, log_level, require_answers
 from mnlearn.independence._tails import log_chi2_sf
 from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, Statistics, VarSet, Verdicts
 from mnlearn.statistics import kernels
@@ -91,6 +91,10 @@ class ChiSquare(Growing, Explained):
     def scan_members(self, x: int, z: VarSet) -> Verdicts:
         """Every y in z, in ascending order, given the rest of z, all from one table of x and z."""
         return self._judge(self.statistics.members(self._kernel, [x], [z])[0])
+
+    def scan_pairs(self) -> Iterator[tuple[range, Verdicts]]:
+        """Every pair given nothing, in as few passes of the statistics as memory allows: what `scan` says of each."""
+        return ((xs, self._judge(scores)) for xs, scores in all_pairs(self.statistics, self._kernel))
 
     def _judge(self, scores: FloatArray) -> Verdicts:
         """From statistics and degrees of freedom to decisions."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from mnlearn.checkpoints import Checkpoint, Kept
@@ -12,8 +13,9 @@ from mnlearn.errors import InputError, check_methods
 from mnlearn.parallel import job_count
 from mnlearn.pipeline._kept_walk import KeptWalk
 from mnlearn.pipeline._spread import Spread
-from mnlearn.protocols import Kernel, SubsetWalk, Tables, Turns
+from mnlearn.protocols import FloatArray, Kernel, SubsetWalk, Tables, Turns
 from mnlearn.statistics import Counts, Moments, ShardedCounts, row_shards
+from mnlearn.statistics.counts import pair_blocks
 from mnlearn.statistics.evidence import EvidenceScans, Kind
 
 _ANSWERS = dict.fromkeys(("reduce", "local", "reduce_all", "reduce_many", "members", "without"))
@@ -99,6 +101,16 @@ class _KeptCounts(Kept):
             return kept.recall((kind, three_way, question), lambda: inside.rows(kind, *question))
 
         return inside.asking(asked)
+
+    def all_pairs_blocks(self, kernel: Kernel, *, max_pairs: int = 1 << 22) -> Iterator[tuple[range, FloatArray]]:
+        """All pairs, kept block by block."""
+        inside = self._inside
+        if not hasattr(inside, "all_pairs_blocks"):
+            yield range(len(inside.cards) - 1), self.reduce_all(kernel)
+            return
+        for xs in pair_blocks(inside.n_variables, max_pairs):
+            question = ("all_pairs_blocks", kernel, xs)
+            yield xs, self._checkpoint.recall(question, partial(inside._pairs, kernel, xs.start, xs.stop))
 
     def knowledge(self, *, mirrored: bool) -> None:
         """Nothing to reason by inside the core: it learns from what it counts, not from what was kept."""

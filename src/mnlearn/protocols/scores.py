@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
 
@@ -40,6 +40,18 @@ class BatchedPosterior(IndependencePosterior, Protocol):
 
     def members_many(self, xs: Indices, zs: Sequence[VarSet]) -> list[LogOdds]:
         """For each x and its z: what `members` says."""
+        ...
+
+
+@runtime_checkable
+class PairsPosterior(IndependencePosterior, Protocol):
+    """A posterior that may weigh all pairs given nothing sooner than scan by scan: the first step of a climb."""
+
+    def independent_pairs(self) -> FloatArray | None:
+        """The `independent` half of `log_odds` for every pair x < y given nothing; None where it cannot.
+
+        Pairs in lexicographic order.
+        """
         ...
 
 

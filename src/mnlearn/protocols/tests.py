@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -73,6 +73,15 @@ class BatchedTest(IndependenceTest, Protocol):
 
     def scan_members(self, x: int, z: VarSet) -> Verdicts:
         """Every y in z, in ascending order, given the rest of z: what `scan` says of each."""
+        ...
+
+
+@runtime_checkable
+class PairsTest(IndependenceTest, Protocol):
+    """A test that may answer for all pairs given nothing sooner than scan by scan: the first step of many searches."""
+
+    def scan_pairs(self) -> Iterator[tuple[range, Verdicts]] | None:
+        """Every pair x < y given nothing, some x at a time, pairs in lexicographic order; None where it cannot."""
         ...
 
 

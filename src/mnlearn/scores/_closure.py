@@ -22,6 +22,7 @@ from mnlearn.protocols import (
     IndependencePosterior,
     Indices,
     LogOdds,
+    PairsPosterior,
     VarSet,
 )
 
@@ -32,6 +33,17 @@ LEAST = log(ulp(0.0))
 def claims(posterior: IndependencePosterior, xs: Sequence[int], blankets: Sequence[VarSet]) -> FloatArray:
     """log Pr of all that each blanket claims of its x and each other variable  [BJP18, Eq. 8]; 0 at x itself."""
     return weigh(posterior, xs, blankets, around(xs, blankets, posterior.n_variables))
+
+
+def bare_claims(posterior: IndependencePosterior) -> FloatArray | None:
+    """What empty blankets claim, x ⟂ y of every pair, asked all at once and once each; None where it cannot be."""
+    pairs = posterior.independent_pairs() if isinstance(posterior, PairsPosterior) else None
+    if pairs is None:
+        return None
+    n = posterior.n_variables
+    rows = np.zeros((n, n))
+    rows[np.triu_indices(n, 1)] = np.where(pairs == -inf, LEAST, pairs)
+    return rows + rows.T
 
 
 def around(xs: Sequence[int], blankets: Sequence[VarSet], n_variables: int) -> BoolArray:

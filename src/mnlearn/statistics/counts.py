@@ -15,7 +15,7 @@ from typing import Any
 from mnlearn import _core
 from mnlearn.data._planes import plane_layout
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import UnsuitableError, true_or_false, whole_number
+from mnlearn.errors import UnsuitableError, check_room, true_or_false, whole_number
 from mnlearn.parallel import job_count
 from mnlearn.protocols import FloatArray, Indices, IntArray, Kernel, Tables, Turns, VarSet
 from mnlearn.statistics._questions import UNREADABLE, question, refusal
@@ -23,6 +23,7 @@ from mnlearn.statistics.evidence import EvidenceScans
 from mnlearn.statistics.subsets import SubsetScans
 
 MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer: more than anyone wants to look at
+_KNOWLEDGE = 4.25  # bytes for each of n² pairs: where its facts begin, and whether there are any
 _ALL_MEMORY = 2**63 - 1  # as far as the core counts
 _IN_A_ROW = 32  # after so many independent y a scan of the next is sooner than each alone
 
@@ -171,18 +172,7 @@ class Counts:
         range(1, 2) [0.0]
         """
         most = whole_number("max_pairs", max_pairs, least=1, way_out="Leave it out for blocks of some 32 MB.")
-        return self._blocks(kernel, most)
-
-    def _blocks(self, kernel: Kernel, most: int) -> Iterator[tuple[range, FloatArray]]:
-        """The blocks of all pairs; a new one begins where the next x would not fit."""
-        n, first = self.n_variables, 0
-        while first < n - 1:
-            last, pairs = first + 1, n - 1 - first
-            while last < n - 1 and pairs + (n - 1 - last) <= most:
-                pairs += n - 1 - last
-                last += 1
-            yield range(first, last), self._pairs(kernel, first, last)
-            first = last
+        return ((xs, self._pairs(kernel, xs.start, xs.stop)) for xs in pair_blocks(self.n_variables, most))
 
     def _pairs(self, kernel: Kernel, first: int, last: int) -> FloatArray:
         """The pairs x < y with x in a range."""
@@ -344,6 +334,10 @@ class Counts:
         mirrored
             Whether independence is also inferred by the triangle rule with x and y exchanged.
 
+        Notes
+        -----
+        It takes 4.25 bytes for each of n² pairs, and n / 8 for each set that it learns of; no part of `max_memory`.
+
         Examples
         --------
         >>> from mnlearn.data import Dataset
@@ -354,7 +348,10 @@ class Counts:
         (1, 0)
         """
         true_or_false(mirrored=mirrored)
-        return _core.Knowledge(len(self.cards), mirrored)
+        n = self.n_variables
+        way_out = "Choose fewer columns, or a method that does not reason: gsmn*."
+        check_room("knowledge", _KNOWLEDGE * n * n, f"what is known of every pair of {n:,} variables", way_out)
+        return _core.Knowledge(n, mirrored)
 
     def subsets(self, kernel: Kernel, level: float) -> SubsetScans:
         """Walks over sets, by the test that this kernel and level make; see `mnlearn.protocols.SubsetWalk`."""
@@ -364,6 +361,18 @@ class Counts:
         """Fits of conditional models to these counts; see `mnlearn.scores.evidence` for what they mean."""
         true_or_false(three_way=three_way)
         return EvidenceScans(self._store, three_way=three_way, n_threads=self._threads)
+
+
+def pair_blocks(n_variables: int, most: int) -> Iterator[range]:
+    """The x of blocks of pairs x < y, at most so many in each; a new block begins where the next x would not fit."""
+    n, first = n_variables, 0
+    while first < n - 1:
+        last, pairs = first + 1, n - 1 - first
+        while last < n - 1 and pairs + (n - 1 - last) <= most:
+            pairs += n - 1 - last
+            last += 1
+        yield range(first, last)
+        first = last
 
 
 def _planes(dataset: Dataset) -> dict[str, Any]:
