@@ -198,3 +198,17 @@ def test_bad_questions_are_refused() -> None:
         counts.shrink(kernels.chi2(), -3.0, 7, [1], frozenset({1}))
     with pytest.raises(InputError, match=r"ys must be a sequence of variable indices; got \[1\.5\]"):
         counts.shrink(kernels.chi2(), -3.0, 0, [1.5], frozenset({1}))  # type: ignore[list-item]
+
+
+def test_the_scratch_of_sorted_rows_that_are_kept_is_counted() -> None:
+    codes = np.random.default_rng(6).integers(0, 2, (20_000, 14))
+    counts = Counts(Dataset.from_codes(codes), n_jobs=1, max_memory=1 << 24)
+    counts.reduce_all(kernels.chi2())
+    before = counts.nbytes
+    everyone_joins = 1.0  # no log p is above it
+    if not counts.grow(kernels.chi2(), everyone_joins, 0, range(1, 14)).independent:
+        pytest.skip("rows cannot be sorted on this code path")
+    n_configurations = len(np.unique(codes[:, 1:], axis=0))
+    assert (
+        counts.nbytes - before >= 20_000 + 40 * n_configurations
+    )  # a byte a row; keys, order, ends, sizes and scratch

@@ -41,8 +41,10 @@ class Counts:
 
     max_memory
         How many bytes may be held beyond the data set: by caches, and by a second form of the data that makes some
-        scans faster. A goal, not a wall: a scan takes what it needs while it counts, some 4 to 8 bytes a row and
-        thread, and `shrink` up to 16. By default at most two bytes a value. Any number gives the same bits.
+        scans faster. A goal, not a wall. Not counted are the bit-planes (see below), and what is needed while
+        counting: 4 to 12 bytes a row and thread for a scan, up to 8 a row for `grow`; for `shrink`, the table of x and
+        z, up to 15 a row of binary variables and 190 of variables of four states. By default at most two bytes a
+        value. Any number gives the same bits.
 
     Notes
     -----
@@ -105,7 +107,7 @@ class Counts:
 
     @property
     def nbytes(self) -> int:
-        """Memory beyond the data set itself, in bytes."""
+        """Memory held beyond the data set itself, in bytes: bit-planes, rows of bits, caches, scratch that is kept."""
         return self._store.extra_bytes
 
     def tables(self, x: int, ys: Indices, z: VarSet) -> Tables:
