@@ -2,6 +2,7 @@
 //
 // Everything is in an anonymous namespace: the instruction sets must not share an inline function.
 #include <cstring>
+#include <type_traits>
 
 #ifdef __AVX512F__
 #include <immintrin.h>
@@ -26,6 +27,12 @@ template <int LANES> struct Wide {
     }
     static void store(double* p, D v) { std::memcpy(p, &v, sizeof v); }
     static Counts counts(const std::uint32_t* p, std::size_t left) {
+#ifdef __AVX512F__
+        if constexpr (LANES == 8) {
+            const auto those = static_cast<unsigned char>(left < 8 ? (1u << left) - 1 : 0xff);
+            return reinterpret_cast<Counts>(_mm256_maskz_loadu_epi32(those, p));
+        }
+#endif
         Counts v{};
         if (left >= LANES)
             std::memcpy(&v, p, sizeof v);
@@ -41,9 +48,39 @@ template <int LANES> struct Wide {
     }
     static D size(D v) { return std::bit_cast<D>(std::bit_cast<B>(v) & ~(std::uint64_t{1} << 63)); }
 
-    // All ones where neither state of y is missing.
-    static Masks both_states(D zeros_of_y, double n) { return (zeros_of_y != D{}) & (zeros_of_y != D{} + n); }
-    static D where(Masks mask, D v) { return std::bit_cast<D>(std::bit_cast<B>(mask) & std::bit_cast<B>(v)); }
+    // Where neither state of y is missing; `zeros` are the rows with the first.
+#ifdef __AVX512F__
+    using Which = std::conditional_t<LANES == 8, __mmask8, Masks>;  // a bit, or all ones
+#else
+    using Which = Masks;
+#endif
+    static Which both_states(Counts zeros, std::uint32_t n) {
+#ifdef __AVX512F__
+        if constexpr (LANES == 8) {
+            const auto those = reinterpret_cast<__m256i>(zeros);
+            return static_cast<__mmask8>(_mm256_test_epi32_mask(those, those) &
+                                         _mm256_cmpneq_epi32_mask(those, _mm256_set1_epi32(static_cast<int>(n))));
+        } else
+#endif
+            return (numbers(zeros) != D{}) & (numbers(zeros) != D{} + n);
+    }
+    static D choose(Which which, D those, D others) {
+#ifdef __AVX512F__
+        if constexpr (LANES == 8)
+            return reinterpret_cast<D>(
+                _mm512_mask_blend_pd(which, reinterpret_cast<__m512d>(others), reinterpret_cast<__m512d>(those)));
+        else
+#endif
+            return which ? those : others;
+    }
+    static D where(Which which, D v) {
+#ifdef __AVX512F__
+        if constexpr (LANES == 8)
+            return reinterpret_cast<D>(_mm512_maskz_mov_pd(which, reinterpret_cast<__m512d>(v)));
+        else
+#endif
+            return std::bit_cast<D>(std::bit_cast<B>(which) & std::bit_cast<B>(v));
+    }
 };
 
 template <int LANES> void add_counts(const BinaryRow& row) {
@@ -56,22 +93,22 @@ template <int LANES> void add_counts(const BinaryRow& row) {
     if (k < n) W::store(first + k, W::load(first + k) + W::numbers(W::counts(zero + k, n - k)));
 }
 
-template <int LANES> void add_plain(const BinaryRow& row) {
+// value(k): those of LANES y from k on.
+template <int LANES, class Value> void add_plain(const BinaryRow& row, const Value& value) {
     using W = Wide<LANES>;
     const std::size_t n = row.n_ys;
-    const double* values = row.values;
     double* first = row.first;
-    for (std::size_t k = 0; k < n; k += LANES) W::store(first + k, W::load(first + k) + W::load(values + k));
+    for (std::size_t k = 0; k < n; k += LANES) W::store(first + k, W::load(first + k) + value(k));
 }
 
-template <int LANES> void add_tested(const BinaryRow& row) {
+template <int LANES, class Value> void add_tested(const BinaryRow& row, const Value& value) {
     using W = Wide<LANES>;
     const typename W::D one = typename W::D{} + 1.0;
     for (std::size_t k = 0; k < row.n_ys; k += LANES) {
         const std::size_t left = row.n_ys - k;
         const typename W::Counts margin = W::counts(row.zero + k, left) + W::counts(row.one + k, left);
-        const auto mask = W::both_states(W::numbers(margin), row.n0 + row.n1);
-        W::store(row.first + k, W::load(row.first + k) + W::where(mask, W::load(row.values + k)));
+        const auto mask = W::both_states(margin, row.n0 + row.n1);
+        W::store(row.first + k, W::load(row.first + k) + W::where(mask, value(k)));
         W::store(row.second + k, W::load(row.second + k) + W::where(mask, one));
     }
 }
@@ -95,7 +132,7 @@ template <int LANES> void add_pearson(const BinaryRow& row) {
     for (std::size_t k = 0; k < row.n_ys; k += LANES) {
         const auto zero = W::counts(row.zero + k, row.n_ys - k), ones = W::counts(row.one + k, row.n_ys - k);
         const typename W::D margin = W::numbers(zero + ones), rest = (n0 + n1) - margin;
-        const auto mask = W::both_states(margin, n0 + n1);
+        const auto mask = W::both_states(zero + ones, row.n0 + row.n1);
         const typename W::D difference = W::numbers(zero) * n1 - W::numbers(ones) * n0;
         const typename W::D statistic = ((difference * difference) * scale) / (margin * rest);
         W::store(row.first + k, W::load(row.first + k) + W::where(mask, statistic));
@@ -127,42 +164,59 @@ inline void add_pearson_column(PearsonColumn& column) {
     }
 }
 
-// folded[k] = table[k] + table[n − k], k = 0 to n.
+// folded[k] = table[k] + table[n − k], k = 0 to n. It is symmetric: from both ends, up to where they meet.
 template <int LANES> void fold(const double* table, std::uint32_t n, double* folded) {
     using W = Wide<LANES>;
     typename W::Masks backwards;
     for (int k = 0; k < LANES; ++k) backwards[k] = LANES - 1 - k;
     std::uint32_t k = 0;
-    for (; k + LANES <= n + 1; k += LANES) {
-        const typename W::D mirrored = W::load(table + (n + 1 - k - LANES));
-        W::store(folded + k, W::load(table + k) + __builtin_shuffle(mirrored, backwards));
+    for (; 2 * k + LANES <= n + 1; k += LANES) {
+        const std::uint32_t mirrored = n + 1 - k - LANES;
+        const typename W::D sum = W::load(table + k) + __builtin_shuffle(W::load(table + mirrored), backwards);
+        W::store(folded + k, sum);
+        W::store(folded + mirrored, __builtin_shuffle(sum, backwards));
     }
-    for (; k <= n; ++k) folded[k] = table[k] + table[n - k];
+    for (; 2 * k <= n; ++k) folded[k] = folded[n - k] = table[k] + table[n - k];
 }
+
+// Two counts at a time: a load for each would be two of five loads a y, and loads are what takes the time.
+struct TwoCounts {
+    std::uint64_t both;
+    explicit TwoCounts(const std::uint32_t* counts) { std::memcpy(&both, counts, 8); }
+    explicit TwoCounts(std::uint64_t sum) : both(sum) {}
+    std::uint64_t one() const { return both & 0xffffffff; }
+    std::uint64_t other() const { return both >> 32; }
+};
 
 // With few rows for many y it pays to fold c[k] + c[n − k] into one table first: three look-ups a y instead of six.
 template <int LANES> void look_up_by_loads(const BinaryRow& row) {
     const std::uint32_t n = row.n0 + row.n1, *zero = row.zero, *one = row.one;
-    const std::size_t entries = 2 * std::size_t{n} + 3;
-    if (entries > LANES / 2 * row.n_ys || entries > kMaxFolded) return look_up(row);
+    const std::size_t entries = 2 * std::size_t{n} + 3, n_ys = row.n_ys;
+    if (entries > LANES / 2 * n_ys || entries > kMaxFolded) return look_up(row);
     double *zeros = row.folded, *ones = zeros + row.n0 + 1, *margins = ones + row.n1 + 1, *values = row.values;
     fold<LANES>(row.cell, row.n0, zeros);
     fold<LANES>(row.cell, row.n1, ones);
     fold<LANES>(row.column, n, margins);
     const double base = row.base;
-    for (std::size_t k = 0; k < row.n_ys; ++k)
-        values[k] = base + ((zeros[zero[k]] + ones[one[k]]) - margins[zero[k] + one[k]]);
+    std::size_t k = 0;
+    for (; k + 2 <= n_ys; k += 2) {
+        const TwoCounts a(zero + k), b(one + k), sum(a.both + b.both);  // which stay below 2^32
+        values[k] = base + ((zeros[a.one()] + ones[b.one()]) - margins[sum.one()]);
+        values[k + 1] = base + ((zeros[a.other()] + ones[b.other()]) - margins[sum.other()]);
+    }
+    if (k < n_ys) values[k] = base + ((zeros[zero[k]] + ones[one[k]]) - margins[zero[k] + one[k]]);
 }
 
 // Adds up row.values, or the counts themselves.
 template <int LANES> void add_values(const BinaryRow& row) {
+    const auto value = [values = row.values](std::size_t k) { return Wide<LANES>::load(values + k); };
     switch (row.form) {
         case BinaryForm::count:
             return add_counts<LANES>(row);
         case BinaryForm::plain:
-            return add_plain<LANES>(row);
+            return add_plain<LANES>(row, value);
         case BinaryForm::tested:
-            return add_tested<LANES>(row);
+            return add_tested<LANES>(row, value);
         case BinaryForm::odds:
             return add_odds<LANES>(row);
         case BinaryForm::pearson:

@@ -39,12 +39,11 @@ template <int LANES> void pairs_entropy(const PairRow row) {
 template <int LANES> void pairs_tested(const PairRow row) {
     using W = Wide<LANES>;
     const typename W::D zero{}, tested = zero + row.ending.tested, untested = zero + row.ending.untested;
-    const double n = row.n0 + row.n1;
     for_lanes<LANES>(row.n_ys, [&](std::size_t k) {
-        const auto mask = W::both_states(W::numbers(W::counts(row.totals + k, LANES)), n);
+        const auto mask = W::both_states(W::counts(row.totals + k, LANES), row.n0 + row.n1);
         const typename W::D value = W::where(mask, W::load(row.values + k));
         W::store(row.out + k, value > zero ? row.ending.scale * value : zero);
-        W::store(row.dof + k, mask ? tested : untested);
+        W::store(row.dof + k, W::choose(mask, tested, untested));
     });
 }
 
@@ -66,11 +65,11 @@ template <int LANES> void pairs_pearson(const PairRow row) {
     for_lanes<LANES>(row.n_ys, [&](std::size_t k) {
         const auto zero = W::counts(row.counts + k, LANES), total = W::counts(row.totals + k, LANES);
         const typename W::D margin = W::numbers(total), rest = (n0 + n1) - margin;
-        const auto mask = W::both_states(margin, n0 + n1);
+        const auto mask = W::both_states(total, row.n0 + row.n1);
         const typename W::D difference = W::numbers(zero) * n1 - W::numbers(total - zero) * n0;
         const typename W::D statistic = ((difference * difference) * scale) / (margin * rest);
         W::store(row.out + k, W::where(mask, statistic));
-        W::store(row.dof + k, mask ? tested : untested);
+        W::store(row.dof + k, W::choose(mask, tested, untested));
     });
 }
 
