@@ -25,7 +25,7 @@ ALLOWED: dict[str, set[str]] = {
     "independence": {"errors", "protocols", "graphs.graph", "statistics"},
     "scores": {"errors", "protocols", "graphs.graph", "data", "statistics"},
     "algorithms": {"errors", "protocols", "graphs.graph"},
-    "simulate": {"errors", "protocols", "graphs", "graphs.graph", "data", "_core"},
+    "simulate": {"errors", "protocols", "parallel", "graphs", "graphs.graph", "data", "_core"},
     "model": {"errors", "writing", "protocols", "graphs", "graphs.graph", "data", "statistics", "simulate"},
     "optimize": {
         *("errors", "protocols", "parallel", "checkpoints", "graphs", "graphs.graph", "data", "statistics"),

@@ -35,6 +35,7 @@ def independence_test(
     delimiter: str | None = None,
     discretize: Literal["width", "frequency"] | None = None,
     bins: int | None = None,
+    n_jobs: int | None = None,
     **settings: Unpack[TestSettings],
 ) -> TestResult:
     """Ask whether x is independent of y given other columns.
@@ -55,6 +56,8 @@ def independence_test(
     discretize, bins
         Turn continuous columns of the question into categorical ones; as `method` and `bins` of
         `mnlearn.data.discretize`.
+    n_jobs
+        How many threads may count: None or −1 for all cores, else that many. Any number gives the same result.
     **settings
         As for `make_test`.
 
@@ -82,14 +85,19 @@ def independence_test(
     }
     with _columns_by_name():
         dataset = load_data(data, asked, reading, discretize, bins)
-    judge = make_test(test, dataset, **settings)
+    judge = make_test(test, dataset, n_jobs=n_jobs, **settings)
     u, v = sorted((dataset.index(x), dataset.index(y)))
     evidence = _evidence(judge, u, (v,), frozenset(dataset.index(name) for name in given))
     return TestResult.of(evidence, 0, (x, y, tuple(given)), judge.name)
 
 
 def dependences(
-    data: object, *, test: str | None = None, top: int | None = None, **settings: Unpack[TestSettings]
+    data: object,
+    *,
+    test: str | None = None,
+    top: int | None = None,
+    n_jobs: int | None = None,
+    **settings: Unpack[TestSettings],
 ) -> list[TestResult]:
     """Judge every pair of variables without conditioning, the strongest dependence first.
 
@@ -101,6 +109,8 @@ def dependences(
         As for `independence_test`.
     top
         How many pairs to return; all by default.
+    n_jobs
+        How many threads may count: None or −1 for all cores, else that many. Any number gives the same result.
     **settings
         As for `make_test`.
 
@@ -122,7 +132,7 @@ def dependences(
     if top is not None:
         whole_number("top", top, least=1, way_out="Leave it out for all pairs.")
     dataset = read(data)
-    judge = make_test(test, dataset, **settings)
+    judge = make_test(test, dataset, n_jobs=n_jobs, **settings)
     n = dataset.n_variables
     if n < 2:
         raise InputError(f"data must have at least 2 variables; got {n}. Add the columns to compare with.")

@@ -16,7 +16,10 @@ Data = Annotated[str, typer.Argument(metavar="DATA", help="A CSV, TSV or Parquet
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Jobs = Annotated[
     int | None,
-    typer.Option(metavar="K", help="How many threads or processes may work; by default all cores. Changes no result."),
+    typer.Option(
+        metavar="K",
+        help="How many threads or processes may work; -1 is all cores, the usual default. Changes no result.",
+    ),
 ]
 Cluster = Annotated[
     str | None,

@@ -10,7 +10,7 @@ import typer
 from mnlearn.cli import _options as options
 from mnlearn.cli._output import note, say, show, show_json, simple_table
 from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
-from mnlearn.cli.reproduce import DataFolder, Jobs, Sizes, data_folder, make_folder, numbers_of_rows
+from mnlearn.cli.reproduce import DataFolder, Sizes, data_folder, make_folder, numbers_of_rows
 from mnlearn.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def accuracy(
     against: Reference = "sep",
     data: DataFolder = None,
     out: Out = None,
-    jobs: Jobs = 1,
+    jobs: options.Jobs = 1,
     as_json: options.AsJson = False,
     _debug: options.Debug = False,
 ) -> None:

@@ -50,7 +50,6 @@ PageFile = Annotated[
     Path | None,
     typer.Option("--page", metavar="FILE", help="Run nothing; make the tables of this page from the runs in --out."),
 ]
-Jobs = Annotated[int, typer.Option(metavar="K", help="How many processes. Changes no result.")]
 
 
 def reproduce(
@@ -63,7 +62,7 @@ def reproduce(
     method: Method = None,
     out: Out = None,
     data: DataFolder = None,
-    jobs: Jobs = 1,
+    jobs: options.Jobs = 1,
     page: PageFile = None,
     as_json: options.AsJson = False,
     _debug: options.Debug = False,

@@ -34,7 +34,7 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
     missing
         ``"error"``, ``"drop_rows"`` or ``"category"``; as in `mnlearn.learn`.
     n_jobs
-        How many threads may count; None or −1 for all cores.
+        How many threads may count: None or −1 for all cores, else that many. Any number gives the same result.
 
     Attributes
     ----------

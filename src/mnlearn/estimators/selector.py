@@ -23,7 +23,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    method, settings, categorical_features, n_jobs
+    method, settings, categorical_features
         As for `MarkovNetworkLearner`.
     target
         Whether y is ``"categorical"`` or ``"continuous"``; ``"auto"`` takes whole numbers, truths and texts for
@@ -32,6 +32,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         How continuous columns are cut where others are categorical (for instance numbers as features, classes as y):
         ``"frequency"`` or ``"width"``, into `bins` states. None refuses such mixtures. Where all columns are
         continuous nothing is cut.
+    n_jobs
+        How many threads may count: None or −1 for all cores, else that many. Any number gives the same result.
 
     Attributes
     ----------

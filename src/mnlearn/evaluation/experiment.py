@@ -139,7 +139,7 @@ def run(
     repetitions: int,
     *,
     journal: Path | None = None,
-    n_jobs: int = 1,
+    n_jobs: int | None = 1,
     client: Any = None,
     monitor: Monitor = SILENT,
 ) -> list[Row]:
@@ -156,7 +156,8 @@ def run(
     journal
         A file that keeps every result; what it holds already is not computed again.
     n_jobs
-        Processes. The rows are the same for any number of them but for the seconds.
+        How many processes: None or −1 for all cores, else that many. Any number gives the same result.
+        But for the seconds.
     client
         A `distributed.Client` whose workers take the place of the processes.
     monitor
@@ -175,7 +176,7 @@ def run(
         If the journal cannot be read or written.
     """
     whole_number("repetitions", repetitions, least=1, way_out="Ask for at least one.")
-    whole_number("n_jobs", n_jobs, least=1, way_out="Use 1 for this process alone.")
+    parallel.job_count(n_jobs)  # raises
     rows_of = [whole_number("sizes", size, least=1, way_out="Every data set has at least one row.") for size in sizes]
     if not rows_of:
         raise InputError("sizes must name at least one number of rows; got none. Add one, for example 1000.")

@@ -12,6 +12,7 @@ from statistics import fmean, stdev
 from typing import NamedTuple, Protocol
 
 from mnlearn.evaluation.experiment import Experiment, Row, recorded, run, write_rows
+from mnlearn.parallel import job_count
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn.writing import replacing
 
@@ -63,7 +64,7 @@ class Request:
     out
         A folder for the journal of the runs (which a later request continues) and the tables.
     n_jobs
-        Processes.
+        How many processes: None or −1 for all cores, else that many. Any number gives the same result.
     monitor
         Hears the progress, and may stop.
     """
@@ -74,8 +75,11 @@ class Request:
     repetitions: int | None = None
     data: Path | None = None
     out: Path | None = None
-    n_jobs: int = 1
+    n_jobs: int | None = 1
     monitor: Monitor = SILENT
+
+    def __post_init__(self) -> None:
+        job_count(self.n_jobs)  # raises
 
 
 class Measure(Protocol):

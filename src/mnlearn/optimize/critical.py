@@ -105,7 +105,7 @@ def critical_population(
     seed
         An integer, or a generator to draw from.
     n_jobs
-        How many processes make the runs. Changes no result.
+        How many processes make the runs: None or −1 for all cores, else that many. Any number gives the same result.
     monitor
         Hears the progress, and may stop: the smallest population that was enough so far is the answer then.
 
@@ -183,8 +183,10 @@ def success(
     ----------
     problem, algorithm
         What is solved, and by whom.
-    runs, max_generations, seed, n_jobs
+    runs, max_generations, seed
         As for `critical_population`; no run is left out.
+    n_jobs
+        How many processes make the runs: None or −1 for all cores, else that many. Any number gives the same result.
 
     Examples
     --------

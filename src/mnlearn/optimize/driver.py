@@ -18,7 +18,7 @@ from mnlearn.optimize._saving import Saved
 from mnlearn.optimize.eda import MarkovEDA, Run
 from mnlearn.optimize.history import Generation, Optimum
 from mnlearn.optimize.problems import Problem
-from mnlearn.parallel import Backend
+from mnlearn.parallel import Backend, job_count
 from mnlearn.protocols import SILENT, Monitor
 
 Fitness = Callable[[NDArray[np.int64]], Any]
@@ -76,9 +76,11 @@ def maximize(
         Stop after so many generations without a better individual.
     callbacks
         Called with each `Generation`; one that returns True stops the run.
-    n_jobs, backend, client
-        Who evaluates: how many threads or processes at a time (1), or a `distributed.Client`; see
-        `mnlearn.parallel.run`.
+    n_jobs
+        How many individuals are evaluated at a time (1):
+        None or −1 for all cores, else that many. Any number gives the same result.
+    backend, client
+        By threads or processes, or by a `distributed.Client`; see `mnlearn.parallel.run`.
     checkpoint
         A file that has the run after each generation; if it is there, the run goes on from it.
     monitor
@@ -146,6 +148,7 @@ class _Rules:
 
     def __post_init__(self) -> None:
         true_or_false(vectorized=self.vectorized)
+        job_count(self.n_jobs)  # raises
         if self.target is not None and not is_number(self.target):
             raise InputError(f"target must be a number; got {self.target!r}. Leave it out if none is known.")
         whole_number("max_generations", self.max_generations, least=0, way_out="100 is usual.")

@@ -42,7 +42,8 @@ def run(
     items
         What there is to do.
     n_jobs
-        How many at a time: None or −1 for all cores the process is bound to; 1 is a plain loop. Not for a client.
+        How many at a time: None or −1 for all cores, else that many. Any number gives the same result.
+        All cores are those that the process is bound to; 1 is a plain loop. Not for a client.
     client
         A `distributed.Client`: the items are done by its workers, and `n_jobs` and `backend` do not matter.
     backend

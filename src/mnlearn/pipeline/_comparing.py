@@ -74,8 +74,11 @@ def compare(
         Names of `METHODS`, each once.
     test, alpha
         For those that ask independence tests; the others have no use for them.
-    n_jobs, client
-        Who counts, and fits models; as for `learn`. A method that has no use for a client says so.
+    n_jobs
+        How many threads may count, or processes may fit models:
+        None or −1 for all cores, else that many. Any number gives the same result.
+    client
+        As for `learn`. A method that has no use for it says so.
     monitor
         Hears the progress of each method in turn, and may stop.
 

@@ -86,7 +86,7 @@ def compare_groups(
     seed
         Of the permutations; the same seed gives the same p-values, for any number of jobs.
     n_jobs
-        How many processes: None or −1 for all cores.
+        How many processes: None or −1 for all cores, else that many. Any number gives the same result.
     client
         A `distributed.Client`, to use its workers instead.
     monitor

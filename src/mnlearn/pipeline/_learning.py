@@ -68,8 +68,8 @@ def learn(
     discretize, bins
         Turn continuous columns into categorical ones; as `method` and `bins` of `mnlearn.data.discretize`.
     n_jobs
-        How many threads may count, or how many processes may fit the models of l1lr, lasso and l1mb (started once that
-        pays): None or −1 for all cores. Any number gives the same result.
+        How many threads may count, or processes may fit the models of l1lr, lasso and l1mb (started once that pays):
+        None or −1 for all cores, else that many. Any number gives the same result.
     client
         A `distributed.Client`: its workers count a packed file that all of them see, each some of the rows; those of
         l1lr, lasso and l1mb get the data, and fit the models of some variables each.

@@ -145,7 +145,7 @@ def make_score(
     dataset
         The data: categorical for mpl and pic, all of one type for ib, bjp, entropy, ebic and evidence.
     n_jobs
-        How many threads may count: None or −1 for all cores. Any number gives the same bits.
+        How many threads may count: None or −1 for all cores, else that many. Any number gives the same result.
     counting
         How tables are counted, if not simply by threads.
     **settings

@@ -81,7 +81,7 @@ def score(
     discretize, bins
         Turn continuous columns into categorical ones; as `method` and `bins` of `mnlearn.data.discretize`.
     n_jobs
-        How many threads may count: None or −1 for all cores. Any number gives the same bits.
+        How many threads may count: None or −1 for all cores, else that many. Any number gives the same result.
     client
         A `distributed.Client`: its workers count a packed file that all of them see, each some of the rows.
     **settings

@@ -89,7 +89,7 @@ def make_test(
     dataset
         The data; all variables must be of the type that the test is for.
     n_jobs
-        How many threads may count: None or −1 for all cores. Any number gives the same bits.
+        How many threads may count: None or −1 for all cores, else that many. Any number gives the same result.
     counting
         How tables are counted, if not simply by threads.
     **settings

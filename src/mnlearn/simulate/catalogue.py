@@ -33,6 +33,7 @@ from mnlearn.graphs import (
     star,
 )
 from mnlearn.graphs.graph import Graph
+from mnlearn.parallel import job_count
 from mnlearn.simulate.bif import read_bif
 from mnlearn.simulate.expression import random_expression_network
 from mnlearn.simulate.factors import FactorNetwork, agreement_factors, random_pairwise_factors, uniform_factors
@@ -161,6 +162,7 @@ def simulate(
     seed: int,
     method: Method = "auto",
     plan: GibbsPlan = USUAL_PLAN,
+    n_jobs: int | None = None,
 ) -> Simulated:
     """Draw data from a network by name.
 
@@ -180,6 +182,8 @@ def simulate(
     method, plan
         As for `mnlearn.simulate.sample`. Normal data, expression data and Bayesian networks are drawn in one way only:
         they take no other method than "auto".
+    n_jobs
+        How many threads may run chains: None or −1 for all cores, else that many. Any number gives the same result.
 
     Examples
     --------
@@ -193,6 +197,7 @@ def simulate(
     whole_number("n_rows", n_rows, least=1, most=10**12, way_out="Ask for at least one row.")
     of_seed = whole_number("seed", seed, least=0, way_out="The same seed gives the same data.")
     check_name("method", method, METHODS)
+    job_count(n_jobs)  # raises
     shape_rng, law_rng, row_rng = (np.random.default_rng([of_seed, stream]) for stream in range(3))
     name, settings = _parsed(os.fspath(network))
     if name == "expression" or _is_bayesian(network):
@@ -211,7 +216,7 @@ def simulate(
     if isinstance(model, GaussianNetwork):
         _refuse_method(method, law_name)
         return Simulated(model.dataset(n_rows, row_rng, truth.names), truth, "exact, normal")
-    drawn = sample(model, n_rows, row_rng, method=method, plan=plan)
+    drawn = sample(model, n_rows, row_rng, method=method, plan=plan, n_jobs=n_jobs)
     notes = "exact, by elimination" if drawn.method == "eliminate" else "exact, by enumeration"
     if drawn.method == "gibbs":
         notes = f"Gibbs chains, {drawn.convergence or 'too few rows to judge convergence'}"

@@ -8,7 +8,6 @@ same rows on every machine and with any number of threads.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from mnlearn import _core
 from mnlearn.errors import whole_number
 from mnlearn.graphs._seeds import Seed, rng_from
+from mnlearn.parallel import job_count
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate.elimination import joint_log_values
 from mnlearn.simulate.factors import Factor, FactorNetwork
@@ -81,7 +81,7 @@ def sample_gibbs(
     plan
         How many chains, and how long they run.
     n_jobs
-        How many threads may run chains: None or −1 for all cores. Any number gives the same rows.
+        How many threads may run chains: None or −1 for all cores, else that many. Any number gives the same result.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def sample_gibbs(
     """
     rows = whole_number("n_rows", n_rows, least=1, way_out="Ask for at least one row.")
     key = int(rng_from(seed).integers(2**64, dtype=np.uint64))
-    threads = n_jobs if n_jobs is not None and n_jobs > 0 else os.cpu_count() or 1
+    threads = job_count(n_jobs)
     draws = -(-rows // plan.chains)
     codes = _core.gibbs(*_compiled(network), key, plan.chains, draws, plan.burn_in, plan.thin, threads)
     return codes[:rows]

@@ -14,6 +14,7 @@ from mnlearn.data import Dataset
 from mnlearn.errors import InputError, check_name, whole_number
 from mnlearn.graphs._seeds import Seed, rng_from
 from mnlearn.graphs.graph import Graph
+from mnlearn.parallel import job_count
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate.convergence import Convergence, judge_chains
 from mnlearn.simulate.elimination import LARGEST_TABLE, as_bayesian_network, joint_log_values, largest_table
@@ -61,6 +62,7 @@ def sample(
     *,
     method: Method = "auto",
     plan: GibbsPlan = USUAL_PLAN,
+    n_jobs: int | None = None,
 ) -> Sample:
     """Draw rows from a discrete Markov network.
 
@@ -77,6 +79,8 @@ def sample(
         tree-width (up to 2^20 cells). "gibbs" runs chains. "auto" eliminates where that is possible.
     plan
         The chains of method "gibbs".
+    n_jobs
+        How many threads may run chains: None or −1 for all cores, else that many. Any number gives the same result.
 
     Examples
     --------
@@ -88,12 +92,13 @@ def sample(
     """
     rows = whole_number("n_rows", n_rows, least=1, way_out="Ask for at least one row.")
     check_name("method", method, METHODS)
+    job_count(n_jobs)  # raises
     factors = network.to_factors() if isinstance(network, PairwiseNetwork) else network
     cards, graph = tuple(factors.cards), factors.graph
     if method == "auto":
         method = "eliminate" if largest_table(graph, cards) <= LARGEST_TABLE else "gibbs"
     if method == "gibbs":
-        codes = sample_gibbs(factors, rows, seed, plan)
+        codes = sample_gibbs(factors, rows, seed, plan, n_jobs=n_jobs)
         judged = judge_chains(codes, graph, plan.chains) if rows >= 4 * plan.chains else None
         return Sample(codes, cards, graph, method, judged)
     if method == "enumerate":

@@ -36,9 +36,8 @@ class Counts:
     dataset
         Categorical variables only.
     n_jobs
-        How many threads a scan may use: None or −1 for all cores, else that many. Any number gives the same bits.
+        How many threads may count: None or −1 for all cores, else that many. Any number gives the same result.
         Inside a job of `mnlearn.parallel.run`, at most the job's share of the cores.
-
     max_memory
         How many bytes may be held beyond the data set: by caches, and by a second form of the data that makes some
         scans faster. A goal, not a wall. Not counted are the bit-planes (see below), and what is needed while

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from mnlearn import _core
 from mnlearn.errors import DataError, InputError
+from mnlearn.parallel import job_count
 from mnlearn.protocols import FloatArray, Indices, Kernel, Tables, VarSet
 from mnlearn.statistics._adding import Ledger, Parcel, Part, added
 from mnlearn.statistics._questions import question
@@ -40,7 +41,9 @@ class ShardedCounts:
         Packed files (`mnlearn.data.pack`), or rows of them (`Shard`), with the same variables and levels. Each is
         opened by a worker that sees its path; a file on a shared disk can be opened by any.
     n_jobs
-        Threads of a worker for each scan; by default those that Dask gave to it.
+        How many threads of each worker may count:
+        None or −1 for all cores, else that many. Any number gives the same result.
+        All cores of a worker are the threads that Dask gave to it.
 
     Raises
     ------
@@ -77,8 +80,9 @@ class ShardedCounts:
         self._shards = [s if isinstance(s, Shard) else Shard(str(Path(os.fsdecode(s)).absolute())) for s in shards]
         if not self._shards:
             raise InputError("shards must name at least one pack; got none. Use mnlearn.data.pack to make one.")
+        job_count(n_jobs)  # raises
         self._workers: Workers | Here = Here() if client is None else Workers(client)
-        self._n_jobs = self._workers.threads if n_jobs is None else n_jobs
+        self._n_jobs = self._workers.threads if n_jobs in (None, -1) else n_jobs
         said = self._workers.map(describe, [(shard,) for shard in self._shards], self._shards)
         self.names, self.levels = said[0].names, said[0].levels
         for shard, described in zip(self._shards, said, strict=True):

@@ -72,8 +72,18 @@ class Battery:
         check_name("half", self.half, get_args(Half))
         whole_number("draws", self.draws, least=1, way_out="Ask for at least one.")
 
-    def run(self, *, journal: Path | None = None, n_jobs: int = 1, monitor: Monitor = SILENT) -> list[Row]:
-        """One row for every graph that was learned; a run that is stopped gives those that it has."""
+    def run(self, *, journal: Path | None = None, n_jobs: int | None = 1, monitor: Monitor = SILENT) -> list[Row]:
+        """One row for every graph that was learned; a run that is stopped gives those that it has.
+
+        Parameters
+        ----------
+        journal
+            A file that keeps every result; what it holds already is not computed again.
+        n_jobs
+            How many processes: None or −1 for all cores, else that many. Any number gives the same result.
+        monitor
+            Hears the progress, and may stop.
+        """
         rows: list[Row] = []
         for budget, methods in self._shares().items():
             sizes = [size for size in self.sizes if size <= budget.rows]

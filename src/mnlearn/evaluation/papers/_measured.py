@@ -76,7 +76,6 @@ class Measurement:
         sizes = list(dict.fromkeys(sizes))
         repetitions = self.repetitions if request.repetitions is None else request.repetitions
         whole_number("repetitions", repetitions, least=1, way_out="Ask for at least one.")
-        whole_number("n_jobs", request.n_jobs, least=1, way_out="Use 1 for this process alone.")
         tasks = [_Task(source, size, k) for k in range(repetitions) for source in wanted for size in sizes]
         path = None if request.out is None else request.out / f"{self.name}.jsonl"
         book = Journal(self.name, path, results=_RESULTS)

@@ -1,0 +1,163 @@
+"""`n_jobs` means the same wherever it is taken: the same words, the same refusals, the same results for any number."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mnlearn as mn
+from mnlearn import parallel
+from mnlearn.errors import InputError
+from mnlearn.evaluation.accuracy.battery import Battery
+from mnlearn.evaluation.experiment import Experiment, run
+from mnlearn.evaluation.reproduction import Request
+from mnlearn.graphs import path
+from mnlearn.optimize import MarkovEDA, critical_population, maximize, onemax, success
+from mnlearn.simulate import sample, simulate
+from mnlearn.simulate.factors import agreement_factors
+from mnlearn.simulate.gibbs import sample_gibbs
+from mnlearn.statistics import ShardedCounts, kernels
+
+WORDS = "None or −1 for all cores, else that many. Any number gives the same result."
+ROOMS = (
+    *("mnlearn", "mnlearn.parallel", "mnlearn.statistics", "mnlearn.simulate", "mnlearn.evaluation"),
+    *("mnlearn.evaluation.experiment", "mnlearn.evaluation.reproduction", "mnlearn.evaluation.accuracy.battery"),
+    *("mnlearn.optimize", "mnlearn.estimators", "mnlearn.output", "mnlearn.data", "mnlearn.model", "mnlearn.pipeline"),
+)
+
+
+def has_jobs(found: object) -> bool:
+    try:
+        return callable(found) and "n_jobs" in inspect.signature(found).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def public() -> Iterator[tuple[str, Any]]:
+    """Every public function, class and method that takes n_jobs, by name."""
+    for room in ROOMS:
+        module = import_module(room)
+        for name in getattr(module, "__all__", [name for name in vars(module) if not name.startswith("_")]):
+            found = getattr(module, name)
+            if has_jobs(found):
+                yield f"{found.__module__}.{found.__qualname__}", found
+            for method, bound in vars(found).items() if inspect.isclass(found) else ():
+                if not method.startswith("_") and has_jobs(bound):
+                    yield f"{found.__module__}.{found.__qualname__}.{method}", bound
+
+
+FOUND = dict(public())
+
+
+def table() -> mn.Dataset:
+    return mn.Dataset.from_codes(np.random.default_rng(1).integers(0, 2, (150, 5)))
+
+
+def learned() -> mn.Learned:
+    return mn.learn(table(), "mpl", n_jobs=1)
+
+
+def fitted(estimator: Any, *y: Any) -> Any:
+    return estimator.fit(np.random.default_rng(1).integers(0, 2, (80, 4)), *y)
+
+
+def nothing(data: mn.Dataset) -> dict[str, mn.Graph]:
+    return {"nothing": mn.Graph(data.n_variables)}
+
+
+Y = np.random.default_rng(2).integers(0, 2, 80)
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "mnlearn.parallel._share.job_count": parallel.job_count,
+    "mnlearn.parallel._running.run": lambda n: list(parallel.run(len, ["a", "bb"], n_jobs=n)),
+    "mnlearn.statistics.counts.Counts": lambda n: mn.Counts(table(), n_jobs=n).reduce_all(kernels.g2()).tobytes(),
+    "mnlearn.pipeline._tests.make_test": lambda n: mn.make_test("g2", table(), n_jobs=n)(0, 1, frozenset({2})),
+    "mnlearn.pipeline._scores.make_score": lambda n: mn.make_score("mpl", table(), n_jobs=n)(mn.Graph(5, [(0, 1)])),
+    "mnlearn.pipeline._scoring.score": lambda n: mn.score(table(), [("x0", "x1")], "mpl", n_jobs=n).value,
+    "mnlearn.pipeline._learning.learn": lambda n: mn.learn(table(), "sep", n_jobs=n).edge_list(),
+    "mnlearn.pipeline._comparing.compare": lambda n: [
+        found.edges for found in mn.compare(table(), mn.NamedGraph(mn.Graph(5), table().names), ["mpl", "pc"], n_jobs=n)
+    ],
+    "mnlearn.pipeline._groups.compare_groups": lambda n: (
+        mn.compare_groups(table(), "x4", "mpl", n_permutations=3, n_jobs=n).statistics
+    ),
+    "mnlearn.output.learned.Learned.bootstrap": lambda n: learned().bootstrap(3, n_jobs=n).pair_list(),
+    "mnlearn.estimators.network.MarkovNetworkLearner": lambda n: (
+        fitted(mn.MarkovNetworkLearner("mpl", n_jobs=n)).graph_
+    ),
+    "mnlearn.estimators.selector.MarkovBlanketSelector": lambda n: fitted(
+        mn.MarkovBlanketSelector("mpl", n_jobs=n), Y
+    ).support_.tolist(),
+    "mnlearn.questions.independence_test": lambda n: mn.independence_test(table(), "x0", "x1", n_jobs=n),
+    "mnlearn.questions.dependences": lambda n: mn.dependences(table(), n_jobs=n),
+    "mnlearn.simulate.sampling.sample": lambda n: sample(
+        agreement_factors(path(4), 1.0), 40, 1, method="gibbs", n_jobs=n
+    ).codes.tobytes(),
+    "mnlearn.simulate.catalogue.simulate": lambda n: simulate(
+        "path:n=4", n_rows=40, seed=1, method="gibbs", n_jobs=n
+    ).data.fingerprint(),
+    "mnlearn.simulate.gibbs.sample_gibbs": lambda n: sample_gibbs(
+        agreement_factors(path(4), 1.0), 40, 1, n_jobs=n
+    ).tobytes(),
+}
+SLOW: dict[str, Callable[[Any], Any]] = {  # what they find is the same for any number: see the tests of each
+    "mnlearn.statistics.sharded.ShardedCounts": lambda n: ShardedCounts(None, ["nowhere.mnpack"], n_jobs=n),
+    "mnlearn.evaluation.experiment.run": lambda n: run(Experiment("none", {}, {}), [5], 1, n_jobs=n),
+    "mnlearn.evaluation.reproduction.Request": lambda n: Request(n_jobs=n),
+    "mnlearn.evaluation.accuracy.battery.Battery.run": lambda n: Battery(
+        "development", {"nothing": nothing}, sizes=(250,), draws=1, only=("parity",)
+    ).run(n_jobs=n),
+    "mnlearn.optimize.critical.critical_population": lambda n: critical_population(onemax(5), MarkovEDA(), n_jobs=n),
+    "mnlearn.optimize.critical.success": lambda n: success(onemax(5), MarkovEDA(), runs=2, n_jobs=n),
+    "mnlearn.optimize.driver.maximize": lambda n: maximize(onemax(5), seed=1, n_jobs=n),
+}
+
+
+def test_nobody_who_takes_it_is_left_out() -> None:
+    assert set(FOUND) | {"mnlearn.optimize.driver.maximize"} == set(CALLS) | set(SLOW)
+
+
+@pytest.mark.parametrize("name", FOUND.keys() - {"mnlearn.parallel._share.job_count"})
+def test_it_is_said_in_the_same_words(name: str) -> None:
+    assert WORDS in re.sub(r"\s+", " ", inspect.getdoc(FOUND[name]) or "")
+
+
+@pytest.mark.parametrize("wrong", [0, -2, True, "2", 1.5, float("nan"), [2]], ids=repr)
+@pytest.mark.parametrize("name", [*CALLS, *SLOW])
+def test_what_is_no_number_of_jobs_is_refused_in_the_same_words(name: str, wrong: Any) -> None:
+    words = re.escape(f"n_jobs must be a whole number, at least 1; got {wrong!r}. Leave it out for all cores.")
+    with pytest.raises(InputError, match=words):
+        (CALLS | SLOW)[name](wrong)
+
+
+@pytest.mark.parametrize("name", CALLS.keys() - {"mnlearn.parallel._share.job_count"})
+def test_any_number_gives_the_same(name: str) -> None:
+    one = CALLS[name](1)
+    for n_jobs in (2, 4, -1, None):
+        assert CALLS[name](n_jobs) == one
+
+
+def test_all_cores_and_so_many() -> None:
+    assert parallel.job_count(None) == parallel.job_count(-1) == parallel.cores()
+    assert parallel.job_count(3) == parallel.job_count(np.int64(3)) == 3  # type: ignore[arg-type]
+
+
+def test_the_command_line_says_it_in_the_same_words() -> None:
+    from typer.main import get_command
+
+    from mnlearn.cli.app import app
+
+    commands: Any = get_command(app)
+    told = {
+        name: option.help
+        for name, command in commands.commands.items()
+        for option in command.params
+        if option.name == "jobs"
+    }
+    assert {"learn", "score", "compare", "compare-groups", "plot", "report", "why", "reproduce"} <= set(told)
+    assert len(set(told.values())) == 1
