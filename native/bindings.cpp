@@ -94,6 +94,15 @@ void refuse(const std::exception_ptr& thrown, void*) {
     }
 }
 
+void py_keep_lists(PyStore& data, std::optional<std::size_t> max_bytes) {
+    data.store->keep_lists(max_bytes ? *max_bytes : data.store->cache_bytes());
+}
+
+std::tuple<std::size_t, std::size_t, std::size_t> py_kept_lists(const PyStore& data) {
+    const ListCache::Tally tally = data.store->lists().tally();
+    return {tally.made, tally.refined, tally.found};
+}
+
 std::vector<std::string> py_levels() {
     std::vector<std::string> names;
     for (const Level& level : available_levels()) names.emplace_back(level.name);
@@ -117,6 +126,11 @@ NB_MODULE(_core, m) {
     m.def("force", &py_force, "store"_a, "way"_a, "Count scans this way where it is possible; empty for the cheapest.");
     m.def("way_of", &py_way_of, nb::sig("def way_of(store: Store, x: int, ys: Iterable[int], z: Iterable[int]) -> str"),
           "store"_a, "x"_a, "ys"_a, "z"_a, "The way in which (most of) ys are counted.");
+    m.def("keep_lists", &py_keep_lists, "store"_a, "max_bytes"_a.none() = nb::none(),
+          "Keep row lists from question to question, within so many bytes: 0 for none, None for the default.");
+    m.def(
+        "kept_lists", &py_kept_lists, "store"_a,
+        "How many row lists were made and kept since, how often kept ones were refined, and found as they should be.");
     m.def("levels", &py_levels, "Code paths this processor can run, fastest first.");
     m.def("probe_popcount", &py_probe_popcount, "level"_a, "rounds"_a, "n_threads"_a,
           "AND and count 8,192 bits a round, on each thread.");

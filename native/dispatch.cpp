@@ -21,6 +21,8 @@ std::vector<Level> detect() {
                           split_set_avx512,
                           list_bits_avx512,
                           sort_rows_avx512,
+                          refine_short_avx512,
+                          refine_long_avx512,
                           score_binary_avx512,
                           finish_odds_avx512,
                           score_pairs_avx512,
@@ -42,7 +44,8 @@ std::vector<Level> detect() {
                           60.0,
                           0.12,
                           0.5,
-                          1.8});
+                          1.8,
+                          0.25});
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"))
         levels.push_back({"avx2",
                           count_planes_avx2,
@@ -53,6 +56,8 @@ std::vector<Level> detect() {
                           split_set_avx2,
                           list_bits_avx2,
                           nullptr,
+                          refine_short_portable,
+                          refine_long_portable,
                           score_binary_avx2,
                           finish_odds_avx2,
                           score_pairs_avx2,
@@ -74,7 +79,8 @@ std::vector<Level> detect() {
                           650.0,
                           0.35,
                           0.7,
-                          4.2});
+                          4.2,
+                          0.75});
 #endif
     levels.push_back({"portable",
                       count_planes_portable,
@@ -85,6 +91,8 @@ std::vector<Level> detect() {
                       split_set_portable,
                       list_bits_portable,
                       nullptr,
+                      refine_short_portable,
+                      refine_long_portable,
                       score_binary_portable,
                       finish_odds_portable,
                       score_pairs_portable,
@@ -106,7 +114,8 @@ std::vector<Level> detect() {
                       900.0,
                       1.1,
                       1.0,
-                      5.0});
+                      5.0,
+                      0.75});
     return levels;
 }
 

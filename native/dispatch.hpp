@@ -14,6 +14,7 @@
 #include "kernels/lanes.hpp"
 #include "kernels/pair_scores.hpp"
 #include "kernels/planes.hpp"
+#include "kernels/refine.hpp"
 #include "kernels/sets.hpp"
 #include "kernels/sift.hpp"
 #include "kernels/sort_rows.hpp"
@@ -32,6 +33,8 @@ struct Level {
     SplitSet split_set;
     ListBits list_bits;
     SortRows sort_rows;  // none where it would be slow; then all lists come from bits
+    RefineShort refine_short;
+    RefineLong refine_long;
     ScoreBinary score_binary;
     FinishOdds finish_odds;
     ScorePairs score_pairs;
@@ -51,8 +54,8 @@ struct Level {
     // The cost model of plan.cpp, in nanoseconds of one core, measured kernel by kernel: a group of eight planes
     // against 64 rows of one set; a row of 512 columns; turning the digits of 512 counters into numbers. A word of a
     // set counted in the tree; split off from a larger set; looked through for rows (where lists are sorted, split off
-    // as well).
-    double plane_group_word, vertical_row, vertical_set, tree_word, split_word, list_word;
+    // as well). A row of a list that is parted.
+    double plane_group_word, vertical_row, vertical_set, tree_word, split_word, list_word, refine_row;
 };
 
 // Best first; only what this processor and operating system can run.

@@ -156,6 +156,24 @@ SourceCosts costs_of_sources(const Store& store, std::int32_t x, const Candidate
     return costs;
 }
 
+// Here, among things that take about as long, what a list costs whatever its size counts as well.
+bool refining_pays(const Store& store, std::int32_t x, std::span<const std::int32_t> z, Source source,
+                   std::span<const std::int32_t> leave, std::span<const std::int32_t> join) {
+    constexpr double kJoinRow = 0.1, kStep = 450.0, kPart = 15.0;  // a row that is copied; a step, and each set in it
+    constexpr double kWorth = 0.8;  // lists that were kept are further away than what new ones are made from
+    constexpr double kFreshPlanes = 650.0, kFreshList = 20.0, kFreshKeys = 400.0, kFreshKey = 3.0;
+    const double rows = static_cast<double>(store.n_records());
+    double sets = column_of(store, x).card;
+    for (const std::int32_t v : z) sets *= column_of(store, v).card;
+    const double fresh =
+        source == Source::lists
+            ? kFreshPlanes + rows * list_row(store, sets) + kFreshList * sets
+            : kFreshKeys + rows * (kSortRow + kDigit * static_cast<double>(z.size())) + (kSortSet + kFreshKey) * sets;
+    double refined = static_cast<double>(join.size()) * (kStep + store.level().refine_row * rows + kPart * sets);
+    for (const std::int32_t v : leave) refined += kStep + kJoinRow * rows + kPart * sets * column_of(store, v).card;
+    return refined < kWorth * fresh;
+}
+
 Source source_of_sets(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z) {
     if (z.empty() || store.n_records() == 0) return Source::numbers;  // the planes of x serve as they are
     if (!have_planes(store, x, ys, z)) return Source::numbers;

@@ -119,11 +119,12 @@ BlockLists lists_of_blocks(const Store& store, const Division& by) {
 // Configurations of z that do not occur are left out, the order is kept: `which` says which list each set is.
 SortedLists sized_lists(const BlockLists& blocks, const Division& by, std::uint32_t card_x,
                         std::vector<std::uint32_t>& which) {
-    SortedLists result{{0, {}, {}}, {{card_x, 0, false, {}}, {}, {}, {}, {}}};
+    SortedLists result{{0, {}, {}}, {{card_x, 0, false, {}}, {}, {}, {}, {}}, {}};
     std::vector<std::int64_t>& sizes = result.lists.x.sizes;
     sizes.reserve(by.n_split * by.n_keys);
     which.reserve(by.n_split * by.n_keys);
     result.strata.sizes.reserve(by.n_split * by.n_keys / card_x);
+    result.numbers.reserve(by.n_split * by.n_keys / card_x);
     for (std::size_t split = 0; split < by.n_split; ++split)
         for (std::size_t k = 0; k < by.n_keys; k += card_x) {
             std::int64_t all = 0;
@@ -135,11 +136,14 @@ SortedLists sized_lists(const BlockLists& blocks, const Division& by, std::uint3
                 which.push_back(static_cast<std::uint32_t>(list));
                 all += size;
             }
-            if (all) result.strata.sizes.push_back(all);
-            if (!all) sizes.resize(sizes.size() - card_x), which.resize(sizes.size());
+            if (!all) {
+                sizes.resize(sizes.size() - card_x), which.resize(sizes.size());
+                continue;
+            }
+            result.strata.sizes.push_back(all);
+            result.numbers.push_back(static_cast<std::uint32_t>((split * by.n_keys + k) / card_x));
         }
     result.strata.count = result.lists.x.n_strata = result.strata.sizes.size();
-    result.lists.left_over = set_left_over(result.lists.x);
     return result;
 }
 
@@ -153,29 +157,41 @@ void take_block(BlockLists& blocks, const std::vector<std::uint32_t>& which, Set
         lists.padded.push_back(padded(blocks.places[list].size));
     }
 }
-void string_together(const Store& store, const BlockLists& blocks, const std::vector<std::uint32_t>& which,
+template <class Row>
+void string_together(const Store& store, const BlockLists& blocks, const std::vector<std::uint32_t>& which, bool keep,
                      SetLists& lists) {
-    place_lists(store, lists);
+    place_lists<Row>(store, keep, lists);
     for (std::size_t set = 0; set < which.size(); ++set) {
         if (set == lists.left_over) continue;
-        std::uint32_t* to = lists.rows.get() + lists.begin[set];
+        Row* to = room_of<Row>(lists).get() + lists.begin[set];
         for (std::size_t b = 0; b < blocks.n_blocks; ++b) {
             const ListPlace& place = blocks.places[b * blocks.n_lists + which[set]];
             const std::uint16_t* from = blocks.rows.get() + b * blocks.room + place.start;
-            const auto first = static_cast<std::uint32_t>(b * BlockLists::kRows);
-            to = std::transform(from, from + place.size, to, [first](std::uint16_t row) { return first + row; });
+            const auto first = static_cast<Row>(b * BlockLists::kRows);
+            to = std::transform(from, from + place.size, to,
+                                [first](std::uint16_t row) { return static_cast<Row>(first + row); });
         }
-        pad_list(store, lists, set);
+        pad_list<Row>(store, lists, set);
     }
+}
+
+// The lists of all blocks as one.
+void join_blocks(const Store& store, BlockLists& blocks, const std::vector<std::uint32_t>& which, bool keep,
+                 SetLists& lists) {
+    if (blocks.n_blocks > 1 && store.n_records() > kMostShortRows)
+        return string_together<std::uint32_t>(store, blocks, which, keep, lists);
+    if (blocks.n_blocks > 1) return string_together<std::uint16_t>(store, blocks, which, keep, lists);
+    take_block(blocks, which, lists);
+    if (keep) pack_lists(store, lists);
 }
 
 }  // namespace
 
-SortedLists lists_from_planes(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
+SortedLists lists_from_planes(const Store& store, std::int32_t x, std::span<const std::int32_t> z, bool keep) {
     if (!store.level().sort_rows) {
         PlaneSets ready = sets_from_planes(store, x, z);
-        SetLists lists = lists_of_bitsets(store, ready);
-        return {std::move(ready.strata), std::move(lists)};
+        SetLists lists = lists_of_bitsets(store, ready, keep);
+        return {std::move(ready.strata), std::move(lists), std::move(ready.numbers)};
     }
     std::vector<std::int32_t> z_and_x(z.begin(), z.end());
     z_and_x.push_back(x);
@@ -183,10 +199,9 @@ SortedLists lists_from_planes(const Store& store, std::int32_t x, std::span<cons
     BlockLists blocks = lists_of_blocks(store, by);
     std::vector<std::uint32_t> which;
     SortedLists result = sized_lists(blocks, by, column(store, x).card, which);
-    if (store.n_records() <= BlockLists::kRows)
-        take_block(blocks, which, result.lists);
-    else
-        string_together(store, blocks, which, result.lists);
+    if (!keep) result.lists.left_over = set_left_over(result.lists.x);
+    join_blocks(store, blocks, which, keep, result.lists);
+    if (keep) result.lists.left_over = set_left_over(result.lists.x);  // it is listed, but need not be counted
     return result;
 }
 

@@ -52,6 +52,7 @@ public:
     }
     T* get() const { return reinterpret_cast<T*>(block_.words.get()); }
     T& operator[](std::size_t k) const { return get()[k]; }
+    std::size_t bytes() const { return 8 * block_.count; }
 
 private:
     Pool* pool_ = nullptr;

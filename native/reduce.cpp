@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "few.hpp"
+#include "refined_lists.hpp"
 #include "scan.hpp"
 #include "with_scorer.hpp"
 
@@ -55,9 +56,10 @@ Way reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::sp
         return way;
     };
     const Source source = source_of_sets(store, x, candidates, z);
-    const auto on_lists = [&](Way way, const SortedLists& ready) {
-        return with(ready.strata, [&](const Query& query, const auto& scan) {
-            scan.run_on_lists(plan_on_lists(query, candidates), ready.lists);
+    const auto on_lists = [&](Way way) {
+        const ListsInUse ready(store, x, z, source);
+        return with(ready.get().strata, [&](const Query& query, const auto& scan) {
+            scan.run_on_lists(plan_on_lists(query, candidates), ready.get().lists);
             return way;
         });
     };
@@ -68,9 +70,9 @@ Way reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::sp
             return Way::split_planes;
         });
     }
-    if (source == Source::lists) return on_lists(Way::split_columns, lists_from_planes(store, x, z));
+    if (source == Source::lists) return on_lists(Way::split_columns);
     if (whole_lanes_pay(store, x, candidates, z)) return finish(Way::keys, count_in_whole_lanes(store, x, ys, z));
-    if (source == Source::keys) return on_lists(Way::sorted_columns, lists_from_keys(store, x, z));
+    if (source == Source::keys) return on_lists(Way::sorted_columns);
     return reduce_on_strata(store, kernel, x, candidates, z, n_threads, out);
 }
 

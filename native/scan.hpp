@@ -98,6 +98,9 @@ struct SourceCosts {  // nanoseconds of a scan of all y; infinite where it is im
     double least() const { return std::min({planes, lists, keys, numbers}); }
 };
 SourceCosts costs_of_sources(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
+// Whether kept lists are sooner refined than lists from this source are made.
+bool refining_pays(const Store& store, std::int32_t x, std::span<const std::int32_t> z, Source source,
+                   std::span<const std::int32_t> leave, std::span<const std::int32_t> join);
 Source source_of_sets(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
 
 // Whether few distinct rows (Store::distinct) are counted sooner one by one than all rows in any other way.
