@@ -97,10 +97,17 @@ def binary(n: int, n_rows: int) -> NDArray[np.uint8]:
     return (rng.random((n, n_rows)) < rng.uniform(0.25, 0.75, (n, 1))).astype(np.uint8)
 
 
-def counts_of(data: NDArray[np.uint8], *, n_jobs: int = 1, path: str = "") -> Counts:
-    """The engine over binary data, on one code path."""
+def counts_of(data: NDArray[np.uint8], *, n_jobs: int = 1, path: str = "", keep_lists: bool = False) -> Counts:
+    """The engine over binary data, on one code path.
+
+    Row lists are not kept, unless said: the same few questions are asked again and again here, and each is to pay for
+    its lists.
+    """
     with _code_path(path):
-        return Counts(Dataset.from_codes(list(data), cards=[2] * len(data)), n_jobs=n_jobs)
+        counts = Counts(Dataset.from_codes(list(data), cards=[2] * len(data)), n_jobs=n_jobs)
+    if not keep_lists:
+        ceilings.keep_no_lists(counts)
+    return counts
 
 
 def measure(*, quick: bool = False) -> Iterator[Figure]:
@@ -150,10 +157,10 @@ def scan(n: int, n_rows: int, size_z: int, path: str) -> Iterator[Figure]:
     """One x, one z, every other y: against one load a row, and np.bincount with the strata for free."""
     what, data = f"scan, n={n}, N={n_rows}, |Z|={size_z}", binary(n, n_rows)
     counts, question, fresh = counts_of(data), first_question(n, size_z), fresh_questions(n, size_z)
-    stratum = strata_of(data, size_z)
+    stratum, keeping = strata_of(data, size_z), counts_of(data, keep_lists=True)
     ours, again, loads, bincount = cpu_times(
         lambda: counts.reduce(COUNTING, *next(fresh)),
-        lambda: counts.reduce(COUNTING, *question),
+        lambda: keeping.reduce(COUNTING, *question),
         ceilings.load_work(path, n_rows * -(-n // 512)),
         lambda: np.bincount(stratum * 2 + data[-1], minlength=4 << size_z),
         sample=LONG,
@@ -209,7 +216,7 @@ def ibmap_proxy(kernel: Kernel = SCORES["bayes"], *, n: int = 1176, n_rows: int 
 
 def mpl_proxy(kernel: Kernel = SCORES["dirichlet"], *, n: int = 512, n_rows: int = 8000, largest: int = 4) -> float:
     """Seconds for every x to be asked about everyone else, given blankets of 0, 1, ... up to the largest."""
-    counts, drawn = counts_of(binary(n, n_rows)), _orders(n, 20)
+    counts, drawn = counts_of(binary(n, n_rows), keep_lists=True), _orders(n, 20)
     questions = [_question(order, size_z) for order in drawn for size_z in range(largest + 1)]
     (spent,) = cpu_times(lambda: [counts.reduce(kernel, *question) for question in questions])
     return spent * n / len(drawn)
