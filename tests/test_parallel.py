@@ -313,3 +313,14 @@ def test_clusters_are_joined_by_address(client: Any) -> None:
         pass
     with pytest.raises(InputError, match="workers must be a whole number, at least 1; got 0"), cluster(workers=0):
         pass
+
+
+def test_an_address_where_something_else_answers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def garbage(*_: Any, **__: Any) -> None:
+        raise MemoryError("3 EiB")  # what a reply of another kind is taken for: the size of a message
+
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(distributed, "Client", garbage)
+    words = r"cluster must be the address of a Dask scheduler; nobody answers at 'tcp://x"
+    with pytest.raises(InputError, match=words), cluster("tcp://x:1"):
+        pass

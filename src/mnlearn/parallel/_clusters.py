@@ -51,7 +51,7 @@ def cluster(address: str | None = None, *, workers: int | None = None) -> Iterat
     if workers is None:
         try:
             client = distributed.Client(address, timeout=10)
-        except (OSError, ValueError, TimeoutError) as error:
+        except (OSError, ValueError, TimeoutError, MemoryError) as error:  # the last: what answers is no scheduler
             raise InputError(
                 f"cluster must be the address of a Dask scheduler; nobody answers at {address!r} ({error}). Start one: "
                 "dask scheduler."
