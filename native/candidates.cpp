@@ -14,7 +14,7 @@ Candidates::Candidates(const Store& store, std::span<const std::int32_t> asked)
     for (std::size_t k = 1; k < ys.size(); ++k) {
         signs |= ys[k];
         steps |= ys[k] - ys[k - 1];
-        others += ys[k] / kGroup != ys[k - 1] / kGroup;
+        others += ((ys[k] ^ ys[k - 1]) & -kGroup) != 0;  // another group of so many
     }
     n_groups = static_cast<std::size_t>(others);
     if (store.plain() && signs >= 0)  // the plane of a variable has its number, and no y is constant

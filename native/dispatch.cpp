@@ -44,7 +44,7 @@ std::vector<Level> detect() {
                           60.0,
                           0.12,
                           0.5,
-                          1.8,
+                          16.0,
                           0.25});
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"))
         levels.push_back({"avx2",

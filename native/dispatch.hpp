@@ -53,8 +53,8 @@ struct Level {
     CountCommon count_common;
     // The cost model of plan.cpp, in nanoseconds of one core, measured kernel by kernel: a group of eight planes
     // against 64 rows of one set; a row of 512 columns; turning the digits of 512 counters into numbers. A word of a
-    // set counted in the tree; split off from a larger set; looked through for rows (where lists are sorted, split off
-    // as well). A row of a list that is parted.
+    // set counted in the tree; split off from a larger set; looked through for rows (where lists are sorted, a word of
+    // a set that is sorted into 32, split off as well). A row of a list that is parted.
     double plane_group_word, vertical_row, vertical_set, tree_word, split_word, list_word, refine_row;
 };
 

@@ -1,5 +1,6 @@
 // The cost model: which way of counting is cheapest for a scan.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -13,7 +14,7 @@ namespace {
 // counted alone, numbering the strata, and that for each variable of z.
 constexpr double kBitsetRow = 7.0, kListRow = 3.5, kListBit = 0.1, kAloneRow = 1.25, kStrataRow = 2.0, kDigit = 0.1;
 constexpr double kSortRow = 1.1, kSortSet = 8.0;  // the same for rows sorted by keys
-constexpr double kSortKey = 0.04;                 // and for lists from planes sorted by one state more
+constexpr double kSortBit = 0.1;                  // and for lists from planes, a bit of their keys
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -120,13 +121,13 @@ bool have_planes(const Store& store, std::int32_t x, const Candidates& ys, std::
     return ys.have_planes && has(x) && std::all_of(z.begin(), z.end(), has);
 }
 
-// Lists from planes, a row: by the bits of each set, or by those of fewer sets and by sorting.
+// Lists from planes, a row: by the bits of each set, or by keys and the bits of the sets that keys have no room for.
 double list_row(const Store& store, double sets) {
     const Level& level = store.level();
-    const double words = sets / 64.0;
-    if (!level.sort_rows) return kListBit + words * (2.0 * level.split_word + level.list_word);
-    const double keys = sets < 8 ? 1 : sets < 16 ? 2 : 4;
-    return kListBit + keys * kSortKey + words / keys * level.list_word;
+    if (!level.sort_rows) return kListBit + sets / 64.0 * (2.0 * level.split_word + level.list_word);
+    constexpr double kKeys = 1 << kSortBits;
+    const double bits = std::log2(std::min(sets, kKeys)), more = std::max(0.0, sets / kKeys - 1.0);
+    return bits * kSortBit + more / 64.0 * level.list_word;
 }
 
 }  // namespace
