@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,17 +10,16 @@ import typer
 from mnlearn.cli import _options as options
 from mnlearn.cli._bundles import Elsewhere, Preparing, Reading, Testing
 from mnlearn.cli._config import Config, SaveConfig, save_config
-from mnlearn.cli._draws import Draws, cut_short
+from mnlearn.cli._draws import cut_short
+from mnlearn.cli._learning import Constraining, Keeping, Redrawing, Writing
 from mnlearn.cli._network import SHOWN, show_network
 from mnlearn.cli._output import note, say, show_json
 from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
-from mnlearn.cli._sources import check_picture, check_report
 from mnlearn.cli._targets import check_target
 from mnlearn.cli._wording import printable
-from mnlearn.errors import FileError, InputError
 
 if TYPE_CHECKING:
-    from mnlearn.output import Learned
+    pass
 
 EXAMPLES = """\b
 Examples:
@@ -41,41 +38,6 @@ Examples:
   mnlearn learn small.csv --method exhaustive --score bjp --set averaging=true --json
 """
 
-Require = Annotated[
-    list[str] | None,
-    typer.Option(metavar="A,B", help="An edge that must be there; repeatable. Not for methods by tests."),
-]
-Forbid = Annotated[
-    list[str] | None,
-    typer.Option(metavar="A,B", help="An edge that must not be there; repeatable. Not for methods by tests."),
-]
-Out = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write the network: .json (the whole result), .graphml, .gml, .dot, .edges, .edges.csv or .csv (matrix).",
-    ),
-]
-Plot = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Draw the network: .png, .svg or .pdf. More kinds: mnlearn plot.")
-]
-Report = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Write a report for a browser, with all that was learned: .html.")
-]
-Bootstrap = Annotated[
-    int | None, typer.Option(metavar="B", help="Learn B times more from rows drawn anew: how often is each edge there?")
-]
-SamplingOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="subsamples|bootstrap|halves",
-        help="How --bootstrap draws rows: 63.2 % without replacement (the default), all with replacement, or halves.",
-    ),
-]
-BootstrapSeed = Annotated[int | None, typer.Option(metavar="S", help="Seed of --bootstrap; 0 by default.")]
-Stable = Annotated[
-    float | None, typer.Option(metavar="T", help="Keep the pairs that are an edge in at least this share of samples.")
-]
 All = Annotated[bool, typer.Option("--all", help=f"List all edges, not only the first {SHOWN}.")]
 
 
@@ -86,25 +48,17 @@ def learn(
     method: options.Method = None,
     testing: Testing,
     score: options.Score = None,
-    require: Require = None,
-    forbid: Forbid = None,
+    constraining: Constraining,
     set_: options.Set = None,
-    bootstrap: Bootstrap = None,
-    sampling: SamplingOption = None,
-    bootstrap_seed: BootstrapSeed = None,
-    stable: Stable = None,
-    out: Out = None,
-    plot: Plot = None,
-    report: Report = None,
+    redrawing: Redrawing,
+    writing: Writing,
     column: options.Columns = None,
     preparing: Preparing,
     reading: Reading,
     all_: All = False,
     jobs: options.Jobs = None,
     elsewhere: Elsewhere,
-    max_memory: options.MaxMemory = None,
-    checkpoint: options.Checkpoint = None,
-    resume: options.Resume = False,
+    keeping: Keeping,
     _config: Config = None,
     save_config_: SaveConfig = None,
     as_json: options.AsJson = False,
@@ -116,23 +70,14 @@ def learn(
     """
     from mnlearn import pipeline
 
-    wishes = testing.said() | preparing.said()
-    wishes |= options.said(
-        score=score,
-        required=_pairs("--require", require),
-        forbidden=_pairs("--forbid", forbid),
-        columns=column,
-        n_jobs=jobs,
-        max_memory=options.size_in_bytes(max_memory),
-        checkpoint=checkpoint,
-        resume=resume or None,
-    )
+    wishes = options.said(score=score, columns=column, n_jobs=jobs)
+    for bundle in (testing, preparing, constraining, keeping):
+        wishes |= bundle.said()
     how = reading.keywords()
     own = options.settings(set_, pipeline.learn, wishes)
-    draws = Draws(bootstrap, sampling, bootstrap_seed, stable)
-    check_target("--out", out)
+    draws = redrawing.draws()
+    writing.check()
     check_target("--save-config", save_config_, graph=False)
-    _check_pictures(plot, report)
     with elsewhere.client() as client:
         with watched() as monitor:
             learned = pipeline.learn(data, method, monitor=monitor, client=client, **how, **wishes, **own)
@@ -140,7 +85,7 @@ def learn(
         stopped = monitor.interrupted
         if draws.n_samples is not None and not stopped:
             learned, stopped = draws.drawn(learned, jobs, client)
-    written, failure = _written(learned, out, plot, report, Path(data).name)
+    written, failure = writing.written(learned, Path(data).name)
     if as_json:
         show_json(learned.to_dict())
     else:
@@ -152,45 +97,3 @@ def learn(
     if stopped:
         note(f"interrupted: {cut_short(learned, sampled=draws.n_samples is not None)}")
         raise typer.Exit(EXIT_INTERRUPTED)
-
-
-def _written(
-    learned: Learned, out: str | None, plot: str | None, report: str | None, source: str
-) -> tuple[list[str], FileError | None]:
-    """Write what was asked for, up to the first file that cannot be; and why it cannot."""
-    tasks: list[tuple[str | None, Callable[[str], object]]] = [
-        (out, learned.save),
-        (plot, learned.plot),
-        (report, lambda path: learned.report(path, source=source)),
-    ]
-    done: list[str] = []
-    for path, write in tasks:
-        try:
-            if path is not None:
-                write(path)
-                done.append(path)
-        except FileError as error:
-            return done, error
-    return done, None
-
-
-def _pairs(option: str, texts: list[str] | None) -> list[list[str]] | None:
-    """Pairs of names as the user writes them; a name with a comma stands in double quotes."""
-    if texts is None:
-        return None
-    pairs = [next(csv.reader([text]), []) for text in texts]  # each alone: an open quote must not reach for the next
-    for text, pair in zip(texts, pairs, strict=True):
-        if len(pair) != 2 or not all(pair):
-            raise InputError(
-                f"{option} must have the form A,B, two columns; got {text!r}. Put a name that has a comma in double "
-                "quotes."
-            )
-    return pairs
-
-
-def _check_pictures(plot: str | None, report: str | None) -> None:
-    """The same for pictures and reports."""
-    if plot is not None:
-        check_picture("--plot", plot)
-    if report is not None:
-        check_report("--report", report)
