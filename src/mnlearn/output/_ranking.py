@@ -14,16 +14,16 @@ from mnlearn.output._frames import LearnedEdge
 from mnlearn.protocols import Result
 
 if TYPE_CHECKING:
-    from mnlearn.output.learned import Learned
+    from mnlearn.output.found import Found
 
 
-def ranked_edges(learned: Learned) -> list[LearnedEdge]:
+def ranked_edges(learned: Found) -> list[LearnedEdge]:
     """The edges, the best supported first; one without support comes last, ties in the order of the variables."""
     support = dict(learned.result.support)
     return _ranked(learned, {edge: support.get(edge) for edge in learned.graph.edges})
 
 
-def ranked_pairs(learned: Learned, least: float) -> list[LearnedEdge]:
+def ranked_pairs(learned: Found, least: float) -> list[LearnedEdge]:
     """Every pair of which something is known, in the same order, if it is an edge with at least this probability."""
     if not is_number(least) or not 0 <= least <= 1:
         raise InputError(f"least must be a probability, from 0 to 1; got {least!r}. Leave it out for every pair.")
@@ -38,7 +38,7 @@ def ranked_pairs(learned: Learned, least: float) -> list[LearnedEdge]:
     return [pair for pair in found if _chance(pair) >= least] if least > 0 else found
 
 
-def pair_support(learned: Learned) -> dict[Edge, float | None] | None:
+def pair_support(learned: Found) -> dict[Edge, float | None] | None:
     """The support of each pair of which something is known, absent ones too; None if that is nothing."""
     found, known = learned.result, _kept_support(learned.result)
     for others in (found.edge_probabilities, learned.frequencies):
@@ -67,7 +67,7 @@ def _kept_support(found: Result) -> dict[Edge, float | None] | None:
     return surest
 
 
-def _ranked(learned: Learned, support: dict[Edge, float | None]) -> list[LearnedEdge]:
+def _ranked(learned: Found, support: dict[Edge, float | None]) -> list[LearnedEdge]:
     """These pairs by name, the best supported first; what has no support, by probability and frequency."""
     sign = -1.0 if learned.support_scale == "log_odds" else 1.0
     named = {edge: named_edge(learned, edge, value) for edge, value in support.items()}
@@ -79,7 +79,7 @@ def _ranked(learned: Learned, support: dict[Edge, float | None]) -> list[Learned
     return [named[edge] for edge in sorted(named, key=key)]
 
 
-def named_edge(learned: Learned, edge: Edge, support: float | None) -> LearnedEdge:
+def named_edge(learned: Found, edge: Edge, support: float | None) -> LearnedEdge:
     """One pair by name, with all that is known of it."""
     found, frequencies = learned.result, learned.frequencies
     probability = None if found.edge_probabilities is None else found.edge_probabilities.get(edge)
@@ -89,7 +89,7 @@ def named_edge(learned: Learned, edge: Edge, support: float | None) -> LearnedEd
     return LearnedEdge(learned.names[edge[0]], learned.names[edge[1]], support, probability, frequency)
 
 
-def numbers_told(learned: Learned) -> list[str]:
+def numbers_told(learned: Found) -> list[str]:
     """What else than support a result tells of its edges, also where it has none."""
     probable = learned.result.probabilistic or learned.result.edge_probabilities is not None
     return ["probability"] * probable + ["frequency"] * (learned.frequencies is not None)
