@@ -124,19 +124,24 @@ template <class V> struct Counter {
     }
 };
 
+// Several rows a turn: with one, its speed would depend on where the loop happens to lie.
 template <class V> std::uint64_t load_rows(const std::uint64_t* rows, std::size_t n_rows) {
-    constexpr std::size_t kParts = kRowWords * 8 / sizeof(V);
-    V seen[kParts] = {};
-    for (std::size_t row = 0; row < n_rows; ++row)
-        for (std::size_t part = 0; part < kParts; ++part) {
-            V v;
-            std::memcpy(&v, rows + row * kRowWords + part * sizeof(V) / 8, sizeof(V));
-            seen[part] |= v;
-        }
+    constexpr std::size_t kParts = kRowWords * 8 / sizeof(V), kTogether = 8;
+    V seen[kTogether] = {};
+    const std::size_t n_vectors = n_rows * kParts;
+    const auto look_at = [&](std::size_t k, std::size_t place) {
+        V v;
+        std::memcpy(&v, rows + k * sizeof(V) / 8, sizeof(V));
+        seen[place] |= v;
+    };
+    std::size_t k = 0;
+    for (; k + kTogether <= n_vectors; k += kTogether)
+        for (std::size_t place = 0; place < kTogether; ++place) look_at(k + place, place);
+    for (; k < n_vectors; ++k) look_at(k, 0);
     std::uint64_t result = 0;
-    for (std::size_t part = 0; part < kParts; ++part) {
+    for (const V& part : seen) {
         std::uint64_t first;
-        std::memcpy(&first, &seen[part], 8);
+        std::memcpy(&first, &part, 8);
         result |= first;
     }
     return result;
