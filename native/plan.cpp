@@ -157,22 +157,51 @@ SourceCosts costs_of_sources(const Store& store, std::int32_t x, const Candidate
     return costs;
 }
 
-// Here, among things that take about as long, what a list costs whatever its size counts as well.
-bool refining_pays(const Store& store, std::int32_t x, std::span<const std::int32_t> z, Source source,
-                   std::span<const std::int32_t> leave, std::span<const std::int32_t> join) {
-    constexpr double kJoinRow = 0.1, kStep = 450.0, kPart = 15.0;  // a row that is copied; a step, and each set in it
-    constexpr double kWorth = 0.8;  // lists that were kept are further away than what new ones are made from
-    constexpr double kFreshPlanes = 650.0, kFreshList = 20.0, kFreshKeys = 400.0, kFreshKey = 3.0;
-    const double rows = static_cast<double>(store.n_records());
+namespace {
+
+// Lists made anew, parted by one variable more, joined by one less; `sets` as there are with the variable. Here, among
+// things that take about as long, what a list costs whatever its size counts as well.
+double cost_of_fresh(const Store& store, Source source, std::size_t size_z, double sets) {
+    constexpr double kPlanes = 650.0, kPlaneList = 20.0, kKeys = 400.0, kKeyList = 3.0;
+    constexpr double kSorted = 0.82, kStringRow = 0.13;  // blocks of rows sorted one by one are strung together
+    const double rows = static_cast<double>(store.n_records()), digits = kDigit * static_cast<double>(size_z);
+    if (source == Source::lists) {
+        const bool sorted = store.level().sort_rows, strung = sorted && store.n_records() > 64 * kSortWords;
+        const double together = kPlanes + rows * list_row(store, sets) + kPlaneList * sets;
+        return (sorted ? kSorted : 1.0) * together + (strung ? kStringRow * rows : 0.0);
+    }
+    return kKeys + rows * (kSortRow + digits) + (kSortSet + kKeyList) * sets;
+}
+constexpr double kPackRow = 0.06, kNarrowRow = 0.2;  // of lists that are kept: copied, from four bytes to two
+constexpr double kRefineStep = 450.0, kRefineList = 15.0, kJoinRow = 0.1;
+double cost_of_parting(const Store& store, double sets) {
+    return kRefineStep + store.level().refine_row * static_cast<double>(store.n_records()) + kRefineList * sets;
+}
+double cost_of_joining(const Store& store, double sets) {
+    return kRefineStep + kJoinRow * static_cast<double>(store.n_records()) + kRefineList * sets;
+}
+constexpr double kKeptWorth = 0.8;  // kept lists are further away than what new ones are made from
+
+double sets_of(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
     double sets = column_of(store, x).card;
     for (const std::int32_t v : z) sets *= column_of(store, v).card;
-    const double fresh =
-        source == Source::lists
-            ? kFreshPlanes + rows * list_row(store, sets) + kFreshList * sets
-            : kFreshKeys + rows * (kSortRow + kDigit * static_cast<double>(z.size())) + (kSortSet + kFreshKey) * sets;
-    double refined = static_cast<double>(join.size()) * (kStep + store.level().refine_row * rows + kPart * sets);
-    for (const std::int32_t v : leave) refined += kStep + kJoinRow * rows + kPart * sets * column_of(store, v).card;
-    return refined < kWorth * fresh;
+    return sets;
+}
+
+}  // namespace
+
+bool refining_pays(const Store& store, std::int32_t x, std::span<const std::int32_t> z, Source source,
+                   std::span<const std::int32_t> leave, std::span<const std::int32_t> join) {
+    const double sets = sets_of(store, x, z);
+    double refined = static_cast<double>(join.size()) * cost_of_parting(store, sets);
+    for (const std::int32_t v : leave) refined += cost_of_joining(store, sets * column_of(store, v).card);
+    const double packing = (store.level().sort_rows ? kPackRow : kNarrowRow) * static_cast<double>(store.n_records());
+    return refined < kKeptWorth * (cost_of_fresh(store, source, z.size(), sets) + packing);  // to be kept in their turn
+}
+
+bool keeping_pays(const Store& store, std::int32_t x, std::span<const std::int32_t> z, Source source) {
+    const double sets = 2.0 * sets_of(store, x, z);
+    return cost_of_parting(store, sets) < kKeptWorth * cost_of_fresh(store, source, z.size() + 1, sets);
 }
 
 Source source_of_sets(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z) {

@@ -224,12 +224,12 @@ KeptLists shrunk(const Store& store, const KeptLists& from, std::int32_t leaves)
 }
 
 ListsInUse::ListsInUse(const Store& store, std::int32_t x, std::span<const std::int32_t> z, Source source)
-    : store_(store) {
+    : store_(store), always_(store.forced() != Way::any) {
     ListCache& cache = store.lists();
     keep_ = store.keeps_lists();
     if (keep_) lists_ = cache.take(x);
     if (lists_ && refine(x, z, source)) return;
-    keep_ = keep_ && cache.wanted();
+    keep_ = keep_ && (always_ || keeping_pays(store, x, z, source)) && cache.wanted();
     const bool from_planes = source == Source::lists;
     lists_ = std::make_unique<KeptLists>(
         KeptLists{x,
@@ -251,7 +251,7 @@ bool ListsInUse::refine(std::int32_t x, std::span<const std::int32_t> z, Source 
         store_.lists().count(&ListCache::Tally::found);
         return true;
     }
-    if (!refining_pays(store_, x, z, source, leave, join)) return false;
+    if (!always_ && !refining_pays(store_, x, z, source, leave, join)) return false;
     for (const std::int32_t v : leave) *lists_ = shrunk(store_, *lists_, v);
     for (const std::int32_t v : join) *lists_ = grown(store_, *lists_, v);
     store_.lists().count(&ListCache::Tally::refined);

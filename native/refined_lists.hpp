@@ -37,6 +37,7 @@ private:
 
     const Store& store_;
     std::unique_ptr<KeptLists> lists_;
+    bool always_;  // whether it pays or not: whoever forces a way and keeps lists wants to see them refined
     bool keep_ = false;
 };
 

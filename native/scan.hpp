@@ -101,6 +101,8 @@ SourceCosts costs_of_sources(const Store& store, std::int32_t x, const Candidate
 // Whether kept lists are sooner refined than lists from this source are made.
 bool refining_pays(const Store& store, std::int32_t x, std::span<const std::int32_t> z, Source source,
                    std::span<const std::int32_t> leave, std::span<const std::int32_t> join);
+// Whether lists from this source are worth keeping: whether one variable of two states more would be joined sooner.
+bool keeping_pays(const Store& store, std::int32_t x, std::span<const std::int32_t> z, Source source);
 Source source_of_sets(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
 
 // Whether few distinct rows (Store::distinct) are counted sooner one by one than all rows in any other way.

@@ -78,9 +78,8 @@ def test_growing_and_shrinking_with_any_number_of_rows(path: str, way: str, n_ro
     expected = afresh(counts, kernels.g2(), walk, [6, 7, 8])
     assert bits(keeping(counts, way, ROOM), kernels.g2(), walk, [6, 7, 8]) == expected
     made, refined, found = _core.kept_lists(counts._store)
-    assert made + refined + found == len(walk)
-    assert found > 0
-    assert refined > 0 or n_rows < 500  # lists of so few rows may be made as soon
+    assert (made, found) == (1, 1)
+    assert refined == len(walk) - 2
 
 
 @pytest.mark.parametrize("path", _core.levels())
@@ -124,10 +123,7 @@ def test_refined_tables_are_those_of_the_twin(path: str, share: float) -> None:
         for y, found in zip(ys, answer.tolist(), strict=True):
             twin = reference.strata(data, 5, y, sorted(z))
             assert found == sum(table.get((0, 0), 0) for table in twin.values())
-    made, refined, found = _core.kept_lists(counts._store)
-    assert made + refined == 5
-    assert refined >= 3
-    assert found == 0
+    assert _core.kept_lists(counts._store) == (1, 4, 0)
 
 
 @pytest.mark.parametrize("path", _core.levels())
@@ -168,11 +164,11 @@ def test_memory_is_counted_and_bounded() -> None:
 
 def test_lists_of_no_use_are_hardly_kept() -> None:
     """Every question about another z of the same x: after a while nobody copies lists for nothing."""
-    counts = keeping(Counts(binary(100, 2_000), n_jobs=1), "split_columns", ROOM)
-    for first in range(1, 90):
-        counts.reduce(ROWS, 0, [99], frozenset({first, first + 2, first + 4, first + 5}))
+    counts = Counts(binary(600, 20_000), n_jobs=1)
+    for first in range(1, 85):
+        counts.reduce(ROWS, 0, range(100, 600), frozenset(range(first, first + 9, 2)))
     made, refined, found = _core.kept_lists(counts._store)
-    assert 64 <= made < 75
+    assert 64 <= made < 70
     assert refined == found == 0
 
 
