@@ -60,26 +60,6 @@ std::uint64_t py_probe_loads(const std::string& level, Vector<std::uint64_t> row
     return choose_level(level).probe_loads(rows.data(), rows.shape(0) / kRowWords);
 }
 
-constexpr const char* kWays[] = {"",        "tree", "split_planes", "split_columns", "sorted_columns", "planes",
-                                 "columns", "keys", "lanes",        "alone",         "distinct"};
-
-void py_force(PyStore& data, const std::string& way) {
-    for (std::size_t k = 0; k < std::size(kWays); ++k)
-        if (way == kWays[k]) return data.store->force(static_cast<Way>(k));
-    throw std::invalid_argument("way must name a way of counting, or be empty; got '" + way + "'.");
-}
-
-std::string py_way_of(const PyStore& data, nb::object x, nb::object ys, nb::object z) {
-    const std::int32_t first = read_index(x.ptr());
-    std::vector<std::int32_t> candidates, given;
-    append_indices(ys, candidates);
-    append_set(z, given);
-    check_query(*data.store, first, candidates, given);
-    std::vector<double> out(candidates.size());
-    return kWays[static_cast<std::size_t>(
-        reduce(*data.store, {KernelName::first_cell, {}}, first, candidates, given, 1, out.data()))];
-}
-
 // What the core refuses is refused in the library's own name. Which indices there are, the core knows; how a user finds
 // them is a matter of Python.
 void refuse(const std::exception_ptr& thrown, void*) {
@@ -123,9 +103,6 @@ NB_MODULE(_core, m) {
         .def_prop_ro("n_rows", [](const PyStore& s) { return s.store->n_rows(); })
         .def_prop_ro("level", [](const PyStore& s) { return std::string(s.store->level().name); })
         .def_prop_ro("extra_bytes", [](const PyStore& s) { return s.store->extra_bytes(); });
-    m.def("force", &py_force, "store"_a, "way"_a, "Count scans this way where it is possible; empty for the cheapest.");
-    m.def("way_of", &py_way_of, nb::sig("def way_of(store: Store, x: int, ys: Iterable[int], z: Iterable[int]) -> str"),
-          "store"_a, "x"_a, "ys"_a, "z"_a, "The way in which (most of) ys are counted.");
     m.def("keep_lists", &py_keep_lists, "store"_a, "max_bytes"_a.none() = nb::none(),
           "Keep row lists from question to question, within so many bytes: 0 for none, None for the default.");
     m.def(
@@ -141,4 +118,5 @@ NB_MODULE(_core, m) {
     bind_tables(m);
     bind_models(m);
     bind_subsets(m);
+    bind_plan(m);
 }

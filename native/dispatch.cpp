@@ -39,13 +39,9 @@ std::vector<Level> detect() {
                           pick_varied_avx512,
                           &kBitCellsAvx512,
                           count_common_avx512,
-                          0.5,
-                          0.65,
-                          60.0,
-                          0.12,
-                          0.5,
-                          16.0,
-                          0.25});
+                          kAvx512Costs,
+                          0.25,
+                          16.0});
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"))
         levels.push_back({"avx2",
                           count_planes_avx2,
@@ -74,13 +70,9 @@ std::vector<Level> detect() {
                           pick_varied_avx2,
                           &kBitCellsAvx2,
                           count_common_avx2,
-                          1.8,
-                          2.0,
-                          650.0,
-                          0.35,
-                          0.7,
-                          4.2,
-                          0.75});
+                          kAvx2Costs,
+                          0.75,
+                          5.6});
 #endif
     levels.push_back({"portable",
                       count_planes_portable,
@@ -109,13 +101,9 @@ std::vector<Level> detect() {
                       nullptr,
                       nullptr,
                       count_common_portable,
-                      9.0,
-                      7.0,
-                      900.0,
-                      1.1,
-                      1.0,
-                      5.0,
-                      0.75});
+                      kPortableCosts,
+                      0.75,
+                      7.0});
     return levels;
 }
 

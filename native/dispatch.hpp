@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "costs.hpp"
 #include "kernels/binary_scores.hpp"
 #include "kernels/bit_cells.hpp"
 #include "kernels/bits.hpp"
@@ -51,11 +52,10 @@ struct Level {
     PickVaried pick_varied;
     const BitCellKernels* bit_cells;
     CountCommon count_common;
-    // The cost model of plan.cpp, in nanoseconds of one core, measured kernel by kernel: a group of eight planes
-    // against 64 rows of one set; a row of 512 columns; turning the digits of 512 counters into numbers. A word of a
-    // set counted in the tree; split off from a larger set; looked through for rows (where lists are sorted, a word of
-    // a set that is sorted into 32, split off as well). A row of a list that is parted.
-    double plane_group_word, vertical_row, vertical_set, tree_word, split_word, list_word, refine_row;
+    Costs costs;  // of this path, for the cost model of plan.cpp
+    // Lists refined or made anew (refining.cpp), nanoseconds: a row of a list that is parted, a word of a set listed
+    // anew.
+    double refine_row, fresh_word;
 };
 
 // Best first; only what this processor and operating system can run.

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "estimate.hpp"
+
 namespace mnlearn {
 namespace {
 
-// Rough nanoseconds. Splitting: bringing one word of a plane into line. Lanes: a row of eight states, and one set.
-constexpr double kLoadWord = 0.8, kLaneRow = 1.0, kLaneSet = 6.0;
-// A set that is split off, and a question that is answered, whatever their size.
-constexpr double kTreeSet = 12.0;
-constexpr std::size_t kMaxParts = 4096;
 constexpr std::size_t kMaxLaneStates = 64;
 
 const Column& column(const Store& store, std::int32_t v) { return store.column(static_cast<std::size_t>(v)); }
@@ -52,26 +49,6 @@ void drop_empty(FewCounts& few, std::span<const std::uint32_t> sizes) {
 
 }  // namespace
 
-bool splitting_pays(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z) {
-    if (z.empty() || store.n_records() == 0) return false;  // without strata the planes of x serve as they are
-    const auto has = [&](std::int32_t v) { return store.has_planes(static_cast<std::size_t>(v)); };
-    if (!ys.have_planes || !has(x) || !std::all_of(z.begin(), z.end(), has)) return false;
-    std::size_t parts = column(store, x).card, n_levels = parts - 1;
-    for (const std::int32_t v : z) {
-        parts *= column(store, v).card;
-        n_levels += column(store, v).card - 1;
-        if (parts > kMaxParts) return false;
-    }
-    if (store.forced() != Way::any) return store.forced() == Way::tree;
-    const double words = static_cast<double>(store.planes().words), states = static_cast<double>(ys.n_states);
-    const double splitting =
-        static_cast<double>(parts) * (kTreeSet + words * (2.0 + states) * store.level().tree_word) +
-        words * kLoadWord * (states + static_cast<double>(n_levels));
-    // Against counting in sets, and against numbering the rows and counting in lanes.
-    const double by_rows = static_cast<double>(store.n_records()) * (2.0 + kLaneRow * (states / kCountLanes + 1.0));
-    return splitting < std::min(costs_of_sources(store, x, ys, z).least(), by_rows);
-}
-
 FewCounts count_by_splitting(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
                              std::span<const std::int32_t> z) {
     const Planes& planes = store.planes();
@@ -99,17 +76,6 @@ FewCounts count_by_splitting(const Store& store, std::int32_t x, std::span<const
 
 namespace {
 
-// How many lanes ys need, and one for all rows; 0 when they cannot be counted so.
-std::size_t n_lanes(const Store& store, std::int32_t x, const Candidates& ys) {
-    if (store.n_records() == 0 || column_of(store, x).card > kMaxPlaneCard || !ys.have_planes) return 0;
-    return ys.n_states < kMaxLaneStates ? ys.n_states + 1 : 0;
-}
-
-double cost_in_lanes(const Store& store, std::size_t lanes, double n_sets) {
-    const double passes = static_cast<double>((lanes + kCountLanes - 1) / kCountLanes);
-    return passes * (kLaneRow * static_cast<double>(store.n_records()) + kLaneSet * n_sets);
-}
-
 // Everything but what belongs to the strata; the set of each row is given.
 FewCounts run_lanes(const Store& store, std::span<const std::int32_t> ys, std::span<const std::uint32_t> sets,
                     std::size_t n_sets, std::vector<std::uint32_t>& sizes) {
@@ -135,7 +101,6 @@ FewCounts run_lanes(const Store& store, std::span<const std::int32_t> ys, std::s
     return few;
 }
 
-constexpr std::size_t kTablesAtMost = 3;  // so few y are counted sooner one by one than in eight lanes
 constexpr std::size_t kNarrowKeys = std::size_t{1} << 16;
 
 // One y after the other, its state as the last digit of each row's key.
@@ -165,13 +130,15 @@ FewCounts count_tables_of(const Store& store, std::span<const std::int32_t> ys, 
 
 }  // namespace
 
+bool fit_lanes(const Store& store, std::int32_t x, const Candidates& ys, double n_sets) {
+    if (store.n_records() == 0 || column_of(store, x).card > kMaxPlaneCard || !ys.have_planes) return false;
+    return ys.n_states < kMaxLaneStates && n_sets <= std::max(4096.0, 4.0 * static_cast<double>(store.n_records()));
+}
+
 bool lanes_pay(const Query& q, const Candidates& ys, double nanoseconds) {
-    const std::size_t lanes = n_lanes(q.store, q.x, ys);
-    const double n = static_cast<double>(q.store.n_records()),
-                 n_sets = static_cast<double>(q.strata.count) * q.card_x();
-    if (lanes == 0 || n_sets > std::max(4096.0, 4.0 * n)) return false;
+    if (!fit_lanes(q.store, q.x, ys, static_cast<double>(q.strata.count) * q.card_x())) return false;
     if (q.store.forced() != Way::any) return q.store.forced() == Way::lanes;
-    return cost_in_lanes(q.store, lanes, n_sets) + n < nanoseconds;
+    return cost_of(Way::lanes, Work(q.store, q.x, ys, q.strata), q.store.level().costs) < nanoseconds;
 }
 
 FewCounts count_in_lanes(const Query& q) {
@@ -185,16 +152,8 @@ FewCounts count_in_lanes(const Query& q) {
     return few;
 }
 
-bool whole_lanes_pay(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z) {
-    const std::size_t n = store.n_records();
-    if (z.empty() || n_lanes(store, x, ys) == 0) return false;
-    std::size_t n_sets = column(store, x).card;
-    for (const std::int32_t v : z) {
-        n_sets *= column(store, v).card;
-        if (n_sets > std::min(n, kNarrowKeys)) return false;
-    }
-    if (store.forced() != Way::any) return store.forced() == Way::keys;
-    return n_lanes(store, x, ys) <= 2 * kCountLanes;  // more: columns, or lanes over the strata that occur
+bool fit_whole_lanes(const Store& store, std::int32_t x, const Candidates& ys, double n_sets) {
+    return fit_lanes(store, x, ys, n_sets) && n_sets <= std::min<double>(store.n_records(), kNarrowKeys);
 }
 
 FewCounts count_in_whole_lanes(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
@@ -212,7 +171,7 @@ FewCounts count_in_whole_lanes(const Store& store, std::int32_t x, std::span<con
     std::vector<std::uint32_t> sizes;
     FewCounts few;
     const auto fits = [&](std::int32_t y) { return n_sets * column(store, y).card <= kNarrowKeys; };
-    if (ys.size() <= kTablesAtMost && std::all_of(ys.begin(), ys.end(), fits))
+    if (static_cast<double>(ys.size()) <= kTablesAtMost && std::all_of(ys.begin(), ys.end(), fits))
         few = count_tables_of(store, ys, keys, n_sets, sizes);
     else
         few = run_lanes(store, ys, std::vector<std::uint32_t>(keys.begin(), keys.end()), n_sets, sizes);

@@ -14,18 +14,19 @@ struct FewCounts {
     std::vector<std::size_t> column;  // per y: that of its first state; the last state is left out
 };
 
-// Whether every state of ys is counted soonest by splitting, before any row is numbered.
-bool splitting_pays(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
+// Every state of ys by splitting, before any row is numbered; for up to so many sets.
+inline constexpr double kMaxParts = 4096;
 FewCounts count_by_splitting(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
                              std::span<const std::int32_t> z);
 
-// Whether all ys of the query can be counted in lanes, and sooner than in `nanoseconds`.
+// Whether all ys can be counted in lanes; for a query, whether they are, and sooner than in `nanoseconds`.
+bool fit_lanes(const Store& store, std::int32_t x, const Candidates& ys, double n_sets);
 bool lanes_pay(const Query& q, const Candidates& ys, double nanoseconds);
 FewCounts count_in_lanes(const Query& q);
 
 // The same without numbering the strata: all configurations of z are counted, and those that do not occur left out. For
 // tables no larger than the data.
-bool whole_lanes_pay(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
+bool fit_whole_lanes(const Store& store, std::int32_t x, const Candidates& ys, double n_sets);
 FewCounts count_in_whole_lanes(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
                                std::span<const std::int32_t> z);
 

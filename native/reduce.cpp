@@ -46,7 +46,9 @@ Way reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::sp
         reduce(store.distinct(), kernel, x, ys, z, n_threads, out);
         return Way::distinct;
     }
-    if (splitting_pays(store, x, candidates, z)) return finish(Way::tree, count_by_splitting(store, x, ys, z));
+    const Way chosen = choose_way(store, x, candidates, z);
+    if (chosen == Way::tree) return finish(Way::tree, count_by_splitting(store, x, ys, z));
+    if (chosen == Way::keys) return finish(Way::keys, count_in_whole_lanes(store, x, ys, z));
     const auto with = [&](const Strata& strata, const auto& run) {
         Way way = Way::any;
         with_scorer(kernel, facts_of(store, z, strata.count), store.log_tables(), [&](const auto& scorer) {
@@ -55,7 +57,7 @@ Way reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::sp
         });
         return way;
     };
-    const Source source = source_of_sets(store, x, candidates, z);
+    const Source source = source_of(chosen);
     const auto on_lists = [&](Way way) {
         const ListsInUse ready(store, x, z, source);
         return with(ready.get().strata, [&](const Query& query, const auto& scan) {
@@ -71,7 +73,6 @@ Way reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::sp
         });
     }
     if (source == Source::lists) return on_lists(Way::split_columns);
-    if (whole_lanes_pay(store, x, candidates, z)) return finish(Way::keys, count_in_whole_lanes(store, x, ys, z));
     if (source == Source::keys) return on_lists(Way::sorted_columns);
     return reduce_on_strata(store, kernel, x, candidates, z, n_threads, out);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -69,7 +70,7 @@ struct Query {
     std::uint32_t card(std::size_t j) const { return column_of(store, ys[j]).card; }
 };
 
-// Which way each y is counted. The three costs, in nanoseconds, are those of dispatch.hpp; see docs/engine.md.
+// Which way each y is counted. The costs, in nanoseconds, are those of estimate.hpp; see docs/engine.md.
 struct Plan {
     std::span<const std::int32_t> ys;  // those counted together, in the order of their planes
     std::vector<std::size_t> places;   // where they stand in the question; empty where they are the question
@@ -93,17 +94,28 @@ Plan plan_on_lists(const Query& q, const Candidates& ys);  // for lists that are
 // (lists_from_planes), from keys of z and x (lists_from_keys), or from numbered strata. Without numbers everything must
 // have planes, and z few configurations.
 enum class Source { planes, lists, keys, numbers };
-struct SourceCosts {  // nanoseconds of a scan of all y; infinite where it is impossible
-    double planes = std::numeric_limits<double>::infinity(), lists = planes, keys = planes, numbers = planes;
-    double least() const { return std::min({planes, lists, keys, numbers}); }
-};
-SourceCosts costs_of_sources(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
+Source source_of(Way way);
 // Whether kept lists are sooner refined than lists from this source are made.
 bool refining_pays(const Store& store, std::int32_t x, std::span<const std::int32_t> z, Source source,
                    std::span<const std::int32_t> leave, std::span<const std::int32_t> join);
 // Whether lists from this source are worth keeping: whether one variable of two states more would be joined sooner.
 bool keeping_pays(const Store& store, std::int32_t x, std::span<const std::int32_t> z, Source source);
 Source source_of_sets(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
+
+// Nanoseconds of a scan by each way, all y included; infinite where it is impossible.
+struct WayCosts {
+    std::array<double, kWays> of;
+    WayCosts() { of.fill(std::numeric_limits<double>::infinity()); }
+    double& operator[](Way way) { return of[static_cast<std::size_t>(way)]; }
+    double operator[](Way way) const { return of[static_cast<std::size_t>(way)]; }
+    Way least() const { return static_cast<Way>(std::min_element(of.begin(), of.end()) - of.begin()); }
+};
+WayCosts costs_of_ways(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z,
+                       const Costs& costs);
+
+// The cheapest way, or the one that is forced. Planes, columns, lanes and alone are chosen anew once the strata are
+// numbered: `make_plan` and `lanes_pay` know how many there are.
+Way choose_way(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
 
 // Whether few distinct rows (Store::distinct) are counted sooner one by one than all rows in any other way.
 bool distinct_rows_pay(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);

@@ -79,6 +79,7 @@ enum class Way {
     alone,
     distinct
 };
+inline constexpr std::size_t kWays = 11;
 
 class DistinctStore;
 

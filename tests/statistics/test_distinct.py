@@ -91,12 +91,18 @@ def test_few_rows_or_repeats_are_left_as_they_are() -> None:
         assert (_core.way_of(store, 0, [1], [2]) == "distinct") == (expected == "distinct")
 
 
-def test_distinct_rows_are_taken_only_where_they_cost_less_than_any_other_way() -> None:
-    """One row in 64 is distinct: planes of a few sets are counted sooner, large conditions not."""
+@pytest.mark.parametrize("path", _core.levels())
+def test_distinct_rows_are_taken_only_where_they_cost_less_than_any_other_way(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One row in 64 is distinct: fast planes of a few sets are counted sooner, large conditions not."""
+    monkeypatch.setenv("MNLEARN_CORE", path)
     cards = [2] * 16
     counts = counts_of(drawn(1000, cards, MANY), cards)
     assert _core.way_of(counts._store, 0, [9], []) != "distinct"
-    assert _core.way_of(counts._store, 0, [9], [1]) == "tree"
+    expected = "split_planes" if path == "avx512" else "distinct"
+    assert _core.way_of(counts._store, 0, range(2, 16), [1]) == expected
+    assert _core.way_of(counts._store, 0, [9], [1]) == "distinct"
     assert _core.way_of(counts._store, 0, [9], range(1, 9)) == "distinct"
     fewer = counts_of(drawn(30, cards, MANY), cards)
     assert _core.way_of(fewer._store, 0, [9], [1]) == "distinct"

@@ -83,21 +83,21 @@ def test_one_bad_candidate_among_many_is_refused(size_z: int) -> None:
 # How many y, and up to which |z| each way is chosen, |z| rising from 0 to 8: docs/engine.md. Binary, 520 variables.
 CROSSOVERS: dict[tuple[str, int], dict[int, dict[str, int]]] = {
     ("avx512", 8000): {
-        1: {"planes": 0, "tree": 7, "keys": 8},
-        6: {"planes": 0, "split_planes": 1, "tree": 6, "keys": 8},
-        64: {"planes": 0, "split_planes": 3, "split_columns": 6, "sorted_columns": 8},
-        500: {"planes": 0, "split_columns": 6, "sorted_columns": 8},
+        1: {"planes": 0, "tree": 6, "keys": 8},
+        6: {"planes": 0, "split_planes": 2, "tree": 6, "keys": 8},
+        64: {"planes": 0, "split_planes": 3, "split_columns": 5, "sorted_columns": 8},
+        500: {"planes": 0, "split_columns": 5, "sorted_columns": 8},
     },
     ("avx2", 8000): {
-        1: {"planes": 0, "tree": 6, "keys": 8},
-        6: {"planes": 0, "tree": 5, "split_planes": 6, "keys": 8},
-        64: {"planes": 0, "split_planes": 4, "sorted_columns": 7, "columns": 8},
+        1: {"planes": 0, "tree": 4, "keys": 8},
+        6: {"planes": 0, "split_planes": 1, "tree": 4, "keys": 8},
+        64: {"planes": 0, "split_planes": 3, "sorted_columns": 8},
         500: {"planes": 0, "split_columns": 2, "sorted_columns": 8},
     },
     ("portable", 8000): {
-        1: {"planes": 0, "tree": 4, "keys": 8},
-        6: {"planes": 0, "tree": 3, "keys": 8},
-        64: {"planes": 0, "split_planes": 1, "tree": 2, "sorted_columns": 7, "columns": 8},
+        1: {"planes": 0, "tree": 2, "keys": 8},
+        6: {"planes": 0, "tree": 2, "keys": 8},
+        64: {"planes": 0, "split_columns": 1, "sorted_columns": 8},
         500: {"planes": 0, "split_columns": 2, "sorted_columns": 8},
     },
 }
@@ -115,6 +115,68 @@ def test_the_cheapest_way_changes_where_the_documents_say(
         chosen = [_core.way_of(counts._store, 0, range(20, 20 + n_ys), range(1, 1 + k)) for k in range(9)]
         assert {way: max(k for k in range(9) if chosen[k] == way) for way in chosen} == ways
         assert len(dict.fromkeys(chosen)) == len([k for k in range(9) if k == 0 or chosen[k] != chosen[k - 1]])
+
+
+def costs_of(
+    counts: Counts, ys: range, z: frozenset[int], constants: dict[str, float] | None = None
+) -> dict[str, float]:
+    """What the model says, with the constants of the code path or with these."""
+    return _core.costs_of(counts._store, 0, ys, z, constants or _core.cost_constants(counts.code_path))
+
+
+@pytest.fixture(scope="module", params=_core.levels())
+def binary_counts(request: pytest.FixtureRequest) -> Counts:
+    """1,100 binary variables, 2,000 rows: three blocks of columns."""
+    rng = np.random.default_rng(0)
+    data = Dataset.from_codes(list(rng.integers(0, 2, (1100, 2000), dtype=np.uint8)), cards=[2] * 1100)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MNLEARN_CORE", request.param)
+        return Counts(data, n_jobs=1)
+
+
+@pytest.mark.parametrize("n_ys", [1, 5, 40, 900])
+@pytest.mark.parametrize("size_z", [1, 2, 4, 7, 9])
+def test_the_least_cost_is_what_is_chosen(binary_counts: Counts, n_ys: int, size_z: int) -> None:
+    z = frozenset(range(1, 1 + size_z))
+    costs = costs_of(binary_counts, range(20, 20 + n_ys), z)
+    chosen = _core.way_of(binary_counts._store, 0, range(20, 20 + n_ys), z)
+    numbered = {"planes", "columns", "lanes", "alone"}  # chosen among once more when the strata are known
+    least = min(costs, key=costs.__getitem__)
+    assert chosen == least or {chosen, least} <= numbered
+    assert _core.probe_choice(binary_counts._store, 0, range(20, 20 + n_ys), z, 2) == least
+
+
+def test_the_model_is_the_sum_of_its_parts(binary_counts: Counts) -> None:
+    """Each constant by itself, and all of them: what the fit relies on."""
+    constants = _core.cost_constants(binary_counts.code_path)
+    for n_ys, size_z in ((1, 1), (7, 3), (600, 2)):
+        ys, z = range(20, 20 + n_ys), frozenset(range(1, 1 + size_z))
+        parts = [costs_of(binary_counts, ys, z, {name: value}) for name, value in constants.items()]
+        for way, cost in costs_of(binary_counts, ys, z).items():
+            assert cost == pytest.approx(sum(part[way] for part in parts))
+
+
+@pytest.mark.parametrize(
+    ("first", "n_ys", "blocks"), [(20, 4, 1), (12, 500, 1), (12, 501, 2), (500, 30, 2), (512, 512, 1), (20, 1080, 3)]
+)
+def test_only_blocks_that_hold_candidates_are_paid_for(
+    binary_counts: Counts, first: int, n_ys: int, blocks: int
+) -> None:
+    costs = costs_of(binary_counts, range(first, first + n_ys), frozenset({1, 2}), {"column_row": 1.0})
+    assert costs["sorted_columns"] == 2000 * blocks
+
+
+def test_what_is_impossible_has_no_cost() -> None:
+    """Ten states have no planes; keys of two bytes and bitsets within the memory are for few configurations."""
+    rng = np.random.default_rng(0)
+    data = Dataset.from_codes(list(rng.integers(0, 2, (40, 100), dtype=np.uint8)), cards=[10] + [2] * 39)
+    store = Counts(data)._store
+    constants = _core.cost_constants(store.level)
+    assert set(_core.costs_of(store, 1, [0, 2], [3], constants)) == {"alone"}
+    assert "keys" in _core.costs_of(store, 1, [2], [0, 3], constants)  # z needs no planes
+    few, many = (set(_core.costs_of(store, 1, [2], range(3, 3 + k), constants)) for k in (3, 20))
+    assert {"tree", "split_planes", "keys", "planes", "lanes", "alone"} <= few
+    assert many == {"alone", "columns", "lanes", "planes"}
 
 
 def test_variables_without_planes_are_counted_one_by_one() -> None:
