@@ -9,7 +9,7 @@ that are far from the best count less, and so do times that the others contradic
 constant for all code paths. A constant that comes out as 0 takes too little to be seen.
 
 Shared machines run slow for seconds at a time. So each time is a ratio to that of a yardstick, a scan of its own, right
-before and after it, the lower quartile over several turns: what disturbs a way only makes it slower.
+before and after it: the median over several turns.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def ratios(questions: Questions, ways: list[str], yardstick: Yardstick) -> dict[
             taken, after = questions.seconds(way, batch[way]), yardstick.seconds()
             found[way].append(2 * taken / (before + after))
             before = after
-    return {way: float(np.quantile(values, 0.25)) for way, values in found.items()}
+    return {way: float(np.median(values)) for way, values in found.items()}
 
 
 def needs(questions: Questions, way: str, names: list[str]) -> dict[str, float]:
