@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 import counting
 from mnlearn.evaluation import speed
 from mnlearn.evaluation.speed import Figure
+from mnlearn.evaluation.timing import cpu_times
 
 
 @counting.numba.njit  # type: ignore[untyped-decorator]
@@ -42,7 +43,7 @@ def all_pairs(n: int, n_rows: int) -> Figure:
     counts, planes = speed.counts_of(data), counting.bits(data)
     few = min(n, max(1, 2_000_000 // (n_rows // 64 * n)) + 4)  # rows of the pair matrix that are timed
     out = np.zeros((few, n), dtype=np.int64)
-    ours, loop = speed.cpu_times(
+    ours, loop = cpu_times(
         lambda: counts.reduce_all(speed.COUNTING), lambda: counting.plane_loop(planes[:few], planes, out)
     )
     what = f"all pairs, n={n}, N={n_rows}: counting"
@@ -57,7 +58,7 @@ def scan(n: int, n_rows: int, size_z: int) -> Iterator[Figure]:
     sets = counting.bits(np.array([stratum == s for s in range(2 << size_z)], dtype=np.uint8))
     planes, cells = counting.bits(data[:64]), np.zeros(4 << size_z, dtype=np.int64)
     out = np.zeros((len(sets), len(planes)), dtype=np.int64)
-    ours, rows, bits = speed.cpu_times(
+    ours, rows, bits = cpu_times(
         lambda: counts.reduce(speed.COUNTING, *next(fresh)),
         lambda: row_loop(stratum, data[-1], cells),
         lambda: counting.plane_loop(sets, planes, out),

@@ -15,7 +15,8 @@ from functools import partial
 import numpy as np
 
 from mnlearn import _core
-from mnlearn.evaluation.speed import COUNTING, LONG, Question, binary, counts_of, cpu_times
+from mnlearn.evaluation.speed import COUNTING, LONG, Question, binary, counts_of
+from mnlearn.evaluation.timing import cpu_times
 from mnlearn.statistics import Counts, ceilings
 
 N_ROWS, N_VARIABLES = 4_000, 1_040  # rows such that the bits of both blocks stay in the second cache

@@ -3,34 +3,12 @@
 from __future__ import annotations
 
 import os
-import time
 
 import numpy as np
 import pytest
 
 from mnlearn.evaluation import speed
 from mnlearn.statistics import ceilings
-
-
-def test_works_that_take_turns_are_told_apart() -> None:
-    def spin(seconds: float) -> None:
-        start = time.thread_time()
-        while time.thread_time() - start < seconds:
-            pass
-
-    short, long = speed.cpu_times(lambda: spin(0.0005), lambda: spin(0.004), budget=0.02)
-    assert 0.0004 < short < 0.002 < long < 0.02
-
-
-def test_the_clock_takes_the_least_of_many_turns() -> None:
-    naps = iter([0.05, 0.05, 0.02, 0.001, 0.004, 0.03])  # the first of each work is not looked at
-
-    def nap() -> None:
-        time.sleep(next(naps))
-
-    first, second = speed.clock_times(nap, nap, turns=2)
-    assert 0.004 <= first < 0.02
-    assert 0.001 <= second < 0.02
 
 
 def test_a_figure_knows_whether_it_holds() -> None:

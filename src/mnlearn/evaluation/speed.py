@@ -7,8 +7,6 @@ repeated, a low quantile: other work on the machine must not count, and a minimu
 from __future__ import annotations
 
 import os
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -20,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.evaluation.timing import OFTEN, clock_times, cpu_times, often, two_callers
 from mnlearn.protocols import Kernel, VarSet
 from mnlearn.statistics import Counts, ceilings, kernels
 
@@ -63,32 +62,6 @@ class Figure:
     def as_dict(self) -> dict[str, object]:
         """The figure as plain values, for JSON."""
         return {**asdict(self), "holds": self.holds}
-
-
-def cpu_times(*works: Callable[[], object], budget: float = 0.25, sample: float = 150e-6) -> list[float]:
-    """Seconds of this thread's CPU for one call of each work: the 10 % quantile of samples of `sample` seconds or more.
-
-    The works take turns, so that a slow spell of a shared machine hits all of them alike; in a long sample each has the
-    caches to itself, as in a search that asks nothing else.
-    """
-    batches = [_batch(work, sample) for work in works]
-    samples: list[list[float]] = [[] for _ in works]
-    start = time.thread_time()
-    while len(samples[0]) < 4 or time.thread_time() - start < budget * len(works):
-        for work, batch, taken in zip(works, batches, samples, strict=True):
-            before = time.thread_time()
-            for _ in range(batch):
-                work()
-            taken.append((time.thread_time() - before) / batch)
-    return [float(np.quantile(taken, 0.1, method="higher")) for taken in samples]
-
-
-def _batch(work: Callable[[], object], sample: float) -> int:
-    """How often to call it for one sample; the first call, which may build something, is not looked at."""
-    work()
-    before = time.thread_time()
-    work()
-    return max(1, int(sample / max(time.thread_time() - before, 1e-7)))
 
 
 def binary(n: int, n_rows: int) -> NDArray[np.uint8]:
@@ -250,44 +223,12 @@ def threads() -> Iterator[Figure]:
     for what, ask in asked.items():
         works = partial(ask, one), partial(ask, two), popcounts(n_threads=1), popcounts(n_threads=2)
         alone, together, single, double, callers = clock_times(
-            *(partial(_often, work) for work in works), partial(_two_callers, partial(_often, works[0]))
+            *(partial(often, work) for work in works), partial(two_callers, partial(often, works[0]))
         )
-        yield Figure(what, 1e9 * together / _OFTEN, "run", "1 thread, clock", alone / together, True, 1.8, 1.95)
+        yield Figure(what, 1e9 * together / OFTEN, "run", "1 thread, clock", alone / together, True, 1.8, 1.95)
         for name, pair, of in (("two callers at once", callers, alone), ("bare popcounts", double, single)):
-            per_run = 1e9 * pair / (2 * _OFTEN)
+            per_run = 1e9 * pair / (2 * OFTEN)
             yield Figure(f"{what}: {name}", per_run, "run", "1 thread, clock", 2 * of / pair, True)
-
-
-_OFTEN = 4  # in a row, as a search asks
-
-
-def _often(work: Callable[[], object]) -> None:
-    for _ in range(_OFTEN):
-        work()
-
-
-def _two_callers(work: Callable[[], object]) -> None:
-    """The work, and the same by another thread at the same time."""
-    other = threading.Thread(target=work)
-    other.start()
-    work()
-    other.join()
-
-
-def clock_times(*works: Callable[[], object], turns: int = 30) -> list[float]:
-    """Seconds by the clock for one call of each work, taking turns: the least of all turns.
-
-    Other work on the machine makes runs longer, never shorter, and those of two threads more than those of one. So
-    the ratio of two such times is a lower bound of what threads gain on an idle machine.
-    """
-    best = [float("inf")] * len(works)
-    for turn in range(turns + 1):
-        for k, work in enumerate(works):
-            before = time.perf_counter()
-            work()
-            if turn:  # the first one may build something
-                best[k] = min(best[k], time.perf_counter() - before)
-    return best
 
 
 def code_paths() -> Iterator[Figure]:
