@@ -122,7 +122,7 @@ def test_nobody_who_takes_it_is_left_out() -> None:
     assert set(FOUND) | {"mnlearn.optimize.driver.maximize"} == set(CALLS) | set(SLOW)
 
 
-@pytest.mark.parametrize("name", FOUND.keys() - {"mnlearn.parallel._share.job_count"})
+@pytest.mark.parametrize("name", sorted(FOUND.keys() - {"mnlearn.parallel._share.job_count"}))
 def test_it_is_said_in_the_same_words(name: str) -> None:
     assert WORDS in re.sub(r"\s+", " ", inspect.getdoc(FOUND[name]) or "")
 
@@ -135,7 +135,7 @@ def test_what_is_no_number_of_jobs_is_refused_in_the_same_words(name: str, wrong
         (CALLS | SLOW)[name](wrong)
 
 
-@pytest.mark.parametrize("name", CALLS.keys() - {"mnlearn.parallel._share.job_count"})
+@pytest.mark.parametrize("name", sorted(CALLS.keys() - {"mnlearn.parallel._share.job_count"}))
 def test_any_number_gives_the_same(name: str) -> None:
     one = CALLS[name](1)
     for n_jobs in (2, 4, -1, None):
