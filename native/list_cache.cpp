@@ -51,17 +51,18 @@ ListCache::Entries ListCache::drop_from(std::size_t more) {
 
 void ListCache::give_back(std::unique_ptr<KeptLists> lists) {
     const std::size_t more = lists->bytes();
-    Entries dropped;  // destroyed after the lock is gone
+    Entries fresh, dropped;              // what they hold in the end is destroyed after the lock is gone
+    fresh.push_front(std::move(lists));  // the only step that may fail, before anything is changed
     const std::lock_guard lock(guard_);
     if (more > max_bytes_) return;
-    auto& place = places_[static_cast<std::size_t>(lists->x)];
+    auto& place = places_[static_cast<std::size_t>(fresh.front()->x)];
     if (place != kept_.end()) {  // somebody else asked about the same x meanwhile
         bytes_ -= (*place)->bytes();
         dropped.splice(dropped.begin(), kept_, place);
     }
     dropped.splice(dropped.begin(), drop_from(more));
     bytes_ += more;
-    kept_.push_front(std::move(lists));
+    kept_.splice(kept_.begin(), fresh);
     place = kept_.begin();
 }
 

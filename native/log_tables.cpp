@@ -60,4 +60,9 @@ std::shared_ptr<const CountLogCount> LogTables::count_log_count() {
     return count_log_count_;
 }
 
+std::size_t LogTables::bytes() const {
+    const std::lock_guard lock(guard_);
+    return (rising_.size() + (count_log_count_ ? 1 : 0)) * table_size(n_rows_) * sizeof(double);
+}
+
 }  // namespace mnlearn

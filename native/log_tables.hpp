@@ -63,11 +63,12 @@ public:
     explicit LogTables(std::int64_t n_rows) : n_rows_(n_rows) {}
     std::shared_ptr<const RisingLogGamma> rising_log_gamma(double prior);
     std::shared_ptr<const CountLogCount> count_log_count();
+    std::size_t bytes() const;
 
 private:
     static constexpr std::size_t kMaxKept = 32;
     std::int64_t n_rows_;
-    std::mutex guard_;
+    mutable std::mutex guard_;
     std::map<double, std::shared_ptr<const RisingLogGamma>> rising_;
     std::shared_ptr<const CountLogCount> count_log_count_;
 };

@@ -18,6 +18,14 @@ AlignedWords aligned_words(std::size_t count) {
     return words;
 }
 
+// Room for all there will ever be, so that giving back needs none.
+void Pool::set_bound(std::size_t max_bytes) {
+    const std::lock_guard lock(guard_);
+    kept_.reserve(kMaxKept + 1);
+    max_words_ = max_bytes / 8;
+    drop_beyond_bound();
+}
+
 Pool::Block Pool::take(std::size_t count) {
     {
         const std::lock_guard lock(guard_);
@@ -35,12 +43,16 @@ Pool::Block Pool::take(std::size_t count) {
     return {unset_words(count), count};
 }
 
-// The smallest make room: the large ones are the dear ones.
-void Pool::give_back(Block block) {
+void Pool::give_back(Block block) noexcept {
     const std::lock_guard lock(guard_);
     if (block.count > max_words_) return;
     words_ += block.count;
     kept_.push_back(std::move(block));
+    drop_beyond_bound();
+}
+
+// The smallest make room: the large ones are the dear ones.
+void Pool::drop_beyond_bound() {
     while (kept_.size() > kMaxKept || words_ > max_words_) {
         const auto least = std::min_element(kept_.begin(), kept_.end(),
                                             [](const Block& a, const Block& b) { return a.count < b.count; });

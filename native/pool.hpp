@@ -24,13 +24,15 @@ public:
         AlignedWords words;
         std::size_t count = 0;
     };
-    void set_bound(std::size_t max_bytes) { max_words_ = max_bytes / 8; }
+    void set_bound(std::size_t max_bytes);
     Block take(std::size_t count);  // the smallest that has so many words, or a new one
-    void give_back(Block block);
+    void give_back(Block block) noexcept;
     std::size_t bytes() const;
 
 private:
     static constexpr std::size_t kMaxKept = 16;
+    void drop_beyond_bound();
+
     mutable std::mutex guard_;
     std::vector<Block> kept_;
     std::size_t words_ = 0, max_words_ = 0;

@@ -2,15 +2,23 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 
 #include "set_lists.hpp"
 
 namespace mnlearn {
 
+namespace {
+
+// Refining makes room for every part that might have rows, and some have none: it is held all the same.
+template <class T> std::size_t bytes_of(const std::vector<T>& held) { return sizeof(T) * held.capacity(); }
+
+}  // namespace
+
 std::size_t KeptLists::bytes() const {
     const SetLists& lists = sorted.lists;
-    return lists.rows.bytes() + lists.short_rows.bytes() + 16 * lists.x.n_sets() + 12 * sorted.strata.count +
-           sizeof(KeptLists);
+    return sizeof(KeptLists) + bytes_of(z) + lists.rows.bytes() + lists.short_rows.bytes() + bytes_of(lists.x.sizes) +
+           bytes_of(lists.begin) + bytes_of(lists.padded) + bytes_of(sorted.strata.sizes) + bytes_of(sorted.numbers);
 }
 
 namespace {
@@ -239,7 +247,10 @@ ListsInUse::ListsInUse(const Store& store, std::int32_t x, std::span<const std::
 }
 
 ListsInUse::~ListsInUse() {
-    if (keep_ && lists_) store_.lists().give_back(std::move(lists_));
+    try {
+        if (keep_ && lists_) store_.lists().give_back(std::move(lists_));
+    } catch (const std::bad_alloc&) {  // no memory: nothing is kept
+    }
 }
 
 // Those that leave first: the fewer sets, the sooner are they parted. False where making new ones is sooner.

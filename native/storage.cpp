@@ -118,7 +118,7 @@ std::size_t Store::extra_bytes() const {
     if (const DistinctStore* distinct = distinct_built_) bytes += distinct->bytes();
     const std::lock_guard lock(caches_guard_);
     for (const auto& cache : caches_) bytes += cache->bytes();
-    return bytes + pool_.bytes() + lists_.bytes() + sorted_bytes_;
+    return bytes + pool_.bytes() + lists_.bytes() + log_tables_.bytes() + sorted_bytes_;
 }
 
 // A quarter of a byte a value, and a megabyte in any case.

@@ -147,7 +147,7 @@ private:
     const Level* level_;
     std::size_t max_bytes_;
     Way forced_ = Way::any;
-    bool keeps_lists_ = true;
+    std::atomic<bool> keeps_lists_ = true;  // may be told while others count
     bool plain_ = true;
     std::size_t n_with_planes_ = 0;
     mutable std::once_flag planes_once_, row_bits_once_, distinct_once_;

@@ -446,3 +446,16 @@ def test_cells_of_a_variable_given_itself_are_refused() -> None:
         counts.cells(0, frozenset({0}))
     with pytest.raises(InputError, match="7"):
         counts.cells(0, frozenset({7}))
+
+
+def test_tables_of_logarithms_are_counted() -> None:
+    """Each sample size asks for tables of its own; they are kept."""
+    n_rows = 50_000
+    counts = Counts(Dataset.from_codes(np.random.default_rng(2).integers(0, 2, (n_rows, 3))), n_jobs=1)
+    counts.reduce(kernels.chi2(), 0, [1], frozenset({2}))
+    before = counts.nbytes
+    counts.reduce(kernels.g2(), 0, [1], frozenset({2}))
+    assert 8 * n_rows <= counts.nbytes - before < 9 * n_rows
+    for size in range(1, 6):
+        counts.reduce(kernels.dirichlet(sample_size=float(size)), 0, [1], frozenset({2}))
+    assert counts.nbytes - before >= 6 * 8 * n_rows

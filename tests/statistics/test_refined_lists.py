@@ -162,6 +162,33 @@ def test_memory_is_counted_and_bounded() -> None:
     assert 100_000 < counts.nbytes - before < 250_000  # and what is at hand for the next lists
 
 
+def test_forgetting_all_lists_gives_their_memory_back() -> None:
+    counts = keeping(Counts(binary(60, 20_000), n_jobs=1), "split_columns", 0)
+    counts.reduce(ROWS, 0, [59], frozenset({50, 51}))
+    before = counts.nbytes
+    _core.keep_lists(counts._store, ROOM)
+    for x in range(30):
+        counts.reduce(ROWS, x, [59], frozenset({50, 51}))
+        counts.reduce(ROWS, x, [59], frozenset({50, 51, 52}))  # the lists of before are at hand for the next
+    assert counts.nbytes > before + 100_000
+    _core.keep_lists(counts._store, 0)
+    assert counts.nbytes == before
+
+
+def test_room_for_parts_without_rows_is_counted() -> None:
+    """A copy of a member of z joins: 729 strata stay as many, in room for 6,561."""
+    rng = np.random.default_rng(4)
+    columns = [rng.integers(0, 9, 16_000).astype(np.uint8) for _ in range(3)]
+    codes = [*columns, columns[0], *rng.integers(0, 2, (WIDE, 16_000)).astype(np.uint8)]
+    counts = keeping(Counts(Dataset.from_codes(codes, cards=[9] * 4 + [2] * WIDE), n_jobs=1), "sorted_columns", ROOM)
+    counts.reduce(ROWS, 4, [9], frozenset({0, 1, 2}))
+    before = counts.nbytes
+    counts.reduce(ROWS, 4, [9], frozenset({0, 1, 2, 3}))
+    assert _core.kept_lists(counts._store) == (1, 1, 0)
+    room_for_sets = 2 * 6_561
+    assert counts.nbytes - before > room_for_sets * (2 * 15 + 8 + 4 + 4) - 16_000  # ends of lists, size, begin, length
+
+
 def test_lists_of_no_use_are_hardly_kept() -> None:
     """Every question about another z of the same x: after a while nobody copies lists for nothing."""
     counts = Counts(binary(600, 20_000), n_jobs=1)
