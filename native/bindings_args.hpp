@@ -82,9 +82,9 @@ inline bool append_array(nb::handle given, std::vector<std::int32_t>& to) {
 // Any iterable of whole numbers, appended.
 inline void append_indices(nb::handle given, std::vector<std::int32_t>& to) {
     if (PyList_CheckExact(given.ptr()) || PyTuple_CheckExact(given.ptr())) {
-        PyObject** items = PySequence_Fast_ITEMS(given.ptr());
-        const Py_ssize_t n = PySequence_Fast_GET_SIZE(given.ptr());
-        for (Py_ssize_t k = 0; k < n; ++k) to.push_back(read_index(items[k]));
+        // Looked at anew each time: an item that is no int has code of its own, which may change the list.
+        for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(given.ptr()); ++k)
+            to.push_back(read_index(PySequence_Fast_GET_ITEM(given.ptr(), k)));
         return;
     }
     if (append_array(given, to)) return;
@@ -151,15 +151,14 @@ public:
         const nb::object listed_zs = listed(zs), listed_yss = yss.is_valid() ? listed(yss) : nb::object();
         append_indices(xs, xs_);
         const auto n = static_cast<Py_ssize_t>(xs_.size());
-        if (PySequence_Fast_GET_SIZE(listed_zs.ptr()) != n ||
-            (yss.is_valid() && PySequence_Fast_GET_SIZE(listed_yss.ptr()) != n))
+        if (PyTuple_GET_SIZE(listed_zs.ptr()) != n || (yss.is_valid() && PyTuple_GET_SIZE(listed_yss.ptr()) != n))
             throw std::invalid_argument("xs, yss and zs must have the same length, a place for each question; got " +
                                         lengths(n, listed_yss, listed_zs) + ". Give each x its own.");
         std::vector<std::size_t> ends;
         for (Py_ssize_t k = 0; k < n; ++k) {
-            if (yss.is_valid()) append_indices(PySequence_Fast_GET_ITEM(listed_yss.ptr(), k), flat_);
+            if (yss.is_valid()) append_indices(PyTuple_GET_ITEM(listed_yss.ptr(), k), flat_);
             ends.push_back(flat_.size());
-            append_set(PySequence_Fast_GET_ITEM(listed_zs.ptr(), k), flat_);
+            append_set(PyTuple_GET_ITEM(listed_zs.ptr(), k), flat_);
             ends.push_back(flat_.size());
         }
         make(store, static_cast<std::size_t>(n_outputs), ends, yss.is_valid());
@@ -169,15 +168,16 @@ public:
     nb::list answers() { return std::move(answers_); }
 
 private:
+    // A tuple of its own: reading one item must not change which others there are.
     static nb::object listed(nb::handle given) {
-        nb::object list = nb::steal(PySequence_Fast(given.ptr(), "yss and zs must be sequences."));
+        nb::object list = nb::steal(PySequence_Tuple(given.ptr()));
         if (!list) throw nb::python_error();
         return list;
     }
     static std::string lengths(Py_ssize_t n, const nb::object& yss, const nb::object& zs) {
         std::string text = std::to_string(n);
-        if (yss.is_valid()) text += ", " + std::to_string(PySequence_Fast_GET_SIZE(yss.ptr()));
-        return text + " and " + std::to_string(PySequence_Fast_GET_SIZE(zs.ptr()));
+        if (yss.is_valid()) text += ", " + std::to_string(PyTuple_GET_SIZE(yss.ptr()));
+        return text + " and " + std::to_string(PyTuple_GET_SIZE(zs.ptr()));
     }
 
     // All are checked before the first is counted.

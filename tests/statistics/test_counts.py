@@ -459,3 +459,27 @@ def test_tables_of_logarithms_are_counted() -> None:
     for size in range(1, 6):
         counts.reduce(kernels.dirichlet(sample_size=float(size)), 0, [1], frozenset({2}))
     assert counts.nbytes - before >= 6 * 8 * n_rows
+
+
+class Emptying:
+    """An index that empties the list it stands in while it is read."""
+
+    def __init__(self, value: int, around: list[Any]) -> None:
+        self.value, self.around = value, around
+
+    def __index__(self) -> int:
+        self.around.clear()
+        return self.value
+
+
+def test_a_list_that_changes_while_it_is_read_is_read_as_it_is_then() -> None:
+    counts = Counts(reference.random_dataset(np.random.default_rng(1), n_rows=50, cards=[2] * 5))
+    ys: list[Any] = []
+    ys.extend([Emptying(1, ys), *[2] * 300])
+    np.testing.assert_array_equal(
+        counts.reduce(kernels.g2(), 0, ys, frozenset()), counts.reduce(kernels.g2(), 0, [1], frozenset())
+    )
+    yss: list[Any] = []
+    yss.extend([[Emptying(1, yss)], *[[2]] * 300])
+    answers = counts.reduce_many(kernels.g2(), [0] * 301, yss, [frozenset()] * 301)
+    np.testing.assert_array_equal(answers[300], counts.reduce(kernels.g2(), 0, [2], frozenset()))
