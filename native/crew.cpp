@@ -1,7 +1,7 @@
 #include "crew.hpp"
 
 #include <chrono>
-#include <system_error>
+#include <exception>
 #include <thread>
 
 #if __has_include(<pthread.h>)
@@ -64,7 +64,7 @@ bool Crew::work(std::size_t n_helpers, const std::function<void()>& run) {
 void Crew::hire() {
     try {
         for (; hired_ < wanted_; ++hired_) std::thread(&Crew::stay, this).detach();
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {  // no thread to be had, or no memory for one
     }
 }
 

@@ -140,10 +140,10 @@ private:
     }
     void enter(std::int32_t x, const Early& early, const Done& done, Separated& found) {
         while (!done[early.y])
-            if (hearing_.stopped())
-                return void(found.finished = false);
-            else
+            if (hearing_.lasts(x))
                 std::this_thread::yield();
+            else
+                return void(found.finished = false);
         if (!level_.left[at(x, early.y)]) return;
         level_.weakest[at(x, early.y)] = early.weakest;
         found.asked += early.asked;
