@@ -105,7 +105,7 @@ class Counts(BlanketScans):
 
     @property
     def nbytes(self) -> int:
-        """Memory held beyond the data set, in bytes: bit-planes, rows of bits, caches, log tables, scratch that is kept."""
+        """Memory held beyond the data set, in bytes: planes, rows of bits, caches, log tables, scratch that is kept."""
         return self._store.extra_bytes
 
     def tables(self, x: int, ys: Indices, z: VarSet) -> Tables:
