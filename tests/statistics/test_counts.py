@@ -461,6 +461,13 @@ def test_tables_of_logarithms_are_counted() -> None:
     assert counts.nbytes - before >= 6 * 8 * n_rows
 
 
+@pytest.mark.parametrize("far", [2**40, -(2**40)])
+def test_an_index_that_does_not_fit_is_named(far: int) -> None:
+    counts = Counts(reference.random_dataset(np.random.default_rng(1), n_rows=50, cards=[2] * 5))
+    with pytest.raises(InputError, match=f"ys must hold indices of variables; got {far}. Use dataset.index"):
+        counts.reduce(kernels.g2(), 0, [1, far, 2], frozenset())
+
+
 class Emptying:
     """An index that empties the list it stands in while it is read."""
 

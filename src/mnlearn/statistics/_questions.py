@@ -43,8 +43,9 @@ def indices(name: str, given: Indices) -> NDArray[np.int32]:
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InputError(f"{name} must be a sequence of variable indices; got {given!r}. Use dataset.index(name).")
     narrow = array.astype(np.int32)
-    if (narrow != array).any():  # would wrap around
-        raise InputError(f"{name} must hold indices of variables; got {array.max()}. Use dataset.index(name).")
+    wrapped = array[narrow != array]
+    if wrapped.size:
+        raise InputError(f"{name} must hold indices of variables; got {wrapped[0]}. Use dataset.index(name).")
     return narrow
 
 
