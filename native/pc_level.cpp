@@ -117,20 +117,20 @@ private:
     }
     void settle(std::int32_t x, Separated& found) {
         const std::span<const double> support = ask_(ys_, z_);
-        bool some_left = false;
+        bool some_parted = false;
         for (std::size_t k = 0; k < ys_.size(); ++k) {
             Early* unsure = early(ys_[k]);
             double& weakest = unsure ? unsure->weakest : level_.weakest[at(x, ys_[k])];
             if (support[k] > weakest || std::isnan(weakest)) weakest = support[k];
             ++(unsure ? unsure->asked : found.asked);
             if (!ask_.independent(support[k])) continue;
-            some_left = true;
+            some_parted = true;
             if (unsure)
                 unsure->separated = true, unsure->support = support[k], unsure->z = z_;
             else
                 part(x, ys_[k], z_, support[k], found);
         }
-        if (some_left) list_left(x);
+        if (some_parted) list_left(x);
     }
     void part(std::int32_t x, std::int32_t y, std::span<const std::int32_t> z, double support, Separated& found) {
         level_.left[at(x, y)] = level_.left[at(y, x)] = false;
@@ -162,10 +162,7 @@ private:
 class ManyTurns {
 public:
     ManyTurns(const Store& store, const Decision& test, const PcLevel& level, int n_threads, Hearing& hearing)
-        : level_(level),
-          n_threads_(n_threads),
-          hearing_(hearing),
-          make_([&, this] { return std::make_unique<Turns>(store, test, level_, hearing); }) {}
+        : store_(store), test_(test), level_(level), n_threads_(n_threads), hearing_(hearing) {}
 
     Separated run() {
         std::vector<Separated> found(level_.last_x - level_.first_x);
@@ -204,7 +201,7 @@ private:
                 return turns;
             }
         }
-        return make_();
+        return std::make_unique<Turns>(store_, test_, level_, hearing_);
     }
     void give_back(std::unique_ptr<Turns> turns) {
         const std::lock_guard lock(guard_);
@@ -230,10 +227,11 @@ private:
         all.finished = all.finished && part.finished;
     }
 
+    const Store& store_;
+    const Decision& test_;
     const PcLevel& level_;
     int n_threads_;
     Hearing& hearing_;
-    std::function<std::unique_ptr<Turns>()> make_;
     std::mutex guard_;
     std::vector<std::unique_ptr<Turns>> free_;
 };
