@@ -9,6 +9,10 @@
 namespace mnlearn {
 
 inline constexpr std::int32_t kConstant = -1;  // as y: the constant stand-in, which turns a scan into x given z alone
+inline const Column kConstantColumn{};
+inline const Column& column_of(const Store& store, std::int32_t v) {
+    return v == kConstant ? kConstantColumn : store.column(static_cast<std::size_t>(v));
+}
 
 struct Candidates {
     Candidates(const Store& store, std::span<const std::int32_t> ys);

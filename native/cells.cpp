@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "candidates.hpp"
 #include "row_scan.hpp"
 #include "strata.hpp"
 
 namespace mnlearn {
 namespace {
-
-const Column& column(const Store& store, std::int32_t v) { return store.column(static_cast<std::size_t>(v)); }
 
 std::vector<std::int32_t> z_and_x(std::int32_t x, std::span<const std::int32_t> z) {
     std::vector<std::int32_t> variables(z.begin(), z.end());
@@ -20,7 +19,7 @@ std::vector<std::int32_t> z_and_x(std::int32_t x, std::span<const std::int32_t> 
 std::size_t size_of_table(const Store& store, std::span<const std::int32_t> variables, std::size_t most) {
     std::size_t cells = 1;
     for (const std::int32_t v : variables) {
-        cells *= column(store, v).card;
+        cells *= column_of(store, v).card;
         if (cells > most) return most + 1;
     }
     return cells;
@@ -40,7 +39,7 @@ bool splitting_pays(const Store& store, std::span<const std::int32_t> variables,
 void count_by_splitting(const Store& store, std::span<const std::int32_t> variables, std::vector<std::int64_t>& table) {
     const Planes& planes = store.planes();
     std::vector<TreeLevel> levels;
-    for (const std::int32_t v : variables) levels.push_back({store.first_plane(v), column(store, v).card});
+    for (const std::int32_t v : variables) levels.push_back({store.first_plane(v), column_of(store, v).card});
     std::vector<std::uint32_t> sizes(table.size(), 0);
     store.level().count_tree({planes.bits, planes.words, store.n_records(), levels.data(), levels.size(), nullptr, 0,
                               sizes.data(), nullptr});
@@ -50,7 +49,7 @@ void count_by_splitting(const Store& store, std::span<const std::int32_t> variab
 void count_by_keys(const Store& store, std::span<const std::int32_t> variables, std::vector<std::int64_t>& table) {
     std::vector<Digit> digits;
     for (const std::int32_t v : variables)
-        digits.push_back({column(store, v).narrow, column(store, v).wide, column(store, v).card});
+        digits.push_back({column_of(store, v).narrow, column_of(store, v).wide, column_of(store, v).card});
     std::vector<std::uint16_t> keys(store.n_records(), 0);
     store.level().make_keys({digits.data(), digits.size(), keys.size(), keys.data()});
     if (store.repeats())
@@ -116,15 +115,15 @@ Cells find_cells(const Store& store, std::int32_t x, std::span<const std::int32_
     CacheInUse cache(store);
     const auto kept = cache.strata(z);
     const Strata& strata = *kept;
-    const std::vector<Cell> found = occupied(store, column(store, x), strata);
+    const std::vector<Cell> found = occupied(store, column_of(store, x), strata);
     std::vector<std::uint32_t> a_row(strata.count);  // some row of each stratum: it has the states of z
     for (std::size_t row = 0; row < store.n_records(); ++row) a_row[strata[row]] = static_cast<std::uint32_t>(row);
     Cells cells;
-    const std::uint64_t rx = column(store, x).card;
+    const std::uint64_t rx = column_of(store, x).card;
     cells.states.reserve((z.size() + 1) * found.size());
     for (const Cell& cell : found) cells.sizes.push_back(cell.size);
     for (const std::int32_t v : z)
-        for (const Cell& cell : found) cells.states.push_back(column(store, v)[a_row[cell.key / rx]]);
+        for (const Cell& cell : found) cells.states.push_back(column_of(store, v)[a_row[cell.key / rx]]);
     for (const Cell& cell : found) cells.states.push_back(static_cast<std::uint32_t>(cell.key % rx));
     return cells;
 }

@@ -19,10 +19,6 @@ double real(std::size_t n) { return static_cast<double>(n); }
 // How many of so many sets have a row, if each row falls into any of them.
 double hit(double sets, double rows) { return sets * -std::expm1(-rows / sets); }
 
-std::uint32_t card_of(const Store& store, std::int32_t v) {
-    return v == kConstant ? 1 : store.column(static_cast<std::size_t>(v)).card;
-}
-
 // Blocks from the first to the last y; no more than groups of planes. Out of order, about all there are.
 double blocks_of(const Store& store, const Candidates& ys, double groups) {
     if (!ys.in_order || !ys.have_planes || ys.ys.empty() || ys.ys.front() == kConstant) {
@@ -52,14 +48,14 @@ Work::Work(const Store& store, std::int32_t x, const Candidates& candidates)
       groups(real(candidates.n_groups)),
       blocks(blocks_of(store, candidates, groups)),
       passes(passes_of(ys, states)),
-      card_x(card_of(store, x)),
+      card_x(column_of(store, x).card),
       binary(card_x == 2 && candidates.are_binary) {}
 
 Work::Work(const Store& store, std::int32_t x, const Candidates& candidates, std::span<const std::int32_t> z)
     : Work(store, x, candidates) {
     for (const std::int32_t v : z) {
-        configurations *= card_of(store, v);
-        planes += card_of(store, v) - 1;
+        configurations *= column_of(store, v).card;
+        planes += column_of(store, v).card - 1;
     }
     variables += real(z.size());
     strata = z.empty() ? 1 : hit(configurations, rows);
@@ -88,7 +84,7 @@ void Work::finish() {
 void Work::divide(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
     int bits = 0;
     for (std::size_t k = z.size() + 1; k-- > 0;) {
-        const std::uint32_t card = card_of(store, k == z.size() ? x : z[k]);
+        const std::uint32_t card = column_of(store, k == z.size() ? x : z[k]).card;
         if (bits + std::bit_width(card - 1) > kSortBits) break;
         bits += std::bit_width(card - 1);
         split_sets /= card;

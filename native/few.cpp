@@ -10,19 +10,17 @@ namespace {
 
 constexpr std::size_t kMaxLaneStates = 64;
 
-const Column& column(const Store& store, std::int32_t v) { return store.column(static_cast<std::size_t>(v)); }
-
 // A lane for each state of each y but its last, the states of one y in the same pass; then one for all rows. `first`:
 // where each of these begins.
 std::vector<Lane> lanes_of(const Store& store, std::span<const std::int32_t> ys, std::vector<std::size_t>& first) {
     constexpr Lane kUnused{nullptr, 0, false};
     std::vector<Lane> lanes;
     for (const std::int32_t y : ys) {
-        const std::size_t needed = column(store, y).card - 1;
+        const std::size_t needed = column_of(store, y).card - 1;
         while (lanes.size() % kCountLanes + needed > kCountLanes) lanes.push_back(kUnused);
         first.push_back(lanes.size());
         for (std::size_t b = 0; b < needed; ++b)
-            lanes.push_back({column(store, y).narrow, static_cast<std::uint8_t>(b), false});
+            lanes.push_back({column_of(store, y).narrow, static_cast<std::uint8_t>(b), false});
     }
     first.push_back(lanes.size());
     lanes.push_back({nullptr, 0, true});
@@ -53,18 +51,18 @@ FewCounts count_by_splitting(const Store& store, std::int32_t x, std::span<const
                              std::span<const std::int32_t> z) {
     const Planes& planes = store.planes();
     FewCounts few;
-    few.x.card_x = column(store, x).card;
+    few.x.card_x = column_of(store, x).card;
     std::vector<TreeLevel> levels;
     std::size_t parts = few.x.card_x;
     for (const std::int32_t v : z) {
-        levels.push_back({store.first_plane(v), column(store, v).card});
+        levels.push_back({store.first_plane(v), column_of(store, v).card});
         parts *= levels.back().card;
     }
     levels.push_back({store.first_plane(x), few.x.card_x});
     std::vector<std::uint32_t> states, sizes(parts, 0);
     for (const std::int32_t y : ys) {
         few.column.push_back(states.size());
-        for (std::uint32_t b = 0; b + 1 < column(store, y).card; ++b) states.push_back(store.first_plane(y) + b);
+        for (std::uint32_t b = 0; b + 1 < column_of(store, y).card; ++b) states.push_back(store.first_plane(y) + b);
     }
     few.width = states.size();
     few.counts.assign(parts * few.width, 0);
@@ -109,12 +107,12 @@ FewCounts count_tables_of(const Store& store, std::span<const std::int32_t> ys, 
     FewCounts few;
     for (const std::int32_t y : ys) {
         few.column.push_back(few.width);
-        few.width += column(store, y).card - 1;
+        few.width += column_of(store, y).card - 1;
     }
     few.counts.resize(n_sets * few.width);
     sizes.resize(n_sets);
     for (std::size_t j = 0; j < ys.size(); ++j) {
-        const Column& y = column(store, ys[j]);
+        const Column& y = column_of(store, ys[j]);
         const Digit digit{y.narrow, y.wide, y.card};
         std::vector<std::uint16_t> keys(sets.begin(), sets.end());
         store.level().make_keys({&digit, 1, keys.size(), keys.data()});
@@ -144,7 +142,7 @@ bool lanes_pay(const Query& q, const Candidates& ys, double nanoseconds) {
 FewCounts count_in_lanes(const Query& q) {
     const auto rx = q.card_x();
     std::vector<std::uint32_t> sets(q.store.n_records()), sizes;
-    with_codes(column(q.store, q.x), [&](auto code) {
+    with_codes(column_of(q.store, q.x), [&](auto code) {
         for (std::size_t row = 0; row < sets.size(); ++row) sets[row] = q.strata[row] * rx + code(row);
     });
     FewCounts few = run_lanes(q.store, q.ys, sets, q.strata.count * rx, sizes);
@@ -161,7 +159,7 @@ FewCounts count_in_whole_lanes(const Store& store, std::int32_t x, std::span<con
     std::vector<Digit> digits;
     std::size_t n_sets = 1;
     const auto append = [&](std::int32_t v) {
-        digits.push_back({column(store, v).narrow, column(store, v).wide, column(store, v).card});
+        digits.push_back({column_of(store, v).narrow, column_of(store, v).wide, column_of(store, v).card});
         n_sets *= digits.back().card;
     };
     for (const std::int32_t v : z) append(v);
@@ -170,12 +168,12 @@ FewCounts count_in_whole_lanes(const Store& store, std::int32_t x, std::span<con
     store.level().make_keys({digits.data(), digits.size(), keys.size(), keys.data()});
     std::vector<std::uint32_t> sizes;
     FewCounts few;
-    const auto fits = [&](std::int32_t y) { return n_sets * column(store, y).card <= kNarrowKeys; };
+    const auto fits = [&](std::int32_t y) { return n_sets * column_of(store, y).card <= kNarrowKeys; };
     if (static_cast<double>(ys.size()) <= kTablesAtMost && std::all_of(ys.begin(), ys.end(), fits))
         few = count_tables_of(store, ys, keys, n_sets, sizes);
     else
         few = run_lanes(store, ys, std::vector<std::uint32_t>(keys.begin(), keys.end()), n_sets, sizes);
-    few.x.card_x = column(store, x).card;
+    few.x.card_x = column_of(store, x).card;
     drop_empty(few, sizes);
     return few;
 }

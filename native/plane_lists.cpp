@@ -2,12 +2,11 @@
 #include <algorithm>
 #include <bit>
 
+#include "candidates.hpp"
 #include "set_lists.hpp"
 
 namespace mnlearn {
 namespace {
-
-const Column& column(const Store& store, std::int32_t v) { return store.column(static_cast<std::size_t>(v)); }
 
 // Which variables split bitsets, and which sort by the bits of their states: x and as many of z as a key has room for.
 struct Division {
@@ -17,7 +16,7 @@ struct Division {
     std::uint8_t keys[1 << kSortBits] = {};  // of the configurations of the sorted ones, in lexicographic order
     std::size_t n_keys = 1;
 };
-int bits_of(const Store& store, std::int32_t v) { return std::bit_width(column(store, v).card - 1); }
+int bits_of(const Store& store, std::int32_t v) { return std::bit_width(column_of(store, v).card - 1); }
 
 Division divide(const Store& store, std::span<const std::int32_t> z_and_x) {
     Division by{z_and_x, {}};
@@ -26,9 +25,9 @@ Division divide(const Store& store, std::span<const std::int32_t> z_and_x) {
         by.split = by.split.first(by.split.size() - 1);
     }
     by.sorted = z_and_x.subspan(by.split.size());
-    for (const std::int32_t v : by.split) by.n_split *= column(store, v).card;
+    for (const std::int32_t v : by.split) by.n_split *= column_of(store, v).card;
     for (const std::int32_t v : by.sorted) {
-        const std::uint32_t card = column(store, v).card;
+        const std::uint32_t card = column_of(store, v).card;
         for (std::size_t k = by.n_keys; k-- > 0;)  // from the last on, so that none is overwritten before its turn
             for (std::uint32_t a = 0; a < card; ++a)
                 by.keys[k * card + card - 1 - a] =
@@ -49,7 +48,7 @@ public:
 
 private:
     void add(const Store& store, std::int32_t v) {
-        const std::uint32_t last = column(store, v).card - 1;
+        const std::uint32_t last = column_of(store, v).card - 1;
         for (int bit = 0; bit < bits_of(store, v); ++bit, ++n_bits_)
             bits_[n_bits_] = last == 1 ? whole_plane(store, store.first_plane(v)) : bit_of_key(store, v, last, bit);
     }
@@ -198,7 +197,7 @@ SortedLists lists_from_planes(const Store& store, std::int32_t x, std::span<cons
     const Division by = divide(store, z_and_x);
     BlockLists blocks = lists_of_blocks(store, by);
     std::vector<std::uint32_t> which;
-    SortedLists result = sized_lists(blocks, by, column(store, x).card, which);
+    SortedLists result = sized_lists(blocks, by, column_of(store, x).card, which);
     if (!keep) result.lists.left_over = set_left_over(result.lists.x);
     join_blocks(store, blocks, which, keep, result.lists);
     if (keep) result.lists.left_over = set_left_over(result.lists.x);  // it is listed, but need not be counted

@@ -23,13 +23,11 @@ std::size_t KeptLists::bytes() const {
 
 namespace {
 
-const Column& column(const Store& store, std::int32_t v) { return store.column(static_cast<std::size_t>(v)); }
-
 // The number of a configuration is (before * card + state) * after + rest: `after` configurations of what stands after
 // the variable among the ascending members of z.
 std::size_t configurations_after(const Store& store, std::span<const std::int32_t> z, std::int32_t variable) {
     std::size_t after = 1;
-    for (auto v = std::upper_bound(z.begin(), z.end(), variable); v != z.end(); ++v) after *= column(store, *v).card;
+    for (auto v = std::upper_bound(z.begin(), z.end(), variable); v != z.end(); ++v) after *= column_of(store, *v).card;
     return after;
 }
 
@@ -70,7 +68,7 @@ void add_set(SetLists& to, std::uint32_t begin, std::int64_t size) {
 void copy_planes(const Store& store, std::int32_t variable, std::uint64_t* to) {
     const Planes& planes = store.planes();
     const RowBits& rows = store.row_bits();  // has them plane by plane, maybe
-    for (std::size_t a = 0; a + 1 < column(store, variable).card; ++a, to += planes.words + kRefineWindow) {
+    for (std::size_t a = 0; a + 1 < column_of(store, variable).card; ++a, to += planes.words + kRefineWindow) {
         const std::size_t plane = store.first_plane(variable) + a;
         const std::uint64_t* bits = planes.bits + (plane / kLanes) * planes.words * kLanes + plane % kLanes;
         if (const std::uint64_t* whole = rows.plane(plane, planes.words))
@@ -82,7 +80,7 @@ void copy_planes(const Store& store, std::int32_t variable, std::uint64_t* to) {
 
 // Codes of one byte, whatever the column has: a variable with planes has few states.
 const std::uint8_t* narrow_codes(const Store& store, std::int32_t variable, Room<std::uint8_t>& room) {
-    const Column& codes = column(store, variable);
+    const Column& codes = column_of(store, variable);
     if (codes.narrow) return codes.narrow;
     room = {store.pool(), store.n_records()};
     std::transform(codes.wide, codes.wide + store.n_records(), room.get(),
@@ -101,7 +99,7 @@ struct Parts {
 
 template <class Row, class Refine>
 Parts part_lists(const Store& store, const SetLists& lists, std::int32_t by, Refine refine, SetLists& to) {
-    const std::uint32_t card = column(store, by).card;
+    const std::uint32_t card = column_of(store, by).card;
     const std::size_t n_lists = lists.x.n_sets(), n_rows = store.n_records();
     const std::size_t stride = store.planes().words + kRefineWindow, plane_words = (card - 1) * stride;
     const auto longest = static_cast<std::size_t>(*std::max_element(lists.x.sizes.begin(), lists.x.sizes.end()));
@@ -206,7 +204,7 @@ void join_strata(const Store& store, const SortedLists& from, std::size_t card, 
 }  // namespace
 
 KeptLists grown(const Store& store, const KeptLists& from, std::int32_t joins) {
-    const std::size_t card = column(store, joins).card;
+    const std::size_t card = column_of(store, joins).card;
     KeptLists result{from.x, from.z, empty_lists(from.sorted, card)};
     result.z.insert(std::upper_bound(result.z.begin(), result.z.end(), joins), joins);
     const SetLists& lists = from.sorted.lists;
@@ -222,7 +220,7 @@ KeptLists grown(const Store& store, const KeptLists& from, std::int32_t joins) {
 KeptLists shrunk(const Store& store, const KeptLists& from, std::int32_t leaves) {
     KeptLists result{from.x, from.z, empty_lists(from.sorted, 1)};
     std::erase(result.z, leaves);
-    const std::size_t card = column(store, leaves).card, after = configurations_after(store, from.z, leaves);
+    const std::size_t card = column_of(store, leaves).card, after = configurations_after(store, from.z, leaves);
     if (from.sorted.lists.short_rows.get())
         join_strata<std::uint16_t>(store, from.sorted, card, after, result.sorted);
     else

@@ -19,11 +19,6 @@
 
 namespace mnlearn {
 
-inline const Column kConstantColumn{};
-inline const Column& column_of(const Store& store, std::int32_t v) {
-    return v == kConstant ? kConstantColumn : store.column(static_cast<std::size_t>(v));
-}
-
 // What depends on the cardinality of y, prepared once for each that occurs.
 template <class Scorer> class PreparedByCard {
 public:

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "candidates.hpp"
+
 namespace mnlearn {
-namespace {
-
-const Column& column(const Store& store, std::int32_t v) { return store.column(static_cast<std::size_t>(v)); }
-
-}  // namespace
 
 SetSizes bitsets_of_states(const Store& store, std::int32_t x, std::uint64_t* sets, SetSizes room) {
     const Planes& planes = store.planes();
-    SetSizes result{column(store, x).card, 1, true, std::move(room.sizes)};
+    SetSizes result{column_of(store, x).card, 1, true, std::move(room.sizes)};
     result.sizes.clear();
     result.sizes.reserve(result.card_x);
     std::int64_t left = store.n_rows();
@@ -29,9 +26,9 @@ SetSizes bitsets_of_states(const Store& store, std::int32_t x, std::uint64_t* se
 
 SetSizes bitsets_of_strata(const Store& store, std::int32_t x, const Strata& strata, std::uint64_t* sets) {
     const std::size_t words = store.planes().words;
-    SetSizes result{column(store, x).card, strata.count, false, {}};
+    SetSizes result{column_of(store, x).card, strata.count, false, {}};
     result.sizes.assign(strata.count * result.card_x, 0);
-    with_codes(column(store, x), [&](auto code) {
+    with_codes(column_of(store, x), [&](auto code) {
         for (std::size_t row = 0; row < store.n_records(); ++row) {
             const std::size_t set = strata[row] * result.card_x + code(row);
             sets[set * words + row / 64] |= std::uint64_t{1} << (row % 64);
@@ -51,7 +48,7 @@ public:
         : store_(store), words_(store.planes().words), states_(store.pool(), kMaxPlaneCard * words_) {}
 
     void split(std::int32_t variable, std::size_t n_sets, std::uint64_t* sets) const {
-        const std::size_t card = column(store_, variable).card;
+        const std::size_t card = column_of(store_, variable).card;
         std::uint64_t* rest = states_.get() + (kMaxPlaneCard - 1) * words_;
         for (std::size_t a = 0; a + 1 < card; ++a) load_plane(store_.first_plane(variable) + a, a);
         for (std::size_t s = n_sets; s-- > 0;) {
@@ -85,7 +82,7 @@ std::size_t split_all(const SetSplitter& splitter, const Store& store, std::span
         sets[w] = n - w * 64 >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (n - w * 64)) - 1;
     for (const std::int32_t variable : variables) {
         splitter.split(variable, n_sets, sets);
-        n_sets *= column(store, variable).card;
+        n_sets *= column_of(store, variable).card;
     }
     return n_sets;
 }
@@ -94,16 +91,16 @@ std::size_t split_all(const SetSplitter& splitter, const Store& store, std::span
 
 Room<std::uint64_t> sets_of_all(const Store& store, std::span<const std::int32_t> variables) {
     std::size_t n_sets = 1;
-    for (const std::int32_t variable : variables) n_sets *= column(store, variable).card;
+    for (const std::int32_t variable : variables) n_sets *= column_of(store, variable).card;
     Room<std::uint64_t> sets(store.pool(), n_sets * store.planes().words);
     split_all(SetSplitter(store), store, variables, sets.get());
     return sets;
 }
 
 PlaneSets sets_from_planes(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
-    const std::size_t words = store.planes().words, card_x = column(store, x).card;
+    const std::size_t words = store.planes().words, card_x = column_of(store, x).card;
     std::size_t largest = card_x;
-    for (const std::int32_t variable : z) largest *= column(store, variable).card;
+    for (const std::int32_t variable : z) largest *= column_of(store, variable).card;
     PlaneSets result{{0, {}, {}}, {}, {store.pool(), largest * words}, {}};
     const SetSplitter splitter(store);
     const std::size_t n_configurations = split_all(splitter, store, z, result.sets.get());
@@ -140,7 +137,7 @@ namespace {
 
 // How many groups of eight planes there are from the first of these candidates to the last.
 std::size_t groups_within(const Store& store, std::span<const std::int32_t> ys) {
-    const std::size_t last = store.first_plane(ys.back()) + column(store, ys.back()).card - 2;
+    const std::size_t last = store.first_plane(ys.back()) + column_of(store, ys.back()).card - 2;
     return last / kLanes + 1 - store.first_plane(ys.front()) / kLanes;
 }
 // Whether hardly one of them could be left out.
@@ -166,7 +163,7 @@ PlaneColumns plane_columns(const Store& store, std::span<const std::int32_t> ys)
         return result;
     }
     for (std::size_t k = 0; k < ys.size(); ++k) {
-        const std::size_t first = store.first_plane(ys[k]), last = first + column(store, ys[k]).card - 2;
+        const std::size_t first = store.first_plane(ys[k]), last = first + column_of(store, ys[k]).card - 2;
         for (std::size_t group = first / kLanes; group <= last / kLanes; ++group)
             if (result.groups.empty() || result.groups.back() < group)
                 result.groups.push_back(static_cast<std::uint32_t>(group));

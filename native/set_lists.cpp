@@ -3,14 +3,10 @@
 #include <numeric>
 #include <utility>
 
+#include "candidates.hpp"
 #include "set_lists.hpp"
 
 namespace mnlearn {
-namespace {
-
-const Column& column(const Store& store, std::int32_t v) { return store.column(static_cast<std::size_t>(v)); }
-
-}  // namespace
 
 void pack_lists(const Store& store, SetLists& lists) {
     const std::size_t n_sets = lists.x.n_sets();
@@ -45,10 +41,10 @@ SetLists lists_of_bitsets(const Store& store, const PlaneSets& ready, bool keep)
 }
 
 SetLists lists_of_strata(const Store& store, std::int32_t x, const Strata& strata) {
-    SetLists lists{{column(store, x).card, strata.count, false, {}}, {}, {}, {}, {}};
+    SetLists lists{{column_of(store, x).card, strata.count, false, {}}, {}, {}, {}, {}};
     const std::size_t n = store.n_records(), n_sets = lists.x.n_sets();
     std::vector<std::uint32_t> set_of_row(n);
-    with_codes(column(store, x), [&](auto code) {
+    with_codes(column_of(store, x), [&](auto code) {
         const std::uint32_t card = lists.x.card_x;
         for (std::size_t row = 0; row < n; ++row) set_of_row[row] = strata[row] * card + code(row);
     });
@@ -99,7 +95,7 @@ SortedLists lists_from_keys(const Store& store, std::int32_t x, std::span<const 
     std::vector<Digit> digits;
     std::size_t n_keys = 1;
     const auto append = [&](std::int32_t v) {
-        digits.push_back({column(store, v).narrow, column(store, v).wide, column(store, v).card});
+        digits.push_back({column_of(store, v).narrow, column_of(store, v).wide, column_of(store, v).card});
         n_keys *= digits.back().card;
     };
     for (const std::int32_t v : z) append(v);
