@@ -4,11 +4,15 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard native/*.?pp native/kernels/*.?pp)
 
-.PHONY: demo test test-browser screenshot lint check sanitize bench docs clean help
+# All cores; the tests that share a cluster of workers run in one process.
+PARALLEL := -n auto --dist loadgroup
+
+.PHONY: demo test test-full test-browser screenshot lint check sanitize bench docs clean help
 
 help:
 	@echo "make demo    set up, then show what mnlearn does on data that comes with it"
-	@echo "make test    set up, then run the tests"
+	@echo "make test    set up, then run the tests (minutes)"
+	@echo "make test-full   every test with all its examples, the browser, the documentation and the sanitizers"
 	@echo "make test-browser   the tests of the report in a real browser (Debian: apt-get install chromium)"
 	@echo "make lint    ruff, mypy --strict, and the stub against the native module"
 	@echo "make check   test and lint"
@@ -21,7 +25,11 @@ demo: $(VENV)/installed
 	@$(BIN)/mnlearn demo
 
 test: $(VENV)/developing
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q $(PARALLEL) -m "not slow"
+
+test-full: $(VENV)/developing
+	MNLEARN_TESTS=full $(BIN)/python -m pytest -q $(PARALLEL)
+	$(MAKE) test-browser docs sanitize
 
 test-browser: $(VENV)/browsing
 	MNLEARN_BROWSER=required $(BIN)/python -m pytest -q tests/browser

@@ -1,10 +1,58 @@
-"""Settings shared by all tests: property tests are repeatable and know no deadline on a busy machine."""
+"""Hypothesis profiles and the fixtures that many tests share."""
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, settings
+import os
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any
 
+import pytest
+from hypothesis import HealthCheck, is_hypothesis_test, settings
+
+from mnlearn.cli import main
+from mnlearn.parallel import cluster
+
+FULL = os.environ.get("MNLEARN_TESTS") == "full"
+FAST_EXAMPLES = 20
+
+# Examples repeat from run to run, and a busy machine misses no deadline.
 settings.register_profile(
-    "mnlearn", deadline=None, derandomize=True, print_blob=False, suppress_health_check=[HealthCheck.too_slow]
+    "full", deadline=None, derandomize=True, print_blob=False, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile("mnlearn")
+settings.register_profile("fast", settings.get_profile("full"), max_examples=FAST_EXAMPLES)
+settings.load_profile("full" if FULL else "fast")
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the tests of the shared cluster in one process, and limit the examples of each test in the fast profile."""
+    for item in items:
+        if "client" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("cluster"))
+        function = getattr(item, "obj", None)
+        if not FULL and is_hypothesis_test(function):
+            own = function._hypothesis_internal_use_settings
+            limited = settings(own, max_examples=min(own.max_examples, FAST_EXAMPLES))
+            function._hypothesis_internal_use_settings = limited
+
+
+@pytest.fixture(scope="session")
+def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder that `mnlearn demo` writes; tests must leave its files as they are."""
+    folder = tmp_path_factory.mktemp("demo")
+    with redirect_stdout(StringIO()):
+        assert main(["demo", "--out", str(folder), "--json"]) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def client() -> Iterator[Any]:
+    """Yield a client of two worker processes, started once."""
+    pytest.importorskip("distributed")
+    if os.environ.get("MNLEARN_SANITIZED"):
+        pytest.skip("the sanitizers look at one process only")
+    with cluster(workers=2) as joined:
+        yield joined

@@ -21,14 +21,6 @@ from mnlearn.parallel import Backend, _clusters, ahead, cluster, cores, job_coun
 from mnlearn.statistics import Counts
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    """Two real worker processes."""
-    pytest.importorskip("distributed")
-    with cluster(workers=2) as joined:
-        yield joined
-
-
 class Recorder:
     """A monitor that remembers, and stops after some items."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,9 @@ README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encodi
 
 
 @pytest.fixture
-def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def demo(demo_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(demo_folder, tmp_path / "demo-output")
     monkeypatch.chdir(tmp_path)
-    assert main(["demo"]) == 0
-    capsys.readouterr()
 
 
 @pytest.mark.usefixtures("demo")

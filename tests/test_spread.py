@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import mnlearn as mn
 from mnlearn.checkpoints import Checkpoint, opened
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
-from mnlearn.parallel import cluster
 from mnlearn.pipeline import _spread
 from mnlearn.pipeline._spread import Spread
 from mnlearn.protocols import Neighborhood, SpreadNeighborhoods, VarSet
@@ -30,13 +28,6 @@ class Plain:
 
     def neighborhood(self, x: int, candidates: VarSet, required: VarSet) -> Neighborhood:
         return Neighborhood({y: x + 0.1 * len(candidates) for y in required}, x)
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    pytest.importorskip("distributed")
-    with cluster(workers=2) as joined:
-        yield joined
 
 
 def expected() -> list[Neighborhood]:

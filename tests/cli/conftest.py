@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,6 +48,18 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         return Outcome(code, *capsys.readouterr())
 
     return _run
+
+
+@pytest.fixture
+def data(demo_folder: Path, tmp_path: Path) -> Path:
+    """Return a copy of the survey of `mnlearn demo`, alone in the folder of the test."""
+    return Path(shutil.copy(demo_folder / "survey.csv", tmp_path))
+
+
+@pytest.fixture
+def truth(demo_folder: Path, tmp_path: Path) -> Path:
+    """Return a copy of the true graph of `mnlearn demo`."""
+    return Path(shutil.copy(demo_folder / "truth.edges", tmp_path))
 
 
 @pytest.fixture

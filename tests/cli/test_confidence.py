@@ -13,12 +13,6 @@ import mnlearn.pipeline
 from mnlearn.output import Learned
 
 
-@pytest.fixture
-def data(run: Any, tmp_path: Path) -> Path:
-    run("demo", "--out", tmp_path, "--json")
-    return tmp_path / "survey.csv"
-
-
 def test_frequencies_are_listed_written_and_in_the_document(run: Any, data: Path, tmp_path: Path) -> None:
     words = ["learn", data, "--method", "mpl", "--bootstrap", "6", "--jobs", "1", "--out", tmp_path / "net.json"]
     done = run(*words)

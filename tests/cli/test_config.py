@@ -9,12 +9,6 @@ from typing import Any
 import pytest
 
 
-@pytest.fixture
-def data(run: Any, tmp_path: Path) -> Path:
-    run("demo", "--out", tmp_path, "--json")
-    return tmp_path / "survey.csv"
-
-
 def test_a_run_is_repeated_from_its_file(run: Any, data: Path, tmp_path: Path) -> None:
     config = tmp_path / "run.toml"
     columns = [word for name in ("stress", "low_mood", "fatigue") for word in ("--column", name)]

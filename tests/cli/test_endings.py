@@ -20,12 +20,6 @@ SOURCE = str(Path(mnlearn.__file__).parents[1])
 ENVIRONMENT = {**os.environ, "PYTHONPATH": SOURCE}
 
 
-@pytest.fixture
-def data(run: Any, tmp_path: Path) -> Path:
-    run("demo", "--out", tmp_path / "demo", "--json")
-    return tmp_path / "demo" / "survey.csv"
-
-
 OUT = ["net.json", "net.graphml", "net.gml", "net.dot", "net.edges", "net.edges.csv", "net.csv"]
 
 
@@ -48,7 +42,7 @@ def test_a_full_disk_leaves_nothing_behind_and_loses_nothing(
     assert "edges among 12 variables" in done.out  # what was found is told all the same
     assert "wrote" not in done.out
     assert target.read_text() == "what was there"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["demo", name]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [name, "survey.csv"]
     document = json.loads(run("learn", data, "--method", "gsmn", "--out", target, "--json").out)
     assert document["method"] == "gsmn"
 
@@ -72,7 +66,7 @@ def test_a_file_that_cannot_be_replaced_is_one_line(
     done = run("learn", data, "--method", "gsmn", "--out", tmp_path / "net.graphml")
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "cannot be written: Permission denied" in done.err
-    assert [path.name for path in tmp_path.iterdir()] == ["demo"]
+    assert [path.name for path in tmp_path.iterdir()] == ["survey.csv"]
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,6 @@ KEYS = [
 ]
 
 
-@pytest.fixture
-def data(run: Any, tmp_path: Path) -> Path:
-    run("demo", "--out", tmp_path, "--json")
-    return tmp_path / "survey.csv"
-
-
 def test_it_prints_the_edges_and_the_cost(run: Any, data: Path) -> None:
     done = run("learn", data, "--method", "gsimn", "--alpha", "0.01")
     assert (done.code, done.err) == (0, "")

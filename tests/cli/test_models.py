@@ -12,9 +12,8 @@ import mnlearn as mn
 
 
 @pytest.fixture
-def files(run: Any, tmp_path: Path) -> tuple[Path, Path]:
-    run("demo", "--out", tmp_path, "--json")
-    return tmp_path / "truth.edges", tmp_path / "survey.csv"
+def files(truth: Path, data: Path) -> tuple[Path, Path]:
+    return truth, data
 
 
 @pytest.fixture

@@ -12,9 +12,8 @@ from mnlearn.pipeline import SCORES
 
 
 @pytest.fixture
-def files(run: Any, tmp_path: Path) -> tuple[Path, Path]:
-    run("demo", "--out", tmp_path, "--json")
-    return tmp_path / "survey.csv", tmp_path / "truth.edges"
+def files(data: Path, truth: Path) -> tuple[Path, Path]:
+    return data, truth
 
 
 @pytest.mark.parametrize("name", SCORES)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,13 +53,6 @@ def processes() -> None:
     pytest.importorskip("distributed")
     if os.environ.get("MNLEARN_SANITIZED"):
         pytest.skip("the sanitizers look at one process only")
-
-
-@pytest.fixture(scope="module")
-def client(processes: None) -> Iterator[Any]:
-    """Two real worker processes."""
-    with cluster(workers=2) as joined:
-        yield joined
 
 
 def assert_same_answers(counts: Counts, others: ShardedCounts, z_sets: list[tuple[int, ...]]) -> None:
