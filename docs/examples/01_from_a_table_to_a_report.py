@@ -2,13 +2,13 @@
 From a table to a report
 ========================
 
-A survey of 500 people with twelve yes-or-no questions on sleep and work. Which answers hang together directly, and
-which only through others?
+A survey asks 500 people twelve yes-or-no questions on sleep and work. Which answers depend on each other directly,
+and which only through others?
 """
 
 # %%
-# The survey comes with the package. Yours may be a path to a CSV or Parquet file, a pandas or polars frame, or an
-# array: everything below stays the same.
+# The survey comes with the package. Your own data can be a path to a CSV or Parquet file, a pandas or polars data
+# frame, or an array. The rest of this page works for all of them.
 
 import pandas as pd
 
@@ -19,29 +19,30 @@ survey = pd.DataFrame(example(500, seed=7).columns())
 survey.head()
 
 # %%
-# One call learns the network. The method depends on the data, and the result says which it was and why.
+# One call learns the network. It chooses a method that suits the data, and the summary states which one and why.
 
 result = mn.learn(survey)
 print(result.summary())
 
 # %%
-# An edge joins two questions that go together even when all others are known. The neighbours of a question, its
-# *blanket*, are all that is needed to predict it.
+# An edge joins two questions that are dependent given all others. The neighbours of a question are its *Markov
+# blanket*: they are sufficient to predict it.
 
 result.blanket("fatigue")
 
 # %%
-# The edges are a data frame, the surest first. The default method gives each a probability.
+# ``edges`` returns a data frame sorted by support. The default method gives each edge a probability.
 
 result.edges()
 
 # %%
-# A picture of the network. The same seed gives the same layout.
+# ``plot`` draws the network. The layout depends on the seed only.
 
 result.plot()
 
 # %%
-# Why is there an edge, and why is there none? Night shifts and fatigue go together, but not once poor sleep is known.
+# ``why`` shows the evidence for or against an edge. Night shifts and fatigue are dependent, but independent given
+# poor sleep.
 
 print(result.why("poor_sleep", "fatigue"))
 
@@ -50,14 +51,14 @@ print(result.why("poor_sleep", "fatigue"))
 print(result.why("night_shifts", "fatigue"))
 
 # %%
-# The report has all of this in one file for people who do not program: an interactive network, the table of edges, an
-# overview of the data, warnings, and what is needed to run it again. It needs no internet connection.
+# The report is one file for readers who do not program. It has an interactive network, the table of edges, an
+# overview of the data, warnings, and the command that repeats the run. It works offline.
 #
 # .. code-block:: python
 #
 #    result.report("survey.html")
 #
-# And the whole page in one line of a terminal:
+# On the command line, one command does all of this:
 #
 # .. code-block:: text
 #

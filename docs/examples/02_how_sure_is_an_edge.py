@@ -2,13 +2,13 @@
 How sure is an edge?
 ====================
 
-Three answers to the same question, and what each one means.
+Three measures of confidence in an edge, and their meaning.
 """
 
 # %%
-# **The method's own support.** The default method weighs the evidence for every pair and turns it into a
-# probability: of all pairs to which it gives 0.8, about eight in ten are edges. (How well that holds was measured on
-# many kinds of networks.) Absent pairs have one too.
+# **Support.** The default method turns the evidence for every pair into a probability. About eight in ten pairs with
+# probability 0.8 are edges. The page on accuracy shows this calibration on many kinds of networks. Absent pairs have
+# a probability too.
 
 import mnlearn as mn
 from mnlearn.simulate import example
@@ -18,24 +18,24 @@ result = mn.learn(survey, keep_pairs=True)
 result.pairs(least=0.1)
 
 # %%
-# Other methods rank their edges, by a log p-value or a gain in score, without a probability.
+# Other methods rank their edges by a log p-value or a gain in score, without a probability.
 
 mn.learn(survey, "gsimn", alpha=0.01, dof="observed").edges().head()
 
 # %%
-# **Stability.** Would the edge be there with other rows? Learn again from many random parts of the rows and count.
-# The same seed gives the same frequencies, however many processors work on it.
+# **Stability.** ``bootstrap`` learns again from many random subsets of the rows and counts how often each edge
+# appears. The frequencies depend on the seed only, not on the number of processes.
 
 stable = result.bootstrap(50, seed=1, n_jobs=1)
 stable.edges()
 
 # %%
-# A frequency is not a probability that the edge is true: a wrong edge can be stable, and an edge that needs all rows to
-# be seen can be rare. `stable(threshold)` keeps the pairs above a frequency.
+# A frequency is not the probability that the edge is true. A false edge can be stable, and a true edge that needs all
+# rows can be rare. ``stable(threshold)`` keeps the pairs whose frequency reaches the threshold.
 
 stable.stable(0.8)
 
 # %%
-# **Another method.** Where two methods with different assumptions agree, an edge depends less on either.
+# **Another method.** An edge that two methods with different assumptions find depends less on either.
 
 print(result.compare(mn.learn(survey, "mpl")))

@@ -2,11 +2,11 @@
 Comparing two groups
 ====================
 
-Do the answers of two groups of people hang together in the same way?
+Do two groups of people have the same network?
 """
 
 # %%
-# Two groups of 400; in the second one the link between exercise and mood is cut by shuffling a column.
+# Simulate two groups of 400 people. Shuffling the column ``exercise`` in the second group removes its edges.
 
 import numpy as np
 import pandas as pd
@@ -21,14 +21,13 @@ shuffled = people.loc[there, "exercise"].sample(frac=1.0, random_state=1)
 people.loc[there, "exercise"] = shuffled.to_numpy()
 
 # %%
-# Two networks always differ a little, if only by chance. The test deals out the rows to the groups at random many
-# times, and asks how often chance alone makes a difference as large. A few hundred permutations are usual; there are
-# few here to keep the page quick.
+# Two networks differ a little by chance alone. The test permutes the group labels many times and counts how often a
+# difference as large occurs. Use a few hundred permutations; this page uses 60 to run quickly.
 
 found = mn.compare_groups(people, by="group", n_permutations=60, seed=1, n_jobs=1)
 print(found)
 
 # %%
-# Pair by pair, corrected for the number of pairs:
+# ``edges`` lists the pairs, with p-values corrected for the number of pairs:
 
 found.edges().head()

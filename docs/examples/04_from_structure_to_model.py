@@ -2,11 +2,12 @@
 From structure to model
 =======================
 
-The graph says who hangs together with whom. With parameters it says how strongly, predicts, and makes new rows.
+The graph shows which variables are dependent. With parameters it also measures how strongly, predicts columns, and
+samples new rows.
 """
 
 # %%
-# Learn from the first 1500 rows, keep 500 apart.
+# Learn from the first 1500 rows and hold out 500.
 
 import pandas as pd
 
@@ -19,7 +20,7 @@ model = mn.fit_parameters(result)
 print(model)
 
 # %%
-# What is known of fatigue when something else is?
+# ``conditional`` returns the distribution of a variable given values of others.
 
 model.conditional("fatigue", {"poor_sleep": "yes", "exercise": "no"})
 
@@ -28,20 +29,20 @@ model.conditional("fatigue", {"poor_sleep": "yes", "exercise": "no"})
 model.conditional("fatigue", {"night_shifts": "yes"})
 
 # %%
-# Predict a column of rows the model has not seen, from all the others.
+# ``predict`` predicts a column of the held-out rows from all other columns.
 
 predicted = model.predict("fatigue", rows[1500:])
 print("right:", (predicted == rows["fatigue"][1500:].to_numpy()).mean())
 
 # %%
-# How likely the new rows are, compared with a network without edges. The larger the better.
+# Compare the log pseudo-likelihood of the held-out rows with that of a network without edges. Larger is better.
 
 empty = mn.fit_parameters(mn.Graph.empty(12), rows[:1500])
 print(model.log_pseudolikelihood(rows[1500:]), empty.log_pseudolikelihood(rows[1500:]))
 
 # %%
-# New rows with the same dependences, for a simulation or to share instead of real answers. (They do not protect
-# privacy by themselves.)
+# ``sample`` draws new rows with the same dependences, for example for a simulation. Sampled rows alone do not protect
+# privacy.
 
 drawn = model.sample(1000, seed=1)
 print(mn.learn(drawn).compare(result))

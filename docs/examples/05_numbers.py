@@ -1,12 +1,12 @@
 """
-Numbers instead of categories
-=============================
+Continuous data
+===============
 
-Gene expression, questionnaire totals, sensor readings: columns of decimal numbers.
+Learn from columns of floats: gene expression, questionnaire totals, sensor readings.
 """
 
 # %%
-# Forty variables, each linked to a few others, 300 rows.
+# Simulate forty variables with a few neighbours each and 300 rows.
 
 import mnlearn as mn
 from mnlearn.simulate import simulate
@@ -16,14 +16,14 @@ result = mn.learn(drawn.data)
 print(result.summary())
 
 # %%
-# How does it compare with the truth, and with other methods on the same rows?
+# Compare the result with the truth, and with other methods on the same rows.
 
 for method in ("sep", "pc", "mbs", "lasso", "glasso", "aracne"):
     found = mn.evaluate(mn.learn(drawn.data, method).graph, drawn.truth.graph).edges
     print(f"{method:7} missed {found.false_negatives:3}  false {found.false_positives:3}  Hamming {found.hamming}")
 
 # %%
-# Partial correlations come from a model with the learned zeros.
+# A fitted model has a partial correlation for every edge and zeros elsewhere.
 
 model = mn.fit_parameters(result)
 for edge in model.strengths()[:5]:
