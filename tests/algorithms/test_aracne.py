@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference_rivals
 from mnlearn.algorithms.aracne import ARACNE, indirect, significant
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.graphs import random_tree
@@ -18,6 +17,8 @@ from mnlearn.independence import GaussianInformation
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate.gaussian import sparse_gaussian
 from mnlearn.statistics import Moments
+
+from references import rivals as reference_rivals
 
 
 @dataclass

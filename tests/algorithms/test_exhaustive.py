@@ -15,7 +15,8 @@ from mnlearn.algorithms._space import AllGraphs
 from mnlearn.algorithms.exhaustive import Exhaustive
 from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Edge, Graph
-from reference_exhaustive import Plain, RandomLocal, RandomPairs, all_graphs
+
+from references.exhaustive import Plain, RandomLocal, RandomPairs, all_graphs
 
 SCORES: dict[str, Any] = {"local": RandomLocal, "pairs": RandomPairs}
 

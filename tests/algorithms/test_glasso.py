@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-import reference_rivals
 from mnlearn.algorithms.glasso import GraphicalLasso
 from mnlearn.data import Dataset, read
 from mnlearn.errors import InputError
@@ -22,6 +21,8 @@ from mnlearn.scores import CrossValidatedPrecision, EBICPrecision
 from mnlearn.scores.glasso import solve
 from mnlearn.simulate.gaussian import sparse_gaussian
 from mnlearn.statistics import Moments, Rows
+
+from references import rivals as reference_rivals
 
 JUDGES: dict[str, Callable[[Rows], Any]] = {
     "ebic": lambda rows: EBICPrecision(rows.moments),

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-import reference_gsmn
 from mnlearn.algorithms._blankets import BlanketLedger
 from mnlearn.algorithms.gsimn import (
     GSIMN,
@@ -32,9 +31,10 @@ from mnlearn.independence import Audited, BayesianTest, ChiSquare, GTest, Separa
 from mnlearn.protocols import Result, VarSet, Verdict
 from mnlearn.statistics import Counts
 from mnlearn.statistics.kernels import DofRule
-from reference_gsmn import FIGURE_1, PaperExample, any_judge, asked_about, lines, visited
 
-import reference
+from references import counts as reference
+from references import gsmn as reference_gsmn
+from references.gsmn import FIGURE_1, PaperExample, any_judge, asked_about, lines, visited
 
 SETTINGS: list[dict[str, Any]] = [
     {},

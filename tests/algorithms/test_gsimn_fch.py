@@ -12,7 +12,8 @@ from mnlearn.algorithms.gsimn_fch import GSIMNFCH, MAX_VARIABLES, Closure
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, random_graph
 from mnlearn.independence import Audited, SeparationOracle
-from reference_gsmn import Statement, consequences
+
+from references.gsmn import Statement, consequences
 
 
 def statements(n: int) -> list[Statement]:

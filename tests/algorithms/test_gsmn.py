@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import reference_gsmn
 from mnlearn.algorithms.gsmn import GSMN, GSMNStar, Orders
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, path, random_graph
 from mnlearn.independence import ChiSquare, SeparationOracle
 from mnlearn.statistics import Counts
-from reference_gsmn import FIGURE_1, PaperExample, any_judge, asked_about, lines, visited
 
-import reference
+from references import counts as reference
+from references import gsmn as reference_gsmn
+from references.gsmn import FIGURE_1, PaperExample, any_judge, asked_about, lines, visited
 
 # ---- the paper's example
 

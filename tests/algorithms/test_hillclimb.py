@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference_map as slow
 from mnlearn.algorithms._proposals import SteepestPairs
 from mnlearn.algorithms.hillclimb import HillClimb
 from mnlearn.algorithms.ibmap import IBMAPHC
@@ -23,7 +22,8 @@ from mnlearn.scores import MPL, PIC, BJPScore, IBScore
 from mnlearn.simulate import PairwiseNetwork, sample_exact
 from mnlearn.statistics import Counts
 
-import reference
+from references import counts as reference
+from references import map as slow
 
 SCORES: dict[str, Callable[[Counts], SearchableScore]] = {
     "ib": lambda counts: IBScore(BayesianTest(counts)),

@@ -18,9 +18,9 @@ from mnlearn.graphs import Graph, cycle, grid, path, random_graph, random_tree, 
 from mnlearn.independence import Audited, BayesianTest, Budgeted, ChiSquare, Remembered, SeparationOracle
 from mnlearn.protocols import IndependenceTest, Indices, VarSet, Verdicts
 from mnlearn.statistics import Counts
-from reference_judges import GradedOracle, Whimsical
 
-import reference
+from references import counts as reference
+from references.judges import GradedOracle, Whimsical
 
 RULES: list[Combine] = ["and", "or"]
 

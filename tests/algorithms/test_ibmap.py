@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference_map as slow
 from mnlearn.algorithms._proposals import WeakestPairs
 from mnlearn.algorithms.gsmn import GSMNStar
 from mnlearn.algorithms.ibmap import IBMAPHC
@@ -22,8 +21,9 @@ from mnlearn.scores import MPL, BJPScore, IBScore
 from mnlearn.simulate import PairwiseNetwork, sample_exact
 from mnlearn.statistics import Counts, Moments
 
-import reference
-from moments_reference import dataset_of
+from references import counts as reference
+from references import map as slow
+from references.moments import dataset_of
 
 SCORES: dict[str, Callable[[IndependencePosterior], IBScore | BJPScore]] = {"ib": IBScore, "bjp": BJPScore}
 both = pytest.mark.parametrize("name", SCORES)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference_mbs
 from mnlearn.algorithms.mbs import MBS, MBSResult
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnknownNameError, UnsuitableError
@@ -19,6 +18,8 @@ from mnlearn.scores import MPL, PIC, Entropy, ExtendedBIC
 from mnlearn.simulate import PairwiseNetwork, sample_exact
 from mnlearn.simulate.gaussian import continuous_dataset, sparse_gaussian
 from mnlearn.statistics import Counts, Moments
+
+from references import mbs as reference_mbs
 
 
 def gaussian_rows(seed: int, n: int = 7, n_rows: int = 30) -> FloatArray:

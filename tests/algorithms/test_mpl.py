@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference_mpl
 from mnlearn.algorithms import mpl as module
 from mnlearn.algorithms._constraints import Constraints
 from mnlearn.algorithms._gains import first_best, tolerance
@@ -29,7 +28,8 @@ from mnlearn.scores import MPL, PIC, Decomposed, IBScore
 from mnlearn.simulate.pairwise import PairwiseNetwork, sample_exact
 from mnlearn.statistics import Counts
 
-import reference
+from references import counts as reference
+from references import mpl as reference_mpl
 
 RULES: tuple[Combine, ...] = get_args(Combine)
 every_rule = pytest.mark.parametrize("combine", RULES)

@@ -18,10 +18,10 @@ from mnlearn.graphs import Graph, cycle, grid, path, random_graph, star
 from mnlearn.independence import Audited, BayesianTest, Budgeted, ChiSquare, Remembered, SeparationOracle
 from mnlearn.protocols import IndependenceTest, Indices, VarSet, Verdict, Verdicts
 from mnlearn.statistics import Counts
-from reference_dag import Dag, DSeparationOracle, random_dag
-from reference_judges import Whimsical
 
-import reference
+from references import counts as reference
+from references.dag import Dag, DSeparationOracle, random_dag
+from references.judges import Whimsical
 
 RULES: list[ColliderRule] = ["majority", "conservative", "sepset"]
 

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference_separator as slow
 from mnlearn.algorithms import separator
 from mnlearn.algorithms._separator_phase import MOST_FLIPS_OF_A_PAIR, price
 from mnlearn.algorithms.separator import Effort, SeparatorEvidence
@@ -22,6 +21,8 @@ from mnlearn.graphs import Graph, cycle, grid, random_graph, random_tree, star
 from mnlearn.scores import HybridEvidence
 from mnlearn.simulate.pairwise import PairwiseNetwork, sample_exact
 from mnlearn.statistics import Counts
+
+from references import separator as slow
 
 EFFORTS: list[Effort] = ["fast", "standard", "thorough"]
 

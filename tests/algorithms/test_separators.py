@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from mnlearn.algorithms import _separators
 from mnlearn.algorithms._separators import Separators
 from mnlearn.graphs import Graph, cycle, path, random_graph, star
-from reference_separator import flood
+
+from references.separator import flood
 
 
 @given(seed=st.integers(0, 2**32), n=st.integers(2, 9), degree=st.floats(0, 5))

@@ -25,7 +25,7 @@ from mnlearn.scores import IBScore
 from mnlearn.statistics import Counts
 from monitors import Stopping
 
-import reference
+from references import counts as reference
 
 JUDGES: dict[str, Any] = {"chi2": ChiSquare, "g2": GTest, "bayes": BayesianTest}
 LEARNERS: dict[str, Any] = {

@@ -29,7 +29,7 @@ from mnlearn.independence import (
 from mnlearn.protocols import ExplainedTest, IndependenceTest
 from mnlearn.statistics import Counts, Moments
 
-import reference
+from references import counts as reference
 
 DISCRETE: dict[str, Callable[[Dataset], IndependenceTest]] = {
     "chi2": lambda data: ChiSquare(Counts(data)),

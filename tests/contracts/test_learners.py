@@ -32,7 +32,7 @@ from mnlearn.independence import (
 from mnlearn.protocols import IndependenceTest, Indices, Result, VarSet, Verdict, Verdicts
 from mnlearn.statistics import Counts, Moments
 
-import reference
+from references import counts as reference
 
 # A learner with settings of its own choice has a line for each. Values: dataclasses with learn(judge, monitor).
 LEARNERS: dict[str, Any] = {

@@ -14,7 +14,8 @@ from mnlearn.errors import FileError, InputError, MissingDependencyError
 from mnlearn.evaluation.landscape import Landscape, Place, landscape
 from mnlearn.graphs import Graph, cycle, path
 from mnlearn.output.plots import plot_landscape
-from reference_exhaustive import Plain, RandomLocal, RandomPairs, all_graphs
+
+from references.exhaustive import Plain, RandomLocal, RandomPairs, all_graphs
 
 
 @pytest.mark.parametrize("score", [RandomLocal(4, 1), RandomPairs(4, 2), Plain(RandomLocal(4, 3))])

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference_metrics as slow
 from mnlearn.algorithms.exhaustive import Exhaustive
 from mnlearn.algorithms.gsimn import GSIMN
 from mnlearn.algorithms.gsmn import GSMNStar
@@ -46,6 +45,8 @@ from mnlearn.protocols import Question
 from mnlearn.scores import MPL
 from mnlearn.simulate import sample, with_log_odds
 from mnlearn.statistics import Counts
+
+from references import metrics as slow
 
 
 @st.composite

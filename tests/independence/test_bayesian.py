@@ -11,7 +11,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.independence import BayesianTest
 from mnlearn.statistics import Counts
 
-import reference
+from references import counts as reference
 
 
 @given(

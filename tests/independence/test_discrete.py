@@ -14,7 +14,7 @@ from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.independence import ChiSquare, GTest, MutualInformation, PartialCorrelation
 from mnlearn.statistics import Counts
 
-import reference
+from references import counts as reference
 
 _CELLS = ((0, 0), (0, 1), (1, 0), (1, 1))
 

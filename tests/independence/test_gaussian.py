@@ -15,7 +15,7 @@ from mnlearn.independence.gaussian import PartialCorrelation
 from mnlearn.protocols import ExplainedTest, FloatArray, IntArray
 from mnlearn.statistics.moments import Moments
 
-from moments_reference import dataset_of, linked_rows, partial_correlation
+from references.moments import dataset_of, linked_rows, partial_correlation
 
 SEEDS = st.integers(0, 2**32 - 1)
 NONE: frozenset[int] = frozenset()

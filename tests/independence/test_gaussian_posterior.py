@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import betaln
 
-import reference_map as slow
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs import path
@@ -20,7 +19,8 @@ from mnlearn.independence.gaussian_posterior import log_bayes_factor
 from mnlearn.scores import BJPScore, IBScore
 from mnlearn.statistics import Counts, Moments
 
-from moments_reference import dataset_of, linked_rows, partial_correlation, residual
+from references import map as slow
+from references.moments import dataset_of, linked_rows, partial_correlation, residual
 
 NONE: frozenset[int] = frozenset()
 

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-import reference_rivals
 from mnlearn.data import Dataset, read
 from mnlearn.errors import InputError, UnknownNameError, UnsuitableError
 from mnlearn.independence import CountedInformation, GaussianInformation, GTest, RowInformation
 from mnlearn.independence.information import log_tail
 from mnlearn.statistics import Counts, Moments, Rows
+
+from references import rivals as reference_rivals
 
 
 def table(values: NDArray[np.float64]) -> Dataset:

@@ -14,7 +14,7 @@ from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.independence import ScoreTest
 from mnlearn.statistics import Counts
 
-import reference
+from references import counts as reference
 
 
 def log_factor(data: Dataset, x: int, y: int, z: frozenset[int], cell: float) -> float:

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import reference_model as slow
 from mnlearn import FileError, Graph, InputError, MissingDependencyError
 from mnlearn.model import DiscreteModel, FitReport
 from mnlearn.simulate import FactorNetwork, uniform_factors
+
+from references import model as slow
 
 GRAPH = Graph(5, [(0, 1), (1, 2), (0, 2), (2, 3)])
 CARDS = (2, 3, 2, 2, 2)

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference_model as slow
 from mnlearn import Dataset, Graph, InputError, UnsuitableError
 from mnlearn.model import canonical_factors, canonical_factors_of
 from mnlearn.simulate import component_probabilities
 from mnlearn.simulate.gaussian import continuous_dataset
+
+from references import model as slow
 
 EPSILON = np.finfo(np.float64).eps
 

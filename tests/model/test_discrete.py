@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference_model as slow
 from mnlearn import DataError, Dataset, Graph, InputError, MnlearnWarning, UnknownNameError, UnsuitableError, discretize
 from mnlearn.graphs import grid
 from mnlearn.model import DiscreteModel, FitReport, fit
 from mnlearn.simulate import Factor, FactorNetwork, GibbsPlan, agreement_factors, uniform_factors
 from mnlearn.simulate.gaussian import continuous_dataset
-from reference_sampling import distribution
+
+from references import model as slow
+from references.sampling import distribution
 
 GRAPH = Graph(4, [(0, 1), (1, 2), (0, 2), (2, 3)])
 CARDS = (2, 3, 2, 2)

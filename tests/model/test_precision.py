@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference_model as slow
 from mnlearn import DataError, Dataset, Graph, InputError, UnsuitableError
 from mnlearn.graphs import cycle, grid
 from mnlearn.model import fit_precision
 from mnlearn.simulate import sparse_gaussian
 from mnlearn.simulate.gaussian import continuous_dataset
+
+from references import model as slow
 
 
 @settings(max_examples=25, deadline=None)

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference_model as slow
 from mnlearn import Dataset, Graph, InputError, UnknownNameError, UnsuitableError
 from mnlearn.graphs import grid
 from mnlearn.model import fit_pseudolikelihood
@@ -18,7 +17,9 @@ from mnlearn.model._cliques import all_cliques
 from mnlearn.model.pseudolikelihood import Problem, _Layout
 from mnlearn.simulate import Factor, FactorNetwork, sample, uniform_factors
 from mnlearn.simulate.gaussian import continuous_dataset
-from reference_sampling import distribution
+
+from references import model as slow
+from references.sampling import distribution
 
 GRAPH = Graph(4, [(0, 1), (1, 2), (0, 2), (2, 3)])
 CARDS = (2, 3, 2, 2)

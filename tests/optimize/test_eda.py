@@ -22,7 +22,8 @@ from mnlearn.optimize import (
     onemax,
     royal_road,
 )
-from reference_markovian import markovian
+
+from references.markovian import markovian
 
 
 def test_a_generation_is_select_learn_sample_replace() -> None:

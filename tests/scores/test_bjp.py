@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference_map as slow
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs import Graph, cycle, path, random_graph, star
@@ -17,7 +16,8 @@ from mnlearn.independence import BayesianTest, ChiSquare
 from mnlearn.scores import BJPScore
 from mnlearn.statistics import Counts
 
-import reference
+from references import counts as reference
+from references import map as slow
 
 CARDS = (2, 3, 2, 4, 1, 2, 3)
 

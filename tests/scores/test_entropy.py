@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference_mbs
-import reference_mpl
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs import Graph
@@ -20,7 +18,9 @@ from mnlearn.scores import Entropy, ExtendedBIC
 from mnlearn.simulate.gaussian import continuous_dataset
 from mnlearn.statistics import Counts, Moments
 
-import reference
+from references import counts as reference
+from references import mbs as reference_mbs
+from references import mpl as reference_mpl
 
 N = 6
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference_evidence as slow
 from mnlearn.data import read
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError
@@ -20,7 +19,8 @@ from mnlearn.protocols import EvidenceScore
 from mnlearn.scores import MPL, FullTableEvidence, HybridEvidence, PairwiseEvidence
 from mnlearn.statistics import Counts, Moments
 
-import reference
+from references import counts as reference
+from references import evidence as slow
 
 Data = tuple[Dataset, int, list[int]]
 

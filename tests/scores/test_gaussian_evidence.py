@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-import reference_gaussian_evidence as slow
 from mnlearn.algorithms.separator import SeparatorEvidence
 from mnlearn.data import Dataset, read
 from mnlearn.errors import InputError, UnsuitableError
@@ -19,6 +18,8 @@ from mnlearn.graphs import Graph, grid, path, random_graph
 from mnlearn.scores import GaussianEvidence
 from mnlearn.simulate.gaussian import sparse_gaussian
 from mnlearn.statistics import Counts, Moments
+
+from references import gaussian_evidence as slow
 
 
 def table(values: NDArray[np.float64]) -> Dataset:

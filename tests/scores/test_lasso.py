@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.linear_model import LassoCV
 
-import reference_rivals
 from mnlearn.algorithms.l1lr import L1LR
 from mnlearn.data import Dataset, read
 from mnlearn.errors import InputError
@@ -21,6 +20,8 @@ from mnlearn.protocols import NeighborhoodJudge
 from mnlearn.scores import CrossValidatedLasso, EBICLasso, StableLasso, TheoryLasso
 from mnlearn.simulate.gaussian import sparse_gaussian
 from mnlearn.statistics import Moments, Rows
+
+from references import rivals as reference_rivals
 
 JUDGES: dict[str, Callable[[Dataset], NeighborhoodJudge]] = {
     "ebic": lambda data: EBICLasso(Moments(data)),

@@ -16,7 +16,7 @@ from mnlearn.protocols import FloatArray, Indices, VarSet
 from mnlearn.scores import MPL, PIC, Decomposed, LocallyScored
 from mnlearn.statistics import Counts
 
-import reference
+from references import counts as reference
 
 
 class Whim(Decomposed):

@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-import reference_l1lr as reference
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs import grid
 from mnlearn.scores import L1Logistic
 from mnlearn.scores._path import Asking, Columns, Regression, alone
 from mnlearn.simulate import PairwiseNetwork, sample_exact
+
+from references import l1lr as reference
 
 NOBODY: frozenset[int] = frozenset()
 

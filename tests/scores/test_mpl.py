@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference_mpl
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnknownNameError, UnsuitableError
 from mnlearn.graphs import Graph, star
@@ -19,7 +18,8 @@ from mnlearn.scores import MPL, PIC
 from mnlearn.scores.pic import observed_cards
 from mnlearn.statistics import Counts, Moments
 
-import reference
+from references import counts as reference
+from references import mpl as reference_mpl
 
 
 def slope(size: int) -> float:

@@ -14,7 +14,8 @@ from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, random_graph
 from mnlearn.simulate import sample_markovian
 from mnlearn.simulate.markovian import Weighing
-from reference_markovian import markovian
+
+from references.markovian import markovian
 
 
 def old_rows(n_rows: int, cards: tuple[int, ...], seed: int) -> np.ndarray:

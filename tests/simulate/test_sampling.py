@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-import reference_sampling as slow
 from mnlearn import _core
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, cycle, erdos_renyi, grid, path, random_graph, random_tree, star
@@ -34,6 +33,8 @@ from mnlearn.simulate import (
 )
 from mnlearn.simulate import gibbs as gibbs_module
 from mnlearn.simulate.elimination import largest_table
+
+from references import sampling as slow
 
 ERROR = 1e-4  # the probability that a right sampler fails a test of this file with another seed
 

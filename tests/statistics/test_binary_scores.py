@@ -14,7 +14,7 @@ from mnlearn.errors import InputError
 from mnlearn.protocols import Kernel
 from mnlearn.statistics import Counts, kernels, score_tables
 
-import reference
+from references import counts as reference
 
 KERNELS: list[Kernel] = [
     kernels.chi2(),

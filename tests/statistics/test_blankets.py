@@ -16,7 +16,7 @@ from mnlearn.errors import InputError
 from mnlearn.protocols import Kernel, VarSet
 from mnlearn.statistics import Counts, kernels
 
-import reference
+from references import counts as reference
 
 KERNELS: dict[str, Kernel] = {
     "chi2": kernels.chi2(),

@@ -17,7 +17,7 @@ from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.protocols import Kernel
 from mnlearn.statistics import Counts, add_tables, kernels, score_tables
 
-import reference
+from references import counts as reference
 
 PATHS = ("avx512", "avx2", "portable")
 KERNELS: dict[str, Kernel] = {

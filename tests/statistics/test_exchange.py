@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference_mbs
 from mnlearn.errors import InputError
 from mnlearn.simulate.gaussian import continuous_dataset
 from mnlearn.statistics import Moments
+
+from references import mbs as reference_mbs
 
 
 def rows(seed: int, n: int = 8, n_rows: int = 40) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:

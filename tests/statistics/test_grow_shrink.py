@@ -17,7 +17,7 @@ from mnlearn.independence import BayesianTest, ChiSquare, GTest
 from mnlearn.protocols import BlanketTest, IndependenceTest
 from mnlearn.statistics import Counts, kernels
 
-import reference
+from references import counts as reference
 
 JUDGES: dict[str, Any] = {
     "chi2": ChiSquare,

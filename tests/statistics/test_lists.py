@@ -16,7 +16,7 @@ from mnlearn.data import Dataset
 from mnlearn.protocols import Kernel
 from mnlearn.statistics import Counts, kernels
 
-import reference
+from references import counts as reference
 
 LISTS = ("split_columns", "sorted_columns", "columns")  # the ways that make lists
 ROWS = Kernel("first_cell", ("rows",))

@@ -18,7 +18,7 @@ from mnlearn.protocols import FloatArray
 from mnlearn.statistics import _correlation
 from mnlearn.statistics.moments import EXPLAINED, LARGEST, Moments
 
-from moments_reference import conditional_entropy, dataset_of, linked_rows, partial_correlation
+from references.moments import conditional_entropy, dataset_of, linked_rows, partial_correlation
 
 SEEDS = st.integers(0, 2**32 - 1)
 NONE: frozenset[int] = frozenset()

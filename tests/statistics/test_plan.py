@@ -11,7 +11,7 @@ from mnlearn.errors import InputError
 from mnlearn.protocols import Kernel
 from mnlearn.statistics import Counts, kernels
 
-import reference
+from references import counts as reference
 
 WAYS = ("", "tree", "split_planes", "split_columns", "sorted_columns", "planes", "columns", "keys", "lanes", "alone")
 

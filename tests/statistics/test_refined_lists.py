@@ -15,7 +15,7 @@ from mnlearn.data import Dataset
 from mnlearn.protocols import Kernel, VarSet
 from mnlearn.statistics import Counts, kernels
 
-import reference
+from references import counts as reference
 
 ROWS = Kernel("first_cell", ("rows",))
 ROOM = 1 << 24

@@ -22,7 +22,7 @@ from mnlearn.protocols import IndependenceTest, Result, SetLevel, SubsetTest, Su
 from mnlearn.statistics import Counts, kernels
 from monitors import Stopping
 
-import reference
+from references import counts as reference
 
 JUDGES: dict[str, Any] = {
     "chi2": ChiSquare,

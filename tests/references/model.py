@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from mnlearn import Graph
 from mnlearn.simulate import FactorNetwork
-from reference_sampling import distribution
+
+from references.sampling import distribution
 
 Joint = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from mnlearn.data.dataset import Dataset
 
-import reference
+from references import counts as reference
 
 Matrix = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from mnlearn.independence import ChiSquare, SeparationOracle
 from mnlearn.protocols import IndependenceTest, Indices, Result, VarSet, Verdict, Verdicts
 from mnlearn.statistics import Counts
 
-import reference
+from references import counts as reference
 
 Line = tuple[int, int, frozenset[int], bool, str]  # x, y, z, independent, source
 Fact = tuple[frozenset[int], bool]

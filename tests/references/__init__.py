@@ -1,0 +1,1 @@
+"""Slow reference implementations, written as the definitions read."""
