@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 DOCS = Path(__file__).resolve().parent
 WIDTH, LEFT, RIGHT, STEP, TOP = 900, 400, 130, 30, 46
+VERDICTS = {"yes": "#2a7f62", "in part": "#c98a1b", "no": "#b5483a"}
 BLUE = "#2f6690"
 
 
@@ -28,7 +29,7 @@ class Bar(NamedTuple):
 
 def charts() -> dict[Path, str]:
     """Return the SVG text of every chart by the path of its file."""
-    return {DOCS / "images" / "speed.svg": speed()}
+    return {DOCS / "images" / "speed.svg": speed(), DOCS / "images" / "reproduction.svg": reproduction()}
 
 
 def speed() -> str:
@@ -41,6 +42,19 @@ def speed() -> str:
         for row, ratio in zip(rows, ratios, strict=True)
     ]
     return draw("Times faster than a simple alternative (logarithmic scale)", bars)
+
+
+def reproduction() -> str:
+    """Share of the published figures that are met, colored by verdict, from the first table of reproduction.md."""
+    bars: list[Bar] = []
+    paper = ""
+    for name, experiment, met, verdict, *_ in table("reproduction.md", "reproduction"):
+        paper = name or paper
+        numbers = [int(number) for number in re.findall(r"\d+", met)]
+        share = numbers[0] / numbers[1] if len(numbers) == 2 else 0.0
+        bars.append(Bar(f"{paper}, {experiment}", share, f"{met} ({verdict})", VERDICTS[verdict]))
+    legend = "Published figures met. Claim confirmed: green yes, amber in part, red no"
+    return draw(legend, bars)
 
 
 def table(page: str, name: str) -> list[list[str]]:

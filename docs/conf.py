@@ -1,4 +1,4 @@
-"""How the documentation is built: `make docs`."""
+"""Sphinx configuration of the documentation: `make docs`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import mnlearn
 
 project = "mnlearn"
 author = "The mnlearn developers"
-copyright = "the mnlearn developers"  # the name that Sphinx looks for
+copyright = "the mnlearn developers"  # Sphinx requires this name
 release = mnlearn.__version__
 
 extensions = [
@@ -26,7 +26,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinxcontrib.bibtex",
 ]
-exclude_patterns = ["_build", "examples/*", "README.md", "accuracy/*.md"]  # the last are parts of other pages
+exclude_patterns = ["_build", "examples/*", "README.md", "accuracy/*.md"]  # accuracy/*.md are included by other pages
 templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = "mnlearn"
@@ -35,15 +35,15 @@ html_theme_options: dict[str, Any] = {"show_prev_next": False, "navigation_with_
 # Markdown: formulas between dollars, and links to the headings of a page.
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 4
-suppress_warnings = ["config.cache"]  # the examples are sorted by a function
+suppress_warnings = ["config.cache"]  # sorting examples by a function is not cached
 
-# Docstrings: NumPy's sections; types stand in the signatures.
+# Docstrings in NumPy style; the signatures hold the types.
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
-# Executed pages.
+# Tutorials that are executed.
 sphinx_gallery_conf: dict[str, Any] = {
     "examples_dirs": "examples",
     "gallery_dirs": "tutorials",
@@ -58,21 +58,21 @@ sphinx_gallery_conf: dict[str, Any] = {
 }
 os.environ.setdefault("MPLBACKEND", "agg")
 
-# References are labelled as the docstrings name them.
+# References are labelled with the keys that docstrings use.
 bibtex_bibfiles = ["references.bib"]
 bibtex_default_style = "by_key"
 
 
 class _KeyLabels(BaseLabelStyle):  # type: ignore[misc]
-    """Labels are the keys themselves."""
+    """Label style that uses the citation keys."""
 
     def format_labels(self, sorted_entries: Iterable[Any]) -> Iterable[str]:
-        """The label of every entry, in order."""
+        """Return the label of every entry, in order."""
         return (entry.key for entry in sorted_entries)
 
 
 class _ByKey(Style):  # type: ignore[misc]
-    """The plain style, with keys for labels."""
+    """Plain bibliography style with citation keys as labels."""
 
     default_label_style = _KeyLabels
 
@@ -81,10 +81,10 @@ register_plugin("pybtex.style.formatting", "by_key", _ByKey)
 
 
 def _keep_bars(_app: Any, _what: str, _name: str, _object: Any, _options: Any, lines: list[str]) -> None:
-    """A bar in a docstring is a formula's, |z| for instance, not a substitution."""
+    """Escape bars in docstrings: |z| is a formula, not a substitution."""
     lines[:] = [line if line.lstrip().startswith((">>>", "...")) else line.replace("|", r"\|") for line in lines]
 
 
 def setup(app: Any) -> None:
-    """What Sphinx calls first."""
+    """Connect the docstring filter."""
     app.connect("autodoc-process-docstring", _keep_bars)
