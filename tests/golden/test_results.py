@@ -1,0 +1,23 @@
+"""Golden results: what the public interface computes keeps its bits. See `cases.py` for how to write them again."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from golden.cases import CASES, RESULTS, compute, differences
+
+GOLDEN = json.loads(RESULTS.read_text(encoding="utf-8"))
+
+
+def test_every_case_has_a_golden_result() -> None:
+    """No case is without a result, and no result is without its case."""
+    assert sorted(GOLDEN) == sorted(CASES)
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_result_is_unchanged(name: str) -> None:
+    """The result of a case equals the one in the file."""
+    wrong = differences(compute(name), GOLDEN[name]["result"], close=CASES[name].close)
+    assert not wrong, "\n".join(wrong[:10])
