@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-NATIVE := CMakeLists.txt $(wildcard native/*.?pp native/kernels/*.?pp)
+NATIVE := CMakeLists.txt $(wildcard native/*/*.?pp)
 
 # All cores; the tests that share a cluster of workers run in one process.
 PARALLEL := -n auto --dist loadgroup

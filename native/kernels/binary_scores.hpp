@@ -5,8 +5,8 @@
 //
 //   value = base + (cells − columns),  cells = (c[n00] + c[n01]) + (c[n10] + c[n11]),  columns = m[n_0] + m[n_1],
 //
-// and differ in what they do with the value. scores.hpp says which tables; BinaryStratum does the same for one table,
-// in the same order of operations.
+// and differ in what they do with the value. scan/scores.hpp says which tables; BinaryStratum does the same for one
+// table, in the same order of operations.
 #pragma once
 
 #include <cstddef>

@@ -8,8 +8,8 @@
 #include <immintrin.h>
 #endif
 
-#include "elementary.hpp"
 #include "kernels/binary_scores.hpp"
+#include "kernels/elementary.hpp"
 
 namespace mnlearn {
 namespace {

@@ -2,7 +2,7 @@
 //
 // All tables of one x have the same n0 and n1, and all tables of one y the same totals. So a single count a table is
 // left, n00, and what a score looks up for the totals of y is known before. The steps and their order are those of
-// binary_scores.hpp with one stratum, and of the scorer's finish: the bits are the same.
+// kernels/binary_scores.hpp with one stratum, and of the scorer's finish: the bits are the same.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace mnlearn {
 
-// With value = base + (cells − margin), as in binary_scores.hpp:
+// With value = base + (cells − margin), as in kernels/binary_scores.hpp:
 enum class PairForm {
     count,    // n00
     plain,    // value
@@ -44,8 +44,8 @@ void score_pairs_portable(const PairRow& row);
 void score_pairs_avx2(const PairRow& row);
 void score_pairs_avx512(const PairRow& row);
 
-// values[k] = base + (cells − margin), by loads one at a time: see look_up in binary_scores.hpp. Where it pays, the
-// table was folded before: c[k] + c[n0 − k] first, then c[k] + c[n1 − k].
+// values[k] = base + (cells − margin), by loads one at a time: see look_up in kernels/binary_scores.hpp. Where it pays,
+// the table was folded before: c[k] + c[n0 − k] first, then c[k] + c[n1 − k].
 inline constexpr std::size_t kMaxFoldedPairs = 4096;
 [[gnu::always_inline]] inline bool folds(const PairRow& row) {
     const std::size_t entries = static_cast<std::size_t>(row.n0) + row.n1 + 2;

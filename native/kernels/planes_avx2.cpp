@@ -3,7 +3,7 @@
 
 #include <immintrin.h>
 
-#include "kernels/ceilings.hpp"
+#include "kernels/probes.hpp"
 
 namespace mnlearn {
 namespace {

@@ -1,9 +1,9 @@
 // The bit-plane count in plain C++: the path of every processor, and the one the others are compared with.
 #include "kernels/planes.hpp"
 
-#include "bit_forms.hpp"
-#include "kernels/ceilings.hpp"
 #include "kernels/popcount_portable.hpp"
+#include "kernels/probes.hpp"
+#include "kernels/transpose.hpp"
 
 namespace mnlearn {
 std::int64_t make_plane_portable(const NewPlane& plane) {

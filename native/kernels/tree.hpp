@@ -1,8 +1,8 @@
 // Counting by splitting: the rows are divided variable by variable, 64 at a time, and the parts are counted.
 //
 // Depth first, over a block of rows small enough that a whole path of sets stays in the first cache: whatever the
-// number of sets, none is ever written out. For few sets and few states to count in them; planes.hpp is for many
-// states.
+// number of sets, none is ever written out. For few sets and few states to count in them; kernels/planes.hpp is for
+// many states.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct TreeLevel {
 };
 
 struct TreeQuery {
-    const std::uint64_t* planes;  // interleaved: see planes.hpp
+    const std::uint64_t* planes;  // interleaved: see kernels/planes.hpp
     std::size_t words;            // per plane
     std::size_t n_rows;
     const TreeLevel* levels;  // the variables that divide the rows, the slowest first

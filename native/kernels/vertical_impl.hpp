@@ -8,7 +8,7 @@
 #include <bit>
 #include <cstring>
 
-#include "kernels/ceilings.hpp"
+#include "kernels/probes.hpp"
 #include "kernels/vertical.hpp"
 
 namespace mnlearn {

@@ -1,0 +1,57 @@
+// Arrays as Python hands them over and takes them back, and the store as Python sees it: what the bindings share.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "store/store.hpp"
+
+namespace mnlearn {
+
+namespace nb = nanobind;
+
+template <class T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using AnyVector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> using Writable = nb::ndarray<T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Doubles = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
+using Configurations = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<2>>;
+using Bytes = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<2>>;
+using Cube = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<3>>;
+
+template <class T> std::span<const T> span_of(const Vector<T>& v) { return {v.data(), v.shape(0)}; }
+
+template <class Array, class T> Array give(std::unique_ptr<T[]> values, std::initializer_list<std::size_t> shape) {
+    T* data = values.release();
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return Array(data, shape, owner);
+}
+
+// The store borrows the caller's arrays, so it keeps them.
+struct PyStore {
+    std::vector<AnyVector> columns;
+    std::optional<Vector<std::int64_t>> repeats;
+    std::optional<Vector<std::uint64_t>> planes;
+    nb::object share;
+    std::unique_ptr<Store> store;
+};
+
+// One for each file of bindings: its functions become members of the module.
+void bind_scans(nb::module_& m);
+void bind_blankets(nb::module_& m);
+void bind_tables(nb::module_& m);
+void bind_models(nb::module_& m);
+void bind_subsets(nb::module_& m);
+void bind_plan(nb::module_& m);
+
+}  // namespace mnlearn

@@ -1,0 +1,60 @@
+// Local evidence: how well x is explained by a set of neighbours, parameters integrated out.
+//
+//   F(x | S)  the full table, Jeffreys prior in every configuration of S
+//   P(x | S)  the pairwise log-linear conditional (evidence/pairwise_model.hpp), shifted by k_x so that P(x | {}) = F(x
+//   | {}) H = max(F - gift, P);   ev(x, y | S) = [ H(x | S + y) - H(x | S) + H(y | S + x) - H(y | S) ] / 2
+//
+// A scan (one x, one S, many y) is counted once; the table of (S, x, y) then serves both directions. States that never
+// occur do not count as states. Where P cannot be fitted it is F, and the fact is told.
+//
+// The gift of x: a table of so many configurations that each has a row or none predicts all r states of x equally well,
+// whatever the rows; where they nearly are equally frequent, that beats F(x | {}), which has to learn how frequent they
+// are. So F of a set that is not empty pays by how much x is better explained by a distribution that is nearly uniform
+// a priori: the largest of ln DM(n; a, ..., a) over a = 1, 2, 4, ... and of -N ln r, less F(x | {}), if that is more
+// than 0. (DM: Dirichlet-multinomial; F(x | {}) has a = 1/2.)
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "store/store.hpp"
+
+namespace mnlearn {
+
+// Of every variable: how many states occur, k_x, and the gift.
+struct VariableFacts {
+    std::span<const double> n_states, offset, gift;
+};
+struct FactsOutput {
+    double *n_states, *offset, *gift;
+};
+void evidence_facts(const Store& store, int n_threads, const FactsOutput& out);
+
+struct EvidenceScan {
+    std::int32_t x;
+    std::span<const std::int32_t> z, ys;  // z ascending
+};
+
+// Rows of numbers, one column per answer. Full tables of sets that are not empty are less the gift.
+struct LocalOutput {
+    double *full_table, *pairwise, *fell_back;
+};
+struct AdditionsOutput {  // x given z + y; `exact`: 0 where P is the one-step estimate
+    double *full_table, *pairwise, *exact, *fell_back;
+};
+struct PairsOutput {
+    double *evidence, *exact, *fell_back;
+};
+
+void local_evidence(const Store& store, const VariableFacts& facts, const EvidenceScan& scan, bool three_way,
+                    const LocalOutput& out);
+void evidence_of_additions(const Store& store, const VariableFacts& facts, const EvidenceScan& scan, bool three_way,
+                           bool exact, const AdditionsOutput& out);
+// Models of z + y are fitted where the one-step estimate of the evidence exceeds `fit_above`.
+void evidence_of_pairs(const Store& store, const VariableFacts& facts, const EvidenceScan& scan, bool three_way,
+                       double fit_above, const PairsOutput& out);
+
+// F(x | z + y) alone, for each y, the gift not taken away.
+void full_tables(const Store& store, const VariableFacts& facts, const EvidenceScan& scan, double* out);
+
+}  // namespace mnlearn

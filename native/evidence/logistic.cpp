@@ -1,0 +1,238 @@
+#include "evidence/logistic.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "kernels/elementary.hpp"
+
+namespace mnlearn {
+
+namespace {
+
+constexpr std::size_t kLanes = 2;  // rows side by side
+using Pack = Lanes<kLanes>::Doubles;
+
+constexpr int kSteps = 200, kPasses = 1000, kHalvings = 40;
+constexpr double kDamping = 1e-12;    // keeps a curvature of 0 from dividing
+constexpr double kDecrease = 1e-4;    // of what the model promises, the share that a step must keep
+constexpr double kModelShare = 0.01;  // the accuracy of a model, which is cheap beside its making, in tolerances
+constexpr double kRounding = 1e-14;   // of an objective: less is not worth a step
+constexpr double kCopies = 1e-9;      // by what share of a penalty rounding may exceed it
+constexpr double kSlow = 0.2;         // a step that leaves more of the distance calls for new curvatures
+
+Pack load(const double* from) {
+    Pack pack;
+    std::memcpy(&pack, from, sizeof pack);
+    return pack;
+}
+
+void store(double* to, const Pack& pack) { std::memcpy(to, &pack, sizeof pack); }
+
+double sum_of(const Pack& pack) { return pack[0] + pack[1]; }
+
+// t less the penalty, towards 0; what exceeds it by rounding only is 0, or a copy of a column would enter beside it.
+double soft_threshold(double t, double by) {
+    return std::abs(t) <= by * (1 + kCopies) ? 0.0 : t - std::copysign(by, t);
+}
+
+// The rows column by column, a column of ones last; rows of nothing make their number a multiple of 4.
+class Rows {
+public:
+    explicit Rows(const GroupedRows& rows) : n_columns_(rows.n_columns + 1), length_((rows.n_rows + 3) / 4 * 4) {
+        values_.resize((n_columns_ + 2) * length_);
+        for (std::size_t i = 0; i < rows.n_rows; ++i) {
+            for (std::size_t j = 0; j + 1 < n_columns_; ++j) {
+                values_[j * length_ + i] = rows.design[i * rows.n_columns + j];
+            }
+        }
+        std::fill_n(values_.begin() + static_cast<std::ptrdiff_t>((n_columns_ - 1) * length_), rows.n_rows, 1.0);
+        std::copy_n(rows.total, rows.n_rows, values_.begin() + static_cast<std::ptrdiff_t>(n_columns_ * length_));
+        std::copy_n(rows.ones, rows.n_rows, values_.begin() + static_cast<std::ptrdiff_t>((n_columns_ + 1) * length_));
+    }
+
+    std::size_t n_columns() const { return n_columns_; }
+    std::size_t length() const { return length_; }
+    const double* column(std::size_t j) const { return values_.data() + j * length_; }
+    const double* total() const { return column(n_columns_); }
+    const double* ones() const { return column(n_columns_ + 1); }
+
+    double dot(std::size_t j, const double* with) const {
+        Pack even{}, odd{};  // two sums, so that one addition need not wait for the last
+        for (std::size_t i = 0; i < length_; i += 2 * kLanes) {
+            even += load(column(j) + i) * load(with + i);
+            odd += load(column(j) + i + kLanes) * load(with + i + kLanes);
+        }
+        return sum_of(even + odd);
+    }
+
+private:
+    std::size_t n_columns_, length_;
+    std::vector<double> values_;
+};
+
+class Fit {
+public:
+    Fit(const GroupedRows& rows, std::span<const double> penalty, double ridge, std::span<double> b)
+        : rows_(rows),
+          size_(rows_.n_columns()),
+          penalty_(penalty.begin(), penalty.end()),
+          ridge_(ridge),
+          b_(b),
+          gradient_(size_),
+          hessian_(size_ * size_),
+          step_(size_),
+          bent_(size_),
+          point_(size_),
+          residual_(rows_.length()),
+          weight_(rows_.length()),
+          weighted_(rows_.length()) {
+        penalty_.push_back(0.0);
+        penalised_ = std::ranges::any_of(penalty_, [](double each) { return each > 0; });
+    }
+
+    double run(double tolerance) {
+        double loss = loss_at(b_), before = 0;
+        for (int k = 0; k < kSteps; ++k) {
+            find_gradient();
+            const double away = distance_to_optimum();
+            if (away <= tolerance) break;
+            if (k == 0 || away > kSlow * before) find_hessian();
+            before = away;
+            if (penalised_ || !solve_equations()) solve_model(kModelShare * tolerance);
+            if (!search_line(loss)) break;
+        }
+        return loss;
+    }
+
+private:
+    double ridge_of(std::size_t j) const { return j + 1 < size_ && penalty_[j] == 0 ? ridge_ : 0.0; }
+
+    // −log L; of every row also the residual n p − ones and the weight n p (1 − p).
+    double loss_at(std::span<const double> b) {
+        Pack loss{};
+        const Pack zero{}, one = zero + 1.0;
+        for (std::size_t i = 0; i < rows_.length(); i += kLanes) {
+            Pack margin{};
+            for (std::size_t j = 0; j < size_; ++j) margin += load(rows_.column(j) + i) * b[j];
+            const Pack total = load(rows_.total() + i), ones = load(rows_.ones() + i);
+            const Pack size = margin < zero ? -margin : margin, small = exp_of_minus<kLanes>(size);
+            const Pack p = (margin < zero ? small : one) / (one + small);
+            loss += total * ((margin < zero ? zero : margin) + log_of_one_plus<kLanes>(small)) - ones * margin;
+            store(residual_.data() + i, total * p - ones);
+            store(weight_.data() + i, total * p * (one - p));
+        }
+        return sum_of(loss);
+    }
+
+    double penalties_at(std::span<const double> b) const {
+        double sum = 0;
+        for (std::size_t j = 0; j < size_; ++j) sum += penalty_[j] * std::abs(b[j]) + 0.5 * ridge_of(j) * b[j] * b[j];
+        return sum;
+    }
+
+    void find_gradient() {
+        for (std::size_t j = 0; j < size_; ++j) gradient_[j] = rows_.dot(j, residual_.data()) + ridge_of(j) * b_[j];
+    }
+
+    void find_hessian() {
+        for (std::size_t j = 0; j < size_; ++j) {
+            for (std::size_t i = 0; i < rows_.length(); i += kLanes)
+                store(weighted_.data() + i, load(rows_.column(j) + i) * load(weight_.data() + i));
+            for (std::size_t k = 0; k <= j; ++k)
+                hessian_[j * size_ + k] = hessian_[k * size_ + j] = rows_.dot(k, weighted_.data());
+            hessian_[j * size_ + j] += ridge_of(j) + kDamping;
+        }
+    }
+
+    // The largest derivative that is left, after the penalty has taken what it may.
+    double distance_to_optimum() const {
+        double away = 0;
+        for (std::size_t j = 0; j < size_; ++j) {
+            const double left = b_[j] != 0 ? gradient_[j] + std::copysign(penalty_[j], b_[j])
+                                           : soft_threshold(gradient_[j], penalty_[j]);
+            away = std::max(away, std::abs(left));
+        }
+        return away;
+    }
+
+    // The same without penalties, by a Cholesky factor; false if the curvatures have none.
+    bool solve_equations() {
+        factor_ = hessian_;
+        for (std::size_t j = 0; j < size_; ++j) {
+            for (std::size_t k = 0; k <= j; ++k) {
+                double left = factor_[j * size_ + k];
+                for (std::size_t i = 0; i < k; ++i) left -= factor_[j * size_ + i] * factor_[k * size_ + i];
+                if (j == k && !(left > 0)) return false;
+                factor_[j * size_ + k] = j == k ? std::sqrt(left) : left / factor_[k * size_ + k];
+            }
+        }
+        for (std::size_t j = 0; j < size_; ++j) {
+            double left = -gradient_[j];
+            for (std::size_t i = 0; i < j; ++i) left -= factor_[j * size_ + i] * step_[i];
+            step_[j] = left / factor_[j * size_ + j];
+        }
+        for (std::size_t j = size_; j-- > 0;) {
+            double left = step_[j];
+            for (std::size_t i = j + 1; i < size_; ++i) left -= factor_[i * size_ + j] * step_[i];
+            step_[j] = left / factor_[j * size_ + j];
+        }
+        return true;
+    }
+
+    // The step to the minimum of the quadratic model with its penalties, coordinate by coordinate.
+    void solve_model(double accuracy) {
+        std::ranges::fill(step_, 0.0);
+        std::ranges::fill(bent_, 0.0);  // hessian × step
+        for (int pass = 0; pass < kPasses; ++pass) {
+            double largest = 0;
+            for (std::size_t j = 0; j < size_; ++j) {
+                const double curvature = hessian_[j * size_ + j], now = b_[j] + step_[j];
+                const double slope = gradient_[j] + bent_[j];
+                const double moved = soft_threshold(curvature * now - slope, penalty_[j]) / curvature - now;
+                if (moved == 0) continue;
+                step_[j] += moved;
+                for (std::size_t k = 0; k < size_; ++k) bent_[k] += moved * hessian_[j * size_ + k];
+                largest = std::max(largest, std::abs(moved) * curvature);
+            }
+            if (largest <= accuracy) break;
+        }
+    }
+
+    // Goes as far along the step as the objective falls; false if it does not.
+    bool search_line(double& loss) {
+        double promised = 0;
+        for (std::size_t j = 0; j < size_; ++j) {
+            promised += gradient_[j] * step_[j] + penalty_[j] * (std::abs(b_[j] + step_[j]) - std::abs(b_[j]));
+        }
+        const double before = loss + penalties_at(b_);
+        double share = 1;
+        for (int k = 0; k < kHalvings && -promised > kRounding * before; ++k, share /= 2) {
+            for (std::size_t j = 0; j < size_; ++j) point_[j] = b_[j] + share * step_[j];
+            const double there = loss_at(point_);
+            if (there + penalties_at(point_) > before + kDecrease * share * promised) continue;
+            std::ranges::copy(point_, b_.begin());
+            loss = there;
+            return true;
+        }
+        return false;
+    }
+
+    Rows rows_;
+    std::size_t size_;
+    std::vector<double> penalty_;
+    double ridge_;
+    bool penalised_;
+    std::span<double> b_;
+    std::vector<double> gradient_, hessian_, factor_, step_, bent_, point_, residual_, weight_, weighted_;
+};
+
+}  // namespace
+
+double fit_logistic(const GroupedRows& rows, std::span<const double> penalty, double ridge, double tolerance,
+                    std::span<double> coefficients) {
+    return Fit(rows, penalty, ridge, coefficients).run(tolerance);
+}
+
+}  // namespace mnlearn

@@ -1,0 +1,7 @@
+#include "kernels/binary_gibbs_impl.hpp"
+
+namespace mnlearn {
+
+void update_bits_portable(const BitUpdate& update) { update_bits(update); }
+
+}  // namespace mnlearn

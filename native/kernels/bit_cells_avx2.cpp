@@ -1,7 +1,0 @@
-#include "kernels/bit_cells_impl.hpp"
-
-namespace mnlearn {
-
-const BitCellKernels kBitCellsAvx2{append, count, mark, number, tally, find_varied, drop};
-
-}  // namespace mnlearn

@@ -1,7 +1,0 @@
-#include "kernels/bits_impl.hpp"
-
-namespace mnlearn {
-
-void update_bits_portable(const BitUpdate& update) { update_bits(update); }
-
-}  // namespace mnlearn

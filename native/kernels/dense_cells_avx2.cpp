@@ -1,0 +1,7 @@
+#include "kernels/dense_cells_impl.hpp"
+
+namespace mnlearn {
+
+const BitCellKernels kBitCellsAvx2{append, count, mark, number, tally, find_varied, drop};
+
+}  // namespace mnlearn

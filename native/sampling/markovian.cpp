@@ -1,0 +1,122 @@
+#include "sampling/markovian.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "sampling/conditional_tables.hpp"
+#include "sampling/markovian_binary.hpp"
+#include "sampling/philox.hpp"
+#include "threads/parallel.hpp"
+
+namespace mnlearn {
+namespace {
+
+void require(bool holds, const char* rule) {
+    if (!holds) throw std::invalid_argument(rule);
+}
+
+// A number below n from 32 random bits.
+std::uint32_t below(std::uint32_t n, std::uint32_t bits) {
+    return static_cast<std::uint32_t>((std::uint64_t{bits} * n) >> 32);
+}
+
+class Block {
+public:
+    Block(const MarkovianModel& model, std::uint64_t key, std::uint64_t stream)
+        : random_(key, stream), states_(model.cards.size()) {
+        for (std::size_t x = 0; x < states_.size(); ++x) {
+            const auto card = static_cast<std::uint32_t>(model.cards[x]);
+            next_numbers(random_.bits());
+            for (std::size_t l = 0; l < kTogether; ++l)
+                states_[x][l] = static_cast<std::uint8_t>(below(card, numbers_[l]));
+        }
+    }
+
+    void update(const std::vector<std::optional<Lookup>>& lookups) {
+        const auto n = static_cast<std::uint32_t>(states_.size());
+        const std::uint64_t shared = random_.bits();
+        next_numbers(shared);
+        lookups[below(n, static_cast<std::uint32_t>(shared >> 32))]->draw(states_, numbers_);
+    }
+
+    void write(std::uint8_t* rows, std::size_t n_rows) const {
+        for (std::size_t l = 0; l < n_rows; ++l)
+            for (std::size_t x = 0; x < states_.size(); ++x) rows[l * states_.size() + x] = states_[x][l];
+    }
+
+private:
+    // 16 bits of its own for each row, and 16 below them for all rows: each number is uniform, and two rows feel that
+    // they share something once in 2^16 draws. Half the random bits are half the time.
+    void next_numbers(std::uint64_t shared) {
+        constexpr std::size_t kFour = kTogether / 4;
+        std::uint64_t raw[kFour];
+        for (std::uint64_t& four : raw) four = random_.bits();
+        const auto low = static_cast<std::uint32_t>(shared & 0xffff);
+        for (std::size_t quarter = 0; quarter < 4; ++quarter)
+            for (std::size_t k = 0; k < kFour; ++k)
+                numbers_[quarter * kFour + k] = static_cast<std::uint32_t>(raw[k] >> (16 * quarter)) << 16 | low;
+    }
+
+    Philox random_;
+    std::vector<SixtyFour> states_;
+    std::uint32_t numbers_[kTogether];
+};
+
+void markovian_bytes(const MarkovianModel& model, const MarkovianPlan& plan,
+                     const std::vector<std::optional<Lookup>>& lookups, std::uint8_t* rows) {
+    const std::size_t n = model.cards.size(), n_blocks = (plan.n_new + kTogether - 1) / kTogether;
+    const auto work = static_cast<double>(n_blocks * kTogether * plan.n_updates);
+    parallel_for(n_blocks, threads_for(3.0 * work, plan.n_threads), [&](std::size_t b) {
+        Block block(model, plan.key, b);
+        for (std::size_t u = 0; u < plan.n_updates; ++u) block.update(lookups);
+        block.write(rows + b * kTogether * n, std::min(kTogether, plan.n_new - b * kTogether));
+    });
+}
+
+}  // namespace
+
+Weighing parse_weighing(const std::string& name) {
+    if (name == "conditional") return Weighing::conditional;
+    if (name == "joint") return Weighing::joint;
+    if (name == "plain") return Weighing::plain;
+    throw std::invalid_argument("weighing must be conditional, joint or plain; got '" + name + "'.");
+}
+
+void check_markovian(const MarkovianModel& model, const MarkovianPlan& plan) {
+    const std::size_t n = model.cards.size();
+    require(model.n_rows > 0 && model.codes.size() == n * model.n_rows, "codes must have a column for each variable.");
+    require(model.n_rows < (std::size_t{1} << 31), "codes must have fewer than 2^31 rows.");
+    require(std::isfinite(plan.inverse_temperature) && plan.inverse_temperature >= 0,
+            "inverse_temperature must be a number of at least 0.");
+    require(model.starts.size() == n + 1 && model.starts.front() == 0 &&
+                std::is_sorted(model.starts.begin(), model.starts.end()) &&
+                static_cast<std::size_t>(model.starts.back()) == model.neighbors.size(),
+            "neighbors must be listed variable by variable.");
+    for (std::size_t x = 0; x < n; ++x) {
+        require(model.cards[x] >= 1 && model.cards[x] <= 256, "cards must be from 1 to 256.");
+        const std::uint8_t* codes = model.codes.data() + x * model.n_rows;
+        require(*std::max_element(codes, codes + model.n_rows) < model.cards[x], "codes must be below their cards.");
+        for (auto k = model.starts[x]; k < model.starts[x + 1]; ++k) {
+            const std::int32_t y = model.neighbors[static_cast<std::size_t>(k)];
+            require(y >= 0 && static_cast<std::size_t>(y) < n && static_cast<std::size_t>(y) != x,
+                    "neighbors must be other variables.");
+        }
+    }
+}
+
+void markovian(const MarkovianModel& model, const MarkovianPlan& plan, std::uint8_t* rows) {
+    const std::size_t n = model.cards.size();
+    const auto old = static_cast<double>(n * model.n_rows);
+    std::vector<std::optional<Lookup>> lookups(n);
+    parallel_for(n, threads_for(2.0 * old, plan.n_threads),
+                 [&](std::size_t x) { lookups[x].emplace(model, x, plan.weighing, plan.inverse_temperature); });
+    if (std::all_of(model.cards.begin(), model.cards.end(), [](std::int32_t card) { return card == 2; }))
+        markovian_bits(model, plan, lookups, rows);
+    else
+        markovian_bytes(model, plan, lookups, rows);
+}
+
+}  // namespace mnlearn

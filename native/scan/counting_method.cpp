@@ -1,0 +1,153 @@
+// The cost model: which way of counting is cheapest for a scan.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "scan/cost_model.hpp"
+#include "scan/small_scan.hpp"
+
+namespace mnlearn {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// The cost of a way, unless another one is forced.
+double unless_forced(const Store& store, Way way, double cost) {
+    return store.forced() == Way::any || store.forced() == way ? cost : kNever;
+}
+
+// The bitsets of all sets may take half a byte a value: within the memory the library promises.
+bool bitsets_fit(const Store& store, double n_sets) { return n_sets <= 4.0 * static_cast<double>(store.n_variables()); }
+
+// Those of the candidates that can be counted together: all, none, or some.
+void bring_together(const Query& q, const Candidates& ys, Plan& plan) {
+    const auto has_planes = [&](std::int32_t v) {
+        return v != kConstant && q.store.has_planes(static_cast<std::size_t>(v));
+    };
+    plan.binary = q.card_x() == 2 && ys.are_binary;
+    plan.ys = q.ys;
+    if (has_planes(q.x) && ys.have_planes && ys.in_order) return;
+    for (std::size_t j = 0; j < q.ys.size(); ++j)
+        (has_planes(q.x) && has_planes(q.ys[j]) ? plan.places : plan.alone).push_back(j);
+    const auto earlier = [&](std::size_t i, std::size_t j) {
+        return q.store.first_plane(q.ys[i]) < q.store.first_plane(q.ys[j]);
+    };
+    if (!ys.in_order) std::stable_sort(plan.places.begin(), plan.places.end(), earlier);
+    for (const std::size_t j : plan.places) plan.sorted.push_back(q.ys[j]);
+    plan.ys = plan.sorted;
+}
+
+double cost(Way way, const Work& work, const Store& store) { return cost_of(way, work, store.level().costs); }
+
+// Those that could be counted together: one by one all the same.
+void take_apart(Plan& plan) {
+    for (std::size_t k = 0; k < plan.ys.size(); ++k) plan.alone.push_back(plan.place(k));
+    plan.ys = {};
+}
+
+}  // namespace
+
+Plan make_plan(const Query& q, const Candidates& ys) {
+    Plan plan;
+    bring_together(q, ys, plan);
+    if (q.store.n_records() == 0) {
+        take_apart(plan);
+        return plan;
+    }
+    const bool some = plan.ys.size() > 0 && plan.ys.size() < q.ys.size();
+    const Work work(q.store, q.x, some ? Candidates(q.store, plan.ys) : ys, q.strata);
+    const auto cost_by = [&](Way way, bool possible) {
+        return possible ? unless_forced(q.store, way, cost(way, work, q.store)) : kNever;
+    };
+    const double planes = cost_by(Way::planes, !plan.ys.empty() && bitsets_fit(q.store, work.occupied)),
+                 columns = cost_by(Way::columns, !plan.ys.empty() && q.store.row_bits_fit()),
+                 together = std::min(planes, columns), alone = cost(Way::alone, work, q.store);
+    plan.by_columns = columns < planes;
+    if (together == kNever || unless_forced(q.store, Way::alone, alone) < together)
+        take_apart(plan);
+    else
+        plan.cost_together = together;
+    plan.cost_alone = alone * static_cast<double>(plan.alone.size()) / work.ys;
+    return plan;
+}
+
+Plan plan_on_sets(const Query& q, const Candidates& ys) {
+    Plan plan;
+    bring_together(q, ys, plan);
+    if (q.n_threads > 1) plan.cost_together = cost(Way::planes, Work(q.store, q.x, ys, q.strata), q.store);
+    return plan;
+}
+
+Plan plan_on_lists(const Query& q, const Candidates& ys) {
+    Plan plan;
+    bring_together(q, ys, plan);
+    plan.by_columns = true;
+    if (q.n_threads > 1) plan.cost_together = cost(Way::columns, Work(q.store, q.x, ys, q.strata), q.store);
+    return plan;
+}
+
+namespace {
+
+bool have_planes(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z) {
+    const auto has = [&](std::int32_t v) { return store.has_planes(static_cast<std::size_t>(v)); };
+    return ys.have_planes && has(x) && std::all_of(z.begin(), z.end(), has);
+}
+
+}  // namespace
+
+WayCosts costs_of_ways(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z,
+                       const Costs& costs) {
+    WayCosts result;
+    const Work work(store, x, ys, z);
+    const auto allow = [&](Way way, bool possible, double before) {
+        if (possible) result[way] = before + cost_of(way, work, costs);
+    };
+    const bool bitsets = have_planes(store, x, ys, z), lists = bitsets && store.row_bits_fit();
+    if (!z.empty()) {
+        allow(Way::tree, bitsets && work.sets <= kMaxParts, 0.0);
+        allow(Way::split_planes, bitsets && bitsets_fit(store, work.sets), 0.0);
+        allow(Way::split_columns, lists && bitsets_fit(store, work.sets), 0.0);
+        allow(Way::sorted_columns, lists && work.sets <= most_key_sets(store), 0.0);
+        allow(Way::keys, fit_whole_lanes(store, x, ys, work.sets), 0.0);
+    }
+    const double numbering = cost_of_numbering(work, costs);
+    allow(Way::planes, bitsets && bitsets_fit(store, work.occupied), numbering);
+    allow(Way::columns, lists, numbering);
+    allow(Way::lanes, fit_lanes(store, x, ys, work.occupied), numbering);
+    allow(Way::alone, true, numbering);
+    return result;
+}
+
+Way choose_way(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z) {
+    if (z.empty() || store.n_records() == 0) return Way::any;  // the planes of x serve as they are
+    const WayCosts costs = costs_of_ways(store, x, ys, z, store.level().costs);
+    if (store.forced() != Way::any) return costs[store.forced()] < kNever ? store.forced() : Way::any;
+    return costs.least();
+}
+
+Source source_of(Way way) {
+    if (way == Way::split_planes) return Source::planes;
+    if (way == Way::split_columns) return Source::lists;
+    return way == Way::sorted_columns ? Source::keys : Source::numbers;
+}
+
+Source source_of_sets(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z) {
+    if (z.empty() || store.n_records() == 0) return Source::numbers;
+    WayCosts costs = costs_of_ways(store, x, ys, z, store.level().costs);
+    for (const Way way : {Way::tree, Way::keys, Way::lanes}) costs[way] = kNever;  // they make no sets
+    if (store.forced() != Way::any) return costs[store.forced()] < kNever ? source_of(store.forced()) : Source::numbers;
+    return source_of(costs.least());
+}
+
+bool distinct_rows_pay(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z) {
+    if (store.forced() == Way::distinct) return &store.distinct() != &store;
+    if (z.empty() || store.forced() != Way::any) return false;
+    const Store& fewer = store.distinct();
+    if (&fewer == &store) return false;
+    const Costs& costs = store.level().costs;
+    const Work work(fewer, x, ys, z);
+    const WayCosts others = costs_of_ways(store, x, ys, z, costs);
+    return cost_of_numbering(work, costs) + cost_of(Way::alone, work, costs) < others[others.least()];
+}
+
+}  // namespace mnlearn

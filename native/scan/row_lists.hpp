@@ -1,0 +1,69 @@
+// What all who make row lists share: where each list stands, how it ends, and how lists are kept.
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+
+#include "scan/count_bitsets.hpp"
+
+namespace mnlearn {
+
+inline std::uint32_t padded(std::int64_t size) {
+    return (static_cast<std::uint32_t>(size) + kListStep - 1) / kListStep * kListStep;
+}
+
+inline constexpr std::size_t kMostShortRows = 65535;  // so many, and the empty row, have numbers of two bytes
+
+// The numbers of the rows, of two bytes or of four.
+template <class Row> auto& room_of(SetLists& lists) {
+    if constexpr (std::is_same_v<Row, std::uint16_t>)
+        return lists.short_rows;
+    else
+        return lists.rows;
+}
+template <class Row> const Row* rows_of(const SetLists& lists) {
+    if constexpr (std::is_same_v<Row, std::uint16_t>)
+        return lists.short_rows.get();
+    else
+        return lists.rows.get();
+}
+
+// Memory for so many of them. Lists to be kept take about the same whatever they are, so that the memory of old ones
+// serves new ones.
+template <class Row> Room<Row> room_for_rows(const Store& store, std::size_t count, bool keep) {
+    if (!keep) return {store.pool(), count};
+    return {store.lists().pool(), std::max(count, store.n_records() + store.n_records() / 8 + 1024)};
+}
+
+// Where the list of each set begins, one after the other; room for what listing bits writes beyond the end.
+template <class Row> void place_lists(const Store& store, bool keep, SetLists& lists) {
+    const std::size_t n_sets = lists.x.n_sets();
+    lists.begin.resize(n_sets);
+    lists.padded.resize(n_sets);
+    std::uint32_t next = 0;
+    for (std::size_t set = 0; set < n_sets; ++set) {
+        lists.begin[set] = next;
+        lists.padded[set] = set == lists.left_over ? 0 : padded(lists.x.sizes[set]);
+        next += lists.padded[set];
+    }
+    room_of<Row>(lists) = room_for_rows<Row>(store, next + kListRoom, keep);
+}
+
+// The empty row after the last one of a list, up to its padded size.
+template <class Row> void pad_list(const Store& store, SetLists& lists, std::size_t set) {
+    Row* begin = room_of<Row>(lists).get() + lists.begin[set];
+    std::fill(begin + lists.x.sizes[set], begin + lists.padded[set], static_cast<Row>(store.n_records()));
+}
+
+// Lists that are to be kept: one after the other in the memory for that, of two bytes a row where these suffice.
+void pack_lists(const Store& store, SetLists& lists);
+
+// The largest set need not be counted where the counts of all sets are at hand: every row is in one of them.
+inline std::size_t set_left_over(const SetSizes& x) {
+    constexpr std::int64_t kWorth = 16;  // rows that are loaded while one set is subtracted
+    const auto largest = std::max_element(x.sizes.begin(), x.sizes.end());
+    if (x.n_sets() > kSetsInCache || *largest < kWorth * static_cast<std::int64_t>(x.n_sets())) return ~std::size_t{0};
+    return static_cast<std::size_t>(largest - x.sizes.begin());
+}
+
+}  // namespace mnlearn

@@ -1,0 +1,108 @@
+#include "scan/scan.hpp"
+
+#include <numeric>
+#include <stdexcept>
+
+#include "scan/refined_lists.hpp"
+#include "scan/scan_runner.hpp"
+#include "scan/scorer_dispatch.hpp"
+#include "scan/small_scan.hpp"
+
+namespace mnlearn {
+
+namespace {
+
+// With the strata of z numbered: from planes, columns or lanes of all rows, or one y at a time.
+Way reduce_on_strata(const Store& store, const KernelSpec& kernel, std::int32_t x, const Candidates& candidates,
+                     std::span<const std::int32_t> z, int n_threads, double* out) {
+    CacheInUse cache(store);
+    const auto strata = cache.strata(z);
+    const Query query{store, x, candidates.ys, *strata, n_threads, out};
+    const Plan plan = make_plan(query, candidates);
+    const bool in_lanes = lanes_pay(query, candidates, plan.cost());
+    with_scorer(kernel, facts_of(store, z, strata->count), store.log_tables(), [&](const auto& scorer) {
+        if (in_lanes)
+            score_few(scorer, query, count_in_lanes(query));
+        else
+            Scan(query, scorer).run(plan);
+    });
+    if (in_lanes) return Way::lanes;
+    return plan.ys.empty() ? Way::alone : plan.by_columns ? Way::columns : Way::planes;
+}
+
+}  // namespace
+
+Way reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys,
+           std::span<const std::int32_t> z, int n_threads, double* out) {
+    if (ys.empty()) return Way::any;
+    const auto finish = [&](Way way, const FewCounts& few) {
+        with_scorer(kernel, facts_of(store, z, few.strata.count), store.log_tables(), [&](const auto& scorer) {
+            score_few(scorer, Query{store, x, ys, few.strata, n_threads, out}, few);
+        });
+        return way;
+    };
+    const Candidates candidates(store, ys);
+    if (distinct_rows_pay(store, x, candidates, z)) {
+        reduce(store.distinct(), kernel, x, ys, z, n_threads, out);
+        return Way::distinct;
+    }
+    const Way chosen = choose_way(store, x, candidates, z);
+    if (chosen == Way::tree) return finish(Way::tree, count_by_splitting(store, x, ys, z));
+    if (chosen == Way::keys) return finish(Way::keys, count_in_whole_lanes(store, x, ys, z));
+    const auto with = [&](const Strata& strata, const auto& run) {
+        Way way = Way::any;
+        with_scorer(kernel, facts_of(store, z, strata.count), store.log_tables(), [&](const auto& scorer) {
+            const Query query{store, x, ys, strata, n_threads, out};
+            way = run(query, Scan(query, scorer));
+        });
+        return way;
+    };
+    const Source source = source_of(chosen);
+    const auto on_lists = [&](Way way) {
+        const ListsInUse ready(store, x, z, source);
+        return with(ready.get().strata, [&](const Query& query, const auto& scan) {
+            scan.run_on_lists(plan_on_lists(query, candidates), ready.get().lists);
+            return way;
+        });
+    };
+    if (source == Source::planes) {
+        const PlaneSets ready = sets_from_planes(store, x, z);
+        return with(ready.strata, [&](const Query& query, const auto& scan) {
+            scan.run_on_bitsets(plan_on_sets(query, candidates), ready.sets.get(), ready.x);
+            return Way::split_planes;
+        });
+    }
+    if (source == Source::lists) return on_lists(Way::split_columns);
+    if (source == Source::keys) return on_lists(Way::sorted_columns);
+    return reduce_on_strata(store, kernel, x, candidates, z, n_threads, out);
+}
+
+void score_tables(const KernelSpec& kernel, const GivenTables& given, LogTables& tables, double* out) {
+    if (given.rys.empty()) return;
+    const ScanFacts facts{given.n_rows, given.n_strata, given.n_configurations, given.log_n_configurations};
+    const std::size_t first = static_cast<std::size_t>(given.rx) * static_cast<std::size_t>(given.rys[0]);
+    std::vector<std::int64_t> sizes;
+    for (std::size_t s = 0; s < given.n_strata; ++s) {
+        const std::int64_t* stratum = given.counts + s * given.width;
+        sizes.push_back(std::accumulate(stratum, stratum + first, std::int64_t{0}));
+    }
+    with_scorer(kernel, facts, tables, [&](const auto& scorer) {
+        using Scorer = std::remove_cvref_t<decltype(scorer)>;
+        PreparedByCard<Scorer> by_card(scorer, given.rx, sizes);
+        std::size_t place = 0;
+        for (std::size_t j = 0; j < given.rys.size(); ++j) {
+            const auto ry = static_cast<std::uint32_t>(given.rys[j]);
+            std::vector<std::int64_t> margins(given.rx + ry);
+            const auto& prepared = by_card[ry];
+            typename Scorer::Sum sum;
+            for (std::size_t s = 0; s < given.n_strata; ++s)
+                visit_dense(
+                    {given.counts + s * given.width + place, margins.data(), margins.data() + given.rx, given.rx, ry},
+                    [&](const auto& table) { scorer.add(sum, prepared, s, table); });
+            write(scorer, sum, given.rx, ry, out + j, given.rys.size());
+            place += static_cast<std::size_t>(given.rx) * ry;
+        }
+    });
+}
+
+}  // namespace mnlearn

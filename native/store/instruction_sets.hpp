@@ -1,0 +1,67 @@
+// Which instruction set counts: decided once per store, by name or by what the processor has.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/binary_gibbs.hpp"
+#include "kernels/binary_scores.hpp"
+#include "kernels/bitsets.hpp"
+#include "kernels/dense_cells.hpp"
+#include "kernels/intersections.hpp"
+#include "kernels/lanes.hpp"
+#include "kernels/pair_scores.hpp"
+#include "kernels/planes.hpp"
+#include "kernels/probes.hpp"
+#include "kernels/refine.hpp"
+#include "kernels/row_keys.hpp"
+#include "kernels/sort_rows.hpp"
+#include "kernels/stable_partition.hpp"
+#include "kernels/tree.hpp"
+#include "kernels/vertical.hpp"
+#include "scan/cost_constants.hpp"
+
+namespace mnlearn {
+
+struct Level {
+    std::string_view name;
+    CountPlanes count_planes;
+    NumberPairs number_pairs;  // null where counting takes so long that what comes after hardly shows
+    MakePlane make_plane;
+    CountVertical count_vertical;
+    CountBits count_bits;
+    SplitSet split_set;
+    ListBits list_bits;
+    SortRows sort_rows;  // none where it would be slow; then all lists come from bits
+    RefineShort refine_short;
+    RefineLong refine_long;
+    ScoreBinary score_binary;
+    FinishOdds finish_odds;
+    ScorePairs score_pairs;
+    ProbePopcount probe_popcount;
+    ProbeLoads probe_loads;
+    CountTree count_tree;
+    CountLanes count_lanes;
+    MakeKeys make_keys;
+    UpdateBits update_bits;
+    ScoreColumn score_column;
+    Pack pack;  // these five: none where they would be slow; then nobody sorts rows
+    Sift sift;
+    CountRuns count_runs;
+    PickVaried pick_varied;
+    const BitCellKernels* bit_cells;
+    CountCommon count_common;
+    Costs costs;  // of this path, for the cost model of scan/counting_method.cpp
+    // Lists refined or made anew (scan/refining.cpp), nanoseconds: a row of a list that is parted, a word of a set
+    // listed anew.
+    double refine_row, fresh_word;
+};
+
+// Best first; only what this processor and operating system can run.
+const std::vector<Level>& available_levels();
+
+// The level called `name`; the best one when `name` is empty. Throws std::invalid_argument otherwise.
+const Level& choose_level(const std::string& name);
+
+}  // namespace mnlearn

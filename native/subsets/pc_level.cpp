@@ -1,0 +1,255 @@
+// A level of PC-stable.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include "subsets/subset_enumeration.hpp"
+#include "threads/parallel.hpp"
+
+namespace mnlearn {
+namespace {
+
+// Whether the search goes on, as the thread that called is told; the others hear of it.
+class Hearing {
+public:
+    explicit Hearing(const GoOn& go_on) : patience_(go_on) {}
+
+    bool lasts(std::int32_t x) {
+        if (stopped_) return false;
+        if (std::this_thread::get_id() == caller_ && !patience_.lasts(x)) stopped_ = true;
+        return !stopped_;
+    }
+    bool stopped() const { return stopped_; }
+    void stop() { stopped_ = true; }
+
+private:
+    Patience patience_;
+    const std::thread::id caller_ = std::this_thread::get_id();
+    std::atomic<bool> stopped_ = false;
+};
+
+// Whose turns are over. Within a level, what becomes of a pair depends on no other pair; it is asked from its first
+// variable before it is asked from its second.
+class Done {
+public:
+    explicit Done(std::size_t n) : over_(std::make_unique<std::atomic<bool>[]>(n)) {}
+    bool operator[](std::int32_t x) const { return over_[static_cast<std::size_t>(x)].load(std::memory_order_acquire); }
+    void enter(std::int32_t x) { over_[static_cast<std::size_t>(x)].store(true, std::memory_order_release); }
+
+private:
+    std::unique_ptr<std::atomic<bool>[]> over_;
+};
+
+// One thread's turns.
+class Turns {
+public:
+    Turns(const Store& store, const Decision& test, const PcLevel& level, Hearing& hearing)
+        : n_(store.n_variables()), level_(level), ask_(store, test), hearing_(hearing), z_(level.size) {}
+
+    bool answered() const { return ask_.answers(level_.size); }
+
+    // `done`, if other threads have turns too. Who comes before x, but whose turn is not over, may still part from x:
+    // it is asked about all the same, and what came out counts if it turns out that it has not.
+    void take(std::int32_t x, const Done* done, Separated& found) {
+        around_.clear();
+        early_.clear();
+        for (std::int32_t y = 0; static_cast<std::size_t>(y) < n_; ++y) {
+            if (!level_.around[at(x, y)]) continue;
+            around_.push_back(y);
+            if (done && y < x && static_cast<std::size_t>(y) >= level_.first_x && !(*done)[y])
+                early_.push_back({y, level_.weakest[at(x, y)], 0, false, 0.0, {}});
+        }
+        if (around_.size() <= level_.size) return;
+        ask_.restart(x);
+        try_sets(x, found);
+        for (const Early& early : early_)
+            if (found.finished) enter(x, early, *done, found);
+    }
+
+private:
+    // What was found out about a y whose own turn was not over.
+    struct Early {
+        std::int32_t y;
+        double weakest;
+        std::int64_t asked;
+        bool separated;
+        double support;
+        std::vector<std::int32_t> z;
+    };
+
+    std::size_t at(std::int32_t x, std::int32_t y) const {
+        return static_cast<std::size_t>(x) * n_ + static_cast<std::size_t>(y);
+    }
+    Early* early(std::int32_t y) {
+        const auto found = std::ranges::find(early_, y, &Early::y);
+        return found == early_.end() ? nullptr : &*found;
+    }
+
+    void try_sets(std::int32_t x, Separated& found) {
+        list_left(x);
+        Choice choice(around_.size(), level_.size);
+        do {
+            std::transform(choice.places().begin(), choice.places().end(), z_.begin(),
+                           [&](std::size_t place) { return around_[place]; });
+            list_untried(x);
+            if (!ys_.empty()) settle(x, found);
+            found.finished = hearing_.lasts(x);
+        } while (found.finished && !left_.empty() && choice.next());
+    }
+    void list_left(std::int32_t x) {
+        left_.clear();
+        for (const std::int32_t y : around_) {
+            const Early* unsure = early(y);
+            if (unsure ? !unsure->separated : level_.left[at(x, y)]) left_.push_back(y);
+        }
+    }
+    void list_untried(std::int32_t x) {
+        ys_.clear();
+        for (const std::int32_t y : left_) {
+            if (std::find(z_.begin(), z_.end(), y) != z_.end()) continue;
+            const auto around_y = [&](std::int32_t v) { return level_.around[at(y, v)]; };
+            if (y > x || !std::all_of(z_.begin(), z_.end(), around_y)) ys_.push_back(y);
+        }
+    }
+    void settle(std::int32_t x, Separated& found) {
+        const std::span<const double> support = ask_(ys_, z_);
+        bool some_parted = false;
+        for (std::size_t k = 0; k < ys_.size(); ++k) {
+            Early* unsure = early(ys_[k]);
+            double& weakest = unsure ? unsure->weakest : level_.weakest[at(x, ys_[k])];
+            if (support[k] > weakest || std::isnan(weakest)) weakest = support[k];
+            ++(unsure ? unsure->asked : found.asked);
+            if (!ask_.independent(support[k])) continue;
+            some_parted = true;
+            if (unsure)
+                unsure->separated = true, unsure->support = support[k], unsure->z = z_;
+            else
+                part(x, ys_[k], z_, support[k], found);
+        }
+        if (some_parted) list_left(x);
+    }
+    void part(std::int32_t x, std::int32_t y, std::span<const std::int32_t> z, double support, Separated& found) {
+        level_.left[at(x, y)] = level_.left[at(y, x)] = false;
+        found.sets.insert(found.sets.end(), {x, y});
+        found.sets.insert(found.sets.end(), z.begin(), z.end());
+        found.support.push_back(support);
+    }
+    void enter(std::int32_t x, const Early& early, const Done& done, Separated& found) {
+        while (!done[early.y])
+            if (hearing_.lasts(x))
+                std::this_thread::yield();
+            else
+                return void(found.finished = false);
+        if (!level_.left[at(x, early.y)]) return;
+        level_.weakest[at(x, early.y)] = early.weakest;
+        found.asked += early.asked;
+        if (early.separated) part(x, early.y, early.z, early.support, found);
+    }
+
+    std::size_t n_;
+    const PcLevel& level_;
+    Asker ask_;
+    Hearing& hearing_;
+    std::vector<std::int32_t> around_, left_, ys_, z_;
+    std::vector<Early> early_;
+};
+
+// Several threads, each with turns of its own that serve again.
+class ManyTurns {
+public:
+    ManyTurns(const Store& store, const Decision& test, const PcLevel& level, int n_threads, Hearing& hearing)
+        : store_(store), test_(test), level_(level), n_threads_(n_threads), hearing_(hearing) {}
+
+    Separated run() {
+        std::vector<Separated> found(level_.last_x - level_.first_x);
+        Done done(level_.last_x);
+        parallel_for(found.size(), n_threads_, [&](std::size_t k) {
+            try {
+                take(static_cast<std::int32_t>(level_.first_x + k), done, found[k]);
+            } catch (...) {
+                hearing_.stop();  // nobody waits for this turn
+                throw;
+            }
+        });
+        Separated all;
+        for (const Separated& part : found) append(part, all);
+        return all;
+    }
+
+private:
+    void take(std::int32_t x, Done& done, Separated& found) {
+        Separated mine;  // on this thread's own memory: what neighbours write stands side by side
+        mine.finished = !hearing_.stopped();
+        if (mine.finished) {
+            auto turns = borrow();
+            turns->take(x, &done, mine);
+            done.enter(x);
+            give_back(std::move(turns));
+        }
+        found = std::move(mine);
+    }
+    std::unique_ptr<Turns> borrow() {
+        {
+            const std::lock_guard lock(guard_);
+            if (!free_.empty()) {
+                auto turns = std::move(free_.back());
+                free_.pop_back();
+                return turns;
+            }
+        }
+        return std::make_unique<Turns>(store_, test_, level_, hearing_);
+    }
+    void give_back(std::unique_ptr<Turns> turns) {
+        const std::lock_guard lock(guard_);
+        free_.push_back(std::move(turns));
+    }
+
+    // In the order in which one thread finds them: by the set, then by y.
+    void append(const Separated& part, Separated& all) const {
+        const std::size_t width = level_.size + 2;
+        const auto pair = [&](std::size_t k) { return std::span(part.sets).subspan(k * width, width); };
+        std::vector<std::size_t> order(part.support.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+            const auto one = pair(a), other = pair(b);
+            const bool same = std::ranges::equal(one.subspan(2), other.subspan(2));
+            return same ? one[1] < other[1] : std::ranges::lexicographical_compare(one.subspan(2), other.subspan(2));
+        });
+        for (const std::size_t k : order) {
+            all.sets.insert(all.sets.end(), pair(k).begin(), pair(k).end());
+            all.support.push_back(part.support[k]);
+        }
+        all.asked += part.asked;
+        all.finished = all.finished && part.finished;
+    }
+
+    const Store& store_;
+    const Decision& test_;
+    const PcLevel& level_;
+    int n_threads_;
+    Hearing& hearing_;
+    std::mutex guard_;
+    std::vector<std::unique_ptr<Turns>> free_;
+};
+
+}  // namespace
+
+std::optional<Separated> separate(const Store& store, const Decision& test, const PcLevel& given, int n_threads,
+                                  const GoOn& go_on) {
+    PcLevel level = given;
+    level.last_x = std::max(level.first_x, std::min(level.last_x, store.n_variables()));
+    Hearing hearing(go_on);
+    Turns turns(store, test, level, hearing);
+    if (!turns.answered()) return {};
+    if (n_threads > 1) return ManyTurns(store, test, level, n_threads, hearing).run();
+    Separated found;
+    for (std::size_t x = level.first_x; x < level.last_x && found.finished; ++x)
+        turns.take(static_cast<std::int32_t>(x), nullptr, found);
+    return found;
+}
+
+}  // namespace mnlearn

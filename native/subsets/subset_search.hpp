@@ -1,0 +1,65 @@
+// Searches that try one set after another until one separates: each question decided before the next is asked, without
+// a step outside the core in between.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "scan/test_decision.hpp"
+
+namespace mnlearn {
+
+// Asked several times a second, at which variable the search is: whether to go on.
+using GoOn = std::function<bool(std::int32_t x)>;
+
+// A level of PC-stable  [CM14]: for each x, all sets of one size among the neighbours that it had at the beginning,
+// each tried on all that are left around x; a set that y < x has around it too was tried from there. Matrices by rows.
+struct PcLevel {
+    std::size_t size;
+    std::size_t first_x, last_x;  // whose turns: [first, last)
+    const bool* around;           // at the beginning of the level
+    bool* left;                   // now
+    double* weakest;              // [x, y]: the largest support found when x was asked about y; NaN for none
+};
+struct Separated {
+    std::vector<std::int32_t> sets;  // for each pair that was separated: x, y, and the members of the set, ascending
+    std::vector<double> support;
+    std::int64_t asked = 0;
+    bool finished = true;
+};
+// None where a question would have more degrees of freedom than log p is known for. Any number of threads finds the
+// same in the same order; only this one asks whether to go on.
+std::optional<Separated> separate(const Store& store, const Decision& test, const PcLevel& level, int n_threads,
+                                  const GoOn& go_on);
+
+// Interleaved HITON-PC around x  [GLL10]: each candidate in turn comes in unless some of those held explain it away,
+// given some of them; then everyone held is tried with all sets that have the newcomer. Sets by size, then in the order
+// in which their members came in; of at most `limit` variables.
+struct Around {
+    std::vector<std::int32_t> members;  // who is held in the end
+    std::vector<double> weakest;        // for each the largest support found when it was kept; NaN for none
+    std::vector<std::int64_t> asked;    // by the size of the set
+    bool finished = true;
+};
+std::optional<Around> explain_away(const Store& store, const Decision& test, std::int32_t x,
+                                   std::span<const std::int32_t> candidates, std::size_t limit, const GoOn& go_on);
+
+// For each y: how many sets of at most `limit` neighbours of x separate it from x, and in how many of them each
+// neighbour is. A set that y < x has around it too counts from there.
+struct Neighbors {
+    std::int32_t x;
+    std::size_t n;
+    const bool* matrix;
+    bool operator()(std::int32_t u, std::int32_t v) const {
+        return matrix[static_cast<std::size_t>(u) * n + static_cast<std::size_t>(v)];
+    }
+};
+struct Votes {
+    std::vector<std::int64_t> counts;  // of each y: all, then those with each neighbour in ascending order
+    std::vector<std::int64_t> asked;   // by the size of the set
+    bool finished = true;
+};
+std::optional<Votes> count_separating(const Store& store, const Decision& test, const Neighbors& around,
+                                      std::span<const std::int32_t> ys, std::size_t limit, const GoOn& go_on);
+
+}  // namespace mnlearn
