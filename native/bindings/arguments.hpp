@@ -164,7 +164,7 @@ public:
         make(store, static_cast<std::size_t>(n_outputs), ends, yss.is_valid());
     }
 
-    std::span<const Question> all() const { return questions_; }
+    std::span<const ScanRequest> all() const { return questions_; }
     nb::list answers() { return std::move(answers_); }
 
 private:
@@ -190,7 +190,7 @@ private:
             questions_.push_back({xs_[k], ys, z, nullptr});
             begin = ends[2 * k + 1];
         }
-        for (Question& q : questions_) {
+        for (ScanRequest& q : questions_) {
             NewArray answer = new_array(n_outputs, scans ? q.ys.size() : q.z.size());
             q.out = answer.values;
             answers_.append(std::move(answer.array));
@@ -198,7 +198,7 @@ private:
     }
 
     std::vector<std::int32_t> xs_, flat_;
-    std::vector<Question> questions_;
+    std::vector<ScanRequest> questions_;
     nb::list answers_;
 };
 

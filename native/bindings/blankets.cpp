@@ -1,4 +1,4 @@
-// Blankets in Python: questions asked in turns, and the knowledge that may answer some of them.
+// Blankets in Python: questions asked in answers, and the knowledge that may answer some of them.
 #include <algorithm>
 
 #include "bindings/arguments.hpp"
@@ -9,31 +9,31 @@ namespace mnlearn {
 
 namespace {
 
-void check_known(const PyStore& data, const Knowledge* known) {
+void check_known(const PyStore& data, const KnowledgeBase* known) {
     if (known && known->n_variables() != data.store->n_variables())
         throw std::invalid_argument("known must be about the variables of the data; got " +
                                     std::to_string(known->n_variables()) + " variables. Make it by knowledge().");
 }
 
 // Plain lists: a search looks at every answer once, and there are a few dozen.
-nb::tuple given_back(const Turns& turns) {
+nb::tuple given_back(const PhaseAnswers& answers) {
     nb::list independent, support, rules;
-    for (std::size_t k = 0; k < turns.size(); ++k) {
-        independent.append(nb::bool_(turns.independent[k] != 0));
-        if (turns.sources[k] == AnsweredBy::data)
-            support.append(nb::float_(turns.support[k]));
+    for (std::size_t k = 0; k < answers.size(); ++k) {
+        independent.append(nb::bool_(answers.independent[k] != 0));
+        if (answers.sources[k] == AnsweredBy::data)
+            support.append(nb::float_(answers.support[k]));
         else
             support.append(nb::none());
-        rules.append(static_cast<int>(turns.sources[k]));
+        rules.append(static_cast<int>(answers.sources[k]));
     }
-    return nb::make_tuple(std::move(independent), std::move(support), std::move(rules), turns.asked, turns.weighted,
-                          turns.largest_z, turns.scanned);
+    return nb::make_tuple(std::move(independent), std::move(support), std::move(rules), answers.asked, answers.weighted,
+                          answers.largest_z, answers.scanned);
 }
 
 nb::tuple py_grow(const PyStore& data, const std::string& kernel, std::vector<double> settings, double level,
                   nb::object x, nb::object ys, nb::object z, bool to_first, std::size_t in_a_row, std::size_t ahead,
-                  int n_threads, Knowledge* known) {
-    const Decision test = make_decision(kernel, std::move(settings), level);
+                  int n_threads, KnowledgeBase* known) {
+    const TestSpec test = make_test(kernel, std::move(settings), level);
     const std::int32_t first = read_index(x.ptr());
     std::vector<std::int32_t> candidates, given;
     append_indices(ys, candidates);
@@ -43,17 +43,17 @@ nb::tuple py_grow(const PyStore& data, const std::string& kernel, std::vector<do
     check_known(data, known);
     if (ahead == 0)
         throw std::invalid_argument("ahead must be at least 1; got 0. Use 1 to ask one question at a time.");
-    Turns turns;
+    PhaseAnswers answers;
     {
         nb::gil_scoped_release unlocked;
-        turns = grow(*data.store, test, first, candidates, given, {to_first, in_a_row, ahead, n_threads}, known);
+        answers = grow(*data.store, test, first, candidates, given, {to_first, in_a_row, ahead, n_threads}, known);
     }
-    return given_back(turns);
+    return given_back(answers);
 }
 
 nb::tuple py_shrink(const PyStore& data, const std::string& kernel, std::vector<double> settings, double level,
-                    nb::object x, nb::object ys, nb::object z, Knowledge* known) {
-    const Decision test = make_decision(kernel, std::move(settings), level);
+                    nb::object x, nb::object ys, nb::object z, KnowledgeBase* known) {
+    const TestSpec test = make_test(kernel, std::move(settings), level);
     const std::int32_t first = read_index(x.ptr());
     std::vector<std::int32_t> members, given;
     append_indices(ys, members);
@@ -64,16 +64,16 @@ nb::tuple py_shrink(const PyStore& data, const std::string& kernel, std::vector<
     for (const std::int32_t y : members)
         if (!std::binary_search(given.begin(), given.end(), y))
             throw std::invalid_argument("ys must be members of z; got y=" + std::to_string(y) + ". Add it to z.");
-    Turns turns;
+    PhaseAnswers answers;
     {
         nb::gil_scoped_release unlocked;
-        turns = shrink(*data.store, test, first, members, given, known);
+        answers = shrink(*data.store, test, first, members, given, known);
     }
-    return given_back(turns);
+    return given_back(answers);
 }
 
 // Nobody stands between this class and its user, so what cannot be read is refused here, in words.
-std::int32_t read_variable(const Knowledge& known, const char* name, nb::handle given) {
+std::int32_t read_variable(const KnowledgeBase& known, const char* name, nb::handle given) {
     const std::size_t n = known.n_variables();
     try {
         const std::int32_t v = read_index(given.ptr());
@@ -85,7 +85,7 @@ std::int32_t read_variable(const Knowledge& known, const char* name, nb::handle 
                                 "; got " + shown(given) + ". Use dataset.index(name).");
 }
 
-Bits read_variables(const Knowledge& known, nb::handle given) {
+Bits read_variables(const KnowledgeBase& known, nb::handle given) {
     Bits z = known.no_variables();
     const nb::object members = nb::steal(PyObject_GetIter(given.ptr()));
     if (!members) {
@@ -112,23 +112,23 @@ struct PyQuestion {
     std::int32_t x, y;
     Bits z;
 
-    PyQuestion(const Knowledge& known, nb::handle x_, nb::handle y_, nb::handle z_)
+    PyQuestion(const KnowledgeBase& known, nb::handle x_, nb::handle y_, nb::handle z_)
         : x(read_variable(known, "x", x_)), y(read_variable(known, "y", y_)), z(read_variables(known, z_)) {
         check_apart(x, y, z);
     }
 };
 
-int py_implied(Knowledge& known, nb::object x, nb::object y, nb::object z) {
+int py_implied(KnowledgeBase& known, nb::object x, nb::object y, nb::object z) {
     const PyQuestion q(known, x, y, z);
     return static_cast<int>(known.implied(q.x, q.y, q.z));
 }
 
-int py_infer(Knowledge& known, nb::object x, nb::object y, nb::object z) {
+int py_infer(KnowledgeBase& known, nb::object x, nb::object y, nb::object z) {
     const PyQuestion q(known, x, y, z);
     return static_cast<int>(known.infer(q.x, q.y, q.z));
 }
 
-void py_learn(Knowledge& known, nb::object x, nb::object y, nb::object z, nb::object independent) {
+void py_learn(KnowledgeBase& known, nb::object x, nb::object y, nb::object z, nb::object independent) {
     const PyQuestion q(known, x, y, z);
     if (!PyBool_Check(independent.ptr()))
         throw std::invalid_argument("independent must be true or false; got " + shown(independent) +
@@ -143,7 +143,7 @@ struct PyQuestions {
     Vector<bool> independent;
     Bits z;
 
-    PyQuestions(const Knowledge& known, nb::handle xs_, nb::handle ys_, nb::handle zs_, nb::handle independent_)
+    PyQuestions(const KnowledgeBase& known, nb::handle xs_, nb::handle ys_, nb::handle zs_, nb::handle independent_)
         : xs(array_of<Vector<std::int32_t>>("xs", "a flat array of int32", xs_)),
           ys(array_of<Vector<std::int32_t>>("ys", "a flat array of int32", ys_)),
           zs(array_of<Matrix<std::uint64_t>>("zs", "a matrix of uint64", zs_)),
@@ -164,7 +164,7 @@ struct PyQuestions {
     }
 
 private:
-    void check(const Knowledge& known, std::size_t k) {
+    void check(const KnowledgeBase& known, std::size_t k) {
         const std::size_t n = known.n_variables(), beyond = n % 64;
         read_variable(known, "every x", nb::int_(xs.data()[k]));
         read_variable(known, "every y", nb::int_(ys.data()[k]));
@@ -176,7 +176,7 @@ private:
 };
 
 // Sets are read beforehand, so that a clock around this sees the rules.
-nb::bytes py_replay(Knowledge& known, nb::object xs, nb::object ys, nb::object zs, nb::object independent) {
+nb::bytes py_replay(KnowledgeBase& known, nb::object xs, nb::object ys, nb::object zs, nb::object independent) {
     PyQuestions given(known, xs, ys, zs, independent);
     std::vector<AnsweredBy> sources(given.size());
     for (std::size_t k = 0; k < given.size(); ++k) {
@@ -192,9 +192,10 @@ nb::bytes py_replay(Knowledge& known, nb::object xs, nb::object ys, nb::object z
 
 void bind_blankets(nb::module_& m) {
     using namespace nb::literals;
-    nb::class_<Knowledge>(m, "Knowledge", "What answers already given imply, by the rules of Algorithm 5 of [JAIR09].")
+    nb::class_<KnowledgeBase>(m, "Knowledge",
+                              "What answers already given imply, by the rules of Algorithm 5 of [JAIR09].")
         .def(nb::init<std::size_t, bool>(), "n_variables"_a, "mirrored"_a)
-        .def_prop_ro("n_variables", &Knowledge::n_variables)
+        .def_prop_ro("n_variables", &KnowledgeBase::n_variables)
         .def("implied", &py_implied, nb::sig("def implied(self, x: int, y: int, z: Iterable[int]) -> int"),
              "x"_a.none(), "y"_a.none(), "z"_a.none(),
              "The number of the first rule that answers, from 1; 0 where none does.")

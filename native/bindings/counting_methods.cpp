@@ -12,14 +12,14 @@
 namespace mnlearn {
 namespace {
 
-constexpr const char* kWayNames[kWays] = {"",        "tree",    "split_planes", "split_columns", "sorted_columns",
-                                          "planes",  "columns", "keys",         "lanes",         "alone",
-                                          "distinct"};
+constexpr const char* kMethodNames[kCountingMethods] = {
+    "",        "tree", "split_planes", "split_columns", "sorted_columns", "planes",
+    "columns", "keys", "lanes",        "alone",         "distinct"};
 
-void py_force(PyStore& data, const std::string& way) {
-    for (std::size_t k = 0; k < kWays; ++k)
-        if (way == kWayNames[k]) return data.store->force(static_cast<Way>(k));
-    throw std::invalid_argument("way must name a way of counting, or be empty; got '" + way + "'.");
+void py_force(PyStore& data, const std::string& method) {
+    for (std::size_t k = 0; k < kCountingMethods; ++k)
+        if (method == kMethodNames[k]) return data.store->force(static_cast<CountingMethod>(k));
+    throw std::invalid_argument("way must name a way of counting, or be empty; got '" + method + "'.");
 }
 
 std::string py_way_of(const PyStore& data, nb::object x, nb::object ys, nb::object z) {
@@ -29,8 +29,8 @@ std::string py_way_of(const PyStore& data, nb::object x, nb::object ys, nb::obje
     append_set(z, given);
     check_query(*data.store, first, candidates, given);
     std::vector<double> out(candidates.size());
-    return kWayNames[static_cast<std::size_t>(
-        reduce(*data.store, {KernelName::first_cell, {}}, first, candidates, given, 1, out.data()))];
+    return kMethodNames[static_cast<std::size_t>(
+        run_scan(*data.store, {KernelName::first_cell, {}}, first, candidates, given, 1, out.data()))];
 }
 
 std::string py_probe_choice(const PyStore& data, nb::object x, nb::object ys, nb::object z, std::size_t rounds) {
@@ -40,69 +40,70 @@ std::string py_probe_choice(const PyStore& data, nb::object x, nb::object ys, nb
     append_set(z, given);
     check_query(*data.store, first, candidates, given);
     const Candidates seen(*data.store, candidates);
-    Way way = Way::any;
-    for (std::size_t k = 0; k < rounds; ++k) way = choose_way(*data.store, first, seen, given);
-    return kWayNames[static_cast<std::size_t>(way)];
+    CountingMethod method = CountingMethod::any;
+    for (std::size_t k = 0; k < rounds; ++k) method = choose_method(*data.store, first, seen, given);
+    return kMethodNames[static_cast<std::size_t>(method)];
 }
 
 struct Constant {
     const char* name;
-    double Costs::* value;
+    double CostConstants::* value;
 };
 constexpr Constant kConstants[] = {
-    {"tree", &Costs::tree},
-    {"split_planes", &Costs::split_planes},
-    {"split_columns", &Costs::split_columns},
-    {"sorted_columns", &Costs::sorted_columns},
-    {"planes", &Costs::planes},
-    {"columns", &Costs::columns},
-    {"keys", &Costs::keys},
-    {"lanes", &Costs::lanes},
-    {"alone", &Costs::alone},
-    {"load_word", &Costs::load_word},
-    {"split_word", &Costs::split_word},
-    {"split_set", &Costs::split_set},
-    {"group_word", &Costs::group_word},
-    {"group_set", &Costs::group_set},
-    {"list_word", &Costs::list_word},
-    {"list_row", &Costs::list_row},
-    {"sorted_row", &Costs::sorted_row},
-    {"strung_row", &Costs::strung_row},
-    {"list_set", &Costs::list_set},
-    {"column_row", &Costs::column_row},
-    {"far_row", &Costs::far_row},
-    {"column_set", &Costs::column_set},
-    {"column_digit", &Costs::column_digit},
-    {"key_digit", &Costs::key_digit},
-    {"key_row", &Costs::key_row},
-    {"key_set", &Costs::key_set},
-    {"whole_set", &Costs::whole_set},
-    {"lane_row", &Costs::lane_row},
-    {"lane_set", &Costs::lane_set},
-    {"table_row", &Costs::table_row},
-    {"table_cell", &Costs::table_cell},
-    {"strata", &Costs::strata},
-    {"strata_row", &Costs::strata_row},
-    {"strata_set", &Costs::strata_set},
-    {"listed_row", &Costs::listed_row},
-    {"bitset_row", &Costs::bitset_row},
-    {"bitset_word", &Costs::bitset_word},
-    {"tree_word", &Costs::tree_word},
-    {"tree_split", &Costs::tree_split},
-    {"tree_set", &Costs::tree_set},
-    {"tree_state", &Costs::tree_state},
-    {"alone_y", &Costs::alone_y},
-    {"alone_row", &Costs::alone_row},
-    {"alone_cell", &Costs::alone_cell},
-    {"table", &Costs::table},
-    {"few_table", &Costs::few_table},
-    {"cell", &Costs::cell},
+    {"tree", &CostConstants::tree},
+    {"split_planes", &CostConstants::split_planes},
+    {"split_columns", &CostConstants::split_columns},
+    {"sorted_columns", &CostConstants::sorted_columns},
+    {"planes", &CostConstants::planes},
+    {"columns", &CostConstants::columns},
+    {"keys", &CostConstants::keys},
+    {"lanes", &CostConstants::lanes},
+    {"alone", &CostConstants::alone},
+    {"load_word", &CostConstants::load_word},
+    {"split_word", &CostConstants::split_word},
+    {"split_set", &CostConstants::split_set},
+    {"group_word", &CostConstants::group_word},
+    {"group_set", &CostConstants::group_set},
+    {"list_word", &CostConstants::list_word},
+    {"list_row", &CostConstants::list_row},
+    {"sorted_row", &CostConstants::sorted_row},
+    {"strung_row", &CostConstants::strung_row},
+    {"list_set", &CostConstants::list_set},
+    {"column_row", &CostConstants::column_row},
+    {"far_row", &CostConstants::far_row},
+    {"column_set", &CostConstants::column_set},
+    {"column_digit", &CostConstants::column_digit},
+    {"key_digit", &CostConstants::key_digit},
+    {"key_row", &CostConstants::key_row},
+    {"key_set", &CostConstants::key_set},
+    {"whole_set", &CostConstants::whole_set},
+    {"lane_row", &CostConstants::lane_row},
+    {"lane_set", &CostConstants::lane_set},
+    {"table_row", &CostConstants::table_row},
+    {"table_cell", &CostConstants::table_cell},
+    {"strata", &CostConstants::strata},
+    {"strata_row", &CostConstants::strata_row},
+    {"strata_set", &CostConstants::strata_set},
+    {"listed_row", &CostConstants::listed_row},
+    {"bitset_row", &CostConstants::bitset_row},
+    {"bitset_word", &CostConstants::bitset_word},
+    {"tree_word", &CostConstants::tree_word},
+    {"tree_split", &CostConstants::tree_split},
+    {"tree_set", &CostConstants::tree_set},
+    {"tree_state", &CostConstants::tree_state},
+    {"alone_y", &CostConstants::alone_y},
+    {"alone_row", &CostConstants::alone_row},
+    {"alone_cell", &CostConstants::alone_cell},
+    {"table", &CostConstants::table},
+    {"few_table", &CostConstants::few_table},
+    {"cell", &CostConstants::cell},
 };
-static_assert(std::size(kConstants) * sizeof(double) == sizeof(Costs));
+static_assert(std::size(kConstants) * sizeof(double) == sizeof(CostConstants));
 
 nb::dict py_cost_constants(const std::string& level) {
     nb::dict found;
-    for (const Constant& constant : kConstants) found[constant.name] = choose_level(level).costs.*constant.value;
+    for (const Constant& constant : kConstants)
+        found[constant.name] = choose_instruction_set(level).costs.*constant.value;
     return found;
 }
 
@@ -113,14 +114,14 @@ nb::dict py_costs_of(const PyStore& data, nb::object x, nb::object ys, nb::objec
     append_indices(ys, candidates);
     append_set(z, given);
     check_query(*data.store, first, candidates, given);
-    Costs costs{};
+    CostConstants costs{};
     for (const Constant& constant : kConstants)
         if (const auto found = constants.find(constant.name); found != constants.end())
             costs.*constant.value = found->second;
-    const WayCosts ways = costs_of_ways(*data.store, first, Candidates(*data.store, candidates), given, costs);
+    const MethodCosts ways = costs_of_methods(*data.store, first, Candidates(*data.store, candidates), given, costs);
     nb::dict result;
-    for (std::size_t k = 1; k < kWays; ++k)
-        if (ways.of[k] < std::numeric_limits<double>::infinity()) result[kWayNames[k]] = ways.of[k];
+    for (std::size_t k = 1; k < kCountingMethods; ++k)
+        if (ways.of[k] < std::numeric_limits<double>::infinity()) result[kMethodNames[k]] = ways.of[k];
     return result;
 }
 

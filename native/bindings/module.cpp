@@ -38,8 +38,8 @@ void make_store(PyStore* self, std::vector<AnyVector> columns, const std::vector
     LogTables* tables = share ? &share->store->log_tables() : nullptr;
     {
         nb::gil_scoped_release unlocked;
-        store = std::make_unique<Store>(std::move(views), n_records, weights, choose_level(level), given, max_bytes,
-                                        tables);
+        store = std::make_unique<Store>(std::move(views), n_records, weights, choose_instruction_set(level), given,
+                                        max_bytes, tables);
     }
     if (share && share->store->n_rows() != store->n_rows())
         throw std::invalid_argument("share must be a store of as many rows; got another number.");
@@ -48,7 +48,7 @@ void make_store(PyStore* self, std::vector<AnyVector> columns, const std::vector
 }
 
 std::uint64_t py_probe_popcount(const std::string& level, std::size_t rounds, int n_threads) {
-    const Level& chosen = choose_level(level);
+    const InstructionSet& chosen = choose_instruction_set(level);
     std::atomic<std::uint64_t> counted = 0;
     nb::gil_scoped_release unlocked;
     parallel_for(static_cast<std::size_t>(n_threads), n_threads,
@@ -57,7 +57,7 @@ std::uint64_t py_probe_popcount(const std::string& level, std::size_t rounds, in
 }
 
 std::uint64_t py_probe_loads(const std::string& level, Vector<std::uint64_t> rows) {
-    return choose_level(level).probe_loads(rows.data(), rows.shape(0) / kRowWords);
+    return choose_instruction_set(level).probe_loads(rows.data(), rows.shape(0) / kRowWords);
 }
 
 // What the core refuses is refused in the library's own name. Which indices there are, the core knows; how a user finds
@@ -85,7 +85,7 @@ std::tuple<std::size_t, std::size_t, std::size_t> py_kept_lists(const PyStore& d
 
 std::vector<std::string> py_levels() {
     std::vector<std::string> names;
-    for (const Level& level : available_levels()) names.emplace_back(level.name);
+    for (const InstructionSet& level : available_instruction_sets()) names.emplace_back(level.name);
     return names;
 }
 

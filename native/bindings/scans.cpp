@@ -26,7 +26,7 @@ nb::object py_reduce(const PyStore& data, const std::string& kernel, std::vector
     NewArray out = new_array(static_cast<std::size_t>(n_outputs(spec)), candidates.size());
     {
         nb::gil_scoped_release unlocked;
-        reduce(*data.store, spec, first, candidates, given, n_threads, out.values);
+        run_scan(*data.store, spec, first, candidates, given, n_threads, out.values);
     }
     return std::move(out.array);
 }
@@ -41,35 +41,35 @@ nb::object py_local(const PyStore& data, const std::string& kernel, std::vector<
     NewArray out = new_array(static_cast<std::size_t>(n_outputs(spec)), 1);
     {
         nb::gil_scoped_release unlocked;
-        reduce(*data.store, spec, first, std::span(&kConstant, 1), given, 1, out.values);
+        run_scan(*data.store, spec, first, std::span(&kConstant, 1), given, 1, out.values);
     }
     return std::move(out.array);
 }
 
-nb::list ask(const PyStore& data, Form form, const std::string& kernel, std::vector<double> settings, nb::handle xs,
-             nb::handle yss, nb::handle zs, int n_threads) {
+nb::list ask(const PyStore& data, BatchKind kind, const std::string& kernel, std::vector<double> settings,
+             nb::handle xs, nb::handle yss, nb::handle zs, int n_threads) {
     const KernelSpec spec = parse_kernel(kernel, std::move(settings));
     Questions questions(*data.store, n_outputs(spec), xs, yss, zs);
     {
         nb::gil_scoped_release unlocked;
-        ask_many(*data.store, spec, form, questions.all(), n_threads);
+        scan_batch(*data.store, spec, kind, questions.all(), n_threads);
     }
     return questions.answers();
 }
 
 nb::list py_reduce_many(const PyStore& data, const std::string& kernel, std::vector<double> settings, nb::object xs,
                         nb::object yss, nb::object zs, int n_threads) {
-    return ask(data, Form::reduce, kernel, std::move(settings), xs, yss, zs, n_threads);
+    return ask(data, BatchKind::scan, kernel, std::move(settings), xs, yss, zs, n_threads);
 }
 
 nb::list py_members(const PyStore& data, const std::string& kernel, std::vector<double> settings, nb::object xs,
                     nb::object zs, int n_threads) {
-    return ask(data, Form::members, kernel, std::move(settings), xs, nb::handle(), zs, n_threads);
+    return ask(data, BatchKind::leave_one_out, kernel, std::move(settings), xs, nb::handle(), zs, n_threads);
 }
 
 nb::list py_without(const PyStore& data, const std::string& kernel, std::vector<double> settings, nb::object xs,
                     nb::object zs, int n_threads) {
-    return ask(data, Form::without, kernel, std::move(settings), xs, nb::handle(), zs, n_threads);
+    return ask(data, BatchKind::without_member, kernel, std::move(settings), xs, nb::handle(), zs, n_threads);
 }
 
 // Memory for many numbers, in huge pages where the system has them: touching fresh pages of 4 KB for the first time
@@ -104,7 +104,7 @@ Doubles py_reduce_pairs(const PyStore& data, const std::string& kernel, std::vec
     nb::capsule owner(out.whole, [](void* p) noexcept { std::free(p); });
     {
         nb::gil_scoped_release unlocked;
-        if (n_pairs) reduce_pairs(*data.store, spec, first_x, last, n_threads, out.numbers);
+        if (n_pairs) scan_pairs(*data.store, spec, first_x, last, n_threads, out.numbers);
     }
     return Doubles(out.numbers, {rows, n_pairs}, owner);
 }

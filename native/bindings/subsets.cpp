@@ -36,18 +36,18 @@ nb::object py_separate(const PyStore& data, const std::string& kernel, std::vect
                        std::size_t first_x, std::size_t last_x, int n_threads, std::size_t size,
                        Square<const bool> around, Square<bool> left, Square<double> weakest, nb::callable go_on) {
     const Store& store = *data.store;
-    const Decision test = make_decision(kernel, std::move(settings), level);
+    const TestSpec test = make_test(kernel, std::move(settings), level);
     check_shape(store, "around", around);
     check_shape(store, "left", left);
     check_shape(store, "weakest", weakest);
-    std::optional<Separated> answer;
+    std::optional<PcLevelResult> answer;
     {
         nb::gil_scoped_release unlocked;
         answer = separate(store, test, {size, first_x, last_x, around.data(), left.data(), weakest.data()}, n_threads,
                           asking(go_on));
     }
     if (!answer) return nb::none();
-    const Separated& found = *answer;
+    const PcLevelResult& found = *answer;
     auto sets = std::make_unique_for_overwrite<std::int32_t[]>(found.sets.size());
     std::copy(found.sets.begin(), found.sets.end(), sets.get());
     NewArray support = new_array(found.support.size());
@@ -59,15 +59,15 @@ nb::object py_separate(const PyStore& data, const std::string& kernel, std::vect
 
 nb::object py_explain_away(const PyStore& data, const std::string& kernel, std::vector<double> settings, double level,
                            std::int32_t x, nb::object candidates, std::size_t limit, nb::callable go_on) {
-    const Decision test = make_decision(kernel, std::move(settings), level);
+    const TestSpec test = make_test(kernel, std::move(settings), level);
     std::vector<std::int32_t> ys;
     append_indices(candidates, ys);
     check_query(*data.store, x, ys, {});
     check_turns(ys);
-    std::optional<Around> found;
+    std::optional<HitonResult> found;
     {
         nb::gil_scoped_release unlocked;
-        found = explain_away(*data.store, test, x, ys, limit, asking(go_on));
+        found = hiton_pc(*data.store, test, x, ys, limit, asking(go_on));
     }
     if (!found) return nb::none();
     return nb::make_tuple(found->members, found->weakest, found->asked, found->finished);
@@ -77,7 +77,7 @@ nb::object py_count_separating(const PyStore& data, const std::string& kernel, s
                                double level, std::int32_t x, nb::object ys, Square<const bool> around,
                                std::size_t limit, nb::callable go_on) {
     const Store& store = *data.store;
-    const Decision test = make_decision(kernel, std::move(settings), level);
+    const TestSpec test = make_test(kernel, std::move(settings), level);
     check_shape(store, "around", around);
     std::vector<std::int32_t> apart, members;
     append_indices(ys, apart);
@@ -85,7 +85,7 @@ nb::object py_count_separating(const PyStore& data, const std::string& kernel, s
     for (std::int32_t v = 0; x >= 0 && static_cast<std::size_t>(std::max(v, x)) < neighbors.n; ++v)
         if (neighbors(x, v)) members.push_back(v);
     check_query(store, x, apart, members);
-    std::optional<Votes> found;
+    std::optional<SeparatingSetCounts> found;
     {
         nb::gil_scoped_release unlocked;
         found = count_separating(store, test, neighbors, apart, limit, asking(go_on));

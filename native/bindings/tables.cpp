@@ -77,7 +77,7 @@ std::tuple<Configurations, Configurations> py_cells(const PyStore& data, std::in
     const std::size_t n = z.shape(0) + 1;
     {
         nb::gil_scoped_release unlocked;
-        const Cells cells = occupied_cells(store, x, span_of(z));
+        const JointTable cells = occupied_cells(store, x, span_of(z));
         count = cells.count();
         states = std::make_unique<std::int64_t[]>(count * n + 1);
         sizes = std::make_unique<std::int64_t[]>(count + 1);

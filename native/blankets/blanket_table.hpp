@@ -12,7 +12,7 @@ class BlanketTable {
 public:
     virtual ~BlanketTable() = default;
     // The tables of x and this member in every configuration of the others; good until the next call.
-    virtual OneByOne single_out(std::int32_t y) = 0;
+    virtual PairTables single_out(std::int32_t y) = 0;
     virtual std::span<const std::int32_t> others() const = 0;
     // The member singled out last leaves.
     virtual void drop() = 0;

@@ -25,38 +25,39 @@ void number_by_codes(const Store& store, std::span<const std::int32_t> variables
 void number_by_planes(const Store& store, std::span<const std::int32_t> variables, std::span<std::uint32_t> cells) {
     const std::size_t n = variables.size();
     std::ranges::fill(cells, (std::uint32_t{1} << n) - 1);
-    const Room<std::uint8_t> bytes(store.pool(), cells.size() + kSiftSpare);
+    const Buffer<std::uint8_t> bytes(store.pool(), cells.size() + kSiftSpare);
     for (std::size_t low = 0; low < n; low += kSiftLanes) {
         PackQuery query{{}, 0, cells.size(), kLanes, bytes.get()};
         for (std::size_t bit = low; bit < std::min(low + kSiftLanes, n); ++bit)
             query.sets[query.n_sets++] = plane_of(store, store.first_plane(variables[n - 1 - bit]));
         store.level().pack(query);
-        store.level().bit_cells->append({bytes.get(), cells.size(), static_cast<unsigned>(low), cells.data()});
+        store.level().dense_cells->append({bytes.get(), cells.size(), static_cast<unsigned>(low), cells.data()});
     }
 }
 
 }  // namespace
 
-bool BitTable::can_hold(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
-                        std::span<const std::int32_t> z) {
+bool DenseBlanketTable::can_hold(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
+                                 std::span<const std::int32_t> z) {
     const auto binary = [&](std::int32_t v) { return column_of(store, v).card == 2; };
     const unsigned bits = PackedStates{store, z}.from(0) + 1;
     if (bits > kMostBits || !binary(x) || !std::all_of(ys.begin(), ys.end(), binary)) return false;
     return std::size_t{1} << bits <= std::max(kAtLeast, kBitsPerRow * store.n_records());
 }
 
-BitTable::BitTable(const Store& store, std::span<const std::int32_t> z)
-    : pool_(store.pool()), kernels_(*store.level().bit_cells), z_(z.begin(), z.end()) {
+DenseBlanketTable::DenseBlanketTable(const Store& store, std::span<const std::int32_t> z)
+    : pool_(store.pool()), kernels_(*store.level().dense_cells), z_(z.begin(), z.end()) {
     const PackedStates states{store, z};
     for (std::size_t k = 0; k < z.size(); ++k) bits_.push_back(states.from(k + 1) + 1);
     n_cells_ = std::size_t{2} << states.from(0);
     n_words_ = (n_cells_ + 63) / 64;
-    occupied_ = Room<std::uint64_t>(pool_, n_words_);
-    numbers_ = Room<std::uint32_t>(pool_, n_words_);
+    occupied_ = Buffer<std::uint64_t>(pool_, n_words_);
+    numbers_ = Buffer<std::uint32_t>(pool_, n_words_);
     std::fill_n(occupied_.get(), n_words_, 0);
 }
 
-BitTable::BitTable(const Store& store, std::int32_t x, std::span<const std::int32_t> z) : BitTable(store, z) {
+DenseBlanketTable::DenseBlanketTable(const Store& store, std::int32_t x, std::span<const std::int32_t> z)
+    : DenseBlanketTable(store, z) {
     const auto packed = [&](std::int32_t v) { return std::has_single_bit(column_of(store, v).card); };
     if (n_cells_ <= kFewCells && std::all_of(z.begin(), z.end(), packed))
         take_table(whole_table(store, x, z).data());
@@ -64,7 +65,7 @@ BitTable::BitTable(const Store& store, std::int32_t x, std::span<const std::int3
         count_cells(store, x);
 }
 
-BitTable::BitTable(const Store& store, const SortedRows& rows) : BitTable(store, rows.z()) {
+DenseBlanketTable::DenseBlanketTable(const Store& store, const SortedRows& rows) : DenseBlanketTable(store, rows.z()) {
     for (std::size_t k = 0; k < rows.keys().size(); ++k)
         for (std::size_t a = 0; a < 2; ++a) {
             const std::uint64_t cell = 2 * rows.keys()[k] + a;
@@ -74,8 +75,8 @@ BitTable::BitTable(const Store& store, const SortedRows& rows) : BitTable(store,
     std::ranges::copy(rows.sizes(), sizes_.get());
 }
 
-void BitTable::count_cells(const Store& store, std::int32_t x) {
-    const Room<std::uint32_t> room(pool_, store.n_records());
+void DenseBlanketTable::count_cells(const Store& store, std::int32_t x) {
+    const Buffer<std::uint32_t> room(pool_, store.n_records());
     const std::span cells(room.get(), store.n_records());
     std::vector<std::int32_t> variables(z_);
     variables.push_back(x);
@@ -88,7 +89,7 @@ void BitTable::count_cells(const Store& store, std::int32_t x) {
 }
 
 // From the rows of all cells.
-template <class Cell> void BitTable::take_table(const Cell* table) {
+template <class Cell> void DenseBlanketTable::take_table(const Cell* table) {
     for (std::size_t cell = 0; cell < n_cells_; ++cell)
         occupied_[cell / 64] |= std::uint64_t{table[cell] != 0} << cell % 64;
     number();
@@ -100,16 +101,16 @@ template <class Cell> void BitTable::take_table(const Cell* table) {
 }
 
 // With fewer cells than rows: a counter for each.
-void BitTable::count_few(std::span<const std::uint32_t> cells) {
+void DenseBlanketTable::count_few(std::span<const std::uint32_t> cells) {
     const std::size_t n_counters = n_cells_ <= kFewForSeveral ? kSeveralTables * n_cells_ : n_cells_;
-    const Room<std::uint32_t> tables(pool_, n_counters);
+    const Buffer<std::uint32_t> tables(pool_, n_counters);
     std::fill_n(tables.get(), n_counters, 0u);
     kernels_.count(cells.data(), cells.size(), tables.get(), n_cells_);
     take_table(tables.get());
 }
 
 // Else first which cells occur, then how often.
-void BitTable::count_many(std::span<const std::uint32_t> cells) {
+void DenseBlanketTable::count_many(std::span<const std::uint32_t> cells) {
     kernels_.mark(cells.data(), cells.size(), occupied_.get());
     number();
     std::fill_n(sizes_.get(), 2 * n_occur_, 0u);
@@ -117,13 +118,13 @@ void BitTable::count_many(std::span<const std::uint32_t> cells) {
 }
 
 // And makes room for as many configurations as occur.
-void BitTable::number() {
+void DenseBlanketTable::number() {
     n_occur_ = kernels_.number(occupied_.get(), n_words_, numbers_.get());
-    for (Room<std::uint32_t>* room : {&sizes_, &other_sizes_, &counts_})
-        *room = Room<std::uint32_t>(pool_, 2 * (n_occur_ + kSpareCells));
+    for (Buffer<std::uint32_t>* room : {&sizes_, &other_sizes_, &counts_})
+        *room = Buffer<std::uint32_t>(pool_, 2 * (n_occur_ + kSpareCells));
 }
 
-OneByOne BitTable::single_out(std::int32_t y) {
+PairTables DenseBlanketTable::single_out(std::int32_t y) {
     member_ = static_cast<std::size_t>(std::lower_bound(z_.begin(), z_.end(), y) - z_.begin());
     others_.assign(z_.begin(), z_.end());
     others_.erase(others_.begin() + static_cast<std::ptrdiff_t>(member_));
@@ -132,9 +133,9 @@ OneByOne BitTable::single_out(std::int32_t y) {
     return {2, 1, query.n_varied, other_sizes_.get(), counts_.get(), query.n_all - query.n_varied};
 }
 
-void BitTable::drop() {
+void DenseBlanketTable::drop() {
     const std::size_t n_words = std::max<std::size_t>(1, n_words_ / 2);
-    Room<std::uint64_t> left(pool_, n_words);
+    Buffer<std::uint64_t> left(pool_, n_words);
     std::fill_n(left.get(), n_words, 0);
     kernels_.drop({view(), bits_[member_], left.get(), other_sizes_.get()});
     std::swap(occupied_, left);

@@ -19,7 +19,7 @@ constexpr std::size_t kAtOnce = 4096;
 // Whoever reasons before a test: the rules and z as they take it; or nobody.
 class Reasoner {
 public:
-    Reasoner(Knowledge* known, std::int32_t x, std::span<const std::int32_t> z) : known_(known), x_(x) {
+    Reasoner(KnowledgeBase* known, std::int32_t x, std::span<const std::int32_t> z) : known_(known), x_(x) {
         if (known_) z_ = known_->no_variables();
         for (const std::int32_t v : z) join(v);
     }
@@ -36,7 +36,7 @@ public:
     }
 
 private:
-    Knowledge* known_;
+    KnowledgeBase* known_;
     std::int32_t x_;
     Bits z_;
 };
@@ -44,9 +44,15 @@ private:
 // The tests of a growing set z. The rows are sorted by its members when somebody is to be tested, and not before.
 class GrowingTests {
 public:
-    GrowingTests(const Store& store, const Decision& test, std::int32_t x, std::span<const std::int32_t> ys,
-                 std::span<const std::int32_t> z, const Until& until)
-        : store_(store), test_(test), until_(until), x_(x), ys_(ys), z_(z.begin(), z.end()), judge_(store, test, x) {}
+    GrowingTests(const Store& store, const TestSpec& test, std::int32_t x, std::span<const std::int32_t> ys,
+                 std::span<const std::int32_t> z, const StopRule& until)
+        : store_(store),
+          test_(test),
+          until_(until),
+          x_(x),
+          ys_(ys),
+          z_(z.begin(), z.end()),
+          decision_(store, test, x) {}
     ~GrowingTests() {
         if (rows_) keep_rows(store_, std::move(rows_));
     }
@@ -62,9 +68,9 @@ public:
         if (next_ < block_.size()) return supports_[next_++];
         if (!sort_rows()) return kNoAnswer;
         ++scanned_;
-        return judge_(y, rows_->z(), rows_->count(y, judge_.wants_varied()));
+        return decision_(y, rows_->z(), rows_->count(y, decision_.wants_varied()));
     }
-    bool independent(double support) const { return !judge_.dependent(support); }
+    bool independent(double support) const { return !decision_.dependent(support); }
     void pass(std::int32_t y) {
         if (rows_ && !until_.first) rows_->forget(y);
     }
@@ -104,7 +110,7 @@ private:
         block_ = upcoming(std::min(block_.empty() ? 2 * in_a_row_ : 2 * block_.size(), until_.ahead));
         const std::size_t n = block_.size();
         std::vector<double> scores(static_cast<std::size_t>(n_outputs(test_.kernel)) * n);
-        reduce(store_, test_.kernel, x_, block_, z_, until_.n_threads, scores.data());
+        run_scan(store_, test_.kernel, x_, block_, z_, until_.n_threads, scores.data());
         supports_.resize(n);
         if (test_.kernel.name == KernelName::bayes)
             std::transform(scores.begin(), scores.end(), supports_.begin(), [](double s) { return std::min(s, 0.0); });
@@ -115,13 +121,13 @@ private:
     }
 
     const Store& store_;
-    const Decision& test_;
-    const Until& until_;
+    const TestSpec& test_;
+    const StopRule& until_;
     std::int32_t x_;
     std::span<const std::int32_t> ys_;
     std::vector<std::int32_t> z_, joined_;  // z; its members that the rows are not sorted by yet
     std::shared_ptr<SortedRows> rows_;
-    Judge judge_;
+    TestDecision decision_;
     std::size_t in_a_row_ = 0, scanned_ = 0;
     std::vector<std::int32_t> block_;  // asked ahead: whom,
     std::vector<double> supports_;     // with which support given z,
@@ -131,9 +137,9 @@ private:
 // The tests of a shrinking set. Its table is counted when somebody is to be tested, and not before.
 class ShrinkingTests {
 public:
-    ShrinkingTests(const Store& store, const Decision& test, std::int32_t x, std::span<const std::int32_t> ys,
+    ShrinkingTests(const Store& store, const TestSpec& test, std::int32_t x, std::span<const std::int32_t> ys,
                    std::span<const std::int32_t> z)
-        : store_(store), x_(x), ys_(ys), z_(z), n_left_(z.size()), judge_(store, test, x) {}
+        : store_(store), x_(x), ys_(ys), z_(z), n_left_(z.size()), decision_(store, test, x) {}
 
     // The support of x ⟂ y given the others; NaN where the core has no fast way.
     double operator()(std::int32_t y) {
@@ -143,12 +149,12 @@ public:
             table_->drop();
         }
         left_.clear();
-        const OneByOne tables = table_->single_out(y);
+        const PairTables tables = table_->single_out(y);
         singled_out_ = y;
         ++scanned_;
-        return judge_(y, table_->others(), tables);
+        return decision_(y, table_->others(), tables);
     }
-    bool independent(double support) const { return !judge_.dependent(support); }
+    bool independent(double support) const { return !decision_.dependent(support); }
     void leave(std::int32_t y) {
         --n_left_;
         if (singled_out_ == y)
@@ -161,7 +167,7 @@ public:
 
 private:
     bool count() {
-        table_ = table_of(store_, x_, ys_, z_, judge_.wants_varied());
+        table_ = table_of(store_, x_, ys_, z_, decision_.wants_varied());
         return table_ != nullptr;
     }
 
@@ -169,7 +175,7 @@ private:
     std::int32_t x_;
     std::span<const std::int32_t> ys_, z_;  // z as it was at first,
     std::size_t n_left_;                    // and how many of it have not left
-    Judge judge_;
+    TestDecision decision_;
     std::unique_ptr<BlanketTable> table_;
     std::optional<std::int32_t> singled_out_;
     std::vector<std::int32_t> left_;  // who has left z, but not yet the table
@@ -178,29 +184,29 @@ private:
 
 // One question: to the rules, then to the data. False where neither answers.
 template <class Tests, class... Upcoming>
-bool take_turn(Turns& turns, Reasoner& reasoner, Tests& tests, std::int32_t y, const Upcoming&... upcoming) {
+bool take_turn(PhaseAnswers& answers, Reasoner& reasoner, Tests& tests, std::int32_t y, const Upcoming&... upcoming) {
     const AnsweredBy rule = reasoner.infer(y);
     if (rule != AnsweredBy::data) {
-        turns.infer(rule);
+        answers.infer(rule);
         return true;
     }
     const double support = tests(y, upcoming...);
     if (std::isnan(support)) return false;
     const bool independent = tests.independent(support);
     reasoner.learn(y, independent);
-    turns.test(support, independent, tests.size_z());
+    answers.test(support, independent, tests.size_z());
     return true;
 }
 
 }  // namespace
 
-void Turns::infer(AnsweredBy rule) {
+void PhaseAnswers::infer(AnsweredBy rule) {
     support.push_back(kNoAnswer);
     independent.push_back(!says_dependent(rule));
     sources.push_back(rule);
 }
 
-void Turns::test(double value, bool is_independent, std::size_t size_z) {
+void PhaseAnswers::test(double value, bool is_independent, std::size_t size_z) {
     support.push_back(value);
     independent.push_back(is_independent);
     sources.push_back(AnsweredBy::data);
@@ -209,25 +215,25 @@ void Turns::test(double value, bool is_independent, std::size_t size_z) {
     largest_z = std::max(largest_z, size_z);
 }
 
-Turns grow(const Store& store, const Decision& test, std::int32_t x, std::span<const std::int32_t> ys,
-           std::span<const std::int32_t> z, const Until& until, Knowledge* known) {
-    Turns turns;
-    if (!can_sort(store, x, ys) || !can_sort(store, x, z)) return turns;
+PhaseAnswers grow(const Store& store, const TestSpec& test, std::int32_t x, std::span<const std::int32_t> ys,
+                  std::span<const std::int32_t> z, const StopRule& until, KnowledgeBase* known) {
+    PhaseAnswers answers;
+    if (!can_sort(store, x, ys) || !can_sort(store, x, z)) return answers;
     GrowingTests tests(store, test, x, ys, z, until);
     Reasoner reasoner(known, x, z);
     const auto upcoming = [&](std::size_t n) {  // up to the first that must depend, for there z changes
-        std::vector<std::int32_t> open{ys[turns.size()]};
-        for (std::size_t k = turns.size() + 1; k < ys.size() && open.size() < n; ++k) {
+        std::vector<std::int32_t> open{ys[answers.size()]};
+        for (std::size_t k = answers.size() + 1; k < ys.size() && open.size() < n; ++k) {
             const AnsweredBy source = reasoner.implied(ys[k]);
             if (says_dependent(source)) break;
             if (source == AnsweredBy::data) open.push_back(ys[k]);
         }
         return open;
     };
-    while (turns.size() < std::min(ys.size(), kAtOnce)) {
-        const std::int32_t y = ys[turns.size()];
-        if (!take_turn(turns, reasoner, tests, y, upcoming)) break;
-        if (turns.independent.back()) {
+    while (answers.size() < std::min(ys.size(), kAtOnce)) {
+        const std::int32_t y = ys[answers.size()];
+        if (!take_turn(answers, reasoner, tests, y, upcoming)) break;
+        if (answers.independent.back()) {
             tests.pass(y);
             continue;
         }
@@ -235,26 +241,26 @@ Turns grow(const Store& store, const Decision& test, std::int32_t x, std::span<c
         tests.join(y);
         reasoner.join(y);
     }
-    turns.scanned = tests.scanned();
-    return turns;
+    answers.scanned = tests.scanned();
+    return answers;
 }
 
-Turns shrink(const Store& store, const Decision& test, std::int32_t x, std::span<const std::int32_t> ys,
-             std::span<const std::int32_t> z, Knowledge* known) {
-    Turns turns;
-    if (!can_sort(store, x, z)) return turns;
+PhaseAnswers shrink(const Store& store, const TestSpec& test, std::int32_t x, std::span<const std::int32_t> ys,
+                    std::span<const std::int32_t> z, KnowledgeBase* known) {
+    PhaseAnswers answers;
+    if (!can_sort(store, x, z)) return answers;
     ShrinkingTests tests(store, test, x, ys, z);
     Reasoner reasoner(known, x, z);
     for (const std::int32_t y : ys) {
         reasoner.leave(y);
-        if (!take_turn(turns, reasoner, tests, y)) break;
-        if (turns.independent.back())
+        if (!take_turn(answers, reasoner, tests, y)) break;
+        if (answers.independent.back())
             tests.leave(y);
         else
             reasoner.join(y);
     }
-    turns.scanned = tests.scanned();
-    return turns;
+    answers.scanned = tests.scanned();
+    return answers;
 }
 
 }  // namespace mnlearn

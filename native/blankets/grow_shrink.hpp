@@ -9,7 +9,7 @@
 namespace mnlearn {
 
 // When to stop, and when to ask ahead.
-struct Until {
+struct StopRule {
     bool first;            // at the first dependent y
     std::size_t in_a_row;  // after so many independent ones a scan of the next is sooner than each alone
     std::size_t ahead;     // of how many at most
@@ -18,7 +18,7 @@ struct Until {
 
 // The answers to the first of the ys: fewer than asked for where only slower ways lead on, and after a few thousand, so
 // that whoever waits for a signal is heard.
-struct Turns {
+struct PhaseAnswers {
     std::vector<double> support;  // NaN where a rule answered
     std::vector<std::uint8_t> independent;
     std::vector<AnsweredBy> sources;
@@ -32,11 +32,11 @@ struct Turns {
 };
 
 // Each y in turn, given z and those before it that turned out dependent. `known` may be null.
-Turns grow(const Store& store, const Decision& test, std::int32_t x, std::span<const std::int32_t> ys,
-           std::span<const std::int32_t> z, const Until& until, Knowledge* known);
+PhaseAnswers grow(const Store& store, const TestSpec& test, std::int32_t x, std::span<const std::int32_t> ys,
+                  std::span<const std::int32_t> z, const StopRule& until, KnowledgeBase* known);
 
 // Each y in turn, a member of z, given the rest of z without those before it that turned out independent. Likewise.
-Turns shrink(const Store& store, const Decision& test, std::int32_t x, std::span<const std::int32_t> ys,
-             std::span<const std::int32_t> z, Knowledge* known);
+PhaseAnswers shrink(const Store& store, const TestSpec& test, std::int32_t x, std::span<const std::int32_t> ys,
+                    std::span<const std::int32_t> z, KnowledgeBase* known);
 
 }  // namespace mnlearn

@@ -111,14 +111,14 @@ std::vector<std::int64_t> whole_table(const Store& store, std::int32_t x, std::s
     return table;
 }
 
-Cells find_cells(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
+JointTable find_cells(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
     CacheInUse cache(store);
     const auto kept = cache.strata(z);
     const Strata& strata = *kept;
     const std::vector<Cell> found = occupied(store, column_of(store, x), strata);
     std::vector<std::uint32_t> a_row(strata.count);  // some row of each stratum: it has the states of z
     for (std::size_t row = 0; row < store.n_records(); ++row) a_row[strata[row]] = static_cast<std::uint32_t>(row);
-    Cells cells;
+    JointTable cells;
     const std::uint64_t rx = column_of(store, x).card;
     cells.states.reserve((z.size() + 1) * found.size());
     for (const Cell& cell : found) cells.sizes.push_back(cell.size);
@@ -128,11 +128,11 @@ Cells find_cells(const Store& store, std::int32_t x, std::span<const std::int32_
     return cells;
 }
 
-Cells occupied_cells(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
+JointTable occupied_cells(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
     if (!table_is_small(store, x, z)) return find_cells(store, x, z);
     const std::vector<std::int64_t> table = whole_table(store, x, z);
     std::vector<std::size_t> places;
-    Cells cells;
+    JointTable cells;
     for (std::size_t place = 0; place < table.size(); ++place) {
         if (table[place] == 0) continue;
         places.push_back(place);

@@ -17,16 +17,16 @@ bool table_is_small(const Store& store, std::int32_t x, std::span<const std::int
 std::vector<std::int64_t> whole_table(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
 
 // Only the cells that occur, in the same order: never more than there are rows.
-struct Cells {
+struct JointTable {
     std::vector<std::int64_t> sizes;    // rows in each, repeats included
     std::vector<std::uint32_t> states;  // [v * count() + cell], v running over z and then x
 
     std::size_t count() const { return sizes.size(); }
     std::span<const std::uint32_t> states_of(std::size_t v) const { return {states.data() + v * count(), count()}; }
 };
-Cells find_cells(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
+JointTable find_cells(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
 
 // The same by whichever way is the cheaper.
-Cells occupied_cells(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
+JointTable occupied_cells(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
 
 }  // namespace mnlearn

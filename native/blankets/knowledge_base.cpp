@@ -52,7 +52,7 @@ bool Facts::add(std::int32_t x, std::int32_t y, std::uint32_t set) {
     return true;
 }
 
-Knowledge::Knowledge(std::size_t n_variables, bool mirrored)
+KnowledgeBase::KnowledgeBase(std::size_t n_variables, bool mirrored)
     : n_variables_(n_variables),
       mirrored_(mirrored),
       sets_(n_variables),
@@ -63,9 +63,9 @@ Knowledge::Knowledge(std::size_t n_variables, bool mirrored)
       near_set_(n_variables),
       scratch_(no_variables()) {}
 
-AnsweredBy Knowledge::implied(std::int32_t x, std::int32_t y, const Bits& z) { return look_up(x, y, z).source; }
+AnsweredBy KnowledgeBase::implied(std::int32_t x, std::int32_t y, const Bits& z) { return look_up(x, y, z).source; }
 
-AnsweredBy Knowledge::infer(std::int32_t x, std::int32_t y, const Bits& z) {
+AnsweredBy KnowledgeBase::infer(std::int32_t x, std::int32_t y, const Bits& z) {
     const Implied found = look_up(x, y, z);
     switch (found.source) {
         case AnsweredBy::dependent_by_triangle:
@@ -82,11 +82,11 @@ AnsweredBy Knowledge::infer(std::int32_t x, std::int32_t y, const Bits& z) {
     return found.source;
 }
 
-void Knowledge::learn(std::int32_t x, std::int32_t y, const Bits& z, bool independent) {
+void KnowledgeBase::learn(std::int32_t x, std::int32_t y, const Bits& z, bool independent) {
     add(x, y, sets_.enter(z), independent);
 }
 
-Knowledge::Implied Knowledge::look_up(std::int32_t x, std::int32_t y, const Bits& z) {
+KnowledgeBase::Implied KnowledgeBase::look_up(std::int32_t x, std::int32_t y, const Bits& z) {
     find_near(x, z);
     if (has(near_, y)) return {AnsweredBy::dependent_by_strong_union, near_set_[static_cast<std::size_t>(y)]};
     if (const Implied found = dependent_by_triangle(y, z); found.source != AnsweredBy::data) return found;
@@ -100,7 +100,7 @@ Knowledge::Implied Knowledge::look_up(std::int32_t x, std::int32_t y, const Bits
 }
 
 // x ⟂̸ w | a and w ⟂̸ y | b with a, b ⊇ z give x ⟂̸ y | a ∩ b.
-Knowledge::Implied Knowledge::dependent_by_triangle(std::int32_t y, const Bits& z) const {
+KnowledgeBase::Implied KnowledgeBase::dependent_by_triangle(std::int32_t y, const Bits& z) const {
     Implied found{AnsweredBy::data};
     const std::uint64_t* partners = dependent_.others(y);
     const auto above = [&](const std::uint64_t* b) { return sets_.contains(b, z.data()); };
@@ -116,7 +116,7 @@ Knowledge::Implied Knowledge::dependent_by_triangle(std::int32_t y, const Bits& 
 }
 
 // x ⟂ w | a with a ⊆ z and w ⟂̸ y | b with b ⊇ a give x ⟂ y | a.
-std::uint32_t Knowledge::independent_by_triangle(std::int32_t x, std::int32_t y, const Bits& z) const {
+std::uint32_t KnowledgeBase::independent_by_triangle(std::int32_t x, std::int32_t y, const Bits& z) const {
     std::uint32_t found = Facts::kNone;
     const std::uint64_t *strangers = independent_.others(x), *partners = dependent_.others(y);
     each_member(
@@ -131,7 +131,7 @@ std::uint32_t Knowledge::independent_by_triangle(std::int32_t x, std::int32_t y,
     return found;
 }
 
-void Knowledge::add(std::int32_t x, std::int32_t y, std::uint32_t set, bool independent) {
+void KnowledgeBase::add(std::int32_t x, std::int32_t y, std::uint32_t set, bool independent) {
     const bool news = (independent ? independent_ : dependent_).add(x, y, set);
     if (!news || independent || (x != x_ && y != x_)) return;
     const std::int32_t other = x == x_ ? y : x;
@@ -140,7 +140,7 @@ void Knowledge::add(std::int32_t x, std::int32_t y, std::uint32_t set, bool inde
     near_set_[static_cast<std::size_t>(other)] = set;
 }
 
-void Knowledge::find_near(std::int32_t x, const Bits& z) {
+void KnowledgeBase::find_near(std::int32_t x, const Bits& z) {
     if (x == x_ && z == near_z_) return;
     const bool grew = x == x_ && sets_.contains(z.data(), near_z_.data());  // who is near now was so before
     const std::uint64_t* partners = dependent_.others(x);

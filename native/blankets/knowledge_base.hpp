@@ -80,11 +80,11 @@ private:
     std::vector<Node> nodes_;
 };
 
-class Knowledge {
+class KnowledgeBase {
 public:
-    Knowledge(std::size_t n_variables, bool mirrored);
-    Knowledge(const Knowledge&) = delete;  // its facts look at its sets
-    Knowledge& operator=(const Knowledge&) = delete;
+    KnowledgeBase(std::size_t n_variables, bool mirrored);
+    KnowledgeBase(const KnowledgeBase&) = delete;  // its facts look at its sets
+    KnowledgeBase& operator=(const KnowledgeBase&) = delete;
 
     std::size_t n_variables() const { return n_variables_; }
     Bits no_variables() const { return Bits(sets_.n_words(), 0); }

@@ -38,7 +38,7 @@ void sort_by(std::span<const std::uint32_t> keys, std::size_t n_keys, std::span<
 
 }  // namespace
 
-Leaving::Leaving(const Cells& cells, std::size_t n_members)
+LeaveOneOut::LeaveOneOut(const JointTable& cells, std::size_t n_members)
     : cells_(cells),
       n_members_(n_members),
       member_(n_members),
@@ -53,7 +53,7 @@ Leaving::Leaving(const Cells& cells, std::size_t n_members)
     }
 }
 
-void Leaving::next() {
+void LeaveOneOut::next() {
     if (--member_ + 1 < n_members_) extend_suffix();
     number_prefixes();
     sort_cells();
@@ -61,7 +61,7 @@ void Leaving::next() {
 }
 
 // The member that was left out last belongs to the suffix of this one.
-void Leaving::extend_suffix() {
+void LeaveOneOut::extend_suffix() {
     const auto states = cells_.states_of(member_ + 1);
     const std::uint64_t card = states.empty() ? 0 : std::uint64_t{1} + *std::max_element(states.begin(), states.end());
     std::vector<std::uint64_t> keys(cells_.count());
@@ -69,13 +69,13 @@ void Leaving::extend_suffix() {
     n_suffixes_ = rank(keys, card * n_suffixes_, suffix_);
 }
 
-void Leaving::number_prefixes() {
+void LeaveOneOut::number_prefixes() {
     std::uint32_t number = 0;
     for (std::size_t c = 1; c < prefix_.size(); ++c) prefix_[c] = number += differs_[c] < member_;
     n_prefixes_ = number + 1;
 }
 
-void Leaving::sort_cells() {
+void LeaveOneOut::sort_cells() {
     std::iota(order_.begin(), order_.end(), 0u);
     if (n_suffixes_ > 1) {
         sort_by(suffix_, n_suffixes_, order_, places_, scratch_);
@@ -87,7 +87,7 @@ void Leaving::sort_cells() {
     }
 }
 
-void Leaving::find_groups() {
+void LeaveOneOut::find_groups() {
     begin_.clear();
     sizes_.clear();
     for (std::size_t i = 0; i < order_.size(); ++i) {

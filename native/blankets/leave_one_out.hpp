@@ -1,4 +1,4 @@
-// Leaving one member out of z at a time, all of them from one table.
+// LeaveOneOut one member out of z at a time, all of them from one table.
 #pragma once
 
 #include "blankets/joint_table.hpp"
@@ -10,9 +10,9 @@ namespace mnlearn {
 // The cells come in lexicographic order, so those that agree before the member are neighbours (`prefix`); how they
 // rank after it (`suffix`) is carried from one member to the one before. Two stable counting sorts, by suffix and then
 // by prefix, give the lexicographic order of the rest: a few steps a cell for each member.
-class Leaving {
+class LeaveOneOut {
 public:
-    Leaving(const Cells& cells, std::size_t n_members);
+    LeaveOneOut(const JointTable& cells, std::size_t n_members);
 
     // To the next member, from the last to the first.
     void next();
@@ -30,7 +30,7 @@ private:
     void sort_cells();
     void find_groups();
 
-    const Cells& cells_;
+    const JointTable& cells_;
     std::size_t n_members_, member_;
     std::vector<std::uint32_t> differs_;  // at which member a cell first differs from the one before it
     std::vector<std::uint32_t> prefix_, suffix_, order_, begin_;

@@ -58,8 +58,8 @@ void score_table(const Scorer& scorer, const Singled& table, std::span<const std
 
 // The tables of x and y, one a group, into the scorer; y is the member that was left out, or the constant stand-in.
 template <class Scorer>
-void score_groups(const Scorer& scorer, const Cells& cells, const Leaving& leaving, std::uint32_t rx, std::uint32_t ry,
-                  double* out, std::size_t stride) {
+void score_groups(const Scorer& scorer, const JointTable& cells, const LeaveOneOut& leaving, std::uint32_t rx,
+                  std::uint32_t ry, double* out, std::size_t stride) {
     constexpr std::size_t kDense = std::size_t{1} << 18;
     const std::size_t n_variables = cells.count() ? cells.states.size() / cells.count() : 1;
     const auto xs = cells.states_of(n_variables - 1), ys = cells.states_of(leaving.member());
@@ -92,9 +92,9 @@ void score_groups(const Scorer& scorer, const Cells& cells, const Leaving& leavi
 }
 
 // One member after the other: run(place in z, the others, how many strata they have, scorer -> void).
-class EachMember {
+class LeaveOneOutScan {
 public:
-    EachMember(const Store& store, const KernelSpec& kernel, const Question& q, bool scores_member)
+    LeaveOneOutScan(const Store& store, const KernelSpec& kernel, const ScanRequest& q, bool scores_member)
         : store_(store), kernel_(kernel), q_(q), scores_member_(scores_member), rx_(column_of(store, q.x).card) {}
 
     void from_table(const std::vector<std::int64_t>& counts) {
@@ -114,8 +114,8 @@ public:
         }
     }
 
-    void from_cells(const Cells& cells) {
-        Leaving leaving(cells, q_.z.size());
+    void from_cells(const JointTable& cells) {
+        LeaveOneOut leaving(cells, q_.z.size());
         for (std::size_t k = q_.z.size(); k-- > 0;) {
             leaving.next();
             with_scorer(kernel_, facts(k, leaving.n_groups()), store_.log_tables(), [&](const auto& scorer) {
@@ -134,15 +134,15 @@ private:
 
     const Store& store_;
     const KernelSpec& kernel_;
-    const Question& q_;
+    const ScanRequest& q_;
     bool scores_member_;
     std::uint32_t rx_;
     std::vector<std::int32_t> others_;
 };
 
-void leave_each_out(const Store& store, const KernelSpec& kernel, const Question& q, bool scores_member) {
+void leave_each_out(const Store& store, const KernelSpec& kernel, const ScanRequest& q, bool scores_member) {
     if (q.z.empty()) return;
-    EachMember members(store, kernel, q, scores_member);
+    LeaveOneOutScan members(store, kernel, q, scores_member);
     if (table_is_small(store, q.x, q.z))
         members.from_table(whole_table(store, q.x, q.z));
     else
@@ -151,11 +151,11 @@ void leave_each_out(const Store& store, const KernelSpec& kernel, const Question
 
 }  // namespace
 
-void members(const Store& store, const KernelSpec& kernel, const Question& question) {
+void scan_leave_one_out(const Store& store, const KernelSpec& kernel, const ScanRequest& question) {
     leave_each_out(store.distinct(), kernel, question, true);
 }
 
-void without(const Store& store, const KernelSpec& kernel, const Question& question) {
+void scan_without_member(const Store& store, const KernelSpec& kernel, const ScanRequest& question) {
     leave_each_out(store.distinct(), kernel, question, false);
 }
 

@@ -4,24 +4,26 @@
 
 namespace mnlearn {
 
-SiftedColumns::SiftedColumns(const Store& store)
+PartitionedColumns::PartitionedColumns(const Store& store)
     : store_(store), words_(store.planes().words), spare_(store.n_records() + kSiftSpare) {}
 
-void SiftedColumns::restart() {
-    for (Sieve& sieve : sieves_) free_words_.push_back(std::move(sieve.by));
+void PartitionedColumns::restart() {
+    for (Partition& partition : partitions_) free_words_.push_back(std::move(partition.by));
     for (Block& block : blocks_)
         if (block.n_held) free_bytes_.push_back(std::move(block.rows));
-    sieves_.clear();
+    partitions_.clear();
     blocks_.clear();
     places_.clear();
     expected_.clear();
 }
 
-void SiftedColumns::expect(std::span<const std::int32_t> ys) { expected_.assign(ys.begin(), ys.end()); }
+void PartitionedColumns::expect(std::span<const std::int32_t> ys) { expected_.assign(ys.begin(), ys.end()); }
 
-void SiftedColumns::add_sieve(Words by, std::size_t n_zeros) { sieves_.push_back({std::move(by), n_zeros}); }
+void PartitionedColumns::add_partition(Words by, std::size_t n_zeros) {
+    partitions_.push_back({std::move(by), n_zeros});
+}
 
-void SiftedColumns::forget(std::int32_t v) {
+void PartitionedColumns::forget(std::int32_t v) {
     const auto found = places_.find(v);
     if (found == places_.end()) return;
     Block& block = blocks_[found->second.block];
@@ -29,16 +31,16 @@ void SiftedColumns::forget(std::int32_t v) {
     places_.erase(found);
 }
 
-SiftedColumns::Lanes SiftedColumns::look(std::int32_t v) {
+PartitionedColumns::Lanes PartitionedColumns::look(std::int32_t v) {
     const auto found = places_.find(v);
     const Place place = found == places_.end() ? read(v) : found->second;
     Block& block = blocks_[place.block];
-    for (; block.depth < sieves_.size(); ++block.depth) pass(sieves_[block.depth], block.rows);
+    for (; block.depth < partitions_.size(); ++block.depth) pass(partitions_[block.depth], block.rows);
     return {block.rows.data(), place.lane, column_of(store_, v).card - 1};
 }
 
 // v, and as many of those expected after it as fit the same block.
-SiftedColumns::Place SiftedColumns::read(std::int32_t v) {
+PartitionedColumns::Place PartitionedColumns::read(std::int32_t v) {
     auto block = std::find_if(blocks_.begin(), blocks_.end(), [](const Block& b) { return b.n_held == 0; });
     if (block == blocks_.end()) block = blocks_.insert(block, Block{});
     *block = {some_bytes(), 0, 0};
@@ -60,29 +62,30 @@ SiftedColumns::Place SiftedColumns::read(std::int32_t v) {
     return places_[v];
 }
 
-void SiftedColumns::pass(const Sieve& sieve, Bytes& rows) {
-    store_.level().sift({sieve.by.data(), store_.n_records(), sieve.n_zeros, rows.data(), spare_.data()});
+void PartitionedColumns::pass(const Partition& partition, Bytes& rows) {
+    store_.level().stable_partition(
+        {partition.by.data(), store_.n_records(), partition.n_zeros, rows.data(), spare_.data()});
     rows.swap(spare_);
 }
 
-SiftedColumns::Words SiftedColumns::some_words() {
+PartitionedColumns::Words PartitionedColumns::some_words() {
     if (free_words_.empty()) return Words(words_ + 1);
     Words words = std::move(free_words_.back());
     free_words_.pop_back();
     return words;
 }
 
-SiftedColumns::Bytes SiftedColumns::some_bytes() {
+PartitionedColumns::Bytes PartitionedColumns::some_bytes() {
     if (free_bytes_.empty()) return Bytes(store_.n_records() + kSiftSpare);
     Bytes bytes = std::move(free_bytes_.back());
     free_bytes_.pop_back();
     return bytes;
 }
 
-std::size_t SiftedColumns::bytes() const {
+std::size_t PartitionedColumns::bytes() const {
     const auto held = std::count_if(blocks_.begin(), blocks_.end(), [](const Block& b) { return b.n_held > 0; });
     return (static_cast<std::size_t>(held) + free_bytes_.size() + 1) * spare_.size() +
-           8 * (sieves_.size() + free_words_.size()) * (words_ + 1);
+           8 * (partitions_.size() + free_words_.size()) * (words_ + 1);
 }
 
 }  // namespace mnlearn

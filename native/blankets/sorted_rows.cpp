@@ -15,7 +15,7 @@ bool can_sort(const Store& store, std::int32_t x, std::span<const std::int32_t> 
     const auto has = [&](std::int32_t v) {
         return store.has_planes(static_cast<std::size_t>(v)) || column_of(store, v).card == 1;
     };
-    return store.level().sift && store.n_records() > 0 && !store.repeats() && has(x) &&
+    return store.level().stable_partition && store.n_records() > 0 && !store.repeats() && has(x) &&
            std::all_of(others.begin(), others.end(), has);
 }
 
@@ -32,7 +32,7 @@ void SortedRows::restart(std::int32_t x) {
     order_ = {0};
     keys_ = {0};
     sizes_ = {n};
-    const OneByOne states = count(x);
+    const PairTables states = count(x);
     sizes_.assign(states.counts, states.counts + states.width);
     sizes_.push_back(n - std::accumulate(sizes_.begin(), sizes_.end(), 0u));
     ends_ = {0};
@@ -61,7 +61,7 @@ std::size_t SortedRows::bytes() const {
     return bytes;
 }
 
-OneByOne SortedRows::count(std::int32_t y, bool varied) {
+PairTables SortedRows::count(std::int32_t y, bool varied) {
     count_states(y);
     if (varied && card_x_ == 2 && column_of(store_, y).card == 2) return varied_tables();
     const std::size_t rx = card_x_, width = column_of(store_, y).card - 1;
@@ -74,7 +74,7 @@ OneByOne SortedRows::count(std::int32_t y, bool varied) {
     return {card_x_, static_cast<std::uint32_t>(width), order_.size(), sizes_.data(), counts_.data()};
 }
 
-OneByOne SortedRows::varied_tables() {
+PairTables SortedRows::varied_tables() {
     constexpr std::size_t kSpare = 16;  // eight pairs
     const std::size_t n_strata = order_.size();
     counts_.resize(std::max(counts_.size(), 2 * n_strata + kSpare));
@@ -86,7 +86,7 @@ OneByOne SortedRows::varied_tables() {
 
 // The rows with each state of y but the last, and how many come before each end.
 void SortedRows::count_states(std::int32_t y) {
-    const SiftedColumns::Lanes lanes = columns_.look(y);
+    const PartitionedColumns::Lanes lanes = columns_.look(y);
     below_.resize(ends_.size() * lanes.count);
     while (sets_.size() < lanes.count) sets_.push_back(Words(columns_.n_words() + 1));
     for (std::size_t b = 0; b < lanes.count; ++b)
@@ -95,18 +95,19 @@ void SortedRows::count_states(std::int32_t y) {
     counted_ = y;
 }
 
-// From now on rows are sorted by the states of y first: a sieve for each binary digit of the state, the lowest first.
+// From now on rows are sorted by the states of y first: a partition for each binary digit of the state, the lowest
+// first.
 void SortedRows::add_sieves(std::int32_t y) {
     const std::uint32_t card = column_of(store_, y).card;
     for (std::uint32_t digit = 1; digit < card; digit *= 2) {
-        if (digit > 1) take_sets(columns_.look(y));  // as the sieve before has left them
+        if (digit > 1) take_sets(columns_.look(y));  // as the partition before has left them
         Words by = digit_of(card, digit);
         const std::int64_t n_ones = store_.level().count_bits(by.data(), columns_.n_words());
-        columns_.add_sieve(std::move(by), store_.n_records() - static_cast<std::size_t>(n_ones));
+        columns_.add_partition(std::move(by), store_.n_records() - static_cast<std::size_t>(n_ones));
     }
 }
 
-void SortedRows::take_sets(const SiftedColumns::Lanes& lanes) {
+void SortedRows::take_sets(const PartitionedColumns::Lanes& lanes) {
     for (std::size_t b = 0; b < lanes.count; ++b)
         store_.level().count_runs(
             {lanes.rows, lanes.first + b, store_.n_records(), nullptr, 0, nullptr, sets_[b].data(), room_.data()});

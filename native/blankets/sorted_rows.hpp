@@ -9,21 +9,12 @@
 #include <optional>
 
 #include "blankets/partitioned_columns.hpp"
+#include "scan/test_decision.hpp"
 
 namespace mnlearn {
 
 // Whether these variables can be sorted by: all have planes, and the processor sifts.
 bool can_sort(const Store& store, std::int32_t x, std::span<const std::int32_t> others);
-
-// The tables of x and one y in every configuration of z that occurs, in lexicographic order; of y all states but the
-// last. Some that occur may have been left out, if x or y does not vary in them: chi2 and g2 only want their number.
-struct OneByOne {
-    std::uint32_t card_x, width;  // width: the states of y that are counted
-    std::size_t n_strata;
-    const std::uint32_t* sizes;   // [stratum * card_x + a]
-    const std::uint32_t* counts;  // [(stratum * card_x + a) * width + b]
-    std::size_t n_left_out = 0;
-};
 
 // The states of several variables side by side in one number, the last in the lowest bits: so numbers are ordered as
 // the configurations are.
@@ -52,7 +43,7 @@ public:
     bool leads_to(std::span<const std::int32_t> z) const;
     void expect(std::span<const std::int32_t> ys) { columns_.expect(ys); }  // who will be asked about, in this order
     // Good until the next call. `varied`: strata in which x or y does not vary may be left out.
-    OneByOne count(std::int32_t y, bool varied = false);
+    PairTables count(std::int32_t y, bool varied = false);
     void join(std::int32_t y);
     void forget(std::int32_t y);  // will not be asked about soon
     std::size_t bytes() const;
@@ -65,11 +56,11 @@ public:
     std::uint32_t card_x() const { return card_x_; }
 
 private:
-    using Words = SiftedColumns::Words;
+    using Words = PartitionedColumns::Words;
 
     void count_states(std::int32_t y);
-    OneByOne varied_tables();
-    void take_sets(const SiftedColumns::Lanes& lanes);
+    PairTables varied_tables();
+    void take_sets(const PartitionedColumns::Lanes& lanes);
     void add_sieves(std::int32_t y);
     Words digit_of(std::size_t card, std::size_t digit);
     void split_sets(std::size_t card);
@@ -78,7 +69,7 @@ private:
     const Store& store_;
     std::int32_t x_ = -1;
     std::vector<std::int32_t> z_;
-    SiftedColumns columns_;
+    PartitionedColumns columns_;
     // Strata are numbered as they stand in the order of the rows, the newest member of z first.
     std::vector<std::uint32_t> ends_;   // [stratum * card_x + state]: where the set begins; at last, the end of all
     std::vector<std::uint32_t> order_;  // their lexicographic order

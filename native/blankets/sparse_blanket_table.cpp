@@ -23,8 +23,8 @@ void sort_by_digits(std::vector<std::uint64_t>& keys, unsigned n_bits) {
 
 }  // namespace
 
-MergedTable::MergedTable(const Store& store, std::span<const std::int32_t> z, std::uint32_t card_x,
-                         std::span<const std::int64_t> cells)
+SparseBlanketTable::SparseBlanketTable(const Store& store, std::span<const std::int32_t> z, std::uint32_t card_x,
+                                       std::span<const std::int64_t> cells)
     : store_(store), card_x_(card_x), z_(z.begin(), z.end()) {
     for (std::size_t key = 0; key * card_x < cells.size(); ++key) {
         const auto set = cells.subspan(key * card_x, card_x);
@@ -34,8 +34,8 @@ MergedTable::MergedTable(const Store& store, std::span<const std::int32_t> z, st
     }
 }
 
-MergedTable::MergedTable(const Store& store, std::span<const std::int32_t> z, std::int32_t x,
-                         std::span<const std::uint64_t> rows)
+SparseBlanketTable::SparseBlanketTable(const Store& store, std::span<const std::int32_t> z, std::int32_t x,
+                                       std::span<const std::uint64_t> rows)
     : store_(store), card_x_(column_of(store, x).card), z_(z.begin(), z.end()) {
     const unsigned width = PackedStates{store, z}.width(x);
     const std::uint64_t states = (std::uint64_t{1} << width) - 1;
@@ -48,14 +48,14 @@ MergedTable::MergedTable(const Store& store, std::span<const std::int32_t> z, st
     }
 }
 
-MergedTable::MergedTable(const Store& store, const SortedRows& rows)
+SparseBlanketTable::SparseBlanketTable(const Store& store, const SortedRows& rows)
     : store_(store),
       card_x_(rows.card_x()),
       z_(rows.z().begin(), rows.z().end()),
       keys_(rows.keys().begin(), rows.keys().end()),
       sizes_(rows.sizes().begin(), rows.sizes().end()) {}
 
-OneByOne MergedTable::single_out(std::int32_t y) {
+PairTables SparseBlanketTable::single_out(std::int32_t y) {
     const auto place = static_cast<std::size_t>(std::lower_bound(z_.begin(), z_.end(), y) - z_.begin());
     const PackedStates states{store_, z_};
     low_ = states.from(place + 1);
@@ -76,7 +76,7 @@ OneByOne MergedTable::single_out(std::int32_t y) {
     return {card_x_, card_y_ - 1, n_left_, left_sizes_.data(), counts_.data()};
 }
 
-void MergedTable::drop() {
+void SparseBlanketTable::drop() {
     z_.swap(others_);
     keys_.swap(left_);
     keys_.resize(n_left_);
@@ -84,7 +84,7 @@ void MergedTable::drop() {
     sizes_.resize(n_left_ * card_x_);
 }
 
-void MergedTable::merge(std::size_t first, std::size_t last) {
+void SparseBlanketTable::merge(std::size_t first, std::size_t last) {
     const std::uint64_t prefix = before(first) << low_, none = ~std::uint64_t{0};
     next_.assign(card_y_ + 1, last);
     for (std::size_t k = last; k-- > first;) next_[state(k)] = k;
@@ -102,7 +102,7 @@ void MergedTable::merge(std::size_t first, std::size_t last) {
     }
 }
 
-void MergedTable::merge_binary(std::size_t first, std::size_t last) {
+void SparseBlanketTable::merge_binary(std::size_t first, std::size_t last) {
     const std::uint64_t prefix = before(first) << low_;
     std::size_t i = first, middle = first;
     while (middle < last && state(middle) == 0) ++middle;
@@ -127,7 +127,7 @@ void MergedTable::merge_binary(std::size_t first, std::size_t last) {
     n_left_ = n;
 }
 
-void MergedTable::add(std::size_t from, std::size_t b) {
+void SparseBlanketTable::add(std::size_t from, std::size_t b) {
     for (std::size_t a = 0; a < card_x_; ++a) {
         const std::uint32_t size = sizes_[from * card_x_ + a];
         left_sizes_[n_left_ * card_x_ + a] += size;

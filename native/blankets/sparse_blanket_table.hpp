@@ -5,17 +5,17 @@
 
 namespace mnlearn {
 
-class MergedTable final : public BlanketTable {
+class SparseBlanketTable final : public BlanketTable {
 public:
     // From all cells of (z, x), where the number of a configuration is its packed states.
-    MergedTable(const Store& store, std::span<const std::int32_t> z, std::uint32_t card_x,
-                std::span<const std::int64_t> cells);
+    SparseBlanketTable(const Store& store, std::span<const std::int32_t> z, std::uint32_t card_x,
+                       std::span<const std::int64_t> cells);
     // From the packed states of (z, x) of every row, in order.
-    MergedTable(const Store& store, std::span<const std::int32_t> z, std::int32_t x,
-                std::span<const std::uint64_t> rows);
-    MergedTable(const Store& store, const SortedRows& rows);
+    SparseBlanketTable(const Store& store, std::span<const std::int32_t> z, std::int32_t x,
+                       std::span<const std::uint64_t> rows);
+    SparseBlanketTable(const Store& store, const SortedRows& rows);
 
-    OneByOne single_out(std::int32_t y) override;
+    PairTables single_out(std::int32_t y) override;
     std::span<const std::int32_t> others() const override { return others_; }
     void drop() override;
 

@@ -13,7 +13,7 @@ inline constexpr std::size_t kMostAroundBits = 8;  // neighbours whose configura
 // its number reaches its threshold, both of 32 bits: thresholds[c] where the neighbours have the values of c, the first
 // of them its highest bit; or lanes[row], where lanes are given. Numbers are drawn from the highest bit on, and only
 // until every row is decided: some ten bits instead of 32.
-struct BitUpdate {
+struct BinaryUpdate {
     std::uint64_t* states;
     std::size_t n_words;
     std::size_t x;
@@ -24,9 +24,9 @@ struct BitUpdate {
     std::uint64_t* random;  // [4][n_words]: for each word a generator xoshiro256++ (Blackman & Vigna, 2019)
 };
 
-using UpdateBits = void (*)(const BitUpdate&);
+using UpdateBinary = void (*)(const BinaryUpdate&);
 
-void update_bits_portable(const BitUpdate& update);
-void update_bits_avx512(const BitUpdate& update);
+void update_binary_portable(const BinaryUpdate& update);
+void update_binary_avx512(const BinaryUpdate& update);
 
 }  // namespace mnlearn

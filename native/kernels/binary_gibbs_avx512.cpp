@@ -2,6 +2,6 @@
 
 namespace mnlearn {
 
-void update_bits_avx512(const BitUpdate& update) { update_bits(update); }
+void update_binary_avx512(const BinaryUpdate& update) { update_binary(update); }
 
 }  // namespace mnlearn

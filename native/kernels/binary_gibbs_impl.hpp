@@ -38,7 +38,7 @@ template <std::size_t W> struct Xoshiro {
 };
 
 // Which rows have which configuration of the neighbours: a mask for each.
-template <std::size_t W> inline std::size_t make_masks(const BitUpdate& u, Words<W>* masks) {
+template <std::size_t W> inline std::size_t make_masks(const BinaryUpdate& u, Words<W>* masks) {
     std::size_t n = 1;
     masks[0] = ~Words<W>{};
     for (std::size_t o = 0; o < u.n_around; ++o) {
@@ -56,7 +56,7 @@ template <std::size_t W> inline std::size_t make_masks(const BitUpdate& u, Words
 
 // Bit k of every row's threshold.
 template <std::size_t W>
-inline void find_level(const BitUpdate& u, const Words<W>* masks, std::size_t n, int k, Words<W>& level) {
+inline void find_level(const BinaryUpdate& u, const Words<W>* masks, std::size_t n, int k, Words<W>& level) {
     level = Words<W>{};
     for (std::size_t c = 0; c < n; ++c)  // no branch: nobody could predict it
         level |= masks[c] & (std::uint64_t{0} - ((u.thresholds[c] >> k) & 1));
@@ -64,7 +64,7 @@ inline void find_level(const BitUpdate& u, const Words<W>* masks, std::size_t n,
         level[row / 64] |= std::uint64_t{(u.lanes[row] >> k) & 1} << (row % 64);
 }
 
-template <std::size_t W> inline void update_words(const BitUpdate& u) {
+template <std::size_t W> inline void update_words(const BinaryUpdate& u) {
     Words<W> masks[std::size_t{1} << kMostAroundBits], level, number, reached{}, open = ~Words<W>{};
     const std::size_t n = u.lanes ? 0 : make_masks<W>(u, masks);
     Xoshiro<W> random(u.random);
@@ -82,7 +82,7 @@ template <std::size_t W> inline void update_words(const BitUpdate& u) {
     __builtin_memcpy(u.states + u.x * W, &reached, sizeof reached);
 }
 
-inline void update_bits(const BitUpdate& u) {
+inline void update_binary(const BinaryUpdate& u) {
     if (u.n_words == 8) return update_words<8>(u);
     if (u.n_words == 4) return update_words<4>(u);
     if (u.n_words == 2) return update_words<2>(u);

@@ -2,6 +2,6 @@
 
 namespace mnlearn {
 
-void update_bits_portable(const BitUpdate& update) { update_bits(update); }
+void update_binary_portable(const BinaryUpdate& update) { update_binary(update); }
 
 }  // namespace mnlearn

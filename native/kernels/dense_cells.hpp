@@ -18,7 +18,7 @@ struct CellQuery {
     std::uint32_t* cells;
 };
 
-struct BitCells {
+struct DenseCells {
     const std::uint64_t* occupied;  // per cell
     const std::uint32_t* numbers;   // per word: the configurations that occur before it
     const std::uint32_t* sizes;     // per configuration that occurs: the rows with x = 0, with x = 1
@@ -28,14 +28,14 @@ struct BitCells {
 struct TallyQuery {
     const std::uint32_t* cells;
     std::size_t n_rows;
-    BitCells table;
+    DenseCells table;
     std::uint32_t* sizes;  // zero before the call
 };
 
 // One binary member singled out: its bit in the number of a cell. Of the configurations of the others only those in
 // which x varies and the member too.
 struct VariedQuery {
-    BitCells table;
+    DenseCells table;
     unsigned bit;
     std::uint32_t *counts, *sizes;  // [2 * configuration + state of x]: the rows with its first state, all rows
     std::size_t n_varied, n_all;    // how many there are
@@ -43,7 +43,7 @@ struct VariedQuery {
 
 // The member leaves: the cells of its two states become one, numbered without its bit.
 struct DropQuery {
-    BitCells table;
+    DenseCells table;
     unsigned bit;
     std::uint64_t* occupied;  // zero before the call
     std::uint32_t* sizes;     // room for as many as there were
@@ -54,7 +54,7 @@ inline constexpr std::size_t kSpareCells = 8;
 // Rows of few cells are counted in several tables: none need wait for the row before it.
 inline constexpr std::size_t kSeveralTables = 4, kFewForSeveral = 1024;
 
-struct BitCellKernels {
+struct DenseCellKernels {
     void (*append)(const CellQuery&);
     // tables: of n_cells each, zero before the call; the result is the first.
     void (*count)(const std::uint32_t* cells, std::size_t n_rows, std::uint32_t* tables, std::size_t n_cells);
@@ -64,6 +64,6 @@ struct BitCellKernels {
     void (*find_varied)(VariedQuery&);
     void (*drop)(const DropQuery&);
 };
-extern const BitCellKernels kBitCellsAvx2, kBitCellsAvx512;
+extern const DenseCellKernels kDenseCellsAvx2, kDenseCellsAvx512;
 
 }  // namespace mnlearn

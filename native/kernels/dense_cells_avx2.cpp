@@ -2,6 +2,6 @@
 
 namespace mnlearn {
 
-const BitCellKernels kBitCellsAvx2{append, count, mark, number, tally, find_varied, drop};
+const DenseCellKernels kDenseCellsAvx2{append, count, mark, number, tally, find_varied, drop};
 
 }  // namespace mnlearn

@@ -70,6 +70,6 @@ void drop_by_eight(const DropQuery& q) {
 
 }  // namespace
 
-const BitCellKernels kBitCellsAvx512{append, count, mark, number, tally, find_varied_by_eight, drop_by_eight};
+const DenseCellKernels kDenseCellsAvx512{append, count, mark, number, tally, find_varied_by_eight, drop_by_eight};
 
 }  // namespace mnlearn

@@ -40,7 +40,7 @@ struct Side {
 };
 
 // visit(k, first, second): all configurations of the others, in order, the k-th time.
-template <class Visit> [[gnu::always_inline]] inline void each_facing(const BitCells& t, unsigned bit, Visit visit) {
+template <class Visit> [[gnu::always_inline]] inline void each_facing(const DenseCells& t, unsigned bit, Visit visit) {
     const auto rows = [&](std::size_t w) { return t.sizes + 2 * std::size_t{t.numbers[w]}; };
     if (bit < 6) {
         const unsigned up = 1u << bit;

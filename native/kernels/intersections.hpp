@@ -7,7 +7,7 @@
 namespace mnlearn {
 
 // Sets have `words` words, a multiple of eight, at multiples of 64 bytes; what follows the last row is zero.
-struct CommonQuery {
+struct IntersectionQuery {
     const std::uint64_t* sets;  // one after the other
     std::size_t n_sets, words;
     const std::uint64_t* second;
@@ -16,10 +16,10 @@ struct CommonQuery {
     std::uint32_t* counts;  // [set * n_others + k]: the rows in this set, in the second, and in others[k]
 };
 
-using CountCommon = void (*)(const CommonQuery&);
+using CountIntersections = void (*)(const IntersectionQuery&);
 
-void count_common_portable(const CommonQuery& query);
-void count_common_avx2(const CommonQuery& query);
-void count_common_avx512(const CommonQuery& query);
+void count_intersections_portable(const IntersectionQuery& query);
+void count_intersections_avx2(const IntersectionQuery& query);
+void count_intersections_avx512(const IntersectionQuery& query);
 
 }  // namespace mnlearn

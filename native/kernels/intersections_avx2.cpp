@@ -33,6 +33,6 @@ struct Avx2Bits {
 
 }  // namespace
 
-void count_common_avx2(const CommonQuery& query) { count_common<Avx2Bits>(query); }
+void count_intersections_avx2(const IntersectionQuery& query) { count_intersections<Avx2Bits>(query); }
 
 }  // namespace mnlearn

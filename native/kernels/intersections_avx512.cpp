@@ -6,7 +6,8 @@ namespace mnlearn {
 namespace {
 
 template <int N>
-void tile(const std::uint64_t* set, const CommonQuery& q, const std::uint64_t* const* others, std::uint32_t* counts) {
+void tile(const std::uint64_t* set, const IntersectionQuery& q, const std::uint64_t* const* others,
+          std::uint32_t* counts) {
     __m512i sums[4] = {};
     for (std::size_t w = 0; w < q.words; w += 8) {
         const __m512i rows = _mm512_and_si512(_mm512_load_si512(set + w), _mm512_load_si512(q.second + w));
@@ -21,7 +22,7 @@ void tile(const std::uint64_t* set, const CommonQuery& q, const std::uint64_t* c
 
 }  // namespace
 
-void count_common_avx512(const CommonQuery& q) {
+void count_intersections_avx512(const IntersectionQuery& q) {
     for (std::size_t s = 0; s < q.n_sets; ++s) {
         const std::uint64_t* set = q.sets + s * q.words;
         std::uint32_t* counts = q.counts + s * q.n_others;

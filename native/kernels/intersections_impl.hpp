@@ -7,7 +7,7 @@ namespace mnlearn {
 namespace {
 
 // Bits::common(a, b, c, words): the bits that three sets share.
-template <class Bits> void count_common(const CommonQuery& q) {
+template <class Bits> void count_intersections(const IntersectionQuery& q) {
     for (std::size_t s = 0; s < q.n_sets; ++s)
         for (std::size_t k = 0; k < q.n_others; ++k)
             q.counts[s * q.n_others + k] = Bits::common(q.sets + s * q.words, q.second, q.others[k], q.words);

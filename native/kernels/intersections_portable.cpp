@@ -16,6 +16,6 @@ struct PortableBits {
 
 }  // namespace
 
-void count_common_portable(const CommonQuery& query) { count_common<PortableBits>(query); }
+void count_intersections_portable(const IntersectionQuery& query) { count_intersections<PortableBits>(query); }
 
 }  // namespace mnlearn

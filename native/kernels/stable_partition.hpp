@@ -20,7 +20,7 @@ struct PackQuery {
     std::uint8_t* to;    // with the spare bytes
 };
 
-struct SiftQuery {
+struct PartitionQuery {
     const std::uint64_t* by;  // the bit of each row
     std::size_t n_rows, n_zeros;
     const std::uint8_t* from;
@@ -50,14 +50,14 @@ struct VariedRunQuery {
 };
 
 using Pack = void (*)(const PackQuery&);
-using Sift = void (*)(const SiftQuery&);
+using StablePartition = void (*)(const PartitionQuery&);
 using CountRuns = void (*)(const RunQuery&);
 using PickVaried = std::size_t (*)(const VariedRunQuery&);  // how many
 
 void pack_avx2(const PackQuery& query);
 void pack_avx512(const PackQuery& query);
-void sift_avx2(const SiftQuery& query);
-void sift_avx512(const SiftQuery& query);
+void stable_partition_avx2(const PartitionQuery& query);
+void stable_partition_avx512(const PartitionQuery& query);
 void count_runs_avx2(const RunQuery& query);
 void count_runs_avx512(const RunQuery& query);
 std::size_t pick_varied_avx2(const VariedRunQuery& query);

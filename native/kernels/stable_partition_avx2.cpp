@@ -39,7 +39,7 @@ struct Rows {
     }
 };
 
-template <bool ONES> void move_rows(const SiftQuery& q, std::uint8_t* to) {
+template <bool ONES> void move_rows(const PartitionQuery& q, std::uint8_t* to) {
     const auto* by = reinterpret_cast<const std::uint8_t*>(q.by);
     for (std::size_t row = 0; row < q.n_rows; row += 8) {
         const std::size_t left = q.n_rows - row;
@@ -56,7 +56,7 @@ template <bool ONES> void move_rows(const SiftQuery& q, std::uint8_t* to) {
 void pack_avx2(const PackQuery& query) { pack<Rows>(query); }
 
 // The zeros run over the ones by up to eight bytes, so they go first.
-void sift_avx2(const SiftQuery& query) {
+void stable_partition_avx2(const PartitionQuery& query) {
     move_rows<false>(query, query.to);
     move_rows<true>(query, query.to + query.n_zeros);
 }

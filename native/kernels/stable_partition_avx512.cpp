@@ -19,7 +19,7 @@ constexpr std::uint64_t first_bits(std::size_t n) { return n < 64 ? (std::uint64
 
 void pack_avx512(const PackQuery& query) { pack<Rows>(query); }
 
-void sift_avx512(const SiftQuery& q) {
+void stable_partition_avx512(const PartitionQuery& q) {
     std::uint8_t *zeros = q.to, *ones = q.to + q.n_zeros;
     std::uint8_t* const end = ones;
     for (std::size_t row = 0; row < q.n_rows; row += 64) {

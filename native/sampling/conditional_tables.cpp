@@ -34,7 +34,8 @@ const std::uint8_t* column(const MarkovianModel& model, std::int32_t y) {
 
 }  // namespace
 
-Lookup::Lookup(const MarkovianModel& model, std::size_t x, Weighing weighing, double inverse_temperature)
+ConditionalTable::ConditionalTable(const MarkovianModel& model, std::size_t x, Weighing weighing,
+                                   double inverse_temperature)
     : x_(x),
       n_thresholds_(static_cast<std::size_t>(model.cards[x]) - 1),
       around_(model.neighbors.begin() + model.starts[x], model.neighbors.begin() + model.starts[x + 1]) {
@@ -48,7 +49,7 @@ Lookup::Lookup(const MarkovianModel& model, std::size_t x, Weighing weighing, do
     set_thresholds(model, tree_ ? grow_tree(model) : place_rows(model), weighing, inverse_temperature);
 }
 
-Lookup::Configurations Lookup::place_rows(const MarkovianModel& model) {
+ConditionalTable::Configurations ConditionalTable::place_rows(const MarkovianModel& model) {
     Configurations at(model.n_rows, 0);
     for (std::size_t o = 0; o < around_.size(); ++o) {
         const std::uint8_t* values = column(model, around_[o]);
@@ -58,7 +59,7 @@ Lookup::Configurations Lookup::place_rows(const MarkovianModel& model) {
 }
 
 // Node 0 is where no row went, and leads only to itself; node 1 of each level is the first that a row reaches.
-Lookup::Configurations Lookup::grow_tree(const MarkovianModel& model) {
+ConditionalTable::Configurations ConditionalTable::grow_tree(const MarkovianModel& model) {
     Configurations at(model.n_rows, 1);
     std::uint32_t n_nodes = 1;
     for (std::size_t o = 0; o < around_.size(); ++o) {
@@ -76,7 +77,8 @@ Lookup::Configurations Lookup::grow_tree(const MarkovianModel& model) {
     return at;
 }
 
-void Lookup::set_thresholds(const MarkovianModel& model, const Configurations& of_rows, Weighing weighing, double b) {
+void ConditionalTable::set_thresholds(const MarkovianModel& model, const Configurations& of_rows, Weighing weighing,
+                                      double b) {
     const std::size_t card = n_thresholds_ + 1;
     std::vector<std::int64_t> counts(n_configurations_ * card, 0);
     const std::uint8_t* own = column(model, static_cast<std::int32_t>(x_));
@@ -93,7 +95,7 @@ void Lookup::set_thresholds(const MarkovianModel& model, const Configurations& o
     }
 }
 
-void Lookup::draw(std::vector<SixtyFour>& states, const std::uint32_t* numbers) const {
+void ConditionalTable::draw(std::vector<SixtyFour>& states, const std::uint32_t* numbers) const {
     if (tree_) {
         std::uint32_t at[kTogether];
         find_leaves(states, at);
@@ -105,7 +107,7 @@ void Lookup::draw(std::vector<SixtyFour>& states, const std::uint32_t* numbers) 
     }
 }
 
-void Lookup::find_places(const std::vector<SixtyFour>& states, std::uint16_t* at) const {
+void ConditionalTable::find_places(const std::vector<SixtyFour>& states, std::uint16_t* at) const {
     std::fill_n(at, kTogether, std::uint16_t{0});
     for (std::size_t o = 0; o < around_.size(); ++o) {
         const SixtyFour& values = states[static_cast<std::size_t>(around_[o])];
@@ -114,7 +116,7 @@ void Lookup::find_places(const std::vector<SixtyFour>& states, std::uint16_t* at
     }
 }
 
-void Lookup::find_leaves(const std::vector<SixtyFour>& states, std::uint32_t* at) const {
+void ConditionalTable::find_leaves(const std::vector<SixtyFour>& states, std::uint32_t* at) const {
     std::fill_n(at, kTogether, 1u);
     for (std::size_t o = 0; o < around_.size(); ++o) {
         const SixtyFour& values = states[static_cast<std::size_t>(around_[o])];
@@ -122,7 +124,8 @@ void Lookup::find_leaves(const std::vector<SixtyFour>& states, std::uint32_t* at
     }
 }
 
-template <class Index> void Lookup::pick(SixtyFour& own, const Index* at, const std::uint32_t* numbers) const {
+template <class Index>
+void ConditionalTable::pick(SixtyFour& own, const Index* at, const std::uint32_t* numbers) const {
     if (n_thresholds_ == 1) {
         for (std::size_t l = 0; l < kTogether; ++l) own[l] = numbers[l] >= thresholds_[at[l]];
         return;

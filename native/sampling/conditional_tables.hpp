@@ -14,9 +14,9 @@ using SixtyFour = std::array<std::uint8_t, kTogether>;
 
 // What a variable does next: the thresholds of its states for every configuration of its neighbours. Few configurations
 // have a place each (mixed radix); many are the leaves of a tree that has only the branches that some old row took.
-class Lookup {
+class ConditionalTable {
 public:
-    Lookup(const MarkovianModel& model, std::size_t x, Weighing weighing, double inverse_temperature);
+    ConditionalTable(const MarkovianModel& model, std::size_t x, Weighing weighing, double inverse_temperature);
 
     // Draws the variable anew in each row: the state is the number of thresholds that the row's number reaches.
     void draw(std::vector<SixtyFour>& states, const std::uint32_t* numbers) const;

@@ -35,7 +35,7 @@ public:
         }
     }
 
-    void update(const std::vector<std::optional<Lookup>>& lookups) {
+    void update(const std::vector<std::optional<ConditionalTable>>& lookups) {
         const auto n = static_cast<std::uint32_t>(states_.size());
         const std::uint64_t shared = random_.bits();
         next_numbers(shared);
@@ -66,7 +66,7 @@ private:
 };
 
 void markovian_bytes(const MarkovianModel& model, const MarkovianPlan& plan,
-                     const std::vector<std::optional<Lookup>>& lookups, std::uint8_t* rows) {
+                     const std::vector<std::optional<ConditionalTable>>& lookups, std::uint8_t* rows) {
     const std::size_t n = model.cards.size(), n_blocks = (plan.n_new + kTogether - 1) / kTogether;
     const auto work = static_cast<double>(n_blocks * kTogether * plan.n_updates);
     parallel_for(n_blocks, threads_for(3.0 * work, plan.n_threads), [&](std::size_t b) {
@@ -110,7 +110,7 @@ void check_markovian(const MarkovianModel& model, const MarkovianPlan& plan) {
 void markovian(const MarkovianModel& model, const MarkovianPlan& plan, std::uint8_t* rows) {
     const std::size_t n = model.cards.size();
     const auto old = static_cast<double>(n * model.n_rows);
-    std::vector<std::optional<Lookup>> lookups(n);
+    std::vector<std::optional<ConditionalTable>> lookups(n);
     parallel_for(n, threads_for(2.0 * old, plan.n_threads),
                  [&](std::size_t x) { lookups[x].emplace(model, x, plan.weighing, plan.inverse_temperature); });
     if (std::all_of(model.cards.begin(), model.cards.end(), [](std::int32_t card) { return card == 2; }))

@@ -10,7 +10,7 @@
 namespace mnlearn {
 namespace {
 
-using Lookups = std::vector<std::optional<Lookup>>;
+using Lookups = std::vector<std::optional<ConditionalTable>>;
 
 class BitBlock {
 public:
@@ -20,7 +20,7 @@ public:
           choice_(plan.key, stream),
           states_(n * n_words),
           lanes_(64 * n_words),
-          update_bits_(choose_level(plan.level).update_bits) {
+          update_bits_(choose_instruction_set(plan.level).update_binary) {
         for (std::size_t k = 0; k < 4 * n_words; ++k) random_[k] = choice_.bits();
         const std::uint32_t half = std::uint32_t{1} << 31;  // reached by one in two
         for (std::size_t x = 0; x < n; ++x)
@@ -29,7 +29,7 @@ public:
 
     void update(const Lookups& lookups) {
         const auto x = static_cast<std::size_t>(((choice_.bits() >> 32) * n_) >> 32);
-        const Lookup& lookup = *lookups[x];
+        const ConditionalTable& lookup = *lookups[x];
         const std::vector<std::int32_t>& around = lookup.around();
         const bool masked = around.size() <= kMostAroundBits;
         if (!masked) find_lanes(lookup);
@@ -47,7 +47,7 @@ private:
         return (states_[x * n_words_ + row / 64] >> (row % 64)) & 1;
     }
 
-    void find_lanes(const Lookup& lookup) {
+    void find_lanes(const ConditionalTable& lookup) {
         for (std::size_t row = 0; row < lanes_.size(); ++row)
             lanes_[row] = lookup.threshold([&](std::int32_t y) { return bit(static_cast<std::size_t>(y), row); });
     }
@@ -57,7 +57,7 @@ private:
     std::vector<std::uint64_t> states_;
     std::vector<std::uint32_t> lanes_;
     std::array<std::uint64_t, 4 * kMostWords> random_{};
-    UpdateBits update_bits_;
+    UpdateBinary update_bits_;
 };
 
 }  // namespace

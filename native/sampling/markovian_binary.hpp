@@ -15,6 +15,6 @@ namespace mnlearn {
 // second), and then for each update one, whose upper half says which variable it is. The start of a variable is one
 // draw of every word; an update draws as in kernels/binary_gibbs.hpp.
 void markovian_bits(const MarkovianModel& model, const MarkovianPlan& plan,
-                    const std::vector<std::optional<Lookup>>& lookups, std::uint8_t* rows);
+                    const std::vector<std::optional<ConditionalTable>>& lookups, std::uint8_t* rows);
 
 }  // namespace mnlearn

@@ -70,8 +70,8 @@ double* pair_row(std::size_t n, std::size_t first_x, std::size_t x, double* out)
     return out + pairs_between(n, first_x, x) - (x + 1);
 }
 
-void reduce_pairs(const Store& store, const KernelSpec& kernel, std::size_t first_x, std::size_t last_x, int n_threads,
-                  double* out) {
+void scan_pairs(const Store& store, const KernelSpec& kernel, std::size_t first_x, std::size_t last_x, int n_threads,
+                double* out) {
     const double rows = static_cast<double>(store.n_records() / 64 + 8);
     const auto n_pairs = static_cast<double>(pairs_between(store.n_variables(), first_x, last_x));
     const int threads = threads_for(n_pairs * rows, n_threads);

@@ -44,7 +44,7 @@ public:
     void add(const typename Scorer::Prepared& prepared, std::size_t s, const std::uint32_t* zero,
              const std::uint32_t* one, std::int64_t n0, std::int64_t n1) {
         const RowOfTables tables = scorer_.binary_row(prepared, s, n0, n1);
-        if (tables.way == RowOfTables::skip) return;
+        if (tables.method == RowOfTables::skip) return;
         const BinaryRow row{Scorer::form,
                             pick(zero, 0),
                             pick(one, width_),
@@ -58,7 +58,7 @@ public:
                             numbers_.get() + 2 * room_,
                             first(),
                             second()};
-        if (tables.way == RowOfTables::one_by_one) return add_one_by_one(prepared, s, row);
+        if (tables.method == RowOfTables::one_by_one) return add_one_by_one(prepared, s, row);
         level_.score_binary(row);
         ++strata_;
         if constexpr (Scorer::form == BinaryForm::odds)
@@ -104,11 +104,11 @@ private:
     }
 
     const Scorer& scorer_;
-    const Level& level_;
+    const InstructionSet& level_;
     std::span<const std::uint32_t> columns_;
     std::uint32_t origin_;
     std::vector<std::uint32_t> picked_;
-    Room<double> numbers_;  // first, second and values, room_ each; then room for folded tables
+    Buffer<double> numbers_;  // first, second and values, room_ each; then room for folded tables
     std::size_t width_ = 0, room_ = 0, from_ = 0;
     bool whole_ = true;
     std::int64_t strata_ = 0;

@@ -2,7 +2,7 @@
 
 namespace mnlearn {
 
-const Costs kAvx512Costs{
+const CostConstants kAvx512Constants{
     .tree = 1570,
     .split_planes = 1410,
     .split_columns = 1300,
@@ -52,7 +52,7 @@ const Costs kAvx512Costs{
     .cell = 2.78,
 };
 
-const Costs kAvx2Costs{
+const CostConstants kAvx2Constants{
     .tree = 1710,
     .split_planes = 1590,
     .split_columns = 0,
@@ -102,7 +102,7 @@ const Costs kAvx2Costs{
     .cell = 2.78,
 };
 
-const Costs kPortableCosts{
+const CostConstants kPortableConstants{
     .tree = 1380,
     .split_planes = 1310,
     .split_columns = 0,

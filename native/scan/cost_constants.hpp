@@ -5,7 +5,7 @@
 
 namespace mnlearn {
 
-struct Costs {
+struct CostConstants {
     // A scan of each way, whatever its size, beyond what any scan takes.
     double tree, split_planes, split_columns, sorted_columns, planes, columns, keys, lanes, alone;
     // Bitsets: a word of a plane brought into line, a word of a set split off, and a set.
@@ -31,6 +31,6 @@ struct Costs {
     double table, few_table, cell;
 };
 
-extern const Costs kAvx512Costs, kAvx2Costs, kPortableCosts;
+extern const CostConstants kAvx512Constants, kAvx2Constants, kPortableConstants;
 
 }  // namespace mnlearn

@@ -40,7 +40,7 @@ double passes_of(double ys, double states) {
 
 }  // namespace
 
-Work::Work(const Store& store, std::int32_t x, const Candidates& candidates)
+ScanSize::ScanSize(const Store& store, std::int32_t x, const Candidates& candidates)
     : rows(real(store.n_records())),
       words(real((store.n_records() + 63) / 64)),
       ys(real(candidates.ys.size())),
@@ -51,8 +51,8 @@ Work::Work(const Store& store, std::int32_t x, const Candidates& candidates)
       card_x(column_of(store, x).card),
       binary(card_x == 2 && candidates.are_binary) {}
 
-Work::Work(const Store& store, std::int32_t x, const Candidates& candidates, std::span<const std::int32_t> z)
-    : Work(store, x, candidates) {
+ScanSize::ScanSize(const Store& store, std::int32_t x, const Candidates& candidates, std::span<const std::int32_t> z)
+    : ScanSize(store, x, candidates) {
     for (const std::int32_t v : z) {
         configurations *= column_of(store, v).card;
         planes += column_of(store, v).card - 1;
@@ -63,14 +63,14 @@ Work::Work(const Store& store, std::int32_t x, const Candidates& candidates, std
     if (store.level().sort_rows) divide(store, x, z);
 }
 
-Work::Work(const Store& store, std::int32_t x, const Candidates& candidates, const Strata& known)
-    : Work(store, x, candidates) {
+ScanSize::ScanSize(const Store& store, std::int32_t x, const Candidates& candidates, const Strata& known)
+    : ScanSize(store, x, candidates) {
     configurations = strata = real(known.count);
     variables += known.count > 1;
     finish();
 }
 
-void Work::finish() {
+void ScanSize::finish() {
     planes += card_x - 1;
     sets = configurations * card_x;
     occupied = std::min(strata * card_x, hit(sets, rows));
@@ -81,7 +81,7 @@ void Work::finish() {
 
 // x and as many of z as a key has room for sort. By two bits of the key the bits are looked through, by two more at a
 // time the lists that come out of them are parted.
-void Work::divide(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
+void ScanSize::divide(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
     int bits = 0;
     for (std::size_t k = z.size() + 1; k-- > 0;) {
         const std::uint32_t card = column_of(store, k == z.size() ? x : z[k]).card;
@@ -98,8 +98,8 @@ namespace {
 
 // The cost of one question with these constants, part by part.
 struct Estimate {
-    const Work& w;
-    const Costs& c;
+    const ScanSize& w;
+    const CostConstants& c;
 
     double handed_over() const { return w.ys * w.strata * (w.binary ? c.table : c.cell * w.card_x * cells_of_y()); }
     double handed_over_few() const {
@@ -161,35 +161,35 @@ struct Estimate {
 
 }  // namespace
 
-double cost_of(Way way, const Work& work, const Costs& costs) {
+double cost_of(CountingMethod method, const ScanSize& work, const CostConstants& costs) {
     const Estimate e{work, costs};
-    switch (way) {
-        case Way::tree:
+    switch (method) {
+        case CountingMethod::tree:
             return costs.tree + e.in_tree();
-        case Way::split_planes:
+        case CountingMethod::split_planes:
             return costs.split_planes + e.bitsets(work.planes, work.sets) + e.by_planes(work.occupied);
-        case Way::split_columns:
+        case CountingMethod::split_columns:
             return costs.split_columns + e.lists_from_planes() + e.by_columns(e.share_counted());
-        case Way::sorted_columns:
+        case CountingMethod::sorted_columns:
             return costs.sorted_columns + e.lists_from_keys() + e.by_columns(1);
-        case Way::keys:
+        case CountingMethod::keys:
             return costs.keys + e.with_whole_keys();
-        case Way::planes:  // without strata the set of x's last state is not counted
+        case CountingMethod::planes:  // without strata the set of x's last state is not counted
             return costs.planes + e.bitsets_of_strata() +
                    e.by_planes(work.variables == 1 ? work.card_x - 1 : work.occupied);
-        case Way::columns:
+        case CountingMethod::columns:
             return costs.columns + work.rows * costs.listed_row + e.by_columns(1);
-        case Way::lanes:
+        case CountingMethod::lanes:
             return costs.lanes + e.in_lanes(work.occupied);
-        case Way::alone:
-        case Way::any:
-        case Way::distinct:
+        case CountingMethod::alone:
+        case CountingMethod::any:
+        case CountingMethod::distinct:
             break;
     }
     return costs.alone + e.one_by_one();
 }
 
-double cost_of_numbering(const Work& work, const Costs& costs) {
+double cost_of_numbering(const ScanSize& work, const CostConstants& costs) {
     if (work.variables == 1) return 0;
     const double a_row = costs.strata_row + (work.variables - 1) * costs.key_digit;
     return costs.strata + work.rows * a_row + work.configurations * costs.strata_set;

@@ -13,9 +13,9 @@ namespace mnlearn {
 inline constexpr double kTablesAtMost = 3;  // so few y are counted sooner one by one by their keys than in eight lanes
 
 // The size of a question: all that its cost depends on.
-struct Work {
-    Work(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
-    Work(const Store& store, std::int32_t x, const Candidates& ys, const Strata& strata);  // numbered already
+struct ScanSize {
+    ScanSize(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
+    ScanSize(const Store& store, std::int32_t x, const Candidates& ys, const Strata& strata);  // numbered already
 
     double rows, words;
     double ys, states, groups;  // y; planes of theirs, and groups of eight
@@ -33,13 +33,13 @@ struct Work {
     bool strung = false;  // from the lists of several blocks of rows
 
 private:
-    Work(const Store& store, std::int32_t x, const Candidates& ys);
+    ScanSize(const Store& store, std::int32_t x, const Candidates& ys);
     void finish();
     void divide(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
 };
 
 // Nanoseconds of one core for all y, by one way; planes, columns, lanes and alone with the strata numbered already.
-double cost_of(Way way, const Work& work, const Costs& costs);
-double cost_of_numbering(const Work& work, const Costs& costs);
+double cost_of(CountingMethod method, const ScanSize& work, const CostConstants& costs);
+double cost_of_numbering(const ScanSize& work, const CostConstants& costs);
 
 }  // namespace mnlearn

@@ -70,7 +70,7 @@ private:
 
     const Store& store_;
     std::size_t words_;
-    Room<std::uint64_t> states_;  // of the variable at hand; then the rest of a set
+    Buffer<std::uint64_t> states_;  // of the variable at hand; then the rest of a set
 };
 
 // All rows, split by each of these variables in turn; room for card times more sets is there.
@@ -89,10 +89,10 @@ std::size_t split_all(const SetSplitter& splitter, const Store& store, std::span
 
 }  // namespace
 
-Room<std::uint64_t> sets_of_all(const Store& store, std::span<const std::int32_t> variables) {
+Buffer<std::uint64_t> sets_of_all(const Store& store, std::span<const std::int32_t> variables) {
     std::size_t n_sets = 1;
     for (const std::int32_t variable : variables) n_sets *= column_of(store, variable).card;
-    Room<std::uint64_t> sets(store.pool(), n_sets * store.planes().words);
+    Buffer<std::uint64_t> sets(store.pool(), n_sets * store.planes().words);
     split_all(SetSplitter(store), store, variables, sets.get());
     return sets;
 }

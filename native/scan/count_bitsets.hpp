@@ -35,20 +35,20 @@ SetSizes bitsets_of_strata(const Store& store, std::int32_t x, const Strata& str
 struct PlaneSets {
     Strata strata;  // count and sizes only
     SetSizes x;
-    Room<std::uint64_t> sets;
+    Buffer<std::uint64_t> sets;
     std::vector<std::uint32_t> numbers;  // of each stratum: its place among all configurations of z
 };
 PlaneSets sets_from_planes(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
 
 // A bitset for each configuration of these variables, whether it occurs or not; the last variable is the fastest.
-Room<std::uint64_t> sets_of_all(const Store& store, std::span<const std::int32_t> variables);
+Buffer<std::uint64_t> sets_of_all(const Store& store, std::span<const std::int32_t> variables);
 
 // As row lists, each padded for the vertical kernel. Those to `keep` (scan/refined_lists.hpp) have every set listed,
 // one after the other; of others the set that is left over may have no list.
 struct SetLists {
     SetSizes x;
-    Room<std::uint32_t> rows;                  // one of the two is empty
-    Room<std::uint16_t> short_rows;            // lists from planes, where two bytes suffice
+    Buffer<std::uint32_t> rows;                // one of the two is empty
+    Buffer<std::uint16_t> short_rows;          // lists from planes, where two bytes suffice
     std::vector<std::uint32_t> begin, padded;  // of each list: where it begins, its size with the padding
     std::size_t left_over = ~std::size_t{0};   // a set that is not counted: it has the rows that no other set has
 };

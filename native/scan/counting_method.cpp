@@ -12,8 +12,8 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // The cost of a way, unless another one is forced.
-double unless_forced(const Store& store, Way way, double cost) {
-    return store.forced() == Way::any || store.forced() == way ? cost : kNever;
+double unless_forced(const Store& store, CountingMethod method, double cost) {
+    return store.forced() == CountingMethod::any || store.forced() == method ? cost : kNever;
 }
 
 // The bitsets of all sets may take half a byte a value: within the memory the library promises.
@@ -37,7 +37,9 @@ void bring_together(const Query& q, const Candidates& ys, Plan& plan) {
     plan.ys = plan.sorted;
 }
 
-double cost(Way way, const Work& work, const Store& store) { return cost_of(way, work, store.level().costs); }
+double cost(CountingMethod method, const ScanSize& work, const Store& store) {
+    return cost_of(method, work, store.level().costs);
+}
 
 // Those that could be counted together: one by one all the same.
 void take_apart(Plan& plan) {
@@ -55,15 +57,15 @@ Plan make_plan(const Query& q, const Candidates& ys) {
         return plan;
     }
     const bool some = plan.ys.size() > 0 && plan.ys.size() < q.ys.size();
-    const Work work(q.store, q.x, some ? Candidates(q.store, plan.ys) : ys, q.strata);
-    const auto cost_by = [&](Way way, bool possible) {
-        return possible ? unless_forced(q.store, way, cost(way, work, q.store)) : kNever;
+    const ScanSize work(q.store, q.x, some ? Candidates(q.store, plan.ys) : ys, q.strata);
+    const auto cost_by = [&](CountingMethod method, bool possible) {
+        return possible ? unless_forced(q.store, method, cost(method, work, q.store)) : kNever;
     };
-    const double planes = cost_by(Way::planes, !plan.ys.empty() && bitsets_fit(q.store, work.occupied)),
-                 columns = cost_by(Way::columns, !plan.ys.empty() && q.store.row_bits_fit()),
-                 together = std::min(planes, columns), alone = cost(Way::alone, work, q.store);
+    const double planes = cost_by(CountingMethod::planes, !plan.ys.empty() && bitsets_fit(q.store, work.occupied)),
+                 columns = cost_by(CountingMethod::columns, !plan.ys.empty() && q.store.row_bits_fit()),
+                 together = std::min(planes, columns), alone = cost(CountingMethod::alone, work, q.store);
     plan.by_columns = columns < planes;
-    if (together == kNever || unless_forced(q.store, Way::alone, alone) < together)
+    if (together == kNever || unless_forced(q.store, CountingMethod::alone, alone) < together)
         take_apart(plan);
     else
         plan.cost_together = together;
@@ -74,7 +76,8 @@ Plan make_plan(const Query& q, const Candidates& ys) {
 Plan plan_on_sets(const Query& q, const Candidates& ys) {
     Plan plan;
     bring_together(q, ys, plan);
-    if (q.n_threads > 1) plan.cost_together = cost(Way::planes, Work(q.store, q.x, ys, q.strata), q.store);
+    if (q.n_threads > 1)
+        plan.cost_together = cost(CountingMethod::planes, ScanSize(q.store, q.x, ys, q.strata), q.store);
     return plan;
 }
 
@@ -82,7 +85,8 @@ Plan plan_on_lists(const Query& q, const Candidates& ys) {
     Plan plan;
     bring_together(q, ys, plan);
     plan.by_columns = true;
-    if (q.n_threads > 1) plan.cost_together = cost(Way::columns, Work(q.store, q.x, ys, q.strata), q.store);
+    if (q.n_threads > 1)
+        plan.cost_together = cost(CountingMethod::columns, ScanSize(q.store, q.x, ys, q.strata), q.store);
     return plan;
 }
 
@@ -95,59 +99,63 @@ bool have_planes(const Store& store, std::int32_t x, const Candidates& ys, std::
 
 }  // namespace
 
-WayCosts costs_of_ways(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z,
-                       const Costs& costs) {
-    WayCosts result;
-    const Work work(store, x, ys, z);
-    const auto allow = [&](Way way, bool possible, double before) {
-        if (possible) result[way] = before + cost_of(way, work, costs);
+MethodCosts costs_of_methods(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z,
+                             const CostConstants& costs) {
+    MethodCosts result;
+    const ScanSize work(store, x, ys, z);
+    const auto allow = [&](CountingMethod method, bool possible, double before) {
+        if (possible) result[method] = before + cost_of(method, work, costs);
     };
     const bool bitsets = have_planes(store, x, ys, z), lists = bitsets && store.row_bits_fit();
     if (!z.empty()) {
-        allow(Way::tree, bitsets && work.sets <= kMaxParts, 0.0);
-        allow(Way::split_planes, bitsets && bitsets_fit(store, work.sets), 0.0);
-        allow(Way::split_columns, lists && bitsets_fit(store, work.sets), 0.0);
-        allow(Way::sorted_columns, lists && work.sets <= most_key_sets(store), 0.0);
-        allow(Way::keys, fit_whole_lanes(store, x, ys, work.sets), 0.0);
+        allow(CountingMethod::tree, bitsets && work.sets <= kMaxParts, 0.0);
+        allow(CountingMethod::split_planes, bitsets && bitsets_fit(store, work.sets), 0.0);
+        allow(CountingMethod::split_columns, lists && bitsets_fit(store, work.sets), 0.0);
+        allow(CountingMethod::sorted_columns, lists && work.sets <= most_key_sets(store), 0.0);
+        allow(CountingMethod::keys, fit_whole_lanes(store, x, ys, work.sets), 0.0);
     }
     const double numbering = cost_of_numbering(work, costs);
-    allow(Way::planes, bitsets && bitsets_fit(store, work.occupied), numbering);
-    allow(Way::columns, lists, numbering);
-    allow(Way::lanes, fit_lanes(store, x, ys, work.occupied), numbering);
-    allow(Way::alone, true, numbering);
+    allow(CountingMethod::planes, bitsets && bitsets_fit(store, work.occupied), numbering);
+    allow(CountingMethod::columns, lists, numbering);
+    allow(CountingMethod::lanes, fit_lanes(store, x, ys, work.occupied), numbering);
+    allow(CountingMethod::alone, true, numbering);
     return result;
 }
 
-Way choose_way(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z) {
-    if (z.empty() || store.n_records() == 0) return Way::any;  // the planes of x serve as they are
-    const WayCosts costs = costs_of_ways(store, x, ys, z, store.level().costs);
-    if (store.forced() != Way::any) return costs[store.forced()] < kNever ? store.forced() : Way::any;
+CountingMethod choose_method(const Store& store, std::int32_t x, const Candidates& ys,
+                             std::span<const std::int32_t> z) {
+    if (z.empty() || store.n_records() == 0) return CountingMethod::any;  // the planes of x serve as they are
+    const MethodCosts costs = costs_of_methods(store, x, ys, z, store.level().costs);
+    if (store.forced() != CountingMethod::any)
+        return costs[store.forced()] < kNever ? store.forced() : CountingMethod::any;
     return costs.least();
 }
 
-Source source_of(Way way) {
-    if (way == Way::split_planes) return Source::planes;
-    if (way == Way::split_columns) return Source::lists;
-    return way == Way::sorted_columns ? Source::keys : Source::numbers;
+Source source_of(CountingMethod method) {
+    if (method == CountingMethod::split_planes) return Source::planes;
+    if (method == CountingMethod::split_columns) return Source::lists;
+    return method == CountingMethod::sorted_columns ? Source::keys : Source::numbers;
 }
 
 Source source_of_sets(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z) {
     if (z.empty() || store.n_records() == 0) return Source::numbers;
-    WayCosts costs = costs_of_ways(store, x, ys, z, store.level().costs);
-    for (const Way way : {Way::tree, Way::keys, Way::lanes}) costs[way] = kNever;  // they make no sets
-    if (store.forced() != Way::any) return costs[store.forced()] < kNever ? source_of(store.forced()) : Source::numbers;
+    MethodCosts costs = costs_of_methods(store, x, ys, z, store.level().costs);
+    for (const CountingMethod method : {CountingMethod::tree, CountingMethod::keys, CountingMethod::lanes})
+        costs[method] = kNever;  // they make no sets
+    if (store.forced() != CountingMethod::any)
+        return costs[store.forced()] < kNever ? source_of(store.forced()) : Source::numbers;
     return source_of(costs.least());
 }
 
 bool distinct_rows_pay(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z) {
-    if (store.forced() == Way::distinct) return &store.distinct() != &store;
-    if (z.empty() || store.forced() != Way::any) return false;
+    if (store.forced() == CountingMethod::distinct) return &store.distinct() != &store;
+    if (z.empty() || store.forced() != CountingMethod::any) return false;
     const Store& fewer = store.distinct();
     if (&fewer == &store) return false;
-    const Costs& costs = store.level().costs;
-    const Work work(fewer, x, ys, z);
-    const WayCosts others = costs_of_ways(store, x, ys, z, costs);
-    return cost_of_numbering(work, costs) + cost_of(Way::alone, work, costs) < others[others.least()];
+    const CostConstants& costs = store.level().costs;
+    const ScanSize work(fewer, x, ys, z);
+    const MethodCosts others = costs_of_methods(store, x, ys, z, costs);
+    return cost_of_numbering(work, costs) + cost_of(CountingMethod::alone, work, costs) < others[others.least()];
 }
 
 }  // namespace mnlearn

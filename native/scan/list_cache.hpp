@@ -39,7 +39,7 @@ public:
     // Whether to keep the next lists that are made. Those that were of use earn it for others; without that only a
     // few are kept, to see whether they are of use.
     bool wanted();
-    Pool& pool() { return pool_; }  // where their memory comes from
+    BufferPool& pool() { return pool_; }  // where their memory comes from
 
 private:
     static constexpr std::size_t kMaxKept = 32;
@@ -48,7 +48,7 @@ private:
     Entries drop_from(std::size_t more);  // what must go for so many bytes more
 
     mutable std::mutex guard_;
-    Pool pool_;
+    BufferPool pool_;
     Entries kept_;                           // the last used first
     std::vector<Entries::iterator> places_;  // by x; the end of the list where nothing is kept
     std::size_t bytes_ = 0, max_bytes_ = 0;

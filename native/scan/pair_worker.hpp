@@ -23,7 +23,7 @@ template <class Scorer> struct AllPairs {
     PairEnding ending;
     std::vector<PairBlock> blocks;
     std::size_t most_columns = 0;  // of a block
-    mutable Pool memory;           // what the workers of one piece leave to those of the next
+    mutable BufferPool memory;     // what the workers of one piece leave to those of the next
 
     AllPairs(const Store& some, const Scorer& scored, const Strata& stratum, std::size_t first, std::size_t last,
              double* numbers)
@@ -133,7 +133,7 @@ private:
         if (from == to) return;
         const std::int64_t n0 = xs_[i].sizes[0], n1 = xs_[i].sizes[1];
         const RowOfTables tables = all_.scorer.binary_row(all_.binary_pairs, 0, n0, n1);
-        if (tables.way != RowOfTables::together || (tables.column && block.margin.empty())) {
+        if (tables.method != RowOfTables::together || (tables.column && block.margin.empty())) {
             for (std::size_t b = from; b < to; ++b) score_one(block, i, block.binary[b]);
             return;
         }
@@ -188,9 +188,9 @@ private:
     const AllPairs<Scorer>& all_;
     std::span<const std::int32_t> run_;
     std::size_t words_, width_ = 0, skipped_ = 0;  // columns counted, and before them those of y up to the first x
-    Room<std::uint64_t> sets_;
-    Room<std::uint32_t> counts_, picked_;
-    Room<double> numbers_;
+    Buffer<std::uint64_t> sets_;
+    Buffer<std::uint32_t> counts_, picked_;
+    Buffer<double> numbers_;
     std::vector<SetSizes> xs_;
     std::vector<std::size_t> first_set_{0};
     std::vector<double*> rows_;

@@ -79,7 +79,7 @@ void copy_planes(const Store& store, std::int32_t variable, std::uint64_t* to) {
 }
 
 // Codes of one byte, whatever the column has: a variable with planes has few states.
-const std::uint8_t* narrow_codes(const Store& store, std::int32_t variable, Room<std::uint8_t>& room) {
+const std::uint8_t* narrow_codes(const Store& store, std::int32_t variable, Buffer<std::uint8_t>& room) {
     const Column& codes = column_of(store, variable);
     if (codes.narrow) return codes.narrow;
     room = {store.pool(), store.n_records()};
@@ -104,12 +104,12 @@ Parts part_lists(const Store& store, const SetLists& lists, std::int32_t by, Ref
     const std::size_t stride = store.planes().words + kRefineWindow, plane_words = (card - 1) * stride;
     const auto longest = static_cast<std::size_t>(*std::max_element(lists.x.sizes.begin(), lists.x.sizes.end()));
     const std::size_t scratch_bytes = (card - 1) * (longest + kRefineSpill) * sizeof(Row);
-    const Room<std::uint64_t> planes(store.pool(), plane_words + scratch_bytes / 8 + 1);
+    const Buffer<std::uint64_t> planes(store.pool(), plane_words + scratch_bytes / 8 + 1);
     copy_planes(store, by, planes.get());
-    Room<std::uint8_t> narrowed;
+    Buffer<std::uint8_t> narrowed;
     Parts parts(n_lists * card);
-    Room<Row>& room = room_of<Row>(to) =
-        room_for_rows<Row>(store, n_rows + n_lists * card * (kListStep - 1) + kRefineSpill, true);
+    Buffer<Row>& room = buffer_of<Row>(to) =
+        buffer_for_rows<Row>(store, n_rows + n_lists * card * (kListStep - 1) + kRefineSpill, true);
     refine({rows_of<Row>(lists), lists.begin.data(), lists.x.sizes.data(), n_lists, n_rows,
             narrow_codes(store, by, narrowed), planes.get(), stride, card, static_cast<Row>(n_rows),
             reinterpret_cast<Row*>(planes.get() + plane_words), room.get(), parts.starts, parts.ends});
@@ -139,7 +139,7 @@ public:
     Joiner(const Store& store, const SetLists& from, SortedLists& to)
         : from_(from), to_(to), empty_(static_cast<Row>(store.n_records())) {
         const std::size_t most = store.n_records() + from_.x.n_sets() * (kListStep - 1) + kListRoom;
-        rows_ = next_ = (room_of<Row>(to.lists) = room_for_rows<Row>(store, most, true)).get();
+        rows_ = next_ = (buffer_of<Row>(to.lists) = buffer_for_rows<Row>(store, most, true)).get();
     }
 
     // These strata become one.
@@ -230,7 +230,7 @@ KeptLists shrunk(const Store& store, const KeptLists& from, std::int32_t leaves)
 }
 
 ListsInUse::ListsInUse(const Store& store, std::int32_t x, std::span<const std::int32_t> z, Source source)
-    : store_(store), always_(store.forced() != Way::any) {
+    : store_(store), always_(store.forced() != CountingMethod::any) {
     ListCache& cache = store.lists();
     keep_ = store.keeps_lists();
     if (keep_) lists_ = cache.take(x);

@@ -14,7 +14,7 @@ constexpr double kListBit = 0.1, kSortBit = 0.1, kSortRow = 1.1, kDigit = 0.1, k
 
 // Lists from planes, a row: by the bits of each set, or by keys and the bits of the sets that keys have no room for.
 double fresh_row(const Store& store, double sets) {
-    const Level& level = store.level();
+    const InstructionSet& level = store.level();
     if (!level.sort_rows) return kListBit + sets / 64.0 * level.fresh_word;
     constexpr double kKeys = 1 << kSortBits;
     const double bits = std::log2(std::min(sets, kKeys)), more = std::max(0.0, sets / kKeys - 1.0);

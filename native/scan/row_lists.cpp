@@ -13,7 +13,7 @@ void pack_lists(const Store& store, SetLists& lists) {
     if (store.n_records() > kMostShortRows) return;  // as it should be
     std::size_t all = 0;
     for (std::size_t set = 0; set < n_sets; ++set) all += lists.padded[set];
-    Room<std::uint16_t> room = room_for_rows<std::uint16_t>(store, all + kListRoom, true);
+    Buffer<std::uint16_t> room = buffer_for_rows<std::uint16_t>(store, all + kListRoom, true);
     std::uint16_t* to = room.get();
     for (std::size_t set = 0; set < n_sets; ++set) {
         const std::size_t begin = std::exchange(lists.begin[set], static_cast<std::uint32_t>(to - room.get()));
@@ -100,7 +100,7 @@ SortedLists lists_from_keys(const Store& store, std::int32_t x, std::span<const 
     };
     for (const std::int32_t v : z) append(v);
     append(x);
-    const Room<std::uint16_t> memory(store.pool(), store.n_records());
+    const Buffer<std::uint16_t> memory(store.pool(), store.n_records());
     const std::span<std::uint16_t> keys(memory.get(), store.n_records());
     std::fill(keys.begin(), keys.end(), std::uint16_t{0});
     store.level().make_keys({digits.data(), digits.size(), keys.size(), keys.data()});

@@ -15,7 +15,7 @@ inline std::uint32_t padded(std::int64_t size) {
 inline constexpr std::size_t kMostShortRows = 65535;  // so many, and the empty row, have numbers of two bytes
 
 // The numbers of the rows, of two bytes or of four.
-template <class Row> auto& room_of(SetLists& lists) {
+template <class Row> auto& buffer_of(SetLists& lists) {
     if constexpr (std::is_same_v<Row, std::uint16_t>)
         return lists.short_rows;
     else
@@ -30,7 +30,7 @@ template <class Row> const Row* rows_of(const SetLists& lists) {
 
 // Memory for so many of them. Lists to be kept take about the same whatever they are, so that the memory of old ones
 // serves new ones.
-template <class Row> Room<Row> room_for_rows(const Store& store, std::size_t count, bool keep) {
+template <class Row> Buffer<Row> buffer_for_rows(const Store& store, std::size_t count, bool keep) {
     if (!keep) return {store.pool(), count};
     return {store.lists().pool(), std::max(count, store.n_records() + store.n_records() / 8 + 1024)};
 }
@@ -46,12 +46,12 @@ template <class Row> void place_lists(const Store& store, bool keep, SetLists& l
         lists.padded[set] = set == lists.left_over ? 0 : padded(lists.x.sizes[set]);
         next += lists.padded[set];
     }
-    room_of<Row>(lists) = room_for_rows<Row>(store, next + kListRoom, keep);
+    buffer_of<Row>(lists) = buffer_for_rows<Row>(store, next + kListRoom, keep);
 }
 
 // The empty row after the last one of a list, up to its padded size.
 template <class Row> void pad_list(const Store& store, SetLists& lists, std::size_t set) {
-    Row* begin = room_of<Row>(lists).get() + lists.begin[set];
+    Row* begin = buffer_of<Row>(lists).get() + lists.begin[set];
     std::fill(begin + lists.x.sizes[set], begin + lists.padded[set], static_cast<Row>(store.n_records()));
 }
 

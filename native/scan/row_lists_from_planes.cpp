@@ -73,7 +73,7 @@ private:
     }
 
     std::size_t words_;
-    Room<std::uint64_t> made_;
+    Buffer<std::uint64_t> made_;
     int n_bits_ = 0;
     const std::uint64_t* bits_[kSortBits] = {};
 };
@@ -82,14 +82,14 @@ private:
 struct BlockLists {
     static constexpr std::size_t kRows = 64 * kSortWords;  // of a block
     std::size_t n_blocks, n_lists, room;
-    Room<std::uint16_t> rows;       // `room` of them for each block; counted from the first of the block on
+    Buffer<std::uint16_t> rows;     // `room` of them for each block; counted from the first of the block on
     std::vector<ListPlace> places;  // [block * n_lists + list]
 };
 BlockLists lists_of_blocks(const Store& store, const Division& by) {
     const std::size_t words = store.planes().words, n = store.n_records();
-    const Room<std::uint64_t> sets = sets_of_all(store, by.split);
+    const Buffer<std::uint64_t> sets = sets_of_all(store, by.split);
     const KeyPlanes planes(store, by);
-    const Room<std::uint16_t> scratch(store.pool(), kSortScratch);
+    const Buffer<std::uint16_t> scratch(store.pool(), kSortScratch);
     BlockLists result{(n + BlockLists::kRows - 1) / BlockLists::kRows,
                       by.n_split << by.key_bits,
                       sort_room(by.n_split, std::min(BlockLists::kRows, n), by.key_bits),
@@ -162,7 +162,7 @@ void string_together(const Store& store, const BlockLists& blocks, const std::ve
     place_lists<Row>(store, keep, lists);
     for (std::size_t set = 0; set < which.size(); ++set) {
         if (set == lists.left_over) continue;
-        Row* to = room_of<Row>(lists).get() + lists.begin[set];
+        Row* to = buffer_of<Row>(lists).get() + lists.begin[set];
         for (std::size_t b = 0; b < blocks.n_blocks; ++b) {
             const ListPlace& place = blocks.places[b * blocks.n_lists + which[set]];
             const std::uint16_t* from = blocks.rows.get() + b * blocks.room + place.start;

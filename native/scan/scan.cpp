@@ -13,8 +13,9 @@ namespace mnlearn {
 namespace {
 
 // With the strata of z numbered: from planes, columns or lanes of all rows, or one y at a time.
-Way reduce_on_strata(const Store& store, const KernelSpec& kernel, std::int32_t x, const Candidates& candidates,
-                     std::span<const std::int32_t> z, int n_threads, double* out) {
+CountingMethod reduce_on_strata(const Store& store, const KernelSpec& kernel, std::int32_t x,
+                                const Candidates& candidates, std::span<const std::int32_t> z, int n_threads,
+                                double* out) {
     CacheInUse cache(store);
     const auto strata = cache.strata(z);
     const Query query{store, x, candidates.ys, *strata, n_threads, out};
@@ -22,58 +23,58 @@ Way reduce_on_strata(const Store& store, const KernelSpec& kernel, std::int32_t 
     const bool in_lanes = lanes_pay(query, candidates, plan.cost());
     with_scorer(kernel, facts_of(store, z, strata->count), store.log_tables(), [&](const auto& scorer) {
         if (in_lanes)
-            score_few(scorer, query, count_in_lanes(query));
+            score_small(scorer, query, count_in_lanes(query));
         else
             Scan(query, scorer).run(plan);
     });
-    if (in_lanes) return Way::lanes;
-    return plan.ys.empty() ? Way::alone : plan.by_columns ? Way::columns : Way::planes;
+    if (in_lanes) return CountingMethod::lanes;
+    return plan.ys.empty() ? CountingMethod::alone : plan.by_columns ? CountingMethod::columns : CountingMethod::planes;
 }
 
 }  // namespace
 
-Way reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys,
-           std::span<const std::int32_t> z, int n_threads, double* out) {
-    if (ys.empty()) return Way::any;
-    const auto finish = [&](Way way, const FewCounts& few) {
+CountingMethod run_scan(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys,
+                        std::span<const std::int32_t> z, int n_threads, double* out) {
+    if (ys.empty()) return CountingMethod::any;
+    const auto finish = [&](CountingMethod method, const SmallCounts& few) {
         with_scorer(kernel, facts_of(store, z, few.strata.count), store.log_tables(), [&](const auto& scorer) {
-            score_few(scorer, Query{store, x, ys, few.strata, n_threads, out}, few);
+            score_small(scorer, Query{store, x, ys, few.strata, n_threads, out}, few);
         });
-        return way;
+        return method;
     };
     const Candidates candidates(store, ys);
     if (distinct_rows_pay(store, x, candidates, z)) {
-        reduce(store.distinct(), kernel, x, ys, z, n_threads, out);
-        return Way::distinct;
+        run_scan(store.distinct(), kernel, x, ys, z, n_threads, out);
+        return CountingMethod::distinct;
     }
-    const Way chosen = choose_way(store, x, candidates, z);
-    if (chosen == Way::tree) return finish(Way::tree, count_by_splitting(store, x, ys, z));
-    if (chosen == Way::keys) return finish(Way::keys, count_in_whole_lanes(store, x, ys, z));
+    const CountingMethod chosen = choose_method(store, x, candidates, z);
+    if (chosen == CountingMethod::tree) return finish(CountingMethod::tree, count_by_splitting(store, x, ys, z));
+    if (chosen == CountingMethod::keys) return finish(CountingMethod::keys, count_in_whole_lanes(store, x, ys, z));
     const auto with = [&](const Strata& strata, const auto& run) {
-        Way way = Way::any;
+        CountingMethod method = CountingMethod::any;
         with_scorer(kernel, facts_of(store, z, strata.count), store.log_tables(), [&](const auto& scorer) {
             const Query query{store, x, ys, strata, n_threads, out};
-            way = run(query, Scan(query, scorer));
+            method = run(query, Scan(query, scorer));
         });
-        return way;
+        return method;
     };
     const Source source = source_of(chosen);
-    const auto on_lists = [&](Way way) {
+    const auto on_lists = [&](CountingMethod method) {
         const ListsInUse ready(store, x, z, source);
         return with(ready.get().strata, [&](const Query& query, const auto& scan) {
             scan.run_on_lists(plan_on_lists(query, candidates), ready.get().lists);
-            return way;
+            return method;
         });
     };
     if (source == Source::planes) {
         const PlaneSets ready = sets_from_planes(store, x, z);
         return with(ready.strata, [&](const Query& query, const auto& scan) {
             scan.run_on_bitsets(plan_on_sets(query, candidates), ready.sets.get(), ready.x);
-            return Way::split_planes;
+            return CountingMethod::split_planes;
         });
     }
-    if (source == Source::lists) return on_lists(Way::split_columns);
-    if (source == Source::keys) return on_lists(Way::sorted_columns);
+    if (source == Source::lists) return on_lists(CountingMethod::split_columns);
+    if (source == Source::keys) return on_lists(CountingMethod::sorted_columns);
     return reduce_on_strata(store, kernel, x, candidates, z, n_threads, out);
 }
 

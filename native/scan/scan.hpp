@@ -29,33 +29,33 @@ int n_outputs(const KernelSpec& kernel);
 void check_query(const Store& store, std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z);
 
 // out[k * ys.size() + j]: output k for ys[j]. z ascending. Says which way (most of) ys were counted.
-Way reduce(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys,
-           std::span<const std::int32_t> z, int n_threads, double* out);
+CountingMethod run_scan(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys,
+                        std::span<const std::int32_t> z, int n_threads, double* out);
 
 // One of many: a scan; or x and z alone, for those that leave out each member of z in turn.
-struct Question {
+struct ScanRequest {
     std::int32_t x;
     std::span<const std::int32_t> ys, z;
     double* out;  // [k * columns + j]: output k for the j-th y, or the j-th member of z
 };
 
 // Every y in z given the rest of z: what reduce gives for each, from one table of x and z.
-void members(const Store& store, const KernelSpec& kernel, const Question& question);
+void scan_leave_one_out(const Store& store, const KernelSpec& kernel, const ScanRequest& question);
 
 // The same for the constant stand-in: x given z without one member.
-void without(const Store& store, const KernelSpec& kernel, const Question& question);
+void scan_without_member(const Store& store, const KernelSpec& kernel, const ScanRequest& question);
 
 // Many questions of one kind, over threads.
-enum class Form { reduce, members, without };
-void ask_many(const Store& store, const KernelSpec& kernel, Form form, std::span<const Question> questions,
-              int n_threads);
+enum class BatchKind { scan, leave_one_out, without_member };
+void scan_batch(const Store& store, const KernelSpec& kernel, BatchKind form, std::span<const ScanRequest> questions,
+                int n_threads);
 
 // How many pairs x < y there are with x in [first_x, last_x).
 std::size_t pairs_between(std::size_t n_variables, std::size_t first_x, std::size_t last_x);
 
 // Those pairs, with z empty; out[k * n_pairs + pair], pairs in lexicographic order.
-void reduce_pairs(const Store& store, const KernelSpec& kernel, std::size_t first_x, std::size_t last_x, int n_threads,
-                  double* out);
+void scan_pairs(const Store& store, const KernelSpec& kernel, std::size_t first_x, std::size_t last_x, int n_threads,
+                double* out);
 
 // The same numbers from tables that were counted elsewhere, say on several machines and added up.
 struct GivenTables {

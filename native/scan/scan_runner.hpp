@@ -89,7 +89,7 @@ Plan plan_on_lists(const Query& q, const Candidates& ys);  // for lists that are
 // (lists_from_planes), from keys of z and x (lists_from_keys), or from numbered strata. Without numbers everything must
 // have planes, and z few configurations.
 enum class Source { planes, lists, keys, numbers };
-Source source_of(Way way);
+Source source_of(CountingMethod method);
 // Whether kept lists are sooner refined than lists from this source are made.
 bool refining_pays(const Store& store, std::int32_t x, std::span<const std::int32_t> z, Source source,
                    std::span<const std::int32_t> leave, std::span<const std::int32_t> join);
@@ -98,19 +98,21 @@ bool keeping_pays(const Store& store, std::int32_t x, std::span<const std::int32
 Source source_of_sets(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
 
 // Nanoseconds of a scan by each way, all y included; infinite where it is impossible.
-struct WayCosts {
-    std::array<double, kWays> of;
-    WayCosts() { of.fill(std::numeric_limits<double>::infinity()); }
-    double& operator[](Way way) { return of[static_cast<std::size_t>(way)]; }
-    double operator[](Way way) const { return of[static_cast<std::size_t>(way)]; }
-    Way least() const { return static_cast<Way>(std::min_element(of.begin(), of.end()) - of.begin()); }
+struct MethodCosts {
+    std::array<double, kCountingMethods> of;
+    MethodCosts() { of.fill(std::numeric_limits<double>::infinity()); }
+    double& operator[](CountingMethod method) { return of[static_cast<std::size_t>(method)]; }
+    double operator[](CountingMethod method) const { return of[static_cast<std::size_t>(method)]; }
+    CountingMethod least() const {
+        return static_cast<CountingMethod>(std::min_element(of.begin(), of.end()) - of.begin());
+    }
 };
-WayCosts costs_of_ways(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z,
-                       const Costs& costs);
+MethodCosts costs_of_methods(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z,
+                             const CostConstants& costs);
 
 // The cheapest way, or the one that is forced. Planes, columns, lanes and alone are chosen anew once the strata are
 // numbered: `make_plan` and `lanes_pay` know how many there are.
-Way choose_way(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
+CountingMethod choose_method(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
 
 // Whether few distinct rows (Store::distinct) are counted sooner one by one than all rows in any other way.
 bool distinct_rows_pay(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
@@ -174,7 +176,7 @@ private:
 
     void run_by_planes(const Plan& plan) const {
         const std::size_t words = q_.strata.count * q_.card_x() * q_.store.planes().words;
-        const Room<std::uint64_t> sets(q_.store.pool(), words);
+        const Buffer<std::uint64_t> sets(q_.store.pool(), words);
         std::fill_n(sets.get(), words, std::uint64_t{0});
         const SetSizes x = q_.strata.count == 1 ? bitsets_of_states(q_.store, q_.x, sets.get())
                                                 : bitsets_of_strata(q_.store, q_.x, q_.strata, sets.get());
@@ -234,7 +236,7 @@ private:
         const Block block = split_binary_planes(plan, begin, end);
         BinaryBatch<Scorer> batch(scorer_, q_.store, block.columns, static_cast<std::uint32_t>(origin));
         std::vector<typename Scorer::Sum> sums(block.others.size());
-        const Room<std::uint32_t> counts(q_.store.pool(), kSetsInCache * kBlockColumns);
+        const Buffer<std::uint32_t> counts(q_.store.pool(), kSetsInCache * kBlockColumns);
         auto by_card = prepared();
         for_sets_in_cache([&](std::size_t first, std::size_t last) {
             count_by_columns(q_.store, lists, first * q_.card_x(), last * q_.card_x(), number, counts.get());

@@ -34,7 +34,7 @@ struct RunningSum {
 
 // What a stratum means for many binary y together: nothing, a row of look-ups, or one table at a time.
 struct RowOfTables {
-    enum Way { skip, together, one_by_one } way;
+    enum CountingMethod { skip, together, one_by_one } method;
     const double *cell = nullptr, *column = nullptr;
     double base = 0.0;
 };

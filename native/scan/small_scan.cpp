@@ -29,7 +29,7 @@ std::vector<Lane> lanes_of(const Store& store, std::span<const std::int32_t> ys,
 }
 
 // Strata without rows are left out; the order is kept.
-void drop_empty(FewCounts& few, std::span<const std::uint32_t> sizes) {
+void drop_empty(SmallCounts& few, std::span<const std::uint32_t> sizes) {
     const std::size_t rx = few.x.card_x, cells = rx * few.width;
     std::size_t kept = 0;
     few.x.sizes.reserve(sizes.size());
@@ -47,10 +47,10 @@ void drop_empty(FewCounts& few, std::span<const std::uint32_t> sizes) {
 
 }  // namespace
 
-FewCounts count_by_splitting(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
-                             std::span<const std::int32_t> z) {
+SmallCounts count_by_splitting(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
+                               std::span<const std::int32_t> z) {
     const Planes& planes = store.planes();
-    FewCounts few;
+    SmallCounts few;
     few.x.card_x = column_of(store, x).card;
     std::vector<TreeLevel> levels;
     std::size_t parts = few.x.card_x;
@@ -75,9 +75,9 @@ FewCounts count_by_splitting(const Store& store, std::int32_t x, std::span<const
 namespace {
 
 // Everything but what belongs to the strata; the set of each row is given.
-FewCounts run_lanes(const Store& store, std::span<const std::int32_t> ys, std::span<const std::uint32_t> sets,
-                    std::size_t n_sets, std::vector<std::uint32_t>& sizes) {
-    FewCounts few;
+SmallCounts run_lanes(const Store& store, std::span<const std::int32_t> ys, std::span<const std::uint32_t> sets,
+                      std::size_t n_sets, std::vector<std::uint32_t>& sizes) {
+    SmallCounts few;
     const std::vector<Lane> lanes = lanes_of(store, ys, few.column);
     const std::size_t n_passes = lanes.size() / kCountLanes;
     few.width = n_passes * kCountLanes;
@@ -102,9 +102,9 @@ FewCounts run_lanes(const Store& store, std::span<const std::int32_t> ys, std::s
 constexpr std::size_t kNarrowKeys = std::size_t{1} << 16;
 
 // One y after the other, its state as the last digit of each row's key.
-FewCounts count_tables_of(const Store& store, std::span<const std::int32_t> ys, std::span<const std::uint16_t> sets,
-                          std::size_t n_sets, std::vector<std::uint32_t>& sizes) {
-    FewCounts few;
+SmallCounts count_tables_of(const Store& store, std::span<const std::int32_t> ys, std::span<const std::uint16_t> sets,
+                            std::size_t n_sets, std::vector<std::uint32_t>& sizes) {
+    SmallCounts few;
     for (const std::int32_t y : ys) {
         few.column.push_back(few.width);
         few.width += column_of(store, y).card - 1;
@@ -135,17 +135,17 @@ bool fit_lanes(const Store& store, std::int32_t x, const Candidates& ys, double 
 
 bool lanes_pay(const Query& q, const Candidates& ys, double nanoseconds) {
     if (!fit_lanes(q.store, q.x, ys, static_cast<double>(q.strata.count) * q.card_x())) return false;
-    if (q.store.forced() != Way::any) return q.store.forced() == Way::lanes;
-    return cost_of(Way::lanes, Work(q.store, q.x, ys, q.strata), q.store.level().costs) < nanoseconds;
+    if (q.store.forced() != CountingMethod::any) return q.store.forced() == CountingMethod::lanes;
+    return cost_of(CountingMethod::lanes, ScanSize(q.store, q.x, ys, q.strata), q.store.level().costs) < nanoseconds;
 }
 
-FewCounts count_in_lanes(const Query& q) {
+SmallCounts count_in_lanes(const Query& q) {
     const auto rx = q.card_x();
     std::vector<std::uint32_t> sets(q.store.n_records()), sizes;
     with_codes(column_of(q.store, q.x), [&](auto code) {
         for (std::size_t row = 0; row < sets.size(); ++row) sets[row] = q.strata[row] * rx + code(row);
     });
-    FewCounts few = run_lanes(q.store, q.ys, sets, q.strata.count * rx, sizes);
+    SmallCounts few = run_lanes(q.store, q.ys, sets, q.strata.count * rx, sizes);
     few.x = {rx, q.strata.count, false, {sizes.begin(), sizes.end()}};
     return few;
 }
@@ -154,8 +154,8 @@ bool fit_whole_lanes(const Store& store, std::int32_t x, const Candidates& ys, d
     return fit_lanes(store, x, ys, n_sets) && n_sets <= std::min<double>(store.n_records(), kNarrowKeys);
 }
 
-FewCounts count_in_whole_lanes(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
-                               std::span<const std::int32_t> z) {
+SmallCounts count_in_whole_lanes(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
+                                 std::span<const std::int32_t> z) {
     std::vector<Digit> digits;
     std::size_t n_sets = 1;
     const auto append = [&](std::int32_t v) {
@@ -167,7 +167,7 @@ FewCounts count_in_whole_lanes(const Store& store, std::int32_t x, std::span<con
     std::vector<std::uint16_t> keys(store.n_records(), 0);
     store.level().make_keys({digits.data(), digits.size(), keys.size(), keys.data()});
     std::vector<std::uint32_t> sizes;
-    FewCounts few;
+    SmallCounts few;
     const auto fits = [&](std::int32_t y) { return n_sets * column_of(store, y).card <= kNarrowKeys; };
     if (static_cast<double>(ys.size()) <= kTablesAtMost && std::all_of(ys.begin(), ys.end(), fits))
         few = count_tables_of(store, ys, keys, n_sets, sizes);

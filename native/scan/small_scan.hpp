@@ -6,7 +6,7 @@
 
 namespace mnlearn {
 
-struct FewCounts {
+struct SmallCounts {
     Strata strata;  // count and sizes only
     SetSizes x;
     std::vector<std::uint32_t> counts;  // [set * width + column]
@@ -16,23 +16,23 @@ struct FewCounts {
 
 // Every state of ys by splitting, before any row is numbered; for up to so many sets.
 inline constexpr double kMaxParts = 4096;
-FewCounts count_by_splitting(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
-                             std::span<const std::int32_t> z);
+SmallCounts count_by_splitting(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
+                               std::span<const std::int32_t> z);
 
 // Whether all ys can be counted in lanes; for a query, whether they are, and sooner than in `nanoseconds`.
 bool fit_lanes(const Store& store, std::int32_t x, const Candidates& ys, double n_sets);
 bool lanes_pay(const Query& q, const Candidates& ys, double nanoseconds);
-FewCounts count_in_lanes(const Query& q);
+SmallCounts count_in_lanes(const Query& q);
 
 // The same without numbering the strata: all configurations of z are counted, and those that do not occur left out. For
 // tables no larger than the data.
 bool fit_whole_lanes(const Store& store, std::int32_t x, const Candidates& ys, double n_sets);
-FewCounts count_in_whole_lanes(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
-                               std::span<const std::int32_t> z);
+SmallCounts count_in_whole_lanes(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
+                                 std::span<const std::int32_t> z);
 
 // The ys at these places of few.column, one by one.
 template <class Scorer>
-void score_singly(const Scorer& scorer, const Query& q, const FewCounts& few, std::span<const std::size_t> places) {
+void score_singly(const Scorer& scorer, const Query& q, const SmallCounts& few, std::span<const std::size_t> places) {
     constexpr std::size_t kTogether = 256;  // strata whose counts stay in the first cache from one y to the next
     PreparedByCard<Scorer> prepared(scorer, few.x.card_x, q.strata.sizes);
     std::vector<typename Scorer::Sum> sums(places.size());
@@ -51,7 +51,7 @@ void score_singly(const Scorer& scorer, const Query& q, const FewCounts& few, st
 
 // Several binary y of a binary x, side by side.
 template <class Scorer>
-void score_batch(const Scorer& scorer, const Query& q, const FewCounts& few, std::span<const std::size_t> places) {
+void score_batch(const Scorer& scorer, const Query& q, const SmallCounts& few, std::span<const std::size_t> places) {
     std::vector<std::uint32_t> columns;
     for (const std::size_t j : places) columns.push_back(static_cast<std::uint32_t>(few.column[j]));
     BinaryBatch<Scorer> batch(scorer, q.store, columns);
@@ -61,7 +61,7 @@ void score_batch(const Scorer& scorer, const Query& q, const FewCounts& few, std
     for (std::size_t k = 0; k < places.size(); ++k) write(scorer, batch.sum(k), 2, 2, q.out + places[k], q.ys.size());
 }
 
-template <class Scorer> void score_few(const Scorer& scorer, const Query& q, const FewCounts& few) {
+template <class Scorer> void score_small(const Scorer& scorer, const Query& q, const SmallCounts& few) {
     constexpr std::size_t kBatch = 3;  // fewer are done sooner one by one
     std::vector<std::size_t> binary, others;
     for (std::size_t j = 0; j < q.ys.size(); ++j) (few.x.card_x == 2 && q.card(j) == 2 ? binary : others).push_back(j);

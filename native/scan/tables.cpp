@@ -110,7 +110,7 @@ void TableScan::count_in_lists(const Plan& plan, std::span<const TableTarget> ta
     const auto blocks = split_blocks(store_, plan.ys);
     parallel_for(blocks.size(), threads_for(plan.cost_together, n_threads_), [&](std::size_t b) {
         const std::size_t number = store_.first_plane(plan.ys[blocks[b].first]) / kBlockColumns;
-        const Room<std::uint32_t> counts(store_.pool(), kSetsInCache * kBlockColumns);
+        const Buffer<std::uint32_t> counts(store_.pool(), kSetsInCache * kBlockColumns);
         for (std::size_t first = 0; first < n_strata(); first += step) {
             const std::size_t last = std::min(first + step, n_strata());
             count_by_columns(store_, lists, first * rx, last * rx, number, counts.get());

@@ -10,8 +10,8 @@
 
 namespace mnlearn {
 
-Decision make_decision(const std::string& kernel, std::vector<double> settings, double level) {
-    Decision test{parse_kernel(kernel, std::move(settings)), level};
+TestSpec make_test(const std::string& kernel, std::vector<double> settings, double level) {
+    TestSpec test{parse_kernel(kernel, std::move(settings)), level};
     const KernelName name = test.kernel.name;
     if (name != KernelName::chi2 && name != KernelName::g2 && name != KernelName::bayes)
         throw std::invalid_argument("kernel must be that of a test, chi2, g2 or bayes; got '" + kernel +
@@ -20,7 +20,7 @@ Decision make_decision(const std::string& kernel, std::vector<double> settings, 
     return test;
 }
 
-double Judge::operator()(std::int32_t y, std::span<const std::int32_t> z, const OneByOne& table) {
+double TestDecision::operator()(std::int32_t y, std::span<const std::int32_t> z, const PairTables& table) {
     double scores[2];
     const ScanFacts facts = facts_of(store_, z, table.n_strata + table.n_left_out);
     const bool binary = table.card_x == 2 && table.width == 1 && store_.n_records() < (std::size_t{1} << 26);
@@ -31,7 +31,7 @@ double Judge::operator()(std::int32_t y, std::span<const std::int32_t> z, const 
             return scorer.finish({column.statistic, column.dof}, 2, 2, scores);
         }
         widen(table);
-        score_few(scorer, Query{store_, x_, std::span(&y, 1), few_.strata, 1, scores}, few_);
+        score_small(scorer, Query{store_, x_, std::span(&y, 1), few_.strata, 1, scores}, few_);
     });
     if (test_.kernel.name == KernelName::bayes) return std::min(scores[0], 0.0);
     double log_p;
@@ -40,7 +40,7 @@ double Judge::operator()(std::int32_t y, std::span<const std::int32_t> z, const 
 }
 
 // As the scorers take it.
-void Judge::widen(const OneByOne& table) {
+void TestDecision::widen(const PairTables& table) {
     const std::size_t n_sets = table.n_strata * table.card_x;
     few_.x = {table.card_x, table.n_strata, false, {table.sizes, table.sizes + n_sets}};
     few_.counts.assign(table.counts, table.counts + n_sets * table.width);

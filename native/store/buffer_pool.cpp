@@ -19,14 +19,14 @@ AlignedWords aligned_words(std::size_t count) {
 }
 
 // Room for all there will ever be, so that giving back needs none.
-void Pool::set_bound(std::size_t max_bytes) {
+void BufferPool::set_bound(std::size_t max_bytes) {
     const std::lock_guard lock(guard_);
     kept_.reserve(kMaxKept + 1);
     max_words_ = max_bytes / 8;
     drop_beyond_bound();
 }
 
-Pool::Block Pool::take(std::size_t count) {
+BufferPool::Block BufferPool::take(std::size_t count) {
     {
         const std::lock_guard lock(guard_);
         auto best = kept_.end();
@@ -43,7 +43,7 @@ Pool::Block Pool::take(std::size_t count) {
     return {unset_words(count), count};
 }
 
-void Pool::give_back(Block block) noexcept {
+void BufferPool::give_back(Block block) noexcept {
     const std::lock_guard lock(guard_);
     if (block.count > max_words_) return;
     words_ += block.count;
@@ -52,7 +52,7 @@ void Pool::give_back(Block block) noexcept {
 }
 
 // The smallest make room: the large ones are the dear ones.
-void Pool::drop_beyond_bound() {
+void BufferPool::drop_beyond_bound() {
     while (kept_.size() > kMaxKept || words_ > max_words_) {
         const auto least = std::min_element(kept_.begin(), kept_.end(),
                                             [](const Block& a, const Block& b) { return a.count < b.count; });
@@ -61,7 +61,7 @@ void Pool::drop_beyond_bound() {
     }
 }
 
-std::size_t Pool::bytes() const {
+std::size_t BufferPool::bytes() const {
     const std::lock_guard lock(guard_);
     return 8 * words_;
 }

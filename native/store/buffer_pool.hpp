@@ -18,7 +18,7 @@ AlignedWords aligned_words(std::size_t count);  // zeroed, at a multiple of 64 b
 AlignedWords unset_words(std::size_t count);    // the same, but not zeroed
 
 // Blocks that nobody uses now, up to a bound; what exceeds it goes back to the system.
-class Pool {
+class BufferPool {
 public:
     struct Block {
         AlignedWords words;
@@ -39,17 +39,17 @@ private:
 };
 
 // Room for so many numbers, of unknown content, from a pool and back to it.
-template <class T> class Room {
+template <class T> class Buffer {
 public:
-    Room() = default;
-    Room(Pool& pool, std::size_t count) : pool_(&pool), block_(pool.take((count * sizeof(T) + 7) / 8)) {}
-    Room(Room&& other) noexcept : pool_(std::exchange(other.pool_, nullptr)), block_(std::move(other.block_)) {}
-    Room& operator=(Room&& other) noexcept {
+    Buffer() = default;
+    Buffer(BufferPool& pool, std::size_t count) : pool_(&pool), block_(pool.take((count * sizeof(T) + 7) / 8)) {}
+    Buffer(Buffer&& other) noexcept : pool_(std::exchange(other.pool_, nullptr)), block_(std::move(other.block_)) {}
+    Buffer& operator=(Buffer&& other) noexcept {
         std::swap(pool_, other.pool_);
         std::swap(block_, other.block_);
         return *this;
     }
-    ~Room() {
+    ~Buffer() {
         if (pool_) pool_->give_back(std::move(block_));
     }
     T* get() const { return reinterpret_cast<T*>(block_.words.get()); }
@@ -57,8 +57,8 @@ public:
     std::size_t bytes() const { return 8 * block_.count; }
 
 private:
-    Pool* pool_ = nullptr;
-    Pool::Block block_;
+    BufferPool* pool_ = nullptr;
+    BufferPool::Block block_;
 };
 
 }  // namespace mnlearn

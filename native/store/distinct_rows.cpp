@@ -70,7 +70,7 @@ std::size_t n_configurations(std::span<const Column> columns, std::size_t most) 
 
 // No row needs to be looked for where every configuration has a place.
 DistinctRows rows_by_key(std::span<const Column> columns, std::size_t n_records, std::size_t n_keys,
-                         const Level& level) {
+                         const InstructionSet& level) {
     std::vector<Digit> digits;
     for (const Column& column : columns) digits.push_back({column.narrow, column.wide, column.card});
     std::vector<std::uint16_t> keys(n_records, 0);
@@ -93,7 +93,7 @@ const Code* pick(const Code* codes, std::span<const std::uint32_t> rows, std::ve
 }  // namespace
 
 std::optional<DistinctRows> distinct_rows(std::span<const Column> columns, std::size_t n_records, std::size_t most,
-                                          const Level& level) {
+                                          const InstructionSet& level) {
     if (const std::size_t n_keys = n_configurations(columns, most))
         return rows_by_key(columns, n_records, n_keys, level);
     SeenRows seen(columns, most + kRowsTogether);
@@ -128,7 +128,8 @@ Store::~Store() = default;
 // Fewer rows than that are counted as they are soon enough; more distinct ones than one in 64 seldom pay.
 const Store& Store::distinct() const {
     constexpr std::size_t kLeastRows = 4096, kShare = 64;
-    if (repeats_ || n_records_ < kLeastRows || (forced_ != Way::any && forced_ != Way::distinct)) return *this;
+    if (repeats_ || n_records_ < kLeastRows || (forced_ != CountingMethod::any && forced_ != CountingMethod::distinct))
+        return *this;
     std::call_once(distinct_once_, [this] {
         if (auto rows = distinct_rows(columns_, n_records_, n_records_ / kShare, *level_))
             distinct_ = std::make_unique<DistinctStore>(*this, std::move(*rows));

@@ -21,7 +21,7 @@ struct DistinctRows {
 
 // Nothing when there are more than `most`: then as many rows have been looked at as it took to see that.
 std::optional<DistinctRows> distinct_rows(std::span<const Column> columns, std::size_t n_records, std::size_t most,
-                                          const Level& level);
+                                          const InstructionSet& level);
 
 // Those rows as a store of their own.
 class DistinctStore {

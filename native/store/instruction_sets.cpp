@@ -5,8 +5,8 @@
 namespace mnlearn {
 namespace {
 
-std::vector<Level> detect() {
-    std::vector<Level> levels;
+std::vector<InstructionSet> detect() {
+    std::vector<InstructionSet> levels;
 #ifdef MNLEARN_X86
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
@@ -31,15 +31,15 @@ std::vector<Level> detect() {
                           count_tree_avx512,
                           count_lanes_avx512,
                           make_keys_avx512,
-                          update_bits_avx512,
+                          update_binary_avx512,
                           score_column_avx512,
                           pack_avx512,
-                          sift_avx512,
+                          stable_partition_avx512,
                           count_runs_avx512,
                           pick_varied_avx512,
-                          &kBitCellsAvx512,
-                          count_common_avx512,
-                          kAvx512Costs,
+                          &kDenseCellsAvx512,
+                          count_intersections_avx512,
+                          kAvx512Constants,
                           0.25,
                           16.0});
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"))
@@ -62,15 +62,15 @@ std::vector<Level> detect() {
                           count_tree_avx2,
                           count_lanes_avx2,
                           make_keys_avx2,
-                          update_bits_portable,
+                          update_binary_portable,
                           score_column_avx2,
                           pack_avx2,
-                          sift_avx2,
+                          stable_partition_avx2,
                           count_runs_avx2,
                           pick_varied_avx2,
-                          &kBitCellsAvx2,
-                          count_common_avx2,
-                          kAvx2Costs,
+                          &kDenseCellsAvx2,
+                          count_intersections_avx2,
+                          kAvx2Constants,
                           0.75,
                           5.6});
 #endif
@@ -93,15 +93,15 @@ std::vector<Level> detect() {
                       count_tree_portable,
                       count_lanes_portable,
                       make_keys_portable,
-                      update_bits_portable,
+                      update_binary_portable,
                       score_column_portable,
                       nullptr,
                       nullptr,
                       nullptr,
                       nullptr,
                       nullptr,
-                      count_common_portable,
-                      kPortableCosts,
+                      count_intersections_portable,
+                      kPortableConstants,
                       0.75,
                       7.0});
     return levels;
@@ -109,14 +109,14 @@ std::vector<Level> detect() {
 
 }  // namespace
 
-const std::vector<Level>& available_levels() {
-    static const std::vector<Level> levels = detect();
+const std::vector<InstructionSet>& available_instruction_sets() {
+    static const std::vector<InstructionSet> levels = detect();
     return levels;
 }
 
-const Level& choose_level(const std::string& name) {
+const InstructionSet& choose_instruction_set(const std::string& name) {
     std::string known;
-    for (const Level& level : available_levels()) {
+    for (const InstructionSet& level : available_instruction_sets()) {
         if (name.empty() || name == level.name) return level;
         known += known.empty() ? "" : ", ";
         known += level.name;

@@ -24,7 +24,7 @@
 
 namespace mnlearn {
 
-struct Level {
+struct InstructionSet {
     std::string_view name;
     CountPlanes count_planes;
     NumberPairs number_pairs;  // null where counting takes so long that what comes after hardly shows
@@ -44,24 +44,24 @@ struct Level {
     CountTree count_tree;
     CountLanes count_lanes;
     MakeKeys make_keys;
-    UpdateBits update_bits;
+    UpdateBinary update_binary;
     ScoreColumn score_column;
     Pack pack;  // these five: none where they would be slow; then nobody sorts rows
-    Sift sift;
+    StablePartition stable_partition;
     CountRuns count_runs;
     PickVaried pick_varied;
-    const BitCellKernels* bit_cells;
-    CountCommon count_common;
-    Costs costs;  // of this path, for the cost model of scan/counting_method.cpp
+    const DenseCellKernels* dense_cells;
+    CountIntersections count_intersections;
+    CostConstants costs;  // of this path, for the cost model of scan/counting_method.cpp
     // Lists refined or made anew (scan/refining.cpp), nanoseconds: a row of a list that is parted, a word of a set
     // listed anew.
     double refine_row, fresh_word;
 };
 
 // Best first; only what this processor and operating system can run.
-const std::vector<Level>& available_levels();
+const std::vector<InstructionSet>& available_instruction_sets();
 
 // The level called `name`; the best one when `name` is empty. Throws std::invalid_argument otherwise.
-const Level& choose_level(const std::string& name);
+const InstructionSet& choose_instruction_set(const std::string& name);
 
 }  // namespace mnlearn

@@ -36,8 +36,8 @@ void check_codes(const Column& column, std::size_t n_records) {
 
 }  // namespace
 
-Store::Store(std::vector<Column> columns, std::size_t n_records, const std::int64_t* repeats, const Level& level,
-             const GivenPlanes& given, std::size_t max_bytes, LogTables* log_tables)
+Store::Store(std::vector<Column> columns, std::size_t n_records, const std::int64_t* repeats,
+             const InstructionSet& level, const GivenPlanes& given, std::size_t max_bytes, LogTables* log_tables)
     : columns_(std::move(columns)),
       n_records_(n_records),
       repeats_(repeats),
@@ -160,7 +160,7 @@ namespace {
 
 // The rows with a state, one word every kLanes, and how many they are. What is left of 64 codes, or has two bytes a
 // code, is copied first.
-std::int64_t make_plane(const Column& column, std::size_t n_records, std::uint8_t state, const Level& level,
+std::int64_t make_plane(const Column& column, std::size_t n_records, std::uint8_t state, const InstructionSet& level,
                         std::uint64_t* out) {
     constexpr std::uint8_t kNoState = 15;  // beyond all that have planes
     const std::size_t whole = column.narrow ? n_records / 64 : 0;

@@ -66,7 +66,7 @@ struct GivenPlanes {
 // Ways of counting a scan. `any` is the cheapest by the cost model; the others are for tests and for fitting it, and
 // are taken where they are possible. Split: sets made from planes alone; sorted: from keys of z and x; otherwise the
 // strata are numbered first.
-enum class Way {
+enum class CountingMethod {
     any,
     tree,
     split_planes,
@@ -79,13 +79,13 @@ enum class Way {
     alone,
     distinct
 };
-inline constexpr std::size_t kWays = 11;
+inline constexpr std::size_t kCountingMethods = 11;
 
 class DistinctStore;
 
 class Store {
 public:
-    Store(std::vector<Column> columns, std::size_t n_records, const std::int64_t* repeats, const Level& level,
+    Store(std::vector<Column> columns, std::size_t n_records, const std::int64_t* repeats, const InstructionSet& level,
           const GivenPlanes& given = {}, std::size_t max_bytes = std::numeric_limits<std::size_t>::max(),
           LogTables* log_tables = nullptr);  // those of another store of as many rows, which outlives this one
 
@@ -96,11 +96,11 @@ public:
     std::int64_t n_rows() const { return n_rows_; }       // repeats included
     const Column& column(std::size_t variable) const { return columns_[variable]; }
     const std::int64_t* repeats() const { return repeats_; }
-    const Level& level() const { return *level_; }
-    Way forced() const { return forced_; }
-    void force(Way way) {
-        forced_ = way;
-        keeps_lists_ = way == Way::any;  // lists that were kept would hide how a way makes them
+    const InstructionSet& level() const { return *level_; }
+    CountingMethod forced() const { return forced_; }
+    void force(CountingMethod method) {
+        forced_ = method;
+        keeps_lists_ = method == CountingMethod::any;  // lists that were kept would hide how a way makes them
     }
     bool has_planes(std::size_t variable) const { return planes_.first[variable] != kNoPlane; }
     bool plain() const { return plain_; }  // every variable has one plane, with its number: all are binary
@@ -117,7 +117,7 @@ public:
     // call.
     const Store& distinct() const;
 
-    Pool& pool() const { return pool_; }
+    BufferPool& pool() const { return pool_; }
 
     // Row lists kept from question to question, by default within cache_bytes().
     ListCache& lists() const { return lists_; }
@@ -144,9 +144,9 @@ private:
     std::size_t n_records_;
     const std::int64_t* repeats_;
     std::int64_t n_rows_;
-    const Level* level_;
+    const InstructionSet* level_;
     std::size_t max_bytes_;
-    Way forced_ = Way::any;
+    CountingMethod forced_ = CountingMethod::any;
     std::atomic<bool> keeps_lists_ = true;  // may be told while others count
     bool plain_ = true;
     std::size_t n_with_planes_ = 0;
@@ -158,7 +158,7 @@ private:
     mutable std::unique_ptr<DistinctStore> distinct_;
     mutable std::atomic<std::size_t> built_bytes_ = 0;                    // of planes and row bits, once they are there
     mutable std::atomic<const DistinctStore*> distinct_built_ = nullptr;  // may be asked for while others count
-    mutable Pool pool_;
+    mutable BufferPool pool_;
     mutable ListCache lists_;
     mutable std::mutex caches_guard_;
     mutable std::vector<std::unique_ptr<StrataCache>> caches_;  // those nobody uses now

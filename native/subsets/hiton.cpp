@@ -10,12 +10,12 @@ namespace {
 
 class Hiton {
 public:
-    Hiton(const Store& store, const Decision& test, std::int32_t x, std::size_t limit, const GoOn& go_on)
-        : x_(x), limit_(limit), ask_(store, test), patience_(go_on) {
+    Hiton(const Store& store, const TestSpec& test, std::int32_t x, std::size_t limit, const GoOn& go_on)
+        : x_(x), limit_(limit), ask_(store, test), poll_(go_on) {
         ask_.restart(x);
     }
 
-    std::optional<Around> run(std::span<const std::int32_t> candidates) {
+    std::optional<HitonResult> run(std::span<const std::int32_t> candidates) {
         for (const std::int32_t newcomer : candidates) {
             if (explained(newcomer, kNobody)) continue;
             const std::vector<Held> before = held_;
@@ -55,7 +55,7 @@ private:
     }
     // By a set of this size; also where there is no going on.
     bool separated(std::int32_t y, std::int32_t newcomer, std::size_t size) {
-        Choice choice(others_.size(), newcomer == kNobody ? size : size - 1);
+        Combination choice(others_.size(), newcomer == kNobody ? size : size - 1);
         do {
             z_.clear();
             for (const std::size_t place : choice.places()) z_.push_back(others_[place]);
@@ -66,7 +66,7 @@ private:
             const double support = ask_(std::span(&y, 1), z_)[0];
             found_.asked.resize(std::max(found_.asked.size(), size + 1), 0);
             ++found_.asked[size];
-            found_.finished = patience_.lasts(x_);
+            found_.finished = poll_.keep_going(x_);
             if (ask_.independent(support)) return true;
             weakest_ = std::fmax(weakest_, support);
         } while (choice.next());
@@ -78,9 +78,9 @@ private:
 
     std::int32_t x_;
     std::size_t limit_;
-    Asker ask_;
-    Patience patience_;
-    Around found_;
+    SubsetTester ask_;
+    CancelPoll poll_;
+    HitonResult found_;
     bool answered_ = true;
     std::vector<Held> held_;
     double weakest_ = 0.0;  // of the last that was not explained away
@@ -89,8 +89,8 @@ private:
 
 }  // namespace
 
-std::optional<Around> explain_away(const Store& store, const Decision& test, std::int32_t x,
-                                   std::span<const std::int32_t> candidates, std::size_t limit, const GoOn& go_on) {
+std::optional<HitonResult> hiton_pc(const Store& store, const TestSpec& test, std::int32_t x,
+                                    std::span<const std::int32_t> candidates, std::size_t limit, const GoOn& go_on) {
     return Hiton(store, test, x, limit, go_on).run(candidates);
 }
 

@@ -139,7 +139,7 @@ const PathCounts::Numbers& PathCounts::margin(Variable& variable) {
     variable.margin.resize(end.n_sets * variable.n_planes);
     others_.clear();
     for (std::size_t b = 0; b < variable.n_planes; ++b) others_.push_back(variable.planes.get() + b * words_);
-    level_.count_common(
+    level_.count_intersections(
         {end.sets.get(), end.n_sets, words_, all_rows_.get(), others_.data(), others_.size(), variable.margin.data()});
     variable.known_for = version_;
     return variable.margin;
@@ -158,8 +158,8 @@ void PathCounts::count(std::span<const std::int32_t> z, std::span<const std::int
     width_ = others_.size();
     shared_.resize(last.n_planes * end.n_sets * width_);
     for (std::size_t b = 0; b < last.n_planes; ++b)
-        level_.count_common({end.sets.get(), end.n_sets, words_, last.planes.get() + b * words_, others_.data(), width_,
-                             shared_.data() + b * end.n_sets * width_});
+        level_.count_intersections({end.sets.get(), end.n_sets, words_, last.planes.get() + b * words_, others_.data(),
+                                    width_, shared_.data() + b * end.n_sets * width_});
     place_strata(last);
     counts_.resize(sizes_.size() * width_);
     tables_.clear();
@@ -210,7 +210,7 @@ void PathCounts::place_table(const Variable& y, std::size_t n_last, std::size_t 
     }
 }
 
-OneByOne PathCounts::table(std::size_t place) const {
+PairTables PathCounts::table(std::size_t place) const {
     const Table& table = tables_[place];
     return {card_x_, table.width, kept_.size(), sizes_.data(), counts_.data() + table.begin};
 }

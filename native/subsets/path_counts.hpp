@@ -9,7 +9,7 @@
 #include <deque>
 #include <vector>
 
-#include "blankets/sorted_rows.hpp"
+#include "scan/test_decision.hpp"
 
 namespace mnlearn {
 
@@ -24,7 +24,7 @@ public:
     bool serves(std::span<const std::int32_t> z, std::span<const std::int32_t> ys) const;
     // Then the tables of every y. z ascending, not empty. Good until the next call.
     void count(std::span<const std::int32_t> z, std::span<const std::int32_t> ys);
-    OneByOne table(std::size_t place) const;
+    PairTables table(std::size_t place) const;
 
 private:
     using Numbers = std::vector<std::uint32_t>;
@@ -55,7 +55,7 @@ private:
     void place_table(const Variable& y, std::size_t n_last, std::size_t column);
 
     const Store& store_;
-    const Level& level_;
+    const InstructionSet& level_;
     const bool few_distinct_;  // rows, so that reduce may have a shorter way than any over all of them
     std::size_t words_;        // of a set: a multiple of eight
     AlignedWords all_rows_;

@@ -14,20 +14,20 @@ namespace mnlearn {
 namespace {
 
 // Whether the search goes on, as the thread that called is told; the others hear of it.
-class Hearing {
+class SharedCancelPoll {
 public:
-    explicit Hearing(const GoOn& go_on) : patience_(go_on) {}
+    explicit SharedCancelPoll(const GoOn& go_on) : poll_(go_on) {}
 
-    bool lasts(std::int32_t x) {
+    bool keep_going(std::int32_t x) {
         if (stopped_) return false;
-        if (std::this_thread::get_id() == caller_ && !patience_.lasts(x)) stopped_ = true;
+        if (std::this_thread::get_id() == caller_ && !poll_.keep_going(x)) stopped_ = true;
         return !stopped_;
     }
     bool stopped() const { return stopped_; }
     void stop() { stopped_ = true; }
 
 private:
-    Patience patience_;
+    CancelPoll poll_;
     const std::thread::id caller_ = std::this_thread::get_id();
     std::atomic<bool> stopped_ = false;
 };
@@ -45,16 +45,16 @@ private:
 };
 
 // One thread's turns.
-class Turns {
+class VariableTurns {
 public:
-    Turns(const Store& store, const Decision& test, const PcLevel& level, Hearing& hearing)
-        : n_(store.n_variables()), level_(level), ask_(store, test), hearing_(hearing), z_(level.size) {}
+    VariableTurns(const Store& store, const TestSpec& test, const PcLevel& level, SharedCancelPoll& poll)
+        : n_(store.n_variables()), level_(level), ask_(store, test), shared_poll_(poll), z_(level.size) {}
 
     bool answered() const { return ask_.answers(level_.size); }
 
     // `done`, if other threads have turns too. Who comes before x, but whose turn is not over, may still part from x:
     // it is asked about all the same, and what came out counts if it turns out that it has not.
-    void take(std::int32_t x, const Done* done, Separated& found) {
+    void take(std::int32_t x, const Done* done, PcLevelResult& found) {
         around_.clear();
         early_.clear();
         for (std::int32_t y = 0; static_cast<std::size_t>(y) < n_; ++y) {
@@ -89,15 +89,15 @@ private:
         return found == early_.end() ? nullptr : &*found;
     }
 
-    void try_sets(std::int32_t x, Separated& found) {
+    void try_sets(std::int32_t x, PcLevelResult& found) {
         list_left(x);
-        Choice choice(around_.size(), level_.size);
+        Combination choice(around_.size(), level_.size);
         do {
             std::transform(choice.places().begin(), choice.places().end(), z_.begin(),
                            [&](std::size_t place) { return around_[place]; });
             list_untried(x);
             if (!ys_.empty()) settle(x, found);
-            found.finished = hearing_.lasts(x);
+            found.finished = shared_poll_.keep_going(x);
         } while (found.finished && !left_.empty() && choice.next());
     }
     void list_left(std::int32_t x) {
@@ -115,7 +115,7 @@ private:
             if (y > x || !std::all_of(z_.begin(), z_.end(), around_y)) ys_.push_back(y);
         }
     }
-    void settle(std::int32_t x, Separated& found) {
+    void settle(std::int32_t x, PcLevelResult& found) {
         const std::span<const double> support = ask_(ys_, z_);
         bool some_parted = false;
         for (std::size_t k = 0; k < ys_.size(); ++k) {
@@ -132,15 +132,15 @@ private:
         }
         if (some_parted) list_left(x);
     }
-    void part(std::int32_t x, std::int32_t y, std::span<const std::int32_t> z, double support, Separated& found) {
+    void part(std::int32_t x, std::int32_t y, std::span<const std::int32_t> z, double support, PcLevelResult& found) {
         level_.left[at(x, y)] = level_.left[at(y, x)] = false;
         found.sets.insert(found.sets.end(), {x, y});
         found.sets.insert(found.sets.end(), z.begin(), z.end());
         found.support.push_back(support);
     }
-    void enter(std::int32_t x, const Early& early, const Done& done, Separated& found) {
+    void enter(std::int32_t x, const Early& early, const Done& done, PcLevelResult& found) {
         while (!done[early.y])
-            if (hearing_.lasts(x))
+            if (shared_poll_.keep_going(x))
                 std::this_thread::yield();
             else
                 return void(found.finished = false);
@@ -152,38 +152,38 @@ private:
 
     std::size_t n_;
     const PcLevel& level_;
-    Asker ask_;
-    Hearing& hearing_;
+    SubsetTester ask_;
+    SharedCancelPoll& shared_poll_;
     std::vector<std::int32_t> around_, left_, ys_, z_;
     std::vector<Early> early_;
 };
 
 // Several threads, each with turns of its own that serve again.
-class ManyTurns {
+class ParallelTurns {
 public:
-    ManyTurns(const Store& store, const Decision& test, const PcLevel& level, int n_threads, Hearing& hearing)
-        : store_(store), test_(test), level_(level), n_threads_(n_threads), hearing_(hearing) {}
+    ParallelTurns(const Store& store, const TestSpec& test, const PcLevel& level, int n_threads, SharedCancelPoll& poll)
+        : store_(store), test_(test), level_(level), n_threads_(n_threads), shared_poll_(poll) {}
 
-    Separated run() {
-        std::vector<Separated> found(level_.last_x - level_.first_x);
+    PcLevelResult run() {
+        std::vector<PcLevelResult> found(level_.last_x - level_.first_x);
         Done done(level_.last_x);
         parallel_for(found.size(), n_threads_, [&](std::size_t k) {
             try {
                 take(static_cast<std::int32_t>(level_.first_x + k), done, found[k]);
             } catch (...) {
-                hearing_.stop();  // nobody waits for this turn
+                shared_poll_.stop();  // nobody waits for this turn
                 throw;
             }
         });
-        Separated all;
-        for (const Separated& part : found) append(part, all);
+        PcLevelResult all;
+        for (const PcLevelResult& part : found) append(part, all);
         return all;
     }
 
 private:
-    void take(std::int32_t x, Done& done, Separated& found) {
-        Separated mine;  // on this thread's own memory: what neighbours write stands side by side
-        mine.finished = !hearing_.stopped();
+    void take(std::int32_t x, Done& done, PcLevelResult& found) {
+        PcLevelResult mine;  // on this thread's own memory: what neighbours write stands side by side
+        mine.finished = !shared_poll_.stopped();
         if (mine.finished) {
             auto turns = borrow();
             turns->take(x, &done, mine);
@@ -192,7 +192,7 @@ private:
         }
         found = std::move(mine);
     }
-    std::unique_ptr<Turns> borrow() {
+    std::unique_ptr<VariableTurns> borrow() {
         {
             const std::lock_guard lock(guard_);
             if (!free_.empty()) {
@@ -201,15 +201,15 @@ private:
                 return turns;
             }
         }
-        return std::make_unique<Turns>(store_, test_, level_, hearing_);
+        return std::make_unique<VariableTurns>(store_, test_, level_, shared_poll_);
     }
-    void give_back(std::unique_ptr<Turns> turns) {
+    void give_back(std::unique_ptr<VariableTurns> turns) {
         const std::lock_guard lock(guard_);
         free_.push_back(std::move(turns));
     }
 
     // In the order in which one thread finds them: by the set, then by y.
-    void append(const Separated& part, Separated& all) const {
+    void append(const PcLevelResult& part, PcLevelResult& all) const {
         const std::size_t width = level_.size + 2;
         const auto pair = [&](std::size_t k) { return std::span(part.sets).subspan(k * width, width); };
         std::vector<std::size_t> order(part.support.size());
@@ -228,25 +228,25 @@ private:
     }
 
     const Store& store_;
-    const Decision& test_;
+    const TestSpec& test_;
     const PcLevel& level_;
     int n_threads_;
-    Hearing& hearing_;
+    SharedCancelPoll& shared_poll_;
     std::mutex guard_;
-    std::vector<std::unique_ptr<Turns>> free_;
+    std::vector<std::unique_ptr<VariableTurns>> free_;
 };
 
 }  // namespace
 
-std::optional<Separated> separate(const Store& store, const Decision& test, const PcLevel& given, int n_threads,
-                                  const GoOn& go_on) {
+std::optional<PcLevelResult> separate(const Store& store, const TestSpec& test, const PcLevel& given, int n_threads,
+                                      const GoOn& go_on) {
     PcLevel level = given;
     level.last_x = std::max(level.first_x, std::min(level.last_x, store.n_variables()));
-    Hearing hearing(go_on);
-    Turns turns(store, test, level, hearing);
+    SharedCancelPoll poll(go_on);
+    VariableTurns turns(store, test, level, poll);
     if (!turns.answered()) return {};
-    if (n_threads > 1) return ManyTurns(store, test, level, n_threads, hearing).run();
-    Separated found;
+    if (n_threads > 1) return ParallelTurns(store, test, level, n_threads, poll).run();
+    PcLevelResult found;
     for (std::size_t x = level.first_x; x < level.last_x && found.finished; ++x)
         turns.take(static_cast<std::int32_t>(x), nullptr, found);
     return found;

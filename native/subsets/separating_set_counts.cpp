@@ -8,14 +8,14 @@ namespace {
 
 class Counting {
 public:
-    Counting(const Store& store, const Decision& test, const Neighbors& around, const GoOn& go_on)
-        : around_(around), ask_(store, test), patience_(go_on) {
+    Counting(const Store& store, const TestSpec& test, const Neighbors& around, const GoOn& go_on)
+        : around_(around), ask_(store, test), poll_(go_on) {
         for (std::int32_t v = 0; static_cast<std::size_t>(v) < around.n; ++v)
             if (around(around.x, v)) members_.push_back(v);
         ask_.restart(around.x);
     }
 
-    std::optional<Votes> run(std::span<const std::int32_t> ys, std::size_t limit) {
+    std::optional<SeparatingSetCounts> run(std::span<const std::int32_t> ys, std::size_t limit) {
         const std::size_t most = std::min(members_.size(), limit);
         if (!ask_.answers(most)) return {};
         found_.counts.assign(ys.size() * (members_.size() + 1), 0);
@@ -26,13 +26,13 @@ public:
 
 private:
     void try_all(std::span<const std::int32_t> ys, std::size_t size) {
-        Choice choice(members_.size(), size);
+        Combination choice(members_.size(), size);
         do {
             z_.clear();
             for (const std::size_t place : choice.places()) z_.push_back(members_[place]);
             list_untried(ys);
             if (!untried_.empty()) ask(choice);
-            found_.finished = patience_.lasts(around_.x);
+            found_.finished = poll_.keep_going(around_.x);
         } while (found_.finished && choice.next());
     }
     void list_untried(std::span<const std::int32_t> ys) {
@@ -45,7 +45,7 @@ private:
             places_.push_back(k);
         }
     }
-    void ask(const Choice& choice) {
+    void ask(const Combination& choice) {
         const std::span<const double> support = ask_(untried_, z_);
         found_.asked[z_.size()] += static_cast<std::int64_t>(untried_.size());
         for (std::size_t k = 0; k < untried_.size(); ++k) {
@@ -57,17 +57,18 @@ private:
     }
 
     const Neighbors& around_;
-    Asker ask_;
-    Patience patience_;
-    Votes found_;
+    SubsetTester ask_;
+    CancelPoll poll_;
+    SeparatingSetCounts found_;
     std::vector<std::int32_t> members_, untried_, z_;
     std::vector<std::size_t> places_;
 };
 
 }  // namespace
 
-std::optional<Votes> count_separating(const Store& store, const Decision& test, const Neighbors& around,
-                                      std::span<const std::int32_t> ys, std::size_t limit, const GoOn& go_on) {
+std::optional<SeparatingSetCounts> count_separating(const Store& store, const TestSpec& test, const Neighbors& around,
+                                                    std::span<const std::int32_t> ys, std::size_t limit,
+                                                    const GoOn& go_on) {
     return Counting(store, test, around, go_on).run(ys, limit);
 }
 

@@ -11,7 +11,7 @@ namespace mnlearn {
 namespace {
 
 // How many variables a question may have, whichever they are, so that log p is known for its degrees of freedom.
-std::size_t most_variables(const Store& store, const Decision& test) {
+std::size_t most_variables(const Store& store, const TestSpec& test) {
     constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
     if (test.kernel.name == KernelName::bayes) return kAnyNumber;
     std::vector<double> cards;
@@ -25,39 +25,39 @@ std::size_t most_variables(const Store& store, const Decision& test) {
 
 }  // namespace
 
-Asker::Asker(const Store& store, const Decision& test)
+SubsetTester::SubsetTester(const Store& store, const TestSpec& test)
     : store_(store), test_(test), counts_(store), most_variables_(most_variables(store, test)) {}
 
-void Asker::restart(std::int32_t x) {
+void SubsetTester::restart(std::int32_t x) {
     counts_.restart(x);
-    judge_.emplace(store_, test_, x);
+    decision_.emplace(store_, test_, x);
 }
 
-std::span<const double> Asker::operator()(std::span<const std::int32_t> ys, std::span<const std::int32_t> z) {
+std::span<const double> SubsetTester::operator()(std::span<const std::int32_t> ys, std::span<const std::int32_t> z) {
     support_.resize(ys.size());
     if (counts_.serves(z, ys)) {
         counts_.count(z, ys);
-        for (std::size_t k = 0; k < ys.size(); ++k) support_[k] = (*judge_)(ys[k], z, counts_.table(k));
+        for (std::size_t k = 0; k < ys.size(); ++k) support_[k] = (*decision_)(ys[k], z, counts_.table(k));
     } else {
         scan(ys, z);
     }
     return support_;
 }
 
-void Asker::scan(std::span<const std::int32_t> ys, std::span<const std::int32_t> z) {
+void SubsetTester::scan(std::span<const std::int32_t> ys, std::span<const std::int32_t> z) {
     scores_.resize(2 * ys.size());
-    reduce(store_, test_.kernel, counts_.x(), ys, z, 1, scores_.data());
+    run_scan(store_, test_.kernel, counts_.x(), ys, z, 1, scores_.data());
     if (test_.kernel.name == KernelName::bayes)
         for (std::size_t k = 0; k < ys.size(); ++k) support_[k] = std::min(scores_[k], 0.0);
     else
         log_chi2_tails(scores_.data(), scores_.data() + ys.size(), ys.size(), support_.data());
 }
 
-Choice::Choice(std::size_t n, std::size_t size) : n_(n), places_(size) {
+Combination::Combination(std::size_t n, std::size_t size) : n_(n), places_(size) {
     std::iota(places_.begin(), places_.end(), std::size_t{0});
 }
 
-bool Choice::next() {
+bool Combination::next() {
     for (std::size_t k = places_.size(); k-- > 0;) {
         if (places_[k] == n_ - places_.size() + k) continue;
         std::iota(places_.begin() + static_cast<std::ptrdiff_t>(k), places_.end(), places_[k] + 1);
@@ -66,7 +66,7 @@ bool Choice::next() {
     return false;
 }
 
-bool Patience::lasts(std::int32_t x) {
+bool CancelPoll::keep_going(std::int32_t x) {
     const Clock::time_point now = Clock::now();
     if (now < next_) return true;
     next_ = now + std::chrono::milliseconds(50);

@@ -11,31 +11,31 @@
 namespace mnlearn {
 
 // The support of independence of x and each y given z: along a path of sets where that serves, else by a scan.
-class Asker {
+class SubsetTester {
 public:
-    Asker(const Store& store, const Decision& test);
+    SubsetTester(const Store& store, const TestSpec& test);
 
     void restart(std::int32_t x);
     // Whether log p is known for the degrees of freedom that any question about a set of this size may have.
     bool answers(std::size_t size_z) const { return size_z + 2 <= most_variables_; }
     std::span<const double> operator()(std::span<const std::int32_t> ys, std::span<const std::int32_t> z);
-    bool independent(double support) const { return !judge_->dependent(support); }
+    bool independent(double support) const { return !decision_->dependent(support); }
 
 private:
     void scan(std::span<const std::int32_t> ys, std::span<const std::int32_t> z);
 
     const Store& store_;
-    const Decision& test_;
+    const TestSpec& test_;
     PathCounts counts_;
     std::size_t most_variables_;
-    std::optional<Judge> judge_;
+    std::optional<TestDecision> decision_;
     std::vector<double> support_, scores_;
 };
 
 // Some of n things, one choice after the other in lexicographic order.
-class Choice {
+class Combination {
 public:
-    Choice(std::size_t n, std::size_t size);
+    Combination(std::size_t n, std::size_t size);
     std::span<const std::size_t> places() const { return places_; }
     bool next();
 
@@ -45,10 +45,10 @@ private:
 };
 
 // Asks whether to go on: at once, and then no more often than a reader of the answers could tell.
-class Patience {
+class CancelPoll {
 public:
-    explicit Patience(const GoOn& go_on) : go_on_(go_on) {}
-    bool lasts(std::int32_t x);
+    explicit CancelPoll(const GoOn& go_on) : go_on_(go_on) {}
+    bool keep_going(std::int32_t x);
 
 private:
     using Clock = std::chrono::steady_clock;

@@ -21,7 +21,7 @@ struct PcLevel {
     bool* left;                   // now
     double* weakest;              // [x, y]: the largest support found when x was asked about y; NaN for none
 };
-struct Separated {
+struct PcLevelResult {
     std::vector<std::int32_t> sets;  // for each pair that was separated: x, y, and the members of the set, ascending
     std::vector<double> support;
     std::int64_t asked = 0;
@@ -29,20 +29,20 @@ struct Separated {
 };
 // None where a question would have more degrees of freedom than log p is known for. Any number of threads finds the
 // same in the same order; only this one asks whether to go on.
-std::optional<Separated> separate(const Store& store, const Decision& test, const PcLevel& level, int n_threads,
-                                  const GoOn& go_on);
+std::optional<PcLevelResult> separate(const Store& store, const TestSpec& test, const PcLevel& level, int n_threads,
+                                      const GoOn& go_on);
 
 // Interleaved HITON-PC around x  [GLL10]: each candidate in turn comes in unless some of those held explain it away,
 // given some of them; then everyone held is tried with all sets that have the newcomer. Sets by size, then in the order
 // in which their members came in; of at most `limit` variables.
-struct Around {
+struct HitonResult {
     std::vector<std::int32_t> members;  // who is held in the end
     std::vector<double> weakest;        // for each the largest support found when it was kept; NaN for none
     std::vector<std::int64_t> asked;    // by the size of the set
     bool finished = true;
 };
-std::optional<Around> explain_away(const Store& store, const Decision& test, std::int32_t x,
-                                   std::span<const std::int32_t> candidates, std::size_t limit, const GoOn& go_on);
+std::optional<HitonResult> hiton_pc(const Store& store, const TestSpec& test, std::int32_t x,
+                                    std::span<const std::int32_t> candidates, std::size_t limit, const GoOn& go_on);
 
 // For each y: how many sets of at most `limit` neighbours of x separate it from x, and in how many of them each
 // neighbour is. A set that y < x has around it too counts from there.
@@ -54,12 +54,13 @@ struct Neighbors {
         return matrix[static_cast<std::size_t>(u) * n + static_cast<std::size_t>(v)];
     }
 };
-struct Votes {
+struct SeparatingSetCounts {
     std::vector<std::int64_t> counts;  // of each y: all, then those with each neighbour in ascending order
     std::vector<std::int64_t> asked;   // by the size of the set
     bool finished = true;
 };
-std::optional<Votes> count_separating(const Store& store, const Decision& test, const Neighbors& around,
-                                      std::span<const std::int32_t> ys, std::size_t limit, const GoOn& go_on);
+std::optional<SeparatingSetCounts> count_separating(const Store& store, const TestSpec& test, const Neighbors& around,
+                                                    std::span<const std::int32_t> ys, std::size_t limit,
+                                                    const GoOn& go_on);
 
 }  // namespace mnlearn

@@ -13,8 +13,8 @@
 namespace mnlearn {
 namespace {
 
-// Threads for this call only: the crew is busy, since several threads ask at once, or one piece of work has pieces.
-void work_with_strangers(std::size_t n_helpers, const std::function<void()>& run) {
+// Threads for this call only: the pool is busy, since several threads ask at once, or one piece of work has pieces.
+void run_on_new_threads(std::size_t n_helpers, const std::function<void()>& run) {
     std::vector<std::jthread> helpers;
     try {
         for (std::size_t k = 0; k < n_helpers; ++k) helpers.emplace_back(run);
@@ -43,7 +43,7 @@ void parallel_for(std::size_t n_pieces, int n_threads, const std::function<void(
             next = n_pieces;
         }
     };
-    if (!Crew::at_hand().work(n_workers - 1, run)) work_with_strangers(n_workers - 1, run);
+    if (!ThreadPool::instance().work(n_workers - 1, run)) run_on_new_threads(n_workers - 1, run);
     if (failure) std::rethrow_exception(failure);
 }
 

@@ -11,16 +11,16 @@
 namespace mnlearn {
 namespace {
 
-std::atomic<Crew*> of_this_process{nullptr};
+std::atomic<ThreadPool*> of_this_process{nullptr};
 
-void know_of_forks() {
+void reset_after_fork() {
 #if __has_include(<pthread.h>)
     [[maybe_unused]] static const int once = pthread_atfork(nullptr, nullptr, [] { of_this_process = nullptr; });
 #endif
 }
 
 // Until it is so, or a while has passed. Not asleep: waking up takes up to 100 µs.
-template <class Condition> void look_around(const Condition& is_so) {
+template <class Condition> void spin_until(const Condition& is_so) {
     constexpr std::chrono::microseconds kWhile{200};
     const auto end = std::chrono::steady_clock::now() + kWhile;
     while (!is_so() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
@@ -29,23 +29,23 @@ template <class Condition> void look_around(const Condition& is_so) {
 }  // namespace
 
 // Never destroyed: a helper may still be looking around at the very end of the process.
-Crew& Crew::at_hand() {
-    Crew* crew = of_this_process;
-    if (crew) return *crew;
-    know_of_forks();
-    auto* fresh = new Crew;
-    if (of_this_process.compare_exchange_strong(crew, fresh)) return *fresh;
+ThreadPool& ThreadPool::instance() {
+    ThreadPool* pool = of_this_process;
+    if (pool) return *pool;
+    reset_after_fork();
+    auto* fresh = new ThreadPool;
+    if (of_this_process.compare_exchange_strong(pool, fresh)) return *fresh;
     delete fresh;  // another thread was sooner
-    return *crew;
+    return *pool;
 }
 
-bool Crew::work(std::size_t n_helpers, const std::function<void()>& run) {
+bool ThreadPool::work(std::size_t n_helpers, const std::function<void()>& run) {
     {
         const std::lock_guard lock(guard_);
         if (run_) return false;
         run_ = &run;
         wanted_ = n_helpers;
-        hire();
+        start_threads();
     }
     run();
     {
@@ -53,7 +53,7 @@ bool Crew::work(std::size_t n_helpers, const std::function<void()>& run) {
         wanted_ = 0;
     }
     const auto ended = [&] { return at_work_ == 0; };
-    look_around(ended);
+    spin_until(ended);
     std::unique_lock lock(guard_);
     ended_.wait(lock, ended);
     run_ = nullptr;
@@ -61,17 +61,17 @@ bool Crew::work(std::size_t n_helpers, const std::function<void()>& run) {
 }
 
 // As many as are wanted, or as can be had.
-void Crew::hire() {
+void ThreadPool::start_threads() {
     try {
-        for (; hired_ < wanted_; ++hired_) std::thread(&Crew::stay, this).detach();
+        for (; n_threads_ < wanted_; ++n_threads_) std::thread(&ThreadPool::run_until_idle, this).detach();
     } catch (const std::exception&) {  // no thread to be had, or no memory for one
     }
 }
 
-void Crew::stay() {
+void ThreadPool::run_until_idle() {
     std::unique_lock lock(guard_, std::defer_lock);
     for (;;) {
-        look_around([&] { return wanted_ > 0; });
+        spin_until([&] { return wanted_ > 0; });
         lock.lock();
         if (wanted_ == 0) break;
         --wanted_;
@@ -83,7 +83,7 @@ void Crew::stay() {
         if (--at_work_ == 0) ended_.notify_one();
         lock.unlock();
     }
-    --hired_;
+    --n_threads_;
 }
 
 }  // namespace mnlearn

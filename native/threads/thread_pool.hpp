@@ -11,25 +11,25 @@ namespace mnlearn {
 
 // One for the whole process. Whoever has found nothing to do for a fifth of a millisecond goes home: no thread outlives
 // the work for long, so nobody who forks or measures meets one that sleeps.
-class Crew {
+class ThreadPool {
 public:
     // The one of this process; after a fork the child has its own, since threads are not forked along.
-    static Crew& at_hand();
+    static ThreadPool& instance();
 
     // Calls run() here and on up to n_helpers other threads at once, and returns when all that began have ended. Who
-    // comes too late is not waited for. False, and nothing done, if the crew is at work already. `run` throws nothing.
+    // comes too late is not waited for. False, and nothing done, if the pool is at work already. `run` throws nothing.
     bool work(std::size_t n_helpers, const std::function<void()>& run);
 
 private:
-    void hire();
-    void stay();
+    void start_threads();
+    void run_until_idle();
 
     std::mutex guard_;
     std::condition_variable ended_;
     const std::function<void()>* run_ = nullptr;  // the work at hand
     // Helpers that may still join in, those at work (written under the guard), and all there are.
     std::atomic<std::size_t> wanted_ = 0, at_work_ = 0;
-    std::size_t hired_ = 0;
+    std::size_t n_threads_ = 0;
 };
 
 }  // namespace mnlearn
