@@ -27,7 +27,7 @@ class Bar(NamedTuple):
     color: str
 
 
-def charts() -> dict[Path, str]:
+def pictures() -> dict[Path, str]:
     """Return the SVG text of every chart by the path of its file."""
     return {DOCS / "images" / "speed.svg": speed(), DOCS / "images" / "reproduction.svg": reproduction()}
 
@@ -98,5 +98,5 @@ def _plain(cell: str) -> str:
 
 
 if __name__ == "__main__":
-    for path, svg in charts().items():
+    for path, svg in pictures().items():
         path.write_text(svg, encoding="utf-8")

@@ -23,5 +23,5 @@ def script(name: str) -> ModuleType:
 
 @pytest.mark.parametrize("name", ["charts"])
 def test_committed_pictures_are_up_to_date(name: str) -> None:
-    for path, svg in script(name).charts().items():
+    for path, svg in script(name).pictures().items():
         assert path.read_text(encoding="utf-8") == svg, f"{path.name} is stale: run python docs/{name}.py"
