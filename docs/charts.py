@@ -1,4 +1,4 @@
-"""Draw the bar charts of the documentation from the tables of its pages: `python docs/charts.py`.
+"""Draw the bar charts of the documentation from its tables: `python docs/charts.py`.
 
 A page marks a table with the comment `<!-- chart NAME -->` on the line before it; the chart is `docs/images/NAME.svg`.
 The files are text, need no plotting library and are the same on every machine.
@@ -6,10 +6,13 @@ The files are text, need no plotting library and are the same on every machine.
 
 from __future__ import annotations
 
+import csv
 import math
 import re
 from html import escape
+from operator import itemgetter
 from pathlib import Path
+from statistics import fmean
 from typing import NamedTuple
 
 DOCS = Path(__file__).resolve().parent
@@ -29,7 +32,8 @@ class Bar(NamedTuple):
 
 def pictures() -> dict[Path, str]:
     """Return the SVG text of every chart by the path of its file."""
-    return {DOCS / "images" / "speed.svg": speed(), DOCS / "images" / "reproduction.svg": reproduction()}
+    drawn = {"speed": speed(), "reproduction": reproduction(), "accuracy": accuracy()}
+    return {DOCS / "images" / f"{name}.svg": svg for name, svg in drawn.items()}
 
 
 def speed() -> str:
@@ -55,6 +59,21 @@ def reproduction() -> str:
         bars.append(Bar(f"{paper}, {experiment}", share, f"{met} ({verdict})", VERDICTS[verdict]))
     legend = "Published figures met. Claim confirmed: green yes, amber in part, red no"
     return draw(legend, bars)
+
+
+def accuracy() -> str:
+    """Mean errors on the data sets of sep, of the learners that ran on all of them, from accuracy/held-out.csv."""
+    errors: dict[str, dict[tuple[str, str, str], int]] = {}
+    with (DOCS / "accuracy" / "held-out.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            data_set = (row["source"], row["n_rows"], row["repetition"])
+            wrong = int(row["false_positives"]) + int(row["false_negatives"])
+            errors.setdefault(row["learner"], {})[data_set] = wrong
+    shared = errors["sep"].keys()
+    means = {name: fmean(found[k] for k in shared) for name, found in errors.items() if shared <= found.keys()}
+    longest = max(means.values())
+    bars = [Bar(name, mean / longest, f"{mean:.1f}", BLUE) for name, mean in sorted(means.items(), key=itemgetter(1))]
+    return draw(f"False and missing edges, mean of {len(shared)} data sets", bars)
 
 
 def table(page: str, name: str) -> list[list[str]]:
