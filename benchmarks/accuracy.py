@@ -16,12 +16,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from mnlearn.evaluation.accuracy.battery import Battery, Half
-from mnlearn.evaluation.accuracy.page import page
-from mnlearn.evaluation.accuracy.standings import Standings
 from mnlearn.evaluation.calibration import bins, plot_reliability
-from mnlearn.evaluation.experiment import Row
-from mnlearn.pipeline.accuracy import accuracy_battery
+from mnlearn.experiments.accuracy import Battery, Half
+from mnlearn.experiments.accuracy_page import Standings, page
+from mnlearn.experiments.experiment import Row
+from mnlearn.learning.experiments import accuracy_battery
 
 COLUMNS = ("source", "n_rows", "repetition", "learner", "false_positives", "false_negatives", "seconds")
 

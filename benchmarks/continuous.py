@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data import Dataset
 from mnlearn.graphs import Graph, barabasi_albert, grid, hubs, path, random_graph, random_tree
-from mnlearn.pipeline import METHODS, learn
+from mnlearn.learning import METHODS, learn
 from mnlearn.simulate.gaussian import GaussianNetwork, sparse_gaussian
 
 Rng = np.random.Generator

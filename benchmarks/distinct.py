@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from mnlearn import _core
 from mnlearn.data.dataset import Dataset
-from mnlearn.evaluation.speed import COUNTING
-from mnlearn.evaluation.timing import cpu_times
+from mnlearn.experiments.speed import COUNTING, cpu_times
 from mnlearn.statistics import Counts, kernels
 
 OTHERS = ("tree", "split_planes", "split_columns", "sorted_columns", "planes", "columns", "keys", "lanes", "alone")

@@ -20,7 +20,7 @@ import numpy as np
 from mnlearn.algorithms.exhaustive import Exhaustive
 from mnlearn.graphs import random_graph
 from mnlearn.graphs.graph import Graph
-from mnlearn.pipeline import make_score
+from mnlearn.learning import make_score
 from mnlearn.protocols import Score
 from mnlearn.simulate import sample, uniform_factors
 

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.algorithms._climb import ClimbResult
+from mnlearn.algorithms.hillclimb import ClimbResult
 from mnlearn.algorithms.ibmap import IBMAPHC
 from mnlearn.data import Dataset
-from mnlearn.evaluation.speed import ibmap_proxy
+from mnlearn.experiments.speed import ibmap_proxy
 from mnlearn.graphs import Graph, random_graph, read_graph
 from mnlearn.independence import BayesianTest
 from mnlearn.protocols import FloatArray, Indices, Kernel, PairwiseScore, VarSet

@@ -24,9 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import counting
-from mnlearn.evaluation import speed
-from mnlearn.evaluation.speed import Figure
-from mnlearn.evaluation.timing import cpu_times
+from mnlearn.experiments import speed
+from mnlearn.experiments.speed import Figure, cpu_times
 
 
 @counting.numba.njit  # type: ignore[untyped-decorator]

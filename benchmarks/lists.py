@@ -21,8 +21,7 @@ from functools import partial
 import numpy as np
 
 from mnlearn import _core
-from mnlearn.evaluation.speed import COUNTING, LONG, SCORES, Question, binary, counts_of
-from mnlearn.evaluation.timing import cpu_times
+from mnlearn.experiments.speed import COUNTING, LONG, SCORES, Question, binary, counts_of, cpu_times
 from mnlearn.graphs import sixteen_node_replicas
 from mnlearn.protocols import Kernel
 from mnlearn.scores import MPL

@@ -29,8 +29,8 @@ import mnlearn as mn
 from mnlearn.data import Dataset
 from mnlearn.evaluation import KINDS, compare_edges, ev_scores, learn_directed
 from mnlearn.graphs import Graph, barabasi_albert, clique_chain, grid, hubs, path, random_graph
-from mnlearn.output import Learned
-from mnlearn.pipeline import METHODS
+from mnlearn.learning import METHODS
+from mnlearn.results import Learned
 from mnlearn.simulate.gaussian import sparse_gaussian
 
 SHAPES: dict[str, Callable[[int, int], Graph]] = {

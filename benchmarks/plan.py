@@ -21,7 +21,7 @@ import numpy as np
 
 from mnlearn import _core
 from mnlearn.data.dataset import Dataset
-from mnlearn.evaluation.speed import COUNTING
+from mnlearn.experiments.speed import COUNTING
 from mnlearn.statistics import Counts
 
 WAYS = ("tree", "split_planes", "split_columns", "sorted_columns", "planes", "columns", "keys", "lanes", "alone")

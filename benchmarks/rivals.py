@@ -20,7 +20,7 @@ from mnlearn.scores import EBICLasso
 from mnlearn.scores.glasso import solve
 from mnlearn.simulate.gaussian import sparse_gaussian
 from mnlearn.statistics import Moments, Rows
-from mnlearn.statistics.rows import kernel_information
+from mnlearn.statistics.row_data import kernel_information
 
 Table = NDArray[np.float64]
 

@@ -14,8 +14,7 @@ from functools import partial
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.evaluation.speed import SCORES, binary, counts_of
-from mnlearn.evaluation.timing import OFTEN, clock_times, often
+from mnlearn.experiments.speed import OFTEN, SCORES, binary, clock_times, counts_of, often
 from mnlearn.protocols import SetLevel
 from mnlearn.statistics import Counts
 

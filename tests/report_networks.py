@@ -6,8 +6,8 @@ import numpy as np
 
 import mnlearn as mn
 from mnlearn.graphs.graph import Graph
-from mnlearn.output import Learned
 from mnlearn.protocols import Result
+from mnlearn.results import Learned
 from mnlearn.simulate.example import example
 
 HOSTILE = (

@@ -20,12 +20,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import mnlearn as mn
-from mnlearn.checkpoints import Checkpoint, fingerprint
-from mnlearn.checkpoints import journal as checkpoints
-from mnlearn.checkpoints.coding import decoded, encoded, key_of
+from mnlearn import checkpoints
+from mnlearn.checkpoints import Checkpoint, decoded, encoded, fingerprint, key_of
 from mnlearn.data import Dataset
 from mnlearn.errors import FileError, InputError
-from mnlearn.pipeline._kept_walk import KeptWalk
+from mnlearn.learning.counting import KeptWalk
 from mnlearn.protocols import SetLevel
 from mnlearn.statistics import Counts, kernels
 from monitors import Stopping
@@ -257,7 +256,7 @@ PROGRAM = f"""
 import sys, time, json
 import numpy as np
 import mnlearn as mn
-from mnlearn.checkpoints import journal as checkpoints
+from mnlearn import checkpoints
 from mnlearn.statistics import Counts
 from mnlearn.data import Dataset
 

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from clusters import kill, lonely_workers
+from mnlearn import parallel
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, MnlearnError, UnsuitableError
-from mnlearn.parallel import Backend, _clusters, ahead, cluster, cores, job_count, run
+from mnlearn.parallel import Backend, ahead, cluster, cores, job_count, run
 from mnlearn.statistics import Counts
 
 
@@ -286,7 +287,7 @@ def slow(item: int) -> int:
 
 @pytest.mark.parametrize("in_order", [True, False])
 def test_a_cluster_without_workers_ends_with_an_error(monkeypatch: pytest.MonkeyPatch, in_order: bool) -> None:
-    monkeypatch.setattr(_clusters, "PATIENCE", 1.0)
+    monkeypatch.setattr(parallel, "PATIENCE", 1.0)
     with lonely_workers(1) as (joined, (worker,)):
         answers = run(slow, range(50), client=joined, in_order=in_order)
         assert next(answers) in range(50)

@@ -30,9 +30,9 @@ def test_every_public_name_is_found_when_it_is_used() -> None:
 
 
 def test_a_name_is_the_one_that_its_import_says() -> None:
-    import mnlearn.pipeline
+    import mnlearn.learning
 
-    assert mnlearn.score is mnlearn.pipeline.score  # and not the module of that name among the tests
+    assert mnlearn.score is mnlearn.learning.score  # and not the module of that name among the tests
     assert callable(mnlearn.discretize)
     assert "example" in getattr(mnlearn, "simulate").__all__  # noqa: B009 - a package, which no import names
     with pytest.raises(AttributeError, match="no attribute 'lern'"):

@@ -62,16 +62,7 @@ if TYPE_CHECKING:
         ScoreTest,
         SeparationOracle,
     )
-    from mnlearn.model import (
-        DiscreteModel,
-        GaussianModel,
-        MarkovModel,
-        canonical_factors,
-        canonical_factors_of,
-        load_model,
-    )
-    from mnlearn.output import GroupComparison, Learned, NetworkDifference, Resampling, Why
-    from mnlearn.pipeline import (
+    from mnlearn.learning import (
         GraphScore,
         MethodResult,
         compare,
@@ -83,7 +74,16 @@ if TYPE_CHECKING:
         make_test,
         score,
     )
-    from mnlearn.questions import TestResult, dependences, independence_test
+    from mnlearn.learning.pairs import TestResult, dependences, independence_test
+    from mnlearn.model import (
+        DiscreteModel,
+        GaussianModel,
+        MarkovModel,
+        canonical_factors,
+        canonical_factors_of,
+        load_model,
+    )
+    from mnlearn.results import GroupComparison, Learned, NetworkDifference, Resampling, Why
     from mnlearn.scores import MPL, PIC, BJPScore, Entropy, ExtendedBIC, HybridEvidence, IBScore, L1Logistic
     from mnlearn.statistics import Counts, Moments, kernels
 
@@ -179,7 +179,7 @@ __version__ = "0.1.0"
 # Each room lists its names; a name is looked for where it is lowest. Nothing is loaded before it is used.
 _ROOMS = (
     *("errors", "data", "graphs", "statistics", "independence", "scores", "algorithms", "simulate", "model"),
-    *("evaluation", "output", "pipeline", "questions", "estimators", "optimize"),
+    *("evaluation", "results", "visual", "learning", "estimators", "optimize"),
 )
 
 if not TYPE_CHECKING:  # a type checker knows the names above, and no others

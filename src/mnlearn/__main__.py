@@ -2,7 +2,7 @@
 
 import sys
 
-from mnlearn.cli import main
+from mnlearn.cli.app import main
 
 if __name__ == "__main__":
     sys.exit(main())

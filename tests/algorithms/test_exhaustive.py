@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnlearn.algorithms._space import AllGraphs
-from mnlearn.algorithms.exhaustive import Exhaustive
+from mnlearn.algorithms.exhaustive import AllGraphs, Exhaustive
 from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Edge, Graph
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from mnlearn.algorithms.glasso import GraphicalLasso
+from mnlearn.algorithms.regularized import GraphicalLasso
 from mnlearn.data import Dataset, read
 from mnlearn.errors import InputError
 from mnlearn.graphs import path, random_graph

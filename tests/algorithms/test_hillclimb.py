@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnlearn.algorithms._proposals import SteepestPairs
 from mnlearn.algorithms.hillclimb import HillClimb
 from mnlearn.algorithms.ibmap import IBMAPHC
+from mnlearn.algorithms.proposals import SteepestPairs
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, random_graph
@@ -266,8 +266,8 @@ def test_settings_that_break_a_rule_are_refused(setting: str, value: object, mes
 
 @every_score
 def test_whoever_watches_is_heard_while_gains_are_evaluated(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnlearn.algorithms._proposals._HEARD", 5)
-    monkeypatch.setattr("mnlearn.algorithms._proposals._HEARD_IN_BATCHES", 5)
+    monkeypatch.setattr("mnlearn.algorithms.proposals._HEARD", 5)
+    monkeypatch.setattr("mnlearn.algorithms.proposals._HEARD_IN_BATCHES", 5)
     monitor = Impatient(2)
     result = HillClimb(start=Graph.empty(6)).learn(SCORES[name](counts(1)), monitor)
     assert (result.converged, result.graph) == (False, Graph.empty(6))  # before all 15 gains were known

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mnlearn.algorithms.l1lr import L1LR
+from mnlearn.algorithms.regularized import L1LR
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.protocols import Neighborhood, VarSet
 

@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn.algorithms import mpl as module
-from mnlearn.algorithms._constraints import Constraints
-from mnlearn.algorithms._gains import first_best, tolerance
+from mnlearn.algorithms._search import Constraints, first_best, tolerance
 from mnlearn.algorithms.hillclimb import HillClimb
 from mnlearn.algorithms.mpl import Blankets, Combine, TwoPhase
 from mnlearn.data.dataset import Dataset

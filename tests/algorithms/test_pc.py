@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnlearn.algorithms._orientation import Pdag, orient, unshielded
 from mnlearn.algorithms.pc import PC, ColliderRule
+from mnlearn.algorithms.pdag import Pdag, orient, unshielded
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, cycle, grid, path, random_graph, star

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn.algorithms import separator
-from mnlearn.algorithms._separator_phase import MOST_FLIPS_OF_A_PAIR, price
 from mnlearn.algorithms.separator import Effort, SeparatorEvidence
+from mnlearn.algorithms.separator_phase import MOST_FLIPS_OF_A_PAIR, price
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.graphs import Graph, cycle, grid, random_graph, random_tree, star

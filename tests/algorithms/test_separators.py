@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnlearn.algorithms import _separators
-from mnlearn.algorithms._separators import Separators
+from mnlearn.algorithms import separating_sets
+from mnlearn.algorithms.separating_sets import Separators
 from mnlearn.graphs import Graph, cycle, path, random_graph, star
 
 from references.separator import flood
@@ -58,6 +58,6 @@ def test_small_cases() -> None:
 def test_many_at_a_time_or_few_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = random_graph(40, 3, seed=1)
     whole = Separators(graph)
-    monkeypatch.setattr(_separators, "_CELLS_TOGETHER", 100)
+    monkeypatch.setattr(separating_sets, "_CELLS_TOGETHER", 100)
     parts = Separators(graph)
     assert all(whole.of(x, y) == parts.of(x, y) for x, y in permutations(range(40), 2))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from mnlearn.output import Learned
-from mnlearn.output.measures import measures
+from mnlearn.results import Learned
+from mnlearn.visual.figure_data import measures
 from report_networks import HOSTILE, large, ordinary
 
 Open = Callable[..., Any]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import mnlearn
-import mnlearn.questions
+import mnlearn.learning.pairs
 
 VERBS = ["test", "info", "convert", "demo"]
 
@@ -71,7 +71,7 @@ def _raise(error: BaseException) -> Any:
 
 
 def test_a_bug_is_exit_1(run: Any, survey: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mnlearn.questions, "independence_test", _raise(ZeroDivisionError("by\nzero")))
+    monkeypatch.setattr(mnlearn.learning.pairs, "independence_test", _raise(ZeroDivisionError("by\nzero")))
     shown = run("test", survey, "a", "b")
     assert (shown.code, shown.out) == (1, "")
     assert shown.err == (
@@ -81,7 +81,7 @@ def test_a_bug_is_exit_1(run: Any, survey: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_ctrl_c_is_exit_130(run: Any, survey: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mnlearn.questions, "independence_test", _raise(KeyboardInterrupt()))
+    monkeypatch.setattr(mnlearn.learning.pairs, "independence_test", _raise(KeyboardInterrupt()))
     assert run("test", survey, "a", "b") == (130, "", "error: interrupted\n")
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mnlearn.pipeline import TESTS
-from mnlearn.questions import independence_test
+from mnlearn.learning import TESTS
+from mnlearn.learning.pairs import independence_test
 
 KEYS = ["x", "y", "given", "test", "independent", "log_p", "statistic", "dof", "log_independent", "log_dependent"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mnlearn.evaluation import speed
+from mnlearn.experiments import speed
 
 FIGURES = [
     speed.Figure("all pairs: counting", 3.14159, "pair", "popcount limit", 1.25, False, 1.4, 1.2),

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import pytest
 import typer
 
-from mnlearn.cli import _bundles as bundles
-from mnlearn.cli._bundles import Bundle, Elsewhere, Preparing, Reading, unbundled
+from mnlearn.cli import options as bundles
 from mnlearn.cli.app import app
+from mnlearn.cli.options import Bundle, Elsewhere, Preparing, Reading, unbundled
 from mnlearn.errors import InputError
 
 Loud = Annotated[bool, typer.Option("--loud", help="Say it loudly.")]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import mnlearn
-import mnlearn.pipeline
-from mnlearn.output import Learned
+import mnlearn.learning
+from mnlearn.results import Learned
 
 
 def test_frequencies_are_listed_written_and_in_the_document(run: Any, data: Path, tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_stability_selection_says_how_many_may_be_false(run: Any, data: Path) ->
 def test_bad_wishes_are_refused_before_anything_is_learned(
     run: Any, data: Path, words: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mnlearn.pipeline, "learn", lambda *_, **__: pytest.fail("learned"))
+    monkeypatch.setattr(mnlearn.learning, "learn", lambda *_, **__: pytest.fail("learned"))
     assert message in run("learn", data, "--method", "mpl", *words).refusal()
 
 
@@ -79,7 +79,7 @@ def test_ctrl_c_while_resampling_writes_the_network_and_exits_130(
 def test_what_is_no_pair_is_refused_before_anything_is_learned(
     run: Any, data: Path, pair: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mnlearn.pipeline, "learn", lambda *_, **__: pytest.fail("learned"))
+    monkeypatch.setattr(mnlearn.learning, "learn", lambda *_, **__: pytest.fail("learned"))
     assert message in run("why", data, *pair).refusal()
 
 
@@ -92,13 +92,13 @@ def test_a_saved_result_in_the_place_of_the_data_is_told_its_own(run: Any, tmp_p
 def test_ctrl_c_while_learning_writes_the_best_so_far(
     run: Any, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = mnlearn.pipeline.learn
+    real = mnlearn.learning.learn
 
     def pressed(*args: Any, **options: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
         return real(*args, **options)
 
-    monkeypatch.setattr(mnlearn.pipeline, "learn", pressed)
+    monkeypatch.setattr(mnlearn.learning, "learn", pressed)
     done = run("learn", data, "--bootstrap", "50", "--out", tmp_path / "net.json")
     assert done.code == 130
     back = mnlearn.load(tmp_path / "net.json")

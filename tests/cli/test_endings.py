@@ -51,7 +51,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_search(
     run: Any, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "access", lambda path, _: Path(path) != tmp_path)
-    monkeypatch.setattr("mnlearn.pipeline.learn", lambda *_, **__: pytest.fail("learned"))
+    monkeypatch.setattr("mnlearn.learning.learn", lambda *_, **__: pytest.fail("learned"))
     refusal = run("learn", data, "--out", tmp_path / "net.graphml").refusal()
     assert "--out must be in a folder that can be written" in refusal
 
@@ -142,7 +142,7 @@ def test_ctrl_c_of_a_terminal_reaches_no_worker() -> None:
     """A terminal sends it to the whole group: the workers must go on until they are told."""
     program = """
 import os, time
-from mnlearn.cli._progress import watched
+from mnlearn.cli.console import watched
 from mnlearn.parallel import run
 
 def item(k):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import mnlearn.pipeline
+import mnlearn.learning
 from mnlearn.graphs import read_graph
 
 KEYS = [
@@ -88,13 +88,13 @@ def test_bad_usage_is_one_line_and_exit_2(run: Any, data: Path, words: list[str]
 
 
 def test_ctrl_c_prints_the_best_so_far_and_exits_130(run: Any, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = mnlearn.pipeline.learn
+    real = mnlearn.learning.learn
 
     def pressed(*args: Any, **options: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
         return real(*args, **options)
 
-    monkeypatch.setattr(mnlearn.pipeline, "learn", pressed)
+    monkeypatch.setattr(mnlearn.learning, "learn", pressed)
     before = signal.getsignal(signal.SIGINT)
     done = run("learn", data, "--json")
     assert done.code == 130

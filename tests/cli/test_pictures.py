@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import mnlearn.pipeline
+import mnlearn.learning
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +131,7 @@ def test_a_missing_extra_is_named_before_learning(
     run: Any, table: Path, monkeypatch: pytest.MonkeyPatch, module: str, words: list[str], extra: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.setattr(mnlearn.pipeline, "learn", lambda *_, **__: pytest.fail("it learned first"))
+    monkeypatch.setattr(mnlearn.learning, "learn", lambda *_, **__: pytest.fail("it learned first"))
     assert extra in run(words[0], table, *words[1:]).refusal()
 
 
@@ -156,13 +156,13 @@ def test_ctrl_c_before_the_first_sample_writes_the_whole_network(
 def test_ctrl_c_writes_the_report_of_the_best_so_far(
     run: Any, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = mnlearn.pipeline.learn
+    real = mnlearn.learning.learn
 
     def pressed(*args: Any, **options: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
         return real(*args, **options)
 
-    monkeypatch.setattr(mnlearn.pipeline, "learn", pressed)
+    monkeypatch.setattr(mnlearn.learning, "learn", pressed)
     done = run("report", table, "-o", tmp_path / "out.html")
     assert done.code == 130
     assert "interrupted" in done.err

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import mnlearn as mn
-from mnlearn.pipeline import SCORES
+from mnlearn.learning import SCORES
 
 
 @pytest.fixture

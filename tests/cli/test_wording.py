@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnlearn.cli._wording import counted, in_our_words, joined, one_line, printable, probability, sentence
+from mnlearn.cli.console import counted, in_our_words, joined, one_line, printable, probability, sentence
 
 
 @given(st.text())

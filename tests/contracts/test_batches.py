@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnlearn.algorithms._ledger import Ledger
+from mnlearn.algorithms._counted_test import Ledger
 from mnlearn.algorithms.gsimn import GSIMN
 from mnlearn.algorithms.gsmn import GSMN, GSMNStar
 from mnlearn.algorithms.hiton import HHCMN

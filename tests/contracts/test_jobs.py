@@ -14,9 +14,9 @@ import pytest
 import mnlearn as mn
 from mnlearn import parallel
 from mnlearn.errors import InputError
-from mnlearn.evaluation.accuracy.battery import Battery
-from mnlearn.evaluation.experiment import Experiment, run
-from mnlearn.evaluation.reproduction import Request
+from mnlearn.experiments.accuracy import Battery
+from mnlearn.experiments.experiment import Experiment, run
+from mnlearn.experiments.reproduction import Request
 from mnlearn.graphs import path
 from mnlearn.optimize import MarkovEDA, critical_population, maximize, onemax, success
 from mnlearn.simulate import sample, simulate
@@ -27,8 +27,8 @@ from mnlearn.statistics import ShardedCounts, kernels
 WORDS = "None or −1 for all cores, else that many. Any number gives the same result."
 ROOMS = (
     *("mnlearn", "mnlearn.parallel", "mnlearn.statistics", "mnlearn.simulate", "mnlearn.evaluation"),
-    *("mnlearn.evaluation.experiment", "mnlearn.evaluation.reproduction", "mnlearn.evaluation.accuracy.battery"),
-    *("mnlearn.optimize", "mnlearn.estimators", "mnlearn.output", "mnlearn.data", "mnlearn.model", "mnlearn.pipeline"),
+    *("mnlearn.experiments.experiment", "mnlearn.experiments.reproduction", "mnlearn.experiments.accuracy"),
+    *("mnlearn.optimize", "mnlearn.estimators", "mnlearn.results", "mnlearn.data", "mnlearn.model", "mnlearn.learning"),
 )
 
 
@@ -73,28 +73,28 @@ def nothing(data: mn.Dataset) -> dict[str, mn.Graph]:
 
 Y = np.random.default_rng(2).integers(0, 2, 80)
 CALLS: dict[str, Callable[[Any], Any]] = {
-    "mnlearn.parallel._share.job_count": parallel.job_count,
-    "mnlearn.parallel._running.run": lambda n: list(parallel.run(len, ["a", "bb"], n_jobs=n)),
+    "mnlearn.parallel.job_count": parallel.job_count,
+    "mnlearn.parallel.run": lambda n: list(parallel.run(len, ["a", "bb"], n_jobs=n)),
     "mnlearn.statistics.counts.Counts": lambda n: mn.Counts(table(), n_jobs=n).reduce_all(kernels.g2()).tobytes(),
-    "mnlearn.pipeline._tests.make_test": lambda n: mn.make_test("g2", table(), n_jobs=n)(0, 1, frozenset({2})),
-    "mnlearn.pipeline._scores.make_score": lambda n: mn.make_score("mpl", table(), n_jobs=n)(mn.Graph(5, [(0, 1)])),
-    "mnlearn.pipeline._scoring.score": lambda n: mn.score(table(), [("x0", "x1")], "mpl", n_jobs=n).value,
-    "mnlearn.pipeline._learning.learn": lambda n: mn.learn(table(), "sep", n_jobs=n).edge_list(),
-    "mnlearn.pipeline._comparing.compare": lambda n: [
+    "mnlearn.learning.judges.make_test": lambda n: mn.make_test("g2", table(), n_jobs=n)(0, 1, frozenset({2})),
+    "mnlearn.learning.judges.make_score": lambda n: mn.make_score("mpl", table(), n_jobs=n)(mn.Graph(5, [(0, 1)])),
+    "mnlearn.learning.api.score": lambda n: mn.score(table(), [("x0", "x1")], "mpl", n_jobs=n).value,
+    "mnlearn.learning.api.learn": lambda n: mn.learn(table(), "sep", n_jobs=n).edge_list(),
+    "mnlearn.learning.comparison.compare": lambda n: [
         found.edges for found in mn.compare(table(), mn.NamedGraph(mn.Graph(5), table().names), ["mpl", "pc"], n_jobs=n)
     ],
-    "mnlearn.pipeline._groups.compare_groups": lambda n: (
+    "mnlearn.learning.groups.compare_groups": lambda n: (
         mn.compare_groups(table(), "x4", "mpl", n_permutations=3, n_jobs=n).statistics
     ),
-    "mnlearn.output.learned.Learned.bootstrap": lambda n: learned().bootstrap(3, n_jobs=n).pair_list(),
+    "mnlearn.results.learned.Learned.bootstrap": lambda n: learned().bootstrap(3, n_jobs=n).pair_list(),
     "mnlearn.estimators.network.MarkovNetworkLearner": lambda n: (
         fitted(mn.MarkovNetworkLearner("mpl", n_jobs=n)).graph_
     ),
     "mnlearn.estimators.selector.MarkovBlanketSelector": lambda n: fitted(
         mn.MarkovBlanketSelector("mpl", n_jobs=n), Y
     ).support_.tolist(),
-    "mnlearn.questions.independence_test": lambda n: mn.independence_test(table(), "x0", "x1", n_jobs=n),
-    "mnlearn.questions.dependences": lambda n: mn.dependences(table(), n_jobs=n),
+    "mnlearn.learning.pairs.independence_test": lambda n: mn.independence_test(table(), "x0", "x1", n_jobs=n),
+    "mnlearn.learning.pairs.dependences": lambda n: mn.dependences(table(), n_jobs=n),
     "mnlearn.simulate.sampling.sample": lambda n: sample(
         agreement_factors(path(4), 1.0), 40, 1, method="gibbs", n_jobs=n
     ).codes.tobytes(),
@@ -107,9 +107,9 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 }
 SLOW: dict[str, Callable[[Any], Any]] = {  # what they find is the same for any number: see the tests of each
     "mnlearn.statistics.sharded.ShardedCounts": lambda n: ShardedCounts(None, ["nowhere.mnpack"], n_jobs=n),
-    "mnlearn.evaluation.experiment.run": lambda n: run(Experiment("none", {}, {}), [5], 1, n_jobs=n),
-    "mnlearn.evaluation.reproduction.Request": lambda n: Request(n_jobs=n),
-    "mnlearn.evaluation.accuracy.battery.Battery.run": lambda n: Battery(
+    "mnlearn.experiments.experiment.run": lambda n: run(Experiment("none", {}, {}), [5], 1, n_jobs=n),
+    "mnlearn.experiments.reproduction.Request": lambda n: Request(n_jobs=n),
+    "mnlearn.experiments.accuracy.Battery.run": lambda n: Battery(
         "development", {"nothing": nothing}, sizes=(250,), draws=1, only=("parity",)
     ).run(n_jobs=n),
     "mnlearn.optimize.critical.critical_population": lambda n: critical_population(onemax(5), MarkovEDA(), n_jobs=n),
@@ -122,7 +122,7 @@ def test_nobody_who_takes_it_is_left_out() -> None:
     assert set(FOUND) | {"mnlearn.optimize.driver.maximize"} == set(CALLS) | set(SLOW)
 
 
-@pytest.mark.parametrize("name", sorted(FOUND.keys() - {"mnlearn.parallel._share.job_count"}))
+@pytest.mark.parametrize("name", sorted(FOUND.keys() - {"mnlearn.parallel.job_count"}))
 def test_it_is_said_in_the_same_words(name: str) -> None:
     assert WORDS in re.sub(r"\s+", " ", inspect.getdoc(FOUND[name]) or "")
 
@@ -135,7 +135,7 @@ def test_what_is_no_number_of_jobs_is_refused_in_the_same_words(name: str, wrong
         (CALLS | SLOW)[name](wrong)
 
 
-@pytest.mark.parametrize("name", sorted(CALLS.keys() - {"mnlearn.parallel._share.job_count"}))
+@pytest.mark.parametrize("name", sorted(CALLS.keys() - {"mnlearn.parallel.job_count"}))
 def test_any_number_gives_the_same(name: str) -> None:
     one = CALLS[name](1)
     for n_jobs in (2, 4, -1, None):

@@ -20,15 +20,7 @@ from mnlearn.algorithms.pc import PC
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, cycle, grid, random_graph, random_tree, star
-from mnlearn.independence import (
-    Audited,
-    BayesianTest,
-    Budgeted,
-    ChiSquare,
-    GTest,
-    PartialCorrelation,
-    SeparationOracle,
-)
+from mnlearn.independence import Audited, BayesianTest, Budgeted, ChiSquare, GTest, PartialCorrelation, SeparationOracle
 from mnlearn.protocols import IndependenceTest, Indices, Result, VarSet, Verdict, Verdicts
 from mnlearn.statistics import Counts, Moments
 

@@ -12,9 +12,9 @@ import pytest
 from mnlearn.algorithms.exhaustive import Exhaustive
 from mnlearn.algorithms.hillclimb import HillClimb
 from mnlearn.algorithms.ibmap import IBMAPHC
-from mnlearn.algorithms.l1lr import L1LR
 from mnlearn.algorithms.mbs import MBS
 from mnlearn.algorithms.mpl import TwoPhase
+from mnlearn.algorithms.regularized import L1LR
 from mnlearn.algorithms.separator import SeparatorEvidence
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError

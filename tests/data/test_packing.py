@@ -22,8 +22,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from data.tables import assert_same
-from mnlearn.data import Dataset, _survey, pack, packfile, packing, read
-from mnlearn.data._planes import NO_PLANE, plane_layout
+from mnlearn.data import Dataset, missing, pack, pack_format, packing, read
+from mnlearn.data.pack_format import NO_PLANE, plane_layout
 from mnlearn.errors import DataError, FileError, InputError, MnlearnError, UnknownNameError
 
 
@@ -60,11 +60,11 @@ def plane_bits(data: Dataset) -> dict[tuple[int, int], list[bool]]:
 def test_every_way_in_gives_what_read_gives(
     tmp_path: Path, n_rows: int, rows_together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_survey, "CHUNKS_TOGETHER", rows_together)
-    monkeypatch.setattr("mnlearn.data._coding.BATCH_ROWS", 50)
-    monkeypatch.setattr("mnlearn.data._typed.BATCH_ROWS", 50)
-    monkeypatch.setattr("mnlearn.data._delimited.BLOCK_BYTES", 300)
-    monkeypatch.setattr("mnlearn.data._delimited.HEADERS_PER_BLOCK", 1)
+    monkeypatch.setattr(missing, "CHUNKS_TOGETHER", rows_together)
+    monkeypatch.setattr("mnlearn.data.columns.BATCH_ROWS", 50)
+    monkeypatch.setattr("mnlearn.data.typed_columns.BATCH_ROWS", 50)
+    monkeypatch.setattr("mnlearn.data.csv.BLOCK_BYTES", 300)
+    monkeypatch.setattr("mnlearn.data.csv.HEADERS_PER_BLOCK", 1)
     monkeypatch.setattr(packing, "BLOCK_ROWS", 70)
     table = frame(n_rows)
     table.to_csv(tmp_path / "t.csv", index=False)
@@ -165,8 +165,8 @@ def test_files_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_long_row_is_read_in_larger_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnlearn.data._delimited.BLOCK_BYTES", 64)
-    monkeypatch.setattr("mnlearn.data._delimited.HEADERS_PER_BLOCK", 1)
+    monkeypatch.setattr("mnlearn.data.csv.BLOCK_BYTES", 64)
+    monkeypatch.setattr("mnlearn.data.csv.HEADERS_PER_BLOCK", 1)
     (tmp_path / "t.csv").write_text("x,y\na,b\nb,a\n" + "c" * 200 + ",a\n" + "a,b\n" * 50)
     assert_same(pack(tmp_path / "t.csv", tmp_path / "t.mnpack"), read(tmp_path / "t.csv"))
 
@@ -297,7 +297,7 @@ def test_a_file_cut_anywhere_is_refused(packed: Path) -> None:
 def test_a_file_altered_anywhere_is_refused_before_it_is_counted(
     packed: Path, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packfile, "AT_ONCE", at_once)
+    monkeypatch.setattr(pack_format, "AT_ONCE", at_once)
     content = bytearray(packed.read_bytes())
     data = read(packed)
     assert data.pack is not None
@@ -315,7 +315,7 @@ def test_a_file_altered_anywhere_is_refused_before_it_is_counted(
 
 def test_a_newer_version_is_refused_by_its_number(packed: Path) -> None:
     content = bytearray(packed.read_bytes())
-    content[8] = packfile.VERSION + 1
+    content[8] = pack_format.VERSION + 1
     packed.write_bytes(content)
     with pytest.raises(FileError, match=r"path must be a pack of version 1 or older; .* has version 2. Update mnlearn"):
         read(packed)
@@ -332,7 +332,7 @@ def test_what_is_no_pack_is_refused(tmp_path: Path) -> None:
 def test_opening_reads_the_description_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = Dataset.from_codes(np.random.default_rng(0).integers(0, 4, (500_000, 40)))
     pack(data, tmp_path / "t.mnpack")
-    monkeypatch.setattr(packfile, "_checksum", None)  # 25 MB are not verified at once
+    monkeypatch.setattr(pack_format, "_checksum", None)  # 25 MB are not verified at once
     opened = read(tmp_path / "t.mnpack")
     assert opened.n_rows == 500_000
     assert not opened.columns[0].flags.writeable

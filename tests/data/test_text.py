@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from data.tables import assert_same, write_text
-from mnlearn.data import _delimited, read
-from mnlearn.data._text import Kind, kind_of
+from mnlearn.data import csv, read
+from mnlearn.data.csv import Kind, kind_of
 from mnlearn.errors import DataError, FileError, MnlearnError
 
 BLOCKS = [8, 16, 64, 1 << 20]
@@ -21,8 +21,8 @@ BLOCKS = [8, 16, 64, 1 << 20]
 @pytest.fixture
 def block(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> int:
     """Read files in blocks of so many bytes."""
-    monkeypatch.setattr(_delimited, "BLOCK_BYTES", request.param)
-    monkeypatch.setattr(_delimited, "HEADERS_PER_BLOCK", 1)
+    monkeypatch.setattr(csv, "BLOCK_BYTES", request.param)
+    monkeypatch.setattr(csv, "HEADERS_PER_BLOCK", 1)
     return int(request.param)
 
 
@@ -101,8 +101,8 @@ def test_block_size_never_matters(
     options = {"missing_values": ["?"], "missing": "drop_rows", "types": {"a": kind} if kind else None}
     outcomes = []
     for block_bytes in (1 << 20, size):
-        monkeypatch.setattr(_delimited, "BLOCK_BYTES", block_bytes)
-        monkeypatch.setattr(_delimited, "HEADERS_PER_BLOCK", 1)
+        monkeypatch.setattr(csv, "BLOCK_BYTES", block_bytes)
+        monkeypatch.setattr(csv, "HEADERS_PER_BLOCK", 1)
         try:
             outcomes.append(read(path, **options))  # type: ignore[arg-type]
         except MnlearnError as error:
@@ -137,11 +137,11 @@ def test_delimiters(tmp_path: Path) -> None:
 
 
 def test_rows_longer_than_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_delimited, "BLOCK_BYTES", 32)
-    monkeypatch.setattr(_delimited, "HEADERS_PER_BLOCK", 1)
+    monkeypatch.setattr(csv, "BLOCK_BYTES", 32)
+    monkeypatch.setattr(csv, "HEADERS_PER_BLOCK", 1)
     path = write_text(tmp_path, "a,b\n1,x\n" + f"2,{'y' * 500}\n" * 3)
     assert read(path).cards == (2, 2)
-    monkeypatch.setattr(_delimited, "LONGEST_ROW", 64)
+    monkeypatch.setattr(csv, "LONGEST_ROW", 64)
     with pytest.raises(FileError, match="cannot be read: a row takes more than"):
         read(path)
     with pytest.raises(DataError, match="a quote is never closed in the row that begins on line 3"):
@@ -164,8 +164,8 @@ def test_quotes_inside_and_over_lines(tmp_path: Path) -> None:
 
 
 def test_damage_below_a_suspect_cell_is_named_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_delimited, "BLOCK_BYTES", 16)
-    monkeypatch.setattr(_delimited, "HEADERS_PER_BLOCK", 1)
+    monkeypatch.setattr(csv, "BLOCK_BYTES", 16)
+    monkeypatch.setattr(csv, "HEADERS_PER_BLOCK", 1)
     path = write_text(tmp_path, b'a,b\n1,"x\ny"\nz,"x\ny"\n' + b"1,2\n" * 90 + b"1,\xff\n")
     with pytest.raises(FileError, match="UTF-8 text; line 96"):
         read(path)

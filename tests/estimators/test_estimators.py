@@ -19,9 +19,9 @@ from sklearn.preprocessing import OrdinalEncoder
 from mnlearn.data import Dataset, read
 from mnlearn.errors import InputError, UnknownNameError, UnsuitableError
 from mnlearn.estimators import MarkovBlanketSelector, MarkovNetworkLearner
-from mnlearn.estimators._held_out import log_pseudolikelihoods
+from mnlearn.estimators.network import log_pseudolikelihoods
 from mnlearn.graphs.graph import Graph
-from mnlearn.pipeline import learn
+from mnlearn.learning import learn
 from mnlearn.simulate import example
 
 

@@ -13,7 +13,7 @@ import pytest
 from mnlearn.errors import FileError, InputError, MissingDependencyError
 from mnlearn.evaluation.landscape import Landscape, Place, landscape
 from mnlearn.graphs import Graph, cycle, path
-from mnlearn.output.plots import plot_landscape
+from mnlearn.visual import plot_landscape
 
 from references.exhaustive import Plain, RandomLocal, RandomPairs, all_graphs
 

@@ -9,8 +9,8 @@ import pytest
 from mnlearn.errors import InputError
 from mnlearn.evaluation import compare_edges, ev_scores, evaluate
 from mnlearn.graphs import NamedGraph, cycle, path, write_graph
-from mnlearn.output import Learned
 from mnlearn.protocols import Result
+from mnlearn.results import Learned
 
 
 def test_it_holds_what_the_single_measures_say(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from mnlearn.errors import FileError, InputError
 from mnlearn.graphs import FORMATS, Graph, NamedGraph, random_graph, read_graph, write_graph
-from mnlearn.graphs.formats import Attributes
+from mnlearn.graphs.named import Attributes
 
 EXTENSION = {format: f".{format}" for format in FORMATS} | {"table": ".edges.csv"}
 WITH_NUMBERS = ("table", "graphml", "gml", "dot", "json")

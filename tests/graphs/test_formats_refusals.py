@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mnlearn.errors import FileError, InputError, UnknownNameError
 from mnlearn.graphs import FORMATS, Graph, NamedGraph, read_graph, write_graph
-from mnlearn.graphs.formats import Attributes
+from mnlearn.graphs.named import Attributes
 
 XML = (
     '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="{}">'

@@ -15,7 +15,7 @@ from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs import path
 from mnlearn.independence import GaussianPosterior
-from mnlearn.independence.gaussian_posterior import log_bayes_factor
+from mnlearn.independence.gaussian import log_bayes_factor
 from mnlearn.scores import BJPScore, IBScore
 from mnlearn.statistics import Counts, Moments
 

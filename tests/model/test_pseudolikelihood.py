@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mnlearn import Dataset, Graph, InputError, UnknownNameError, UnsuitableError
 from mnlearn.graphs import grid
 from mnlearn.model import fit_pseudolikelihood
-from mnlearn.model._cliques import all_cliques
+from mnlearn.model._configurations import all_cliques
 from mnlearn.model.pseudolikelihood import Problem, _Layout
 from mnlearn.simulate import Factor, FactorNetwork, sample, uniform_factors
 from mnlearn.simulate.gaussian import continuous_dataset

@@ -12,10 +12,10 @@ from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.graphs import Graph
 from mnlearn.independence import BayesianTest, ChiSquare
+from mnlearn.learning import learn
+from mnlearn.learning import structure_learner as by_name
 from mnlearn.optimize import Judged, MarkovEDA, MutualInformationStructure
 from mnlearn.optimize.structures import structure_learner
-from mnlearn.pipeline import learn
-from mnlearn.pipeline import structure_learner as by_name
 from mnlearn.scores import IBScore
 from mnlearn.statistics import Counts
 

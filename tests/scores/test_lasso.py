@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.linear_model import LassoCV
 
-from mnlearn.algorithms.l1lr import L1LR
+from mnlearn.algorithms.regularized import L1LR
 from mnlearn.data import Dataset, read
 from mnlearn.errors import InputError
 from mnlearn.graphs import path, random_graph

@@ -15,7 +15,7 @@ from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs import grid
 from mnlearn.scores import L1Logistic
-from mnlearn.scores._path import Asking, Columns, Regression, alone
+from mnlearn.scores.logistic import Asking, Columns, Regression, alone
 from mnlearn.simulate import PairwiseNetwork, sample_exact
 
 from references import l1lr as reference

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mnlearn.errors import InputError
-from mnlearn.evaluation.experiment import generator_of
+from mnlearn.experiments.experiment import generator_of
 from mnlearn.simulate import ExpressionNetwork, random_expression_network
 
 CASCADE = ExpressionNetwork(regulators=[(), (0,), (1,)], activates=[(), (True,), (False,)])

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.protocols import FloatArray
-from mnlearn.statistics import _correlation
+from mnlearn.statistics import correlation
 from mnlearn.statistics.moments import EXPLAINED, LARGEST, Moments
 
 from references.moments import conditional_entropy, dataset_of, linked_rows, partial_correlation
@@ -173,7 +173,7 @@ def test_rows_in_blocks_give_the_same_covariance(monkeypatch: pytest.MonkeyPatch
     rng = np.random.default_rng(4)
     data = dataset_of(linked_rows(rng, 101, 5), rng.integers(1, 4, 101))
     whole = Moments(data).covariance
-    monkeypatch.setattr(_correlation, "_BLOCK_VALUES", 50)
+    monkeypatch.setattr(correlation, "_BLOCK_VALUES", 50)
     np.testing.assert_allclose(Moments(data).covariance, whole, rtol=1e-12)
 
 

@@ -11,8 +11,8 @@ from scipy import stats
 
 from mnlearn.data import Dataset, read
 from mnlearn.errors import InputError
-from mnlearn.statistics import Moments, Rows, rows
-from mnlearn.statistics.rows import correlation, shuffled
+from mnlearn.statistics import Moments, Rows, row_data
+from mnlearn.statistics.row_data import correlation, shuffled
 
 
 def table(values: NDArray[np.float64]) -> Dataset:
@@ -62,7 +62,7 @@ def test_shuffled_columns_keep_their_values_and_suffice() -> None:
 
 
 def test_more_than_memory_bears_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "MOST_VALUES", 100)
+    monkeypatch.setattr(row_data, "MOST_VALUES", 100)
     with pytest.raises(InputError, match="at most 100 values to be spread out row by row; got 30 rows of 4"):
         Rows(table(VALUES))
 

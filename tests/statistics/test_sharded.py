@@ -20,9 +20,9 @@ from mnlearn.errors import DataError, FileError, InputError, MnlearnError, Unsui
 from mnlearn.independence import BayesianTest, ChiSquare
 from mnlearn.parallel import cluster
 from mnlearn.scores import MPL, PIC, BJPScore, HybridEvidence, IBScore
-from mnlearn.statistics import Counts, Shard, ShardedCounts, _workers, kernels, row_shards
+from mnlearn.statistics import Counts, Shard, ShardedCounts, kernels, row_shards, workers
 from mnlearn.statistics import sharded as module
-from mnlearn.statistics._adding import Parcel, Part, added
+from mnlearn.statistics.tables import Parcel, Part, added
 
 KERNELS = [kernels.chi2(), kernels.g2(), kernels.mi(), kernels.bayes(), kernels.dirichlet(), kernels.entropy()]
 
@@ -260,7 +260,7 @@ def test_a_worker_that_dies_before_it_has_a_shard_is_left_out(tmp_path: Path) ->
 
 @pytest.mark.usefixtures("processes")
 def test_when_all_workers_are_gone_it_ends_with_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_workers, "PATIENCE", 2.0)
+    monkeypatch.setattr(workers, "PATIENCE", 2.0)
     data = data_of(300, [2] * 4)
     log = tmp_path / "log"
     with log.open("wb") as said, lonely_workers(2, said) as (joined, processes):

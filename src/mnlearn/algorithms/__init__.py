@@ -2,17 +2,16 @@
 
 from mnlearn.algorithms.aracne import ARACNE
 from mnlearn.algorithms.exhaustive import Exhaustive
-from mnlearn.algorithms.glasso import GraphicalLasso
 from mnlearn.algorithms.gsimn import GSIMN
 from mnlearn.algorithms.gsimn_fch import GSIMNFCH
 from mnlearn.algorithms.gsmn import GSMN, GSMNStar
 from mnlearn.algorithms.hillclimb import HillClimb
 from mnlearn.algorithms.hiton import HHCMN
 from mnlearn.algorithms.ibmap import IBMAPHC
-from mnlearn.algorithms.l1lr import L1LR
 from mnlearn.algorithms.mbs import MBS
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.algorithms.pc import PC
+from mnlearn.algorithms.regularized import L1LR, GraphicalLasso
 from mnlearn.algorithms.separator import SeparatorEvidence
 
 __all__ = [

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from mnlearn.algorithms._ledger import AHEAD, FIRST_BLOCK, Ledger
+from mnlearn.algorithms._counted_test import AHEAD, FIRST_BLOCK, Ledger
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import (
     BlanketTest,

@@ -19,7 +19,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from mnlearn.algorithms._constraints import Constraints
+from mnlearn.algorithms._search import Constraints
 from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, BoolArray, FloatArray, InformationJudge, Monitor, Result

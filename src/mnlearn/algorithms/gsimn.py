@@ -20,8 +20,8 @@ from typing import TypeAlias
 import numpy as np
 
 from mnlearn.algorithms._blankets import BlanketLedger, Reasoning
-from mnlearn.algorithms._ledger import AHEAD, check_ahead
-from mnlearn.algorithms._stopping import watched
+from mnlearn.algorithms._counted_test import AHEAD, check_ahead
+from mnlearn.algorithms._search import watched
 from mnlearn.algorithms.gsmn import WALK_RULES, Walk
 from mnlearn.errors import true_or_false
 from mnlearn.protocols import SILENT, BoolArray, IndependenceTest, Knowledge, Monitor, Result, VarSet, Verdict

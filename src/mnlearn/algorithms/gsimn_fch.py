@@ -15,8 +15,8 @@ from itertools import permutations
 from typing import TypeAlias
 
 from mnlearn.algorithms._blankets import BlanketLedger, Reasoning
-from mnlearn.algorithms._ledger import AHEAD, check_ahead
-from mnlearn.algorithms._stopping import watched
+from mnlearn.algorithms._counted_test import AHEAD, check_ahead
+from mnlearn.algorithms._search import watched
 from mnlearn.algorithms.gsmn import WALK_RULES, Walk
 from mnlearn.errors import InputError, true_or_false
 from mnlearn.protocols import SILENT, IndependenceTest, Monitor, Result, VarSet, Verdict

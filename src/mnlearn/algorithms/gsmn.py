@@ -17,8 +17,8 @@ from math import fsum
 import numpy as np
 
 from mnlearn.algorithms._blankets import PROPAGATION, Asking, BlanketLedger, union
-from mnlearn.algorithms._ledger import AHEAD, check_ahead
-from mnlearn.algorithms._stopping import STOPPED, watched
+from mnlearn.algorithms._counted_test import AHEAD, check_ahead
+from mnlearn.algorithms._search import STOPPED, watched
 from mnlearn.errors import true_or_false
 from mnlearn.protocols import SILENT, BoolArray, FloatArray, IndependenceTest, IntArray, Monitor, Result
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Literal, get_args
 
-from mnlearn.algorithms._ledger import (
+from mnlearn.algorithms._counted_test import (
     AHEAD,
     Ledger,
     answers_whole_families,
@@ -21,20 +21,10 @@ from mnlearn.algorithms._ledger import (
     check_max_conditioning,
     walk_of,
 )
-from mnlearn.algorithms._stopping import STOPPED, Cancelled, watched
+from mnlearn.algorithms._search import STOPPED, Cancelled, watched
 from mnlearn.errors import check_name, true_or_false
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols import (
-    SILENT,
-    Around,
-    BoolArray,
-    FloatArray,
-    IndependenceTest,
-    Monitor,
-    Result,
-    VarSet,
-    Verdict,
-)
+from mnlearn.protocols import SILENT, Around, BoolArray, FloatArray, IndependenceTest, Monitor, Result, VarSet, Verdict
 
 Combine = Literal["and", "or"]
 

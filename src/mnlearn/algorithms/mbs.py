@@ -17,10 +17,9 @@ from dataclasses import dataclass, fields
 from time import perf_counter
 from typing import Literal, get_args
 
-from mnlearn.algorithms._constraints import Constraints
-from mnlearn.algorithms._mbs_apart import ApartSearch
-from mnlearn.algorithms._mbs_choice import Chooser, Run, Search, Selectable, Trial
-from mnlearn.algorithms._mbs_search import ConsistentSearch, Move, Regularized
+from mnlearn.algorithms._mbs_search import ApartSearch, ConsistentSearch, Move, Regularized
+from mnlearn.algorithms._search import Constraints
+from mnlearn.algorithms.mbs_selection import Chooser, Run, Search, Selectable, Trial
 from mnlearn.errors import InputError, UnsuitableError, check_name, is_number, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, LocalScore, Monitor, Result

@@ -18,9 +18,7 @@ from typing import Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms._constraints import Constraints
-from mnlearn.algorithms._gains import first_best, tolerance
-from mnlearn.algorithms._stopping import STOPPED, listen
+from mnlearn.algorithms._search import STOPPED, Constraints, first_best, listen, tolerance
 from mnlearn.errors import InputError, UnsuitableError, check_name, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, FloatArray, LocalScore, Monitor, Result, ScoredGraph, SearchableScore, VarSet

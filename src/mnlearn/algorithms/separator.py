@@ -23,10 +23,8 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Literal, get_args
 
-from mnlearn.algorithms._constraints import Constraints
-from mnlearn.algorithms._evidence_blankets import Blankets
-from mnlearn.algorithms._separator_phase import SeparatorPhase, price
-from mnlearn.algorithms._stopping import STOPPED
+from mnlearn.algorithms._search import STOPPED, Constraints
+from mnlearn.algorithms.separator_phase import Blankets, SeparatorPhase, price
 from mnlearn.errors import InputError, check_name, true_or_false
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, EvidenceScore, Monitor, Result

@@ -14,53 +14,22 @@ from typing import Annotated, cast
 import typer
 
 from mnlearn import __version__
-from mnlearn.cli import _output
-from mnlearn.cli._bundles import unbundled
-from mnlearn.cli._options import Debug
-from mnlearn.cli._progress import EXIT_INTERRUPTED
-from mnlearn.cli._wording import in_our_words, sentence
-from mnlearn.cli.accuracy import EXAMPLES as ACCURACY_EXAMPLES
-from mnlearn.cli.accuracy import accuracy
-from mnlearn.cli.ask import EXAMPLES as TEST_EXAMPLES
-from mnlearn.cli.ask import ask
-from mnlearn.cli.bench import EXAMPLES as BENCH_EXAMPLES
-from mnlearn.cli.bench import bench
-from mnlearn.cli.compare import EXAMPLES as COMPARE_EXAMPLES
-from mnlearn.cli.compare import compare
-from mnlearn.cli.convert import EXAMPLES as CONVERT_EXAMPLES
-from mnlearn.cli.convert import convert
+from mnlearn.cli import console
+from mnlearn.cli.compare import COMPARE_EXAMPLES, GROUPS_EXAMPLES, compare, compare_groups
+from mnlearn.cli.console import EXIT_INTERRUPTED, in_our_words, sentence
+from mnlearn.cli.data import INFO_EXAMPLES, PACK_EXAMPLES, info, pack
 from mnlearn.cli.demo import EXAMPLES as DEMO_EXAMPLES
 from mnlearn.cli.demo import demo
-from mnlearn.cli.evaluate import EXAMPLES as EVALUATE_EXAMPLES
-from mnlearn.cli.evaluate import evaluate
-from mnlearn.cli.fit import EXAMPLES as FIT_EXAMPLES
-from mnlearn.cli.fit import fit
-from mnlearn.cli.groups import EXAMPLES as GROUPS_EXAMPLES
-from mnlearn.cli.groups import compare_groups
-from mnlearn.cli.info import EXAMPLES as INFO_EXAMPLES
-from mnlearn.cli.info import info
+from mnlearn.cli.graph import CONVERT_EXAMPLES, EVALUATE_EXAMPLES, SIMULATE_EXAMPLES, convert, evaluate, simulate
+from mnlearn.cli.judge import SCORE_EXAMPLES, TEST_EXAMPLES, ask, score
 from mnlearn.cli.learn import EXAMPLES as LEARN_EXAMPLES
 from mnlearn.cli.learn import learn
+from mnlearn.cli.model import FIT_EXAMPLES, PREDICT_EXAMPLES, SAMPLE_EXAMPLES, fit, predict, sample
 from mnlearn.cli.optimize import EXAMPLES as OPTIMIZE_EXAMPLES
 from mnlearn.cli.optimize import optimize
-from mnlearn.cli.pack import EXAMPLES as PACK_EXAMPLES
-from mnlearn.cli.pack import pack
-from mnlearn.cli.plot import EXAMPLES as PLOT_EXAMPLES
-from mnlearn.cli.plot import plot
-from mnlearn.cli.predict import EXAMPLES as PREDICT_EXAMPLES
-from mnlearn.cli.predict import predict
-from mnlearn.cli.report import EXAMPLES as REPORT_EXAMPLES
-from mnlearn.cli.report import report
-from mnlearn.cli.reproduce import EXAMPLES as REPRODUCE_EXAMPLES
-from mnlearn.cli.reproduce import reproduce
-from mnlearn.cli.sample import EXAMPLES as SAMPLE_EXAMPLES
-from mnlearn.cli.sample import sample
-from mnlearn.cli.score import EXAMPLES as SCORE_EXAMPLES
-from mnlearn.cli.score import score
-from mnlearn.cli.simulate import EXAMPLES as SIMULATE_EXAMPLES
-from mnlearn.cli.simulate import simulate
-from mnlearn.cli.why import EXAMPLES as WHY_EXAMPLES
-from mnlearn.cli.why import why
+from mnlearn.cli.options import Debug, unbundled
+from mnlearn.cli.report import PLOT_EXAMPLES, REPORT_EXAMPLES, WHY_EXAMPLES, plot, report, why
+from mnlearn.cli.research import ACCURACY_EXAMPLES, BENCH_EXAMPLES, REPRODUCE_EXAMPLES, accuracy, bench, reproduce
 from mnlearn.errors import MnlearnError
 
 EXIT_BUG, EXIT_REFUSED = 1, 2
@@ -101,7 +70,7 @@ app.command("demo", epilog=DEMO_EXAMPLES)(demo)
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        _output.say(f"mnlearn {__version__}")
+        console.say(f"mnlearn {__version__}")
         raise typer.Exit
 
 
@@ -118,7 +87,7 @@ def _mnlearn(
     Try it: mnlearn demo
     """
     if context.invoked_subcommand is None:
-        _output.say(context.get_help())
+        console.say(context.get_help())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -138,14 +107,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         typer.main.get_command(app).main(prog_name="mnlearn")
     words = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in (words[: words.index("--")] if "--" in words else words)
-    with _output.prepared():
+    with console.prepared():
         try:
             return _run(words)
         except BrokenPipeError:
-            _output.silence()  # whoever read us has seen enough
+            console.silence()  # whoever read us has seen enough
             return 0
         except KeyboardInterrupt:
-            _output.complain("interrupted")
+            console.complain("interrupted")
             return EXIT_INTERRUPTED
         except Exception as error:
             if debug:
@@ -172,14 +141,14 @@ def _failed(error: Exception) -> int:
     """Say in one line what went wrong."""
     if isinstance(error, _UsageError):
         path = error.ctx.command_path if error.ctx is not None else "mnlearn"
-        _output.complain(f"{sentence(error.format_message())} Try '{path} --help'.")
+        console.complain(f"{sentence(error.format_message())} Try '{path} --help'.")
         return EXIT_REFUSED
     if isinstance(error, OSError) and error.filename is None:  # nothing of a file: what we print cannot be taken
-        _output.silence()
-        _output.complain(f"standard output cannot be written: {error.strerror or error}. Send it elsewhere.")
+        console.silence()
+        console.complain(f"standard output cannot be written: {error.strerror or error}. Send it elsewhere.")
         return EXIT_REFUSED
     if isinstance(error, MnlearnError):
-        _output.complain(in_our_words(str(error)))
+        console.complain(in_our_words(str(error)))
         return EXIT_REFUSED
-    _output.complain(f"unexpected {type(error).__name__}: {error}. This is a bug; run with --debug to see where.")
+    console.complain(f"unexpected {type(error).__name__}: {error}. This is a bug; run with --debug to see where.")
     return EXIT_BUG

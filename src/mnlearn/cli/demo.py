@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from mnlearn.cli import _options as options
-from mnlearn.cli._output import say, show, show_json, simple_table
-from mnlearn.cli._wording import counted, probability
-from mnlearn.cli.info import describe
+from mnlearn.cli import options
+from mnlearn.cli.console import counted, probability, say, show, show_json, simple_table
+from mnlearn.cli.data import describe
 from mnlearn.errors import FileError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from mnlearn.data import Dataset
-    from mnlearn.output import Learned
-    from mnlearn.questions import TestResult
+    from mnlearn.data.dataset import Dataset
+    from mnlearn.learning.pairs import TestResult
+    from mnlearn.results.learned import Learned
     from mnlearn.simulate.example import Example
 
 METHOD = "sep"
@@ -61,9 +60,10 @@ def demo(
     Writes the survey and the network to files, shows what is in the survey, tests what goes with what, learns the
     network back, and writes a report of it.
     """
-    from mnlearn.data import overview, read
-    from mnlearn.pipeline import learn
-    from mnlearn.questions import dependences
+    from mnlearn.data.overview import overview
+    from mnlearn.data.readers import read
+    from mnlearn.learning.api import learn
+    from mnlearn.learning.pairs import dependences
     from mnlearn.simulate.example import example
 
     survey = example(rows, seed)
@@ -125,7 +125,7 @@ def _comparison(survey: Example, learned: Learned) -> str:
 
 def _write(out: Path, survey: Example) -> tuple[Path, Path]:
     """The answers as survey.csv and the network as truth.edges."""
-    from mnlearn.graphs import write_graph
+    from mnlearn.graphs.formats import write_graph
 
     data, truth = out / "survey.csv", out / "truth.edges"
     with _writing(out):
@@ -162,7 +162,7 @@ def _is_edge(survey: Example, pair: TestResult) -> bool:
 
 def _separation(dataset: Dataset, survey: Example, pairs: Sequence[TestResult]) -> Separation | None:
     """The strongest dependence that vanishes, in the data too, given the one variable that separates the pair."""
-    from mnlearn.questions import independence_test
+    from mnlearn.learning.pairs import independence_test
 
     for pair in pairs:
         if pair.independent or _is_edge(survey, pair):

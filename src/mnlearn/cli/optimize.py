@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mnlearn.cli import _options as options
-from mnlearn.cli._output import say, show, show_json, simple_table
-from mnlearn.cli._progress import EXIT_INTERRUPTED, watched
-from mnlearn.cli._targets import check_target
-from mnlearn.cli._wording import counted, printable
+from mnlearn._atomic_files import replacing
+from mnlearn.cli import options
+from mnlearn.cli.config import check_target
+from mnlearn.cli.console import EXIT_INTERRUPTED, counted, printable, say, show, show_json, simple_table, watched
 from mnlearn.errors import FileError, InputError
-from mnlearn.writing import replacing
 
 if TYPE_CHECKING:
-    from mnlearn.optimize import Optimum, Problem, StructureLearner
+    from mnlearn.optimize.history import Optimum
+    from mnlearn.optimize.problems import Problem
+    from mnlearn.optimize.structures import StructureLearner
 
 EXAMPLES = """\b
 Examples:
@@ -64,7 +64,9 @@ def optimize(
 
     Ctrl-C stops after the present generation and shows the best so far.
     """
-    from mnlearn.optimize import MarkovEDA, maximize, problem_named
+    from mnlearn.optimize.catalogue import problem_named
+    from mnlearn.optimize.driver import maximize
+    from mnlearn.optimize.eda import MarkovEDA
 
     if list_:
         _list(as_json)
@@ -102,16 +104,15 @@ def _check_files(history: Path | None, plot: Path | None) -> None:
     """Refuse what cannot be written before the search, not after it."""
     check_target("--history", None if history is None else str(history), graph=False)
     if plot is not None:
-        from mnlearn.output.plots import check_picture_path
+        from mnlearn.visual.canvas import check_picture_path
 
         check_target("--plot", str(check_picture_path(plot, "--plot")), graph=False)
 
 
 def _learner(name: str, max_neighbors: int | None) -> str | StructureLearner:
     """A structure learner of the optimiser's own, or a method of `mnlearn learn`."""
-    from mnlearn.optimize import MutualInformationStructure
-    from mnlearn.optimize.structures import LEARNERS
-    from mnlearn.pipeline import structure_learner
+    from mnlearn.learning.experiments import structure_learner
+    from mnlearn.optimize.structures import LEARNERS, MutualInformationStructure
 
     if max_neighbors is not None:
         if name != "moa":
@@ -138,7 +139,7 @@ def _report(problem: Problem, found: Optimum, *, as_json: bool) -> None:
 
 def _list(as_json: bool) -> None:
     """Every problem, with its settings."""
-    from mnlearn.optimize import PROBLEMS
+    from mnlearn.optimize.catalogue import PROBLEMS
 
     if as_json:
         told = {name: {"title": item.title, "settings": dict(item.settings)} for name, item in PROBLEMS.items()}
@@ -167,8 +168,8 @@ def _write_history(found: Optimum, path: Path) -> None:
 
 def _draw(found: Optimum, path: Path) -> None:
     """The convergence as a figure."""
-    from mnlearn.optimize import plot_convergence
-    from mnlearn.output.plots import save_figure
+    from mnlearn.optimize.history import plot_convergence
+    from mnlearn.visual.canvas import save_figure
 
     figure: Any = plot_convergence(found).figure
     save_figure(figure, path)

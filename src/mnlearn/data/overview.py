@@ -10,10 +10,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data._raw import RawColumn, RawTable
-from mnlearn.data._request import Request, VariableType
-from mnlearn.data._rows import row_groups
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, row_groups
+from mnlearn.data.options import RawColumn, RawTable, Request, VariableType
 from mnlearn.data.readers import already_coded, load, select_from
 
 
@@ -116,7 +114,7 @@ def overview(
     >>> seen.variables[0].missing, seen.constant
     (1, ('c',))
     """
-    from mnlearn.data._policy import check_size, occurred, row_repeats
+    from mnlearn.data.missing import check_size, occurred, row_repeats
 
     request = Request(
         columns=columns, types=types, levels=levels, missing_values=missing_values, repeats=repeats, delimiter=delimiter

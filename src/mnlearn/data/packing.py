@@ -8,15 +8,13 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from mnlearn.data._appending import alone, as_before, held, held_like, joined
-from mnlearn.data._gather import files_of, gather_files, gather_stream
-from mnlearn.data._packwriter import Contents, write_pack
-from mnlearn.data._request import MissingPolicy, Request, VariableType, check_policy
-from mnlearn.data._spool import Spool
-from mnlearn.data._survey import surveyed
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.packfile import SUFFIX, open_pack
+from mnlearn.data.missing import surveyed
+from mnlearn.data.options import MissingPolicy, Request, VariableType, check_policy
+from mnlearn.data.pack_format import SUFFIX, open_pack
+from mnlearn.data.pack_writer import Contents, alone, as_before, held, held_like, joined, write_pack
 from mnlearn.data.readers import already_coded, read, select_from
+from mnlearn.data.streaming import Spool, files_of, gather_files, gather_stream
 from mnlearn.errors import FileError, InputError, MnlearnError, check_methods, check_path, true_or_false
 from mnlearn.protocols import SILENT, Monitor
 

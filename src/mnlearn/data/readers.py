@@ -6,9 +6,8 @@ import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from mnlearn.data._raw import RawTable
-from mnlearn.data._request import MissingPolicy, Request, VariableType, check_policy
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.options import MissingPolicy, RawTable, Request, VariableType, check_policy
 from mnlearn.errors import InputError
 
 
@@ -95,7 +94,7 @@ def read(
     coded = already_coded(source)
     if coded is not None:
         return select_from(coded, request)
-    from mnlearn.data._policy import to_dataset
+    from mnlearn.data.missing import to_dataset
 
     return to_dataset(load(source, request), missing)
 
@@ -106,8 +105,8 @@ def already_coded(source: object) -> Dataset | None:
         return source
     if not isinstance(source, str | os.PathLike) or not os.fsdecode(source).lower().endswith(".mnpack"):
         return None
-    from mnlearn.data._files import check_exists
-    from mnlearn.data.packfile import open_pack
+    from mnlearn.data._checks import check_exists
+    from mnlearn.data.pack_format import open_pack
 
     path = Path(os.fsdecode(source))
     check_exists(path)
@@ -130,7 +129,7 @@ def read_rows(
     [1]
     """
     request = Request(columns=columns, types=types, levels=levels)
-    from mnlearn.data._policy import to_dataset
+    from mnlearn.data.missing import to_dataset
 
     return to_dataset(load(source, request), missing, least=1)
 
@@ -138,21 +137,21 @@ def read_rows(
 def load(source: object, request: Request) -> RawTable:
     """Read a source into raw columns, nothing decided yet about what is missing."""
     if not isinstance(source, str | os.PathLike):
-        from mnlearn.data import _frames
+        from mnlearn.data import frames
 
         if request.delimiter is not None:
             raise InputError(f"delimiter is for text files; got a {type(source).__name__}. Drop the delimiter.")
-        return _frames.load(source, request)
-    from mnlearn.data import _files
+        return frames.load(source, request)
+    from mnlearn.data import _checks
 
-    file = _files.recognise(Path(os.fsdecode(source)), request.delimiter)
+    file = _checks.recognise(Path(os.fsdecode(source)), request.delimiter)
     if file.delimiter is None:
-        from mnlearn.data import _parquet
+        from mnlearn.data import frames
 
-        return _parquet.load(file, request)
-    from mnlearn.data import _delimited
+        return frames.load_parquet(file, request)
+    from mnlearn.data import csv
 
-    return _delimited.load(file, request)
+    return csv.load(file, request)
 
 
 def select_from(data: Dataset, request: Request) -> Dataset:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mnlearn._atomic_files import replacing
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import FileError, InputError
-from mnlearn.writing import replacing
 
 if TYPE_CHECKING:
     import pyarrow as pa

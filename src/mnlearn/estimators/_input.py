@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
-from mnlearn.data import Dataset, read
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.readers import read
 from mnlearn.errors import InputError, check_name
 
 Categorical: TypeAlias = Literal["from_dtype", "all", "none"] | Sequence[str] | Sequence[int] | Sequence[bool]

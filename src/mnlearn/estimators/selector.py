@@ -12,10 +12,12 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from mnlearn.data import Dataset, discretize, read
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.discretize import discretize
+from mnlearn.data.readers import read
 from mnlearn.errors import InputError
 from mnlearn.estimators._input import Categorical, columns_of, types_of
-from mnlearn.pipeline import learn
+from mnlearn.learning.api import learn
 
 
 class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]

@@ -3,31 +3,22 @@
 from mnlearn.evaluation.directed import DirectedNetwork, learn_directed
 from mnlearn.evaluation.landscape import Landscape, landscape
 from mnlearn.evaluation.metrics import (
-    KINDS,
-    Accuracy,
     Confusion,
-    Enrichment,
-    SubgraphScore,
-    Triplet,
-    align,
-    better_terms,
+    Evaluation,
     compare_edges,
-    enrichment,
-    ev_scores,
+    evaluate,
     f1,
     hamming,
-    independence_accuracy,
-    irregularity,
     normalized_hamming,
     precision,
     recall,
-    sample_triplets,
     score_gap,
     success_rate,
-    total_irregularity,
     weighted_tests,
 )
-from mnlearn.evaluation.summary import Evaluation, evaluate
+from mnlearn.evaluation.subgraphs import KINDS, Enrichment, SubgraphScore, align, better_terms, enrichment, ev_scores
+from mnlearn.evaluation.triplets import Accuracy, Triplet, independence_accuracy, sample_triplets
+from mnlearn.graphs.generators import irregularity, total_irregularity
 
 __all__ = [
     "KINDS",

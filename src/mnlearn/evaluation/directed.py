@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from mnlearn.data import Dataset
+from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError, check_name, require, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 

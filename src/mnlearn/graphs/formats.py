@@ -22,16 +22,28 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from mnlearn._atomic_files import replacing
 from mnlearn.errors import FileError, InputError, check_listed, check_mapping, check_name, check_path
-from mnlearn.graphs._checks import check_graph
-from mnlearn.graphs._dot import parse_dot, render_dot
-from mnlearn.graphs._edge_table import parse_csv, parse_edge_table, render_edge_table
-from mnlearn.graphs._json import parse_json, render_json
-from mnlearn.graphs._markup import parse_gml, parse_graphml, render_gml, render_graphml
-from mnlearn.graphs._named import Attributes, NamedGraph, foreign_errors
-from mnlearn.graphs._text import parse_edge_list, render_adjacency, render_edge_list
-from mnlearn.graphs.graph import Graph
-from mnlearn.writing import replacing
+from mnlearn.graphs.graph import Graph, check_graph
+from mnlearn.graphs.markup_formats import (
+    parse_dot,
+    parse_gml,
+    parse_graphml,
+    parse_json,
+    render_dot,
+    render_gml,
+    render_graphml,
+    render_json,
+)
+from mnlearn.graphs.named import Attributes, NamedGraph, foreign_errors
+from mnlearn.graphs.text_formats import (
+    parse_csv,
+    parse_edge_list,
+    parse_edge_table,
+    render_adjacency,
+    render_edge_list,
+    render_edge_table,
+)
 
 __all__ = ["FORMATS", "Attributes", "NamedGraph", "carries_numbers", "read_graph", "write_graph"]
 

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mnlearn.errors import InputError, check_listed
+from mnlearn.errors import InputError, UnsuitableError, check_listed
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
 
 Edge: TypeAlias = tuple[int, int]  # (u, v) with u < v
 _MOST_VARIABLES = 2**31 - 1  # as far as indices go
@@ -422,4 +423,15 @@ def _refuse_asymmetry(entries: Any) -> None:
         raise InputError(
             f"matrix must be symmetric; entry ({u}, {v}) is {entries[u, v]:g} and entry ({v}, {u}) is "
             f"{entries[v, u]:g}. If an edge in either direction is meant, pass (matrix != 0) + (matrix.T != 0)."
+        )
+
+
+# What every function of a graph refuses in the same words.
+
+
+def check_graph(argument: str, graph: object) -> None:
+    """Refuse what is no graph by index."""
+    if not isinstance(graph, Graph):
+        raise UnsuitableError(
+            f"{argument} must be a Graph; got a {type(graph).__name__}. Of a network with names, give its .graph."
         )

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mnlearn.errors import InputError
-from mnlearn.statistics.tails import log_chi2_tails
+from mnlearn.statistics.kernels import log_chi2_tails
 
 if TYPE_CHECKING:
     from mnlearn.protocols import FloatArray

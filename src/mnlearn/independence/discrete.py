@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from mnlearn.errors import InputError, check_name, is_number, whole_number
-from mnlearn.independence._asking import Explained, Growing, all_pairs, cut, log_level, require_answers
+from mnlearn.independence._base import Explained, Growing, all_pairs, cut, log_level, require_answers
 from mnlearn.independence._tails import log_chi2_sf
 from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, Statistics, VarSet, Verdicts
 from mnlearn.statistics import kernels

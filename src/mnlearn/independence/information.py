@@ -23,12 +23,12 @@ from typing import Literal, get_args
 import numpy as np
 
 from mnlearn.errors import InputError, check_name, is_number, whole_number
-from mnlearn.independence._asking import require_answers
+from mnlearn.independence._base import require_answers
 from mnlearn.independence._tails import log_chi2_sf, log_two_sided_normal
 from mnlearn.protocols import FloatArray, Statistics
 from mnlearn.statistics import kernels
 from mnlearn.statistics.moments import LARGEST, Moments
-from mnlearn.statistics.rows import Rows, correlation, kernel_information, shuffled
+from mnlearn.statistics.row_data import Rows, correlation, kernel_information, shuffled
 
 Estimate = Literal["gaussian", "rank", "kernel"]
 Significance = Literal["theory", "permutation"]

@@ -4,10 +4,9 @@ from mnlearn.model.bridges import to_pgmpy, to_pyagrum, uai_text, write_uai
 from mnlearn.model.canonical import CanonicalFactors, canonical_factors, canonical_factors_of
 from mnlearn.model.discrete import DiscreteModel
 from mnlearn.model.files import load_model, save_model
-from mnlearn.model.fitting import FIT_METHODS, FIT_SETTINGS, fit
+from mnlearn.model.fitting import FIT_METHODS, FIT_SETTINGS, fit, fit_precision
 from mnlearn.model.gaussian import GaussianModel, Normal
 from mnlearn.model.markov_model import EdgeStrength, FitReport, MarkovModel
-from mnlearn.model.precision import fit_precision
 from mnlearn.model.predictions import Predictions, predictions
 from mnlearn.model.pseudolikelihood import fit_pseudolikelihood
 

@@ -25,11 +25,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mnlearn.data import Dataset
+from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, is_number, whole_number
 from mnlearn.graphs.graph import Graph
-from mnlearn.model._cliques import all_cliques
-from mnlearn.model._configurations import Configurations, check_categorical, observed
+from mnlearn.model._configurations import Configurations, all_cliques, check_categorical, observed
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate.factors import Factor, FactorNetwork
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -13,13 +13,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data import Dataset
+from mnlearn._validate import Seed
+from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, MnlearnWarning, check_mapping, is_number
-from mnlearn.graphs._seeds import Seed
-from mnlearn.graphs.graph import Graph
-from mnlearn.model._alignment import categorical_rows
-from mnlearn.model._effects import edge_strength, pure_interactions
-from mnlearn.model.markov_model import EdgeStrength, FitReport, Label, Levels, MarkovModel, by_strength, labelled
+from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.model.markov_model import (
+    EdgeStrength,
+    FitReport,
+    Label,
+    Levels,
+    MarkovModel,
+    by_strength,
+    categorical_rows,
+    labelled,
+)
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate.elimination import LARGEST_TABLE, largest_table, log_partition, tree_width
 from mnlearn.simulate.factors import Factor, FactorNetwork
@@ -280,3 +287,60 @@ def _log_sum(factors: Sequence[Factor], fixed: Mapping[int, int], rest: Sequence
         else:
             constant += float(table)
     return constant + (log_partition(FactorNetwork([cards[y] for y in rest], reduced)) if rest else 0.0)
+
+
+# What each set of variables adds to log p that no smaller set could: the zero-sum form of a product of factors.
+#
+# Every log-linear model has one way of being written as Σ_D e_D with each e_D of mean zero over any one of its
+# variables;
+# e_D is then the pure interaction of D. Of an edge {u, v} it gives the log odds ratio, averaged over all else:
+#
+#     ω(a, a′, b, b′) = e_uv(a, b) − e_uv(a′, b) − e_uv(a, b′) + e_uv(a′, b′)
+#
+# and what higher interactions e_D, D ⊃ {u, v}, may add to or take from it.
+
+
+def pure_interactions(factors: Iterable[Factor]) -> dict[tuple[int, ...], FloatArray]:
+    """e_D of every set of two or more variables within a factor."""
+    found: dict[tuple[int, ...], FloatArray] = {}
+    for factor in factors:
+        for size in range(2, len(factor.variables) + 1):
+            for kept in combinations(range(len(factor.variables)), size):
+                scope = tuple(factor.variables[axis] for axis in kept)
+                part = _pure(factor.log_values, kept)
+                found[scope] = found[scope] + part if scope in found else part
+    return found
+
+
+def edge_strength(edge: Edge, effects: Mapping[tuple[int, ...], FloatArray]) -> tuple[float, int | None]:
+    """The root mean square of the log odds ratios over states a ≠ a′, b ≠ b′ and all else, and their sign.
+
+    The terms of the zero-sum form are orthogonal, so their mean squares add up. Of two binary variables the strength is
+    the absolute log odds ratio; there is a sign where no states of the others could turn it round.
+    """
+    square, direct, doubt = 0.0, 0.0, 0.0
+    shape = (1, 1)
+    for scope, table in effects.items():
+        if edge[0] in scope and edge[1] in scope:
+            axes = (scope.index(edge[0]), scope.index(edge[1]))
+            shape = (table.shape[axes[0]], table.shape[axes[1]])
+            square += float(np.mean(table**2))
+            if len(scope) == 2:
+                direct = 4.0 * float(table[0, 0])
+            else:
+                doubt += 4.0 * float(np.abs(table).max())
+    if min(shape) < 2:
+        return 0.0, None
+    share = (1 - 1 / shape[0]) * (1 - 1 / shape[1])
+    strength = float(np.sqrt(4.0 * square / share))
+    sign = (1 if direct > 0 else -1) if shape == (2, 2) and abs(direct) > doubt else None
+    return strength, sign
+
+
+def _pure(log_values: FloatArray, kept: tuple[int, ...]) -> FloatArray:
+    """Averaged over the axes that are not kept, and centred along each that is."""
+    dropped = tuple(axis for axis in range(log_values.ndim) if axis not in kept)
+    table = log_values.mean(axis=dropped)
+    for axis in range(table.ndim):
+        table = table - table.mean(axis=axis, keepdims=True)
+    return np.asarray(table)

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from mnlearn._atomic_files import replacing
 from mnlearn.errors import FileError, InputError, MnlearnError, check_path
 from mnlearn.graphs.graph import Graph
 from mnlearn.model.discrete import DiscreteModel
@@ -29,7 +30,6 @@ from mnlearn.model.gaussian import GaussianModel
 from mnlearn.model.markov_model import FitReport, Label, MarkovModel
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate.factors import Factor, FactorNetwork
-from mnlearn.writing import replacing
 
 _FORMAT, _VERSION = "mnlearn-model", 1
 _DESCRIPTION = "model.json"

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mnlearn.data import Dataset
+from mnlearn._validate import Seed
+from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_mapping, is_number
-from mnlearn.graphs._seeds import Seed
 from mnlearn.graphs.graph import Graph
-from mnlearn.model._alignment import continuous_rows
-from mnlearn.model.markov_model import EdgeStrength, FitReport, MarkovModel, by_strength
+from mnlearn.model.markov_model import EdgeStrength, FitReport, MarkovModel, by_strength, continuous_rows
 from mnlearn.protocols import BoolArray, FloatArray
 from mnlearn.simulate.gaussian import GaussianNetwork, continuous_dataset
 

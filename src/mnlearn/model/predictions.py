@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data import Dataset, write_data
 from mnlearn.data._checks import code_type
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.writers import write_data
 from mnlearn.errors import MnlearnError
 from mnlearn.model.discrete import DiscreteModel
 from mnlearn.model.gaussian import GaussianModel

@@ -24,11 +24,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from mnlearn.data import Dataset
+from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.graphs.graph import Graph
-from mnlearn.model._cliques import LARGEST_MODEL, all_cliques, pairs_and_singles
-from mnlearn.model._configurations import check_categorical, observed
+from mnlearn.model._configurations import LARGEST_MODEL, all_cliques, check_categorical, observed, pairs_and_singles
 from mnlearn.model.canonical import check_graph
 from mnlearn.protocols import FloatArray, IntArray
 from mnlearn.simulate.factors import Factor, FactorNetwork

@@ -1,12 +1,12 @@
 """Optimisation by Markov networks: estimation of distribution algorithms with any structure learner in them."""
 
-from mnlearn.optimize._fitness import FitnessError
 from mnlearn.optimize.catalogue import PROBLEMS, problem_named
 from mnlearn.optimize.critical import CriticalPopulation, Trials, critical_population, success
 from mnlearn.optimize.driver import maximize, minimize
 from mnlearn.optimize.eda import MarkovEDA, Run
-from mnlearn.optimize.history import Generation, Optimum
-from mnlearn.optimize.plots import plot_convergence, plot_structure
+from mnlearn.optimize.fitness import FitnessError
+from mnlearn.optimize.history import Generation, Optimum, plot_convergence, plot_structure
+from mnlearn.optimize.operators import MarkovianSampler, Sampler, Selection, Tournament, Truncation
 from mnlearn.optimize.problems import (
     Problem,
     TableProblem,
@@ -16,9 +16,7 @@ from mnlearn.optimize.problems import (
     onemax,
     royal_road,
 )
-from mnlearn.optimize.sampler import MarkovianSampler, Sampler
 from mnlearn.optimize.satisfiability import Clause, MaxSat, max_sat, parse_dimacs
-from mnlearn.optimize.selection import Selection, Tournament, Truncation
 from mnlearn.optimize.structures import Judged, MutualInformationStructure, StructureLearner
 
 __all__ = [

@@ -8,14 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mnlearn.errors import unknown_name
-from mnlearn.optimize.problems import (
-    Problem,
-    deceptive_trap,
-    ising_spin_glass,
-    nk_landscape,
-    onemax,
-    royal_road,
-)
+from mnlearn.optimize.problems import Problem, deceptive_trap, ising_spin_glass, nk_landscape, onemax, royal_road
 from mnlearn.optimize.satisfiability import max_sat
 from mnlearn.simulate.catalogue import settings_as_written, written_pairs
 

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mnlearn._validate import Seed, rng_from
 from mnlearn.errors import InputError, MnlearnError, is_number, whole_number
-from mnlearn.graphs._seeds import Seed, rng_from
 from mnlearn.optimize.driver import maximize
 from mnlearn.optimize.eda import MarkovEDA
 from mnlearn.optimize.problems import Problem

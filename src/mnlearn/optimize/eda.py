@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mnlearn.data import Dataset
+from mnlearn._validate import Seed, rng_from
+from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, true_or_false, whole_number
-from mnlearn.graphs._seeds import Seed, rng_from
 from mnlearn.graphs.graph import Graph
 from mnlearn.optimize.history import Generation
-from mnlearn.optimize.sampler import MarkovianSampler, Sampler
-from mnlearn.optimize.selection import Selection, Truncation, amount_of
+from mnlearn.optimize.operators import MarkovianSampler, Sampler, Selection, Truncation, amount_of
 from mnlearn.optimize.structures import StructureLearner, structure_learner
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate.factors import MOST_STATES
@@ -38,7 +37,7 @@ class MarkovEDA:
     ----------
     learner
         ``"moa'"`` (IBMAP-HC), ``"moa"`` (mutual information, at most 3 neighbours), or whatever makes a `Graph` of a
-        `Dataset`: a `MutualInformationStructure`, a `Judged` learner, `mnlearn.pipeline.structure_learner(name)`.
+        `Dataset`: a `MutualInformationStructure`, a `Judged` learner, `mnlearn.learning.structure_learner(name)`.
     population
         How many individuals there are, at least 2.
     selection

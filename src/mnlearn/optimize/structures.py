@@ -14,13 +14,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from mnlearn.algorithms.ibmap import IBMAPHC
-from mnlearn.data import Dataset
+from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.graphs.graph import Graph
-from mnlearn.independence import BayesianTest
+from mnlearn.independence.bayesian import BayesianTest
 from mnlearn.protocols import FloatArray, Learner
-from mnlearn.scores import IBScore
-from mnlearn.statistics import Counts, kernels
+from mnlearn.scores.ib import IBScore
+from mnlearn.statistics import kernels
+from mnlearn.statistics.counts import Counts
 
 StructureLearner: TypeAlias = Callable[[Dataset], Graph]
 """Takes the selected individuals, returns who depends on whom."""

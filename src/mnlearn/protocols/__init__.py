@@ -10,16 +10,6 @@ graphs; `walks` are tests that take over the inner loop of a search; `searches` 
 
 from __future__ import annotations
 
-from mnlearn.protocols.arrays import BoolArray, FloatArray, Indices, IntArray, VarSet
-from mnlearn.protocols.proposals import (
-    BatchedNeighborhoods,
-    InformationJudge,
-    Neighborhood,
-    NeighborhoodJudge,
-    PathJudge,
-    PathStep,
-    SpreadNeighborhoods,
-)
 from mnlearn.protocols.scores import (
     BatchedPosterior,
     EvidenceScore,
@@ -35,29 +25,40 @@ from mnlearn.protocols.scores import (
     ScoredGraph,
     SearchableScore,
 )
-from mnlearn.protocols.searches import SILENT, J, Learner, Monitor, Result
-from mnlearn.protocols.statistics import Kernel, Statistics, Tables
+from mnlearn.protocols.search import (
+    SILENT,
+    BatchedNeighborhoods,
+    InformationJudge,
+    J,
+    Learner,
+    Monitor,
+    Neighborhood,
+    NeighborhoodJudge,
+    PathJudge,
+    PathStep,
+    Result,
+    SpreadNeighborhoods,
+)
+from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, IntArray, Kernel, Statistics, Tables, VarSet
 from mnlearn.protocols.tests import (
+    Around,
     BatchedTest,
+    BlanketTest,
     Evidence,
     ExplainedTest,
     IndependenceTest,
+    Knowledge,
     MonotoneTest,
     PairsTest,
     Question,
-    Verdict,
-    Verdicts,
-)
-from mnlearn.protocols.walks import (
-    Around,
-    BlanketTest,
-    Knowledge,
     Separated,
     SeparatingSets,
     SetLevel,
     SubsetTest,
     SubsetWalk,
     Turns,
+    Verdict,
+    Verdicts,
 )
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from numpy.typing import NDArray
 
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols.arrays import BoolArray, FloatArray, Indices, VarSet
+from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, VarSet
 
 
 class LogOdds(NamedTuple):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
-from mnlearn.protocols.arrays import FloatArray, Indices, IntArray, VarSet
+import numpy as np
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -73,3 +74,13 @@ class Statistics(Protocol):
     def without(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
         """For each x and its z: `local` given z without one member, each member in ascending order. A column each."""
         ...
+
+
+# What variables, sets of them and numbers about them are called in every signature.
+
+
+VarSet: TypeAlias = frozenset[int]  # inside the library a variable is an index 0..n-1
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+BoolArray: TypeAlias = NDArray[np.bool_]
+Indices: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]  # the many y of a scan

@@ -1,7 +1,6 @@
 """Scores of whole graphs and of single blankets: the judges that weigh, where tests decide."""
 
-from mnlearn.scores._local import Decomposed, LocallyScored
-from mnlearn.scores._prior import BlanketPrior
+from mnlearn.scores._local import BlanketPrior, Decomposed, LocallyScored
 from mnlearn.scores.bjp import BJPScore
 from mnlearn.scores.entropy import Entropy, ExtendedBIC
 from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, PairwiseEvidence

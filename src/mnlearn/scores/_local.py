@@ -6,12 +6,14 @@ A flip of {u, v} changes the blankets of u and v and no other, so it changes two
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from math import fsum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import fsum, isfinite, log
+from typing import TypeAlias
 
 import numpy as np
 
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, UnsuitableError, is_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import FloatArray, Indices, LocalScore, VarSet
 
@@ -146,3 +148,76 @@ class LocallyScored:
             blankets = [self._graph.neighbors(x) for x in xs]
             for x, blanket, values in zip(xs, blankets, self._score.removals(xs, blankets), strict=True):
                 self._flipped[x].update(zip(sorted(blanket), values.tolist(), strict=True))
+
+
+# What a blanket is worth before the data: any function of its size keeps a score a sum over variables.
+
+
+BlanketPrior: TypeAlias = Callable[[int], float]
+"""The size of a blanket -> its log prior, up to a constant; half of an edge's prior belongs to each end."""
+
+
+@dataclass(frozen=True)
+class GraphPrior:
+    """log p(G) = −strength |E| log d, or what a function of the blankets' sizes says  [MPL17, Sec. 3.1].
+
+    The paper prints the sign the other way round, and says what is meant: each edge is penalised by log d.
+    """
+
+    n_variables: int
+    choice: float | BlanketPrior | None
+    _known: dict[int, float] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.choice is None or callable(self.choice):
+            return
+        if not (is_number(self.choice) and self.choice >= 0):
+            raise InputError(
+                f"graph_prior must be a strength, 0 or more, or a function of a blanket's size; got {self.choice!r}. "
+                "The paper's is 1; None is no prior."
+            )
+
+    def __call__(self, size: int) -> float:
+        """The log prior of a blanket of that size."""
+        if self.choice is None:
+            return 0.0
+        if not callable(self.choice):
+            return -self.choice * size / 2 * log(self.n_variables)
+        if size not in self._known:
+            value = float(self.choice(size))
+            if not isfinite(value):
+                raise InputError(
+                    f"graph_prior must give a finite log prior; got {value} for a blanket of {size}. To forbid large "
+                    "blankets, limit the search instead (max_blanket)."
+                )
+            self._known[size] = value
+        return self._known[size]
+
+
+# What a score asks of its statistics before it counts on them.
+
+
+def require_counts(score: str, statistics: object) -> None:
+    """Refuse, when a score is made, statistics that cannot count."""
+    for method in ("reduce_many", "without", "local"):
+        if not hasattr(statistics, method):
+            raise UnsuitableError(
+                f"{score} cannot score by a {type(statistics).__name__}, which has no {method}. Use Counts; "
+                "continuous variables must be discretised first."
+            )
+
+
+# What an evidence has done so far.
+
+
+class Work(dict[str, int]):
+    """Scans asked for, models fitted, and those of them that could not be."""
+
+    def __init__(self) -> None:
+        super().__init__(scans=0, fits=0, fallbacks=0)
+
+    def book(self, *, scans: int, fits: int, fallbacks: int) -> None:
+        """Add to it."""
+        self["scans"] += scans
+        self["fits"] += fits
+        self["fallbacks"] += fallbacks

@@ -17,7 +17,7 @@ import numpy as np
 from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, VarSet
-from mnlearn.scores._closure import around, bare_claims, require_variables, weigh
+from mnlearn.scores._blanket_claims import around, bare_claims, require_variables, weigh
 
 _BLOCK = 128  # variables asked at once: bounds the memory of what is asked
 

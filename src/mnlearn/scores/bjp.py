@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from mnlearn.errors import InputError, listed
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, Indices, VarSet
-from mnlearn.scores._closure import around, claims, log_odds, require_posterior, require_variables, weigh
+from mnlearn.scores._blanket_claims import around, claims, log_odds, require_posterior, require_variables, weigh
 from mnlearn.scores._pairwise import PairwiseState, Proposal
 
 Key = tuple[int, int]  # sorts the variables: number of blanket configurations (or place in a given order), index

@@ -8,20 +8,23 @@ Foygel & Drton (2010)  [FD10]; we take it of each variable given its blanket, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from math import log
-from typing import ClassVar
+from math import fsum, log, prod
+from typing import ClassVar, Protocol, cast
 
 import numpy as np
 
-from mnlearn.data import Dataset
-from mnlearn.errors import InputError, is_number
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.resample import take
+from mnlearn.errors import InputError, UnsuitableError, is_number, whole_number
+from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray, Indices, Score, Statistics, VarSet
-from mnlearn.scores._entropies import Entropies, entropies_of
-from mnlearn.scores._heldout import folds_of, heldout_score
 from mnlearn.scores._local import Decomposed
-from mnlearn.statistics import Counts, Moments
+from mnlearn.scores.mpl import MPL
+from mnlearn.statistics import kernels
+from mnlearn.statistics.counts import Counts
+from mnlearn.statistics.moments import Moments
 
 
 class _ByEntropies(Decomposed):
@@ -195,3 +198,224 @@ class ExtendedBIC(_ByEntropies):
         """−N H less the two penalties."""
         n_rows, others = self._entropies.n_rows, max(self.n_variables - 1, 1)
         return np.asarray(-n_rows * entropy - 0.5 * log(n_rows) * parameters - self.gamma * size * log(others))
+
+
+# Conditional entropies of either kind of data behind one face: from counts, or from a covariance as if Gaussian.
+
+
+_KERNEL = kernels.entropy()
+_MOST_CONFIGURATIONS = 1e280  # beyond any data; more count as this many, never infinite
+
+
+class Entropies(Protocol):
+    """H(x | z) in nats per row, in the batches of a `LocalScore`; and how many parameters p(x | z) has."""
+
+    @property
+    def n_variables(self) -> int: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def most_given(self) -> int:
+        """How many variables may stand behind the bar and still leave rows to estimate from."""
+        ...
+
+    @property
+    def constant(self) -> VarSet:
+        """The variables that never change: no neighbour tells them anything, nor they it."""
+        ...
+
+    def given(self, x: int, z: VarSet) -> float: ...
+    def additions(self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]: ...
+    def removals(self, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]: ...
+    def exchanges(self, x: int, z: VarSet, ys: Indices) -> FloatArray:
+        """H(x | z − m + y): one row per member m in ascending order, one column per y."""
+        ...
+
+    def parameters(self, x: int, z: VarSet) -> float:
+        """How many free parameters p(x | z) has beyond those of p(x)."""
+        ...
+
+    def parameters_with(self, x: int, z: VarSet, ys: Indices) -> FloatArray:
+        """The same with each y in z."""
+        ...
+
+
+@dataclass(frozen=True)
+class GaussianEntropies:
+    """log(2πe var(x | z)) / 2, from `Moments`."""
+
+    moments: Moments
+
+    @property
+    def n_variables(self) -> int:
+        return self.moments.n_variables
+
+    @property
+    def n_rows(self) -> int:
+        return self.moments.n_rows
+
+    @property
+    def most_given(self) -> int:
+        """One for every two rows: with as many variables as rows every fit is perfect; of 2 rows one is."""
+        return min(max(1, (self.n_rows - 1) // 2), max(0, self.n_rows - 2))
+
+    @property
+    def constant(self) -> VarSet:
+        return frozenset(np.flatnonzero(np.diag(self.moments.correlation) == 0.0).tolist())
+
+    def given(self, x: int, z: VarSet) -> float:
+        return self.moments.conditional_entropy(x, z)
+
+    def additions(self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
+        return [self.moments.conditional_entropies(int(x), ys, z) for x, z, ys in zip(xs, zs, yss, strict=True)]
+
+    def removals(self, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
+        return [self.moments.exchanged_entropies(int(x), (), z)[0] for x, z in zip(xs, zs, strict=True)]
+
+    def exchanges(self, x: int, z: VarSet, ys: Indices) -> FloatArray:
+        return self.moments.exchanged_entropies(x, ys, z)[1]
+
+    def parameters(self, x: int, z: VarSet) -> float:  # noqa: ARG002 - a slope each, whatever x is
+        return float(len(z))
+
+    def parameters_with(self, x: int, z: VarSet, ys: Indices) -> FloatArray:  # noqa: ARG002 - as above
+        return np.full(len(ys), len(z) + 1.0)
+
+
+@dataclass(frozen=True)
+class DiscreteEntropies:
+    """−Σ p(x, z) log p(x | z) by relative frequencies, from `Counts`."""
+
+    counts: Statistics
+
+    @property
+    def n_variables(self) -> int:
+        return len(self.counts.cards)
+
+    @property
+    def n_rows(self) -> int:
+        return self.counts.n_rows
+
+    @property
+    def most_given(self) -> int:
+        """log₂ N: with more variables of two states each there are more configurations than rows."""
+        return max(1, self.n_rows.bit_length() - 1)
+
+    @property
+    def constant(self) -> VarSet:
+        return frozenset(x for x in range(self.n_variables) if self.given(x, frozenset()) == 0.0)
+
+    def given(self, x: int, z: VarSet) -> float:
+        return float(self.counts.local(_KERNEL, x, z)[0])
+
+    def additions(self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
+        return [scan[0] for scan in self.counts.reduce_many(_KERNEL, xs, yss, zs)]
+
+    def removals(self, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
+        return [scan[0] for scan in self.counts.without(_KERNEL, xs, zs)]
+
+    def exchanges(self, x: int, z: VarSet, ys: Indices) -> FloatArray:
+        rest = [z - {m} for m in sorted(z)]
+        scans = self.counts.reduce_many(_KERNEL, [x] * len(rest), [ys] * len(rest), rest)
+        return np.array([scan[0] for scan in scans]).reshape(len(rest), len(ys))
+
+    def parameters(self, x: int, z: VarSet) -> float:
+        return (self.counts.cards[x] - 1) * (self._configurations(z) - 1.0)
+
+    def parameters_with(self, x: int, z: VarSet, ys: Indices) -> FloatArray:
+        cards = np.array(self.counts.cards, dtype=np.float64)
+        configurations = np.minimum(
+            cards[np.asarray(ys, dtype=np.intp)] * self._configurations(z), _MOST_CONFIGURATIONS
+        )
+        return np.asarray((cards[x] - 1.0) * (configurations - 1.0))
+
+    def _configurations(self, z: VarSet) -> float:
+        """All configurations of z by declared states, seen or not."""
+        return float(min(prod(self.counts.cards[y] for y in z), _MOST_CONFIGURATIONS))
+
+
+def entropies_of(score: str, statistics: object) -> Entropies:
+    """The entropies that these statistics give; statistics that give none are refused in the score's name."""
+    if isinstance(statistics, Moments):
+        return GaussianEntropies(statistics)
+    for method in ("reduce_many", "without", "local"):
+        if not hasattr(statistics, method):
+            raise UnsuitableError(
+                f"{score} cannot score by a {type(statistics).__name__}, which has no {method}. Use Counts for "
+                "categorical variables, or Moments for continuous ones."
+            )
+    return DiscreteEntropies(cast(Statistics, statistics))
+
+
+# How well a structure, fitted to some rows, foretells others: the log pseudo-likelihood of held-out rows.
+
+
+_LEAST_SHARE = 1e-10  # the share of a variance that counts as something left, as in `Moments`
+
+
+def folds_of(rows: Dataset, n_folds: int, seed: int) -> Iterator[tuple[Dataset, Dataset]]:
+    """The rows without each fold, and the fold; a stored row that occurred often stays in one piece."""
+    whole_number("n_folds", n_folds, least=2, way_out="Usual are 5 and 10.")
+    if rows.n_records < 2 * n_folds:
+        raise InputError(
+            f"n_folds must leave at least 2 different rows in each fold; got {n_folds} for {rows.n_records} rows. Take "
+            "fewer folds, or choose by the criterion (choose='ebic')."
+        )
+    order = np.random.default_rng(seed).permutation(rows.n_records)
+    for fold in range(n_folds):
+        held = np.zeros(rows.n_records, dtype=np.bool_)
+        held[order[fold::n_folds]] = True
+        yield take(rows, np.flatnonzero(~held)), take(rows, np.flatnonzero(held))
+
+
+def heldout_score(rows: Dataset, train: Dataset, test: Dataset) -> Score:
+    """The score of graphs by what they foretell of the test rows; `rows` are both together."""
+    return _Tables(rows, train) if any(rows.cards) else _Regressions(train, test)
+
+
+class _Regressions:
+    """Σ_i Σ_rows log N(x_i; its regression on M_i): coefficients and variances from the training rows."""
+
+    def __init__(self, train: Dataset, test: Dataset) -> None:
+        origin, weights = _matrix(train)[0], _weights(train)
+        reach = np.abs(_matrix(train) - origin).max(axis=0)  # of the order of 1 from here on: squares keep to floats
+        reach[reach == 0.0] = 1.0
+        rows, new = ((_matrix(part) - origin) / reach for part in (train, test))
+        mean = np.average(rows, axis=0, weights=weights)
+        spread = np.sqrt(np.average((rows - mean) ** 2, axis=0, weights=weights))
+        unit = np.where(spread > 0.0, spread, 1.0)
+        known = (rows - mean) / unit * np.sqrt(weights / weights.sum())[:, None]
+        self.n_variables = train.n_variables
+        self._covariance, self._log_unit = known.T @ known, np.log(unit) + np.log(reach)
+        self._new, self._weights = (new - mean) / unit, _weights(test)
+
+    def __call__(self, graph: Graph) -> float:
+        return fsum(self._local(x, sorted(graph.neighbors(x))) for x in range(self.n_variables))
+
+    def _local(self, x: int, blanket: list[int]) -> float:
+        """The log density of the new values of x given those of its blanket."""
+        shared = self._covariance[blanket, x]
+        slopes = np.linalg.lstsq(self._covariance[np.ix_(blanket, blanket)], shared, rcond=_LEAST_SHARE)[0]
+        variance = max(float(self._covariance[x, x] - slopes @ shared), _LEAST_SHARE)
+        missed = self._new[:, x] - self._new[:, blanket] @ slopes
+        constant = 0.5 * np.log(2.0 * np.pi * variance) + self._log_unit[x]
+        return -float(self._weights @ (constant + 0.5 * missed**2 / variance))
+
+
+class _Tables:
+    """log p(test rows | training rows), Dirichlet priors of 1/2: what MPL says of all less of those."""
+
+    def __init__(self, rows: Dataset, train: Dataset) -> None:
+        self.n_variables = rows.n_variables
+        self._all, self._train = (MPL(Counts(part), graph_prior=None) for part in (rows, train))
+
+    def __call__(self, graph: Graph) -> float:
+        return self._all(graph) - self._train(graph)
+
+
+def _matrix(rows: Dataset) -> FloatArray:
+    return np.column_stack([np.asarray(column, dtype=np.float64) for column in rows.columns])
+
+
+def _weights(rows: Dataset) -> FloatArray:
+    return np.ones(rows.n_records) if rows.repeats is None else rows.repeats.astype(np.float64)

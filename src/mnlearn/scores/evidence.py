@@ -35,9 +35,8 @@ import numpy as np
 from mnlearn.errors import UnsuitableError
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import FloatArray, Indices, PairEvidence, VarSet
-from mnlearn.scores._local import Decomposed
-from mnlearn.scores._work import Work
-from mnlearn.statistics.evidence import EvidenceScans, LocalFits
+from mnlearn.scores._local import Decomposed, Work
+from mnlearn.statistics.evidence_scans import EvidenceScans, LocalFits
 
 
 class FittingStatistics(Protocol):

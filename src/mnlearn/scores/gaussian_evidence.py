@@ -34,8 +34,7 @@ import numpy as np
 from mnlearn.errors import InputError, UnsuitableError, is_number
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import FloatArray, Indices, PairEvidence, VarSet
-from mnlearn.scores._local import Decomposed
-from mnlearn.scores._work import Work
+from mnlearn.scores._local import Decomposed, Work
 from mnlearn.statistics.moments import EXPLAINED, Moments
 
 USUAL_WIDTH = 0.2

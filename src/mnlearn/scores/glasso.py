@@ -22,10 +22,10 @@ import numpy as np
 from mnlearn.errors import InputError, is_number, whole_number
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import FloatArray, PathStep
-from mnlearn.scores._lars import quick_and_quiet
+from mnlearn.scores.lasso import quick_and_quiet
 from mnlearn.scores.lasso_resampled import second_moments
 from mnlearn.statistics.moments import EXPLAINED, LARGEST, Moments
-from mnlearn.statistics.rows import Rows
+from mnlearn.statistics.row_data import Rows
 
 _INNER = 1e-7  # scikit-learn's 1e-4 lets the outer loop run in circles: 100 steps instead of 3 to 6
 _STEPS = 100  # of the outer loop, at most

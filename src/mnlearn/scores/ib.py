@@ -13,7 +13,7 @@ import numpy as np
 
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, Indices, VarSet
-from mnlearn.scores._closure import claims, log_odds, require_posterior, require_variables
+from mnlearn.scores._blanket_claims import claims, log_odds, require_posterior, require_variables
 from mnlearn.scores._pairwise import PairwiseState, Proposal
 
 

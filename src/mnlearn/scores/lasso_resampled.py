@@ -16,9 +16,8 @@ import numpy as np
 
 from mnlearn.errors import InputError, is_number, whole_number
 from mnlearn.protocols import FloatArray, IntArray, Neighborhood, VarSet
-from mnlearn.scores._lars import Target, path, quick_and_quiet
-from mnlearn.scores.lasso import support_by_ebic
-from mnlearn.statistics.rows import Rows
+from mnlearn.scores.lasso import Target, path, quick_and_quiet, support_by_ebic
+from mnlearn.statistics.row_data import Rows
 
 
 @dataclass(frozen=True, eq=False)

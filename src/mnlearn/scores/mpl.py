@@ -13,9 +13,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 from mnlearn.protocols import FloatArray, Indices, Kernel, Statistics, VarSet
-from mnlearn.scores._local import Decomposed
-from mnlearn.scores._prior import BlanketPrior, GraphPrior
-from mnlearn.scores._statistics import require_counts
+from mnlearn.scores._local import BlanketPrior, Decomposed, GraphPrior, require_counts
 from mnlearn.statistics import kernels
 
 

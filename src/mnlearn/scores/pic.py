@@ -16,9 +16,7 @@ import numpy as np
 
 from mnlearn.errors import check_name
 from mnlearn.protocols import FloatArray, Indices, Statistics, VarSet
-from mnlearn.scores._local import Decomposed
-from mnlearn.scores._prior import BlanketPrior, GraphPrior
-from mnlearn.scores._statistics import require_counts
+from mnlearn.scores._local import BlanketPrior, Decomposed, GraphPrior, require_counts
 from mnlearn.statistics import kernels
 
 Penalty = Literal["configurations", "parameters"]

@@ -1,21 +1,13 @@
 """Data whose network is known."""
 
-from mnlearn.simulate.bayesian_network import BayesianNetwork
-from mnlearn.simulate.bif import read_bif
+from mnlearn.simulate.bayesian_network import BayesianNetwork, read_bif
 from mnlearn.simulate.catalogue import DISTRIBUTIONS, EXPRESSION, NETWORKS, Simulated, simulate
-from mnlearn.simulate.convergence import Convergence, judge_chains
 from mnlearn.simulate.elimination import as_bayesian_network, log_partition
 from mnlearn.simulate.example import Example, example, example_network
 from mnlearn.simulate.expression import ExpressionNetwork, random_expression_network
-from mnlearn.simulate.factors import (
-    Factor,
-    FactorNetwork,
-    agreement_factors,
-    random_pairwise_factors,
-    uniform_factors,
-)
+from mnlearn.simulate.factors import Factor, FactorNetwork, agreement_factors, random_pairwise_factors, uniform_factors
 from mnlearn.simulate.gaussian import GaussianNetwork, equal_partial_correlations, sparse_gaussian
-from mnlearn.simulate.gibbs import GibbsPlan, sample_gibbs
+from mnlearn.simulate.gibbs import Convergence, GibbsPlan, judge_chains, sample_gibbs
 from mnlearn.simulate.markovian import sample_markovian
 from mnlearn.simulate.pairwise import PairwiseNetwork, ising, sample_exact, state_probabilities, with_log_odds
 from mnlearn.simulate.sampling import Sample, component_probabilities, sample

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mnlearn.data import Dataset
+from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_name, check_path, unknown_name, whole_number
-from mnlearn.graphs import (
-    NamedGraph,
+from mnlearn.graphs.formats import read_graph
+from mnlearn.graphs.generators import (
     barabasi_albert,
     clique_chain,
     cycle,
@@ -27,14 +27,14 @@ from mnlearn.graphs import (
     path,
     random_graph,
     random_tree,
-    read_graph,
     six_node_structures,
     sixteen_node_replicas,
     star,
 )
 from mnlearn.graphs.graph import Graph
+from mnlearn.graphs.named import NamedGraph
 from mnlearn.parallel import job_count
-from mnlearn.simulate.bif import read_bif
+from mnlearn.simulate.bayesian_network import read_bif
 from mnlearn.simulate.expression import random_expression_network
 from mnlearn.simulate.factors import FactorNetwork, agreement_factors, random_pairwise_factors, uniform_factors
 from mnlearn.simulate.gaussian import GaussianNetwork, continuous_dataset, equal_partial_correlations, sparse_gaussian

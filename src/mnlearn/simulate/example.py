@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.graphs._seeds import Seed
+from mnlearn._validate import Seed
 from mnlearn.graphs.graph import Graph
 from mnlearn.simulate.pairwise import PairwiseNetwork, sample_exact
 

@@ -22,8 +22,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._validate import Seed, rng_from
 from mnlearn.errors import InputError, whole_number
-from mnlearn.graphs._seeds import Seed, rng_from
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import BoolArray, FloatArray
 

@@ -17,8 +17,8 @@ from operator import index
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._validate import Seed, rng_from
 from mnlearn.errors import InputError
-from mnlearn.graphs._seeds import Seed, rng_from
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray
 

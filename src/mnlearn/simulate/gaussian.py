@@ -15,9 +15,9 @@ from typing import Literal
 
 import numpy as np
 
-from mnlearn.data import Dataset
+from mnlearn._validate import Seed, rng_from
+from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, whole_number
-from mnlearn.graphs._seeds import Seed, rng_from
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray
 

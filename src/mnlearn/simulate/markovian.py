@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
+from mnlearn._validate import Seed, rng_from
 from mnlearn.errors import InputError, check_name, is_number, whole_number
-from mnlearn.graphs._seeds import Seed, rng_from
 from mnlearn.graphs.graph import Graph
 from mnlearn.simulate.factors import MOST_STATES
 

@@ -17,8 +17,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._validate import Seed, rng_from
 from mnlearn.errors import InputError
-from mnlearn.graphs._seeds import Seed, rng_from
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.simulate.factors import Factor, FactorNetwork
 

@@ -10,16 +10,15 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data import Dataset
+from mnlearn._validate import Seed, rng_from
+from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_name, whole_number
-from mnlearn.graphs._seeds import Seed, rng_from
 from mnlearn.graphs.graph import Graph
 from mnlearn.parallel import job_count
 from mnlearn.protocols import FloatArray
-from mnlearn.simulate.convergence import Convergence, judge_chains
 from mnlearn.simulate.elimination import LARGEST_TABLE, as_bayesian_network, joint_log_values, largest_table
 from mnlearn.simulate.factors import FactorNetwork
-from mnlearn.simulate.gibbs import USUAL_PLAN, GibbsPlan, sample_gibbs
+from mnlearn.simulate.gibbs import USUAL_PLAN, Convergence, GibbsPlan, judge_chains, sample_gibbs
 from mnlearn.simulate.pairwise import PairwiseNetwork
 
 Method = Literal["auto", "enumerate", "eliminate", "gibbs"]

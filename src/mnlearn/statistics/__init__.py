@@ -3,9 +3,10 @@
 from mnlearn.statistics import kernels
 from mnlearn.statistics.counts import Counts
 from mnlearn.statistics.moments import Moments
-from mnlearn.statistics.rows import Rows
-from mnlearn.statistics.sharded import Shard, ShardedCounts, row_shards
+from mnlearn.statistics.row_data import Rows
+from mnlearn.statistics.sharded import ShardedCounts
 from mnlearn.statistics.tables import add_tables, score_tables
+from mnlearn.statistics.workers import Shard, row_shards
 
 __all__ = [
     "Counts",

@@ -13,15 +13,13 @@ from itertools import repeat
 from typing import Any
 
 from mnlearn import _core
-from mnlearn.data._planes import plane_layout
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.pack_format import plane_layout
 from mnlearn.errors import UnsuitableError, true_or_false, whole_number
 from mnlearn.parallel import job_count
 from mnlearn.protocols import FloatArray, Indices, IntArray, Kernel, Tables, VarSet
-from mnlearn.statistics._questions import UNREADABLE, question, refusal
-from mnlearn.statistics.blankets import BlanketScans
-from mnlearn.statistics.evidence import EvidenceScans
-from mnlearn.statistics.subsets import SubsetScans
+from mnlearn.statistics.evidence_scans import EvidenceScans
+from mnlearn.statistics.native_search import UNREADABLE, BlanketScans, SubsetScans, question, refusal
 
 MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer: more than anyone wants to look at
 _ALL_MEMORY = 2**63 - 1  # as far as the core counts

@@ -20,10 +20,10 @@ from mnlearn import _core
 from mnlearn.errors import DataError, InputError
 from mnlearn.parallel import job_count
 from mnlearn.protocols import FloatArray, Indices, Kernel, Tables, VarSet
-from mnlearn.statistics._adding import Ledger, Parcel, Part, added
-from mnlearn.statistics._questions import question
-from mnlearn.statistics._workers import Asked, Described, Here, Shard, Workers, count, describe, row_shards
-from mnlearn.statistics.evidence import EvidenceScans, Kind
+from mnlearn.statistics.evidence_scans import EvidenceScans, Kind
+from mnlearn.statistics.native_search import question
+from mnlearn.statistics.tables import Ledger, Parcel, Part, added
+from mnlearn.statistics.workers import Asked, Described, Here, Shard, Workers, count, describe, row_shards
 
 __all__ = ["Shard", "ShardedCounts", "row_shards"]
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from math import inf, log, prod
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn import _core
 from mnlearn.errors import InputError
-from mnlearn.protocols import FloatArray, Kernel, Tables
+from mnlearn.protocols import FloatArray, IntArray, Kernel, Tables
 
 
 def add_tables(parts: Iterable[Tables]) -> Tables:
@@ -50,3 +53,117 @@ def score_tables(kernel: Kernel, tables: Tables, cards: Sequence[int]) -> FloatA
         for counts in tables.counts
     ]
     return np.array(columns, dtype=np.float64).reshape(len(columns), len(kernel.outputs)).T
+
+
+# Tables of disjoint rows added up, and questions asked of a table instead of rows.
+
+
+_LARGEST_KEY = 2**62
+_KINDS: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.int64}  # by their bytes
+
+
+class Part(NamedTuple):
+    """Rows of counts, each with the states it belongs to; the states of no two rows are equal."""
+
+    states: NDArray[Any]  # one row for each configuration, one column for each variable
+    counts: NDArray[Any]
+
+    def small(self) -> Part:
+        """The same numbers in as few bytes as hold them: for the way between machines."""
+        return Part(_narrow(self.states), _narrow(self.counts))
+
+
+class Parcel(NamedTuple):
+    """Many parts as one piece: some hundred small arrays by themselves take five times as long between machines."""
+
+    forms: NDArray[np.int64]  # for each part its rows, then columns and bytes a number of its states and of its counts
+    content: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, parts: Sequence[Part]) -> Parcel:
+        """Put parts together, in as few bytes as hold their numbers."""
+        small = [part.small() for part in parts]
+        forms = [(len(s), s.shape[1], s.itemsize, c.shape[1], c.itemsize) for s, c in small]
+        arrays = [np.ascontiguousarray(array).reshape(-1).view(np.uint8) for part in small for array in part]
+        content = np.concatenate([np.empty(0, np.uint8), *arrays])
+        return cls(np.array(forms, dtype=np.int64).reshape(-1, 5), content)
+
+    def parts(self) -> list[Part]:
+        """The parts again."""
+        found, end = [], 0
+        for n, width, state_bytes, columns, count_bytes in self.forms.tolist():
+            middle = end + n * width * state_bytes
+            states, counts = self.content[end:middle], self.content[middle : middle + n * columns * count_bytes]
+            end = middle + len(counts)
+            found.append(
+                Part(
+                    np.frombuffer(states.tobytes(), _KINDS[state_bytes]).reshape(n, width),
+                    np.frombuffer(counts.tobytes(), _KINDS[count_bytes]).reshape(n, columns),
+                )
+            )
+        return found
+
+
+def added(parts: Sequence[Part], cards: Sequence[int]) -> Part:
+    """The sum, configuration by configuration, in lexicographic order: the integers of counting all rows at once."""
+    first = parts[0]
+    if all(np.array_equal(part.states, first.states) for part in parts[1:]):
+        total = first.counts.astype(np.int64)
+        for part in parts[1:]:
+            total += part.counts
+        return Part(first.states.astype(np.int64), total)
+    keys = [_keys(part.states, cards) for part in parts]
+    if keys[0].ndim == 1:
+        _, first_seen, place = np.unique(np.concatenate(keys), return_index=True, return_inverse=True)
+    else:
+        _, first_seen, place = np.unique(np.concatenate(keys), axis=0, return_index=True, return_inverse=True)
+    states = np.concatenate([part.states for part in parts])[first_seen].astype(np.int64)
+    total = np.zeros((len(states), first.counts.shape[1]), dtype=np.int64)
+    ends = list(accumulate(len(part.states) for part in parts))
+    for part, end in zip(parts, ends, strict=True):
+        total[place.reshape(-1)[end - len(part.states) : end]] += part.counts
+    return Part(states, total)
+
+
+def _keys(states: NDArray[Any], cards: Sequence[int]) -> NDArray[Any]:
+    """One number for each configuration, in the same order; the configurations themselves if it would be too large."""
+    if prod(cards) >= _LARGEST_KEY:
+        return states.astype(np.int64)
+    keys = np.zeros(len(states), dtype=np.int64)
+    for k, card in enumerate(cards):
+        keys = keys * card + states[:, k]
+    return keys
+
+
+def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
+    largest = int(numbers.max(initial=0))
+    return numbers.astype(next(kind for kind in _KINDS.values() if largest <= np.iinfo(kind).max))
+
+
+class Ledger:
+    """Scores tables of so many rows; what is looked up in the scoring is kept from table to table."""
+
+    def __init__(self, n_rows: int) -> None:
+        column = np.zeros(1, dtype=np.uint8)
+        self._store = _core.Store([column], [1], np.array([n_rows], dtype=np.int64), 1)
+
+    def score(
+        self, kernel: Kernel, table: Part, card: int, y_cards: Sequence[int], z_cards: Sequence[int]
+    ) -> FloatArray:
+        """Score the tables (x, y | z) of many y, as `_core.flat_tables` has them."""
+        configurations, log_configurations = 1.0, 0.0
+        for z_card in z_cards:
+            configurations *= z_card
+            log_configurations += log(z_card)
+        rys = np.array(y_cards, dtype=np.int32)
+        counts = np.ascontiguousarray(table.counts, dtype=np.int64)
+        return _core.score_tables(
+            self._store, kernel.name, kernel.settings, counts, card, rys, configurations, log_configurations
+        )
+
+    def rows(self, cells: Part, cards: Sequence[int]) -> _core.Store:
+        """The cells of a table as rows that occurred so often: what is asked of them has the bits of the rows."""
+        kinds = [np.uint8 if card <= 256 else np.uint16 for card in cards]
+        columns = [np.ascontiguousarray(cells.states[:, k].astype(kind)) for k, kind in enumerate(kinds)]
+        repeats: IntArray = np.ascontiguousarray(cells.counts[:, 0], dtype=np.int64)
+        return _core.Store(columns, list(cards), repeats, len(repeats), share=self._store)

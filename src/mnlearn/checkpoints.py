@@ -1,0 +1,346 @@
+"""A folder that keeps answers: records appended one by one, each whole or not believed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import struct
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn._atomic_files import lock
+from mnlearn.errors import FileError, InputError, check_path, true_or_false
+
+MARK = b"MNCHECK1"
+FILE = "answers.mncheck"
+FLUSH_SECONDS = 0.5  # work that may be lost
+FLUSH_BYTES = 1 << 24
+_RECORD = struct.Struct("<II")  # length, checksum
+_ENTRY = struct.Struct("<16sI")  # key, length
+Value = TypeVar("Value")
+
+
+class Checkpoint:
+    """A folder that keeps the answers of one piece of work.
+
+    Parameters
+    ----------
+    folder
+        Made if need be.
+    fingerprint
+        Of the data and the settings: a checkpoint of other work is refused.
+    resume
+        Whether to go on from what the folder holds; if not, it must hold nothing.
+
+    Raises
+    ------
+    FileError
+        If the folder holds answers and is not to be resumed, or those of other data or settings; if another process
+        is at work on it; if it cannot be written.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     with Checkpoint(folder, "of this example") as kept:
+    ...         first = kept.recall("two", lambda: np.array([2.0]))
+    ...     with Checkpoint(folder, "of this example", resume=True) as kept:
+    ...         again = kept.recall("two", lambda: np.array([-1.0]))
+    >>> first.tolist(), again.tolist()
+    ([2.0], [2.0])
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], fingerprint: str, *, resume: bool = False) -> None:
+        self.path = Path(folder) / FILE
+        self._known: dict[bytes, bytes] = {}
+        self._written: set[bytes] = set()
+        self._waiting: list[bytes] = []
+        self._lock = Lock()
+        self._next = time.monotonic() + FLUSH_SECONDS
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self.path.open("a+b")
+        except OSError as error:
+            raise FileError(f"checkpoint must be a folder that can be written; {folder}: {error.strerror}.") from error
+        try:
+            self._begin(fingerprint, resume=resume)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self.close()
+
+    @property
+    def n_known(self) -> int:
+        """How many answers were there when it was opened."""
+        return len(self._known)
+
+    def recall(self, question: object, find: Callable[[], Any]) -> Any:
+        """The answer that was kept for a question, or the one found now, which is kept from now on.
+
+        Answers are arrays, numbers, texts, and lists and dicts of these.
+        """
+        key = key_of(question)
+        known = self._known.get(key)
+        if known is not None:
+            return decoded(known)
+        answer = find()
+        self._keep(key, encoded(answer))
+        return answer
+
+    def knows(self, question: object) -> bool:
+        """Whether the answer to a question was kept."""
+        return key_of(question) in self._known
+
+    def items(self, run: Callable[[list[Value]], Iterable[Any]], items: Sequence[Value]) -> Iterator[Any]:
+        """The answers to many items in their order: those that were kept, and those that `run` gives for the others.
+
+        Parameters
+        ----------
+        run
+            Gives the answers to a list of items in its order, as `mnlearn.parallel.run` does; fewer if it was stopped.
+        items
+            What there is to do; an item is known by its place.
+        """
+        keys = [key_of(("item", k)) for k in range(len(items))]
+        fresh = iter(run([item for key, item in zip(keys, items, strict=True) if key not in self._known]))
+        for key in keys:
+            if key in self._known:
+                yield decoded(self._known[key])
+                continue
+            for answer in fresh:
+                content = encoded(answer)
+                self._keep(key, content)
+                yield decoded(content)  # as it will be when it is resumed
+                break
+            else:
+                return
+
+    def flush(self) -> None:
+        """Write what waits, and see it on the disk."""
+        with self._lock:
+            self._flush()
+
+    def close(self) -> None:
+        """Write what waits, and let others at the folder."""
+        self.flush()
+        self._file.close()
+
+    def _begin(self, fingerprint: str, *, resume: bool) -> None:
+        _lock_file(self._file, self.path)
+        self._file.seek(0)
+        content = self._file.read()
+        header = MARK + _record(json.dumps({"of": fingerprint}).encode())
+        if content and not header.startswith(content[: len(header)]) and not content.startswith(MARK):
+            raise FileError(f"checkpoint must be a folder of ours; {self.path} is something else. Name another folder.")
+        records = list(_records(content))
+        if len(records) < 2:  # nothing, a beginning that was cut off, or work that failed before its first answer
+            self._file.truncate(0)
+            self._file.write(header)
+            self._sync()
+            return
+        if json.loads(records[0][0])["of"] != fingerprint:
+            raise FileError(
+                f"checkpoint must be of the same data and settings; the one in {self.path.parent} is of others. Name "
+                "another folder, or give it back the data and settings it was made with."
+            )
+        if not resume:
+            raise FileError(
+                f"checkpoint must be an empty folder, or be resumed; {self.path.parent} holds one. Use resume=True to "
+                "go on from it, or name another folder."
+            )
+        for payload, _ in records[1:]:
+            self._known.update(_entries(payload))
+        self._file.truncate(records[-1][1])
+
+    def _keep(self, key: bytes, answer: bytes) -> None:
+        with self._lock:
+            if key in self._written:
+                return
+            self._written.add(key)
+            self._waiting.append(_ENTRY.pack(key, len(answer)) + answer)
+            if time.monotonic() >= self._next or sum(map(len, self._waiting[-64:])) > FLUSH_BYTES:
+                self._flush()
+
+    def _flush(self) -> None:
+        if self._waiting:
+            self._file.write(_record(b"".join(self._waiting)))
+            self._waiting.clear()
+            self._sync()
+        self._next = time.monotonic() + FLUSH_SECONDS
+
+    def _sync(self) -> None:
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+
+def opened(
+    folder: str | os.PathLike[str] | None, resume: bool, *what: object
+) -> AbstractContextManager[Checkpoint | None]:
+    """The checkpoint of some work, told by its data and settings; None if no folder is named."""
+    true_or_false(resume=resume)
+    if folder is not None:
+        check_path("checkpoint", folder)
+        return Checkpoint(folder, fingerprint(*what), resume=resume)
+    if resume:
+        raise InputError("resume needs a checkpoint to go on from; got none. Name its folder: checkpoint=...")
+    return nullcontext()
+
+
+def _record(payload: bytes) -> bytes:
+    return _RECORD.pack(len(payload), zlib.crc32(payload)) + payload
+
+
+def _records(content: bytes) -> Sequence[tuple[bytes, int]]:
+    """The whole records of a file and where each ends; what follows the last of them was never finished."""
+    found: list[tuple[bytes, int]] = []
+    place = len(MARK)
+    while content.startswith(MARK) and place + _RECORD.size <= len(content):
+        length, checksum = _RECORD.unpack_from(content, place)
+        payload = content[place + _RECORD.size : place + _RECORD.size + length]
+        if not length or len(payload) < length or zlib.crc32(payload) != checksum:  # zeros are no record
+            break
+        place += _RECORD.size + length
+        found.append((payload, place))
+    return found
+
+
+def _entries(payload: bytes) -> dict[bytes, bytes]:
+    found, place = {}, 0
+    while place < len(payload):
+        key, length = _ENTRY.unpack_from(payload, place)
+        place += _ENTRY.size
+        found[key] = payload[place : place + length]
+        place += length
+    return found
+
+
+def _lock_file(file: Any, path: Path) -> None:
+    """One process at a time."""
+    if not lock(file):
+        raise FileError(
+            f"checkpoint must be of one process at a time; another one is at work on {path.parent}. Wait for it, or "
+            "name another folder."
+        )
+
+
+# Questions in sixteen bytes, and answers in bytes and back.
+
+
+def key_of(question: object) -> bytes:
+    """Sixteen bytes that stand for a question; sets and arrays of the same members give the same."""
+    return hashlib.blake2b(repr(_plain(question)).encode(), digest_size=16).digest()
+
+
+def _plain(value: Any) -> object:
+    """The same in tuples, numbers and texts, whose words do not depend on chance."""
+    if isinstance(value, frozenset | set):
+        return ("set", *sorted(_plain(one) for one in value))  # type: ignore[type-var]
+    if isinstance(value, np.ndarray):
+        return tuple(value.tolist())
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, list | tuple | range):
+        return tuple(_plain(one) for one in value)
+    return value
+
+
+def encoded(answer: Any) -> bytes:
+    """An answer in bytes: its form in JSON, and the arrays behind it."""
+    arrays: list[NDArray[Any]] = []
+    form = json.dumps(_form(answer, arrays)).encode()
+    return b"".join([struct.pack("<I", len(form)), form, *(np.ascontiguousarray(array).tobytes() for array in arrays)])
+
+
+def _form(value: Any, arrays: list[NDArray[Any]]) -> Any:
+    if isinstance(value, np.ndarray):
+        arrays.append(value)
+        return {"array": [value.dtype.str, list(value.shape)]}
+    if is_dataclass(value):
+        return _form([getattr(value, part.name) for part in fields(value)], arrays)
+    if isinstance(value, Mapping):
+        return {"dict": [[_form(key, arrays), _form(item, arrays)] for key, item in value.items()]}
+    if isinstance(value, list | tuple):
+        return {"list": [_form(item, arrays) for item in value]}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def decoded(content: bytes) -> Any:
+    """The answer that was encoded; tuples are lists now."""
+    (length,) = struct.unpack_from("<I", content)
+    place = 4 + length
+
+    def made(form: Any) -> Any:
+        nonlocal place
+        if not isinstance(form, dict):
+            return form
+        ((kind, inside),) = form.items()
+        if kind == "list":
+            return [made(item) for item in inside]
+        if kind == "dict":
+            found = [(made(key), made(item)) for key, item in inside]
+            return {tuple(key) if isinstance(key, list) else key: item for key, item in found}
+        dtype, shape = np.dtype(inside[0]), inside[1]
+        size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+        array = np.frombuffer(content, dtype, offset=place, count=size // max(dtype.itemsize, 1)).reshape(shape).copy()
+        place += size
+        return array
+
+    return made(json.loads(content[4 : 4 + length]))
+
+
+def fingerprint(*parts: object) -> str:
+    """One line that stands for data and settings."""
+    return hashlib.blake2b(repr([_plain(part) for part in parts]).encode(), digest_size=16).hexdigest()
+
+
+# Judges and statistics whose answers are kept.
+
+
+class Kept:
+    """Whatever answers by some of its methods, with the answers kept; all else is as it was.
+
+    Parameters
+    ----------
+    inside
+        A judge or statistics.
+    checkpoint
+        Where answers are kept.
+    methods
+        The methods whose answers are worth keeping, each with a function that makes an answer from what was kept of
+        it; None where it is kept as it is.
+    """
+
+    def __init__(self, inside: Any, checkpoint: Checkpoint, methods: Mapping[str, Callable[[Any], Any] | None]) -> None:
+        self._inside, self._checkpoint, self._methods = inside, checkpoint, methods
+
+    @property  # type: ignore[misc]  # who tells correlations from counts by their class still can
+    def __class__(self) -> Any:
+        return self._inside.__class__
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._inside, name)
+        if name.startswith("_") or name not in self._methods:
+            return found
+        made = self._methods[name] or (lambda answer: answer)
+
+        def asked(*args: Any, **options: Any) -> Any:
+            question = (name, args, sorted(options.items()))
+            return made(self._checkpoint.recall(question, lambda: found(*args, **options)))
+
+        return asked

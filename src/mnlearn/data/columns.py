@@ -1,0 +1,249 @@
+"""Columns on their way in: codes collected batch by batch, then put in the order of their labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from datetime import date, time, timedelta
+from decimal import Decimal
+from numbers import Real
+from typing import NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn._core import recode
+from mnlearn.data._checks import MAX_STATES
+from mnlearn.data.options import Chunks, RawColumn, Wish
+from mnlearn.errors import DataError
+
+BATCH_ROWS = 1 << 16
+T = TypeVar("T")
+
+
+class UndeclaredError(DataError):
+    """A column holds a label that its declared levels do not list."""
+
+    def __init__(self, column: str, label: Hashable, message: str) -> None:
+        super().__init__(message)
+        self.column, self.label = column, label
+
+
+class Column(Protocol):
+    """Takes a column in, one Arrow array after another."""
+
+    def add(self, array: object) -> None: ...
+    def settle(self) -> Settled: ...
+
+
+class Settled(NamedTuple):
+    """A column whose every value was seen: its values in chunks, and what they turned out to mean.
+
+    With a table the chunks are positions in it, and it holds 0 for missing and k + 1 for the k-th level; without one
+    they are numbers, NaN where missing.
+    """
+
+    name: str
+    chunks: Chunks
+    table: NDArray[np.generic] | None = None
+    levels: tuple[Hashable, ...] | None = None
+    declared: bool = False
+    doubts: tuple[str, ...] = ()
+
+    def whole(self) -> RawColumn:
+        """The column in one piece; the chunks are given up on the way."""
+        if self.table is None:
+            values = np.concatenate(list(self.chunks)) if len(self.chunks) else np.empty(0)
+            self.chunks.clear()
+        else:
+            values = _decoded(self.chunks, self.table)
+        return RawColumn(self.name, values, self.levels, self.declared, self.doubts)
+
+
+class Codes:
+    """The labels in order of first sight, and the codes of the rows so far: 0 is missing, k the k-th label."""
+
+    def __init__(self, wish: Wish) -> None:
+        self.name = wish.name
+        self.n_rows = 0
+        self.index: dict[Hashable, int] = {}
+        self.chunks = wish.new_chunks()
+
+    def code(self, label: Hashable) -> int:
+        """The code of a label, new or known."""
+        code = self.index.get(label)
+        if code is None:
+            if len(self.index) == MAX_STATES:
+                raise too_many(self.name)
+            code = self.index[label] = len(self.index) + 1
+        return code
+
+    def extend(self, lookup: Sequence[int], rows: NDArray[np.integer]) -> None:
+        """Append rows given as positions in `lookup`, which holds codes."""
+        narrow = max(lookup, default=0) <= 255
+        if narrow and len(lookup) <= 256 and rows.dtype.itemsize <= 4:
+            small = rows.astype(np.uint8)
+            recode(small, np.resize(np.array(lookup or [0], dtype=np.uint8), 256))
+            self.append(small)
+            return
+        table = np.array(lookup or [0], dtype=np.uint8 if narrow else np.uint16)
+        self.append(np.take(table, rows))
+
+    def append(self, codes: NDArray[np.unsignedinteger]) -> None:
+        """Append rows given as codes."""
+        self.chunks.append(codes)
+        self.n_rows += len(codes)
+
+
+class Numbers:
+    """A continuous column: float64, NaN where missing."""
+
+    def __init__(self, wish: Wish) -> None:
+        self.name = wish.name
+        self.n_rows = 0
+        self._markers = np.array(sorted(wish.markers.numbers), dtype=np.float64)
+        self._chunks = wish.new_chunks()
+
+    def extend(self, values: NDArray[np.float64]) -> None:
+        """Append values; the named markers among them become missing."""
+        if len(self._markers):
+            values = np.where(np.isin(values, self._markers), np.nan, values)
+        self._chunks.append(values)
+        self.n_rows += len(values)
+
+    def settle(self, doubts: Sequence[str] = ()) -> Settled:
+        """The column as it is."""
+        return Settled(self.name, self._chunks, doubts=tuple(doubts))
+
+
+def coded(
+    codes: Codes, labels: Sequence[Hashable | None], wish: Wish, *, categories: bool = False, doubts: Sequence[str] = ()
+) -> Settled:
+    """Say what the codes of a categorical column mean.
+
+    `labels[k - 1]` is what code k stands for, None when missing. Declared levels keep their order, and so do the
+    `categories` that came with the data; all others are sorted.
+    """
+    seen = dict.fromkeys(label for label in labels if label is not None)
+    if wish.levels is not None:
+        _check_inside(wish, seen)
+        levels = wish.levels
+    else:
+        levels = tuple(seen) if categories else tuple(sorted(seen, key=order_key))
+    place = {label: k for k, label in enumerate(levels, start=1)}
+    table = [0] + [0 if label is None else place[label] for label in labels]
+    meaning = np.array(table, dtype=np.uint8 if len(levels) <= 255 else np.uint16)
+    return Settled(
+        codes.name, codes.chunks, meaning, levels, declared=categories or wish.levels is not None, doubts=tuple(doubts)
+    )
+
+
+def _decoded(chunks: Chunks, table: NDArray[np.generic]) -> NDArray[np.generic]:
+    """All chunks through a table; each is given up on the way."""
+    end = sum(map(len, chunks))
+    values = np.empty(end, dtype=table.dtype)
+    while len(chunks):
+        chunk = chunks.pop()
+        np.take(table, chunk, out=values[end - len(chunk) : end], mode="clip")
+        end -= len(chunk)
+    return values
+
+
+def order_key(label: Hashable) -> tuple[object, ...]:  # noqa: PLR0911 - one line per type
+    """A total order over labels that does not depend on the rows: numbers by value, texts by code point."""
+    if isinstance(label, Real | Decimal):
+        return (0, label)
+    if isinstance(label, str):
+        return (1, label)
+    if isinstance(label, date | time):
+        return (2, type(label).__name__, label.isoformat())
+    if isinstance(label, timedelta):
+        return (3, label)
+    if isinstance(label, bytes):
+        return (4, label)
+    if isinstance(label, tuple):
+        return (5, tuple(order_key(part) for part in label))
+    if isinstance(label, frozenset):
+        return (6, sorted(order_key(part) for part in label))
+    # A default repr is a memory address: such labels stay in order of first sight.
+    shown = "" if type(label).__repr__ is object.__repr__ else repr(label)
+    return (7, type(label).__qualname__, shown)
+
+
+def too_many(name: str) -> DataError:
+    """The error for a column with more distinct values than a categorical variable may have."""
+    return DataError(
+        f"column {name!r} must have at most {MAX_STATES:,} distinct values to be categorical; it has more. "
+        f"Leave it out with columns=[...], or, if it is a quantity, read it with types={{{name!r}: 'continuous'}}."
+    )
+
+
+class MixedTypesError(DataError):
+    """A column holds two kinds of values; the message shows one of each."""
+
+    def __init__(self, message: str, name: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+class Mixtures:
+    """Lets every column have its say before a mixture of types is reported, so that one message names them all."""
+
+    def __init__(self) -> None:
+        self._found: list[MixedTypesError] = []
+
+    def attempt(self, step: Callable[[], T]) -> T | None:
+        """Do a step with one column; keep its complaint for later."""
+        try:
+            return step()
+        except MixedTypesError as error:
+            self._found.append(error)
+            return None
+
+    def report(self) -> None:
+        """Raise the first complaint, with the names of the other columns."""
+        if not self._found:
+            return
+        first, *others = self._found
+        if not others:
+            raise first
+        listed = ", ".join(repr(error.name) for error in others[:8]) + (", ..." if len(others) > 8 else "")
+        raise MixedTypesError(f"{first} So do {len(others)} more: {listed}.", first.name)
+
+
+def mixed(name: str, first: tuple[str, object, int], second: tuple[str, object, int]) -> MixedTypesError:
+    """The error for a column that holds two kinds of values; each is (kind, example, data row)."""
+    (one, example, row), (other, counterexample, other_row) = sorted((first, second), key=lambda found: found[2])
+    marker = example if one == "text" else counterexample
+    return MixedTypesError(
+        f"column {name!r} must hold one type of value; it mixes {one} ({example!r}, data row {row}) and "
+        f"{other} ({counterexample!r}, data row {other_row}). Use missing_values=[{marker!r}] if that marks a "
+        f"missing value, or types={{{name!r}: 'categorical'}} if both are labels.",
+        name,
+    )
+
+
+def not_a_number(wish: Wish, value: object, row: int) -> DataError:
+    """The error for a continuous column with something else in it."""
+    name = wish.name
+    if wish.is_repeats:
+        return DataError(
+            f"repeats: column {name!r} must hold whole numbers; data row {row} holds {value!r}. Mend or drop that row."
+        )
+    return DataError(
+        f"column {name!r} must hold numbers, for it is read as continuous; data row {row} holds {value!r}. "
+        f"Use missing_values=[{value!r}] if it marks a missing value, or types={{{name!r}: 'categorical'}}."
+    )
+
+
+def _check_inside(wish: Wish, seen: dict[Hashable, None]) -> None:
+    """Every label seen is among the declared levels."""
+    outside = sorted((label for label in seen if label not in wish.declared), key=order_key)
+    if outside:
+        more = f" and {len(outside) - 3} more" if len(outside) > 3 else ""
+        listed = ", ".join(map(repr, outside[:3]))
+        raise UndeclaredError(
+            wish.name,
+            outside[0],
+            f"levels[{wish.name!r}] must list every value of the column; the data also hold {listed}{more}. "
+            "Add them to the levels, or name them in missing_values=[...].",
+        )

@@ -1,0 +1,146 @@
+"""What is wrong with a text file, and where: it is read again, slowly, once reading it fast has failed."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+import zlib
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from mnlearn.data._checks import DataFile
+from mnlearn.errors import DataError, FileError, MnlearnError
+
+BROKEN = (pa.ArrowException, OSError, EOFError, UnicodeError, zlib.error, csv.Error)
+_TO_CLOSING_QUOTE = re.compile(r'[^"]*(?:""[^"]*)*"(?!")')
+
+
+class Record(NamedTuple):
+    """One record of a file: the line it begins on, its number of cells, and whether its last quote is closed."""
+
+    line: int
+    cells: int
+    closed: bool
+
+
+def diagnose(file: DataFile, names: Sequence[str] | None, error: Exception) -> MnlearnError:
+    """The error for a file that could not be read: what is wrong and where; no names if its header is the trouble."""
+    try:
+        return _not_text(file) or _misshapen(file, names) or _unreadable(file, error)
+    except BROKEN as damage:
+        return FileError(
+            f"path must be a sound file; {file.path} is damaged, cut short or of another format ({damage}). "
+            "Write or copy it again."
+        )
+
+
+def check_closed(file: DataFile) -> None:
+    """Every quote that opens a cell is closed; one that is not makes one cell of all that follows."""
+    try:
+        last = deque(_records(file), maxlen=1)
+    except BROKEN as error:
+        raise diagnose(file, None, error) from error
+    if last and not last[0].closed:
+        raise _never_closed(file, last[0])
+
+
+@contextmanager
+def open_text(file: DataFile) -> Iterator[io.TextIOWrapper]:
+    """The text of the file without the mark of its encoding, its line ends as they are."""
+    with _open_bytes(file) as stream, io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
+        yield text
+
+
+def _open_bytes(file: DataFile) -> gzip.GzipFile | io.BufferedReader:
+    """The bytes of the file, unpacked."""
+    return gzip.open(file.path, "rb") if file.gzipped else file.path.open("rb")
+
+
+def _not_text(file: DataFile) -> FileError | None:
+    """The first line that is not UTF-8."""
+    with _open_bytes(file) as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as fault:
+                if number == 1 and line.startswith(b"\x1f\x8b"):
+                    return _packed(file)
+                return FileError(
+                    f"path must be UTF-8 text; line {number} of {file.path} holds the byte 0x{line[fault.start]:02x}. "
+                    "Save the file again as UTF-8."
+                )
+    return None
+
+
+def _packed(file: DataFile) -> FileError:
+    """The error for packed bytes under a name that does not say so."""
+    if file.gzipped:
+        return FileError(f"path must be text packed once; {file.path} looks gzipped twice. Unpack it once.")
+    return FileError(f"path must be UTF-8 text; {file.path} looks gzipped. Name it {file.path.name}.gz.")
+
+
+def _misshapen(file: DataFile, names: Sequence[str] | None) -> DataError | None:
+    """The first record whose quote is never closed, or that has another number of cells than the header."""
+    for record in _records(file):
+        if not record.closed:
+            return _never_closed(file, record)
+        if names is not None and record.cells != len(names):
+            return DataError(
+                f"{file.path} must have {len(names)} cells in every row, as in its header; "
+                f"line {record.line} has {record.cells}. Mend the row, or quote the cells that hold "
+                f"{file.delimiter!r}."
+            )
+    return None
+
+
+def _unreadable(file: DataFile, error: Exception) -> FileError:
+    """The error when nothing wrong was found but what the fast reader said."""
+    return FileError(f"path must be delimited text; {file.path} cannot be read: {error}. Check how it was written.")
+
+
+def _never_closed(file: DataFile, record: Record) -> DataError:
+    """The error for a quote that swallows the rest of the file."""
+    return DataError(
+        f"{file.path} must close every quote that opens a cell; a quote is never closed in the row that begins on "
+        f"line {record.line}. Close it or take it away."
+    )
+
+
+def _records(file: DataFile) -> Iterator[Record]:
+    """Every record that is not blank; the `csv` module would refuse cells of more than 131,072 characters."""
+    with open_text(file) as text:
+        first, cells, inside = 1, 0, False
+        for number, line in enumerate(text, start=1):
+            if not inside:
+                if not line.strip("\r\n"):
+                    continue
+                first, cells = number, 1
+            marks, inside = _split(line, str(file.delimiter), inside)
+            cells += marks
+            if not inside:
+                yield Record(first, cells, closed=True)
+        if inside:
+            yield Record(first, cells, closed=False)
+
+
+def _split(line: str, mark: str, inside: bool) -> tuple[int, bool]:
+    """How often a line is split, and whether it ends inside quotes, given whether it begins there."""
+    marks = position = 0
+    while True:
+        if not inside and line.startswith('"', position):
+            inside, position = True, position + 1
+        if inside:
+            quoted = _TO_CLOSING_QUOTE.match(line, position)
+            if quoted is None:
+                return marks, True
+            inside, position = False, quoted.end()
+        position = line.find(mark, position) + 1
+        if not position:
+            return marks, False
+        marks += 1

@@ -1,0 +1,300 @@
+"""Data already in memory: frames, tables, arrays, records. Imported on first use: it needs pyarrow and narwhals."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from narwhals.dependencies import is_into_series, is_pandas_dataframe, is_pandas_series
+
+from mnlearn.data import columns
+from mnlearn.data._checks import DataFile
+from mnlearn.data.columns import Column, Mixtures
+from mnlearn.data.options import Place, Plan, RawColumn, RawTable, Request, Wish
+from mnlearn.data.typed_columns import add_slices, categories_column, column_for, is_text, object_column, whole_column
+from mnlearn.errors import DataError, FileError, InputError, MnlearnError
+
+
+def load(source: object, request: Request) -> RawTable:
+    """Read whatever is in memory, or say what cannot be read."""
+    try:
+        return _load(source, request)
+    except pa.ArrowException as error:
+        raise DataError(
+            f"source must hold types that can be read; {type(source).__name__}: {error}. "
+            "Convert that column, or leave it out with columns=[...]."
+        ) from error
+
+
+def _load(source: object, request: Request) -> RawTable:
+    """Tell the sources apart."""
+    if isinstance(source, np.ndarray):
+        return _load_array(source, request)
+    if isinstance(source, Mapping):
+        return _load_columns(source, request)
+    if isinstance(source, list | tuple):
+        return _load_records(source, request)
+    source = nw.to_native(source, pass_through=True)
+    if is_pandas_dataframe(source):
+        return _load_pandas(source, request)
+    if not isinstance(source, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
+        frame = nw.from_native(source, pass_through=True)
+        if isinstance(frame, nw.DataFrame | nw.LazyFrame):
+            return _load_frame(frame, request)
+    if hasattr(source, "__arrow_c_stream__") and not is_into_series(source):
+        return _load_stream(source, request)
+    raise InputError(
+        f"source must be a path, a data frame, an Arrow table, a 2-D array, a dict of columns or a list of records; "
+        f"got {type(source).__module__}.{type(source).__qualname__}. Convert it to one of these."
+    )
+
+
+def _load_pandas(frame: Any, request: Request) -> RawTable:
+    """A pandas frame, by position: its column names may be anything."""
+    return _table(list(frame.columns), lambda j: frame.iloc[:, j], len(frame), request, "the data frame")
+
+
+def _load_frame(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], request: Request) -> RawTable:
+    """Any other frame that narwhals knows; a lazy one is computed first."""
+    eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    if eager.implementation.is_pandas_like():
+        return _load_pandas(eager.to_pandas(), request)
+    return _table(eager.columns, lambda j: eager[:, j], len(eager), request, "the data frame")
+
+
+def _load_stream(source: Any, request: Request) -> RawTable:
+    """Batches of Arrow columns, one after another."""
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    reader = source.to_reader() if isinstance(source, pa.Table) else pa.RecordBatchReader.from_stream(source)
+    return collect(request.plan(reader.schema.names), reader.schema, reader, "the Arrow table")
+
+
+def collect(plan: Plan, schema: Any, batches: Iterable[Any], source: str) -> RawTable:
+    """Read batches of typed columns, each column into its own collector."""
+    columns = collectors(plan, schema)
+    n_rows = fill(columns, batches)
+    return plan.table([column.settle().whole() for _, column in columns], n_rows, source)
+
+
+def collectors(plan: Plan, schema: Any) -> list[tuple[str, Column]]:
+    """An empty collector for each column to read, with the name that the column has in a batch."""
+    names = schema.names  # a new list of all names each time it is asked for, as is every search for a column by name
+    return [(names[k], column_for(wish, schema.field(k).type)) for k, wish in plan.places]
+
+
+def fill(columns: Sequence[tuple[str, Column]], batches: Iterable[Any]) -> int:
+    """Read batches into collectors; how many rows there were."""
+    n_rows = 0
+    for batch in batches:
+        n_rows += batch.num_rows
+        where = {name: position for position, name in enumerate(batch.schema.names)}
+        for name, column in columns:
+            add_slices(column, batch.column(where[name]))
+    return n_rows
+
+
+def _load_array(array: np.ndarray[Any, np.dtype[Any]], request: Request) -> RawTable:
+    """A 2-D array, or the fields of a structured one."""
+    if array.dtype.names is not None and array.ndim == 1:
+        fields = array.dtype.names
+        return _table(fields, lambda j: array[fields[j]], len(array), request, "the structured array")
+    if array.ndim != 2:
+        raise InputError(f"source must be a 2-D array, one row per record; got shape {array.shape}. Reshape it.")
+    names = [f"x{j}" for j in range(array.shape[1])]
+    return _table(names, lambda j: array[:, j], len(array), request, "the array")
+
+
+def _load_columns(columns: Mapping[Any, Any], request: Request) -> RawTable:
+    """A dict of columns."""
+    values = [_listed(name, column) for name, column in columns.items()]
+    lengths = {str(name): len(column) for name, column in zip(columns, values, strict=True)}
+    if len(set(lengths.values())) > 1:
+        raise DataError(f"columns must have one length; got {lengths}. Cut or fill them so that every row is complete.")
+    n_rows = next(iter(lengths.values()), 0)
+    return _table(list(columns), values.__getitem__, n_rows, request, "the dict of columns")
+
+
+def _load_records(records: Sequence[Any], request: Request) -> RawTable:
+    """A list of dicts, named tuples, tuples or lists."""
+    first = records[0] if records else ()
+    if isinstance(first, Mapping):
+        odd = next((k for k, record in enumerate(records) if not isinstance(record, Mapping)), None)
+        if odd is not None:
+            raise DataError(
+                f"records must be of one form; record {odd + 1} is no dict like the first: {records[odd]!r}."
+            )
+        keys = list(dict.fromkeys(key for record in records for key in record))
+        return _table(
+            keys, lambda j: [record.get(keys[j]) for record in records], len(records), request, "the list of records"
+        )
+    for k, record in enumerate(records):
+        many = record.ndim > 0 if isinstance(record, np.ndarray) else isinstance(record, Sequence)
+        if isinstance(record, str | bytes) or not many:
+            raise InputError(f"source must list records (dicts, tuples or lists); record {k + 1} is {record!r}.")
+        if len(record) != len(first):
+            raise DataError(
+                f"records must have one length; record {k + 1} has {len(record)} values, the first has {len(first)}. "
+                "Fill what is missing with None."
+            )
+    names = getattr(first, "_fields", None) or [f"x{j}" for j in range(len(first))]
+    return _table(names, lambda j: [record[j] for record in records], len(records), request, "the list of records")
+
+
+def _table(
+    names: Sequence[object], fetch: Callable[[int], Any], n_rows: int, request: Request, source: str
+) -> RawTable:
+    """Read column by column, so that only one is held twice at any time."""
+    plan = request.plan(names)
+    mixtures = Mixtures()
+
+    def take(place: Place) -> RawColumn:
+        return _column(place.wish, fetch(place.position))
+
+    columns = [mixtures.attempt(partial(take, place)) for place in plan.places]
+    mixtures.report()
+    return plan.table([column for column in columns if column is not None], n_rows, source)
+
+
+def _column(wish: Wish, values: Any) -> RawColumn:
+    """Read one column, whoever keeps it."""
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return whole_column(wish, values)
+    if isinstance(values, np.ndarray):
+        return _array_column(wish, values)
+    if isinstance(values, nw.Series):
+        return _series_column(wish, values)
+    if is_pandas_series(values):
+        return _pandas_column(wish, values)
+    if is_into_series(values):
+        return _series_column(wish, nw.from_native(values, series_only=True))
+    return object_column(wish, values)
+
+
+def _array_column(wish: Wish, values: np.ndarray[Any, np.dtype[Any]]) -> RawColumn:
+    """A 1-D array; a masked value is missing."""
+    if values.ndim != 1:
+        raise DataError(
+            f"column {wish.name!r} must be 1-D; got shape {values.shape}. Split it into columns of their own."
+        )
+    if isinstance(values, np.ma.MaskedArray):
+        return (
+            object_column(wish, values.tolist())
+            if values.dtype.kind not in "f"
+            else whole_column(wish, pa.array(values.filled(np.nan), from_pandas=True))
+        )
+    if values.dtype.kind in "biufUmM":
+        native = np.ascontiguousarray(values.astype(values.dtype.newbyteorder("="), copy=False))
+        return whole_column(wish, pa.array(native, from_pandas=True))
+    return object_column(wish, values.tolist())
+
+
+def _pandas_column(wish: Wish, series: Any) -> RawColumn:
+    """A pandas column: its categories as they were declared, objects one by one, the rest through Arrow."""
+    if hasattr(series, "cat"):
+        return categories_column(wish, series.cat.categories.tolist(), series.cat.codes.to_numpy())
+    if series.dtype == object:
+        return object_column(wish, series.tolist())
+    try:
+        array = pa.array(series, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError):  # sparse columns and other types that Arrow does not know
+        return object_column(wish, series.tolist())
+    if isinstance(array.type, pa.BaseExtensionType):
+        return object_column(wish, series.tolist())
+    return whole_column(wish, array)
+
+
+def _series_column(wish: Wish, series: nw.Series[Any]) -> RawColumn:
+    """Any other series. A polars Categorical lists what it met, not what may occur: it is read as text."""
+    if series.dtype == nw.Object:
+        return object_column(wish, series.to_list())
+    if series.dtype == nw.Categorical:
+        series = series.cast(nw.String)
+    return whole_column(wish, series.to_arrow())
+
+
+def _listed(name: object, column: Any) -> Any:
+    """A column that knows its length and the order of its values."""
+    if isinstance(column, Mapping | Set):  # iterating would take keys, or an order of chance, for the data
+        raise InputError(
+            f"source must map names to lists of values, row by row; {str(name)!r} is a {type(column).__name__}. "
+            "Turn it into a list; from pandas, pass the frame itself or df.to_dict('list')."
+        )
+    try:
+        values = iter(column)
+    except TypeError:  # arrays without dimensions have a length by name only
+        values = None
+    if isinstance(column, str | bytes) or values is None:
+        raise InputError(f"source must map names to columns; got the single value {column!r}. Wrap it in a list.")
+    return column if hasattr(column, "__len__") else list(values)
+
+
+# Parquet files, a batch of rows at a time. Imported on first use: it needs pyarrow.
+
+
+def load_parquet(file: DataFile, request: Request) -> RawTable:
+    """Read the columns that are asked for."""
+    with opened(file) as parquet:
+        plan = request.plan(parquet.schema.names)
+        return collect(plan, parquet.schema, parquet.batches(plan), str(file.path))
+
+
+class Opened(NamedTuple):
+    """A file that was found to be sound."""
+
+    content: Any
+    parquet: Any
+
+    @property
+    def schema(self) -> Any:
+        """Names and types of its columns."""
+        return self.parquet.schema_arrow
+
+    def batches(self, plan: Plan) -> Iterator[Any]:
+        """The columns of a plan, some rows at a time.
+
+        Texts come as places in a list of those that occur, as the file mostly keeps them: making every text takes seven
+        times as long as all the rest of reading.
+        """
+        names, types = self.schema.names, self.schema.types
+        wanted = [names[place.position] for place in plan.places]
+        texts = [
+            names[place.position]
+            for place in plan.places
+            if is_text(types[place.position]) and place.wish.type != "continuous"
+        ]
+        with pq.ParquetFile(self.content, metadata=self.parquet.metadata, read_dictionary=texts) as source:
+            yield from source.iter_batches(batch_size=columns.BATCH_ROWS, columns=wanted)
+
+
+@contextmanager
+def opened(file: DataFile) -> Iterator[Opened]:
+    """The file, opened; what goes wrong with it inside is said in our words."""
+    try:
+        content = _content(file)
+        with pq.ParquetFile(content) as parquet:
+            yield Opened(content, parquet)
+    except MnlearnError:
+        raise
+    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise FileError(
+            f"path must be a sound Parquet file; {file.path} is damaged, cut short or of another format ({reason}). "
+            "Write or copy it again."
+        ) from error
+
+
+def _content(file: DataFile) -> object:
+    """What Arrow opens: the path itself, or the unpacked bytes, since Parquet is read from its end."""
+    if not file.gzipped:
+        return file.path
+    with gzip.open(file.path, "rb") as packed:
+        return pa.BufferReader(packed.read())

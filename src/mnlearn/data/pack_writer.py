@@ -1,0 +1,338 @@
+"""Writing a packed file: blocks of rows in, one file out, under its name only when it is complete."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn._atomic_files import lock, replacing
+from mnlearn.data import _checks
+from mnlearn.data.columns import order_key
+from mnlearn.data.dataset import Dataset, MissingReport
+from mnlearn.data.options import VariableType
+from mnlearn.data.pack_format import ALIGNMENT, LANES, PREAMBLE_BYTES, as_json, group_words, plane_layout, preamble
+from mnlearn.errors import DataError, FileError, InputError
+from mnlearn.parallel import run
+
+Block: TypeAlias = list[NDArray[Any]]  # the same rows of every variable, and their repeats after them if there are some
+WORD = 64  # rows in one word of a plane
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A column of the file to be."""
+
+    name: str
+    levels: tuple[Hashable, ...] | None
+    declared: bool = False
+
+    @property
+    def card(self) -> int:
+        """Number of states, 0 if it is continuous."""
+        return 0 if self.levels is None else len(self.levels)
+
+    @property
+    def type(self) -> Any:
+        """The type of its values."""
+        return np.float64 if self.levels is None else _checks.code_type(self.card)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What is to be written."""
+
+    variables: Sequence[Variable]
+    n_records: int
+    has_repeats: bool
+    missing: MissingReport
+    cuts: Mapping[str, NDArray[np.float64]]
+    blocks: Iterable[Block]
+
+
+class _Stretch:
+    """A part of the file that grows from its start, and the checksum so far."""
+
+    def __init__(self, handle: int, start: int, length: int) -> None:
+        self._handle, self.start, self.length = handle, start, length
+        self._at, self.checksum = start, 0
+
+    def write(self, values: NDArray[Any]) -> None:
+        data = np.ascontiguousarray(values).data.cast("B")
+        self.checksum = zlib.crc32(data, self.checksum)
+        while data:
+            written = os.pwrite(self._handle, data, self._at)
+            data, self._at = data[written:], self._at + written
+
+    @property
+    def is_full(self) -> bool:
+        return self._at == self.start + self.length
+
+
+class _Layout(NamedTuple):
+    """The parts of a file of so many rows."""
+
+    columns: list[_Stretch]
+    planes: list[_Stretch]  # one for each group of eight, one after the other
+    end: int
+
+
+def write_pack(path: Path, contents: Contents) -> None:
+    """Write a file, or nothing: under another name, to the disk, and only then under its own."""
+    try:
+        with replacing(path) as part:
+            handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
+            try:
+                _write(handle, contents)
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+    except OSError as error:
+        raise FileError(f"out must be a file that can be written; {path}: {error.strerror or error}.") from error
+    _sync_folder(path.parent)
+
+
+def _write(handle: int, contents: Contents) -> None:
+    cards = [variable.card for variable in contents.variables]
+    planes = plane_layout([] if contents.has_repeats else cards)
+    layout = _laid_out(handle, contents, planes.n_groups)
+    totals = np.zeros(planes.n_groups * LANES, dtype=np.int64)
+    for block in whole_words(contents.blocks):
+
+        def write_column(k: int, block: Block = block) -> None:
+            layout.columns[k].write(block[k])
+
+        def write_group(group: int, block: Block = block) -> None:
+            words, rows = group_words(planes, cards, block, group)
+            layout.planes[group].write(words)
+            totals[group * LANES : (group + 1) * LANES] += rows
+
+        for _ in run(write_column, range(len(layout.columns))):
+            pass
+        for _ in run(write_group, range(planes.n_groups)):
+            pass
+    stretches = [*layout.columns, *layout.planes]
+    if not all(stretch.is_full for stretch in stretches):
+        raise RuntimeError("the blocks of a pack hold another number of rows than was announced")
+    text = _description(contents, layout, totals[: planes.n_planes].tolist())
+    os.pwrite(handle, text, layout.end)
+    os.pwrite(handle, preamble(layout.end, text), 0)
+
+
+def _laid_out(handle: int, contents: Contents, n_groups: int) -> _Layout:
+    """Give every part its place."""
+    kinds = [variable.type for variable in contents.variables] + [np.int64] * contents.has_repeats
+    columns, end = [], _aligned(PREAMBLE_BYTES)
+    for kind in kinds:
+        length = contents.n_records * np.dtype(kind).itemsize
+        columns.append(_Stretch(handle, end, length))
+        end = _aligned(end + length)
+    length = -(-contents.n_records // WORD) * 8 * LANES
+    planes = [_Stretch(handle, end + group * length, length) for group in range(n_groups)]
+    return _Layout(columns, planes, end + n_groups * length)
+
+
+def _description(contents: Contents, layout: _Layout, totals: list[int]) -> bytes:
+    parts = {f"column {k}": stretch for k, stretch in enumerate(layout.columns)}
+    if contents.has_repeats:
+        parts["repeats"] = parts.pop(f"column {len(layout.columns) - 1}")
+    sections = {name: [part.start, part.length, part.checksum] for name, part in parts.items()}
+    sections |= {f"planes {g}": [part.start, part.length, part.checksum] for g, part in enumerate(layout.planes)}
+    missing = contents.missing
+    described = {
+        "n_records": contents.n_records,
+        "variables": [
+            {"name": v.name, "levels": v.levels and [as_json(label) for label in v.levels], "declared": v.declared}
+            for v in contents.variables
+        ],
+        "missing": {"policy": missing.policy, "counts": dict(missing.counts), "rows_dropped": missing.rows_dropped},
+        "cuts": {name: list(map(float, cuts)) for name, cuts in contents.cuts.items()},
+        "plane_totals": totals,
+        "sections": sections,
+    }
+    return json.dumps(described, ensure_ascii=False, allow_nan=True).encode()
+
+
+def whole_words(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The same rows in blocks of whole words of 64; only the last may be shorter."""
+    left: Block | None = None
+    for block in blocks:
+        joined = block if left is None else [np.concatenate(pair) for pair in zip(left, block, strict=True)]
+        whole = len(joined[0]) // WORD * WORD
+        if whole:
+            yield [column[:whole] for column in joined]
+        left = [column[whole:] for column in joined] if whole < len(joined[0]) else None
+    if left is not None:
+        yield left
+
+
+def _aligned(place: int) -> int:
+    return -(-place // ALIGNMENT) * ALIGNMENT
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make sure that the new name is on the disk, where folders can be opened."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+# More rows to a packed file: what they must have in common with those that are there, and the two put together.
+
+
+BLOCK_ROWS = 1 << 20
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Append to this file while nobody else does; another one at it is refused, for one of the two would be lost."""
+    while True:
+        with path.open("rb") as file:
+            if not lock(file):
+                raise FileError(f"append must be done by one at a time; another one is at {path}. Wait for it to end.")
+            if os.path.samestat(os.fstat(file.fileno()), path.stat()):  # not one that was replaced meanwhile
+                yield
+                return
+
+
+def as_before(
+    old: Dataset,
+    columns: Sequence[str] | None,
+    types: Mapping[str, VariableType] | None,
+    levels: Mapping[str, Sequence[Hashable]] | None,
+) -> tuple[Sequence[str], dict[str, VariableType], dict[str, Sequence[Hashable]]]:
+    """The options with which new rows are read as the old ones were."""
+    given = {"columns": columns, "types": types, "levels": levels}
+    odd = [name for name, value in given.items() if value]
+    if odd:
+        raise InputError(f"{odd[0]} is settled by the pack that is appended to; got {given[odd[0]]!r}. Drop it.")
+    assert old.pack is not None
+    kinds: dict[str, VariableType] = {
+        name: "categorical" if card else "continuous" for name, card in zip(old.names, old.cards, strict=True)
+    }
+    fixed: dict[str, Sequence[Hashable]] = {
+        name: [label for label in labels if label is not None]
+        for name, labels, declared in zip(old.names, old.levels, old.pack.declared, strict=True)
+        if declared and labels is not None
+    }
+    return old.names, kinds, fixed
+
+
+def held_like(old: Dataset, data: Dataset) -> Contents:
+    """Rows that are coded already, in memory or in another pack, as more rows of a pack."""
+    chosen = data.select(old.names)
+    assert old.pack is not None
+    for name, before, labels, fixed in zip(old.names, old.levels, chosen.levels, old.pack.declared, strict=True):
+        if (before is None) != (labels is None):
+            kinds = ["continuous" if found is None else "categorical" for found in (before, labels)]
+            raise DataError(
+                f"column {name!r} must be of one type in old rows and new ones; it is {kinds[0]} in the pack and "
+                f"{kinds[1]} in what is appended. Pack the source of one of the two again with types={{...}}."
+            )
+        outside = [label for label in labels or () if label is not None and label not in (before or ())]
+        if fixed and outside:
+            raise DataError(
+                f"levels[{name!r}] were declared when the pack was made; the rows to append also hold {outside[0]!r}. "
+                "Pack all rows again with longer levels."
+            )
+    found = held(chosen, set())
+    alike = zip(found.variables, old.pack.declared, strict=True)
+    return replace(found, variables=[replace(variable, declared=fixed) for variable, fixed in alike])
+
+
+def held(data: Dataset, declared: set[str]) -> Contents:
+    """A data set that is in memory, or in another pack."""
+    data.verify()
+    was_declared = (False,) * data.n_variables if data.pack is None else data.pack.declared
+    if len(was_declared) != data.n_variables:
+        data.verify()
+    was_declared = (False,) * data.n_variables
+    return Contents(
+        variables=[
+            Variable(name, labels, name in declared or fixed)
+            for name, labels, fixed in zip(data.names, data.levels, was_declared, strict=True)
+        ],
+        n_records=data.n_records,
+        has_repeats=data.repeats is not None,
+        missing=data.missing,
+        cuts=data.cuts,
+        blocks=_sliced([*data.columns, *([] if data.repeats is None else [data.repeats])]),
+    )
+
+
+def _sliced(columns: Sequence[NDArray[Any]]) -> Iterator[Block]:
+    for start in range(0, len(columns[0]), BLOCK_ROWS):
+        yield [column[start : start + BLOCK_ROWS] for column in columns]
+
+
+def joined(old: Dataset, new: Contents) -> Contents:
+    """The rows of a pack, and those to be appended to it."""
+    has_repeats = old.repeats is not None or new.has_repeats
+    merged = [_merged(v, labels) for v, labels in zip(new.variables, old.levels, strict=True)]
+    tables = [_table(labels, v.levels) for labels, v in zip(old.levels, merged, strict=True)]
+    newer = [_table(before.levels, after.levels) for before, after in zip(new.variables, merged, strict=True)]
+    counts = {
+        name: old.missing.counts.get(name, 0) + new.missing.counts.get(name, 0)
+        for name in old.names
+        if name in old.missing.counts or name in new.missing.counts
+    }
+    policy = new.missing.policy if new.missing.counts else old.missing.policy
+    dropped = old.missing.rows_dropped + new.missing.rows_dropped
+    return Contents(
+        variables=merged,
+        n_records=old.n_records + new.n_records,
+        has_repeats=has_repeats,
+        missing=MissingReport(policy, MappingProxyType(counts), dropped),
+        cuts=old.cuts,
+        blocks=chain(
+            _moved(held(old, set()).blocks, tables, weighted=has_repeats),
+            _moved(new.blocks, newer, weighted=has_repeats),
+        ),
+    )
+
+
+def _merged(new: Variable, old: tuple[Hashable, ...] | None) -> Variable:
+    """One variable with the levels of both: in their order, and what stands for missing last."""
+    if old is None or new.levels is None:
+        return new
+    kept, added = ([label for label in labels if label is not None] for labels in (old, new.levels))
+    if len({isinstance(label, str) for label in chain(kept, added)}) > 1:
+        word = next(label for label in chain(kept, added) if isinstance(label, str))
+        other = next(label for label in chain(kept, added) if not isinstance(label, str))
+        raise DataError(
+            f"column {new.name!r} must hold one type of value in old rows and new ones; got {word!r} and {other!r}. "
+            "Pack all rows again with types={...: 'categorical'}."
+        )
+    fresh = [label for label in added if label not in set(kept)]
+    found = kept if not fresh else sorted([*kept, *fresh], key=order_key)
+    hole = (None,) if None in old or None in new.levels else ()
+    return Variable(new.name, (*found, *hole), new.declared)
+
+
+def _table(before: tuple[Hashable, ...] | None, after: tuple[Hashable, ...] | None) -> NDArray[Any] | None:
+    """From codes among some levels to codes among more of them; None where nothing changes."""
+    if before is None or after is None or before == after:
+        return None
+    place = {label: code for code, label in enumerate(after)}
+    return np.array([place[label] for label in before], dtype=_checks.code_type(len(after)))
+
+
+def _moved(blocks: Iterable[Block], tables: Sequence[NDArray[Any] | None], *, weighted: bool) -> Iterator[Block]:
+    """Blocks in other codes; rows without repeats occurred once."""
+    for block in blocks:
+        columns = [c if table is None else table[c] for c, table in zip(block, tables, strict=False)]
+        weights = block[len(tables) :] or [np.ones(len(columns[0]), dtype=np.int64)]
+        yield columns + (weights if weighted else [])

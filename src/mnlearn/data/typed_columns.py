@@ -1,0 +1,337 @@
+"""Columns that come with a type: Parquet, data frames, arrays. Imported on first use: it needs pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from mnlearn._core import code_near, recode
+from mnlearn.data._checks import MAX_STATES
+from mnlearn.data.columns import BATCH_ROWS, Codes, Column, Numbers, Settled, coded, mixed, not_a_number, too_many
+from mnlearn.data.csv import TextColumn, flat, floats
+from mnlearn.data.options import RawColumn, Wish
+from mnlearn.errors import DataError
+
+
+def column_for(wish: Wish, type_: Any) -> Column:
+    """The collector that suits an Arrow type and what the caller said."""
+    kinds = pa.types
+    if kinds.is_dictionary(type_):
+        value_type, categories = type_.value_type, True
+    else:
+        value_type, categories = getattr(type_, "storage_type", type_), False
+    if kinds.is_nested(value_type):
+        raise DataError(
+            f"column {wish.name!r} must hold single values; it holds {value_type}. "
+            "Leave it out with columns=[...], or split it into columns of their own."
+        )
+    continuous = kinds.is_floating(value_type) or kinds.is_decimal(value_type)
+    if wish.type == "continuous":
+        if is_text(value_type):
+            return TextColumn(wish)
+        if not (
+            continuous or kinds.is_integer(value_type) or kinds.is_boolean(value_type) or kinds.is_null(value_type)
+        ):
+            raise DataError(
+                f"types[{wish.name!r}] can be 'continuous' for numbers only; the column holds {value_type}."
+            )
+        return NumberColumn(wish)
+    if continuous and wish.is_open and not categories:
+        return NumberColumn(wish)
+    return ValueColumn(wish, categories=categories)
+
+
+def whole_column(wish: Wish, array: Any) -> RawColumn:
+    """Read a whole Arrow array, in slices, so that too many categories are noticed early."""
+    column = column_for(wish, array.type)
+    for chunk in array.chunks if isinstance(array, pa.ChunkedArray) else (array,):
+        add_slices(column, chunk)
+    return column.settle().whole()
+
+
+def add_slices(column: Column, array: Any) -> None:
+    """Hand an array over in slices of a bounded number of rows."""
+    for start in range(0, len(array), BATCH_ROWS):
+        column.add(array.slice(start, BATCH_ROWS))
+
+
+class NumberColumn:
+    """A continuous column."""
+
+    def __init__(self, wish: Wish) -> None:
+        self._numbers = Numbers(wish)
+
+    def add(self, array: Any) -> None:
+        """Take the next numbers in; null becomes NaN."""
+        numbers = pc.cast(_plain(array), pa.float64(), safe=False)
+        self._numbers.extend(floats(numbers))
+
+    def settle(self) -> Settled:
+        """The column as it is."""
+        return self._numbers.settle()
+
+
+class ValueColumn:
+    """A categorical column of typed values: integers, flags, texts, dates, or the categories of a frame."""
+
+    def __init__(self, wish: Wish, *, categories: bool = False) -> None:
+        self._wish = wish
+        self._codes = Codes(wish)
+        self._categories = categories and wish.levels is None
+        self._doubts: dict[str, None] = {}
+        self._near: _Near | None = None
+
+    def add(self, array: Any) -> None:
+        """Take the next values in."""
+        if not self._categories and pa.types.is_dictionary(array.type) and len(array.dictionary) <= MAX_STATES:
+            self._add_places(array.dictionary.to_pylist(), _rows(array))
+            return
+        values = array if self._categories else _plain(array)
+        if pa.types.is_boolean(values.type) and not values.null_count:
+            self._add_places([False, True], flat(values.cast(pa.uint8())))
+            return
+        if pa.types.is_integer(values.type) and not values.null_count and self._add_near(flat(values)):
+            return
+        if not self._categories:
+            values = values.dictionary_encode()
+        elif len(values.dictionary) > MAX_STATES:
+            raise too_many(self._wish.name)
+        labels = values.dictionary.to_pylist()
+        if getattr(array.type, "extension_name", "") == "arrow.uuid":
+            labels = [None if label is None else str(UUID(bytes=label)) for label in labels]
+        self.add_coded(labels, _rows(values))
+
+    def _add_places(self, labels: list[Hashable], rows: NDArray[np.integer]) -> None:
+        """Take in rows given as positions among labels, of which some may not occur: those are none of the column."""
+        if any(label not in self._codes.index for label in labels):
+            used = np.bincount(rows, minlength=len(labels))
+            labels = [label if used[k] else None for k, label in enumerate(labels)]
+        self.add_coded(labels, rows)
+
+    def _add_near(self, values: NDArray[np.integer]) -> bool:
+        """Take in whole numbers that lie near each other, as codes mostly do; whether they did.
+
+        Looking each up by its place takes a fifth of the time that hashing takes; where all were met before, their
+        distance from the lowest is mostly their code.
+        """
+        if self._near is not None and self._near.add(values, self._codes):
+            return True
+        low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+        if high - low > 255:
+            return False
+        rows = (values - values.dtype.type(low)).astype(np.uint8)
+        counts = np.bincount(rows)
+        self.add_coded([low + k if count else None for k, count in enumerate(counts)], rows)
+        self._near = _Near.to(low, self._codes)
+        return True
+
+    def add_coded(self, labels: Iterable[Hashable], rows: NDArray[np.integer]) -> None:
+        """Take in rows given as positions among labels; the position after the last label is missing."""
+        self._codes.extend([*(self._code(label) for label in labels), 0], rows)
+
+    def settle(self) -> Settled:
+        """Put the levels in order."""
+        labels = list(self._codes.index)
+        return coded(self._codes, labels, self._wish, categories=self._categories, doubts=tuple(self._doubts))
+
+    def _code(self, label: Hashable) -> int:
+        """The code of a value, 0 when missing."""
+        if self._wish.is_missing(label):
+            return 0
+        if not self._categories and self._wish.is_doubtful(label):
+            self._doubts[str(label)] = None
+            return 0
+        return self._codes.code(label)
+
+
+class _Near(NamedTuple):
+    """The codes of whole numbers from `low` on, by their distance from it; 0 where there is none."""
+
+    low: int
+    table: NDArray[np.uint8]
+    n_steady: int  # so many from the beginning have the codes 1, 2, 3, ...
+
+    @classmethod
+    def to(cls, low: int, codes: Codes) -> _Near | None:
+        """What is known by now; None where codes do not fit a byte, or numbers are beyond those with a sign."""
+        known = [codes.index.get(low + k, 0) for k in range(255)]
+        if max(known) > 255 or low > np.iinfo(np.int64).max:
+            return None
+        table = np.array([0, *known], dtype=np.uint8)
+        return cls(low, table, int(np.argmin(table == np.arange(256))) - 1)
+
+    def add(self, values: NDArray[np.integer], codes: Codes) -> bool:
+        """Take numbers in; not if one of them is new."""
+        found = np.empty(len(values), dtype=np.uint8)
+        if not code_near(values, self.low, found):
+            return False
+        if int(found.max(initial=0)) > self.n_steady:
+            recode(found, self.table)
+            if not found.all():
+                return False
+        codes.append(found)
+        return True
+
+
+def categories_column(wish: Wish, categories: Sequence[Hashable], rows: NDArray[np.signedinteger]) -> RawColumn:
+    """A column of positions among categories (-1 is missing), as pandas keeps them, whatever the labels are."""
+    if wish.type == "continuous":
+        raise DataError(f"types[{wish.name!r}] can be 'continuous' for numbers only; the column holds categories.")
+    if len(categories) > MAX_STATES:
+        raise too_many(wish.name)
+    places = np.where(rows < 0, len(categories), rows)
+    if wish.levels is not None:  # then only what the rows hold has to be among them
+        used = np.bincount(places, minlength=len(categories))
+        categories = [label if used[k] else None for k, label in enumerate(categories)]
+    column = ValueColumn(wish, categories=True)
+    column.add_coded(categories, places)
+    return column.settle().whole()
+
+
+def _rows(array: Any) -> NDArray[Any]:
+    """The places of a dictionary array; what is missing has the one after the last."""
+    rows = array.indices
+    if rows.null_count:  # a small index may have no number left for what is missing
+        rows = rows.cast(pa.int32()).fill_null(len(array.dictionary))
+    return flat(rows)
+
+
+def _plain(array: Any) -> Any:
+    """An array without dictionary or extension around its values."""
+    if pa.types.is_dictionary(array.type):
+        return array.dictionary_decode()
+    return array.storage if isinstance(array, pa.ExtensionArray) else array
+
+
+def is_text(type_: Any) -> bool:
+    """Whether this is any of Arrow's text types."""
+    checks: list[Callable[[Any], bool]] = [pa.types.is_string, pa.types.is_large_string]
+    if hasattr(pa.types, "is_string_view"):
+        checks.append(pa.types.is_string_view)
+    return any(check(type_) for check in checks)
+
+
+# Columns of Python objects: records, lists, object columns. Imported on first use: it needs pyarrow.
+
+
+_WHOLE, _DECIMAL = "whole numbers", "numbers"
+_FAMILIES: tuple[tuple[type, ...], ...] = (
+    (bool, np.bool_),
+    (int, float, Decimal, np.integer, np.floating),
+    (str,),
+)
+_SAME = frozenset({date, datetime, time, timedelta, np.datetime64, np.timedelta64})  # not their subclasses
+
+
+def object_column(wish: Wish, values: Sequence[object]) -> RawColumn:
+    """Read a list of values: through Arrow when it has one type for all of them, else one by one."""
+    array = _as_arrow(values)
+    return _each(wish, values) if array is None else whole_column(wish, array)
+
+
+def _as_arrow(values: Sequence[object]) -> Any:
+    """The values as an Arrow array, or None when their labels would not come back as they were."""
+    if not _are_alike(values):
+        return None
+    try:
+        array = pa.array(values, from_pandas=True)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        return None
+    kinds = pa.types
+    if kinds.is_nested(array.type) or kinds.is_binary(array.type) or isinstance(array, pa.ExtensionArray):
+        return None
+    return array
+
+
+def _are_alike(values: Sequence[object]) -> bool:
+    """Whether Arrow can be trusted with these types.
+
+    What it makes of a mixture depends on the order: after a date it cuts a datetime to its day and takes 1 for
+    2 January 1970, after 1.5 it takes True for 1, after a datetime it drops a time zone. pandas' own times lose their
+    nanoseconds.
+    """
+    types = {type_ for type_ in set(map(type, values)) if type_.__name__ not in ("NoneType", "NAType", "NaTType")}
+    families = {next((family[0] for family in _FAMILIES if issubclass(type_, family)), type_) for type_ in types}
+    if families == {datetime}:
+        return len({value.tzinfo for value in values if type(value) is datetime}) == 1
+    if families == {str, int}:  # NaN marks what is missing; Arrow refuses any other number among texts
+        return types <= {str, float}
+    return len(families) <= 1 and all(family in _SAME or family in (bool, int, str) for family in families)
+
+
+def _each(wish: Wish, values: Sequence[object]) -> RawColumn:
+    """Read value by value: labels may be anything hashable, but of one kind unless declared categorical."""
+    labels = [_label(wish, value, row) for row, value in enumerate(values, start=1)]
+    doubts = tuple(dict.fromkeys(str(label) for label in labels if wish.is_doubtful(label)))
+    labels = [None if wish.is_missing(label) or wish.is_doubtful(label) else label for label in labels]
+    kinds: dict[str, tuple[Hashable, int]] = {}
+    for row, label in enumerate(labels, start=1):
+        if label is not None:
+            kinds.setdefault(_kind(label), (label, row))
+    _refuse_mixture(wish, kinds)
+    if wish.type == "continuous" or (wish.is_open and _DECIMAL in kinds):
+        return _numbers(wish, labels, kinds, doubts)
+    codes = Codes(wish)
+    rows = np.array([0 if label is None else codes.code(label) for label in labels], dtype=np.uint16)
+    codes.extend(range(len(codes.index) + 1), rows)
+    return coded(codes, list(codes.index), wish, doubts=doubts).whole()
+
+
+def _label(wish: Wish, value: object, row: int) -> Hashable:
+    """A value as a label: NumPy scalars become Python's, every missing value becomes None."""
+    if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
+        value = value.item()
+    if type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, np.generic) and np.isnat(value)):
+        return None
+    try:
+        hash(value)
+    except TypeError as error:
+        raise DataError(
+            f"column {wish.name!r} must hold hashable labels; data row {row} holds a {type(value).__name__}. "
+            "Turn it into a tuple or a text, or leave the column out with columns=[...]."
+        ) from error
+    return value
+
+
+def _kind(label: Hashable) -> str:
+    """What kind of value a label is, in words."""
+    if isinstance(label, bool):
+        return "true/false"
+    if isinstance(label, int):
+        return _WHOLE
+    if isinstance(label, float | Decimal):
+        return _DECIMAL
+    if isinstance(label, datetime):  # pandas' timestamps too
+        return "datetime"
+    return "text" if isinstance(label, str) else type(label).__qualname__
+
+
+def _refuse_mixture(wish: Wish, kinds: dict[str, tuple[Hashable, int]]) -> None:
+    """Two kinds of values are an error, unless both are numbers or the caller said what they are."""
+    if not wish.is_open or not kinds:
+        return
+    first = next(iter(kinds))
+    alike = {_WHOLE, _DECIMAL} if first in (_WHOLE, _DECIMAL) else {first}
+    other = next((kind for kind in kinds if kind not in alike), None)
+    if other is not None:
+        raise mixed(wish.name, (first, *kinds[first]), (other, *kinds[other]))
+
+
+def _numbers(
+    wish: Wish, labels: Sequence[Hashable], kinds: dict[str, tuple[Hashable, int]], doubts: tuple[str, ...]
+) -> RawColumn:
+    """The column as numbers."""
+    for kind, (label, row) in kinds.items():
+        if kind not in (_WHOLE, _DECIMAL):
+            raise not_a_number(wish, label, row)
+    numbers = Numbers(wish)
+    numbers.extend(np.array([np.nan if label is None else float(label) for label in labels]))  # type: ignore[arg-type]
+    return numbers.settle(doubts).whole()

@@ -1,0 +1,1 @@
+"""Published experiments and the accuracy benchmark: one file per paper, its published figures beside ours."""

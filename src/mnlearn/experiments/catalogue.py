@@ -1,0 +1,33 @@
+"""Every published experiment that `mnlearn reproduce` knows, by name. A new one is a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mnlearn.experiments import bjp18, ibmap14, jair09, mbs09, mpl17
+from mnlearn.experiments.reproduction import Reproduction
+
+REPRODUCTIONS: Mapping[str, Reproduction] = {
+    "bjp-orders": bjp18.ORDERINGS,
+    "bjp-real": bjp18.REAL_NETWORKS,
+    "bjp-table1": bjp18.TABLE_1,
+    "bjp-table3": bjp18.TABLE_3,
+    "bjp-table4": bjp18.TABLE_4,
+    "gsimn-figure6": jair09.FIGURE_6,
+    "gsimn-figure7": jair09.FIGURE_7,
+    "gsimn-figures8-9": jair09.FIGURES_8_9,
+    "gsimn-figures10-11": jair09.FIGURES_10_11,
+    "gsimn-figure12": jair09.FIGURE_12,
+    "gsimn-figure13": jair09.FIGURE_13,
+    "gsimn-table1": jair09.TABLE_1,
+    "ibmap-ising": ibmap14.ISING,
+    "ibmap-landscape": ibmap14.LANDSCAPE,
+    "ibmap-onemax": ibmap14.ONEMAX,
+    "ibmap-random": ibmap14.RANDOM,
+    "ibmap-royalroad": ibmap14.ROYAL_ROAD,
+    "ibmap-uci": ibmap14.UCI,
+    "mbs-table1": mbs09.TABLE_1,
+    "mpl-table1": mpl17.TABLE_1,
+    "mpl-table3": mpl17.TABLE_3,
+}
+"""By name."""

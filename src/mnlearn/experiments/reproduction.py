@@ -1,0 +1,339 @@
+"""Published figures beside ours: which experiment gives which figure, and how far apart the two are."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan, nan, sqrt
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import NamedTuple, Protocol
+
+from mnlearn._atomic_files import replacing
+from mnlearn.experiments.experiment import Experiment, Row, recorded, run, write_rows
+from mnlearn.experiments.journal import Record, read_records
+from mnlearn.parallel import job_count
+from mnlearn.protocols import SILENT, Monitor
+
+_LEGEND = 16  # the lines of a legend that fit beside a panel
+
+
+class Key(NamedTuple):
+    """Which figure of a table: of one learner, on one source of data, at one number of rows."""
+
+    source: str
+    n_rows: int
+    learner: str
+
+
+class Published(NamedTuple):
+    """A mean of a paper, the standard deviation beside it (nan if it tells none), and how many data sets it is over."""
+
+    mean: float
+    sd: float
+    n: int
+
+
+class Comparison(NamedTuple):
+    """One figure: the published one if there is one, ours, and how many standard errors lie between them."""
+
+    source: str
+    n_rows: int
+    learner: str
+    published: float | None
+    ours: float
+    sd: float
+    n: int
+    standard_errors: float | None
+    seconds: float  # of processor time for one run
+
+
+@dataclass(frozen=True)
+class Request:
+    """How much of an experiment is wanted; what is left open is as in the paper.
+
+    Parameters
+    ----------
+    sizes, sources, methods
+        Some of those of the paper; all when empty.
+    repetitions
+        Data sets for each figure.
+    data
+        The folder of the data, for experiments that need one.
+    out
+        A folder for the journal of the runs (which a later request continues) and the tables.
+    n_jobs
+        How many processes: None or −1 for all cores, else that many. Any number gives the same result.
+    monitor
+        Hears the progress, and may stop.
+    """
+
+    sizes: tuple[int, ...] = ()
+    sources: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    repetitions: int | None = None
+    data: Path | None = None
+    out: Path | None = None
+    n_jobs: int | None = 1
+    monitor: Monitor = SILENT
+
+    def __post_init__(self) -> None:
+        job_count(self.n_jobs)  # raises
+
+
+class Measure(Protocol):
+    """Runs what is requested of an experiment, and reads what was run before."""
+
+    @property
+    def name(self) -> str:
+        """Enters the seeds; in a folder of runs, `NAME.jsonl` is the journal."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """As in the paper."""
+
+    @property
+    def repetitions(self) -> int:
+        """Data sets for each figure, as in the paper."""
+
+    def __call__(self, request: Request) -> list[Comparison]:
+        """Run what is asked for; the runs go to the folder as `NAME.jsonl` (the journal) and `NAME.runs.csv`."""
+
+    def recorded(self, folder: Path) -> list[Comparison]:
+        """The figures of all runs in a folder; none if there are no runs."""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A published table that can be measured again.
+
+    Parameters
+    ----------
+    title
+        What it is, with its citation key.
+    measure
+        Runs what was requested and returns its figures.
+    needs_data
+        Whether it reads files from the folder of the data.
+    quantity
+        What the figures are.
+    axis
+        What the sizes count.
+    """
+
+    title: str
+    measure: Measure
+    needs_data: bool = False
+    quantity: str = "Hamming distance"
+    axis: str = "rows"
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers of rows of the paper."""
+        return self.measure.sizes
+
+    @property
+    def repetitions(self) -> int:
+        """The data sets of the paper for each figure."""
+        return self.measure.repetitions
+
+
+@dataclass(frozen=True)
+class TableOfDistances:
+    """A table of mean Hamming distances, measured by an experiment.
+
+    Parameters
+    ----------
+    name
+        Of the experiment and of its journal.
+    experiment
+        Makes the experiment; takes the folder of the data, which one that needs none ignores.
+    published
+        The figures of the paper.
+    sizes, repetitions
+        As in the paper.
+    """
+
+    name: str
+    experiment: Callable[[Path | None], Experiment]
+    published: Mapping[Key, Published]
+    sizes: tuple[int, ...]
+    repetitions: int
+
+    def __call__(self, request: Request) -> list[Comparison]:
+        """Run what is asked for."""
+        experiment = self.experiment(request.data).only(request.sources, request.methods)
+        rows = run(
+            experiment,
+            request.sizes or self.sizes,
+            self.repetitions if request.repetitions is None else request.repetitions,
+            journal=None if request.out is None else request.out / f"{self.name}.jsonl",
+            n_jobs=request.n_jobs,
+            monitor=request.monitor,
+        )
+        if request.out is not None:
+            write_rows(rows, request.out / f"{self.name}.runs.csv")
+        return compare(rows, self.published)
+
+    def recorded(self, folder: Path) -> list[Comparison]:
+        """The figures of all runs in a folder, by source and size."""
+        journal = folder / f"{self.name}.jsonl"
+        rows = recorded(self.name, journal) if journal.exists() else []
+        sources = list(dict.fromkeys(row.source for row in rows))
+        rows.sort(key=lambda row: (sources.index(row.source), row.n_rows, row.repetition))
+        return compare(rows, self.published)
+
+
+def compare(rows: Iterable[Row], published: Mapping[Key, Published]) -> list[Comparison]:
+    """The mean Hamming distance of every learner beside the published one.
+
+    The difference is in standard errors of itself: √(s₁² / n₁ + s₂² / n₂), s and n of the paper and of ours.
+
+    Parameters
+    ----------
+    rows
+        What was run.
+    published
+        What the paper has.
+
+    Examples
+    --------
+    >>> rows = [Row("chain", 100, k, "mpl", found, found, 0, 0.1) for k, found in enumerate([3, 5])]
+    >>> [line] = compare(rows, {Key("chain", 100, "mpl"): Published(3.0, 1.0, 2)})
+    >>> line.ours, round(line.standard_errors, 3)
+    (4.0, 0.816)
+    """
+    groups: dict[Key, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[Key(row.source, row.n_rows, row.learner)].append(row)
+    return [_comparison(key, group, published.get(key)) for key, group in groups.items()]
+
+
+def write_comparisons(lines: Iterable[Comparison], path: Path) -> None:
+    """The figures as CSV, whole or not at all."""
+    with replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(Comparison._fields)
+        writer.writerows(lines)
+
+
+def plot(lines: Sequence[Comparison], reproduction: Reproduction, path: Path) -> None:
+    """The figures against the rows, one panel per source: published ones as circles, ours as lines."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    sources = list(dict.fromkeys(line.source for line in lines))
+    learners = list(dict.fromkeys(line.learner for line in lines))
+    columns = -(-len(learners) // _LEGEND)
+    figure = Figure(figsize=(3.2 * len(sources) + 1 + 1.8 * columns, 3.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    for panel, source in zip(figure.subplots(1, len(sources), squeeze=False)[0], sources, strict=True):
+        for k, learner in enumerate(learners):
+            mine = [line for line in lines if (line.source, line.learner) == (source, learner)]
+            panel.plot([m.n_rows for m in mine], [m.ours for m in mine], f"C{k % 10}-", label=learner)
+            known = [(m.n_rows, m.published) for m in mine if m.published is not None]
+            panel.plot([n for n, _ in known], [p for _, p in known], f"C{k % 10}o", fillstyle="none")
+        panel.set(title=source, xscale="log", xlabel=reproduction.axis)
+    figure.axes[0].set_ylabel(reproduction.quantity)
+    figure.legend(
+        *figure.axes[0].get_legend_handles_labels(), loc="outside right upper", ncols=columns, fontsize="small"
+    )
+    figure.suptitle(f"{reproduction.title} (circles: published)")
+    figure.savefig(path, dpi=110)
+
+
+def figure(key: Key, values: Sequence[float], published: Published | None, seconds: float) -> Comparison:
+    """The mean of the values beside the published one; a deviation that the paper does not tell is taken to be ours.
+
+    Examples
+    --------
+    >>> line = figure(Key("chain", 100, "gsimn"), [1.0, 3.0], Published(4.0, nan, 2), 0.1)
+    >>> line.ours, round(line.standard_errors, 3)
+    (2.0, -1.414)
+    """
+    ours, sd, n = fmean(values), stdev(values) if len(values) > 1 else nan, len(values)
+    away = None
+    if published is not None and n > 1:
+        error = sqrt((sd if isnan(published.sd) else published.sd) ** 2 / published.n + sd**2 / n)
+        away = (ours - published.mean) / error if error > 0 else None
+    return Comparison(*key, None if published is None else published.mean, ours, sd, n, away, seconds)
+
+
+def _comparison(key: Key, rows: Sequence[Row], published: Published | None) -> Comparison:
+    """One line."""
+    return figure(key, [float(row.hamming) for row in rows], published, fmean(row.seconds for row in rows))
+
+
+# What published experiments cost: processor time so far, and at full published size.
+#
+# The journals of a folder know what every run took. What is missing is reckoned cell by cell: the mean of the runs of
+# a
+# source, a size and a method, times the repetitions of the paper. Cells that were never run are not reckoned with, so
+# a
+# run with `--reps 1` of everything comes first.
+
+
+class Cost(NamedTuple):
+    """Of all runs of a journal, in seconds of processor time; drawing the data included."""
+
+    experiments: tuple[str, ...]  # those that are measured by the same runs
+    done: int  # runs, of one method on one data set
+    of: int  # runs at full published size
+    seconds: float | None  # None where a journal of an earlier version does not tell
+    in_full: float | None
+
+
+def costs(known: Mapping[str, Reproduction], folder: Path) -> list[Cost]:
+    """What the experiments cost of which a folder has runs.
+
+    Parameters
+    ----------
+    known
+        The experiments by name.
+    folder
+        Where their journals are.
+    """
+    names: dict[str, list[str]] = defaultdict(list)
+    for name, item in known.items():
+        names[item.measure.name].append(name)
+    found = []
+    for journal, sharing in names.items():
+        path = folder / f"{journal}.jsonl"
+        records = read_records(journal, path, ()) if path.exists() else []
+        if records:
+            found.append(_cost(tuple(sharing), records, known[sharing[0]].repetitions))
+    return found
+
+
+def as_figures(found: Sequence[Cost]) -> list[Comparison]:
+    """The costs in the form of other figures, with a line for all of them, for the tables of a page."""
+    columns = list(zip(*found, strict=True))[1:]
+    total = Cost(("all",), *(sum(number for number in column if number is not None) for column in columns))
+    return [
+        Comparison(" and ".join(cost.experiments), 0, name, None, float(value), nan, cost.done, None, nan)
+        for cost in [*found, total]
+        for name, value in zip(Cost._fields[1:], cost[1:], strict=True)
+        if value is not None
+    ]
+
+
+def _cost(experiments: tuple[str, ...], records: Sequence[Record], repetitions: int) -> Cost:
+    """So far, and with all repetitions; runs that do not tell their time are taken for as long as those that do."""
+    cells: dict[tuple[str, int, str], list[float | None]] = defaultdict(list)
+    for record in records:
+        cells[record["source"], record["n_rows"], record["method"]].append(_seconds(record))
+    told = {key: [seconds for seconds in cell if seconds is not None] for key, cell in cells.items()}
+    done, of = len(records), len(cells) * repetitions
+    if not all(told.values()):
+        return Cost(experiments, done, of, None, None)
+    so_far = sum(fmean(seconds) * len(cells[key]) for key, seconds in told.items())
+    return Cost(experiments, done, of, so_far, sum(map(fmean, told.values())) * repetitions)
+
+
+def _seconds(record: Record) -> float | None:
+    """Of drawing and learning; journals of earlier versions did not tell the drawing."""
+    if "seconds" not in record or not ("values" in record or "drawing" in record):  # a trial tells both at once
+        return None
+    return float(record["seconds"]) + float(record.get("drawing", 0.0))

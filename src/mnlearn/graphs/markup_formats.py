@@ -1,0 +1,335 @@
+"""GraphML and GML, parsed and written by networkx; what its readers would let pass is refused here."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from threading import Lock
+from typing import Any
+
+from mnlearn.errors import FileError, InputError, require
+from mnlearn.graphs.named import Assembly, NamedGraph, refuse_directed
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_MARK = "'"  # put before every quoted GML text, because networkx turns the texts "()" and "[]" into other things
+
+
+def parse_graphml(text: str) -> NamedGraph:
+    """The one graph of a GraphML file; nodes go by their `name` if every node has one, otherwise by their id."""
+    import networkx as nx
+
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:  # entities can expand without bound or read other files
+        raise FileError("the text must not declare a DOCTYPE or entities; got such a declaration. Remove it.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # networkx warns of ports and untyped keys, which are no part of a structure
+        _check_elements(text)
+        graph = nx.parse_graphml(text)
+    refuse_directed(graph.is_directed(), "GraphML graph", 'If no direction is meant, set edgedefault="undirected".')
+    named = {node: name for node, name in graph.nodes(data="name") if isinstance(name, str) and name}
+    return _assembled(graph, named if len(named) == len(graph) else {node: node for node in graph})
+
+
+def _check_elements(text: str) -> None:
+    """One graph; every node once; every edge between nodes that exist."""
+    from xml.etree import ElementTree
+
+    found: dict[str, list[Any]] = {"graph": [], "node": [], "edge": []}
+    for element in ElementTree.fromstring(text).iter():
+        found.get(str(element.tag).rpartition("}")[2], []).append(element)
+    if len(found["graph"]) > 1:
+        raise FileError(f"the file must hold one graph; got {len(found['graph'])}. Keep one of them.")
+    known: set[str | None] = set()
+    for node in found["node"]:
+        if node.get("id") in known or node.get("id") is None:
+            raise FileError(f"every node must have an id of its own; got {node.get('id')!r} twice or none at all.")
+        known.add(node.get("id"))
+    for edge in found["edge"]:
+        for end in (edge.get("source"), edge.get("target")):
+            if end not in known:
+                raise FileError(f"an edge must join declared nodes; got {end!r}, which is not declared.")
+
+
+def render_graphml(named: NamedGraph) -> str:
+    """Nodes whose id is the name; numbers on edges as doubles."""
+    import networkx as nx
+
+    for name in named.names:
+        if _NOT_XML.search(name):
+            raise InputError(
+                f"names in GraphML must not contain control characters, which XML forbids; got {name!r}. "
+                f"Rename it, or write JSON or GML."
+            )
+    target = io.BytesIO()
+    nx.write_graphml_xml(_as_networkx(named), target, encoding="utf-8")
+    return target.getvalue().decode("utf-8")
+
+
+def parse_gml(text: str) -> NamedGraph:
+    """The one graph of a GML file; nodes go by their label if every node has one, otherwise by their id."""
+    import networkx as nx
+
+    ascii_text = re.sub(r"[^\x00-\x7f]", lambda letter: f"&#{ord(letter.group())};", text)
+    lines = [line.removesuffix("\r") for line in ascii_text.split("\n")]
+    graph = nx.parse_gml(lines, label=None, destringizer=lambda found: _MARK + found)
+    refuse_directed(graph.is_directed(), "GML graph", "If no direction is meant, remove its line `directed 1`.")
+    labels = {node: label for node, label in graph.nodes(data="label") if label is not None}
+    names = labels if len(labels) == len(graph) else {node: node for node in graph}
+    return _assembled(graph, {node: _unmarked(name) for node, name in names.items()})
+
+
+def _unmarked(name: object) -> str:
+    """A label or id as it stands in the file."""
+    return name[len(_MARK) :] if isinstance(name, str) else str(name)
+
+
+def render_gml(named: NamedGraph) -> str:
+    """Nodes whose label is the name; what is not ASCII is written as a character reference, as GML asks."""
+    import networkx as nx
+
+    return "".join(f"{line}\n" for line in nx.generate_gml(_as_networkx(named)))
+
+
+def _assembled(graph: Any, names: dict[Any, str]) -> NamedGraph:
+    """A parsed graph under the names of its nodes."""
+    assembly = Assembly()
+    for node in graph:
+        assembly.declare(names[node])
+    edges: Iterable[tuple[Any, Any, dict[str, Any]]] = graph.edges(data=True)
+    for u, v, attributes in edges:
+        assembly.join(names[u], names[v], attributes)
+    return assembly.finish()
+
+
+def _as_networkx(named: NamedGraph) -> Any:
+    """The graph with plain floats on its edges, so that each attribute has one type in the file."""
+    graph = named.graph.to_networkx(named.names)
+    for a, b, numbers in named.named_edges():
+        graph.edges[a, b].update({key: float(value) for key, value in numbers.items()})
+    return graph
+
+
+# DOT, the language of Graphviz: read by pydot (the extra `dot`), written here.
+
+
+_PARSER = Lock()  # pydot's parser is not safe to use from two threads
+_QUOTED = re.compile(r'"(?:\\.|[^"\\])*"', re.DOTALL)
+_OPAQUE = re.compile(rf"{_QUOTED.pattern}|/\*.*?\*/|//[^\n]*|^\s*#[^\n]*", re.DOTALL | re.MULTILINE)
+_DEFAULTS = frozenset({"node", "edge", "graph"})  # `node [shape=box]` declares no variable
+_WAY_OUT = "If no direction is meant, write `graph` for `digraph` and `--` for `->`."
+
+
+def parse_dot(text: str) -> NamedGraph:
+    """The one undirected graph of a DOT file, its subgraphs included; variables in order of first appearance."""
+    require("pydot", "dot")
+    with _PARSER, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # old spellings within pydot and pyparsing
+        # Not `graph_from_dot_data`, which prints its errors and overlooks what follows the graph.
+        graphs = require("pydot.dot_parser", "dot").GraphParser.parser.parse_string(text, parse_all=True)
+    if len(graphs) != 1:
+        raise FileError(f"the file must hold one graph; got {len(graphs)}. Keep one of them.")
+    directed = graphs[0].get_type() == "digraph" or "->" in _OPAQUE.sub("", text)
+    refuse_directed(directed, "DOT graph", _WAY_OUT)
+    assembly = Assembly()
+    _collect(graphs[0].obj_dict, assembly)
+    return assembly.finish()
+
+
+def _collect(box: Mapping[str, Any], assembly: Assembly) -> list[str]:
+    """Enter the statements of a graph or subgraph in their order; the names of the variables in it."""
+    inside: list[str] = []
+    for kind, statement in sorted(_statements(box), key=lambda found: int(found[1]["sequence"])):
+        if kind == "nodes" and statement["name"] not in _DEFAULTS:
+            inside += _members(statement["name"], assembly)
+        elif kind == "subgraphs":
+            inside += _collect(statement, assembly)
+        elif kind == "edges":
+            left, right = (_members(point, assembly) for point in statement["points"])
+            inside += left + right
+            for a, b in product(left, right):
+                assembly.join(a, b, _numbers(statement["attributes"]))
+    return inside
+
+
+def _statements(box: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Nodes, edges and subgraphs, each with its kind; pydot keeps them in three tables of lists."""
+    for kind in ("nodes", "edges", "subgraphs"):
+        for same in box[kind].values():
+            yield from ((kind, statement) for statement in same)
+
+
+def _members(point: str | Mapping[str, Any], assembly: Assembly) -> list[str]:
+    """The variables at one end of an edge: one, or all of a subgraph such as `{a b}`."""
+    if not isinstance(point, str):
+        return list(dict.fromkeys(_collect(point, assembly)))
+    name = _unquoted(point)
+    assembly.meet(name)
+    return [name]
+
+
+def _unquoted(identifier: str) -> str:
+    r"""The name that a DOT identifier stands for, without its port; `\"` and `\\` are one character each."""
+    quoted = _QUOTED.match(identifier)
+    if quoted:
+        return re.sub(r'\\(["\\])', r"\1", quoted.group()[1:-1])
+    return identifier if identifier.startswith("<") else identifier.partition(":")[0]
+
+
+def _numbers(attributes: Mapping[str, object]) -> dict[str, float]:
+    """The attributes that are numbers."""
+    found = {}
+    for key, value in attributes.items():
+        try:
+            found[_unquoted(key)] = float(_unquoted(str(value)))
+        except ValueError:  # a colour, a label
+            continue
+    return found
+
+
+def render_dot(named: NamedGraph) -> str:
+    """Every variable, then every edge, all names quoted."""
+    names = [_quoted(name) for name in named.names]
+    edges = []
+    for (u, v), (_, _, numbers) in zip(named.graph.edges, named.named_edges(), strict=True):
+        listed = ", ".join(f'{key}="{float(value)!r}"' for key, value in numbers.items())
+        edges.append(f"{names[u]} -- {names[v]}" + (f" [{listed}]" if listed else ""))
+    return "graph {\n" + "".join(f"  {statement};\n" for statement in [*names, *edges]) + "}\n"
+
+
+def _quoted(name: str) -> str:
+    """A name between quotes; a backslash at the end of a line would join it to the next, so the text is cut there."""
+    escaped = name.replace("\\", r"\\").replace('"', r"\"")
+    return '"' + re.sub(r"\\(?=\r?\n)", r'\\" + "', escaped) + '"'
+
+
+# JSON: a small schema of our own.
+#
+#     {"format": "mnlearn-graph", "version": 1,
+#      "variables": ["a", "b", "c"],
+#      "edges": [["a", "b"], ["b", "c"]],
+#      "edge_attributes": {"support": [-3.5, null]}}
+#
+# An end of an edge is a name (or, on reading, an index into `variables`). `edge_attributes` is optional: per
+# attribute
+# one number for each edge, in their order, null where there is none; infinities and NaN are the texts "inf", "-inf"
+# and
+# "nan". Other keys are ignored. A reader refuses a version newer than its own and reads every older one.
+
+
+_FORMAT = "mnlearn-graph"
+_VERSION = 1
+_NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+
+
+def parse_json(text: str) -> NamedGraph:
+    """A graph in version 1 of the schema."""
+    document = json.loads(text, parse_constant=_refuse_constant)
+    if not isinstance(document, dict) or document.get("format") != _FORMAT:
+        raise FileError(f'the document must be an object with "format": "{_FORMAT}"; it is not an mnlearn graph.')
+    _check_version(document.get("version"))
+    variables, edges = _listed(document, "variables"), _listed(document, "edges")
+    numbers = _numbers_by_edge(document.get("edge_attributes", {}), len(edges))
+    assembly = Assembly()
+    for name in variables:
+        if not isinstance(name, str):
+            raise FileError(f'"variables" must be a list of texts; got {name!r}.')
+        assembly.declare(name)
+    for edge, attributes in zip(edges, numbers, strict=True):
+        if not isinstance(edge, list) or len(edge) != 2:
+            raise FileError(f'"edges" must be a list of pairs; got {edge!r}.')
+        assembly.join(_end(edge[0], variables), _end(edge[1], variables), attributes)
+    return assembly.finish()
+
+
+def _refuse_constant(constant: str) -> None:
+    """Python would read NaN and Infinity, which are not JSON."""
+    raise FileError(f'numbers must be JSON numbers; got {constant}. Write the text "inf", "-inf" or "nan" instead.')
+
+
+def _check_version(version: object) -> None:
+    """Every version up to ours is read."""
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise FileError(f'"version" must be a positive integer; got {version!r}.')
+    if version > _VERSION:
+        raise FileError(
+            f'"version" must be at most {_VERSION} for this mnlearn; got {version}, written by a newer one. '
+            f"Upgrade mnlearn, or write the graph as GraphML there."
+        )
+
+
+def _listed(document: Mapping[str, Any], key: str) -> list[Any]:
+    """A required list of the document."""
+    found = document.get(key)
+    if not isinstance(found, list):
+        raise FileError(f'"{key}" must be a list; got {"nothing" if key not in document else repr(found)[:60]}.')
+    return found
+
+
+def _end(end: object, variables: list[str]) -> str:
+    """The name at one end of an edge."""
+    if isinstance(end, int) and not isinstance(end, bool) and 0 <= end < len(variables):
+        return variables[end]
+    if not isinstance(end, str):
+        raise FileError(f'"edges" must join names or indices into "variables"; got {end!r}.')
+    return end
+
+
+def _numbers_by_edge(columns: object, n_edges: int) -> list[dict[str, float]]:
+    """The columns of `edge_attributes`, turned into one record per edge."""
+    if not isinstance(columns, dict):
+        raise FileError(f'"edge_attributes" must be an object; got {columns!r}.')
+    records: list[dict[str, float]] = [{} for _ in range(n_edges)]
+    for key, column in columns.items():
+        if not isinstance(column, list) or len(column) != n_edges:
+            raise FileError(f'"edge_attributes" must hold one number or null per edge, {n_edges} in all, for {key!r}.')
+        for record, value in zip(records, column, strict=True):
+            if value is not None:
+                record[key] = _number(key, value)
+    return records
+
+
+def _number(key: str, value: object) -> float:
+    """One number of an attribute."""
+    if isinstance(value, str) and value in _NOT_FINITE:
+        return _NOT_FINITE[value]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise FileError(f'"edge_attributes" must be numbers or null; got {value!r} for {key!r}.')
+    return float(value)
+
+
+def render_json(named: NamedGraph) -> str:
+    """The document, one edge a line."""
+    edges = list(named.named_edges())
+    keys = sorted({key for _, _, numbers in edges for key in numbers})
+    columns = {key: [_plain(numbers.get(key)) for _, _, numbers in edges] for key in keys}
+    parts = [
+        f'"format": {_text(_FORMAT)}',
+        f'"version": {_VERSION}',
+        f'"variables": {_block([_text(name) for name in named.names])}',
+        f'"edges": {_block([_text([a, b]) for a, b, _ in edges])}',
+    ]
+    if columns:
+        parts.append(f'"edge_attributes": {_text(columns)}')
+    return "{\n  " + ",\n  ".join(parts) + "\n}\n"
+
+
+def _text(value: object) -> str:
+    """Compact JSON that keeps letters readable."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _block(items: list[str]) -> str:
+    """A list with one item a line."""
+    return "[\n    " + ",\n    ".join(items) + "\n  ]" if items else "[]"
+
+
+def _plain(value: float | None) -> float | str | None:
+    """A number JSON can hold, or its name."""
+    if value is None:
+        return None
+    number = float(value)
+    return number if math.isfinite(number) else str(number)

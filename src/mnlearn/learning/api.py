@@ -1,0 +1,401 @@
+"""The structure behind the data, in one call."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any, Literal, NamedTuple, Unpack, cast
+
+from mnlearn.checkpoints import opened
+from mnlearn.data.dataset import Dataset
+from mnlearn.errors import FileError, InputError, check_methods, listed
+from mnlearn.graphs.formats import read_whole
+from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.learning.counting import Counting
+from mnlearn.learning.inputs import GraphLike, Reading, graph_over, load_data
+from mnlearn.learning.judges import ScoreSettings, make_score
+from mnlearn.learning.spec import Recipe, pairs_given, recipe_of
+from mnlearn.model.fitting import fit
+from mnlearn.model.markov_model import MarkovModel
+from mnlearn.protocols import SILENT, LocalScore, Monitor, PairScore, Score
+from mnlearn.results.edges import kind_of_frame
+from mnlearn.results.explain import Why
+from mnlearn.results.files import parse
+from mnlearn.results.learned import Learned
+from mnlearn.statistics.diagnostics import oddities
+
+_log = logging.getLogger("mnlearn.learning")
+
+
+def learn(
+    data: object,
+    method: str | None = None,
+    *,
+    test: str | None = None,
+    score: str | None = None,
+    required: Iterable[Sequence[str]] = (),
+    forbidden: Iterable[Sequence[str]] = (),
+    columns: Sequence[str] | None = None,
+    types: Mapping[str, Literal["categorical", "continuous"]] | None = None,
+    levels: Mapping[str, Sequence[Hashable]] | None = None,
+    missing: Literal["error", "drop_rows", "category"] = "error",
+    missing_values: Iterable[Hashable] = (),
+    repeats: str | None = None,
+    delimiter: str | None = None,
+    discretize: Literal["width", "frequency"] | None = None,
+    bins: int | None = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    max_memory: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    monitor: Monitor = SILENT,
+    **settings: Any,
+) -> Learned:
+    """Learn the structure of a Markov network from data.
+
+    Parameters
+    ----------
+    data
+        Whatever `mnlearn.data.read` accepts.
+    method
+        One of `METHODS`. By default sep, for categorical and for continuous variables, with the effort that their
+        number allows (the log says which); gsimn where a test or a setting of tests is named.
+    test
+        One of `TESTS`, for methods that ask tests; by default chi2 for categorical variables and pcor for continuous
+        ones.
+    score
+        One of `SCORES`, for the methods mbs (by default mpl for categorical variables, ebic for continuous ones),
+        hillclimb and exhaustive; others that weigh graphs have one of their own.
+    required, forbidden
+        Pairs of names: edges that must be there, or must not. For methods that ask no tests.
+    columns, types, levels, missing, missing_values, repeats, delimiter
+        As for `mnlearn.data.read`.
+    discretize, bins
+        Turn continuous columns into categorical ones; as `method` and `bins` of `mnlearn.data.discretize`.
+    n_jobs
+        How many threads may count, or processes may fit the models of l1lr, lasso and l1mb (started once that pays):
+        None or −1 for all cores, else that many. Any number gives the same result.
+    client
+        A `distributed.Client`: its workers count a packed file that all of them see, each some of the rows; those of
+        l1lr, lasso and l1mb get the data, and fit the models of some variables each.
+    max_memory
+        How many bytes caches may hold, as for `mnlearn.statistics.Counts`.
+    checkpoint
+        A folder that keeps what was counted, so that a run that was killed can go on.
+    resume
+        Go on from what the checkpoint holds: the result, and its cost but for the seconds, is that of one whole run.
+    monitor
+        Hears the progress, and may stop the search.
+    **settings
+        Settings of the test (see `make_test`) or the score (see `make_score`), and of the method (the fields of its
+        class). A graph to start from may be whatever `mnlearn.score` takes for a graph.
+
+    Returns
+    -------
+    Learned
+        The network by name, with the cost of the search.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such method, test, score or variable.
+    InputError
+        If neither the method nor its judge has such a setting, or its value breaks a rule.
+    UnsuitableError
+        If the test or the score does not fit the types of the variables.
+
+    Examples
+    --------
+    >>> from mnlearn.simulate import example
+    >>> learned = learn(example(2000, seed=1).columns(), alpha=0.01)
+    >>> learned.blanket("fatigue")
+    ('poor_sleep', 'exercise')
+    """
+    check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out to hear nothing.")
+    reading: Reading = {
+        "types": types,
+        "levels": levels,
+        "missing": missing,
+        "missing_values": listed("missing_values", missing_values, "values"),
+        "repeats": repeats,
+        "delimiter": delimiter,
+    }
+    recipe = Recipe(
+        *(method, test, score, pairs_given(required), pairs_given(forbidden), settings),
+        *(reading, None if columns is None else listed("columns", columns, "names"), discretize, bins),
+    )
+    dataset = recipe.read(data)
+    for said in oddities(dataset):
+        _log.warning("%s", said)
+    with opened(checkpoint, resume, dataset.fingerprint(), recipe.told()) as kept:
+        counting = Counting(n_jobs, client, max_memory, kept)
+        learned = recipe.learn(dataset, monitor=monitor, counting=counting)
+    return replace(learned, frame=kind_of_frame(data))
+
+
+# The score of one graph given data, in one call.
+
+
+class Part(NamedTuple):
+    """What one variable, or one pair of them, adds to a score."""
+
+    variables: tuple[str, ...]
+    value: float
+
+
+@dataclass(frozen=True)
+class GraphScore:
+    """The score of a graph: natural-log units, higher is better.
+
+    Attributes
+    ----------
+    score
+        Its name.
+    value
+        The sum of the terms.
+    terms
+        What each variable adds (ib, mpl, pic), or each pair of variables (bjp).
+    """
+
+    score: str
+    value: float
+    terms: tuple[Part, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """The document that `mnlearn score --json` prints."""
+        terms = [{"variables": list(part.variables), "value": part.value} for part in self.terms]
+        return {"score": self.score, "value": self.value, "terms": terms}
+
+
+def score(
+    data: object,
+    graph: GraphLike,
+    score: str = "ib",
+    *,
+    columns: Sequence[str] | None = None,
+    types: Mapping[str, Literal["categorical", "continuous"]] | None = None,
+    levels: Mapping[str, Sequence[Hashable]] | None = None,
+    missing: Literal["error", "drop_rows", "category"] = "error",
+    missing_values: Iterable[Hashable] = (),
+    repeats: str | None = None,
+    delimiter: str | None = None,
+    discretize: Literal["width", "frequency"] | None = None,
+    bins: int | None = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    **settings: Unpack[ScoreSettings],
+) -> GraphScore:
+    """Score a graph given data.
+
+    Parameters
+    ----------
+    data
+        Whatever `mnlearn.data.read` accepts.
+    graph
+        A file that `mnlearn.read_graph` reads, a `NamedGraph`, what `learn` returned, or pairs of names: variables are
+        matched by name. Or a `Graph`, whose variables are the columns in their order.
+    score
+        One of `SCORES`.
+    columns, types, levels, missing, missing_values, repeats, delimiter
+        As for `mnlearn.data.read`.
+    discretize, bins
+        Turn continuous columns into categorical ones; as `method` and `bins` of `mnlearn.data.discretize`.
+    n_jobs
+        How many threads may count: None or −1 for all cores, else that many. Any number gives the same result.
+    client
+        A `distributed.Client`: its workers count a packed file that all of them see, each some of the rows.
+    **settings
+        As for `make_score`.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such score, or the graph has a variable that the data have not.
+    InputError
+        If a column is no variable of the graph, or a setting breaks its rule.
+    UnsuitableError
+        If the score does not fit the types of the variables.
+
+    Examples
+    --------
+    >>> from mnlearn.simulate import example
+    >>> survey = example(500, seed=1)
+    >>> true, empty = (score(survey.columns(), graph, "mpl") for graph in (survey.graph, []))
+    >>> true.value > empty.value, len(true.terms)
+    (True, 12)
+    """
+    reading: Reading = {
+        "types": types,
+        "levels": levels,
+        "missing": missing,
+        "missing_values": listed("missing_values", missing_values, "values"),
+        "repeats": repeats,
+        "delimiter": delimiter,
+    }
+    dataset = load_data(data, columns, reading, discretize, bins)
+    over = graph_over(dataset, graph)
+    judge = make_score(score, dataset, counting=Counting(n_jobs, client), **settings)
+    parts = tuple(Part(tuple(dataset.names[x] for x in of), value) for of, value in _terms(judge, over))
+    return GraphScore(score, sum(part.value for part in parts), parts)
+
+
+def _terms(judge: Score, graph: Graph) -> list[tuple[tuple[int, ...], float]]:
+    """What each pair adds to a score by pairs; to any other, each variable."""
+    everyone = range(graph.n_variables)
+    blankets = [graph.neighbors(x) for x in everyone]
+    if not hasattr(judge, "ranks"):
+        local = cast(LocalScore, judge).local
+        return [((x,), local(x, blankets[x])) for x in everyone]
+    by_pairs = cast(PairScore, judge)
+    told, ranks = by_pairs.terms(everyone, blankets), by_pairs.ranks(everyone, blankets)
+    return [((x, y), float(told[x, y] if ranks[x] <= ranks[y] else told[y, x])) for x, y in combinations(everyone, 2)]
+
+
+# From a structure and data to a model, in one call.
+
+
+def fit_parameters(
+    graph: GraphLike,
+    data: object = None,
+    method: Literal["canonical", "pseudolikelihood", "gaussian"] | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+    types: Mapping[str, Literal["categorical", "continuous"]] | None = None,
+    levels: Mapping[str, Sequence[Hashable]] | None = None,
+    missing: Literal["error", "drop_rows", "category"] = "error",
+    missing_values: Iterable[Hashable] = (),
+    repeats: str | None = None,
+    delimiter: str | None = None,
+    discretize: Literal["width", "frequency"] | None = None,
+    bins: int | None = None,
+    **settings: Any,
+) -> MarkovModel:
+    """Fit the parameters of a Markov network whose structure is known.
+
+    Parameters
+    ----------
+    graph
+        What `learn` returned, a file that `mnlearn.read_graph` reads, a `NamedGraph`, or pairs of names: variables are
+        matched by name. Or a `Graph`, whose variables are the columns in their order.
+    data
+        Whatever `mnlearn.data.read` accepts. With a learned network it may be left out: then it is the data that the
+        network was learned from.
+    method
+        "canonical" [MBS09], "pseudolikelihood" or "gaussian"; by default "gaussian" for continuous variables and
+        "pseudolikelihood" for categorical ones.
+    columns, types, levels, missing, missing_values, repeats, delimiter
+        As for `mnlearn.data.read`.
+    discretize, bins
+        Turn continuous columns into categorical ones; as `method` and `bins` of `mnlearn.data.discretize`. The model
+        keeps the cuts, and cuts new data at the same places.
+    **settings
+        Of the method: `smoothing` and `default` (labels by name) of "canonical"; `interactions` ("cliques" or
+        "pairwise"), `ridge` and `max_iterations` of "pseudolikelihood"; `ridge` and `max_iterations` of "gaussian".
+
+    Returns
+    -------
+    MarkovModel
+        A `DiscreteModel` or a `GaussianModel`. Its `report` says how the fit ended.
+
+    Raises
+    ------
+    UnsuitableError
+        If the variables are not of the type that the method is for.
+    UnknownNameError
+        If the graph has a variable that the data have not.
+    InputError
+        If a column is no variable of the graph, or a setting breaks its rule.
+
+    Examples
+    --------
+    >>> from mnlearn.learning import learn
+    >>> from mnlearn.simulate import example
+    >>> learned = learn(example(2000, seed=1).columns())
+    >>> model = fit_parameters(learned)
+    >>> {label: round(p, 2) for label, p in model.conditional("fatigue", {"poor_sleep": "yes"}).items()}
+    {'no': 0.17, 'yes': 0.83}
+    >>> model.sample(3, seed=1).n_rows
+    3
+    """
+    reading: Reading = {
+        "types": types,
+        "levels": levels,
+        "missing": missing,
+        "missing_values": listed("missing_values", missing_values, "values"),
+        "repeats": repeats,
+        "delimiter": delimiter,
+    }
+    source = _own_data(graph) if data is None else data
+    dataset = load_data(source, columns, reading, discretize, bins)
+    return fit(graph_over(dataset, graph), dataset, method, **settings)
+
+
+def _own_data(graph: object) -> object:
+    """The data that a network was learned from."""
+    if isinstance(graph, Learned) and graph.data is not None:
+        return graph.data
+    what = "a network that does not hold its data" if isinstance(graph, Learned) else f"a {type(graph).__name__}"
+    raise InputError(f"data must be given unless graph is what learn returned; got none, and {what}. Pass the data.")
+
+
+# Results from files, able to be asked again once their data are at hand.
+
+
+def load(path: str | os.PathLike[str]) -> Learned:
+    """Read a whole result that `Learned.save` wrote as JSON.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    Learned
+        All that was found but for the data: `Learned.with_data` gives them back to it.
+
+    Raises
+    ------
+    FileError
+        If there is no such file, it holds no result, was changed after it was written, or is of a newer version.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, mnlearn as mn
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "network.json"
+    >>> mn.learn({"a": [0, 1] * 30, "b": [0, 1] * 30}, "gsmn").save(path)
+    >>> mn.load(path)
+    <Learned gsmn: 1 edge among 2 variables, 4 tests>
+    """
+    text = read_whole(path)
+    try:
+        learned = parse(text)
+    except InputError as error:
+        raise FileError(f"{os.fspath(path)!r} cannot be read as a result: {error}") from error
+    return replace(learned, recipe=SavedRecipe(learned.settings))
+
+
+@dataclass(frozen=True)
+class SavedRecipe:
+    """A recipe by the settings that a file tells; what cannot be told in a file is refused when it is used."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def read(self, data: object) -> Dataset:
+        """The data as they were read for the first network."""
+        return self._made().read(data)
+
+    def learn(self, dataset: Dataset, *, n_jobs: int | None = None, monitor: Monitor = SILENT) -> Learned:
+        """The network of other rows."""
+        return self._made().learn(dataset, n_jobs=n_jobs, monitor=monitor)
+
+    def explain(self, learned: Learned, edge: Edge, dataset: Dataset) -> Why:
+        """The evidence behind one pair."""
+        return self._made().explain(learned, edge, dataset)
+
+    def _made(self) -> Recipe:
+        return recipe_of(self.settings)

@@ -1,0 +1,150 @@
+"""Several methods on the same data, side by side."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from time import process_time
+from typing import Any, NamedTuple, cast
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.errors import InputError, check_listed, check_methods, check_name, check_path, is_number
+from mnlearn.evaluation.metrics import Confusion, compare_edges
+from mnlearn.evaluation.subgraphs import align
+from mnlearn.graphs.formats import read_graph
+from mnlearn.graphs.graph import Graph
+from mnlearn.graphs.named import NamedGraph
+from mnlearn.learning.api import learn
+from mnlearn.learning.counting import Counting
+from mnlearn.learning.inputs import check_dataset
+from mnlearn.learning.judges import TESTS
+from mnlearn.learning.registry import METHODS
+from mnlearn.protocols import SILENT, Monitor
+from mnlearn.results.learned import Learned
+
+
+class MethodResult(NamedTuple):
+    """What one method made of the data; without a network when it refused them, and then `refusal` says why."""
+
+    method: str
+    learned: Learned | None
+    edges: Confusion | None
+    seconds: float  # of processor time, in this process
+    refusal: str | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """One line of `mnlearn compare --json`."""
+        if self.learned is None or self.edges is None:
+            return {"method": self.method, "error": self.refusal}
+        found, cost = self.edges, self.learned.cost
+        return {
+            "method": self.method,
+            "edges": self.learned.graph.n_edges,
+            "hamming": found.hamming,
+            "fp": found.false_positives,
+            "fn": found.false_negatives,
+            "precision": found.precision,
+            "recall": found.recall,
+            "f1": found.f1,
+            "normalized_hamming": found.normalized_hamming,
+            "cost": dict(cost),
+            "converged": self.learned.converged,
+            "seconds": self.seconds,
+        }
+
+
+def compare(
+    data: Dataset,
+    truth: NamedGraph | str | os.PathLike[str],
+    methods: Sequence[str],
+    *,
+    test: str | None = None,
+    alpha: float | None = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    monitor: Monitor = SILENT,
+) -> list[MethodResult]:
+    """Learn by several methods and hold each network against the true one.
+
+    Parameters
+    ----------
+    data
+        As `mnlearn.data.read` gives it.
+    truth
+        The true graph over the same names, or a file with it.
+    methods
+        Names of `METHODS`, each once.
+    test, alpha
+        For those that ask independence tests; the others have no use for them.
+    n_jobs
+        How many threads may count, or processes may fit models:
+        None or −1 for all cores, else that many. Any number gives the same result.
+    client
+        As for `learn`. A method that has no use for it says so.
+    monitor
+        Hears the progress of each method in turn, and may stop.
+
+    Returns
+    -------
+    list of MethodResult
+        In the order of `methods`. A method that does not fit the data says so and the others go on.
+
+    Examples
+    --------
+    >>> from mnlearn.simulate import simulate
+    >>> drawn = simulate("path:n=5", "odds:theta=2.5", n_rows=2000, seed=1)
+    >>> [(line.method, line.edges.hamming) for line in compare(drawn.data, drawn.truth, ["gsmn", "mpl"])]
+    [('gsmn', 0), ('mpl', 0)]
+    """
+    check_dataset("data", data)
+    known = truth if isinstance(truth, NamedGraph) else _read_truth(truth)
+    _check_methods(methods)
+    _check_settings(test, alpha, n_jobs, client, monitor)
+    align(NamedGraph(Graph.empty(data.n_variables), data.names), known)
+    of_test = {name: value for name, value in (("test", test), ("alpha", alpha)) if value is not None}
+    found = []
+    for method in methods:
+        if monitor.cancelled():
+            break
+        settings: dict[str, Any] = {"n_jobs": n_jobs, "client": client, "monitor": monitor}
+        settings |= of_test if METHODS[method].judge == "test" else {}
+        found.append(_result(data, known, method, settings))
+    return found
+
+
+def _read_truth(truth: object) -> NamedGraph:
+    check_path("truth", truth)
+    return read_graph(cast("str", truth))
+
+
+def _check_settings(test: object, alpha: object, n_jobs: int | None, client: object, monitor: object) -> None:
+    """What no method could make right is refused before the first, not by each of them."""
+    if test is not None:
+        check_name("test", test, TESTS)
+    if alpha is not None and not (is_number(alpha) and 0 < cast("float", alpha) < 1):
+        raise InputError(f"alpha must be between 0 and 1, both excluded; got {alpha!r}. Usual values: 0.05, 0.01.")
+    Counting(n_jobs, client)  # raises
+    check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out to hear nothing.")
+
+
+def _result(data: Dataset, truth: NamedGraph, method: str, settings: dict[str, Any]) -> MethodResult:
+    """What one method makes of the data, or why it does not take them."""
+    start = process_time()
+    try:
+        learned = learn(data, method, **settings)
+    except InputError as error:
+        return MethodResult(method, None, None, process_time() - start, str(error))
+    seconds = process_time() - start
+    found, true = align(NamedGraph(learned.graph, learned.names), truth)
+    return MethodResult(method, learned, compare_edges(found, true), seconds)
+
+
+def _check_methods(methods: Sequence[str]) -> None:
+    """At least one, each known, none twice."""
+    check_listed("methods", methods, "methods")
+    for place, method in enumerate(methods):
+        check_name("method", method, METHODS, shown=30)
+        if method in methods[:place]:
+            raise InputError(f"methods must be named once each; got {method!r} twice. Drop one.")
+    if not methods:
+        raise InputError(f"methods must name at least one method; got none. Known: {', '.join(METHODS)}.")

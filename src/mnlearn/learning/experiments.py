@@ -1,0 +1,201 @@
+"""Experiments by name: networks as `mnlearn simulate` has them, methods as `mnlearn learn` has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.errors import InputError, check_name
+from mnlearn.experiments.accuracy import DRAWS, SIZES, Battery, Budget, Half
+from mnlearn.experiments.experiment import Case, Experiment, Weighed
+from mnlearn.graphs.graph import Graph
+from mnlearn.learning.api import learn
+from mnlearn.learning.registry import METHODS, plan
+
+
+@dataclass(frozen=True)
+class NamedSource:
+    """Draws graph, parameters and rows anew for every data set, from a network and a distribution by name.
+
+    Examples
+    --------
+    >>> NamedSource("path:n=4")(10, np.random.default_rng(1)).truth.n_edges
+    3
+    """
+
+    network: str
+    distribution: str | None = None
+
+    def __call__(self, n_rows: int, rng: np.random.Generator) -> Case:
+        from mnlearn.simulate.catalogue import simulate  # whoever only learns need not load it
+
+        drawn = simulate(self.network, self.distribution, n_rows=n_rows, seed=int(rng.integers(2**63)))
+        return Case(drawn.data, drawn.truth.graph)
+
+
+@dataclass(frozen=True)
+class NamedMethod:
+    """Learns by a method's name, on one thread, since experiments run in processes of their own."""
+
+    method: str
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __call__(self, data: Dataset) -> Mapping[str, Graph]:
+        return {self.method: learn(data, self.method, n_jobs=1, **self.settings).graph}
+
+
+def experiment(
+    name: str,
+    networks: Sequence[str],
+    methods: Sequence[str],
+    *,
+    distribution: str | None = None,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Experiment:
+    """An experiment (network × rows × method × repetition) by names; `mnlearn.experiments.experiment.run` runs it.
+
+    Parameters
+    ----------
+    name
+        Enters the seeds: other experiments draw other data.
+    networks
+        Networks as `mnlearn.simulate.simulate` takes them, each once.
+    methods
+        Names of `METHODS`.
+    distribution
+        What is put on every network.
+    settings
+        By method, what `learn` is told beside its name.
+
+    Examples
+    --------
+    >>> from mnlearn.experiments.experiment import run
+    >>> chains = experiment("chains", ["path:n=4"], ["mpl"], distribution="odds:theta=3")
+    >>> [(row.learner, row.n_rows, row.hamming) for row in run(chains, sizes=[2000], repetitions=1)]
+    [('mpl', 2000, 0)]
+    """
+    told = settings or {}
+    for method in (*methods, *told):
+        check_name("method", method, METHODS, shown=30)
+    if not networks or not methods:
+        raise InputError(f"networks and methods must name at least one each; got {len(networks)} and {len(methods)}.")
+    return Experiment(
+        name,
+        {network: NamedSource(network, distribution) for network in networks},
+        {method: NamedMethod(method, dict(told.get(method, {}))) for method in methods},
+    )
+
+
+# The accuracy battery with every learner of the library that takes categorical data.
+
+
+@dataclass(frozen=True)
+class WeighingMethod:
+    """Learns by a method's name on one thread, and tells the log-odds of all pairs where the method has them."""
+
+    name: str
+    method: str
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __call__(self, data: Dataset) -> Mapping[str, Graph | Weighed]:
+        found = learn(data, self.method, n_jobs=1, **self.settings).result
+        return {self.name: found.graph if found.log_odds is None else Weighed(found.graph, found.log_odds)}
+
+
+_SEP: Mapping[str, Mapping[str, Any]] = {
+    "sep": {"effort": "thorough", "keep_pairs": True},
+    "sep-standard": {"effort": "standard", "keep_pairs": True},
+    "sep-fast": {"effort": "fast"},
+}
+_OTHERS = ("mpl", "pic", "bjp", "ib", "pc", "hhc-mn", "gsmn*", "gsimn", "l1lr", "mbs", "aracne")
+
+LEARNERS: Mapping[str, WeighingMethod] = {
+    **{name: WeighingMethod(name, "sep", settings) for name, settings in _SEP.items()},
+    **{name: WeighingMethod(name, name) for name in _OTHERS if name in METHODS},
+}
+"""Every learner of the battery by name: sep with its three efforts, the others with their defaults."""
+
+BUDGETS: Mapping[str, Budget] = {
+    "l1lr": Budget(draws=2, rows=2000, leave_out=("tree n=200", "wide", "independent, wide", "hailfinder"))
+}
+"""Learners that take seconds, or minutes, where the others take hundredths."""
+
+
+def accuracy_battery(
+    half: Half,
+    *,
+    data: Path | None = None,
+    learners: Collection[str] = (),
+    only: Collection[str] = (),
+    sizes: tuple[int, ...] = SIZES,
+    draws: int = DRAWS,
+) -> Battery:
+    """The battery of one half.
+
+    Parameters
+    ----------
+    half
+        "development" or "held-out".
+    data
+        The folder that holds `networks/*.bif` and `graphs/*.edges`; without it those kinds are left out.
+    learners, only
+        Some of `LEARNERS` and some of the kinds; all when empty.
+    sizes, draws
+        Numbers of rows, and data sets for each kind and number of rows.
+
+    Examples
+    --------
+    >>> battery = accuracy_battery("development", learners=["mpl"], only=["independent"], sizes=(250,), draws=1)
+    >>> [(row.learner, row.true_edges) for row in battery.run()]
+    [('mpl', 0)]
+    """
+    for name in learners:
+        check_name("learner", name, LEARNERS, shown=30)
+    chosen = {name: method for name, method in LEARNERS.items() if not learners or name in learners}
+    return Battery(half, chosen, data, sizes, draws, BUDGETS, tuple(only))
+
+
+# A structure learner by the name of its method: what a `MarkovEDA` takes.
+
+
+def structure_learner(
+    method: str, *, test: str | None = None, score: str | None = None, **settings: Any
+) -> Callable[[Dataset], Graph]:
+    """Make a function of a data set that returns the graph that `learn` would find.
+
+    Parameters
+    ----------
+    method, test, score, **settings
+        As for `learn`; checked now, not when the function is called.
+
+    Examples
+    --------
+    >>> from mnlearn.optimize import MarkovEDA, maximize, onemax
+    >>> algorithm = MarkovEDA(learner=structure_learner("gsmn", alpha=0.001), population=80)
+    >>> maximize(onemax(16), algorithm=algorithm, seed=1).fitness
+    16.0
+    """
+    plan(method, test, score, settings)
+    return _ByName(method, test, score, tuple(sorted(settings.items())))
+
+
+@dataclass(frozen=True)
+class _ByName:
+    """A method with its settings; a record, so that it can be sent to other processes."""
+
+    method: str
+    test: str | None
+    score: str | None
+    settings: tuple[tuple[str, Any], ...]
+
+    def __call__(self, data: Dataset) -> Graph:
+        """The graph of the data; of a single variable, nothing is asked."""
+        if data.n_variables < 2:
+            return Graph.empty(data.n_variables)
+        found = learn(data, self.method, test=self.test, score=self.score, n_jobs=1, **dict(self.settings))
+        return found.graph

@@ -1,0 +1,179 @@
+"""From whatever holds data to a data set that a judge can be made for."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Literal, TypedDict
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.discretize import discretize as discretize_dataset
+from mnlearn.data.readers import read
+from mnlearn.errors import InputError, UnsuitableError, unknown_name
+from mnlearn.graphs.formats import read_graph
+from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.graphs.named import NamedGraph
+from mnlearn.protocols import Result
+from mnlearn.results.learned import Learned
+
+_log = logging.getLogger("mnlearn.learning")
+
+
+class Reading(TypedDict):
+    """How data are read: the options of `mnlearn.data.read` but for the columns."""
+
+    types: Mapping[str, Literal["categorical", "continuous"]] | None
+    levels: Mapping[str, Sequence[Hashable]] | None
+    missing: Literal["error", "drop_rows", "category"]
+    missing_values: Iterable[Hashable]
+    repeats: str | None
+    delimiter: str | None
+
+
+AS_IT_COMES: Reading = {
+    "types": None,
+    "levels": None,
+    "missing": "error",
+    "missing_values": (),
+    "repeats": None,
+    "delimiter": None,
+}
+"""What is taken where nothing is said."""
+
+
+def load_data(
+    data: object,
+    columns: Sequence[str] | None,
+    reading: Reading,
+    method: Literal["width", "frequency"] | None,
+    bins: int | None,
+) -> Dataset:
+    """Read data, say what was missing, and cut continuous variables into states if that is asked for."""
+    dataset = read(data, columns=columns, **reading)
+    dataset.verify()
+    if dataset.missing.counts:
+        _log.info("%s", dataset.missing)
+    if method is not None:
+        return discretize_dataset(dataset, method=method, bins=bins)
+    if bins is not None:
+        raise InputError(
+            f"bins is for discretize='width' or discretize='frequency'; got {bins}. Add one, or drop bins."
+        )
+    return dataset
+
+
+def check_dataset(argument: str, data: object) -> None:
+    """Refuse data that were not read yet, where they must have been."""
+    if not isinstance(data, Dataset):
+        raise UnsuitableError(
+            f"{argument} must be a Dataset; got a {type(data).__name__}. Read it first: mnlearn.read(...)."
+        )
+
+
+def is_continuous(dataset: Dataset, judge: str) -> bool:
+    """Whether all variables are continuous, as against all categorical; a mixture is refused in the judge's name."""
+    continuous = [name for name, card in zip(dataset.names, dataset.cards, strict=True) if not card]
+    if 0 < len(continuous) < dataset.n_variables:
+        other = next(name for name, card in zip(dataset.names, dataset.cards, strict=True) if card)
+        raise UnsuitableError(
+            f"{judge} needs variables of one type; {continuous[0]!r} is continuous and {other!r} is categorical. "
+            "Discretise the continuous ones (discretize='frequency'), or choose columns of one type."
+        )
+    return bool(continuous)
+
+
+# What users say by name, as the indices that everything inside the library works with.
+
+
+GraphLike = str | os.PathLike[str] | NamedGraph | Learned | Graph | Result | Iterable[Sequence[str]]
+"""A file, a graph with names, a learned network, a graph (or the result of a search) by column, or pairs of names."""
+
+
+def variables_by_name(argument: str, chosen: object, names: Sequence[str]) -> tuple[int, ...]:
+    """The places of these variables."""
+    if isinstance(chosen, str) or not isinstance(chosen, Iterable):
+        raise InputError(f"{argument} must be a list of names; got {chosen!r}. Write [{chosen!r}].")
+    place = {name: x for x, name in enumerate(names)}
+    return tuple(_place_of(argument, name, place) for name in chosen)
+
+
+def edges_by_name(argument: str, pairs: Iterable[object], names: Sequence[str]) -> tuple[Edge, ...]:
+    """Pairs of names as edges, each once, in ascending order."""
+    found, place = set(), {name: x for x, name in enumerate(names)}
+    for pair in pairs:
+        ends = tuple(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else ()
+        if len(ends) != 2 or ends[0] == ends[1]:
+            raise InputError(
+                f"{argument} must hold pairs of two different variables by name; got {pair!r}. "
+                f"Write for example [({names[0]!r}, {names[-1]!r})]."
+            )
+        u, v = sorted(_place_of(argument, name, place) for name in ends)
+        found.add((u, v))
+    return tuple(sorted(found))
+
+
+def _place_of(argument: str, name: object, place: Mapping[str, int]) -> int:
+    """The place of one variable."""
+    if not isinstance(name, str) or name not in place:
+        raise unknown_name(f"{argument}: variable", name, place)
+    return place[name]
+
+
+def check_apart(known: Mapping[str, Sequence[Edge]], names: Sequence[str]) -> None:
+    """Refuse, by name, an edge that is both required and forbidden."""
+    for u, v in sorted(set(known.get("required", ())) & set(known.get("forbidden", ()))):
+        raise InputError(
+            f"required and forbidden must not share an edge; both name {names[u]!r} and {names[v]!r}. Drop it from one."
+        )
+
+
+def named_edges(graph: Graph, names: Sequence[str]) -> list[list[str]]:
+    """The edges as pairs of names, for documents."""
+    return [[names[u], names[v]] for u, v in graph.edges]
+
+
+def graph_over(dataset: Dataset, graph: GraphLike, argument: str = "graph") -> Graph:
+    """The graph with the data's columns as its variables, matched by name.
+
+    Raises
+    ------
+    InputError
+        If the graph has other variables than the data, or is none of the forms.
+    """
+    if isinstance(graph, Result):
+        graph = graph.graph
+    if isinstance(graph, Graph):
+        if graph.n_variables != dataset.n_variables:
+            raise InputError(
+                f"{argument} must have one variable for each of the {dataset.n_variables} columns; got "
+                f"{graph.n_variables}. Choose the columns (columns=[...]), or give it with names."
+            )
+        return graph
+    if isinstance(graph, str | os.PathLike):
+        graph = read_graph(graph)
+    if isinstance(graph, NamedGraph | Learned):
+        _check_same(argument, graph.names, dataset.names)
+        place = {name: x for x, name in enumerate(dataset.names)}
+        return graph.graph.relabel([place[name] for name in graph.names])
+    if not isinstance(graph, Iterable):
+        raise InputError(
+            f"{argument} must be a file, a graph, a learned network or pairs of names; got {graph!r}. "
+            f"Write for example [({dataset.names[0]!r}, {dataset.names[-1]!r})]."
+        )
+    return Graph(dataset.n_variables, edges_by_name(argument, graph, dataset.names))
+
+
+def _check_same(argument: str, of_graph: Sequence[str], of_data: Sequence[str]) -> None:
+    """Every variable is in both."""
+    in_data, in_graph = frozenset(of_data), frozenset(of_graph)
+    for name in of_graph:
+        if name not in in_data:
+            raise unknown_name(f"{argument} must have the columns of the data as its variables: column", name, of_data)
+    missing = [name for name in of_data if name not in in_graph]
+    if missing:
+        raise InputError(
+            f"{argument} must have every column of the data as a variable; {missing[0]!r}"
+            f"{f' and {len(missing) - 1} more are' if len(missing) > 1 else ' is'} missing. Add "
+            f"{'them' if len(missing) > 1 else 'it'} to the graph, or leave the column out (columns=[...])."
+        )

@@ -1,0 +1,317 @@
+"""Questions about pairs in one call: is x independent of y given z, and which pairs go together most."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from math import isfinite
+from typing import ClassVar, Literal, Unpack
+
+import numpy as np
+
+from mnlearn.data.readers import read
+from mnlearn.errors import InputError, UnknownNameError, check_listed, is_one_of, whole_number
+from mnlearn.independence.discrete import MutualInformation
+from mnlearn.learning.inputs import Reading, load_data
+from mnlearn.learning.judges import TestSettings, make_test
+from mnlearn.protocols import Evidence, ExplainedTest, FloatArray, VarSet
+
+__all__ = ["TestResult", "dependences", "independence_test"]
+
+
+def independence_test(
+    data: object,
+    x: str,
+    y: str,
+    given: Collection[str] = (),
+    *,
+    test: str | None = None,
+    types: Mapping[str, Literal["categorical", "continuous"]] | None = None,
+    levels: Mapping[str, Sequence[Hashable]] | None = None,
+    missing: Literal["error", "drop_rows", "category"] = "error",
+    missing_values: Iterable[Hashable] = (),
+    repeats: str | None = None,
+    delimiter: str | None = None,
+    discretize: Literal["width", "frequency"] | None = None,
+    bins: int | None = None,
+    n_jobs: int | None = None,
+    **settings: Unpack[TestSettings],
+) -> TestResult:
+    """Ask whether x is independent of y given other columns.
+
+    Parameters
+    ----------
+    data
+        Whatever `mnlearn.data.read` accepts. Only the columns of the question are read: the types of the others, and
+        what is missing there, do not matter.
+    x, y
+        Two columns.
+    given
+        The columns to condition on.
+    test
+        One of `TESTS`; by default chi2 for categorical columns and pcor for continuous ones.
+    types, levels, missing, missing_values, repeats, delimiter
+        As for `mnlearn.data.read`.
+    discretize, bins
+        Turn continuous columns of the question into categorical ones; as `method` and `bins` of
+        `mnlearn.data.discretize`.
+    n_jobs
+        How many threads may count: None or −1 for all cores, else that many. Any number gives the same result.
+    **settings
+        As for `make_test`.
+
+    Returns
+    -------
+    TestResult
+        The same for any order of `given` and for x and y exchanged.
+
+    Examples
+    --------
+    >>> survey = {"rain": [0, 0, 1, 1] * 20, "wet": [0, 0, 1, 1] * 20, "monday": [0, 1, 0, 1] * 20}
+    >>> independence_test(survey, "rain", "wet").independent
+    False
+    >>> independence_test(survey, "rain", "monday", ["wet"], test="g2").independent
+    True
+    """
+    asked = _asked(x, y, given, repeats)
+    reading: Reading = {
+        "types": types,
+        "levels": levels,
+        "missing": missing,
+        "missing_values": missing_values,
+        "repeats": repeats,
+        "delimiter": delimiter,
+    }
+    with _columns_by_name():
+        dataset = load_data(data, asked, reading, discretize, bins)
+    judge = make_test(test, dataset, n_jobs=n_jobs, **settings)
+    u, v = sorted((dataset.index(x), dataset.index(y)))
+    evidence = _evidence(judge, u, (v,), frozenset(dataset.index(name) for name in given))
+    return TestResult.of(evidence, 0, (x, y, tuple(given)), judge.name)
+
+
+def dependences(
+    data: object,
+    *,
+    test: str | None = None,
+    top: int | None = None,
+    n_jobs: int | None = None,
+    **settings: Unpack[TestSettings],
+) -> list[TestResult]:
+    """Judge every pair of variables without conditioning, the strongest dependence first.
+
+    Parameters
+    ----------
+    data
+        Whatever `mnlearn.data.read` accepts; all variables of one type.
+    test
+        As for `independence_test`.
+    top
+        How many pairs to return; all by default.
+    n_jobs
+        How many threads may count: None or −1 for all cores, else that many. Any number gives the same result.
+    **settings
+        As for `make_test`.
+
+    Returns
+    -------
+    list
+        By log p or, where there is none, log posterior of independence; then by statistic; then by position.
+
+    Notes
+    -----
+    One scan for each variable.
+
+    Examples
+    --------
+    >>> survey = {"rain": [0, 0, 1, 1] * 20, "wet": [0, 0, 1, 1] * 20, "monday": [0, 1, 0, 1] * 20}
+    >>> [(pair.x, pair.y) for pair in dependences(survey, top=1)]
+    [('rain', 'wet')]
+    """
+    if top is not None:
+        whole_number("top", top, least=1, way_out="Leave it out for all pairs.")
+    dataset = read(data)
+    judge = make_test(test, dataset, n_jobs=n_jobs, **settings)
+    n = dataset.n_variables
+    if n < 2:
+        raise InputError(f"data must have at least 2 variables; got {n}. Add the columns to compare with.")
+    best = _Strongest(top)
+    for u in range(n - 1):
+        best.add(u, _evidence(judge, u, range(u + 1, n), frozenset()))
+    return [
+        TestResult.of(evidence, k, (dataset.names[u], dataset.names[u + 1 + k], ()), judge.name)
+        for u, k, evidence in best.ranked()
+    ]
+
+
+class _Strongest:
+    """The strongest pairs so far: all of them, or some more than asked for, so that few scans need a sort."""
+
+    def __init__(self, top: int | None) -> None:
+        self._top = top
+        self._scans: dict[int, Evidence] = {}
+        self._keys: list[FloatArray] = []  # rows: support, weakness, x, place of y in the scan of x
+        self._held = 0
+
+    def add(self, x: int, evidence: Evidence) -> None:
+        """Take in the scan of one x."""
+        size = evidence.independent.size
+        self._scans[x] = evidence
+        place = np.arange(size, dtype=np.float64)
+        self._keys.append(np.array([_support(evidence), -_strength(evidence), np.full(size, float(x)), place]))
+        self._held += size
+        if self._top is not None and self._held > 4 * self._top + 100_000:
+            self._keep(self._top)
+
+    def ranked(self) -> list[tuple[int, int, Evidence]]:
+        """x, the place of y, and the scan they stand in, strongest first."""
+        self._keep(self._top)
+        (keys,) = self._keys
+        pairs = zip(keys[2].astype(int).tolist(), keys[3].astype(int).tolist(), strict=True)
+        return [(x, k, self._scans[x]) for x, k in pairs]
+
+    def _keep(self, top: int | None) -> None:
+        keys = np.concatenate(self._keys, axis=1)
+        kept = keys[:, np.lexsort((keys[3], keys[2], keys[1], keys[0]))[:top]]
+        self._keys, self._held = [kept], kept.shape[1]
+        mentioned = set(kept[2].astype(int).tolist())
+        self._scans = {x: scan for x, scan in self._scans.items() if x in mentioned}
+
+
+def _asked(x: str, y: str, given: Collection[str], repeats: str | None) -> list[str]:
+    """The columns of a question, each once, in order of name: how it is put must not change draws and rounding."""
+    check_listed("given", given, "columns")
+    for what, name in (("x", x), ("y", y), *(("given", name) for name in given)):
+        if not isinstance(name, str):
+            raise InputError(f"{what} must be the name of a column; got {name!r}. Names are texts: {str(name)!r}.")
+    if x == y:
+        raise InputError(f"x and y must be two different columns; got {x!r} twice. Ask about two columns.")
+    for name in given:
+        if name in (x, y):
+            raise InputError(f"given must not contain x or y; got {name!r} in both. Leave it out of given.")
+    asked = sorted([x, y, *given])
+    for name, after in pairwise(asked):
+        if name == after:
+            raise InputError(f"given must name each column once; got {name!r} twice. Name it once.")
+    if is_one_of(repeats, asked):
+        raise InputError(
+            f"repeats must name a column that is not in the question; got {repeats!r} in both. "
+            "Ask about other columns, or drop repeats."
+        )
+    return asked
+
+
+@contextmanager
+def _columns_by_name() -> Iterator[None]:
+    """Let the error about an unknown column speak of the column: the caller passed no `columns`."""
+    try:
+        yield
+    except UnknownNameError as error:
+        raise UnknownNameError(str(error).removeprefix("columns: ")) from error
+
+
+def _evidence(judge: ExplainedTest, x: int, ys: Sequence[int], z: VarSet) -> Evidence:
+    """What the judge knows, without the log p that is none: under a threshold it only orders pairs."""
+    evidence = judge.evidence(x, ys, z)
+    if isinstance(judge, MutualInformation) and judge.decide == "threshold":
+        return replace(evidence, log_p=None)
+    return evidence
+
+
+def _support(evidence: Evidence) -> FloatArray:
+    """How well each pair of a scan bears with independence: log p, or else the log posterior."""
+    support = evidence.log_independent if evidence.log_p is None else evidence.log_p
+    return np.zeros(evidence.independent.shape) if support is None else support
+
+
+def _strength(evidence: Evidence) -> FloatArray:
+    """What tells pairs of equal support apart."""
+    return np.zeros(evidence.independent.shape) if evidence.statistic is None else np.abs(evidence.statistic)
+
+
+# The record of an answer: the question by name, the decision, the numbers behind it.
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """The answer to one question, with the numbers behind it; what the test does not compute is None.
+
+    Attributes
+    ----------
+    x, y, given
+        The question: is x independent of y given these?
+    test
+        The name of the test.
+    independent
+        The decision.
+    log_p
+        The natural log of the p-value.
+    statistic, dof
+        Chi-square or G2 with its degrees of freedom; mutual information in nats; Fisher's z in standard errors.
+    log_independent, log_dependent
+        The natural logs of the posterior probabilities.
+    """
+
+    __test__: ClassVar[bool] = False  # it is no test case, whatever pytest makes of its name
+
+    x: str
+    y: str
+    given: tuple[str, ...]
+    test: str
+    independent: bool
+    log_p: float | None = None
+    statistic: float | None = None
+    dof: float | None = None
+    log_independent: float | None = None
+    log_dependent: float | None = None
+
+    @classmethod
+    def of(cls, evidence: Evidence, k: int, question: tuple[str, str, tuple[str, ...]], test: str) -> TestResult:
+        """Take the k-th answer of a scan."""
+        x, y, given = question
+        return cls(
+            x=x,
+            y=y,
+            given=given,
+            test=test,
+            independent=bool(evidence.independent[k]),
+            log_p=_at(evidence.log_p, k),
+            statistic=_at(evidence.statistic, k),
+            dof=_at(evidence.dof, k),
+            log_independent=_at(evidence.log_independent, k),
+            log_dependent=_at(evidence.log_dependent, k),
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain values, ready for JSON: a number that is not finite becomes None, a whole `dof` an integer."""
+        plain = {key: _finite(value) for key, value in asdict(self).items()}
+        plain["given"] = list(self.given)
+        if self.dof is not None and self.dof.is_integer():
+            plain["dof"] = int(self.dof)
+        return plain
+
+    def __str__(self) -> str:
+        """One sentence."""
+        decision = "independent" if self.independent else "dependent"
+        condition = f" given {', '.join(self.given)}" if self.given else ""
+        numbers = {
+            "statistic": self.statistic,
+            "dof": self.dof,
+            "log p": self.log_p,
+            "log P(independent)": self.log_independent,
+            "log P(dependent)": self.log_dependent,
+        }
+        shown = ", ".join(f"{name} {value:.5g}" for name, value in numbers.items() if value is not None)
+        return f"{self.x} and {self.y} are {decision}{condition} ({self.test}: {shown})"
+
+
+def _at(numbers: FloatArray | None, k: int) -> float | None:
+    """One number of a scan; zero has no sign."""
+    return None if numbers is None else float(numbers[k]) + 0.0
+
+
+def _finite(value: object) -> object:
+    """The value, unless it is a number that JSON does not know."""
+    return None if isinstance(value, float) and not isfinite(value) else value

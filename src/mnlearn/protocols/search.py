@@ -1,0 +1,138 @@
+"""Searches: what they are given besides a judge, and what they return."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
+
+from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.protocols.statistics import FloatArray, VarSet
+from mnlearn.protocols.tests import Question
+
+
+class Monitor(Protocol):
+    """Hears how far a search is, and may ask it to stop with the best result so far."""
+
+    def progress(self, done: float, total: float | None, message: str = "") -> None: ...
+    def cancelled(self) -> bool: ...
+
+
+class _Silent:
+    """The monitor that says nothing and never stops a search."""
+
+    def progress(self, done: float, total: float | None, message: str = "") -> None:
+        """Ignore it."""
+
+    def cancelled(self) -> bool:
+        """Never."""
+        return False
+
+    def __repr__(self) -> str:
+        return "SILENT"  # as signatures show it
+
+
+SILENT: Monitor = _Silent()
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a search found, at what cost, and how to run it again."""
+
+    graph: Graph
+    score: float | None
+    support: Mapping[Edge, float]  # per edge, on the judge's own log scale
+    converged: bool
+    cost: Mapping[str, float]  # asked, inferred, recalled, weighted, scored, seconds
+    settings: Mapping[str, object] = field(default_factory=dict)  # enough to run it again
+    trace: tuple[Question, ...] | None = None  # every question in order, when the search was told to keep them
+    support_scale: Literal["log_independence", "log_odds"] = "log_independence"  # small is strong; large is strong
+    probabilistic: bool = False  # whether log-odds are meant to be read as probabilities; a pseudo-likelihood's are not
+    stages: Mapping[str, Graph] = field(default_factory=dict)  # graphs a search passed through, by name
+    alternatives: tuple[tuple[Graph, float], ...] = ()  # the next best graphs with their scores, where they are known
+    edge_probabilities: Mapping[Edge, float] | None = None  # of every pair, when the search averaged over graphs
+    log_odds: FloatArray | None = field(default=None, compare=False)  # of all pairs, where a search kept them
+
+
+J = TypeVar("J", contravariant=True)  # noqa: PLC0105 - the judge; its name in DESIGN
+
+
+class Learner(Protocol[J]):
+    """Settings only; it meets a judge, never the data."""
+
+    def learn(self, judge: J, monitor: Monitor = SILENT) -> Result: ...
+
+
+# Judges that propose: whom they place around a variable, how much pairs tell of each other, whole graphs.
+
+
+class Neighborhood(NamedTuple):
+    """Whom a judge places around a variable."""
+
+    support: Mapping[int, float]  # the neighbours, each with its support on the judge's own log scale
+    fits: int  # how many models were fitted to find out
+
+
+class NeighborhoodJudge(Protocol):
+    """Chooses: who are the neighbours of x?"""
+
+    @property
+    def n_variables(self) -> int: ...
+    def neighborhood(self, x: int, candidates: VarSet, required: VarSet) -> Neighborhood:
+        """Some of the candidates, and all that are required."""
+        ...
+
+
+@runtime_checkable
+class BatchedNeighborhoods(NeighborhoodJudge, Protocol):
+    """A judge that chooses for several variables at once, at less cost than for one after the other."""
+
+    def neighborhoods(self, asked: Sequence[tuple[int, VarSet, VarSet]]) -> list[Neighborhood]:
+        """The answers of `neighborhood`, in the order of the questions."""
+        ...
+
+
+@runtime_checkable
+class SpreadNeighborhoods(NeighborhoodJudge, Protocol):
+    """A judge whose answers are found by several processes or machines, so that it is asked for all of them at once."""
+
+    def spread(self, asked: Sequence[tuple[int, VarSet, VarSet]], monitor: Monitor) -> Iterator[Neighborhood]:
+        """The answers of `neighborhood`, in the order of the questions; fewer if the monitor has had enough."""
+        ...
+
+
+class InformationJudge(Protocol):
+    """Measures: how much does each pair of variables tell of each other, and could that be chance?"""
+
+    @property
+    def n_variables(self) -> int: ...
+    def information(self) -> FloatArray:
+        """The mutual information of every pair in nats: symmetric, 0 on the diagonal."""
+        ...
+
+    def log_p(self) -> FloatArray:
+        """The log p-value of every pair: symmetric, 0 on the diagonal."""
+        ...
+
+
+class PathStep(NamedTuple):
+    """What a penalised model looks like at one penalty."""
+
+    criterion: float  # the less the better
+    support: Mapping[Edge, float]  # its edges, each with its support on the judge's own log scale
+    converged: bool  # whether the solver came to its end
+
+
+class PathJudge(Protocol):
+    """Proposes: whole graphs, one for each penalty, from no edge to many."""
+
+    @property
+    def n_variables(self) -> int: ...
+    @property
+    def penalties(self) -> Sequence[float]:
+        """From the one that leaves no edge, downwards."""
+        ...
+
+    def at(self, penalty: float) -> PathStep:
+        """The model at this penalty."""
+        ...

@@ -1,0 +1,187 @@
+"""Lists of edges as data frames: of the kind that the data came in, or of the first kind that is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from math import inf
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.errors import InputError, MissingDependencyError, check_name, is_number
+from mnlearn.graphs.graph import Edge
+from mnlearn.protocols import Result
+
+if TYPE_CHECKING:
+    from mnlearn.results.found import Found
+
+
+Frame: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+
+
+class LearnedEdge(NamedTuple):
+    """One pair by name, with its support on the scale of the result.
+
+    The probability is known where a method stands for one: separator evidence, and averages over all graphs. The
+    log-odds of other scores rank the edges; most are far too sure of themselves to be turned into probabilities.
+    The frequency is known once rows were resampled: in which share of the samples the pair was an edge.
+    """
+
+    u: str
+    v: str
+    support: float | None
+    probability: float | None = None
+    frequency: float | None = None
+
+
+def kind_of_frame(data: object) -> Frame | None:
+    """Which library the data are a frame of; None for files, dicts, arrays and other frames."""
+    package = type(data).__module__.partition(".")[0]
+    return next((kind for kind in get_args(Frame) if kind == package), None)
+
+
+def edge_frame(
+    edges: Sequence[LearnedEdge], kind: Frame | None, *, always: Sequence[str] = (), **more: Sequence[bool]
+) -> Any:
+    """A column each for the ends and the support, and for what else is known of any edge.
+
+    An edge without support has a missing value there. The numbers in `always` have their columns in any case, so that
+    code which reads them also works for a network without edges.
+    """
+    columns: dict[str, tuple[str, list[Any]]] = {
+        "u": ("string", [edge.u for edge in edges]),
+        "v": ("string", [edge.v for edge in edges]),
+        "support": ("double", [edge.support for edge in edges]),
+    }
+    for name in ("probability", "frequency"):
+        values = [getattr(edge, name) for edge in edges]
+        if name in always or any(value is not None for value in values):
+            columns[name] = ("double", values)
+    columns |= {name: ("bool", list(values)) for name, values in more.items()}
+    return frame_of(columns, kind)
+
+
+def frame_of(columns: Mapping[str, tuple[str, list[Any]]], kind: Frame | None) -> Any:
+    """The columns, each with its type (string, double or bool) and values, as a frame of this kind."""
+    chosen = _first_installed() if kind is None else kind
+    return _made(columns, chosen)
+
+
+def _made(columns: Mapping[str, tuple[str, list[Any]]], kind: str) -> Any:
+    """The same with the kind settled."""
+    check_name("kind of data frame", kind, get_args(Frame))
+    try:
+        module = import_module(kind)
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{kind} is needed for such a data frame and is not installed. Install it (pip install {kind}), or ask for "
+            "another kind."
+        ) from error
+    if kind == "pandas":
+        types = {"string": "object", "double": "float64", "bool": "bool"}
+        return module.DataFrame({n: module.Series(v, dtype=types[t]) for n, (t, v) in columns.items()})
+    if kind == "polars":
+        types = {"string": module.String, "double": module.Float64, "bool": module.Boolean}
+        return module.DataFrame([module.Series(n, v, dtype=types[t]) for n, (t, v) in columns.items()])
+    kinds = {"string": module.string(), "double": module.float64(), "bool": module.bool_()}
+    return module.table({n: module.array(v, type=kinds[t]) for n, (t, v) in columns.items()})
+
+
+def _first_installed() -> str:
+    """pandas, else polars, else pyarrow, which always is."""
+    return next((kind for kind in ("pandas", "polars") if find_spec(kind) is not None), "pyarrow")
+
+
+# Which edges and pairs a result knows something about, and in which order they are told.
+
+
+def ranked_edges(learned: Found) -> list[LearnedEdge]:
+    """The edges, the best supported first; one without support comes last, ties in the order of the variables."""
+    support = dict(learned.result.support)
+    return _ranked(learned, {edge: support.get(edge) for edge in learned.graph.edges})
+
+
+def ranked_pairs(learned: Found, least: float) -> list[LearnedEdge]:
+    """Every pair of which something is known, in the same order, if it is an edge with at least this probability."""
+    if not is_number(least) or not 0 <= least <= 1:
+        raise InputError(f"least must be a probability, from 0 to 1; got {least!r}. Leave it out for every pair.")
+    known = pair_support(learned)
+    if known is None:
+        raise InputError(
+            f"pairs must have been kept by the search; got a result of {learned.method} without them. Learn again with "
+            "keep_pairs=True (sep), keep_absent=True (climbs), averaging=True (exhaustive) or keep_trace=True (methods "
+            "by tests); or resample: learned.bootstrap()."
+        )
+    found = _ranked(learned, known)
+    return [pair for pair in found if _chance(pair) >= least] if least > 0 else found
+
+
+def pair_support(learned: Found) -> dict[Edge, float | None] | None:
+    """The support of each pair of which something is known, absent ones too; None if that is nothing."""
+    found, known = learned.result, _kept_support(learned.result)
+    for others in (found.edge_probabilities, learned.frequencies):
+        if others is not None:
+            known = {**dict.fromkeys(others), **(known or {})}
+    if known is None:
+        return None
+    return {**known, **{edge: found.support.get(edge, known.get(edge)) for edge in learned.graph.edges}}
+
+
+def _kept_support(found: Result) -> dict[Edge, float | None] | None:
+    """What a search was told to keep of all pairs: log-odds, those of absent pairs, or its questions."""
+    if found.log_odds is not None:
+        n = len(found.log_odds)
+        return {(u, v): float(found.log_odds[u, v]) for u in range(n) for v in range(u + 1, n)}
+    absent: Any = getattr(found, "absent", None)
+    if absent is not None:
+        return dict(absent)
+    if found.trace is None:
+        return None
+    surest: dict[Edge, float | None] = {}  # of an absent pair: the test that speaks most for its independence
+    for asked in found.trace:
+        pair = (min(asked.x, asked.y), max(asked.x, asked.y))
+        if asked.independent and asked.log_support is not None:
+            surest[pair] = max(asked.log_support, surest.get(pair) or -inf)
+    return surest
+
+
+def _ranked(learned: Found, support: dict[Edge, float | None]) -> list[LearnedEdge]:
+    """These pairs by name, the best supported first; what has no support, by probability and frequency."""
+    sign = -1.0 if learned.support_scale == "log_odds" else 1.0
+    named = {edge: named_edge(learned, edge, value) for edge, value in support.items()}
+
+    def key(edge: Edge) -> tuple[float, float, Edge]:
+        pair = named[edge]
+        return (inf if pair.support is None else sign * pair.support, -_chance(pair), edge)
+
+    return [named[edge] for edge in sorted(named, key=key)]
+
+
+def named_edge(learned: Found, edge: Edge, support: float | None) -> LearnedEdge:
+    """One pair by name, with all that is known of it."""
+    found, frequencies = learned.result, learned.frequencies
+    probability = None if found.edge_probabilities is None else found.edge_probabilities.get(edge)
+    if probability is None and support is not None and found.probabilistic:
+        probability = float(probabilities_of(np.array(support)))
+    frequency = None if frequencies is None else frequencies.get(edge, 0.0)
+    return LearnedEdge(learned.names[edge[0]], learned.names[edge[1]], support, probability, frequency)
+
+
+def numbers_told(learned: Found) -> list[str]:
+    """What else than support a result tells of its edges, also where it has none."""
+    probable = learned.result.probabilistic or learned.result.edge_probabilities is not None
+    return ["probability"] * probable + ["frequency"] * (learned.frequencies is not None)
+
+
+def _chance(pair: LearnedEdge) -> float:
+    """The probability of a pair or, where a method has none, its frequency."""
+    return next((value for value in (pair.probability, pair.frequency) if value is not None), 0.0)
+
+
+def probabilities_of(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 / (1 + exp(−x)), without overflow at either end."""
+    small = np.exp(-np.abs(log_odds))
+    return np.where(log_odds >= 0, 1.0, small) / (1.0 + small)

@@ -1,0 +1,316 @@
+"""Whole results in files: a graph that every reader of graphs understands, and beside it all that was found.
+
+    {"format": "mnlearn-graph", "version": 1, "variables": [...], "edges": [...], "edge_attributes": {...},
+     "result": {"version": 1, "written_by": "0.1.0", "digest": "...", "method": "sep", ...}}
+
+Variables are indices inside `result`; numbers that JSON does not know are the texts "inf", "-inf" and "nan". The
+digest is the SHA-256 of the document without it, keys sorted and white space gone, so that a file that was changed by
+hand is refused instead of half believed. A reader refuses a newer version than its own and reads every older one.
+Data are not in it, nor are the graphs of an exhaustive search and the directions of PC.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mnlearn.errors import FileError
+from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.graphs.markup_formats import parse_json, render_json
+from mnlearn.graphs.named import NamedGraph, foreign_errors
+from mnlearn.protocols import Question, Result, VarSet
+from mnlearn.results.resampling import Resampling
+
+if TYPE_CHECKING:
+    from mnlearn.results.learned import Learned
+
+
+VERSION = 1
+_NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+
+
+class Step(NamedTuple):
+    """One flip of a climb and the score after it; equal to the record of the climb itself."""
+
+    edge: Edge | None
+    score: float
+
+
+@dataclass(frozen=True)
+class SavedResult(Result):
+    """A result from a file, with what only some searches find."""
+
+    mass: float | None = None
+    steps: tuple[Step, ...] | None = None
+    absent: Mapping[Edge, float] | None = None
+    separators: Mapping[Edge, VarSet] = field(default_factory=dict)
+
+
+def render(learned: Learned, numbers: Mapping[Edge, Mapping[str, float]]) -> str:
+    """The document of a result."""
+    from mnlearn import __version__
+
+    document = json.loads(render_json(NamedGraph(learned.graph, learned.names, numbers)))
+    document["result"] = {"version": VERSION, "written_by": __version__, **_found(learned)}
+    document["result"]["digest"] = _digest(document)
+    found = _one_key_a_line(document.pop("result"), "  ")
+    return _one_key_a_line(document, "")[:-2] + f',\n "result": {found}\n}}\n'
+
+
+def _one_key_a_line(document: Mapping[str, object], indent: str) -> str:
+    """JSON that a reader can page through, and that a difference of two files shows by key."""
+    lines = [f"{indent} {_compact(key)}: {_compact(value)}" for key, value in document.items()]
+    return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def parse(text: str) -> Learned:
+    """The result that a document holds; the errors say what is wrong with it."""
+    with foreign_errors():
+        named = parse_json(text)
+        document = json.loads(text)
+        found = document.get("result")
+        if not isinstance(found, dict):
+            raise FileError("the document must hold a result; got a graph alone. Read it with mnlearn.read_graph.")
+        _check_version(found.get("version"))
+        if found.get("digest") != _digest(document):
+            raise FileError(
+                "the document must be as mnlearn wrote it; its digest does not match, so it was changed or cut short. "
+                "Save the result again, or read the graph alone with mnlearn.read_graph."
+            )
+        return _learned(named, found)
+
+
+def _digest(document: Mapping[str, Any]) -> str:
+    """SHA-256 of the document without its digest."""
+    result = {key: value for key, value in document["result"].items() if key != "digest"}
+    canonical = json.dumps({**document, "result": result}, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return sha256(canonical.encode("ascii")).hexdigest()
+
+
+def _check_version(version: object) -> None:
+    """Every version up to ours is read."""
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise FileError(f'"version" of the result must be a positive integer; got {version!r}.')
+    if version > VERSION:
+        raise FileError(
+            f'"version" of the result must be at most {VERSION} for this mnlearn; got {version}, written by a newer '
+            "one. Upgrade mnlearn, or read the graph alone with mnlearn.read_graph."
+        )
+
+
+def _found(learned: Learned) -> dict[str, object]:
+    """All that was found, as JSON knows it; what there is none of is left out."""
+    result: Any = learned.result
+    record = learned.resampling
+    found: dict[str, object] = {
+        "method": learned.method,
+        "choice": learned.choice,
+        "n_rows": learned.n_rows,
+        "score": _number(result.score),
+        "support_scale": result.support_scale,
+        "probabilistic": result.probabilistic,
+        "converged": result.converged,
+        "cost": {name: _number(value) for name, value in result.cost.items()},
+        "settings": _numbers(plain(result.settings)),
+        "support": _by_pair(result.support),
+        "stages": {name: list(graph.edges) for name, graph in result.stages.items()},
+        "alternatives": [[list(graph.edges), _number(value)] for graph, value in result.alternatives],
+        "edge_probabilities": _by_pair(result.edge_probabilities),
+        "log_odds": None if result.log_odds is None else [_number(value) for value in _upper(result.log_odds)],
+        "trace": None if result.trace is None else [_asked(question) for question in result.trace],
+        "frequencies": _by_pair(learned.frequencies),
+        "resampling": None if record is None else asdict(record),
+        "mass": _number(getattr(result, "mass", None)),
+        "steps": [[step.edge, _number(step.score)] for step in getattr(result, "steps", None) or ()] or None,
+        "absent": _by_pair(getattr(result, "absent", None)),
+        "separators": [[*pair, sorted(z)] for pair, z in (getattr(result, "separators", None) or {}).items()] or None,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _learned(named: NamedGraph, found: Mapping[str, Any]) -> Learned:
+    """The other way."""
+    from mnlearn.results.learned import Learned  # which saves through this module
+
+    n, steps = named.graph.n_variables, found.get("steps")
+    trace = found.get("trace")
+    result = SavedResult(
+        graph=named.graph,
+        score=_read(found.get("score")),
+        support=_pairs(found["support"]),
+        converged=found["converged"],
+        cost={name: _read(value) for name, value in found["cost"].items()},
+        settings=_read_all(found["settings"]),
+        trace=None if trace is None else tuple(Question(x, y, frozenset(z), *rest) for x, y, z, *rest in trace),
+        support_scale=found["support_scale"],
+        probabilistic=found["probabilistic"],
+        stages={name: Graph(n, edges) for name, edges in found["stages"].items()},
+        alternatives=tuple((Graph(n, edges), _read(value)) for edges, value in found["alternatives"]),
+        edge_probabilities=_pairs(found.get("edge_probabilities")),
+        log_odds=_square(n, found.get("log_odds")),
+        mass=_read(found.get("mass")),
+        steps=None if steps is None else tuple(Step(edge and tuple(edge), _read(value)) for edge, value in steps),
+        absent=_pairs(found.get("absent")),
+        separators={(u, v): frozenset(z) for u, v, z in found.get("separators", ())},
+    )
+    record = found.get("resampling")
+    return Learned(
+        found["method"],
+        named.names,
+        result,
+        frequencies=_pairs(found.get("frequencies")),
+        choice=found.get("choice"),
+        resampling=None if record is None else Resampling(**record),
+        n_rows=found.get("n_rows"),
+    )
+
+
+def _by_pair(numbers: Mapping[Edge, float] | None) -> list[list[object]] | None:
+    return None if numbers is None else [[int(u), int(v), _number(value)] for (u, v), value in numbers.items()]
+
+
+def _pairs(listed: Iterable[Any] | None) -> Any:
+    return None if listed is None else {(u, v): _read(value) for u, v, value in listed}
+
+
+def _upper(matrix: Any) -> list[float]:
+    return [float(value) for value in matrix[np.triu_indices(len(matrix), 1)]]
+
+
+def _square(n: int, listed: list[Any] | None) -> Any:
+    """The symmetric matrix of its upper triangle, −inf on the diagonal."""
+    if listed is None:
+        return None
+    matrix = np.full((n, n), -np.inf)
+    rows, columns = np.triu_indices(n, 1)
+    matrix[rows, columns] = matrix[columns, rows] = [_read(value) for value in listed]
+    return matrix
+
+
+def _asked(question: Question) -> list[object]:
+    x, y, z, independent, support, source, phase = question
+    return [int(x), int(y), sorted(map(int, z)), bool(independent), _number(support), source, phase]
+
+
+def _number(value: float | None) -> float | str | None:
+    """A number JSON can hold, or its name."""
+    if value is None:
+        return None
+    number = float(value)
+    return number if math.isfinite(number) else str(number)
+
+
+def _numbers(value: object) -> object:
+    """Settings with their infinities named, which are floats and not texts of a user's own."""
+    if isinstance(value, Mapping):
+        return {key: _numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_numbers(item) for item in value]
+    return {"number": str(value)} if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _read(value: Any) -> Any:
+    """A number, or the one that a text names."""
+    return _NOT_FINITE[value] if isinstance(value, str) else value
+
+
+def _read_all(value: Any) -> Any:
+    """Settings as they were."""
+    if isinstance(value, dict):
+        if set(value) == {"number"}:
+            return _read(value["number"])
+        return {key: _read_all(item) for key, item in value.items()}
+    return [_read_all(item) for item in value] if isinstance(value, list) else value
+
+
+# A learned network as plain values: what `mnlearn learn --json` prints.
+
+
+def document(learned: Learned) -> dict[str, object]:
+    """All of it, `support`, `probability` and `frequency` in the order of `edges`."""
+    edges = learned.edge_list()
+    frequency = {} if learned.frequencies is None else {"frequency": [edge.frequency for edge in edges]}
+    return {
+        "method": learned.method,
+        "choice": learned.choice,
+        "variables": list(learned.names),
+        "edges": [[edge.u, edge.v] for edge in edges],
+        "support": [edge.support for edge in edges],
+        "probability": [edge.probability for edge in edges],
+        **frequency,
+        "support_scale": learned.support_scale,
+        "score": learned.score,
+        "converged": learned.converged,
+        "cost": dict(learned.cost),
+        "settings": {name: plain(value) for name, value in learned.settings.items()},
+        **_beside(learned),
+        **_resampled(learned),
+    }
+
+
+def _resampled(learned: Learned) -> dict[str, object]:
+    """How often each pair was an edge, absent ones too, and in which samples."""
+    if learned.frequencies is None:
+        return {}
+    pairs = [[*_pair(learned, edge), share] for edge, share in learned.frequencies.items()]
+    record = learned.resampling
+    return {"frequencies": pairs, "resampling": None if record is None else asdict(record)}
+
+
+def _beside(learned: Learned) -> dict[str, object]:
+    """What only some methods find."""
+    found, names = learned.result, learned.names
+    beside: dict[str, object] = {}
+    if found.stages:
+        beside["stages"] = {name: _named(learned, graph) for name, graph in found.stages.items()}
+    if found.alternatives:
+        beside["alternatives"] = [{"edges": _named(learned, g), "score": value} for g, value in found.alternatives]
+    if found.edge_probabilities is not None:
+        beside["edge_probabilities"] = [[names[u], names[v], p] for (u, v), p in found.edge_probabilities.items()]
+    elif found.log_odds is not None:
+        beside["edge_probabilities"] = [[pair.u, pair.v, pair.probability] for pair in learned.pair_list()]
+    return beside | _kept(learned)
+
+
+def _kept(learned: Learned) -> dict[str, object]:
+    """What a search was told to keep: the mass of the best graph; steps of a climb, the support of absent pairs."""
+    found: Any = learned.result
+    kept: dict[str, object] = {}
+    if getattr(found, "mass", None) is not None:
+        kept["mass"] = found.mass
+    if getattr(found, "steps", None) is not None:
+        kept["steps"] = [{"flip": step.edge and _pair(learned, step.edge), "score": step.score} for step in found.steps]
+    if getattr(found, "absent", None) is not None:
+        kept["absent"] = [[*_pair(learned, pair), support] for pair, support in found.absent.items()]
+    return kept
+
+
+def _named(learned: Learned, graph: Graph) -> list[list[str]]:
+    """The edges of a graph by name."""
+    return [_pair(learned, edge) for edge in graph.edges]
+
+
+def _pair(learned: Learned, edge: Edge) -> list[str]:
+    """Two variables by name."""
+    return [learned.names[x] for x in edge]
+
+
+def plain(value: object) -> object:
+    """A setting as JSON knows it; an object of the user's own is named."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    return value if value is None or isinstance(value, str | int | float) else repr(value)

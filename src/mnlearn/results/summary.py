@@ -1,0 +1,115 @@
+"""A learned network in words: a few lines for a terminal, the same as HTML for a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from mnlearn.results.edges import LearnedEdge
+
+if TYPE_CHECKING:
+    from mnlearn.results.learned import Learned
+
+SHOWN = 10  # edges of a summary
+_SCALES = {"log_independence": "log p", "log_odds": "log odds"}
+
+
+def one_line(learned: Learned) -> str:
+    """What was found, in one line."""
+    ended = "" if learned.converged else "; stopped before its end"
+    asked = f", {int(learned.cost.get('asked', 0))} tests" if learned.support_scale == "log_independence" else ""
+    score = f", score {learned.score:.6g}" if learned.score is not None else ""
+    return f"{learned.method}: {_counted(learned.graph.n_edges, 'edge')} among {len(learned.names)} variables" + (
+        f"{score}{asked}{ended}"
+    )
+
+
+def summary(learned: Learned) -> str:
+    """What was learned, from what, how, and the strongest edges."""
+    lines = [f"{label + ':':<12}{_printable(text)}" for label, text in _facts(learned)]
+    edges = learned.edge_list()[:SHOWN]
+    if edges:
+        rows = [_headings(learned, edges), *(_cells(edge, edges) for edge in edges)]
+        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+        lines += ["", *("  ".join(_aligned(row, widths)).rstrip() for row in rows)]
+    if learned.graph.n_edges > SHOWN:
+        lines.append(f"and {learned.graph.n_edges - SHOWN} more: edges() has them all")
+    return "\n".join(lines)
+
+
+def as_html(learned: Learned) -> str:
+    """The same for a notebook; every name is text."""
+    edges = learned.edge_list()[:SHOWN]
+    facts = "".join(f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in _facts(learned))
+    more = learned.graph.n_edges - len(edges)
+    rows = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in _cells(edge, edges))}</tr>" for edge in edges)
+    head = "".join(f"<th>{escape(heading)}</th>" for heading in _headings(learned, edges))
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>" if edges else ""
+    rest = f"<p>and {more} more: <code>edges()</code> has them all</p>" if more else ""
+    return f"<div><table>{facts}</table>{table}{rest}</div>"
+
+
+def _facts(learned: Learned) -> list[tuple[str, str]]:
+    """Label and text of each line."""
+    graph, n = learned.graph, len(learned.names)
+    degrees = [graph.degree(x) for x in range(n)]
+    n_pairs = n * (n - 1) // 2
+    density = f", {graph.n_edges / n_pairs:.1%} of all pairs" if n_pairs else ""
+    facts = [("network", f"{_counted(graph.n_edges, 'edge')} among {_counted(n, 'variable')}{density}")]
+    if degrees.count(0):
+        facts.append(("alone", f"{_counted(degrees.count(0), 'variable')} without an edge"))
+    if graph.n_edges:
+        hub = max(range(n), key=lambda x: (degrees[x], -x))
+        facts.append(("hub", f"{learned.names[hub]} with {_counted(degrees[hub], 'neighbour')}"))
+    facts.append(("method", learned.method + ("" if learned.choice is None else f" ({learned.choice})")))
+    if learned.n_rows is not None:
+        types = "" if learned.data is None else f", {_types(learned.data.cards)}"
+        facts.append(("data", f"{_counted(learned.n_rows, 'row')}{types}"))
+    if learned.resampling is not None:
+        facts.append(("resampled", str(learned.resampling)))
+    if learned.score is not None:
+        facts.append(("score", f"{learned.score:.6g}"))
+    if not learned.converged:
+        facts.append(("stopped", "before the end of the search: the best network so far"))
+    return facts
+
+
+def _types(cards: Sequence[int]) -> str:
+    """How many variables of which type."""
+    continuous = sum(not card for card in cards)
+    kinds = (("categorical", len(cards) - continuous), ("continuous", continuous))
+    return " and ".join(f"{count} {kind}" for kind, count in kinds if count) + f" variable{'s' * (len(cards) != 1)}"
+
+
+def _headings(learned: Learned, edges: Sequence[LearnedEdge]) -> list[str]:
+    """The columns of the table of edges."""
+    return ["edge", "", _SCALES[learned.support_scale], *_known(edges)]
+
+
+def _known(edges: Sequence[LearnedEdge]) -> list[str]:
+    """What is known of the edges beside their support."""
+    return [name for name in ("probability", "frequency") if any(getattr(edge, name) is not None for edge in edges)]
+
+
+def _cells(edge: LearnedEdge, edges: Sequence[LearnedEdge]) -> list[str]:
+    """One row of the table."""
+    support = "" if edge.support is None else f"{edge.support:.4g}"
+    others = [getattr(edge, name) for name in _known(edges)]
+    numbers = ["" if value is None else f"{value:.3f}" for value in others]
+    return [_printable(edge.u), _printable(edge.v), support, *numbers]
+
+
+def _aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """Names to the left, numbers to the right."""
+    cells = enumerate(zip(row, widths, strict=True))
+    return [cell.ljust(width) if k < 2 else cell.rjust(width) for k, (cell, width) in cells]
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def _printable(text: str) -> str:
+    """The text with whatever could move the cursor written out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)

@@ -1,0 +1,153 @@
+"""Local evidence from the tables of a data set: models fitted in the native core, many questions at once.
+
+What F, P and their fits are is said where they are judged by, in `mnlearn.scores.evidence`; here they are counted,
+fitted and handed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence, Sized
+from copy import copy
+from itertools import chain, pairwise
+from math import inf, isnan
+from numbers import Real
+from operator import index
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn import _core
+from mnlearn.errors import InputError, true_or_false
+from mnlearn.protocols import BoolArray, FloatArray, Indices, VarSet
+from mnlearn.statistics.native_search import indices
+
+Kind: TypeAlias = Literal["local", "estimates", "additions", "pairs", "full_tables"]
+
+
+class LocalFits(NamedTuple):
+    """F of each question (of a set that is not empty: less the gift), and P, the same where it has no fit."""
+
+    full_table: FloatArray
+    pairwise: FloatArray
+    fell_back: BoolArray
+
+
+class PairFits(NamedTuple):
+    """ev(x, y | S) of each y of a scan; exact, or estimated by one Newton step."""
+
+    log_factor: FloatArray
+    exact: BoolArray
+    fell_back: int  # models that could not be fitted
+
+
+class EvidenceScans:
+    """Fits of conditional models to the tables of a data set.
+
+    Made by `Counts.evidence`. The work is spread over threads scan by scan; any number gives the same bits.
+
+    Parameters
+    ----------
+    store
+        The data in the native core.
+    three_way
+        Whether models of up to eight neighbours may have three-way terms.
+    n_threads
+        How many threads.
+
+    Attributes
+    ----------
+    n_states
+        How many states of each variable occur.
+    gift
+        What a table of mostly empty configurations gives each variable for nothing.
+    """
+
+    _asked: Callable[..., FloatArray] | None = None
+
+    def __init__(self, store: _core.Store, *, three_way: bool, n_threads: int) -> None:
+        self._store, self._three_way, self._threads = store, three_way, n_threads
+        self.n_states, self._offset, self.gift = _core.evidence_facts(store, n_threads)
+
+    def local(self, xs: Indices, zs: Sequence[VarSet]) -> LocalFits:
+        """F(x | z) and P(x | z) of each x with its z."""
+        rows = self._ask("local", xs, zs, _no_one(zs))[0]
+        return LocalFits(rows[0], rows[1], rows[2] > 0)
+
+    def additions(
+        self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], *, exact: bool = True
+    ) -> list[LocalFits]:
+        """F(x | z + y) and P(x | z + y) of each x with its z, for each y; P fitted, or estimated by one Newton step."""
+        true_or_false(exact=exact)
+        rows, starts = self._ask("additions" if exact else "estimates", xs, zs, yss)
+        return [LocalFits(part[0], part[1], part[3] > 0) for part in _parts(rows, starts)]
+
+    def pairs(
+        self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], *, fit_above: float = -inf
+    ) -> list[PairFits]:
+        """ev(x, y | z) of each x with its z, for each y; models of z + y fitted where it may exceed `fit_above`."""
+        _check_bound(fit_above)
+        rows, starts = self._ask("pairs", xs, zs, yss, fit_above)
+        return [PairFits(part[0], part[1] > 0, int(part[2].sum())) for part in _parts(rows, starts)]
+
+    def full_tables(self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
+        """F(x | z + y) of each x with its z, for each y; the gift is not taken away."""
+        rows, starts = self._ask("full_tables", xs, zs, yss)
+        return [part[0] for part in _parts(rows, starts)]
+
+    def _ask(
+        self, kind: Kind, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], fit_above: float = inf
+    ) -> tuple[FloatArray, NDArray[np.int64]]:
+        return (self._asked or self.rows)(kind, xs, zs, yss, fit_above), _starts([len(ys) for ys in yss])
+
+    def asking(self, asked: Callable[..., FloatArray]) -> EvidenceScans:
+        """The same, with another function in place of `rows`: one that keeps what it was told, say."""
+        other = copy(self)
+        other._asked = asked
+        return other
+
+    def rows(
+        self, kind: Kind, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], fit_above: float
+    ) -> FloatArray:
+        """What the core says of many questions of one kind: see native/evidence.hpp for the rows of each kind."""
+        try:
+            members = [sorted(map(index, z)) for z in zs]
+            candidates = [indices("ys", ys) for ys in yss]
+        except TypeError:
+            raise InputError(
+                f"xs, zs and yss must be sequences of indices, a place for each question; got zs={zs!r}, yss={yss!r}. "
+                "Use dataset.index(name)."
+            ) from None
+        return _core.evidence(
+            self._store,
+            self.n_states,
+            self._offset,
+            self.gift,
+            kind,
+            indices("xs", xs),
+            _starts([len(z) for z in members]),
+            np.fromiter(chain.from_iterable(members), np.int32),
+            _starts([len(ys) for ys in candidates]),
+            np.concatenate([np.empty(0, np.int32), *candidates]),
+            self._three_way,
+            fit_above,
+            self._threads,
+        )
+
+
+def _no_one(zs: object) -> list[tuple[()]]:
+    """No candidates for each question."""
+    return [()] * len(zs) if isinstance(zs, Sized) else []
+
+
+def _check_bound(fit_above: object) -> None:
+    if not isinstance(fit_above, Real) or isnan(fit_above):
+        raise InputError(f"fit_above must be a number; got {fit_above!r}. Leave it out to fit all models.")
+
+
+def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:
+    return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+
+
+def _parts(rows: FloatArray, starts: NDArray[np.int64]) -> Iterator[FloatArray]:
+    return (rows[:, begin:end] for begin, end in pairwise(starts.tolist()))

@@ -1,0 +1,339 @@
+"""Questions as the core takes them, and in our words why it could not read one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import isnan
+from numbers import Real
+from operator import index
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn import _core
+from mnlearn.errors import InputError, check_room, true_or_false, whole_number
+from mnlearn.protocols import Around, BoolArray, Indices, Kernel, Separated, SeparatingSets, SetLevel, Turns, VarSet
+
+UNREADABLE = (TypeError, AttributeError)  # what reading arguments of the wrong kind raises; rules raise InputError
+LARGEST_INDEX = 2**31 - 1
+
+
+def question(x: int, ys: Indices, z: VarSet) -> tuple[int, NDArray[np.int32], NDArray[np.int32]]:
+    """x, ys and z as the core takes them; z in ascending order."""
+    try:
+        first, given = _index(x), [_index(v) for v in z]
+    except TypeError:
+        raise InputError(
+            f"x must be the index of a variable and z a set of indices; got x={x!r}, z={z!r}. Use dataset.index(name)."
+        ) from None
+    if max([first, *given]) > LARGEST_INDEX or min([first, *given]) < 0:
+        raise InputError(f"x and z must hold indices of variables; got x={x}, z={set(z)}. Use dataset.index(name).")
+    given.sort()
+    return first, indices("ys", ys), np.array(given, dtype=np.int32)
+
+
+def indices(name: str, given: Indices) -> NDArray[np.int32]:
+    """Indices as the core takes them."""
+    try:
+        array = np.asarray(given)
+    except ValueError:  # ragged
+        array = np.empty((0, 0))
+    if array.dtype == np.int32 and array.ndim == 1:
+        return np.ascontiguousarray(array)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise InputError(f"{name} must be a sequence of variable indices; got {given!r}. Use dataset.index(name).")
+    narrow = array.astype(np.int32)
+    wrapped = array[narrow != array]
+    if wrapped.size:
+        raise InputError(f"{name} must hold indices of variables; got {wrapped[0]}. Use dataset.index(name).")
+    return narrow
+
+
+def _index(value: object) -> int:
+    """A whole number, but not a truth: True is hardly meant as the second variable."""
+    if isinstance(value, bool):
+        raise TypeError
+    return index(value)  # type: ignore[arg-type]
+
+
+def refusal(
+    error: Exception, kernel: object, xs: Indices, yss: Iterable[Indices], zs: Iterable[VarSet], **settings: object
+) -> Exception:
+    """What was wrong with a question that the core could not read: the first argument that is not of its kind."""
+    if not isinstance(kernel, Kernel):
+        return InputError(
+            f"kernel must be a Kernel; got {kernel!r}. Make one by mnlearn.statistics.kernels, chi2() for instance."
+        )
+    try:
+        questions = list(zip(xs, yss, zs, strict=False))
+    except TypeError:
+        return InputError(
+            f"xs, yss and zs must be sequences, a place for each question; got xs={xs!r}, zs={zs!r}. Put a single "
+            "question into lists, or use reduce."
+        )
+    for x, ys, z in questions:
+        question(x, ys, z)  # raises
+    for name, value in settings.items():
+        _check_setting(name, value)
+    return error
+
+
+def check_level(level: object) -> None:
+    """Refuse a level that no support can be compared with."""
+    if isinstance(level, bool) or not isinstance(level, Real) or isnan(level):
+        raise InputError(f"level must be a number; got {level!r}. Use log(alpha), or log(1/2) for a posterior.")
+
+
+def _check_setting(name: str, value: object) -> None:
+    """The rules of what `Counts.grow` and `Counts.shrink` take besides a question."""
+    if name == "level":
+        check_level(value)
+    elif name == "ahead":
+        way_out = "Use 1 to ask one question at a time."
+        if whole_number(name, value, least=1, way_out=way_out) > LARGEST_INDEX:
+            raise InputError(f"ahead must be a number of variables; got {value!r}. {way_out}")
+    elif name == "known" and not isinstance(value, _core.Knowledge | None):
+        raise InputError(
+            f"known must be what knowledge() of these counts made; got a {type(value).__name__}. Make one."
+        )
+    elif name == "to_first":
+        true_or_false(to_first=value)
+
+
+# Questions asked in turns, each decided before the next, inside the native core: a blanket that grows or shrinks.
+
+
+_KNOWLEDGE = 4.25  # bytes for each of n² pairs: where its facts begin, and whether there are any
+_IN_A_ROW = 32  # after so many independent y a scan of the next is sooner than each alone
+
+
+class BlanketScans:
+    """What `Counts` does for whole blankets. A search looks at every answer once, and there are a few dozen."""
+
+    _store: _core.Store
+    _threads: int
+
+    def grow(
+        self,
+        kernel: Kernel,
+        level: float,
+        x: int,
+        ys: Indices,
+        z: VarSet = frozenset(),
+        *,
+        to_first: bool = False,
+        ahead: int = 1,
+        known: _core.Knowledge | None = None,
+    ) -> Turns:
+        """Try each y in turn, given z and those before it that depend on x: the support of independence of each.
+
+        Parameters
+        ----------
+        kernel
+            That of a test: chi2 or g2, whose support is log p, or bayes, whose support is the log posterior.
+        level
+            A y is independent of x iff its support is above it.
+        x, ys, z
+            The variable, whom to try in which order, and what is given from the start.
+        to_first
+            Whether to stop at the first that depends on x.
+        ahead
+            After 32 independent ones in a row, how many of the next may be tested together: a scan is faster then,
+            although those after the first that depends on x are tested in vain.
+        known
+            What rules may answer before a test does; it learns every answer. Of these counts: `knowledge`.
+
+        Returns
+        -------
+        Turns
+            Answers about the first of the ys. The support of a test is what `reduce` leads to, to the bit. None where
+            the core has no fast way (rows cannot be sorted on the portable code path, by variables of more than nine
+            states, or with repeats); no more than 4096 at once.
+
+        Examples
+        --------
+        >>> from mnlearn.data import Dataset
+        >>> from mnlearn.statistics import Counts, kernels
+        >>> counts = Counts(Dataset.from_codes([[0, 0, 1, 1] * 9, [0, 0, 1, 1] * 9, [0, 0, 1, 1] * 9]))
+        >>> counts.grow(kernels.chi2(), -3.0, 0, [1, 2]).independent in ([False, True], [])
+        True
+        """
+        try:
+            return Turns(
+                *_core.grow(
+                    self._store,
+                    kernel.name,
+                    kernel.settings,
+                    level,
+                    x,
+                    ys,
+                    z,
+                    to_first,
+                    _IN_A_ROW,
+                    ahead,
+                    self._threads,
+                    known,
+                )
+            )
+        except UNREADABLE as error:
+            settings = {"level": level, "to_first": to_first, "ahead": ahead, "known": known}
+            raise refusal(error, kernel, [x], [ys], [z], **settings) from None
+
+    def shrink(
+        self, kernel: Kernel, level: float, x: int, ys: Indices, z: VarSet, *, known: _core.Knowledge | None = None
+    ) -> Turns:
+        """Try each y in turn, a member of z, given the rest of z without those before it that turned out independent.
+
+        Otherwise as `grow`; all answers come from one table of x and z.
+
+        Examples
+        --------
+        >>> from mnlearn.data import Dataset
+        >>> from mnlearn.statistics import Counts, kernels
+        >>> counts = Counts(Dataset.from_codes([[0, 0, 1, 1] * 9, [0, 0, 1, 1] * 9, [0, 0, 1, 1] * 9]))
+        >>> counts.shrink(kernels.chi2(), -3.0, 0, [1, 2], frozenset({1, 2})).independent in ([True, False], [])
+        True
+        """
+        try:
+            return Turns(*_core.shrink(self._store, kernel.name, kernel.settings, level, x, ys, z, known))
+        except UNREADABLE as error:
+            raise refusal(error, kernel, [x], [ys], [z], level=level, known=known) from None
+
+    def knowledge(self, *, mirrored: bool = False) -> _core.Knowledge:
+        """No knowledge yet, for `grow` and `shrink` to reason by  [JAIR09, Algorithm 5].
+
+        Parameters
+        ----------
+        mirrored
+            Whether independence is also inferred by the triangle rule with x and y exchanged.
+
+        Notes
+        -----
+        It takes 4.25 bytes for each of n² pairs, and n / 8 for each set that it learns of; no part of `max_memory`.
+
+        Examples
+        --------
+        >>> from mnlearn.data import Dataset
+        >>> from mnlearn.statistics import Counts
+        >>> known = Counts(Dataset.from_codes([[0, 1], [0, 1], [0, 1]])).knowledge()
+        >>> known.learn(0, 1, frozenset({2}), False)
+        >>> known.implied(0, 1, frozenset()), known.implied(0, 2, frozenset())  # by the first rule; by none
+        (1, 0)
+        """
+        true_or_false(mirrored=mirrored)
+        n = self._store.n_variables
+        way_out = "Choose fewer columns, or a method that does not reason: gsmn*."
+        check_room("knowledge", _KNOWLEDGE * n * n, f"what is known of every pair of {n:,} variables", way_out)
+        return _core.Knowledge(n, mirrored)
+
+
+# Searches that try one set after another until one separates, run inside the native core.
+
+
+_SIZE = "It is how many variables each set has."
+
+
+class SubsetScans:
+    """Walks over sets by one test, each question decided before the next.
+
+    Made by `Counts.subsets`. Answers are the bits that `Counts.reduce` leads to. A level of PC-stable
+    goes to all threads, each with some x; elsewhere each answer decides the next question, on one.
+
+    Parameters
+    ----------
+    store
+        The data in the native core.
+    kernel
+        That of a test: chi2 or g2, whose support is log p, or bayes, whose support is the log posterior.
+    level
+        A pair is independent iff its support is above it.
+    n_threads
+        How many threads may take part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mnlearn.data import Dataset
+    >>> from mnlearn.protocols import SetLevel
+    >>> from mnlearn.statistics import Counts, kernels
+    >>> copies = [[0, 0, 1, 1] * 9] * 3
+    >>> walk = Counts(Dataset.from_codes(copies)).subsets(kernels.chi2(), -3.0)
+    >>> pairs = ~np.eye(3, dtype=bool)
+    >>> found = walk.separate(SetLevel(1, pairs, pairs.copy(), np.full((3, 3), np.nan)), range(3), lambda x: True)
+    >>> found.sets.tolist(), found.asked
+    ([[0, 2, 1], [0, 1, 2], [1, 2, 0]], 3)
+    """
+
+    def __init__(self, store: _core.Store, kernel: Kernel, level: float, *, n_threads: int = 1) -> None:
+        if not isinstance(kernel, Kernel):
+            raise refusal(TypeError(), kernel, (), (), ())
+        check_level(level)
+        self._test, self._n_variables = (store, kernel.name, kernel.settings, level), store.n_variables
+        self._threads = n_threads
+
+    def separate(self, level: SetLevel, xs: range, go_on: Callable[[int], bool]) -> Separated | None:
+        """A level of PC-stable, as `mnlearn.protocols.SubsetWalk` says; None if log p needs SciPy."""
+        self._check_level(level)
+        self._check_range(xs)
+        _check_call(go_on)
+        found = _core.separate(*self._test, xs.start, max(xs.start, xs.stop), self._threads, *level, go_on)
+        return None if found is None else Separated(*found)
+
+    def explain_away(
+        self, x: int, candidates: Indices, limit: int | None, go_on: Callable[[int], bool]
+    ) -> Around | None:
+        """Interleaved HITON-PC around x, as `mnlearn.protocols.SubsetWalk` says; None if log p needs SciPy."""
+        _check_call(go_on)
+        first, ys, _ = question(x, candidates, frozenset())
+        found = _core.explain_away(*self._test, first, ys, _most(limit, len(ys)), go_on)
+        return None if found is None else Around(*found)
+
+    def count_separating(
+        self, x: int, ys: Indices, around: BoolArray, limit: int | None, go_on: Callable[[int], bool]
+    ) -> SeparatingSets | None:
+        """Votes of all sets of neighbours, as `mnlearn.protocols.SubsetWalk` says; None if log p needs SciPy."""
+        _check_call(go_on)
+        self._check_matrix("around", around, np.bool_)
+        first, apart, _ = question(x, ys, frozenset())
+        found = _core.count_separating(*self._test, first, apart, around, _most(limit, len(around)), go_on)
+        return None if found is None else SeparatingSets(*found)
+
+    def _check_level(self, level: SetLevel) -> None:
+        if not isinstance(level, SetLevel):
+            raise InputError(f"level must be a SetLevel; got a {type(level).__name__}. See mnlearn.protocols.SetLevel.")
+        if whole_number("size", level.size, least=0, way_out=_SIZE) > LARGEST_INDEX:
+            raise InputError(f"size must be a number of variables; got {level.size}. {_SIZE}")
+        self._check_matrix("around", level.around, np.bool_)
+        self._check_matrix("left", level.left, np.bool_, writeable=True)
+        self._check_matrix("weakest", level.weakest, np.float64, writeable=True)
+
+    def _check_matrix(self, name: str, given: object, kind: type, *, writeable: bool = False) -> None:
+        """The core reads, and writes, where the numbers stand: nothing is converted on the way."""
+        n, way_out = self._n_variables, f"Use numpy.array({name}, dtype=numpy.{kind.__name__})."
+        if not isinstance(given, np.ndarray) or given.dtype != kind:
+            what = f"one of {given.dtype}" if isinstance(given, np.ndarray) else f"a {type(given).__name__}"
+            raise InputError(f"{name} must be an array of {kind.__name__}; got {what}. {way_out}")
+        if given.shape != (n, n):
+            shape = " by ".join(map(str, given.shape))
+            raise InputError(
+                f"{name} must have a row and a column for each of {n} variables; got {shape}. Give all their place."
+            )
+        if not given.flags.c_contiguous or (writeable and not given.flags.writeable):
+            raise InputError(f"{name} must be C-contiguous{' and writeable' * writeable}; got a view. {way_out}")
+
+    def _check_range(self, xs: object) -> None:
+        n = self._n_variables
+        if not isinstance(xs, range) or xs.step != 1 or not 0 <= xs.start <= max(xs.start, xs.stop) <= n:
+            raise InputError(f"xs must be a range within 0 to {n}, in steps of 1; got {xs!r}. Use range({n}) for all.")
+
+
+def _check_call(go_on: object) -> None:
+    if not callable(go_on):
+        raise InputError(f"go_on must be a function of a variable; got {go_on!r}. Use lambda x: True to hear nobody.")
+
+
+def _most(limit: int | None, n: int) -> int:
+    """How many variables a set may have."""
+    if limit is None:
+        return n
+    return min(whole_number("limit", limit, least=0, way_out="Use None for no limit."), n)

@@ -1,0 +1,259 @@
+"""What was learned, in sentences for people who do not program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.overview import Overview, overview
+from mnlearn.graphs.graph import Graph
+from mnlearn.visual.figure_data import Portrait
+
+if TYPE_CHECKING:
+    from mnlearn.results.learned import Learned
+
+
+_BY_TESTS = "asks independence tests and joins two variables that no question could separate"
+_METHODS = {
+    "sep": "separator evidence, which gives every pair of variables a probability of being joined directly",
+    "gsmn": f"GSMN, which {_BY_TESTS}",
+    "gsmn*": f"GSMN*, which {_BY_TESTS}",
+    "gsimn": f"GSIMN, which {_BY_TESTS}; what follows from earlier answers it does not ask again",
+    "gsimn-fch": f"GSIMN with forward chaining, which {_BY_TESTS}; what follows from earlier answers it does not ask",
+    "hhc-mn": f"HHC-MN, which {_BY_TESTS}",
+    "pc": f"PC, which {_BY_TESTS}",
+    "ib": "IBMAP-HC, which climbs from network to network while the independences it implies grow more probable",
+    "bjp": "BJP, which climbs from network to network while the posterior of its neighbourhoods rises",
+    "mpl": "marginal pseudo-likelihood, which finds the neighbours that predict each variable best",
+    "pic": "the pseudo-likelihood information criterion, which finds the neighbours that predict each variable best",
+    "l1lr": "L1-regularised logistic regression of each variable on all others",
+    "aracne": "ARACNE, which joins variables by mutual information and cuts the weakest side of every triangle",
+    "lasso": "the lasso, a regression of each variable on all others that keeps few neighbours",
+    "l1mb": "blankets along the path of the lasso",
+    "glasso": "the graphical lasso, which keeps few entries of the inverse covariance",
+    "mbs": "Markov blanket search, which grows and prunes the neighbourhoods of all variables together",
+    "exhaustive": "a search over all networks",
+    "hillclimb": "a climb from network to network while its score rises",
+}
+
+
+def summary(learned: Learned, portrait: Portrait) -> list[str]:
+    """What was learned: size, the surest, the best connected, the groups, the loners."""
+    graph = portrait.graph
+    rows = "" if learned.n_rows is None else f" from {learned.n_rows:,} rows"
+    found = f"{counted(graph.n_edges, 'edge')} among {counted(len(portrait.names), 'variable')}"
+    said = [f"The network has {found}. It was learned{rows} by {method_words(learned.method)}."]
+    if learned.resampling is not None:
+        said.append(f"It was learned again from resampled data to see which edges hold up: {learned.resampling}.")
+    if not graph.n_edges:
+        return [*said, "No variable is joined with another: nothing in these data says that any two go together."]
+    return [*said, *_surest(portrait), _best_connected(portrait), *_groups(portrait), *_loners(portrait)]
+
+
+def method_words(method: str) -> str:
+    """The method by name and in a few words."""
+    known = _METHODS.get(method)
+    return f"the method “{method}”" + (f": {known}" if known else "")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def listed(names: list[str], most: int = 6) -> str:
+    """The first few names in quotes, and how many more there are."""
+    shown = [f"“{name}”" for name in names[:most]]
+    if len(names) > most:
+        return f"{', '.join(shown)} and {len(names) - most:,} more"
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else "".join(shown)
+
+
+def decimal(value: float | None) -> str:
+    """A number for a table: three digits after the point, one where it is large; nothing for none."""
+    if value is None or np.isnan(value):
+        return ""
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:,.1f}"
+
+
+def _surest(portrait: Portrait) -> list[str]:
+    """The surest edge, or how many share the first place."""
+    if not portrait.measures:
+        return []
+    measure, names = portrait.measures[0], portrait.names
+    (u, v), value = max(measure.values.items(), key=lambda item: (item[1], item[0]))
+    ties = sum(decimal(other) == decimal(value) for other in measure.values.values())
+    pair, number = f"“{names[u]}” and “{names[v]}”", f"{measure.label} {decimal(value)}"
+    if ties == len(measure.values) > 1:
+        return [f"All of them have the same {number}, to three digits."]
+    if ties > 1:
+        return [f"{ties:,} edges share the first place ({number}); one of them joins {pair}."]
+    return [f"The surest edge joins {pair} ({number})."]
+
+
+def _best_connected(portrait: Portrait) -> str:
+    """Who has the most neighbours."""
+    degrees = np.asarray(portrait.graph.degrees())
+    top = [portrait.names[x] for x in np.flatnonzero(degrees == degrees.max())]
+    verb = "has" if len(top) == 1 else "have"
+    return f"{listed(top, 4)} {verb} the most neighbours, {degrees.max()}; the average is {degrees.mean():.1f}."
+
+
+def _groups(portrait: Portrait) -> list[str]:
+    """How many groups hang together."""
+    count = int(portrait.groups.max(initial=-1)) + 1
+    if count < 2:
+        return []
+    sizes = np.bincount(portrait.groups[portrait.groups >= 0])
+    size = f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
+    return [
+        f"The variables fall into {count} groups of {size} that hang together more closely within than between; in the "
+        "picture each group has a colour."
+    ]
+
+
+def _loners(portrait: Portrait) -> list[str]:
+    """Who is joined with nobody."""
+    alone = [name for name, degree in zip(portrait.names, portrait.graph.degrees(), strict=True) if not degree]
+    if not alone:
+        return []
+    return [f"{listed(alone)} {'is' if len(alone) == 1 else 'are'} joined with no other variable."]
+
+
+# What a reader should know before trusting a network.
+
+
+DENSE = 0.35  # of all pairs
+FEW_ROWS_A_CELL = 5  # as in the usual rule for a chi-square
+FEW_ROWS_A_NEIGHBOUR = 10  # of a continuous variable
+RARE = 5  # rows
+UNSTABLE = 0.5  # of the resamples
+
+
+class Caution(NamedTuple):
+    """A heading, and what it means."""
+
+    title: str
+    text: str
+
+
+def cautions(learned: Learned, seen: Overview | None = None) -> list[Caution]:
+    """Everything worth a warning, the gravest first; `seen` is the overview of its data, where there is one already."""
+    if seen is None and learned.data is not None:
+        seen = overview(learned.data)
+    found = [*_of_the_search(learned), *_of_the_resamples(learned)]
+    if learned.data is not None and seen is not None:
+        found += [*_of_small_data(learned.data, learned.graph), *_of_columns(learned.data, seen)]
+    return found
+
+
+def _of_the_search(learned: Learned) -> Iterator[Caution]:
+    """Stopped, empty, dense."""
+    graph, n = learned.graph, len(learned.names)
+    if not learned.converged:
+        yield Caution(
+            "The search did not come to its end",
+            "It was stopped, or ran out of its allowance. This is the best network it had; run it again for longer "
+            "before relying on it.",
+        )
+    if not graph.n_edges:
+        yield Caution(
+            "The network is empty",
+            "Either the variables have nothing to do with each other, or there are too few rows to tell. More rows, "
+            "fewer categories per variable or a less strict method may show more.",
+        )
+    pairs = n * (n - 1) // 2
+    if n >= 6 and graph.n_edges > DENSE * pairs:
+        yield Caution(
+            "The network is dense",
+            f"It joins {graph.n_edges / pairs:.0%} of all pairs. So many edges often mean that something common to all "
+            "variables was not measured, or that the method was not strict enough; single edges say little then.",
+        )
+
+
+def _of_the_resamples(learned: Learned) -> Iterator[Caution]:
+    """Edges that did not hold up, and pairs that came close."""
+    if learned.frequencies is None:
+        return
+    names, graph = learned.names, learned.graph
+    weak = [f"{names[u]} – {names[v]}" for u, v in graph.edges if learned.frequencies.get((u, v), 0.0) < UNSTABLE]
+    if weak:
+        yield Caution(
+            f"{counted(len(weak), 'edge')} did not hold up",
+            f"In less than half of the resampled data sets: {listed(weak)}.",
+        )
+    close = [pair for pair, share in learned.frequencies.items() if share >= UNSTABLE and pair not in graph]
+    if close:
+        yield Caution(
+            f"{counted(len(close), 'pair')} came close",
+            "Not in the network, but in at least half of the resampled data sets: "
+            f"{listed([f'{names[u]} – {names[v]}' for u, v in close])}.",
+        )
+
+
+def _of_small_data(data: Dataset, graph: Graph) -> Iterator[Caution]:
+    """Too few rows for the neighbourhoods that were found."""
+    rows = data.n_rows
+    thin = sorted((rows / _rows_wanted(data, graph, x), x) for x in range(data.n_variables) if graph.degree(x))
+    names = [data.names[x] for share, x in thin if share < 1]
+    if names:
+        have = "has" if len(names) == 1 else "have"
+        yield Caution(
+            "Few rows for some neighbourhoods",
+            f"Taken together with the neighbours, {listed(names)} {have} more combinations of values than {rows:,} "
+            f"rows can fill with {FEW_ROWS_A_CELL} each. Edges there rest on little; more rows or fewer "
+            "categories would help.",
+        )
+    if data.n_variables > rows:
+        yield Caution("More variables than rows", f"{data.n_variables:,} variables, {rows:,} rows.")
+
+
+def _rows_wanted(data: Dataset, graph: Graph, x: int) -> int:
+    """How many rows the table of x and its neighbours wants; where they are continuous, their number decides."""
+    cards = [data.cards[y] for y in (x, *graph.neighbors(x))]
+    if not any(cards):
+        return FEW_ROWS_A_NEIGHBOUR * len(cards)
+    return FEW_ROWS_A_CELL * prod(card for card in cards if card)
+
+
+def _of_columns(data: Dataset, seen: Overview) -> Iterator[Caution]:
+    """Constant, doubled, rare, missing."""
+    if seen.constant:
+        never = "never changes" if len(seen.constant) == 1 else "never change"
+        yield Caution("Constant variables", f"{listed(list(seen.constant))} {never} and can have no edge.")
+    for group in seen.duplicated:
+        yield Caution(
+            "The same variable twice",
+            f"{listed(list(group))} carry the same information; each can hide the other's edges. Keep one of them.",
+        )
+    rare = rare_variables(data)
+    if rare:
+        yield Caution(
+            "Rare categories",
+            f"{listed(rare)}: some category occurs in fewer than {RARE} rows. Little can be learned about it; consider "
+            "joining it with another.",
+        )
+    if data.missing.counts:
+        yield Caution("Missing values", f"In {listed(list(data.missing.counts))}. {_done_about_gaps(data)}")
+
+
+def _done_about_gaps(data: Dataset) -> str:
+    """What was done about missing values, and what that means."""
+    if data.missing.policy == "drop_rows":
+        rows = data.missing.rows_dropped
+        left_out = f"{counted(rows, 'row')} with a gap {'was' if rows == 1 else 'were'} left out"
+        return f"{left_out}, which does no harm only if gaps have nothing to do with the values."
+    return "Gaps count as a category of their own, which can join variables that share their gaps."
+
+
+def rare_variables(data: Dataset) -> list[str]:
+    """The variables that have a state in only a few rows, or in none."""
+    found = []
+    for name, card, column in zip(data.names, data.cards, data.columns, strict=True):
+        if card and np.bincount(column, weights=data.repeats, minlength=card).min() < RARE:
+            found.append(name)
+    return found

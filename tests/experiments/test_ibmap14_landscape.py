@@ -1,0 +1,38 @@
+"""The landscape of the IB-score in small: its numbers are those of the graphs, one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mnlearn.algorithms.exhaustive import Exhaustive
+from mnlearn.algorithms.ibmap import IBMAPHC
+from mnlearn.experiments import ibmap14 as paper
+from mnlearn.experiments.reproduction import Request
+from mnlearn.graphs import random_graph
+from mnlearn.independence import BayesianTest
+from mnlearn.scores import IBScore
+from mnlearn.simulate import sample, with_log_odds
+from mnlearn.statistics import Counts
+
+
+def test_the_numbers_are_those_of_the_search_and_of_the_best_graph() -> None:
+    found = paper.Surface(2)(300, np.random.default_rng(3))
+    rng = np.random.default_rng(3)
+    truth = random_graph(6, 2, rng)
+    score = IBScore(BayesianTest(Counts(sample(with_log_odds(truth, 1.0, rng), 300, rng).dataset())))
+    best, climbed = Exhaustive().learn(score).graph, IBMAPHC().learn(score).graph
+    assert found["gap"].value == pytest.approx(score(best) - score(climbed), abs=1e-9)
+    assert found["reached"].value == float(best == climbed)
+    assert found["error of the best"].value == len(set(best.edges) ^ set(truth.edges))
+    assert found["error of ibmap-hc"].value == len(set(climbed.edges) ^ set(truth.edges))
+    assert -1 < found["correlation"].value < 0
+
+
+def test_the_landscape_at_its_smallest() -> None:
+    request = Request(sizes=(50, 3200), sources=("tau=1",), repetitions=4)
+    found = {(line.n_rows, line.learner): line.ours for line in paper.LANDSCAPE.measure(request)}
+    assert set(found) == {(n, name) for n in (50, 3200) for name in paper.LANDSCAPE_NUMBERS}
+    assert found[3200, "correlation"] < min(-0.2, found[50, "correlation"])
+    assert found[3200, "error of the best"] < 1 < found[50, "error of the best"]
+    assert found[3200, "reached"] == 1.0

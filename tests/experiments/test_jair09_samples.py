@@ -1,0 +1,69 @@
+"""Figures 8 to 13 of [JAIR09], in small."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mnlearn.algorithms.gsimn import GSIMN
+from mnlearn.errors import FileError
+from mnlearn.evaluation.metrics import normalized_hamming, weighted_tests
+from mnlearn.experiments import jair09 as samples
+from mnlearn.experiments.experiment import generator_of
+from mnlearn.experiments.reproduction import Request
+from mnlearn.independence import ChiSquare
+from mnlearn.statistics import Counts
+from networks import DATA, needs_data
+
+SPARSE = "n=50 degree=1 odds=1.5"
+
+
+def test_numbers_are_those_of_the_learned_graph_and_its_trace() -> None:
+    request = Request(sizes=(500,), sources=(SPARSE,), repetitions=1)
+    (distance,) = [m for m in samples.FIGURES_8_9.measure(request) if m.learner == "gsimn distance"]
+    (tests,) = [m for m in samples.FIGURES_10_11.measure(request) if m.learner == "gsimn tests"]
+    case = samples.RandomNetwork(50, 1, 1.5)(500, generator_of("gsimn-samples", SPARSE, 500, 0))
+    result = GSIMN(skip_marginal=False, keep_trace=True).learn(ChiSquare(Counts(case.data)))
+    assert distance.ours == normalized_hamming(result.graph, case.truth)
+    assert tests.ours == weighted_tests(result.trace or ())
+    assert (case.truth.n_edges, case.data.n_rows) == (25, 500)
+
+
+def test_both_figures_come_from_the_same_trials(tmp_path: Path) -> None:
+    request = Request(sizes=(300,), sources=(SPARSE,), repetitions=1, out=tmp_path)
+    distances = samples.FIGURES_8_9.measure(request)
+    before = (tmp_path / "gsimn-samples.jsonl").read_text()
+    assert len(samples.FIGURES_10_11.measure(request)) == len(distances) == 10
+    assert (tmp_path / "gsimn-samples.jsonl").read_text() == before
+
+
+def test_sparse_networks_are_learned_with_fewer_tests_and_no_more_errors() -> None:
+    request = Request(sizes=(4000,), sources=(SPARSE,), repetitions=2)
+    trials = {m.learner: m.ours for figure in (samples.FIGURES_8_9, samples.FIGURES_10_11)
+              for m in figure.measure(request)}  # fmt: skip
+    assert trials["gsimn-line22 tests"] < 0.5 * trials["gsmn* tests"] < trials["gsmn*-without-propagation tests"]
+    assert trials["gsimn-line22 distance"] <= trials["gsmn* distance"] + 0.01 < 0.1
+
+
+def test_every_setting_of_the_paper_is_there() -> None:
+    sources = samples._random_networks(None)
+    assert len(sources) == 2 * 4 * 3
+    case = samples.RandomNetwork(75, 8, 2)(20, np.random.default_rng(1))
+    assert (case.truth.n_edges, case.data.cards) == (300, (2,) * 75)
+
+
+@needs_data
+def test_moral_networks() -> None:
+    request = Request(sizes=(500,), sources=("Insurance",), repetitions=1, data=DATA)
+    tests = {line.learner: line.ours for line in samples.FIGURE_13.measure(request)}
+    assert tests["gsimn-line22 tests"] < tests["gsmn* tests"] < tests["gsmn*-without-propagation tests"]
+    assert all(line.ours < 0.3 for line in samples.FIGURE_12.measure(request))
+
+
+def test_without_data_the_error_says_where_to_put_them(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"data must be the folder that holds networks/\*\.bif; got none"):
+        samples.FIGURE_12.measure(Request())
+    with pytest.raises(FileError, match=r"networks/hailfinder\.bif; .* does not"):
+        samples.FIGURE_13.measure(Request(data=tmp_path))

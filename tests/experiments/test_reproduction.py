@@ -1,0 +1,88 @@
+"""Published figures beside ours."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from math import isnan, sqrt
+from pathlib import Path
+
+import pytest
+
+from mnlearn.errors import InputError, UnknownNameError
+from mnlearn.experiments.catalogue import REPRODUCTIONS
+from mnlearn.experiments.experiment import Row
+from mnlearn.experiments.reproduction import Key, Published, Request, compare, plot, write_comparisons
+
+
+def rows(distances: list[int]) -> list[Row]:
+    return [Row("ring", 100, k, "mpl", distance, distance, 0, 0.5) for k, distance in enumerate(distances)]
+
+
+def test_the_difference_is_in_its_own_standard_errors() -> None:
+    (line,) = compare(rows([10, 12, 14, 16]), {Key("ring", 100, "mpl"): Published(12.0, 2.0, 100)})
+    assert (line.ours, line.n, line.published, line.seconds) == (13, 4, 12.0, 0.5)
+    assert line.sd == pytest.approx(sqrt(20 / 3))
+    assert line.standard_errors == pytest.approx(1 / sqrt(4 / 100 + 20 / 3 / 4))
+
+
+def test_what_cannot_be_compared_is_not() -> None:
+    (unknown,) = compare(rows([1, 2]), {})
+    assert (unknown.published, unknown.standard_errors) == (None, None)
+    (once,) = compare(rows([1]), {Key("ring", 100, "mpl"): Published(12.0, 2.0, 100)})
+    assert isnan(once.sd)
+    assert once.standard_errors is None
+    (exact,) = compare(rows([1, 1]), {Key("ring", 100, "mpl"): Published(1.0, 0.0, 100)})
+    assert exact.standard_errors is None
+
+
+def test_figures_are_written_and_drawn(tmp_path: Path) -> None:
+    lines = compare(rows([1, 2]), {Key("ring", 100, "mpl"): Published(1.0, 1.0, 100)})
+    write_comparisons(lines, tmp_path / "t.csv")
+    with (tmp_path / "t.csv").open(newline="") as file:
+        (read,) = csv.DictReader(file)
+    assert (read["source"], read["published"], float(read["ours"])) == ("ring", "1.0", 1.5)
+    pytest.importorskip("matplotlib")
+    plot(lines, REPRODUCTIONS["mpl-table1"], tmp_path / "t.png")
+    assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_every_experiment_says_what_it_is() -> None:
+    for name, item in REPRODUCTIONS.items():
+        assert name.split("-")[0] in ("bjp", "gsimn", "ibmap", "mbs", "mpl")
+        assert item.title
+        assert item.repetitions >= 4
+        assert list(item.sizes) == sorted(item.sizes)
+
+
+def test_success_rates_come_in_the_same_form() -> None:
+    request = Request(sizes=(250,), sources=("4",), methods=("bjp",), repetitions=2)
+    (line,) = REPRODUCTIONS["bjp-table1"].measure(request)
+    assert (line.source, line.n_rows, line.learner, line.published, line.n) == ("4", 250, "bjp", 0.0, 2)
+    assert 0 <= line.ours <= 1
+    with pytest.raises(UnknownNameError, match="source '7' does not exist"):
+        REPRODUCTIONS["bjp-table1"].measure(Request(sources=("7",)))
+    with pytest.raises(InputError, match="repetitions must be a whole number, at least 1; got 0"):
+        REPRODUCTIONS["bjp-table1"].measure(Request(repetitions=0))
+
+
+def test_recorded_figures_are_those_that_were_measured(tmp_path: Path) -> None:
+    mpl = REPRODUCTIONS["mpl-table1"].measure
+    assert mpl.recorded(tmp_path) == []
+    request = Request(sizes=(100,), sources=("d=64",), out=tmp_path)
+    one = mpl(replace(request, methods=("mpl",), repetitions=2))
+    two = mpl(replace(request, methods=("pic",), repetitions=1))
+    with (tmp_path / "mpl-table1.jsonl").open("a") as file:
+        file.write('{"source": "half a line')  # of a run that goes on elsewhere
+    assert sorted(mpl.recorded(tmp_path), key=lambda line: line.learner) == sorted(
+        [*one, *two], key=lambda line: line.learner
+    )
+    assert (tmp_path / "mpl-table1.jsonl").read_text().endswith("half a line")
+    figure6 = REPRODUCTIONS["gsimn-figure6"].measure
+    ratios = figure6(Request(sizes=(8, 5), sources=("degree=2",), repetitions=2, out=tmp_path))
+    assert figure6.recorded(tmp_path) == sorted(ratios, key=lambda line: line.n_rows)
+
+
+def test_every_journal_has_one_name() -> None:
+    names = [item.measure.name for item in REPRODUCTIONS.values()]
+    assert {name for name in names if names.count(name) > 1} == {"gsimn-samples", "gsimn-networks"}

@@ -1,0 +1,114 @@
+"""Neighbourhoods by several processes or workers: the same bits as one after the other, kept and stopped alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mnlearn as mn
+from mnlearn.checkpoints import Checkpoint, opened
+from mnlearn.data import Dataset
+from mnlearn.errors import InputError
+from mnlearn.learning import counting
+from mnlearn.learning.counting import Spread
+from mnlearn.protocols import Neighborhood, SpreadNeighborhoods, VarSet
+from monitors import Stopping
+
+N = 9
+QUESTIONS = [(x, frozenset(range(N)) - {x}, frozenset({(x + 1) % N})) for x in range(N)]
+
+
+class Plain:
+    """Answers from the question alone."""
+
+    n_variables = N
+
+    def neighborhood(self, x: int, candidates: VarSet, required: VarSet) -> Neighborhood:
+        return Neighborhood({y: x + 0.1 * len(candidates) for y in required}, x)
+
+
+def expected() -> list[Neighborhood]:
+    return [Plain().neighborhood(*question) for question in QUESTIONS]
+
+
+def test_who_answers_changes_nothing(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(Spread(Plain()), SpreadNeighborhoods)
+    assert list(Spread(Plain(), n_jobs=1).spread(QUESTIONS)) == expected()
+    assert list(Spread(Plain(), client=client).spread(QUESTIONS)) == expected()
+    monkeypatch.setattr(counting, "WORTH", 0.0)  # by processes from the second on
+    assert list(Spread(Plain(), n_jobs=2).spread(QUESTIONS)) == expected()
+    assert list(Spread(Plain(), n_jobs=2).spread([])) == []
+
+
+def test_processes_begin_only_when_they_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[int] = []
+
+    def noting(ask: Any, groups: Any, **_: Any) -> Any:
+        begun.append(len(groups))
+        return map(ask, groups)
+
+    monkeypatch.setattr(counting, "run", noting)
+    assert list(Spread(Plain(), n_jobs=2).spread(QUESTIONS)) == expected()
+    assert begun == []
+    monkeypatch.setattr(counting, "WORTH", 0.0)
+    assert list(Spread(Plain(), n_jobs=2).spread(QUESTIONS)) == expected()
+    assert begun == [8]
+
+
+@pytest.mark.parametrize("worth", [0.0, 1e9])
+def test_what_was_found_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worth: float) -> None:
+    monkeypatch.setattr(counting, "WORTH", worth)
+    monkeypatch.setattr(counting, "run", lambda ask, groups, **_: map(ask, groups))
+
+    def asked(kept: Checkpoint | None, after: int) -> list[Neighborhood]:
+        monitor, found = Stopping(after), []
+        for answer in Spread(Plain(), 2, None, kept).spread(QUESTIONS, monitor):
+            found.append(answer)
+            monitor.progress(len(found), N)
+        return found
+
+    with opened(tmp_path, False, "data") as kept:
+        assert asked(kept, 4) == expected()[:4]
+    monkeypatch.setattr(Plain, "neighborhood", _only_from(4))
+    with opened(tmp_path, True, "data") as kept:
+        assert asked(kept, 100) == expected_from(4)
+
+
+def test_a_question_asked_twice_moves_no_answer(tmp_path: Path) -> None:
+    twice = [QUESTIONS[0], *QUESTIONS]
+    with opened(tmp_path, False, "data") as kept:
+        assert list(Spread(Plain(), 1, None, kept).spread(twice)) == [expected()[0], *expected()]
+
+
+def _only_from(first: int) -> Any:
+    def neighborhood(_self: Plain, x: int, candidates: VarSet, required: VarSet) -> Neighborhood:
+        assert x >= first, "asked again"
+        return Neighborhood({y: x + 0.1 * len(candidates) for y in required}, x)
+
+    return neighborhood
+
+
+def expected_from(_first: int) -> list[Neighborhood]:
+    return [Neighborhood({y: x + 0.1 * len(candidates) for y in required}, x) for x, candidates, required in QUESTIONS]
+
+
+@pytest.mark.parametrize("method", ["l1lr", "lasso", "l1mb"])
+def test_the_methods_learn_the_same(client: Any, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(300, 8))
+    values[:, 1:] += values[:, :-1]
+    data = Dataset.from_codes((values > 0).astype(int)) if method == "l1lr" else values
+    alone = mn.learn(data, method, n_jobs=1)
+    monkeypatch.setattr(counting, "WORTH", 0.0)
+    for found in (mn.learn(data, method, n_jobs=2), mn.learn(data, method, client=client)):
+        assert found.graph == alone.graph
+        assert found.result.support == alone.result.support
+        assert found.cost["fitted"] == alone.cost["fitted"]
+
+
+def test_methods_without_neighbourhoods_have_no_use_for_a_client(client: Any) -> None:
+    with pytest.raises(InputError, match=r"client is for tables of a packed file; it does not help this method"):
+        mn.learn(np.random.default_rng(0).normal(size=(50, 3)), "glasso", client=client)

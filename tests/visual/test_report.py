@@ -1,0 +1,257 @@
+"""The report as text: what it says, that names stay names, that it is written whole or not at all."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mnlearn as mn
+import mnlearn.visual.report
+from mnlearn.errors import FileError, MissingDependencyError
+from mnlearn.graphs.graph import Graph
+from mnlearn.protocols import Result
+from mnlearn.results import Learned
+from mnlearn.simulate.example import example
+from mnlearn.visual.figure_data import portray
+from mnlearn.visual.report import render_report, run_again
+from mnlearn.visual.report_text import cautions, listed, summary
+from report_networks import HOSTILE, hostile, large, ordinary
+
+
+class Page(HTMLParser):
+    """Texts, tags and scripts of a page, as a browser takes them apart."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.scripts: dict[str, str] = {}
+        self._script = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag == "script":
+            self._script = dict(attrs).get("id") or f"code{len(self.scripts)}"
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "script":
+            self._script = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._script:
+            self.scripts[self._script] = self.scripts.get(self._script, "") + data
+        else:
+            self.texts.append(data)
+
+    @property
+    def words(self) -> str:
+        return " ".join(self.texts)
+
+
+@pytest.fixture(scope="module")
+def survey() -> Learned:
+    return ordinary()
+
+
+@pytest.fixture(scope="module")
+def page(survey: Learned) -> Page:
+    return Page(render_report(survey, source="survey.csv", title="Sleep & work"))
+
+
+def test_it_says_what_was_learned(page: Page, survey: Learned) -> None:
+    edges = survey.graph.n_edges
+    assert f"The network has {edges} edges among 12 variables. It was learned from 1,000 rows" in page.words
+    assert "Sleep & work" in page.texts
+    assert "“poor_sleep” has the most neighbours" in page.words
+    rows = [attributes for tag, attributes in page.tags if tag == "tr" and "data-edge" in attributes]
+    assert len(rows) == edges
+    assert f"mnlearn {mn.__version__}" in " ".join(page.words.split())
+    assert "mn.learn(\n    'survey.csv',\n    method='sep'," in page.words
+
+
+def test_scripts_get_all_names_edges_and_numbers(page: Page, survey: Learned) -> None:
+    data = json.loads(page.scripts["page-data"])
+    assert data["names"] == list(survey.names)
+    assert [tuple(edge) for edge in data["edges"]] == list(survey.graph.edges)
+    assert [scale["label"] for scale in data["measures"]] == ["probability", "log odds"]
+    assert data["measures"][1]["values"] == [survey.result.support[edge] for edge in survey.graph.edges]
+
+
+@pytest.mark.parametrize("make", [ordinary, hostile])
+def test_nothing_is_asked_of_a_network_and_only_our_scripts_may_run(make: Any) -> None:
+    text = render_report(make())
+    page = Page(text)
+    for tag, attributes in page.tags:
+        assert "src" not in attributes
+        assert not [name for name in attributes if name.startswith("on")]
+        assert (attributes.get("href") or "#").startswith("#"), tag
+        assert tag not in {"link", "iframe", "img", "object", "form", "base"}
+    (policy,) = (a["content"] for tag, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    allowed = re.findall(r"'sha256-([^']+)'", policy)
+    code = [script for name, script in page.scripts.items() if name.startswith("code")]
+    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in code]
+    assert digests == allowed
+    assert "\r" not in text
+
+
+def test_names_are_text_wherever_they_stand() -> None:
+    page = Page(render_report(hostile(), title="<script>title</script>"))
+    assert [tag for tag, _ in page.tags].count("script") == 5
+    assert json.loads(page.scripts["page-data"])["names"] == list(HOSTILE)
+    assert "<i>method</i>" in page.words
+    assert "<script>title</script>" in page.texts
+    for name in HOSTILE:
+        assert name in page.texts
+        assert {"value": name} in [attributes for tag, attributes in page.tags if tag == "option"]
+
+
+def test_a_network_without_data_has_a_report_too() -> None:
+    page = Page(render_report(large(80)))
+    assert "The data are not at hand" in page.words
+    assert "Score -1.5" in page.words
+
+
+@pytest.mark.parametrize(("names", "edges"), [(("a",), []), (("a", "b"), []), (("a", "b"), [(0, 1)])])
+def test_the_smallest_networks(names: tuple[str, ...], edges: list[tuple[int, int]]) -> None:
+    found = Result(Graph(len(names), edges), None, {}, True, {})
+    words = Page(render_report(Learned("gsmn", names, found))).words
+    assert ("The network is empty" in words) == (not edges)
+
+
+def titles(learned: Learned) -> list[str]:
+    return [caution.title for caution in cautions(learned)]
+
+
+def of(data: Any, edges: list[tuple[int, int]], **more: Any) -> Learned:
+    dataset = mn.read(data, **more)
+    return Learned("gsmn", dataset.names, Result(Graph(len(dataset.names), edges), None, {}, True, {}), dataset)
+
+
+FINE = {name: [k // step % 2 for k in range(200)] for name, step in (("a", 1), ("b", 2), ("c", 4))}
+
+
+def test_nothing_to_caution_about() -> None:
+    assert titles(of(FINE, [(0, 1)])) == []
+
+
+def test_cautions_about_the_search() -> None:
+    fine = of(FINE, [(0, 1)])
+    assert titles(replace(fine, result=replace(fine.result, converged=False))) == ["The search did not come to its end"]
+    assert titles(of(FINE, [])) == ["The network is empty"]
+    everyone = [(u, v) for v in range(7) for u in range(v)]
+    dense = Learned("x", tuple("abcdefg"), Result(Graph(7, everyone), None, {}, True, {}))
+    assert titles(dense) == ["The network is dense"]
+
+
+def test_cautions_about_the_data() -> None:
+    few = {"a": [0, 1] * 9, "b": [0, 0, 1] * 6, "c": [0, 0, 0, 0, 0, 0, 1, 1, 1] * 2}
+    assert titles(of(few, [(0, 1), (0, 2)])) == ["Few rows for some neighbourhoods"]
+    assert titles(of(few, [(0, 1)])) == ["Few rows for some neighbourhoods"]
+    assert titles(of(FINE | {"same": ["x"] * 200}, [(0, 1)])) == ["Constant variables"]
+    assert titles(of(FINE | {"copy": FINE["a"]}, [(0, 1)])) == ["The same variable twice"]
+    assert titles(of(FINE | {"rare": ["x"] * 197 + ["y"] * 3}, [(0, 1)])) == ["Rare categories"]
+    gaps = FINE | {"gap": [None, *FINE["a"][1:-1], 0]}
+    assert titles(of(gaps, [(0, 1)], missing="drop_rows"))[-1] == "Missing values"
+    assert titles(of(gaps, [(0, 1)], missing="category"))[-1] == "Missing values"
+
+
+def test_continuous_neighbourhoods_want_ten_rows_for_each() -> None:
+    table = {name: [((k * p) % 97) / 7 for k in range(25)] for name, p in (("a", 3), ("b", 5), ("c", 7))}
+    assert titles(of(table, [(0, 1)])) == []
+    assert titles(of(table, [(0, 1), (0, 2)])) == ["Few rows for some neighbourhoods"]
+
+
+def test_cautions_about_resamples() -> None:
+    found = replace(of(FINE, [(0, 1), (1, 2)]), frequencies={(0, 1): 0.9, (0, 2): 0.7})
+    assert titles(found) == ["1 edge did not hold up", "1 pair came close"]
+    texts = [caution.text for caution in cautions(found)]
+    assert "“b – c”" in texts[0]
+    assert "“a – c”" in texts[1]
+
+
+def test_sentences(survey: Learned) -> None:
+    assert listed(["a"]) == "“a”"
+    assert listed(["a", "b", "c"]) == "“a”, “b” and “c”"
+    assert listed(list("abcdefgh"), 2) == "“a”, “b” and 6 more"
+    odds = {(0, 1): 2.0, (1, 2): 1.0, (2, 3): 2.0}
+    shares = replace(large(4), result=Result(Graph(4, odds), None, odds, True, {}, support_scale="log_odds"))
+    assert "2 edges share the first place (log odds 2.000)" in summary(shares, portray(shares))[1]
+    equal = replace(shares, result=replace(shares.result, support=dict.fromkeys(odds, 1.5)))
+    assert summary(equal, portray(equal))[1] == "All of them have the same log odds 1.500, to three digits."
+    lonely = of(FINE, [(0, 1)])
+    assert summary(lonely, portray(lonely))[-1] == "“c” is joined with no other variable."
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [("sep", {}), ("gsimn", {"alpha": 0.01}), ("mpl", {"required": [["stress", "left_handed"]]}), ("hillclimb", {})],
+)
+def test_the_call_it_shows_learns_the_same(tmp_path: Path, method: str, settings: dict[str, Any]) -> None:
+    table = example(300, seed=3).columns()
+    path = tmp_path / "survey.csv"
+    lines = [",".join(table), *(",".join(row) for row in zip(*table.values(), strict=True))]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    learned = mn.learn(path, method, columns=list(table)[1:], **settings)
+    space: dict[str, Any] = {}
+    exec(run_again(learned, str(path)), space)
+    assert space["result"].graph == learned.graph
+    assert space["result"].names == learned.names
+
+
+def test_the_call_it_shows_draws_and_chooses_the_same(tmp_path: Path) -> None:
+    table = example(200, seed=3).columns()
+    learned = mn.learn(table, "mpl").bootstrap(6, sampling="halves", seed=4, n_jobs=1).stable(0.9)
+    space: dict[str, Any] = {"table": table}
+    exec(run_again(learned, "TABLE").replace("'TABLE'", "table"), space)
+    assert space["result"].graph == learned.graph
+    assert space["result"].resampling == learned.resampling
+    assert space["result"].frequencies == learned.frequencies
+
+
+def test_it_is_written_whole_or_not_at_all(survey: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    survey.report(tmp_path / "out.html")
+    assert [path.name for path in tmp_path.iterdir()] == ["out.html"]
+    with pytest.raises(FileError, match=r"path must end in .html; got '.*out.pdf'"):
+        survey.report(tmp_path / "out.pdf")
+    with pytest.raises(FileError, match=r"nowhere.*cannot be written"):
+        survey.report(tmp_path / "nowhere" / "out.html")
+    before = (tmp_path / "out.html").read_bytes()
+
+    def full(self: Path, data: bytes) -> int:
+        with self.open("wb") as file:
+            file.write(data[:100])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(FileError, match="No space left on device"):
+        survey.report(tmp_path / "out.html")
+    assert [path.name for path in tmp_path.iterdir()] == ["out.html"]
+    assert (tmp_path / "out.html").read_bytes() == before
+
+
+def test_without_bokeh_the_extra_is_named(survey: Learned, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(module: str, extra: str) -> None:
+        raise MissingDependencyError(f"{module} {extra}")
+
+    monkeypatch.setattr(mnlearn.visual.report, "require", missing)
+    with pytest.raises(MissingDependencyError, match="jinja2 report"):
+        render_report(survey)
+
+
+def test_a_name_that_is_no_text_in_any_encoding_is_replaced(tmp_path: Path) -> None:
+    found = Result(Graph(2, [(0, 1)]), None, {}, True, {})
+    Learned("gsmn", ("half \ud83d", "b"), found).report(tmp_path / "out.html")
+    page = (tmp_path / "out.html").read_bytes().decode("utf-8")
+    assert "half " in page
+    assert "\ud83d" not in page
