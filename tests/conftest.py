@@ -14,9 +14,7 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from mnlearn.cli import main
 from mnlearn.parallel import cluster
-
-FULL = os.environ.get("MNLEARN_TESTS") == "full"
-FAST_EXAMPLES = 20
+from profiles import FAST_EXAMPLES, FULL
 
 # Examples repeat from run to run, and a busy machine misses no deadline.
 settings.register_profile(

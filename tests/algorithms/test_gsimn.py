@@ -31,6 +31,7 @@ from mnlearn.independence import Audited, BayesianTest, ChiSquare, GTest, Separa
 from mnlearn.protocols import Result, VarSet, Verdict
 from mnlearn.statistics import Counts
 from mnlearn.statistics.kernels import DofRule
+from profiles import few
 
 from references import counts as reference
 from references import gsmn as reference_gsmn
@@ -151,7 +152,7 @@ def test_a_set_is_its_members() -> None:
 
 
 @pytest.mark.parametrize("kind", ["oracle", "data"])
-@pytest.mark.parametrize("seed", range(48))
+@pytest.mark.parametrize("seed", few(range(48), 6))
 def test_gsimn_is_algorithm_5(kind: str, seed: int) -> None:
     settings = SETTINGS[seed % len(SETTINGS)]
     twin = reference_gsmn.Concrete(any_judge(kind, seed), infers=True, **settings)
@@ -168,7 +169,7 @@ def test_gsimn_is_algorithm_5(kind: str, seed: int) -> None:
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("degree", [1, 2, 4, 8])
 def test_the_oracle_gives_the_true_graph(settings: dict[str, Any], degree: int) -> None:
-    for seed in range(25):
+    for seed in few(range(25), 4):
         truth = random_graph(9 + seed % 6, degree, seed)
         result = GSIMN(keep_trace=True, **settings).learn(SeparationOracle(truth))
         assert result.graph == truth
@@ -180,7 +181,8 @@ def test_the_oracle_gives_the_true_graph(settings: dict[str, Any], degree: int) 
 
 
 @pytest.mark.parametrize(
-    ("n", "n_graphs", "with_propagation", "without"), [(50, 5, 0.64, 0.26), (75, 2, 0.61, 0.24), (100, 1, 0.60, 0.23)]
+    ("n", "n_graphs", "with_propagation", "without"),
+    few([(50, 5, 0.64, 0.26), (75, 2, 0.61, 0.24), (100, 1, 0.60, 0.23)], 1),
 )
 def test_weighted_tests_relative_to_gsmn_star(n: int, n_graphs: int, with_propagation: float, without: float) -> None:
     # [JAIR09, Fig. 6], degree 8: counted with the initial tests, without the savings of line 22.

@@ -12,6 +12,7 @@ from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, path, random_graph
 from mnlearn.independence import ChiSquare, SeparationOracle
 from mnlearn.statistics import Counts
+from profiles import few
 
 from references import counts as reference
 from references import gsmn as reference_gsmn
@@ -98,7 +99,7 @@ def test_line_22_asks_nothing_where_nothing_depends() -> None:
 
 
 @pytest.mark.parametrize("kind", ["oracle", "data"])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", few(range(40), 6))
 def test_gsmn_star_is_algorithm_3(kind: str, seed: int) -> None:
     settings: dict[str, Any] = {"propagation": seed % 2 == 0, "skip_marginal": seed % 4 < 2}
     twin = reference_gsmn.Concrete(any_judge(kind, seed), **settings)
@@ -110,7 +111,7 @@ def test_gsmn_star_is_algorithm_3(kind: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["oracle", "data"])
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", few(range(20), 4))
 def test_gsmn_is_algorithms_1_and_2(kind: str, seed: int) -> None:
     twin = reference_gsmn.Outline(any_judge(kind, seed))
     truth = twin.run()
@@ -126,7 +127,7 @@ def test_gsmn_is_algorithms_1_and_2(kind: str, seed: int) -> None:
 @pytest.mark.parametrize("degree", [1, 2, 4, 8])
 @pytest.mark.parametrize("learner", [GSMN(), GSMNStar(), GSMNStar(propagation=False), GSMNStar(skip_marginal=False)])
 def test_the_oracle_gives_the_true_graph(learner: GSMN | GSMNStar, degree: int) -> None:
-    for seed in range(30):
+    for seed in few(range(30), 5):
         truth = random_graph(9 + seed % 6, degree, seed)
         assert learner.learn(SeparationOracle(truth)).graph == truth
 

@@ -18,6 +18,7 @@ from mnlearn.graphs import Graph, cycle, grid, path, random_graph, random_tree, 
 from mnlearn.independence import Audited, BayesianTest, Budgeted, ChiSquare, Remembered, SeparationOracle
 from mnlearn.protocols import IndependenceTest, Indices, VarSet, Verdicts
 from mnlearn.statistics import Counts
+from profiles import few
 
 from references import counts as reference
 from references.judges import GradedOracle, Whimsical
@@ -83,7 +84,7 @@ def test_larger_sparse_graphs_without_an_order(truth: Graph) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("degree", [4, 8])
+@pytest.mark.parametrize("degree", few([8, 4], 1))
 def test_dense_graphs_of_a_judge_with_strong_union(rule: Combine, degree: int) -> None:
     truth = random_graph(60 if degree == 4 else 30, degree, seed=degree)
     assert HHCMN(combine=rule).learn(SeparationOracle(truth)).graph == truth

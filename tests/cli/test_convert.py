@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from mnlearn.graphs import FORMATS, Graph, read_graph, write_graph
+from profiles import few
 
 NAMES = ("sleep", "größe", "[red]", "lonely", "<b>")
 GRAPH = Graph(5, [(0, 1), (1, 2), (0, 4)])
 SUFFIX = {format: f".{format}" for format in FORMATS} | {"table": ".edges.csv"}
 
 
-@pytest.mark.parametrize(("source", "target"), [*product(FORMATS, FORMATS)])
+@pytest.mark.parametrize(("source", "target"), few(product(FORMATS, FORMATS), 10))
 def test_every_format_to_every_format(run: Any, tmp_path: Path, source: str, target: str) -> None:
     first, second = tmp_path / f"first{SUFFIX[source]}", tmp_path / f"second{SUFFIX[target]}"
     write_graph(first, GRAPH, NAMES)

@@ -29,6 +29,7 @@ def test_workers_of_a_cluster_that_is_started_and_stopped(run: Any, packed: Path
     assert learned(run, *words, "--workers", 2) == learned(run, *words)
 
 
+@pytest.mark.slow
 def test_score_and_compare_on_a_cluster(run: Any, packed: Path, tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     run("learn", packed, "--method", "mpl", "--out", tmp_path / "net.edges")

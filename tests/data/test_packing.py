@@ -25,6 +25,7 @@ from data.tables import assert_same
 from mnlearn.data import Dataset, missing, pack, pack_format, packing, read
 from mnlearn.data.pack_format import NO_PLANE, plane_layout
 from mnlearn.errors import DataError, FileError, InputError, MnlearnError, UnknownNameError
+from profiles import few
 
 
 def frame(n_rows: int, seed: int = 0) -> pd.DataFrame:
@@ -379,7 +380,7 @@ def test_who_is_killed_while_writing_leaves_a_whole_file(tmp_path: Path) -> None
     out = tmp_path / "t.mnpack"
     pack(tmp_path / "t.parquet", out)
     rng = np.random.default_rng(1)
-    for _ in range(4):
+    for _ in few(range(4), 1):
         with subprocess.Popen(
             [sys.executable, "-c", PROGRAM, str(tmp_path / "t.parquet"), str(out)],
             stdout=subprocess.PIPE,

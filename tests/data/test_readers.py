@@ -313,6 +313,7 @@ def test_a_data_set_passes_through(expected: Dataset) -> None:
         read(expected, types={"wet": "categorical"})
 
 
+@pytest.mark.slow
 def test_reading_streams(tmp_path: Path) -> None:
     program = Path(__file__).parents[2] / "benchmarks" / "reading.py"
     command = [sys.executable, str(program), "300000", "100"]

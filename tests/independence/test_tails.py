@@ -11,6 +11,7 @@ from scipy.special import chdtri
 
 from mnlearn.errors import InputError
 from mnlearn.independence._tails import log1mexp, log_chi2_sf, log_two_sided_normal
+from profiles import few
 
 DOFS = [0.3, 1, 2, 3, 7, 10, 39, 40, 41, 100, 999, 12_345, 200_000, 1_000_000]
 DEEP_LOG_P = [-600.0, -665.0, -670.0, -700.0, -745.0, -800.0, -3e3, -23_025.85, -1e5, -1e6]
@@ -62,7 +63,7 @@ def test_the_deep_tail_agrees_with_high_precision(dof: float) -> None:
 
 
 @pytest.mark.parametrize("dof", [dof for dof in DOFS if dof <= 12_345])
-@pytest.mark.parametrize("p", [1 - 1e-12, 1 - 1e-6, 0.9, 0.51, 0.49, 0.1, 1e-3, 1e-10, 1e-100, 1e-280])
+@pytest.mark.parametrize("p", few([1 - 1e-12, 1 - 1e-6, 0.9, 0.51, 0.49, 0.1, 1e-3, 1e-10, 1e-100, 1e-280], 4))
 def test_where_p_is_a_normal_number_it_agrees_with_high_precision(dof: float, p: float) -> None:
     statistic = float(chdtri(dof, p))
     assert float(log_chi2_sf(statistic, dof)) == pytest.approx(exact_log_chi2_sf(statistic, dof), rel=1e-12)
