@@ -1,12 +1,14 @@
 """Draw the packages of mnlearn and their imports: `python docs/architecture.py`.
 
-The imports are read from the source files. An arrow leads from a package to one that it imports; arrows that follow
-from others are left out. A package stands above all that it imports.
+The imports are read from the source files, except those for type checkers only. An arrow leads from a package to one
+that it imports; arrows that follow from others are left out. A package stands above all that it imports. Private
+modules at the top level are not shown.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -31,8 +33,8 @@ def package_imports() -> Imports:
     found: Imports = {CORE: set()}
     for path in sorted(SOURCE.rglob("*.py")):
         module = ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
-        if module not in ("__init__", "__main__"):
-            package = package_of(module)
+        package = package_of(module)
+        if not package.startswith("_"):
             found.setdefault(package, set()).update(package_of(name) for name in imports(path))
     return {package: targets & found.keys() - {package} for package, targets in found.items()}
 
@@ -45,12 +47,20 @@ def package_of(module: str) -> str:
 def imports(path: Path) -> set[str]:
     """Return the modules of mnlearn, and names in them, that a file imports."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _executed(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
     return {name.removeprefix("mnlearn.") for name in found if name.startswith("mnlearn.")}
+
+
+def _executed(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a syntax tree without the blocks for type checkers."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and getattr(child.test, "id", "") == "TYPE_CHECKING"):
+            yield from _executed(child)
 
 
 def reduced(found: Imports) -> Imports:
