@@ -73,6 +73,6 @@ def test_the_page_says_what_the_rows_say() -> None:
     assert "differs by more than 0.1" in text
     wins = page(rows(sep=[8, 9, 9], mpl=[10, 12, 11, 40]), title="Another")
     assert "| mpl | 3 | 11.00 |" in wins  # the fourth data set was not seen by sep
-    assert "Nowhere by more than two standard errors and 10 %." in wins
+    assert "In no cell by more than two standard errors and 10 %." in wins
     assert "Probabilities" not in wins
     assert "Independent data" not in wins

@@ -1,4 +1,4 @@
-"""The battery's results in words and tables: a page of Markdown, made from the rows and from nothing else."""
+"""Results of the accuracy battery as a page of Markdown."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from mnlearn.experiments.experiment import Row
 
 TENTHS = tuple(limit for limit in LIMITS if round(limit * 10) == limit * 10)
 FEWEST = 100
-"""A bin with fewer pairs says little."""
+"""Bins with fewer pairs are not judged."""
 
 
 def page(rows: Sequence[Row], *, title: str, reference: str = "sep") -> str:
-    """All tables of one half of the battery, as Markdown.
+    """Return all tables of one half of the battery as Markdown.
 
     Parameters
     ----------
     rows
-        What the battery found; of data sets that the reference has not seen nothing is said.
+        Results of the battery. Data sets on which the reference did not run are left out.
     title
         The heading.
     reference
-        The learner that the others are held against.
+        The learner with which the others are compared.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def page(rows: Sequence[Row], *, title: str, reference: str = "sep") -> str:
         "### All data sets together",
         _of_learners(standings),
         "### Mean errors by family",
-        "Of learners that have seen all data sets.",
+        "Learners that ran on all data sets.",
         _of_families(rows, standings),
         "### Which method when",
         _of_kinds(standings),
@@ -62,19 +62,19 @@ def page(rows: Sequence[Row], *, title: str, reference: str = "sep") -> str:
 
 
 def seen_by(learner: str, rows: Sequence[Row]) -> list[Row]:
-    """The rows of data sets that this learner has seen: means over others would not compare."""
+    """Return the rows of the data sets on which a learner ran: means over others are not comparable."""
     seen = {(row.source, row.n_rows, row.repetition) for row in rows if row.learner == learner}
     return [row for row in rows if (row.source, row.n_rows, row.repetition) in seen]
 
 
 def table(header: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
-    """A table in Markdown; the first column is words, the others are numbers."""
+    """Return a Markdown table with text in the first column and numbers in the others."""
     cells = [header, ["---", *["---:"] * (len(header) - 1)], *lines]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in cells)
 
 
 def _of_learners(standings: Standings) -> str:
-    header = ("learner", "data sets", "Hamming", "false +", "false −", "rank", "ratio to best", "behind by", "seconds")
+    header = ("learner", "data sets", "Hamming", "false +", "false −", "rank", "ratio to best", "difference", "seconds")
     lines = []
     for line in standings.learners():
         behind = (
@@ -104,7 +104,7 @@ def _mean(numbers: Iterable[int]) -> str:
 
 
 def _of_kinds(standings: Standings) -> str:
-    """For each cell the reference and the best of the others, with the difference."""
+    """Return for each cell the errors of the reference and of the best other learner, with their difference."""
     lines = []
     for cell in standings.cells():
         others = {n: h for n, h in cell.hamming.items() if not n.startswith(standings.reference)}
@@ -115,7 +115,7 @@ def _of_kinds(standings: Standings) -> str:
         spread = f" ± {behind.standard_error:.1f}" if behind.n > 1 else ""
         ours = f"{cell.hamming[standings.reference]:.1f}"
         lines.append((cell.kind, cell.n_rows, ours, best, f"{others[best]:.1f}", f"{behind.mean:+.1f}{spread}"))
-    return table(("kind", "rows", standings.reference, "best of the others", "its errors", "difference"), lines)
+    return table(("kind", "rows", standings.reference, "best other", "its errors", "difference"), lines)
 
 
 def _of_losses(standings: Standings) -> str:
@@ -124,9 +124,9 @@ def _of_losses(standings: Standings) -> str:
         for loss in standings.losses()
     ]
     if not lines:
-        return "Nowhere by more than two standard errors and 10 %."
+        return "In no cell by more than two standard errors and 10 %."
     said = "By more than two standard errors of the paired difference and 10 %:"
-    header = ("kind", "rows", "learner", "its errors", f"those of {standings.reference}", "draws")
+    header = ("kind", "rows", "learner", "its errors", f"errors of {standings.reference}", "data sets")
     return f"{said}\n\n{table(header, lines)}"
 
 
@@ -161,7 +161,7 @@ def _of_bins(lines: Sequence[Bin]) -> str:
 
 
 def _of_silence(rows: Sequence[Row]) -> list[str]:
-    """How often a learner stays silent on independent data."""
+    """Return how often learners add no edge to independent data."""
     lone = [row for row in rows if row.source in FAMILIES["independent"]]
     if not lone:
         return []
@@ -244,7 +244,7 @@ class Standings:
     rows
         What the battery found.
     reference
-        The learner that the others are held against.
+        The learner with which the others are compared.
 
     Examples
     --------
