@@ -20,7 +20,8 @@ KINDS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32]
 
 @given(st.sampled_from(KINDS).flatmap(lambda kind: hnp.arrays(kind, st.integers(0, 200))), st.integers(-(2**40), 2**40))
 def test_whole_numbers_near_each_other(values: Any, low: int) -> None:
-    for start in {low, int(values.min(initial=0)), int(values.min(initial=0)) - 3}:
+    least = int(values.min(initial=0))
+    for start in {low, least, max(least - 3, -(2**63))}:
         codes = np.empty(len(values), dtype=np.uint8)
         expected = [int(value) - start + 1 for value in values]
         near = all(1 <= code <= 255 for code in expected)
