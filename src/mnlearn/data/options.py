@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,18 @@ from mnlearn.errors import DataError, InputError, check_listed, check_mapping, i
 
 VariableType: TypeAlias = Literal["categorical", "continuous"]
 MissingPolicy: TypeAlias = Literal["error", "drop_rows", "category"]
+
+
+class ReadOptions(TypedDict, total=False):
+    """Options of `mnlearn.data.read` besides `columns`; an option that is left out has its default there."""
+
+    types: Mapping[str, VariableType] | None
+    levels: Mapping[str, Sequence[Hashable]] | None
+    missing: MissingPolicy
+    missing_values: Iterable[Hashable]
+    repeats: str | None
+    delimiter: str | None
+
 
 # Texts that usually stand for a missing value but may be a label (NA is Namibia): the reader asks, it does not guess.
 DOUBTFUL = frozenset({"NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NULL", "Null", "null", "NaT"})
