@@ -18,13 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.algorithms.hillclimb import ClimbResult
 from mnlearn.algorithms.ibmap import IBMAPHC
 from mnlearn.data import Dataset
 from mnlearn.experiments.speed import ibmap_proxy
 from mnlearn.graphs import Graph, random_graph, read_graph
 from mnlearn.independence import BayesianTest
-from mnlearn.protocols import FloatArray, Indices, Kernel, PairwiseScore, VarSet
+from mnlearn.protocols import FloatArray, Indices, Kernel, PairwiseScore, Result, VarSet
 from mnlearn.scores import BJPScore, IBScore
 from mnlearn.simulate import GibbsPlan, PairwiseNetwork, sample
 from mnlearn.statistics import Counts, kernels
@@ -86,7 +85,7 @@ def measure(graph: Graph, data: Dataset) -> None:
             counts.reduce_many(kernel, *questions)
             counts.members(kernel, *sets)
 
-        def search(make: Callable[[BayesianTest], PairwiseScore] = make) -> ClimbResult:
+        def search(make: Callable[[BayesianTest], PairwiseScore] = make) -> Result:
             return IBMAPHC().learn(make(BayesianTest(counts)))
 
         floor, spent, found = cpu(ask), cpu(search), search()

@@ -15,7 +15,8 @@ ALLOWED: dict[str, set[str]] = {
     "_validate": {"errors"},
     "_atomic_files": {"errors"},
     "graphs.graph": {"errors"},
-    "protocols": {"errors", "graphs.graph"},
+    "graphs.pdag": {"graphs.graph"},
+    "protocols": {"errors", "graphs.graph", "graphs.pdag"},
     "parallel": {"errors", "protocols"},
     "checkpoints": {"errors", "_atomic_files", "protocols", "graphs.graph"},
     "graphs": {"errors", "_validate", "_atomic_files", "graphs.graph"},
@@ -23,7 +24,7 @@ ALLOWED: dict[str, set[str]] = {
     "statistics": {"errors", "protocols", "parallel", "data", "_core"},
     "independence": {"errors", "protocols", "graphs.graph", "statistics"},
     "scores": {"errors", "protocols", "graphs.graph", "data", "statistics"},
-    "algorithms": {"errors", "protocols", "graphs.graph"},
+    "algorithms": {"errors", "protocols", "graphs.graph", "graphs.pdag"},
     "simulate": {"errors", "_validate", "protocols", "parallel", "graphs", "graphs.graph", "data", "_core"},
     "model": {
         *("errors", "_validate", "_atomic_files", "protocols", "graphs", "graphs.graph", "data", "statistics"),

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnlearn.algorithms.mbs import MBS, MBSResult
+from mnlearn.algorithms.mbs import MBS
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnknownNameError, UnsuitableError
 from mnlearn.graphs import Graph, cycle, grid, hubs, path, star
-from mnlearn.protocols import FloatArray
+from mnlearn.protocols import FloatArray, Result
 from mnlearn.scores import MPL, PIC, Entropy, ExtendedBIC
 from mnlearn.simulate import PairwiseNetwork, sample_exact
 from mnlearn.simulate.gaussian import continuous_dataset, sparse_gaussian
@@ -36,7 +36,7 @@ def graph_of(blankets: list[set[int]]) -> Graph:
     return Graph(len(blankets), [(x, y) for x, blanket in enumerate(blankets) for y in blanket])
 
 
-def steps(result: MBSResult) -> list[reference_mbs.Step]:
+def steps(result: Result) -> list[reference_mbs.Step]:
     return [(move.x, move.added, move.removed) for move in result.moves]
 
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn.algorithms.pc import PC, ColliderRule
-from mnlearn.algorithms.pdag import Pdag, orient, unshielded
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, cycle, grid, path, random_graph, star
+from mnlearn.graphs.pdag import Pdag, orient, unshielded
 from mnlearn.independence import Audited, BayesianTest, Budgeted, ChiSquare, Remembered, SeparationOracle
 from mnlearn.protocols import IndependenceTest, Indices, VarSet, Verdict, Verdicts
 from mnlearn.statistics import Counts

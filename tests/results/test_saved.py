@@ -46,7 +46,7 @@ def test_a_result_comes_back_whole(method: str, tmp_path: Path) -> None:
     if learned.result.log_odds is not None:
         assert np.array_equal(back.probabilities(), learned.probabilities())
     assert back.result.alternatives == learned.result.alternatives
-    assert getattr(back.result, "steps", None) == getattr(learned.result, "steps", None)
+    assert back.result.steps == learned.result.steps
     assert mn.read_graph(tmp_path / "net.json").graph == learned.graph
     with pytest.raises(mn.InputError, match="why needs the data"):
         back.why("stress", "late_coffee") if method != "exhaustive" else back.why(*back.names[:2])

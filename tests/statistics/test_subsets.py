@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn.algorithms.hiton import HHCMN
-from mnlearn.algorithms.pc import PC, PCResult
+from mnlearn.algorithms.pc import PC
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.independence import Audited, BayesianTest, ChiSquare, GTest
@@ -126,7 +126,7 @@ def without_seconds(result: Result) -> dict[str, float]:
     return {key: value for key, value in result.cost.items() if key != "seconds"}
 
 
-def account(result: PCResult) -> tuple[object, ...]:
+def account(result: Result) -> tuple[object, ...]:
     """Everything but the time."""
     return result.graph, result.support, result.separators, result.pdag, without_seconds(result), result.converged
 

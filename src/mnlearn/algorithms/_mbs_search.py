@@ -4,27 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import fsum
-from typing import Literal, NamedTuple, cast
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.algorithms._search import Constraints, first_best, listen, tolerance
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols import FloatArray, Indices, LocalScore, Monitor, VarSet
+from mnlearn.protocols import FloatArray, Indices, LocalScore, Monitor, Move, VarSet
 
 _BLOCK = 1 << 22  # gains asked for at once: 32 MiB of answers
 Exchanges = Callable[[int, VarSet, Indices], Sequence[FloatArray]]
-
-
-class Move(NamedTuple):
-    """One move: `x` took `added` into its blanket, let `removed` go, or both: a swap."""
-
-    k: int  # the round
-    x: int
-    added: int | None
-    removed: int | None
-    gain: float  # by how much the score of the whole graph rose: minus the change of Σ S  [MBS09, Eq. 6]
 
 
 class Regularized:

@@ -27,17 +27,8 @@ MOST_PAIRS = 21  # all pairs of 7 variables: 2,097,152 graphs, 16 MiB of scores
 
 @dataclass(frozen=True)
 class ExhaustiveResult(Result):
-    """The optimum, the runner-up (`alternatives`), and on request its mass and every graph with its score.
+    """Result with every graph and its score, where `keep_all` is set."""
 
-    Attributes
-    ----------
-    mass
-        The share of the optimum in Σ exp(score) over all graphs. None unless averaging was asked for.
-    all_graphs
-        Every graph with its score. None unless asked for.
-    """
-
-    mass: float | None = None
     all_graphs: AllGraphs | None = field(default=None, compare=False, repr=False)
 
 

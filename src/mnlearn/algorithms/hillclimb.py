@@ -7,10 +7,10 @@ may move an edge in one step (swaps), may go downhill without turning back (tabu
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, fields
 from time import perf_counter
-from typing import Literal, NamedTuple, cast, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from mnlearn.algorithms._search import Cancelled, Constraints
 from mnlearn.algorithms.proposals import SteepestPairs, WeakestPairs
 from mnlearn.errors import InputError, UnsuitableError, check_name, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols import SILENT, Monitor, PairwiseScored, Result, SearchableScore
+from mnlearn.protocols import SILENT, Monitor, PairwiseScored, Result, SearchableScore, Step
 
 Proposals = Literal["steepest", "weakest"]
 
@@ -108,7 +108,7 @@ class HillClimb:
                 "Leave it out to start without edges."
             )
 
-    def learn(self, judge: SearchableScore, monitor: Monitor = SILENT) -> ClimbResult:
+    def learn(self, judge: SearchableScore, monitor: Monitor = SILENT) -> Result:
         """Climb; see the class for what is tried and in which order."""
         climb = Climb(self, judge, monitor)
         converged = True
@@ -146,29 +146,6 @@ class HillClimb:
 
 TOLERANCE, RELATIVE = 1e-9, 1e-12
 """An improvement is more than this, in natural-log units and of the score: less is rounding, and may go in circles."""
-
-
-class Step(NamedTuple):
-    """One flip and the score after it; the first step of a climb has no flip: it is where the climb began."""
-
-    edge: Edge | None
-    score: float
-
-
-@dataclass(frozen=True)
-class ClimbResult(Result):
-    """What a climb found.
-
-    Attributes
-    ----------
-    steps
-        Every flip in order with the score after it, swaps as two, restarts included. None unless asked for.
-    absent
-        The log-odds of every pair without an edge, on the scale of `support`. None unless asked for.
-    """
-
-    steps: tuple[Step, ...] | None = None
-    absent: Mapping[Edge, float] | None = None
 
 
 class Climb:
@@ -216,7 +193,7 @@ class Climb:
         self._note()
         self._pairs = self._propose()
 
-    def result(self, *, converged: bool) -> ClimbResult:
+    def result(self, *, converged: bool) -> Result:
         """The best graph with its support."""
         if self._state.graph != self._best:
             self._leave()
@@ -224,7 +201,7 @@ class Climb:
         support, absent = self._support()
         self._leave()
         cost = self._cost | {"flips": self._flips, "proposed": self._proposed, "seconds": perf_counter() - self._began}
-        return ClimbResult(
+        return Result(
             graph=self._best,
             score=self._state.value,
             support=support,

@@ -17,31 +17,15 @@ from dataclasses import dataclass, fields
 from time import perf_counter
 from typing import Literal, get_args
 
-from mnlearn.algorithms._mbs_search import ApartSearch, ConsistentSearch, Move, Regularized
+from mnlearn.algorithms._mbs_search import ApartSearch, ConsistentSearch, Regularized
 from mnlearn.algorithms._search import Constraints
-from mnlearn.algorithms.mbs_selection import Chooser, Run, Search, Selectable, Trial
+from mnlearn.algorithms.mbs_selection import Chooser, Run, Search, Selectable
 from mnlearn.errors import InputError, UnsuitableError, check_name, is_number, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols import SILENT, LocalScore, Monitor, Result
+from mnlearn.protocols import SILENT, LocalScore, Monitor, PenaltyTrial, Result
 
 Combine = Literal["consistent", "and", "or"]
 Choose = Literal["ebic", "cv"]
-
-
-@dataclass(frozen=True)
-class MBSResult(Result):
-    """What Markov blanket search found.
-
-    Attributes
-    ----------
-    moves
-        Every addition and swap in order, with its gain: the score rises by exactly the sum of them.
-    trials
-        Each λ and k that was tried, where they were chosen by trying.
-    """
-
-    moves: tuple[Move, ...] = ()
-    trials: tuple[Trial, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +118,7 @@ class MBS:
         for name, chosen, known in (("choose", self.choose, Choose), ("combine", self.combine, Combine)):
             check_name(name, chosen, get_args(known))
 
-    def learn(self, judge: LocalScore, monitor: Monitor = SILENT) -> MBSResult:
+    def learn(self, judge: LocalScore, monitor: Monitor = SILENT) -> Result:
         """Search, with the penalty and the size that are given or chosen; see the class."""
         started = perf_counter()
         chooser = self._chooser(judge, monitor)
@@ -142,7 +126,7 @@ class MBS:
         k = chooser.best_round(run)
         graph, moves = run.graphs[k - 1], tuple(move for move in run.search.moves if move.k <= k)
         score = run.search.score
-        return MBSResult(
+        return Result(
             graph=graph,
             score=score(graph),
             support=_support(score, graph),
@@ -162,7 +146,7 @@ class MBS:
             trials=tuple(trials),
         )
 
-    def _search(self, judge: LocalScore, chooser: Chooser) -> tuple[Run, list[Trial]]:
+    def _search(self, judge: LocalScore, chooser: Chooser) -> tuple[Run, list[PenaltyTrial]]:
         """The search whose result counts, and what was tried to find λ and k."""
         if not isinstance(judge, Selectable):  # it has a penalty of its own
             return chooser.run(judge, self.regularization or 0.0), []

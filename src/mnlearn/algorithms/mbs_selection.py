@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, cast, runtime_checkable
 from mnlearn.algorithms._mbs_search import ApartSearch, ConsistentSearch, Regularized
 from mnlearn.algorithms._search import STOPPED
 from mnlearn.graphs.graph import Graph
-from mnlearn.protocols import LocalScore, Monitor, Score
+from mnlearn.protocols import LocalScore, Monitor, PenaltyTrial, Score
 
 STRENGTHS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """The λ that are tried, in units of log(n) / N: about what the best of n useless neighbours seems to explain."""
@@ -37,14 +37,6 @@ class Selectable(LocalScore, Protocol):
         ...
 
 
-class Trial(NamedTuple):
-    """What one choice of the two settings led to, by the criterion or by the rows held out; larger is better."""
-
-    regularization: float
-    k_max: int
-    value: float
-
-
 class Run(NamedTuple):
     """A search at its end: the graph after each round, what the watching score says of each, and how it ended."""
 
@@ -54,9 +46,9 @@ class Run(NamedTuple):
     values: list[float]
     converged: bool
 
-    def trials(self) -> list[Trial]:
+    def trials(self) -> list[PenaltyTrial]:
         """What each k would have led to."""
-        return [Trial(self.regularization, k, value) for k, value in enumerate(self.values, start=1)]
+        return [PenaltyTrial(self.regularization, k, value) for k, value in enumerate(self.values, start=1)]
 
 
 @dataclass(frozen=True)
@@ -87,9 +79,9 @@ class Chooser:
         """k: of the given one, or of the best graph; of equals the smallest."""
         return len(run.values) if self.given_k else run.values.index(max(run.values)) + 1
 
-    def by_criterion(self, judge: Selectable, gamma: float) -> tuple[Run, list[Trial]]:
+    def by_criterion(self, judge: Selectable, gamma: float) -> tuple[Run, list[PenaltyTrial]]:
         """The best of all λ by the criterion; of equals the smallest."""
-        criterion, trials, best = judge.criterion(gamma), list[Trial](), None
+        criterion, trials, best = judge.criterion(gamma), list[PenaltyTrial](), None
         for regularization in strengths(judge):
             run = self.run(judge, regularization, criterion)
             trials += run.trials()
@@ -99,9 +91,9 @@ class Chooser:
                 return best._replace(converged=False), trials
         return cast(Run, best), trials
 
-    def by_folds(self, judge: Selectable, n_folds: int, seed: int) -> tuple[Run, list[Trial]]:
+    def by_folds(self, judge: Selectable, n_folds: int, seed: int) -> tuple[Run, list[PenaltyTrial]]:
         """The search with the λ and k that foretell the rows held out best, and what each foretold, over all folds."""
-        folds, trials = judge.folds(n_folds, seed), list[Trial]()
+        folds, trials = judge.folds(n_folds, seed), list[PenaltyTrial]()
         for regularization in strengths(judge):
             runs = [self.run(train, regularization, heldout) for train, heldout in folds]
             if not all(run.converged for run in runs):
@@ -110,7 +102,7 @@ class Chooser:
             # A search that ended earlier would have stayed as it was, or been worse.
             ended = [[*run.values, *[run.values[-1]] * (longest - len(run.values))] for run in runs]
             sums = [fsum(values) for values in zip(*ended, strict=True)]
-            trials += [Trial(regularization, k, value) for k, value in enumerate(sums, start=1)]
+            trials += [PenaltyTrial(regularization, k, value) for k, value in enumerate(sums, start=1)]
         last = {trial.regularization: trial for trial in trials}  # a search that is over earlier is so at a given k
         best = max(last.values() if self.given_k else trials, key=lambda trial: trial.value)
         most = self.most if self.given_k else min(best.k_max, self.most)

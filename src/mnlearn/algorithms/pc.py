@@ -10,8 +10,8 @@ a Bayesian test (hyperparameters 1/2) and at most 5 conditioning variables.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations, compress
 from math import isnan, nan
 from typing import Literal, get_args
@@ -27,9 +27,9 @@ from mnlearn.algorithms._counted_test import (
     walk_of,
 )
 from mnlearn.algorithms._search import STOPPED, Cancelled, watched
-from mnlearn.algorithms.pdag import Pdag, Triple, orient, unshielded
 from mnlearn.errors import check_name, true_or_false
 from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.graphs.pdag import Pdag, Triple, orient, unshielded
 from mnlearn.protocols import (
     SILENT,
     BoolArray,
@@ -49,22 +49,6 @@ _LISTED_AT_MOST = 256  # whom to ask about given a set is listed when a block is
 
 Output = Literal["skeleton", "moral"]
 ColliderRule = Literal["majority", "conservative", "sepset"]
-
-
-@dataclass(frozen=True)
-class PCResult(Result):
-    """What PC found besides the graph.
-
-    Parameters
-    ----------
-    separators
-        For each pair without an edge in the skeleton, the set that first separated it.
-    pdag
-        The directions; None when they were not asked for, or the search was stopped before it had them.
-    """
-
-    separators: Mapping[Edge, VarSet] = field(default_factory=dict)
-    pdag: Pdag | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +126,7 @@ class PC:
         check_name("output", self.output, get_args(Output))
         check_name("colliders", self.colliders, get_args(ColliderRule))
 
-    def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> PCResult:
+    def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
         """Find the structure; see the class for what is asked and in which order."""
         ledger = Ledger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, keep_support=False)
         edges, pdag, converged = _Edges(ledger.n_variables), None, True
@@ -161,8 +145,7 @@ class PC:
             converged = False
         graph = edges.graph() if pdag is None else pdag.moral()
         account = ledger.result(graph, converged=converged, settings=asdict(self))
-        found = {"support": edges.support(graph), "separators": edges.separators, "pdag": pdag}
-        return PCResult(**{**vars(account), **found})
+        return replace(account, support=edges.support(graph), separators=edges.separators, pdag=pdag)
 
     def _directions(self, edges: _Edges, ledger: Ledger, monitor: Monitor, walk: SubsetWalk | None) -> Pdag:
         """Judge each unshielded triple, then let Meek's rules finish."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols.statistics import FloatArray, VarSet
 from mnlearn.protocols.tests import Question
+
+if TYPE_CHECKING:
+    from mnlearn.graphs.pdag import Pdag
 
 
 class Monitor(Protocol):
@@ -35,9 +38,37 @@ class _Silent:
 SILENT: Monitor = _Silent()
 
 
+class Step(NamedTuple):
+    """One flip of a climb and the score after it; the first step has no flip: it is the start of the climb."""
+
+    edge: Edge | None
+    score: float
+
+
+class Move(NamedTuple):
+    """One move of Markov blanket search: `x` adds a neighbour, removes one, or both (a swap)."""
+
+    k: int  # the round
+    x: int
+    added: int | None
+    removed: int | None
+    gain: float  # increase of the score of the whole graph: minus the change of Σ S  [MBS09, Eq. 6]
+
+
+class PenaltyTrial(NamedTuple):
+    """The value of one penalty λ and one limit k, by the criterion or by held-out rows; larger is better."""
+
+    regularization: float
+    k_max: int
+    value: float
+
+
 @dataclass(frozen=True)
 class Result:
-    """What a search found, at what cost, and how to run it again."""
+    """Graph that a search found, its cost, and the settings to run it again.
+
+    The fields after `log_odds` are filled by some searches only.
+    """
 
     graph: Graph
     score: float | None
@@ -52,6 +83,13 @@ class Result:
     alternatives: tuple[tuple[Graph, float], ...] = ()  # the next best graphs with their scores, where they are known
     edge_probabilities: Mapping[Edge, float] | None = None  # of every pair, when the search averaged over graphs
     log_odds: FloatArray | None = field(default=None, compare=False)  # of all pairs, where a search kept them
+    steps: tuple[Step, ...] | None = None  # hill climbing: every flip in order, swaps as two, restarts included
+    absent: Mapping[Edge, float] | None = None  # hill climbing: log-odds of pairs without an edge, as in `support`
+    moves: tuple[Move, ...] = ()  # MBS: every move in order; the score rises by the sum of their gains
+    trials: tuple[PenaltyTrial, ...] = ()  # MBS: each λ and k that was tried to choose them
+    separators: Mapping[Edge, VarSet] = field(default_factory=dict)  # PC: the first set that separated each pair
+    pdag: Pdag | None = None  # PC: the directions, for the moral graph
+    mass: float | None = None  # exhaustive search: share of the optimum in Σ exp(score), with averaging
 
 
 J = TypeVar("J", contravariant=True)  # noqa: PLC0105 - the judge; its name in DESIGN

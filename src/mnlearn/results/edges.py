@@ -135,9 +135,8 @@ def _kept_support(found: Result) -> dict[Edge, float | None] | None:
     if found.log_odds is not None:
         n = len(found.log_odds)
         return {(u, v): float(found.log_odds[u, v]) for u in range(n) for v in range(u + 1, n)}
-    absent: Any = getattr(found, "absent", None)
-    if absent is not None:
-        return dict(absent)
+    if found.absent is not None:
+        return dict(found.absent)
     if found.trace is None:
         return None
     surest: dict[Edge, float | None] = {}  # of an absent pair: the test that speaks most for its independence

@@ -14,9 +14,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from mnlearn.errors import FileError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.markup_formats import parse_json, render_json
 from mnlearn.graphs.named import NamedGraph, foreign_errors
-from mnlearn.protocols import Question, Result, VarSet
+from mnlearn.protocols import Question, Result, Step
 from mnlearn.results.resampling import Resampling
 
 if TYPE_CHECKING:
@@ -33,23 +33,6 @@ if TYPE_CHECKING:
 
 VERSION = 1
 _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
-
-
-class Step(NamedTuple):
-    """One flip of a climb and the score after it; equal to the record of the climb itself."""
-
-    edge: Edge | None
-    score: float
-
-
-@dataclass(frozen=True)
-class SavedResult(Result):
-    """A result from a file, with what only some searches find."""
-
-    mass: float | None = None
-    steps: tuple[Step, ...] | None = None
-    absent: Mapping[Edge, float] | None = None
-    separators: Mapping[Edge, VarSet] = field(default_factory=dict)
 
 
 def render(learned: Learned, numbers: Mapping[Edge, Mapping[str, float]]) -> str:
@@ -130,10 +113,10 @@ def _found(learned: Learned) -> dict[str, object]:
         "trace": None if result.trace is None else [_asked(question) for question in result.trace],
         "frequencies": _by_pair(learned.frequencies),
         "resampling": None if record is None else asdict(record),
-        "mass": _number(getattr(result, "mass", None)),
-        "steps": [[step.edge, _number(step.score)] for step in getattr(result, "steps", None) or ()] or None,
-        "absent": _by_pair(getattr(result, "absent", None)),
-        "separators": [[*pair, sorted(z)] for pair, z in (getattr(result, "separators", None) or {}).items()] or None,
+        "mass": _number(result.mass),
+        "steps": [[step.edge, _number(step.score)] for step in result.steps or ()] or None,
+        "absent": _by_pair(result.absent),
+        "separators": [[*pair, sorted(z)] for pair, z in result.separators.items()] or None,
     }
     return {name: value for name, value in found.items() if value is not None}
 
@@ -144,7 +127,7 @@ def _learned(named: NamedGraph, found: Mapping[str, Any]) -> Learned:
 
     n, steps = named.graph.n_variables, found.get("steps")
     trace = found.get("trace")
-    result = SavedResult(
+    result = Result(
         graph=named.graph,
         score=_read(found.get("score")),
         support=_pairs(found["support"]),
@@ -284,13 +267,13 @@ def _beside(learned: Learned) -> dict[str, object]:
 
 def _kept(learned: Learned) -> dict[str, object]:
     """What a search was told to keep: the mass of the best graph; steps of a climb, the support of absent pairs."""
-    found: Any = learned.result
+    found = learned.result
     kept: dict[str, object] = {}
-    if getattr(found, "mass", None) is not None:
+    if found.mass is not None:
         kept["mass"] = found.mass
-    if getattr(found, "steps", None) is not None:
+    if found.steps is not None:
         kept["steps"] = [{"flip": step.edge and _pair(learned, step.edge), "score": step.score} for step in found.steps]
-    if getattr(found, "absent", None) is not None:
+    if found.absent is not None:
         kept["absent"] = [[*_pair(learned, pair), support] for pair, support in found.absent.items()]
     return kept
 
