@@ -44,9 +44,15 @@ def test_component_by_component_is_the_solution_of_the_whole(seed: int, share: f
     whole = np.eye(10)
     for members, theta in found.blocks:
         whole[np.ix_(members, members)] = theta
-    np.testing.assert_allclose(whole, slow, atol=2e-3)
+    np.testing.assert_allclose(whole, slow, atol=5e-3)  # the objective is flat where an entry is close to zero
     likelihood = np.linalg.slogdet(slow)[1] - np.trace(correlation @ slow)
     assert found.log_likelihood(correlation) == pytest.approx(likelihood, abs=1e-2)
+
+    def objective(theta: NDArray[np.float64]) -> float:
+        absolute = np.abs(theta).sum() - np.trace(np.abs(theta))
+        return float(np.trace(correlation @ theta) - np.linalg.slogdet(theta)[1] + penalty * absolute)
+
+    assert objective(whole) == pytest.approx(objective(slow), abs=1e-4)
     assert found.converged
 
 

@@ -114,7 +114,14 @@ Examples:
 SHOWN = 40  # terms listed without --all
 
 Source = Annotated[str, typer.Argument(metavar="GRAPH", help="A graph file; its variables are matched by name.")]
-Name = Annotated[str, typer.Option("--score", metavar="ib|bjp|mpl|pic|entropy|ebic", help="Which score.")]
+Name = Annotated[
+    str,
+    typer.Option(
+        "--score",
+        metavar="NAME",
+        help="ib, bjp, mpl, pic, entropy, ebic, evidence, evidence-pairwise or evidence-table.",
+    ),
+]
 Prior = Annotated[
     float | None,
     typer.Option(metavar="P", help="ib, bjp: probability of independence beforehand; 0.5 by default."),

@@ -98,7 +98,8 @@ Score = Annotated[
     typer.Option(
         metavar="NAME",
         autocompletion=complete_scores,
-        help="mbs (mpl or ebic by default), hillclimb, exhaustive (bjp): the score; ib, pic, entropy, evidence, ...",
+        help="mbs (mpl or ebic by default), hillclimb, exhaustive (bjp): the score, one of ib, bjp, mpl, pic, "
+        "entropy, ebic, evidence, evidence-pairwise, evidence-table.",
     ),
 ]
 Set = Annotated[
