@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from mnlearn import _core
 from mnlearn.data.dataset import Dataset
 from mnlearn.protocols import Kernel
 from mnlearn.statistics import Counts, kernels
@@ -117,7 +116,6 @@ def scan(n: int, n_rows: int, size_z: int, kernel: Kernel, few: int | None = Non
     """One x, one z, every other variable as y; or only a few of them, as searches ask."""
     data = binary(n, n_rows)
     counts = Counts(Dataset.from_codes(list(data), cards=[2] * n), n_jobs=1)
-    _core.keep_lists(counts._store, 0)  # the same question again and again is to pay for its lists
     z, ys = frozenset(range(1, 1 + size_z)), np.arange(1 + size_z, n if few is None else 1 + size_z + few)
     ours = cpu_time(lambda: counts.reduce(kernel, 0, ys, z)) / len(ys)
     stratum = np.zeros(n_rows, dtype=np.int64)

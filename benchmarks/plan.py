@@ -56,7 +56,6 @@ class Questions:
         n = case.n_ys + 1 + N_CONDITIONS
         codes = [rng.choice(case.card, case.n_rows, p=rng.dirichlet([4.0] * case.card)) for _ in range(n)]
         self.counts = Counts(Dataset.from_codes(codes, cards=[case.card] * n), n_jobs=1)
-        _core.keep_lists(self.counts._store, 0)  # every question pays for its lists
         self.x, self.ys = case.n_ys, np.arange(case.n_ys, dtype=np.int32)
         others = [case.n_ys + 1 + rng.permutation(N_CONDITIONS) for _ in range(N_CONDITIONS)]
         if case.size_z == 1:

@@ -74,15 +74,6 @@ void refuse(const std::exception_ptr& thrown, void*) {
     }
 }
 
-void py_keep_lists(PyStore& data, std::optional<std::size_t> max_bytes) {
-    data.store->keep_lists(max_bytes ? *max_bytes : data.store->cache_bytes());
-}
-
-std::tuple<std::size_t, std::size_t, std::size_t> py_kept_lists(const PyStore& data) {
-    const ListCache::Tally tally = data.store->lists().tally();
-    return {tally.made, tally.refined, tally.found};
-}
-
 std::vector<std::string> py_levels() {
     std::vector<std::string> names;
     for (const InstructionSet& level : available_instruction_sets()) names.emplace_back(level.name);
@@ -103,11 +94,6 @@ NB_MODULE(_core, m) {
         .def_prop_ro("n_rows", [](const PyStore& s) { return s.store->n_rows(); })
         .def_prop_ro("level", [](const PyStore& s) { return std::string(s.store->level().name); })
         .def_prop_ro("extra_bytes", [](const PyStore& s) { return s.store->extra_bytes(); });
-    m.def("keep_lists", &py_keep_lists, "store"_a, "max_bytes"_a.none() = nb::none(),
-          "Keep row lists from question to question, within so many bytes: 0 for none, None for the default.");
-    m.def(
-        "kept_lists", &py_kept_lists, "store"_a,
-        "How many row lists were made and kept since, how often kept ones were refined, and found as they should be.");
     m.def("levels", &py_levels, "Code paths this processor can run, fastest first.");
     m.def("probe_popcount", &py_probe_popcount, "level"_a, "rounds"_a, "n_threads"_a,
           "AND and count 8,192 bits a round, on each thread.");

@@ -43,8 +43,7 @@ PlaneSets sets_from_planes(const Store& store, std::int32_t x, std::span<const s
 // A bitset for each configuration of these variables, whether it occurs or not; the last variable is the fastest.
 Buffer<std::uint64_t> sets_of_all(const Store& store, std::span<const std::int32_t> variables);
 
-// As row lists, each padded for the vertical kernel. Those to `keep` (scan/refined_lists.hpp) have every set listed,
-// one after the other; of others the set that is left over may have no list.
+// As row lists, each padded for the vertical kernel. The set that is left over has no list.
 struct SetLists {
     SetSizes x;
     Buffer<std::uint32_t> rows;                // one of the two is empty
@@ -52,7 +51,7 @@ struct SetLists {
     std::vector<std::uint32_t> begin, padded;  // of each list: where it begins, its size with the padding
     std::size_t left_over = ~std::size_t{0};   // a set that is not counted: it has the rows that no other set has
 };
-SetLists lists_of_bitsets(const Store& store, const PlaneSets& ready, bool keep = false);
+SetLists lists_of_bitsets(const Store& store, const PlaneSets& ready);
 SetLists lists_of_strata(const Store& store, std::int32_t x, const Strata& strata);
 
 // Both the strata of z and the lists of x, by one counting sort of the rows by their states of z and x; for up to so
@@ -60,14 +59,13 @@ SetLists lists_of_strata(const Store& store, std::int32_t x, const Strata& strat
 struct SortedLists {
     Strata strata;  // count and sizes only
     SetLists lists;
-    std::vector<std::uint32_t> numbers;  // of each stratum: its place among all configurations of z
 };
 double most_key_sets(const Store& store);
-SortedLists lists_from_keys(const Store& store, std::int32_t x, std::span<const std::int32_t> z, bool keep = false);
+SortedLists lists_from_keys(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
 
 // The same from planes: the first variables split bitsets, the last ones sort the lists of those
 // (kernels/sort_rows.hpp), where the processor does that fast; else all of them split bitsets.
-SortedLists lists_from_planes(const Store& store, std::int32_t x, std::span<const std::int32_t> z, bool keep = false);
+SortedLists lists_from_planes(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
 
 // Candidates in ascending order of their planes, cut where a new block of 512 planes begins: [begin, end) each.
 std::vector<std::pair<std::size_t, std::size_t>> split_blocks(const Store& store, std::span<const std::int32_t> ys);

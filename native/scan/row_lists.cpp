@@ -8,26 +8,10 @@
 
 namespace mnlearn {
 
-void pack_lists(const Store& store, SetLists& lists) {
-    const std::size_t n_sets = lists.x.n_sets();
-    if (store.n_records() > kMostShortRows) return;  // as it should be
-    std::size_t all = 0;
-    for (std::size_t set = 0; set < n_sets; ++set) all += lists.padded[set];
-    Buffer<std::uint16_t> room = buffer_for_rows<std::uint16_t>(store, all + kListRoom, true);
-    std::uint16_t* to = room.get();
-    for (std::size_t set = 0; set < n_sets; ++set) {
-        const std::size_t begin = std::exchange(lists.begin[set], static_cast<std::uint32_t>(to - room.get()));
-        to = lists.short_rows.get() ? std::copy_n(lists.short_rows.get() + begin, lists.padded[set], to)
-                                    : std::copy_n(lists.rows.get() + begin, lists.padded[set], to);
-    }
-    lists.short_rows = std::move(room);
-    lists.rows = {};
-}
-
-SetLists lists_of_bitsets(const Store& store, const PlaneSets& ready, bool keep) {
+SetLists lists_of_bitsets(const Store& store, const PlaneSets& ready) {
     SetLists lists{ready.x, {}, {}, {}, {}};
-    if (!keep) lists.left_over = set_left_over(ready.x);
-    place_lists<std::uint32_t>(store, keep && store.n_records() > kMostShortRows, lists);
+    lists.left_over = set_left_over(ready.x);
+    place_lists<std::uint32_t>(store, lists);
     const std::size_t words = store.planes().words;
     for (std::size_t set = 0; set < lists.x.n_sets(); ++set) {
         if (set == lists.left_over) continue;
@@ -35,8 +19,6 @@ SetLists lists_of_bitsets(const Store& store, const PlaneSets& ready, bool keep)
                                 lists.rows.get() + lists.begin[set]);
         pad_list<std::uint32_t>(store, lists, set);
     }
-    if (keep) pack_lists(store, lists);
-    if (keep) lists.left_over = set_left_over(lists.x);  // it is listed, but need not be counted
     return lists;
 }
 
@@ -53,7 +35,7 @@ SetLists lists_of_strata(const Store& store, std::int32_t x, const Strata& strat
     for (std::size_t row = 0; row < n; ++row) ++sizes[(row % 2) * n_sets + set_of_row[row]];
     for (std::size_t set = 0; set < n_sets; ++set)
         lists.x.sizes.push_back(static_cast<std::int64_t>(sizes[set]) + sizes[n_sets + set]);
-    place_lists<std::uint32_t>(store, false, lists);
+    place_lists<std::uint32_t>(store, lists);
     std::vector<std::uint32_t> next = lists.begin;
     for (std::size_t row = 0; row < n; ++row) lists.rows[next[set_of_row[row]]++] = static_cast<std::uint32_t>(row);
     for (std::size_t set = 0; set < n_sets; ++set) pad_list<std::uint32_t>(store, lists, set);
@@ -91,7 +73,7 @@ void sort_rows(std::span<const std::uint16_t> keys, std::vector<std::uint32_t>& 
 
 }  // namespace
 
-SortedLists lists_from_keys(const Store& store, std::int32_t x, std::span<const std::int32_t> z, bool keep) {
+SortedLists lists_from_keys(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
     std::vector<Digit> digits;
     std::size_t n_keys = 1;
     const auto append = [&](std::int32_t v) {
@@ -114,20 +96,18 @@ SortedLists lists_from_keys(const Store& store, std::int32_t x, std::span<const 
         const std::int64_t size = std::accumulate(sizes, sizes + card * kQuarters, std::int64_t{0});
         if (size == 0) continue;
         first_keys.push_back(key);
-        result.numbers.push_back(static_cast<std::uint32_t>(key / card));
         result.strata.sizes.push_back(size);
         for (std::size_t a = 0; a < card; ++a, sizes += kQuarters)
             sets.sizes.push_back(std::accumulate(sizes, sizes + kQuarters, std::int64_t{0}));
     }
     result.strata.count = sets.n_strata = first_keys.size();
-    place_lists<std::uint32_t>(store, keep && store.n_records() > kMostShortRows, result.lists);
+    place_lists<std::uint32_t>(store, result.lists);
     for (std::size_t set = 0; set < sets.n_sets(); ++set) {
         std::uint32_t* sizes = next.data() + (first_keys[set / card] + set % card) * kQuarters;
         std::exclusive_scan(sizes, sizes + kQuarters, sizes, result.lists.begin[set]);
     }
     for (std::size_t set = 0; set < sets.n_sets(); ++set) pad_list<std::uint32_t>(store, result.lists, set);
     sort_rows(keys, next, result.lists.rows.get());
-    if (keep) pack_lists(store, result.lists);
     return result;
 }
 

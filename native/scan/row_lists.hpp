@@ -1,4 +1,4 @@
-// What all who make row lists share: where each list stands, how it ends, and how lists are kept.
+// Row lists: where the list of each set begins, and how it ends.
 #pragma once
 
 #include <algorithm>
@@ -21,22 +21,9 @@ template <class Row> auto& buffer_of(SetLists& lists) {
     else
         return lists.rows;
 }
-template <class Row> const Row* rows_of(const SetLists& lists) {
-    if constexpr (std::is_same_v<Row, std::uint16_t>)
-        return lists.short_rows.get();
-    else
-        return lists.rows.get();
-}
-
-// Memory for so many of them. Lists to be kept take about the same whatever they are, so that the memory of old ones
-// serves new ones.
-template <class Row> Buffer<Row> buffer_for_rows(const Store& store, std::size_t count, bool keep) {
-    if (!keep) return {store.pool(), count};
-    return {store.lists().pool(), std::max(count, store.n_records() + store.n_records() / 8 + 1024)};
-}
 
 // Where the list of each set begins, one after the other; room for what listing bits writes beyond the end.
-template <class Row> void place_lists(const Store& store, bool keep, SetLists& lists) {
+template <class Row> void place_lists(const Store& store, SetLists& lists) {
     const std::size_t n_sets = lists.x.n_sets();
     lists.begin.resize(n_sets);
     lists.padded.resize(n_sets);
@@ -46,7 +33,7 @@ template <class Row> void place_lists(const Store& store, bool keep, SetLists& l
         lists.padded[set] = set == lists.left_over ? 0 : padded(lists.x.sizes[set]);
         next += lists.padded[set];
     }
-    buffer_of<Row>(lists) = buffer_for_rows<Row>(store, next + kListRoom, keep);
+    buffer_of<Row>(lists) = {store.pool(), next + kListRoom};
 }
 
 // The empty row after the last one of a list, up to its padded size.
@@ -54,9 +41,6 @@ template <class Row> void pad_list(const Store& store, SetLists& lists, std::siz
     Row* begin = buffer_of<Row>(lists).get() + lists.begin[set];
     std::fill(begin + lists.x.sizes[set], begin + lists.padded[set], static_cast<Row>(store.n_records()));
 }
-
-// Lists that are to be kept: one after the other in the memory for that, of two bytes a row where these suffice.
-void pack_lists(const Store& store, SetLists& lists);
 
 // The largest set need not be counted where the counts of all sets are at hand: every row is in one of them.
 inline std::size_t set_left_over(const SetSizes& x) {

@@ -118,12 +118,11 @@ BlockLists lists_of_blocks(const Store& store, const Division& by) {
 // Configurations of z that do not occur are left out, the order is kept: `which` says which list each set is.
 SortedLists sized_lists(const BlockLists& blocks, const Division& by, std::uint32_t card_x,
                         std::vector<std::uint32_t>& which) {
-    SortedLists result{{0, {}, {}}, {{card_x, 0, false, {}}, {}, {}, {}, {}}, {}};
+    SortedLists result{{0, {}, {}}, {{card_x, 0, false, {}}, {}, {}, {}, {}}};
     std::vector<std::int64_t>& sizes = result.lists.x.sizes;
     sizes.reserve(by.n_split * by.n_keys);
     which.reserve(by.n_split * by.n_keys);
     result.strata.sizes.reserve(by.n_split * by.n_keys / card_x);
-    result.numbers.reserve(by.n_split * by.n_keys / card_x);
     for (std::size_t split = 0; split < by.n_split; ++split)
         for (std::size_t k = 0; k < by.n_keys; k += card_x) {
             std::int64_t all = 0;
@@ -140,7 +139,6 @@ SortedLists sized_lists(const BlockLists& blocks, const Division& by, std::uint3
                 continue;
             }
             result.strata.sizes.push_back(all);
-            result.numbers.push_back(static_cast<std::uint32_t>((split * by.n_keys + k) / card_x));
         }
     result.strata.count = result.lists.x.n_strata = result.strata.sizes.size();
     return result;
@@ -157,9 +155,9 @@ void take_block(BlockLists& blocks, const std::vector<std::uint32_t>& which, Set
     }
 }
 template <class Row>
-void string_together(const Store& store, const BlockLists& blocks, const std::vector<std::uint32_t>& which, bool keep,
+void string_together(const Store& store, const BlockLists& blocks, const std::vector<std::uint32_t>& which,
                      SetLists& lists) {
-    place_lists<Row>(store, keep, lists);
+    place_lists<Row>(store, lists);
     for (std::size_t set = 0; set < which.size(); ++set) {
         if (set == lists.left_over) continue;
         Row* to = buffer_of<Row>(lists).get() + lists.begin[set];
@@ -175,22 +173,20 @@ void string_together(const Store& store, const BlockLists& blocks, const std::ve
 }
 
 // The lists of all blocks as one.
-void join_blocks(const Store& store, BlockLists& blocks, const std::vector<std::uint32_t>& which, bool keep,
-                 SetLists& lists) {
+void join_blocks(const Store& store, BlockLists& blocks, const std::vector<std::uint32_t>& which, SetLists& lists) {
     if (blocks.n_blocks > 1 && store.n_records() > kMostShortRows)
-        return string_together<std::uint32_t>(store, blocks, which, keep, lists);
-    if (blocks.n_blocks > 1) return string_together<std::uint16_t>(store, blocks, which, keep, lists);
+        return string_together<std::uint32_t>(store, blocks, which, lists);
+    if (blocks.n_blocks > 1) return string_together<std::uint16_t>(store, blocks, which, lists);
     take_block(blocks, which, lists);
-    if (keep) pack_lists(store, lists);
 }
 
 }  // namespace
 
-SortedLists lists_from_planes(const Store& store, std::int32_t x, std::span<const std::int32_t> z, bool keep) {
+SortedLists lists_from_planes(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
     if (!store.level().sort_rows) {
         PlaneSets ready = sets_from_planes(store, x, z);
-        SetLists lists = lists_of_bitsets(store, ready, keep);
-        return {std::move(ready.strata), std::move(lists), std::move(ready.numbers)};
+        SetLists lists = lists_of_bitsets(store, ready);
+        return {std::move(ready.strata), std::move(lists)};
     }
     std::vector<std::int32_t> z_and_x(z.begin(), z.end());
     z_and_x.push_back(x);
@@ -198,9 +194,8 @@ SortedLists lists_from_planes(const Store& store, std::int32_t x, std::span<cons
     BlockLists blocks = lists_of_blocks(store, by);
     std::vector<std::uint32_t> which;
     SortedLists result = sized_lists(blocks, by, column_of(store, x).card, which);
-    if (!keep) result.lists.left_over = set_left_over(result.lists.x);
-    join_blocks(store, blocks, which, keep, result.lists);
-    if (keep) result.lists.left_over = set_left_over(result.lists.x);  // it is listed, but need not be counted
+    result.lists.left_over = set_left_over(result.lists.x);
+    join_blocks(store, blocks, which, result.lists);
     return result;
 }
 

@@ -3,7 +3,6 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "scan/refined_lists.hpp"
 #include "scan/scan_runner.hpp"
 #include "scan/scorer_dispatch.hpp"
 #include "scan/small_scan.hpp"
@@ -59,10 +58,9 @@ CountingMethod run_scan(const Store& store, const KernelSpec& kernel, std::int32
         return method;
     };
     const Source source = source_of(chosen);
-    const auto on_lists = [&](CountingMethod method) {
-        const ListsInUse ready(store, x, z, source);
-        return with(ready.get().strata, [&](const Query& query, const auto& scan) {
-            scan.run_on_lists(plan_on_lists(query, candidates), ready.get().lists);
+    const auto on_lists = [&](CountingMethod method, const SortedLists& ready) {
+        return with(ready.strata, [&](const Query& query, const auto& scan) {
+            scan.run_on_lists(plan_on_lists(query, candidates), ready.lists);
             return method;
         });
     };
@@ -73,8 +71,8 @@ CountingMethod run_scan(const Store& store, const KernelSpec& kernel, std::int32
             return CountingMethod::split_planes;
         });
     }
-    if (source == Source::lists) return on_lists(CountingMethod::split_columns);
-    if (source == Source::keys) return on_lists(CountingMethod::sorted_columns);
+    if (source == Source::lists) return on_lists(chosen, lists_from_planes(store, x, z));
+    if (source == Source::keys) return on_lists(chosen, lists_from_keys(store, x, z));
     return reduce_on_strata(store, kernel, x, candidates, z, n_threads, out);
 }
 

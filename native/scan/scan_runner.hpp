@@ -90,11 +90,6 @@ Plan plan_on_lists(const Query& q, const Candidates& ys);  // for lists that are
 // have planes, and z few configurations.
 enum class Source { planes, lists, keys, numbers };
 Source source_of(CountingMethod method);
-// Whether kept lists are sooner refined than lists from this source are made.
-bool refining_pays(const Store& store, std::int32_t x, std::span<const std::int32_t> z, Source source,
-                   std::span<const std::int32_t> leave, std::span<const std::int32_t> join);
-// Whether lists from this source are worth keeping: whether one variable of two states more would be joined sooner.
-bool keeping_pays(const Store& store, std::int32_t x, std::span<const std::int32_t> z, Source source);
 Source source_of_sets(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
 
 // Nanoseconds of a scan by each way, all y included; infinite where it is impossible.

@@ -21,8 +21,6 @@ std::vector<InstructionSet> detect() {
                           split_set_avx512,
                           list_bits_avx512,
                           sort_rows_avx512,
-                          refine_short_avx512,
-                          refine_long_avx512,
                           score_binary_avx512,
                           finish_odds_avx512,
                           score_pairs_avx512,
@@ -39,9 +37,7 @@ std::vector<InstructionSet> detect() {
                           pick_varied_avx512,
                           &kDenseCellsAvx512,
                           count_intersections_avx512,
-                          kAvx512Constants,
-                          0.25,
-                          16.0});
+                          kAvx512Constants});
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"))
         levels.push_back({"avx2",
                           count_planes_avx2,
@@ -52,8 +48,6 @@ std::vector<InstructionSet> detect() {
                           split_set_avx2,
                           list_bits_avx2,
                           nullptr,
-                          refine_short_portable,
-                          refine_long_portable,
                           score_binary_avx2,
                           finish_odds_avx2,
                           score_pairs_avx2,
@@ -70,9 +64,7 @@ std::vector<InstructionSet> detect() {
                           pick_varied_avx2,
                           &kDenseCellsAvx2,
                           count_intersections_avx2,
-                          kAvx2Constants,
-                          0.75,
-                          5.6});
+                          kAvx2Constants});
 #endif
     levels.push_back({"portable",
                       count_planes_portable,
@@ -83,8 +75,6 @@ std::vector<InstructionSet> detect() {
                       split_set_portable,
                       list_bits_portable,
                       nullptr,
-                      refine_short_portable,
-                      refine_long_portable,
                       score_binary_portable,
                       finish_odds_portable,
                       score_pairs_portable,
@@ -101,9 +91,7 @@ std::vector<InstructionSet> detect() {
                       nullptr,
                       nullptr,
                       count_intersections_portable,
-                      kPortableConstants,
-                      0.75,
-                      7.0});
+                      kPortableConstants});
     return levels;
 }
 

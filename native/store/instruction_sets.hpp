@@ -14,7 +14,6 @@
 #include "kernels/pair_scores.hpp"
 #include "kernels/planes.hpp"
 #include "kernels/probes.hpp"
-#include "kernels/refine.hpp"
 #include "kernels/row_keys.hpp"
 #include "kernels/sort_rows.hpp"
 #include "kernels/stable_partition.hpp"
@@ -34,8 +33,6 @@ struct InstructionSet {
     SplitSet split_set;
     ListBits list_bits;
     SortRows sort_rows;  // none where it would be slow; then all lists come from bits
-    RefineShort refine_short;
-    RefineLong refine_long;
     ScoreBinary score_binary;
     FinishOdds finish_odds;
     ScorePairs score_pairs;
@@ -53,9 +50,6 @@ struct InstructionSet {
     const DenseCellKernels* dense_cells;
     CountIntersections count_intersections;
     CostConstants costs;  // of this path, for the cost model of scan/counting_method.cpp
-    // Lists refined or made anew (scan/refining.cpp), nanoseconds: a row of a list that is parted, a word of a set
-    // listed anew.
-    double refine_row, fresh_word;
 };
 
 // Best first; only what this processor and operating system can run.

@@ -53,7 +53,6 @@ Store::Store(std::vector<Column> columns, std::size_t n_records, const std::int6
     number_planes();
     take_planes(given);
     pool_.set_bound(cache_bytes());
-    lists_.set_up(n_variables(), cache_bytes());
 }
 
 bool Store::may_have_planes(std::size_t variable) const {
@@ -118,17 +117,12 @@ std::size_t Store::extra_bytes() const {
     if (const DistinctStore* distinct = distinct_built_) bytes += distinct->bytes();
     const std::lock_guard lock(caches_guard_);
     for (const auto& cache : caches_) bytes += cache->bytes();
-    return bytes + pool_.bytes() + lists_.bytes() + log_tables_.bytes() + sorted_bytes_;
+    return bytes + pool_.bytes() + log_tables_.bytes() + sorted_bytes_;
 }
 
 // A quarter of a byte a value, and a megabyte in any case.
 std::size_t Store::cache_bytes() const {
     return std::max(std::size_t{1} << 20, std::min(n_records_ * n_variables() / 4, max_bytes_ / 8));
-}
-
-void Store::keep_lists(std::size_t max_bytes) {
-    lists_.set_bound(max_bytes);
-    keeps_lists_ = max_bytes > 0;
 }
 
 std::unique_ptr<StrataCache> Store::take_cache() const {

@@ -9,7 +9,6 @@
 #include <span>
 #include <vector>
 
-#include "scan/list_cache.hpp"
 #include "store/buffer_pool.hpp"
 #include "store/instruction_sets.hpp"
 #include "store/log_tables.hpp"
@@ -98,10 +97,7 @@ public:
     const std::int64_t* repeats() const { return repeats_; }
     const InstructionSet& level() const { return *level_; }
     CountingMethod forced() const { return forced_; }
-    void force(CountingMethod method) {
-        forced_ = method;
-        keeps_lists_ = method == CountingMethod::any;  // lists that were kept would hide how a way makes them
-    }
+    void force(CountingMethod method) { forced_ = method; }
     bool has_planes(std::size_t variable) const { return planes_.first[variable] != kNoPlane; }
     bool plain() const { return plain_; }  // every variable has one plane, with its number: all are binary
     const Planes& planes() const;          // built at the first call; hold on to it, asking costs a few nanoseconds
@@ -111,18 +107,13 @@ public:
     bool row_bits_fit(std::size_t more_bytes_a_row = 0) const;
     std::size_t extra_bytes() const;  // what has been built so far
     LogTables& log_tables() const { return shared_log_tables_ ? *shared_log_tables_ : log_tables_; }
-    std::size_t cache_bytes() const;  // how much each cache of strata may hold, and that of lists
+    std::size_t cache_bytes() const;  // the bound of each cache of strata
 
     // The same data as distinct rows with repeats, where these are far fewer; else this store. Found out at the first
     // call.
     const Store& distinct() const;
 
     BufferPool& pool() const { return pool_; }
-
-    // Row lists kept from question to question, by default within cache_bytes().
-    ListCache& lists() const { return lists_; }
-    bool keeps_lists() const { return keeps_lists_; }
-    void keep_lists(std::size_t max_bytes);  // forgets those there are
 
     // A cache of strata for one thread at work, given back when it is done; the last one given back is the next taken.
     std::unique_ptr<StrataCache> take_cache() const;
@@ -147,7 +138,6 @@ private:
     const InstructionSet* level_;
     std::size_t max_bytes_;
     CountingMethod forced_ = CountingMethod::any;
-    std::atomic<bool> keeps_lists_ = true;  // may be told while others count
     bool plain_ = true;
     std::size_t n_with_planes_ = 0;
     mutable std::once_flag planes_once_, row_bits_once_, distinct_once_;
@@ -159,7 +149,6 @@ private:
     mutable std::atomic<std::size_t> built_bytes_ = 0;                    // of planes and row bits, once they are there
     mutable std::atomic<const DistinctStore*> distinct_built_ = nullptr;  // may be asked for while others count
     mutable BufferPool pool_;
-    mutable ListCache lists_;
     mutable std::mutex caches_guard_;
     mutable std::vector<std::unique_ptr<StrataCache>> caches_;  // those nobody uses now
     mutable std::shared_ptr<SortedRows> sorted_;

@@ -72,17 +72,10 @@ def binary(n: int, n_rows: int) -> NDArray[np.uint8]:
     return (rng.random((n, n_rows)) < rng.uniform(0.25, 0.75, (n, 1))).astype(np.uint8)
 
 
-def counts_of(data: NDArray[np.uint8], *, n_jobs: int = 1, path: str = "", keep_lists: bool = False) -> Counts:
-    """The engine over binary data, on one code path.
-
-    Row lists are not kept, unless said: the same few questions are asked again and again here, and each is to pay for
-    its lists.
-    """
+def counts_of(data: NDArray[np.uint8], *, n_jobs: int = 1, path: str = "") -> Counts:
+    """Counts over binary data, on one code path."""
     with _code_path(path):
-        counts = Counts(Dataset.from_codes(list(data), cards=[2] * len(data)), n_jobs=n_jobs)
-    if not keep_lists:
-        limits.keep_no_lists(counts)
-    return counts
+        return Counts(Dataset.from_codes(list(data), cards=[2] * len(data)), n_jobs=n_jobs)
 
 
 def measure(*, quick: bool = False) -> Iterator[Figure]:
@@ -132,10 +125,9 @@ def scan(n: int, n_rows: int, size_z: int, path: str) -> Iterator[Figure]:
     """One x, one z, every other y: against one load a row, and np.bincount with the strata for free."""
     what, data = f"scan, n={n}, N={n_rows}, |Z|={size_z}", binary(n, n_rows)
     counts, question, fresh = counts_of(data), first_question(n, size_z), fresh_questions(n, size_z)
-    stratum, keeping = strata_of(data, size_z), counts_of(data, keep_lists=True)
-    ours, again, loads, bincount = cpu_times(
+    stratum = strata_of(data, size_z)
+    ours, loads, bincount = cpu_times(
         lambda: counts.reduce(COUNTING, *next(fresh)),
-        lambda: keeping.reduce(COUNTING, *question),
         limits.load_work(path, n_rows * -(-n // 512)),
         lambda: np.bincount(stratum * 2 + data[-1], minlength=4 << size_z),
         sample=LONG,
@@ -144,7 +136,6 @@ def scan(n: int, n_rows: int, size_z: int, path: str) -> Iterator[Figure]:
     counting = partial(Figure, f"{what}: counting", 1e9 * ours / asked, "y")
     yield counting("one load a row", ours / loads, faster=False, required=4.0, stretch=2.0)
     yield counting("np.bincount", bincount * asked / ours, faster=True, required=200.0, stretch=280.0)
-    yield Figure(f"{what}: the same again", 1e9 * again / asked, "y", "one load a row", again / loads)
 
 
 def fresh_questions(n: int, size_z: int) -> Iterator[Question]:
@@ -191,7 +182,7 @@ def ibmap_proxy(kernel: Kernel = SCORES["bayes"], *, n: int = 1176, n_rows: int 
 
 def mpl_proxy(kernel: Kernel = SCORES["dirichlet"], *, n: int = 512, n_rows: int = 8000, largest: int = 4) -> float:
     """Seconds for every x to be asked about everyone else, given blankets of 0, 1, ... up to the largest."""
-    counts, drawn = counts_of(binary(n, n_rows), keep_lists=True), _orders(n, 20)
+    counts, drawn = counts_of(binary(n, n_rows)), _orders(n, 20)
     questions = [_question(order, size_z) for order in drawn for size_z in range(largest + 1)]
     (spent,) = cpu_times(lambda: [counts.reduce(kernel, *question) for question in questions])
     return spent * n / len(drawn)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 
 from mnlearn import _core
-from mnlearn.statistics.counts import Counts
 
 PROBE_BITS = 8192  # what the core counts in a round
 
@@ -34,8 +33,3 @@ def load_work(path: str, n_rows: int) -> Callable[[], object]:
     first = -room.ctypes.data % 64 // 8
     rows = room[first : first + n_rows * 8]
     return lambda: _core.probe_loads(path, rows)
-
-
-def keep_no_lists(counts: Counts) -> None:
-    """Make row lists anew for every scan: who measures one question again and again wants each to pay for them."""
-    _core.keep_lists(counts._store, 0)
