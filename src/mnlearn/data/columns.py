@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mnlearn._core import recode
 from mnlearn.data._checks import MAX_STATES
-from mnlearn.data.options import Chunks, RawColumn, Wish
+from mnlearn.data.options import Chunks, ColumnOptions, RawColumn
 from mnlearn.errors import DataError
 
 BATCH_ROWS = 1 << 16
@@ -32,10 +32,10 @@ class Column(Protocol):
     """Takes a column in, one Arrow array after another."""
 
     def add(self, array: object) -> None: ...
-    def settle(self) -> Settled: ...
+    def finish(self) -> ReadColumn: ...
 
 
-class Settled(NamedTuple):
+class ReadColumn(NamedTuple):
     """A column whose every value was seen: its values in chunks, and what they turned out to mean.
 
     With a table the chunks are positions in it, and it holds 0 for missing and k + 1 for the k-th level; without one
@@ -62,11 +62,11 @@ class Settled(NamedTuple):
 class Codes:
     """The labels in order of first sight, and the codes of the rows so far: 0 is missing, k the k-th label."""
 
-    def __init__(self, wish: Wish) -> None:
-        self.name = wish.name
+    def __init__(self, options: ColumnOptions) -> None:
+        self.name = options.name
         self.n_rows = 0
         self.index: dict[Hashable, int] = {}
-        self.chunks = wish.new_chunks()
+        self.chunks = options.new_chunks()
 
     def code(self, label: Hashable) -> int:
         """The code of a label, new or known."""
@@ -97,11 +97,11 @@ class Codes:
 class Numbers:
     """A continuous column: float64, NaN where missing."""
 
-    def __init__(self, wish: Wish) -> None:
-        self.name = wish.name
+    def __init__(self, options: ColumnOptions) -> None:
+        self.name = options.name
         self.n_rows = 0
-        self._markers = np.array(sorted(wish.markers.numbers), dtype=np.float64)
-        self._chunks = wish.new_chunks()
+        self._markers = np.array(sorted(options.markers.numbers), dtype=np.float64)
+        self._chunks = options.new_chunks()
 
     def extend(self, values: NDArray[np.float64]) -> None:
         """Append values; the named markers among them become missing."""
@@ -110,30 +110,40 @@ class Numbers:
         self._chunks.append(values)
         self.n_rows += len(values)
 
-    def settle(self, doubts: Sequence[str] = ()) -> Settled:
+    def finish(self, doubts: Sequence[str] = ()) -> ReadColumn:
         """The column as it is."""
-        return Settled(self.name, self._chunks, doubts=tuple(doubts))
+        return ReadColumn(self.name, self._chunks, doubts=tuple(doubts))
 
 
-def coded(
-    codes: Codes, labels: Sequence[Hashable | None], wish: Wish, *, categories: bool = False, doubts: Sequence[str] = ()
-) -> Settled:
+def coded_column(
+    codes: Codes,
+    labels: Sequence[Hashable | None],
+    options: ColumnOptions,
+    *,
+    categories: bool = False,
+    doubts: Sequence[str] = (),
+) -> ReadColumn:
     """Say what the codes of a categorical column mean.
 
     `labels[k - 1]` is what code k stands for, None when missing. Declared levels keep their order, and so do the
     `categories` that came with the data; all others are sorted.
     """
     seen = dict.fromkeys(label for label in labels if label is not None)
-    if wish.levels is not None:
-        _check_inside(wish, seen)
-        levels = wish.levels
+    if options.levels is not None:
+        _check_inside(options, seen)
+        levels = options.levels
     else:
         levels = tuple(seen) if categories else tuple(sorted(seen, key=order_key))
     place = {label: k for k, label in enumerate(levels, start=1)}
     table = [0] + [0 if label is None else place[label] for label in labels]
     meaning = np.array(table, dtype=np.uint8 if len(levels) <= 255 else np.uint16)
-    return Settled(
-        codes.name, codes.chunks, meaning, levels, declared=categories or wish.levels is not None, doubts=tuple(doubts)
+    return ReadColumn(
+        codes.name,
+        codes.chunks,
+        meaning,
+        levels,
+        declared=categories or options.levels is not None,
+        doubts=tuple(doubts),
     )
 
 
@@ -222,10 +232,10 @@ def mixed(name: str, first: tuple[str, object, int], second: tuple[str, object, 
     )
 
 
-def not_a_number(wish: Wish, value: object, row: int) -> DataError:
+def not_a_number(options: ColumnOptions, value: object, row: int) -> DataError:
     """The error for a continuous column with something else in it."""
-    name = wish.name
-    if wish.is_repeats:
+    name = options.name
+    if options.is_repeats:
         return DataError(
             f"repeats: column {name!r} must hold whole numbers; data row {row} holds {value!r}. Mend or drop that row."
         )
@@ -235,15 +245,15 @@ def not_a_number(wish: Wish, value: object, row: int) -> DataError:
     )
 
 
-def _check_inside(wish: Wish, seen: dict[Hashable, None]) -> None:
+def _check_inside(options: ColumnOptions, seen: dict[Hashable, None]) -> None:
     """Every label seen is among the declared levels."""
-    outside = sorted((label for label in seen if label not in wish.declared), key=order_key)
+    outside = sorted((label for label in seen if label not in options.declared), key=order_key)
     if outside:
         more = f" and {len(outside) - 3} more" if len(outside) > 3 else ""
         listed = ", ".join(map(repr, outside[:3]))
         raise UndeclaredError(
-            wish.name,
+            options.name,
             outside[0],
-            f"levels[{wish.name!r}] must list every value of the column; the data also hold {listed}{more}. "
+            f"levels[{options.name!r}] must list every value of the column; the data also hold {listed}{more}. "
             "Add them to the levels, or name them in missing_values=[...].",
         )

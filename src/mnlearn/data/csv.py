@@ -21,9 +21,9 @@ import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
 from mnlearn.data._checks import DataFile, RowTooLong
-from mnlearn.data.columns import Codes, Mixtures, Numbers, Settled, coded, mixed, not_a_number
+from mnlearn.data.columns import Codes, Mixtures, Numbers, ReadColumn, coded_column, mixed, not_a_number
 from mnlearn.data.csv_errors import BROKEN, check_closed, diagnose, open_text
-from mnlearn.data.options import DOUBTFUL, NOT_A_NUMBER, Plan, RawTable, Request, Wish
+from mnlearn.data.options import DOUBTFUL, NOT_A_NUMBER, ColumnOptions, RawTable, Selection, TableOptions
 from mnlearn.errors import DataError, FileError, MnlearnError
 
 BLOCK_BYTES = 1 << 20  # measured: larger blocks are no faster and hold more
@@ -39,28 +39,28 @@ class Header(NamedTuple):
     length: int
 
 
-def load(file: DataFile, request: Request) -> RawTable:
+def load_csv(file: DataFile, options: TableOptions) -> RawTable:
     """Read the columns that are asked for."""
     header = read_header(file)
-    plan = request.plan(header.names)
+    selection = options.select(header.names)
     block = first_block(header)
     while True:
         try:
-            return _stream(file, header, plan, block)
+            return _stream(file, header, selection, block)
         except RowTooLong as error:
             if block >= LONGEST_ROW:
                 raise diagnose(file, header.names, error) from error
             block *= 8
 
 
-def _stream(file: DataFile, header: Header, plan: Plan, block: int) -> RawTable:
+def _stream(file: DataFile, header: Header, selection: Selection, block: int) -> RawTable:
     """Read the file once, in blocks of so many bytes."""
-    columns = {str(place.position): TextColumn(place.wish) for place in plan.places}
-    n_rows = fill(columns, file, header, block)
-    return plan.table([column.settle().whole() for column in columns.values()], n_rows, str(file.path))
+    columns = {str(selected.position): TextColumn(selected.options) for selected in selection.columns}
+    n_rows = read_csv_into(columns, file, header, block)
+    return selection.table([column.finish().whole() for column in columns.values()], n_rows, str(file.path))
 
 
-def fill(columns: Mapping[str, TextColumn], file: DataFile, header: Header, block: int) -> int:
+def read_csv_into(columns: Mapping[str, TextColumn], file: DataFile, header: Header, block: int) -> int:
     """Read the file into collectors, each called by the position of its column; how many rows there were."""
     last = str(len(header.names) - 1)
     mixtures = Mixtures()
@@ -205,13 +205,13 @@ def kind_of(cell: str) -> Kind:
 class TextColumn:
     """A column of cells, typed by what all of them have in common."""
 
-    def __init__(self, wish: Wish) -> None:
-        self._wish = wish
-        self._codes = Codes(wish)
+    def __init__(self, options: ColumnOptions) -> None:
+        self._options = options
+        self._codes = Codes(options)
         self._known: dict[str | None, int] = {None: 0}
         self._kinds: dict[Kind, tuple[str, int]] = {}  # the first cell of each kind, and its data row
         self._doubts: dict[str, None] = {}
-        self._numbers = Numbers(wish) if wish.type == "continuous" else None
+        self._numbers = Numbers(options) if options.type == "continuous" else None
 
     def add(self, array: Any) -> None:
         """Take the next cells in."""
@@ -222,28 +222,28 @@ class TextColumn:
             return
         texts, rows = distinct(array)
         for position, text in enumerate(texts):
-            if text not in self._known and self._learn(text, position, rows) is Kind.DECIMAL and self._wish.is_open:
+            if text not in self._known and self._learn(text, position, rows) is Kind.DECIMAL and self._options.is_open:
                 self._numbers = self._as_numbers()
                 self.add(array)
                 return
         self._codes.extend([self._known[text] for text in texts], rows)
 
-    def settle(self) -> Settled:
+    def finish(self) -> ReadColumn:
         """Settle the type and say what the codes mean."""
         if (
             self._numbers is None
-            and self._wish.is_open
+            and self._options.is_open
             and Kind.INFINITE in self._kinds
             and set(self._kinds).isdisjoint(_WORDS)
         ):
             self._numbers = self._as_numbers()
         if self._numbers is not None:
-            return self._numbers.settle(tuple(self._doubts))
-        if self._wish.levels is not None:
+            return self._numbers.finish(tuple(self._doubts))
+        if self._options.levels is not None:
             labels = [self._declared(cell) for cell in self._codes.index]
         else:
             labels = self._labels()
-        return coded(self._codes, labels, self._wish, doubts=tuple(self._doubts))
+        return coded_column(self._codes, labels, self._options, doubts=tuple(self._doubts))
 
     def _learn(self, text: str | None, position: int, rows: NDArray[np.integer]) -> Kind | None:
         """Give a new text its code and note the first of its kind; refuse numbers among words."""
@@ -260,9 +260,9 @@ class TextColumn:
 
     def _labels(self) -> list[Hashable | None]:
         """What each code stands for, when no levels were declared."""
-        plain = set(self._kinds) - ({Kind.NAN, Kind.DOUBT} if self._wish.is_open else {Kind.NAN})
-        if self._wish.is_open and Kind.COMMA in plain and Kind.WORD not in plain:
-            raise _decimal_commas(self._wish.name, self._kinds[Kind.COMMA])
+        plain = set(self._kinds) - ({Kind.NAN, Kind.DOUBT} if self._options.is_open else {Kind.NAN})
+        if self._options.is_open and Kind.COMMA in plain and Kind.WORD not in plain:
+            raise _decimal_commas(self._options.name, self._kinds[Kind.COMMA])
         read = next((read for kinds, read in _READINGS if plain <= kinds), str)
         return [self._label(cell, read) for cell in self._codes.index]
 
@@ -272,7 +272,7 @@ class TextColumn:
         kind = kind_of(text)
         if kind not in (Kind.NAN, Kind.DOUBT):
             return read(text)
-        if read is str and not self._wish.is_open:
+        if read is str and not self._options.is_open:
             return text
         if kind is Kind.DOUBT or read not in (int, float):
             self._doubts[text] = None
@@ -281,16 +281,16 @@ class TextColumn:
     def _declared(self, cell: Hashable) -> Hashable | None:
         """The declared level that a cell stands for: as text, else as a number or a flag; itself when there is none."""
         text, kind = str(cell), kind_of(str(cell))
-        if text in self._wish.declared:
+        if text in self._options.declared:
             return text
         if kind is Kind.NAN:
             return None
         value = next((read(text) for kinds, read in _READINGS if kind in kinds), text)
-        return value if value in self._wish.declared else text
+        return value if value in self._options.declared else text
 
     def _as_numbers(self) -> Numbers:
         """The cells so far as a continuous column."""
-        numbers = Numbers(self._wish)
+        numbers = Numbers(self._options)
         table = np.array([np.nan] + [self._number(str(cell)) for cell in self._codes.index])
         for chunk in self._codes.chunks:
             numbers.extend(table[chunk])
@@ -301,7 +301,7 @@ class TextColumn:
         """Cells as numbers: all at once when they are plain numbers and named markers, else text by text."""
         values = _cast(array)
         if values is None:
-            blank = pc.is_in(array, value_set=pa.array(["", *self._wish.markers.texts], type=array.type))
+            blank = pc.is_in(array, value_set=pa.array(["", *self._options.markers.texts], type=array.type))
             values = _cast(pc.if_else(blank, pa.scalar(None, array.type), array))
         if values is not None:
             return values
@@ -318,29 +318,29 @@ class TextColumn:
         kind = Kind.NAN if self._is_missing(cell) else kind_of(cell)
         if kind in _NUMBERS:
             return float(cell)
-        if kind is Kind.DOUBT and self._wish.is_open:
+        if kind is Kind.DOUBT and self._options.is_open:
             self._doubts[cell] = None
         elif kind is not Kind.NAN:
             self._kinds.setdefault(kind, (cell, row()))
             self._refuse_mixture()
-            raise not_a_number(self._wish, cell, row())
+            raise not_a_number(self._options, cell, row())
         return float("nan")
 
     def _is_missing(self, cell: str) -> bool:
         """A blank, a named marker, or a number that was named; a declared level never is."""
-        if not self._wish.markers.numbers or kind_of(cell) not in _NUMBERS:
-            return self._wish.is_missing(cell)
-        declared = cell in self._wish.declared or float(cell) in self._wish.declared
-        return not declared and (self._wish.is_missing(cell) or float(cell) in self._wish.markers)
+        if not self._options.markers.numbers or kind_of(cell) not in _NUMBERS:
+            return self._options.is_missing(cell)
+        declared = cell in self._options.declared or float(cell) in self._options.declared
+        return not declared and (self._options.is_missing(cell) or float(cell) in self._options.markers)
 
     def _refuse_mixture(self) -> None:
         """Numbers among words are an error unless the caller said what they are."""
-        if not self._wish.is_open:
+        if not self._options.is_open:
             return
         number = next((kind for kind in (Kind.WHOLE, Kind.DECIMAL) if kind in self._kinds), None)
         word = next((kind for kind in (Kind.WORD, Kind.FLAG, Kind.COMMA) if kind in self._kinds), None)
         if number is not None and word is not None:
-            raise mixed(self._wish.name, ("numbers", *self._kinds[number]), ("text", *self._kinds[word]))
+            raise mixed(self._options.name, ("numbers", *self._kinds[number]), ("text", *self._kinds[word]))
 
 
 def distinct(array: Any) -> tuple[list[str | None], NDArray[np.integer]]:

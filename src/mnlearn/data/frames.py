@@ -18,15 +18,15 @@ from narwhals.dependencies import is_into_series, is_pandas_dataframe, is_pandas
 from mnlearn.data import columns
 from mnlearn.data._checks import DataFile
 from mnlearn.data.columns import Column, Mixtures
-from mnlearn.data.options import Place, Plan, RawColumn, RawTable, Request, Wish
+from mnlearn.data.options import ColumnOptions, RawColumn, RawTable, SelectedColumn, Selection, TableOptions
 from mnlearn.data.typed_columns import add_slices, categories_column, column_for, is_text, object_column, whole_column
 from mnlearn.errors import DataError, FileError, InputError, MnlearnError
 
 
-def load(source: object, request: Request) -> RawTable:
+def load_memory(source: object, options: TableOptions) -> RawTable:
     """Read whatever is in memory, or say what cannot be read."""
     try:
-        return _load(source, request)
+        return _load(source, options)
     except pa.ArrowException as error:
         raise DataError(
             f"source must hold types that can be read; {type(source).__name__}: {error}. "
@@ -34,64 +34,64 @@ def load(source: object, request: Request) -> RawTable:
         ) from error
 
 
-def _load(source: object, request: Request) -> RawTable:
+def _load(source: object, options: TableOptions) -> RawTable:
     """Tell the sources apart."""
     if isinstance(source, np.ndarray):
-        return _load_array(source, request)
+        return _load_array(source, options)
     if isinstance(source, Mapping):
-        return _load_columns(source, request)
+        return _load_columns(source, options)
     if isinstance(source, list | tuple):
-        return _load_records(source, request)
+        return _load_records(source, options)
     source = nw.to_native(source, pass_through=True)
     if is_pandas_dataframe(source):
-        return _load_pandas(source, request)
+        return _load_pandas(source, options)
     if not isinstance(source, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
         frame = nw.from_native(source, pass_through=True)
         if isinstance(frame, nw.DataFrame | nw.LazyFrame):
-            return _load_frame(frame, request)
+            return _load_frame(frame, options)
     if hasattr(source, "__arrow_c_stream__") and not is_into_series(source):
-        return _load_stream(source, request)
+        return _load_stream(source, options)
     raise InputError(
         f"source must be a path, a data frame, an Arrow table, a 2-D array, a dict of columns or a list of records; "
         f"got {type(source).__module__}.{type(source).__qualname__}. Convert it to one of these."
     )
 
 
-def _load_pandas(frame: Any, request: Request) -> RawTable:
+def _load_pandas(frame: Any, options: TableOptions) -> RawTable:
     """A pandas frame, by position: its column names may be anything."""
-    return _table(list(frame.columns), lambda j: frame.iloc[:, j], len(frame), request, "the data frame")
+    return _table(list(frame.columns), lambda j: frame.iloc[:, j], len(frame), options, "the data frame")
 
 
-def _load_frame(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], request: Request) -> RawTable:
+def _load_frame(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], options: TableOptions) -> RawTable:
     """Any other frame that narwhals knows; a lazy one is computed first."""
     eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     if eager.implementation.is_pandas_like():
-        return _load_pandas(eager.to_pandas(), request)
-    return _table(eager.columns, lambda j: eager[:, j], len(eager), request, "the data frame")
+        return _load_pandas(eager.to_pandas(), options)
+    return _table(eager.columns, lambda j: eager[:, j], len(eager), options, "the data frame")
 
 
-def _load_stream(source: Any, request: Request) -> RawTable:
+def _load_stream(source: Any, options: TableOptions) -> RawTable:
     """Batches of Arrow columns, one after another."""
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
     reader = source.to_reader() if isinstance(source, pa.Table) else pa.RecordBatchReader.from_stream(source)
-    return collect(request.plan(reader.schema.names), reader.schema, reader, "the Arrow table")
+    return collect(options.select(reader.schema.names), reader.schema, reader, "the Arrow table")
 
 
-def collect(plan: Plan, schema: Any, batches: Iterable[Any], source: str) -> RawTable:
+def collect(selection: Selection, schema: Any, batches: Iterable[Any], source: str) -> RawTable:
     """Read batches of typed columns, each column into its own collector."""
-    columns = collectors(plan, schema)
-    n_rows = fill(columns, batches)
-    return plan.table([column.settle().whole() for _, column in columns], n_rows, source)
+    columns = collectors(selection, schema)
+    n_rows = read_batches_into(columns, batches)
+    return selection.table([column.finish().whole() for _, column in columns], n_rows, source)
 
 
-def collectors(plan: Plan, schema: Any) -> list[tuple[str, Column]]:
+def collectors(selection: Selection, schema: Any) -> list[tuple[str, Column]]:
     """An empty collector for each column to read, with the name that the column has in a batch."""
     names = schema.names  # a new list of all names each time it is asked for, as is every search for a column by name
-    return [(names[k], column_for(wish, schema.field(k).type)) for k, wish in plan.places]
+    return [(names[k], column_for(options, schema.field(k).type)) for k, options in selection.columns]
 
 
-def fill(columns: Sequence[tuple[str, Column]], batches: Iterable[Any]) -> int:
+def read_batches_into(columns: Sequence[tuple[str, Column]], batches: Iterable[Any]) -> int:
     """Read batches into collectors; how many rows there were."""
     n_rows = 0
     for batch in batches:
@@ -102,28 +102,28 @@ def fill(columns: Sequence[tuple[str, Column]], batches: Iterable[Any]) -> int:
     return n_rows
 
 
-def _load_array(array: np.ndarray[Any, np.dtype[Any]], request: Request) -> RawTable:
+def _load_array(array: np.ndarray[Any, np.dtype[Any]], options: TableOptions) -> RawTable:
     """A 2-D array, or the fields of a structured one."""
     if array.dtype.names is not None and array.ndim == 1:
         fields = array.dtype.names
-        return _table(fields, lambda j: array[fields[j]], len(array), request, "the structured array")
+        return _table(fields, lambda j: array[fields[j]], len(array), options, "the structured array")
     if array.ndim != 2:
         raise InputError(f"source must be a 2-D array, one row per record; got shape {array.shape}. Reshape it.")
     names = [f"x{j}" for j in range(array.shape[1])]
-    return _table(names, lambda j: array[:, j], len(array), request, "the array")
+    return _table(names, lambda j: array[:, j], len(array), options, "the array")
 
 
-def _load_columns(columns: Mapping[Any, Any], request: Request) -> RawTable:
+def _load_columns(columns: Mapping[Any, Any], options: TableOptions) -> RawTable:
     """A dict of columns."""
     values = [_listed(name, column) for name, column in columns.items()]
     lengths = {str(name): len(column) for name, column in zip(columns, values, strict=True)}
     if len(set(lengths.values())) > 1:
         raise DataError(f"columns must have one length; got {lengths}. Cut or fill them so that every row is complete.")
     n_rows = next(iter(lengths.values()), 0)
-    return _table(list(columns), values.__getitem__, n_rows, request, "the dict of columns")
+    return _table(list(columns), values.__getitem__, n_rows, options, "the dict of columns")
 
 
-def _load_records(records: Sequence[Any], request: Request) -> RawTable:
+def _load_records(records: Sequence[Any], options: TableOptions) -> RawTable:
     """A list of dicts, named tuples, tuples or lists."""
     first = records[0] if records else ()
     if isinstance(first, Mapping):
@@ -134,7 +134,7 @@ def _load_records(records: Sequence[Any], request: Request) -> RawTable:
             )
         keys = list(dict.fromkeys(key for record in records for key in record))
         return _table(
-            keys, lambda j: [record.get(keys[j]) for record in records], len(records), request, "the list of records"
+            keys, lambda j: [record.get(keys[j]) for record in records], len(records), options, "the list of records"
         )
     for k, record in enumerate(records):
         many = record.ndim > 0 if isinstance(record, np.ndarray) else isinstance(record, Sequence)
@@ -146,79 +146,79 @@ def _load_records(records: Sequence[Any], request: Request) -> RawTable:
                 "Fill what is missing with None."
             )
     names = getattr(first, "_fields", None) or [f"x{j}" for j in range(len(first))]
-    return _table(names, lambda j: [record[j] for record in records], len(records), request, "the list of records")
+    return _table(names, lambda j: [record[j] for record in records], len(records), options, "the list of records")
 
 
 def _table(
-    names: Sequence[object], fetch: Callable[[int], Any], n_rows: int, request: Request, source: str
+    names: Sequence[object], fetch: Callable[[int], Any], n_rows: int, options: TableOptions, source: str
 ) -> RawTable:
     """Read column by column, so that only one is held twice at any time."""
-    plan = request.plan(names)
+    selection = options.select(names)
     mixtures = Mixtures()
 
-    def take(place: Place) -> RawColumn:
-        return _column(place.wish, fetch(place.position))
+    def take(selected: SelectedColumn) -> RawColumn:
+        return _column(selected.options, fetch(selected.position))
 
-    columns = [mixtures.attempt(partial(take, place)) for place in plan.places]
+    columns = [mixtures.attempt(partial(take, selected)) for selected in selection.columns]
     mixtures.report()
-    return plan.table([column for column in columns if column is not None], n_rows, source)
+    return selection.table([column for column in columns if column is not None], n_rows, source)
 
 
-def _column(wish: Wish, values: Any) -> RawColumn:
+def _column(options: ColumnOptions, values: Any) -> RawColumn:
     """Read one column, whoever keeps it."""
     if isinstance(values, pa.Array | pa.ChunkedArray):
-        return whole_column(wish, values)
+        return whole_column(options, values)
     if isinstance(values, np.ndarray):
-        return _array_column(wish, values)
+        return _array_column(options, values)
     if isinstance(values, nw.Series):
-        return _series_column(wish, values)
+        return _series_column(options, values)
     if is_pandas_series(values):
-        return _pandas_column(wish, values)
+        return _pandas_column(options, values)
     if is_into_series(values):
-        return _series_column(wish, nw.from_native(values, series_only=True))
-    return object_column(wish, values)
+        return _series_column(options, nw.from_native(values, series_only=True))
+    return object_column(options, values)
 
 
-def _array_column(wish: Wish, values: np.ndarray[Any, np.dtype[Any]]) -> RawColumn:
+def _array_column(options: ColumnOptions, values: np.ndarray[Any, np.dtype[Any]]) -> RawColumn:
     """A 1-D array; a masked value is missing."""
     if values.ndim != 1:
         raise DataError(
-            f"column {wish.name!r} must be 1-D; got shape {values.shape}. Split it into columns of their own."
+            f"column {options.name!r} must be 1-D; got shape {values.shape}. Split it into columns of their own."
         )
     if isinstance(values, np.ma.MaskedArray):
         return (
-            object_column(wish, values.tolist())
+            object_column(options, values.tolist())
             if values.dtype.kind not in "f"
-            else whole_column(wish, pa.array(values.filled(np.nan), from_pandas=True))
+            else whole_column(options, pa.array(values.filled(np.nan), from_pandas=True))
         )
     if values.dtype.kind in "biufUmM":
         native = np.ascontiguousarray(values.astype(values.dtype.newbyteorder("="), copy=False))
-        return whole_column(wish, pa.array(native, from_pandas=True))
-    return object_column(wish, values.tolist())
+        return whole_column(options, pa.array(native, from_pandas=True))
+    return object_column(options, values.tolist())
 
 
-def _pandas_column(wish: Wish, series: Any) -> RawColumn:
+def _pandas_column(options: ColumnOptions, series: Any) -> RawColumn:
     """A pandas column: its categories as they were declared, objects one by one, the rest through Arrow."""
     if hasattr(series, "cat"):
-        return categories_column(wish, series.cat.categories.tolist(), series.cat.codes.to_numpy())
+        return categories_column(options, series.cat.categories.tolist(), series.cat.codes.to_numpy())
     if series.dtype == object:
-        return object_column(wish, series.tolist())
+        return object_column(options, series.tolist())
     try:
         array = pa.array(series, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError):  # sparse columns and other types that Arrow does not know
-        return object_column(wish, series.tolist())
+        return object_column(options, series.tolist())
     if isinstance(array.type, pa.BaseExtensionType):
-        return object_column(wish, series.tolist())
-    return whole_column(wish, array)
+        return object_column(options, series.tolist())
+    return whole_column(options, array)
 
 
-def _series_column(wish: Wish, series: nw.Series[Any]) -> RawColumn:
+def _series_column(options: ColumnOptions, series: nw.Series[Any]) -> RawColumn:
     """Any other series. A polars Categorical lists what it met, not what may occur: it is read as text."""
     if series.dtype == nw.Object:
-        return object_column(wish, series.to_list())
+        return object_column(options, series.to_list())
     if series.dtype == nw.Categorical:
         series = series.cast(nw.String)
-    return whole_column(wish, series.to_arrow())
+    return whole_column(options, series.to_arrow())
 
 
 def _listed(name: object, column: Any) -> Any:
@@ -240,14 +240,14 @@ def _listed(name: object, column: Any) -> Any:
 # Parquet files, a batch of rows at a time. Imported on first use: it needs pyarrow.
 
 
-def load_parquet(file: DataFile, request: Request) -> RawTable:
+def load_parquet(file: DataFile, options: TableOptions) -> RawTable:
     """Read the columns that are asked for."""
-    with opened(file) as parquet:
-        plan = request.plan(parquet.schema.names)
-        return collect(plan, parquet.schema, parquet.batches(plan), str(file.path))
+    with open_parquet(file) as parquet:
+        selection = options.select(parquet.schema.names)
+        return collect(selection, parquet.schema, parquet.batches(selection), str(file.path))
 
 
-class Opened(NamedTuple):
+class ParquetSource(NamedTuple):
     """A file that was found to be sound."""
 
     content: Any
@@ -258,30 +258,30 @@ class Opened(NamedTuple):
         """Names and types of its columns."""
         return self.parquet.schema_arrow
 
-    def batches(self, plan: Plan) -> Iterator[Any]:
-        """The columns of a plan, some rows at a time.
+    def batches(self, selection: Selection) -> Iterator[Any]:
+        """The columns of a selection, some rows at a time.
 
         Texts come as places in a list of those that occur, as the file mostly keeps them: making every text takes seven
         times as long as all the rest of reading.
         """
         names, types = self.schema.names, self.schema.types
-        wanted = [names[place.position] for place in plan.places]
+        wanted = [names[selected.position] for selected in selection.columns]
         texts = [
-            names[place.position]
-            for place in plan.places
-            if is_text(types[place.position]) and place.wish.type != "continuous"
+            names[selected.position]
+            for selected in selection.columns
+            if is_text(types[selected.position]) and selected.options.type != "continuous"
         ]
         with pq.ParquetFile(self.content, metadata=self.parquet.metadata, read_dictionary=texts) as source:
             yield from source.iter_batches(batch_size=columns.BATCH_ROWS, columns=wanted)
 
 
 @contextmanager
-def opened(file: DataFile) -> Iterator[Opened]:
+def open_parquet(file: DataFile) -> Iterator[ParquetSource]:
     """The file, opened; what goes wrong with it inside is said in our words."""
     try:
         content = _content(file)
         with pq.ParquetFile(content) as parquet:
-            yield Opened(content, parquet)
+            yield ParquetSource(content, parquet)
     except MnlearnError:
         raise
     except (pa.ArrowException, OSError, EOFError, zlib.error) as error:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from mnlearn._core import recode
 from mnlearn.data import _checks
-from mnlearn.data.columns import Settled, too_many
+from mnlearn.data.columns import ReadColumn, too_many
 from mnlearn.data.dataset import Dataset, MissingReport
 from mnlearn.data.options import MissingPolicy, RawColumn, RawTable
 from mnlearn.data.pack_writer import Block, Contents, Variable
-from mnlearn.data.streaming import Gathered, Spool, SpooledChunks
+from mnlearn.data.streaming import ReadTable, Spool, SpooledChunks
 from mnlearn.errors import DataError
 from mnlearn.parallel import run
 
@@ -239,7 +239,7 @@ class _Survey:
     n_after: int
 
 
-def surveyed(gathered: Gathered, missing: MissingPolicy, spool: Spool, *, least: int = 2) -> Contents:
+def surveyed(gathered: ReadTable, missing: MissingPolicy, spool: Spool, *, least: int = 2) -> Contents:
     """Apply the policy for missing values and say what is to be written, at least so many rows."""
     table = _told(gathered)
     check_size(table, least)
@@ -264,7 +264,7 @@ def surveyed(gathered: Gathered, missing: MissingPolicy, spool: Spool, *, least:
     )
 
 
-def _told(gathered: Gathered) -> RawTable:
+def _told(gathered: ReadTable) -> RawTable:
     """The table as messages need it: without its values."""
     columns = [
         RawColumn(c.name, np.empty(0, np.float64 if c.levels is None else np.uint8), c.levels, c.declared, c.doubts)
@@ -273,7 +273,7 @@ def _told(gathered: Gathered) -> RawTable:
     return RawTable(columns, None, gathered.n_rows, gathered.source)
 
 
-def _survey(gathered: Gathered, missing: MissingPolicy, spool: Spool) -> _Survey:
+def _survey(gathered: ReadTable, missing: MissingPolicy, spool: Spool) -> _Survey:
     """Look through all rows for what is missing; only columns where something may be."""
     doubtful = [column for column in gathered.columns if _may_lack(column)]
     if not doubtful and gathered.repeats is None:
@@ -298,7 +298,7 @@ def _survey(gathered: Gathered, missing: MissingPolicy, spool: Spool) -> _Survey
     return _Survey(None if n_after == gathered.n_rows else kept, counts, n_before, n_incomplete, n_after)
 
 
-def _may_lack(column: Settled) -> bool:
+def _may_lack(column: ReadColumn) -> bool:
     """Whether the column may hold a missing value, or one that is no number."""
     if column.table is None:
         return True
@@ -306,12 +306,12 @@ def _may_lack(column: Settled) -> bool:
     return column.chunks.has_zeros or not column.table[1:].all()
 
 
-def _chunk(column: Settled, k: int) -> NDArray[Any]:
+def _chunk(column: ReadColumn, k: int) -> NDArray[Any]:
     assert isinstance(column.chunks, SpooledChunks)
     return column.chunks[k]
 
 
-def _lacking(column: Settled, k: int, first_row: int) -> NDArray[np.bool_]:
+def _lacking(column: ReadColumn, k: int, first_row: int) -> NDArray[np.bool_]:
     """Where the k-th chunk of a column lacks a value."""
     chunk = _chunk(column, k)
     if column.table is not None:
@@ -320,7 +320,7 @@ def _lacking(column: Settled, k: int, first_row: int) -> NDArray[np.bool_]:
     return np.asarray(np.isnan(chunk))
 
 
-def _occurred(gathered: Gathered, k: int, first_row: int) -> NDArray[np.bool_]:
+def _occurred(gathered: ReadTable, k: int, first_row: int) -> NDArray[np.bool_]:
     """Which rows of the k-th chunks occurred at all."""
     if gathered.repeats is None:
         return np.ones(len(_chunk(gathered.columns[0], k)), dtype=np.bool_)
@@ -329,7 +329,7 @@ def _occurred(gathered: Gathered, k: int, first_row: int) -> NDArray[np.bool_]:
 
 
 def _final_chunks(
-    column: Settled, found: _Survey, report: MissingReport
+    column: ReadColumn, found: _Survey, report: MissingReport
 ) -> tuple[tuple[Any, ...] | None, NDArray[np.generic] | None]:
     """The levels a column will have, and the table from the codes in its chunks to those it will keep."""
     if column.levels is None or column.table is None:
@@ -353,7 +353,7 @@ def _final_chunks(
 
 
 def _blocks(
-    gathered: Gathered, tables: list[NDArray[np.generic] | None], kept: SpooledChunks | None
+    gathered: ReadTable, tables: list[NDArray[np.generic] | None], kept: SpooledChunks | None
 ) -> Iterator[Block]:
     """The rows that stay, in their final codes, about a million at a time."""
     n_chunks = len(gathered.columns[0].chunks)

@@ -73,7 +73,7 @@ class Markers:
 
 
 @dataclass(frozen=True)
-class Wish:
+class ColumnOptions:
     """What the caller said about one column; None leaves the choice to the data."""
 
     name: str
@@ -104,32 +104,32 @@ class Wish:
         return self.is_open and isinstance(value, str) and (value in DOUBTFUL or value in NOT_A_NUMBER)
 
 
-class Place(NamedTuple):
+class SelectedColumn(NamedTuple):
     """A column to read: where it is and what was said about it."""
 
     position: int
-    wish: Wish
+    options: ColumnOptions
 
 
-class Plan(NamedTuple):
+class Selection(NamedTuple):
     """The variables to read, in order, and the column of repeats."""
 
-    variables: list[Place]
-    repeats: Place | None
+    variables: list[SelectedColumn]
+    repeats: SelectedColumn | None
 
     @property
-    def places(self) -> list[Place]:
+    def columns(self) -> list[SelectedColumn]:
         """Every column to read."""
         return self.variables + ([self.repeats] if self.repeats is not None else [])
 
     def table(self, columns: list[RawColumn], n_rows: int, source: str) -> RawTable:
-        """Put the columns read for `places` in their places."""
+        """Return the table of the columns that were read, in the order of `columns`."""
         n = len(self.variables)
         return RawTable(columns[:n], columns[n] if self.repeats is not None else None, n_rows, source)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class TableOptions:
     """The options of `read`, checked as far as they can be before the data are seen."""
 
     columns: Sequence[str] | None = None
@@ -160,7 +160,7 @@ class Request:
         if self.delimiter is not None:
             _check_delimiter(self.delimiter)
 
-    def plan(self, names: Sequence[object]) -> Plan:
+    def select(self, names: Sequence[object]) -> Selection:
         """Match the options with the columns there are."""
         known = [str(name) for name in names]
         check_names(known)
@@ -175,9 +175,9 @@ class Request:
         types = {str(name): kind for name, kind in (self.types or {}).items()}
         levels = {str(name): tuple(labels) for name, labels in (self.levels or {}).items()}
         variables = [
-            Place(
+            SelectedColumn(
                 where[name],
-                Wish(
+                ColumnOptions(
                     name,
                     types.get(name),
                     levels.get(name),
@@ -189,16 +189,16 @@ class Request:
             for name in chosen
             if name != self.repeats
         ]
-        nameless = [place.position for place in variables if not place.wish.name.strip()]
+        nameless = [selected.position for selected in variables if not selected.options.name.strip()]
         if nameless:
             raise DataError(
                 f"every column must have a name; column {nameless[0] + 1} has none. "
                 "Name it, or leave it out by listing the others in columns=[...]."
             )
         if self.repeats is None:
-            return Plan(variables, None)
-        weights = Wish(self.repeats, "continuous", is_repeats=True, new_chunks=self.new_chunks)
-        return Plan(variables, Place(where[self.repeats], weights))
+            return Selection(variables, None)
+        weights = ColumnOptions(self.repeats, "continuous", is_repeats=True, new_chunks=self.new_chunks)
+        return Selection(variables, SelectedColumn(where[self.repeats], weights))
 
 
 def _check_delimiter(mark: object) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, row_groups
-from mnlearn.data.options import RawColumn, RawTable, Request, VariableType
-from mnlearn.data.readers import already_coded, load, select_from
+from mnlearn.data.options import RawColumn, RawTable, TableOptions, VariableType
+from mnlearn.data.readers import already_coded, load_table, select_from
 
 
 @dataclass(frozen=True)
@@ -116,15 +116,15 @@ def overview(
     """
     from mnlearn.data.missing import check_size, occurred, row_repeats
 
-    request = Request(
+    options = TableOptions(
         columns=columns, types=types, levels=levels, missing_values=missing_values, repeats=repeats, delimiter=delimiter
     )
     coded = already_coded(source)
     if coded is not None:
         coded.verify()
-        chosen = select_from(coded, request)
+        chosen = select_from(coded, options)
         return _describe(_raw(chosen), chosen.repeats)
-    table = load(source, request)
+    table = load_table(source, options)
     check_size(table)
     return _describe(*occurred(table, row_repeats(table)))
 

@@ -197,7 +197,7 @@ BLOCK_ROWS = 1 << 20
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[None]:
+def append_lock(path: Path) -> Iterator[None]:
     """Append to this file while nobody else does; another one at it is refused, for one of the two would be lost."""
     while True:
         with path.open("rb") as file:
@@ -208,7 +208,7 @@ def alone(path: Path) -> Iterator[None]:
                 return
 
 
-def as_before(
+def options_of_pack(
     old: Dataset,
     columns: Sequence[str] | None,
     types: Mapping[str, VariableType] | None,
@@ -231,7 +231,7 @@ def as_before(
     return old.names, kinds, fixed
 
 
-def held_like(old: Dataset, data: Dataset) -> Contents:
+def contents_like(old: Dataset, data: Dataset) -> Contents:
     """Rows that are coded already, in memory or in another pack, as more rows of a pack."""
     chosen = data.select(old.names)
     assert old.pack is not None
@@ -248,12 +248,12 @@ def held_like(old: Dataset, data: Dataset) -> Contents:
                 f"levels[{name!r}] were declared when the pack was made; the rows to append also hold {outside[0]!r}. "
                 "Pack all rows again with longer levels."
             )
-    found = held(chosen, set())
+    found = contents_of(chosen, set())
     alike = zip(found.variables, old.pack.declared, strict=True)
     return replace(found, variables=[replace(variable, declared=fixed) for variable, fixed in alike])
 
 
-def held(data: Dataset, declared: set[str]) -> Contents:
+def contents_of(data: Dataset, declared: set[str]) -> Contents:
     """A data set that is in memory, or in another pack."""
     data.verify()
     was_declared = (False,) * data.n_variables if data.pack is None else data.pack.declared
@@ -278,7 +278,7 @@ def _sliced(columns: Sequence[NDArray[Any]]) -> Iterator[Block]:
         yield [column[start : start + BLOCK_ROWS] for column in columns]
 
 
-def joined(old: Dataset, new: Contents) -> Contents:
+def joined_contents(old: Dataset, new: Contents) -> Contents:
     """The rows of a pack, and those to be appended to it."""
     has_repeats = old.repeats is not None or new.has_repeats
     merged = [_merged(v, labels) for v, labels in zip(new.variables, old.levels, strict=True)]
@@ -298,7 +298,7 @@ def joined(old: Dataset, new: Contents) -> Contents:
         missing=MissingReport(policy, MappingProxyType(counts), dropped),
         cuts=old.cuts,
         blocks=chain(
-            _moved(held(old, set()).blocks, tables, weighted=has_repeats),
+            _moved(contents_of(old, set()).blocks, tables, weighted=has_repeats),
             _moved(new.blocks, newer, weighted=has_repeats),
         ),
     )

@@ -10,9 +10,17 @@ from pathlib import Path
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.missing import surveyed
-from mnlearn.data.options import MissingPolicy, Request, VariableType, check_policy
+from mnlearn.data.options import MissingPolicy, TableOptions, VariableType, check_policy
 from mnlearn.data.pack_format import SUFFIX, open_pack
-from mnlearn.data.pack_writer import Contents, alone, as_before, held, held_like, joined, write_pack
+from mnlearn.data.pack_writer import (
+    Contents,
+    append_lock,
+    contents_like,
+    contents_of,
+    joined_contents,
+    options_of_pack,
+    write_pack,
+)
 from mnlearn.data.readers import already_coded, read, select_from
 from mnlearn.data.streaming import Spool, files_of, gather_files, gather_stream
 from mnlearn.errors import FileError, InputError, MnlearnError, check_methods, check_path, true_or_false
@@ -86,12 +94,12 @@ def pack(
     check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out to hear nothing.")
     true_or_false(append=append)
     target = _target(out, append=append)
-    with Spool(target.parent) as spool, alone(target) if append else nullcontext():
+    with Spool(target.parent) as spool, append_lock(target) if append else nullcontext():
         old = open_pack(target) if append else None
         if old is not None:
             old.verify()
-            columns, types, levels = as_before(old, columns, types, levels)
-        request = Request(
+            columns, types, levels = options_of_pack(old, columns, types, levels)
+        options = TableOptions(
             columns=columns,
             types=types,
             levels=levels,
@@ -100,10 +108,10 @@ def pack(
             delimiter=delimiter,
             new_chunks=spool.chunks,
         )
-        new = _contents(source, request, missing, spool, monitor, old=old)
+        new = _contents(source, options, missing, spool, monitor, old=old)
         if monitor.cancelled():
             raise MnlearnError(f"packing was stopped before {target.name} was complete; nothing was written.")
-        write_pack(target, new if old is None else joined(old, new))
+        write_pack(target, new if old is None else joined_contents(old, new))
     return open_pack(target)
 
 
@@ -120,23 +128,28 @@ def _target(out: str | os.PathLike[str], *, append: bool) -> Path:
 
 
 def _contents(
-    source: object, request: Request, missing: MissingPolicy, spool: Spool, monitor: Monitor, *, old: Dataset | None
+    source: object,
+    options: TableOptions,
+    missing: MissingPolicy,
+    spool: Spool,
+    monitor: Monitor,
+    *,
+    old: Dataset | None,
 ) -> Contents:
     """What a source holds, ready to be written, or to be appended to a pack."""
     least = 2 if old is None else 1
     coded = already_coded(source)
     if coded is not None and old is not None:
-        return held_like(old, select_from(coded, replace(request, columns=None, types=None, levels=None)))
-    files = None if coded is not None else files_of(source, request.delimiter)
+        return contents_like(old, select_from(coded, replace(options, columns=None, types=None, levels=None)))
+    files = None if coded is not None else files_of(source, options.delimiter)
     if files is not None:
-        return surveyed(gather_files(files, request, monitor), missing, spool, least=least)
-    if request.delimiter is not None:
+        return surveyed(gather_files(files, options, monitor), missing, spool, least=least)
+    if options.delimiter is not None:
         raise InputError(f"delimiter is for text files; got a {type(source).__name__}. Drop the delimiter.")
     if _is_stream(source):
-        return surveyed(gather_stream(source, request), missing, spool, least=least)
-    asked = replace(request, new_chunks=list)
-    options = {name: getattr(asked, name) for name in ("columns", "types", "levels", "missing_values", "repeats")}
-    return held(read(source, missing=missing, **options), set(request.levels or ()))
+        return surveyed(gather_stream(source, options), missing, spool, least=least)
+    given = {name: getattr(options, name) for name in ("columns", "types", "levels", "missing_values", "repeats")}
+    return contents_of(read(source, missing=missing, **given), set(options.levels or ()))
 
 
 def _is_stream(source: object) -> bool:

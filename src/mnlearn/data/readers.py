@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.options import MissingPolicy, RawTable, Request, VariableType, check_policy
+from mnlearn.data.options import MissingPolicy, RawTable, TableOptions, VariableType, check_policy
 from mnlearn.errors import InputError
 
 
@@ -88,15 +88,15 @@ def read(
     (('no', 'yes'), (0, 1))
     """
     check_policy(missing)
-    request = Request(
+    options = TableOptions(
         columns=columns, types=types, levels=levels, missing_values=missing_values, repeats=repeats, delimiter=delimiter
     )
     coded = already_coded(source)
     if coded is not None:
-        return select_from(coded, request)
+        return select_from(coded, options)
     from mnlearn.data.missing import to_dataset
 
-    return to_dataset(load(source, request), missing)
+    return to_dataset(load_table(source, options), missing)
 
 
 def already_coded(source: object) -> Dataset | None:
@@ -128,37 +128,37 @@ def read_rows(
     >>> read_rows({"rain": ["yes"]}, levels={"rain": ["no", "yes"]}).columns[0].tolist()
     [1]
     """
-    request = Request(columns=columns, types=types, levels=levels)
+    options = TableOptions(columns=columns, types=types, levels=levels)
     from mnlearn.data.missing import to_dataset
 
-    return to_dataset(load(source, request), missing, least=1)
+    return to_dataset(load_table(source, options), missing, least=1)
 
 
-def load(source: object, request: Request) -> RawTable:
+def load_table(source: object, options: TableOptions) -> RawTable:
     """Read a source into raw columns, nothing decided yet about what is missing."""
     if not isinstance(source, str | os.PathLike):
         from mnlearn.data import frames
 
-        if request.delimiter is not None:
+        if options.delimiter is not None:
             raise InputError(f"delimiter is for text files; got a {type(source).__name__}. Drop the delimiter.")
-        return frames.load(source, request)
+        return frames.load_memory(source, options)
     from mnlearn.data import _checks
 
-    file = _checks.recognise(Path(os.fsdecode(source)), request.delimiter)
+    file = _checks.recognise(Path(os.fsdecode(source)), options.delimiter)
     if file.delimiter is None:
         from mnlearn.data import frames
 
-        return frames.load_parquet(file, request)
+        return frames.load_parquet(file, options)
     from mnlearn.data import csv
 
-    return csv.load(file, request)
+    return csv.load_csv(file, options)
 
 
-def select_from(data: Dataset, request: Request) -> Dataset:
+def select_from(data: Dataset, options: TableOptions) -> Dataset:
     """A data set that is already coded: only its columns can still be chosen."""
-    given = [name for name in ("types", "levels", "missing_values", "repeats", "delimiter") if getattr(request, name)]
+    given = [name for name in ("types", "levels", "missing_values", "repeats", "delimiter") if getattr(options, name)]
     if given:
         raise InputError(
             f"{given[0]} cannot be applied to a Dataset or a pack, which is already coded. Read its source again."
         )
-    return data if request.columns is None else data.select(request.columns)
+    return data if options.columns is None else data.select(options.columns)

@@ -14,18 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data._checks import DELIMITERS, PARQUET, DataFile, RowTooLong, recognise
-from mnlearn.data.columns import Column, Settled
-from mnlearn.data.options import Plan, Request
+from mnlearn.data.columns import Column, ReadColumn
+from mnlearn.data.options import Selection, TableOptions
 from mnlearn.errors import DataError, FileError, InputError
 from mnlearn.parallel import ahead
 from mnlearn.protocols import Monitor
 
 
-class Gathered(NamedTuple):
+class ReadTable(NamedTuple):
     """All rows of all sources: the variables, the repeats beside them, and what to call the source in a message."""
 
-    columns: list[Settled]
-    repeats: Settled | None
+    columns: list[ReadColumn]
+    repeats: ReadColumn | None
     n_rows: int
     source: str
 
@@ -62,12 +62,12 @@ def _expanded(path: Path) -> list[Path]:
     return [path]
 
 
-def gather_files(files: Sequence[DataFile], request: Request, monitor: Monitor) -> Gathered:
+def gather_files(files: Sequence[DataFile], options: TableOptions, monitor: Monitor) -> ReadTable:
     """Read files of one kind one after the other; all again in larger blocks when a row does not fit in one."""
     larger = 1
     while True:
         try:
-            return _gathered(files, request, monitor, larger)
+            return _gathered(files, options, monitor, larger)
         except RowTooLong as error:
             from mnlearn.data.csv import BLOCK_BYTES, LONGEST_ROW
 
@@ -79,28 +79,28 @@ def gather_files(files: Sequence[DataFile], request: Request, monitor: Monitor) 
             larger *= 8
 
 
-def _gathered(files: Sequence[DataFile], request: Request, monitor: Monitor, larger: int) -> Gathered:
+def _gathered(files: Sequence[DataFile], options: TableOptions, monitor: Monitor, larger: int) -> ReadTable:
     source = str(files[0].path) if len(files) == 1 else f"{files[0].path} and {len(files) - 1} more"
     columns = _Collectors(source)
     read = partial(_read_text, larger=larger) if files[0].delimiter is not None else _read_parquet
     for done, file in enumerate(files):
         if monitor.cancelled():
             break
-        columns.n_rows += read(file, request, columns)
+        columns.n_rows += read(file, options, columns)
         monitor.progress(done + 1, len(files), f"read {file.path.name}")
     return columns.gathered()
 
 
-def gather_stream(stream: Any, request: Request) -> Gathered:
+def gather_stream(stream: Any, options: TableOptions) -> ReadTable:
     """Read a stream of Arrow batches."""
     import pyarrow as pa
 
-    from mnlearn.data.frames import fill
+    from mnlearn.data.frames import read_batches_into
 
     reader = stream if isinstance(stream, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(stream)
     columns = _Collectors("the Arrow stream")
-    plan = request.plan(reader.schema.names)
-    columns.n_rows = fill(columns.typed(plan, reader.schema, "the Arrow stream"), reader)
+    selection = options.select(reader.schema.names)
+    columns.n_rows = read_batches_into(columns.typed(selection, reader.schema, "the Arrow stream"), reader)
     return columns.gathered()
 
 
@@ -111,51 +111,55 @@ class _Collectors:
         self.source, self.n_rows = source, 0
         self._columns: dict[str, Column] = {}
         self._kinds: dict[str, str] = {}
-        self._plan: Plan | None = None
+        self._selection: Selection | None = None
 
-    def text(self, plan: Plan, where: str) -> dict[str, Any]:
+    def text(self, selection: Selection, where: str) -> dict[str, Any]:
         """By position in the file."""
         from mnlearn.data.csv import TextColumn
 
-        self._check(plan, where)
-        for place in plan.places:
-            if place.wish.name not in self._columns:
-                self._columns[place.wish.name] = TextColumn(place.wish)
-        return {str(place.position): self._columns[place.wish.name] for place in plan.places}
+        self._check(selection, where)
+        for selected in selection.columns:
+            if selected.options.name not in self._columns:
+                self._columns[selected.options.name] = TextColumn(selected.options)
+        return {str(selected.position): self._columns[selected.options.name] for selected in selection.columns}
 
-    def typed(self, plan: Plan, schema: Any, where: str) -> list[tuple[str, Column]]:
+    def typed(self, selection: Selection, schema: Any, where: str) -> list[tuple[str, Column]]:
         """With the names that the columns have in a batch."""
         from mnlearn.data.typed_columns import column_for
 
-        self._check(plan, where)
+        self._check(selection, where)
         found = []
-        for position, wish in plan.places:
+        for position, options in selection.columns:
             kind = str(schema.field(position).type)
-            if wish.name not in self._columns:
-                self._columns[wish.name], self._kinds[wish.name] = column_for(wish, schema.field(position).type), kind
-            elif kind != self._kinds[wish.name]:
-                raise DataError(
-                    f"column {wish.name!r} must have one type in all files; it is {self._kinds[wish.name]} at first "
-                    f"and {kind} in {where}. Write the files with one schema, or leave it out with columns=[...]."
+            if options.name not in self._columns:
+                self._columns[options.name], self._kinds[options.name] = (
+                    column_for(options, schema.field(position).type),
+                    kind,
                 )
-            found.append((schema.field(position).name, self._columns[wish.name]))
+            elif kind != self._kinds[options.name]:
+                raise DataError(
+                    f"column {options.name!r} must have one type in all files; it is "
+                    f"{self._kinds[options.name]} at first and {kind} in {where}. "
+                    "Write the files with one schema, or leave it out with columns=[...]."
+                )
+            found.append((schema.field(position).name, self._columns[options.name]))
         return found
 
-    def gathered(self) -> Gathered:
+    def gathered(self) -> ReadTable:
         """Everything, once all files were read."""
-        if self._plan is None:
+        if self._selection is None:
             raise DataError(f"data must have at least 2 rows; {self.source} has 0. Read data with more rows.")
-        settled = [self._columns[place.wish.name].settle() for place in self._plan.variables]
-        weights = self._plan.repeats
-        repeats = None if weights is None else self._columns[weights.wish.name].settle()
-        return Gathered(settled, repeats, self.n_rows, self.source)
+        settled = [self._columns[selected.options.name].finish() for selected in self._selection.variables]
+        weights = self._selection.repeats
+        repeats = None if weights is None else self._columns[weights.options.name].finish()
+        return ReadTable(settled, repeats, self.n_rows, self.source)
 
-    def _check(self, plan: Plan, where: str) -> None:
+    def _check(self, selection: Selection, where: str) -> None:
         """All files have the same columns, in any order."""
-        if self._plan is None:
-            self._plan = plan
+        if self._selection is None:
+            self._selection = selection
             return
-        first, here = (_names(p.places) for p in (self._plan, plan))
+        first, here = (_names(p.columns) for p in (self._selection, selection))
         odd = sorted(first ^ here)
         if odd:
             how = "lacks it" if odd[0] in first else "is the first to have it"
@@ -165,24 +169,26 @@ class _Collectors:
             )
 
 
-def _names(places: Iterable[Any]) -> set[str]:
-    return {place.wish.name for place in places}
+def _names(columns: Iterable[Any]) -> set[str]:
+    return {selected.options.name for selected in columns}
 
 
-def _read_text(file: DataFile, request: Request, columns: _Collectors, *, larger: int) -> int:
-    from mnlearn.data.csv import fill, first_block, read_header
+def _read_text(file: DataFile, options: TableOptions, columns: _Collectors, *, larger: int) -> int:
+    from mnlearn.data.csv import first_block, read_csv_into, read_header
 
     header = read_header(file)
-    return fill(columns.text(request.plan(header.names), str(file.path)), file, header, larger * first_block(header))
+    return read_csv_into(
+        columns.text(options.select(header.names), str(file.path)), file, header, larger * first_block(header)
+    )
 
 
-def _read_parquet(file: DataFile, request: Request, columns: _Collectors) -> int:
-    from mnlearn.data.frames import fill, opened
+def _read_parquet(file: DataFile, options: TableOptions, columns: _Collectors) -> int:
+    from mnlearn.data.frames import open_parquet, read_batches_into
 
-    with opened(file) as parquet:
-        plan = request.plan(parquet.schema.names)
-        typed = columns.typed(plan, parquet.schema, str(file.path))
-        return fill(typed, ahead(parquet.batches(plan)))
+    with open_parquet(file) as parquet:
+        selection = options.select(parquet.schema.names)
+        typed = columns.typed(selection, parquet.schema, str(file.path))
+        return read_batches_into(typed, ahead(parquet.batches(selection)))
 
 
 # Chunks of columns kept in a file while they are read: memory holds the current ones only.

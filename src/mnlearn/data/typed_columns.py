@@ -15,13 +15,23 @@ from numpy.typing import NDArray
 
 from mnlearn._core import code_near, recode
 from mnlearn.data._checks import MAX_STATES
-from mnlearn.data.columns import BATCH_ROWS, Codes, Column, Numbers, Settled, coded, mixed, not_a_number, too_many
+from mnlearn.data.columns import (
+    BATCH_ROWS,
+    Codes,
+    Column,
+    Numbers,
+    ReadColumn,
+    coded_column,
+    mixed,
+    not_a_number,
+    too_many,
+)
 from mnlearn.data.csv import TextColumn, flat, floats
-from mnlearn.data.options import RawColumn, Wish
+from mnlearn.data.options import ColumnOptions, RawColumn
 from mnlearn.errors import DataError
 
 
-def column_for(wish: Wish, type_: Any) -> Column:
+def column_for(options: ColumnOptions, type_: Any) -> Column:
     """The collector that suits an Arrow type and what the caller said."""
     kinds = pa.types
     if kinds.is_dictionary(type_):
@@ -30,31 +40,31 @@ def column_for(wish: Wish, type_: Any) -> Column:
         value_type, categories = getattr(type_, "storage_type", type_), False
     if kinds.is_nested(value_type):
         raise DataError(
-            f"column {wish.name!r} must hold single values; it holds {value_type}. "
+            f"column {options.name!r} must hold single values; it holds {value_type}. "
             "Leave it out with columns=[...], or split it into columns of their own."
         )
     continuous = kinds.is_floating(value_type) or kinds.is_decimal(value_type)
-    if wish.type == "continuous":
+    if options.type == "continuous":
         if is_text(value_type):
-            return TextColumn(wish)
+            return TextColumn(options)
         if not (
             continuous or kinds.is_integer(value_type) or kinds.is_boolean(value_type) or kinds.is_null(value_type)
         ):
             raise DataError(
-                f"types[{wish.name!r}] can be 'continuous' for numbers only; the column holds {value_type}."
+                f"types[{options.name!r}] can be 'continuous' for numbers only; the column holds {value_type}."
             )
-        return NumberColumn(wish)
-    if continuous and wish.is_open and not categories:
-        return NumberColumn(wish)
-    return ValueColumn(wish, categories=categories)
+        return NumberColumn(options)
+    if continuous and options.is_open and not categories:
+        return NumberColumn(options)
+    return ValueColumn(options, categories=categories)
 
 
-def whole_column(wish: Wish, array: Any) -> RawColumn:
+def whole_column(options: ColumnOptions, array: Any) -> RawColumn:
     """Read a whole Arrow array, in slices, so that too many categories are noticed early."""
-    column = column_for(wish, array.type)
+    column = column_for(options, array.type)
     for chunk in array.chunks if isinstance(array, pa.ChunkedArray) else (array,):
         add_slices(column, chunk)
-    return column.settle().whole()
+    return column.finish().whole()
 
 
 def add_slices(column: Column, array: Any) -> None:
@@ -66,26 +76,26 @@ def add_slices(column: Column, array: Any) -> None:
 class NumberColumn:
     """A continuous column."""
 
-    def __init__(self, wish: Wish) -> None:
-        self._numbers = Numbers(wish)
+    def __init__(self, options: ColumnOptions) -> None:
+        self._numbers = Numbers(options)
 
     def add(self, array: Any) -> None:
         """Take the next numbers in; null becomes NaN."""
         numbers = pc.cast(_plain(array), pa.float64(), safe=False)
         self._numbers.extend(floats(numbers))
 
-    def settle(self) -> Settled:
+    def finish(self) -> ReadColumn:
         """The column as it is."""
-        return self._numbers.settle()
+        return self._numbers.finish()
 
 
 class ValueColumn:
     """A categorical column of typed values: integers, flags, texts, dates, or the categories of a frame."""
 
-    def __init__(self, wish: Wish, *, categories: bool = False) -> None:
-        self._wish = wish
-        self._codes = Codes(wish)
-        self._categories = categories and wish.levels is None
+    def __init__(self, options: ColumnOptions, *, categories: bool = False) -> None:
+        self._options = options
+        self._codes = Codes(options)
+        self._categories = categories and options.levels is None
         self._doubts: dict[str, None] = {}
         self._near: _Near | None = None
 
@@ -103,7 +113,7 @@ class ValueColumn:
         if not self._categories:
             values = values.dictionary_encode()
         elif len(values.dictionary) > MAX_STATES:
-            raise too_many(self._wish.name)
+            raise too_many(self._options.name)
         labels = values.dictionary.to_pylist()
         if getattr(array.type, "extension_name", "") == "arrow.uuid":
             labels = [None if label is None else str(UUID(bytes=label)) for label in labels]
@@ -137,16 +147,16 @@ class ValueColumn:
         """Take in rows given as positions among labels; the position after the last label is missing."""
         self._codes.extend([*(self._code(label) for label in labels), 0], rows)
 
-    def settle(self) -> Settled:
+    def finish(self) -> ReadColumn:
         """Put the levels in order."""
         labels = list(self._codes.index)
-        return coded(self._codes, labels, self._wish, categories=self._categories, doubts=tuple(self._doubts))
+        return coded_column(self._codes, labels, self._options, categories=self._categories, doubts=tuple(self._doubts))
 
     def _code(self, label: Hashable) -> int:
         """The code of a value, 0 when missing."""
-        if self._wish.is_missing(label):
+        if self._options.is_missing(label):
             return 0
-        if not self._categories and self._wish.is_doubtful(label):
+        if not self._categories and self._options.is_doubtful(label):
             self._doubts[str(label)] = None
             return 0
         return self._codes.code(label)
@@ -181,19 +191,21 @@ class _Near(NamedTuple):
         return True
 
 
-def categories_column(wish: Wish, categories: Sequence[Hashable], rows: NDArray[np.signedinteger]) -> RawColumn:
+def categories_column(
+    options: ColumnOptions, categories: Sequence[Hashable], rows: NDArray[np.signedinteger]
+) -> RawColumn:
     """A column of positions among categories (-1 is missing), as pandas keeps them, whatever the labels are."""
-    if wish.type == "continuous":
-        raise DataError(f"types[{wish.name!r}] can be 'continuous' for numbers only; the column holds categories.")
+    if options.type == "continuous":
+        raise DataError(f"types[{options.name!r}] can be 'continuous' for numbers only; the column holds categories.")
     if len(categories) > MAX_STATES:
-        raise too_many(wish.name)
+        raise too_many(options.name)
     places = np.where(rows < 0, len(categories), rows)
-    if wish.levels is not None:  # then only what the rows hold has to be among them
+    if options.levels is not None:  # then only what the rows hold has to be among them
         used = np.bincount(places, minlength=len(categories))
         categories = [label if used[k] else None for k, label in enumerate(categories)]
-    column = ValueColumn(wish, categories=True)
+    column = ValueColumn(options, categories=True)
     column.add_coded(categories, places)
-    return column.settle().whole()
+    return column.finish().whole()
 
 
 def _rows(array: Any) -> NDArray[Any]:
@@ -231,10 +243,10 @@ _FAMILIES: tuple[tuple[type, ...], ...] = (
 _SAME = frozenset({date, datetime, time, timedelta, np.datetime64, np.timedelta64})  # not their subclasses
 
 
-def object_column(wish: Wish, values: Sequence[object]) -> RawColumn:
+def object_column(options: ColumnOptions, values: Sequence[object]) -> RawColumn:
     """Read a list of values: through Arrow when it has one type for all of them, else one by one."""
     array = _as_arrow(values)
-    return _each(wish, values) if array is None else whole_column(wish, array)
+    return _each(options, values) if array is None else whole_column(options, array)
 
 
 def _as_arrow(values: Sequence[object]) -> Any:
@@ -267,25 +279,25 @@ def _are_alike(values: Sequence[object]) -> bool:
     return len(families) <= 1 and all(family in _SAME or family in (bool, int, str) for family in families)
 
 
-def _each(wish: Wish, values: Sequence[object]) -> RawColumn:
+def _each(options: ColumnOptions, values: Sequence[object]) -> RawColumn:
     """Read value by value: labels may be anything hashable, but of one kind unless declared categorical."""
-    labels = [_label(wish, value, row) for row, value in enumerate(values, start=1)]
-    doubts = tuple(dict.fromkeys(str(label) for label in labels if wish.is_doubtful(label)))
-    labels = [None if wish.is_missing(label) or wish.is_doubtful(label) else label for label in labels]
+    labels = [_label(options, value, row) for row, value in enumerate(values, start=1)]
+    doubts = tuple(dict.fromkeys(str(label) for label in labels if options.is_doubtful(label)))
+    labels = [None if options.is_missing(label) or options.is_doubtful(label) else label for label in labels]
     kinds: dict[str, tuple[Hashable, int]] = {}
     for row, label in enumerate(labels, start=1):
         if label is not None:
             kinds.setdefault(_kind(label), (label, row))
-    _refuse_mixture(wish, kinds)
-    if wish.type == "continuous" or (wish.is_open and _DECIMAL in kinds):
-        return _numbers(wish, labels, kinds, doubts)
-    codes = Codes(wish)
+    _refuse_mixture(options, kinds)
+    if options.type == "continuous" or (options.is_open and _DECIMAL in kinds):
+        return _numbers(options, labels, kinds, doubts)
+    codes = Codes(options)
     rows = np.array([0 if label is None else codes.code(label) for label in labels], dtype=np.uint16)
     codes.extend(range(len(codes.index) + 1), rows)
-    return coded(codes, list(codes.index), wish, doubts=doubts).whole()
+    return coded_column(codes, list(codes.index), options, doubts=doubts).whole()
 
 
-def _label(wish: Wish, value: object, row: int) -> Hashable:
+def _label(options: ColumnOptions, value: object, row: int) -> Hashable:
     """A value as a label: NumPy scalars become Python's, every missing value becomes None."""
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
         value = value.item()
@@ -295,7 +307,7 @@ def _label(wish: Wish, value: object, row: int) -> Hashable:
         hash(value)
     except TypeError as error:
         raise DataError(
-            f"column {wish.name!r} must hold hashable labels; data row {row} holds a {type(value).__name__}. "
+            f"column {options.name!r} must hold hashable labels; data row {row} holds a {type(value).__name__}. "
             "Turn it into a tuple or a text, or leave the column out with columns=[...]."
         ) from error
     return value
@@ -314,24 +326,24 @@ def _kind(label: Hashable) -> str:
     return "text" if isinstance(label, str) else type(label).__qualname__
 
 
-def _refuse_mixture(wish: Wish, kinds: dict[str, tuple[Hashable, int]]) -> None:
+def _refuse_mixture(options: ColumnOptions, kinds: dict[str, tuple[Hashable, int]]) -> None:
     """Two kinds of values are an error, unless both are numbers or the caller said what they are."""
-    if not wish.is_open or not kinds:
+    if not options.is_open or not kinds:
         return
     first = next(iter(kinds))
     alike = {_WHOLE, _DECIMAL} if first in (_WHOLE, _DECIMAL) else {first}
     other = next((kind for kind in kinds if kind not in alike), None)
     if other is not None:
-        raise mixed(wish.name, (first, *kinds[first]), (other, *kinds[other]))
+        raise mixed(options.name, (first, *kinds[first]), (other, *kinds[other]))
 
 
 def _numbers(
-    wish: Wish, labels: Sequence[Hashable], kinds: dict[str, tuple[Hashable, int]], doubts: tuple[str, ...]
+    options: ColumnOptions, labels: Sequence[Hashable], kinds: dict[str, tuple[Hashable, int]], doubts: tuple[str, ...]
 ) -> RawColumn:
     """The column as numbers."""
     for kind, (label, row) in kinds.items():
         if kind not in (_WHOLE, _DECIMAL):
-            raise not_a_number(wish, label, row)
-    numbers = Numbers(wish)
+            raise not_a_number(options, label, row)
+    numbers = Numbers(options)
     numbers.extend(np.array([np.nan if label is None else float(label) for label in labels]))  # type: ignore[arg-type]
-    return numbers.settle(doubts).whole()
+    return numbers.finish(doubts).whole()

@@ -20,8 +20,8 @@ from mnlearn._validate import Seed
 from mnlearn.data._checks import code_type
 from mnlearn.data.columns import UndeclaredError
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.options import Request
-from mnlearn.data.readers import already_coded, load, read_rows
+from mnlearn.data.options import TableOptions
+from mnlearn.data.readers import already_coded, load_table, read_rows
 from mnlearn.errors import DataError, UnsuitableError, unknown_name
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray
@@ -166,7 +166,7 @@ class MarkovModel(ABC):
     def _n_rows(self, data: object) -> int:
         """How many rows there are, where no column of them is needed."""
         coded = already_coded(data)
-        return load(data, Request()).n_rows if coded is None else coded.n_records
+        return load_table(data, TableOptions()).n_rows if coded is None else coded.n_records
 
     def blanket(self, name: str) -> tuple[str, ...]:
         """The neighbours of a variable: given them it is independent of all others."""
