@@ -20,7 +20,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph
 from mnlearn.independence import Audited, BayesianTest, ChiSquare, GTest, SeparationOracle
-from mnlearn.protocols import BatchedTest, Kernel, PairsTest, VarSet, Verdicts
+from mnlearn.protocols import BaseTest, Indices, Kernel, VarSet, Verdict, Verdicts, with_defaults
 from mnlearn.scores import IBScore
 from mnlearn.statistics import Counts
 from monitors import Stopping
@@ -58,7 +58,7 @@ def same(one: Verdicts, other: Verdicts) -> bool:
 def test_batches_give_the_bits_of_single_scans(name: str, seed: int, draw: st.DataObject) -> None:
     data = noisy(seed)
     judge = JUDGES[name](Counts(data))
-    assert isinstance(judge, BatchedTest)
+    assert judge.batched
     xs, yss, zs = list[int](), list[list[int]](), list[VarSet]()
     for _ in range(draw.draw(st.integers(0, 5))):
         order = draw.draw(st.permutations(range(data.n_variables)))
@@ -94,8 +94,54 @@ def test_asking_ahead_in_batches_changes_nothing_but_what_is_scanned(name: str, 
 
 def test_wrapped_and_other_judges_are_not_taken_for_batched() -> None:
     data = noisy(0)
-    assert not isinstance(Audited(ChiSquare(Counts(data))), BatchedTest)
-    assert not isinstance(SeparationOracle(PC().learn(ChiSquare(Counts(data))).graph), BatchedTest)
+    assert not Audited(ChiSquare(Counts(data))).batched
+    assert not SeparationOracle(PC().learn(ChiSquare(Counts(data))).graph).batched
+
+
+class OneMethod(BaseTest):
+    """A user's test, which defines nothing but `n_variables` and `scan`."""
+
+    def __init__(self, inside: BaseTest) -> None:
+        self._inside = inside
+
+    @property
+    def n_variables(self) -> int:
+        return self._inside.n_variables
+
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        return self._inside.scan(x, ys, z)
+
+
+class DuckTyped:
+    """A user's test without a base class."""
+
+    def __init__(self, inside: BaseTest) -> None:
+        self.n_variables, self.scan, self._inside = inside.n_variables, inside.scan, inside
+
+    def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
+        return self._inside(x, y, z)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("make", [OneMethod, DuckTyped])
+def test_a_test_of_one_method_learns_the_same_graph(name: str, make: Any) -> None:
+    test = ChiSquare(Counts(noisy(1)))
+    found, expected = (LEARNERS[name].learn(judge) for judge in (make(test), test))
+    assert (found.graph, found.support, found.trace) == (expected.graph, expected.support, expected.trace)
+
+
+@pytest.mark.parametrize("make", [lambda test: test, OneMethod, DuckTyped])
+def test_default_loops_give_what_single_questions_give(make: Any) -> None:
+    test = ChiSquare(Counts(noisy(2)))
+    complete = with_defaults(make(test))
+    members = complete.scan_members(0, frozenset({4, 2, 3}))
+    for k, y in enumerate((2, 3, 4)):
+        assert members.one(k) == test(0, y, frozenset({2, 3, 4}) - {y})
+    assert same(
+        complete.scan_many([0, 5], [[1], [2, 3]], [frozenset(), frozenset({4})])[1],
+        test.scan(5, [2, 3], frozenset({4})),
+    )
+    assert with_defaults(complete) is complete
 
 
 @pytest.mark.parametrize("name", JUDGES)
@@ -103,10 +149,9 @@ def test_wrapped_and_other_judges_are_not_taken_for_batched() -> None:
 @settings(max_examples=15, deadline=None)
 def test_all_pairs_at_once_are_the_scans_of_each_variable(name: str, seed: int, most: int) -> None:
     judge: Any = JUDGES[name](Counts(noisy(seed)))
-    assert isinstance(judge, PairsTest)
     scans = [judge.scan(x, range(x + 1, 9), frozenset()) for x in range(8)]
     whole = joined(scans)
-    small: Any = replace(judge, statistics=SmallBlocks(judge.statistics, most))  # type: ignore[type-var, attr-defined]
+    small: Any = replace(judge, statistics=SmallBlocks(judge.statistics, most))
     for blocks in (judge.scan_pairs(), small.scan_pairs()):
         assert blocks is not None
         xs, answers = zip(*blocks, strict=True)

@@ -159,10 +159,10 @@ def test_bad_settings_are_refused() -> None:
         ChiSquare(counts, alpha="0.05")  # type: ignore[arg-type]
     wrong: Any
     for wrong in (Dataset.from_codes([[0, 1], [0, 1]]), {"a": [0, 1]}):
-        with pytest.raises(UnsuitableError, match=r"ChiSquare cannot judge by a .*Use Counts"):
+        with pytest.raises(UnsuitableError, match=r"ChiSquare cannot use a .*Use Counts"):
             ChiSquare(wrong)
     wrong = counts
-    with pytest.raises(UnsuitableError, match=r"PartialCorrelation cannot judge by a Counts.*Use Moments"):
+    with pytest.raises(UnsuitableError, match=r"PartialCorrelation cannot use a Counts.*Use Moments"):
         PartialCorrelation(wrong)
     with pytest.raises(InputError, match="decide 'vote' does not exist"):
         MutualInformation(counts, decide="vote")  # type: ignore[arg-type]

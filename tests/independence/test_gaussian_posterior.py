@@ -123,5 +123,5 @@ def test_a_prior_that_is_none_is_refused(prior: float) -> None:
 
 def test_counts_are_refused() -> None:
     counts = Counts(Dataset.from_codes([[0, 1], [1, 0]]))
-    with pytest.raises(UnsuitableError, match="GaussianPosterior cannot judge by a Counts"):
+    with pytest.raises(UnsuitableError, match="GaussianPosterior cannot use a Counts"):
         GaussianPosterior(counts)  # type: ignore[arg-type]

@@ -158,5 +158,5 @@ def test_bad_settings_are_refused(options: dict[str, Any], error: type[Exception
 def test_categorical_columns_have_no_rows_of_numbers() -> None:
     with pytest.raises(UnsuitableError, match="Rows needs continuous variables; 'a' has 2 states"):
         Rows(read({"a": ["x", "y"], "b": [0.5, 1.5]}))
-    with pytest.raises(UnsuitableError, match="CountedInformation cannot judge by a Moments"):
+    with pytest.raises(UnsuitableError, match="CountedInformation cannot use a Moments"):
         CountedInformation(Moments(table(drawn(9))))  # type: ignore[arg-type]

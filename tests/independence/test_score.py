@@ -58,5 +58,5 @@ def test_bad_input_is_refused() -> None:
     data = Dataset.from_codes([[0, 1], [0, 1]])
     with pytest.raises(InputError, match="cell must be"):
         ScoreTest(Counts(data), -1.0)
-    with pytest.raises(UnsuitableError, match=r"ScoreTest cannot judge by a int, which has no reduce_many"):
+    with pytest.raises(UnsuitableError, match=r"ScoreTest cannot use a int, which has no reduce_many"):
         ScoreTest(3)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.independence import BayesianTest, ChiSquare, GTest
-from mnlearn.protocols import BlanketTest, IndependenceTest
+from mnlearn.protocols import BaseTest, IndependenceTest
 from mnlearn.statistics import Counts, kernels
 from profiles import few
 
@@ -72,7 +72,7 @@ def test_the_bits_of_one_question_at_a_time(path: str, name: str, seed: int, dra
             judge = JUDGES[name](Counts(dataset, n_jobs=1))
         except InputError:
             pytest.skip("another processor")
-    assert isinstance(judge, BlanketTest)
+    assert isinstance(judge, BaseTest)
     for _ in range(4):  # on one object: the rows stay sorted from one question to the next
         order = draw.draw(st.permutations(range(dataset.n_variables)))
         n_given = draw.draw(st.integers(0, min(4, dataset.n_variables - 1)))

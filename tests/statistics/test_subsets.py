@@ -18,7 +18,7 @@ from mnlearn.algorithms.pc import PC
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.independence import Audited, BayesianTest, ChiSquare, GTest
-from mnlearn.protocols import IndependenceTest, Result, SetLevel, SubsetTest, SubsetWalk
+from mnlearn.protocols import BaseTest, IndependenceTest, Result, SetLevel, SubsetWalk
 from mnlearn.statistics import Counts, kernels
 from monitors import Stopping
 
@@ -44,7 +44,7 @@ def data_of(seed: int) -> Dataset:
 
 
 def walk_of(judge: IndependenceTest) -> SubsetWalk:
-    assert isinstance(judge, SubsetTest)
+    assert isinstance(judge, BaseTest)
     walk = judge.subsets()
     assert walk is not None
     return walk

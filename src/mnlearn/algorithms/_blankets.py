@@ -1,8 +1,8 @@
 """Grow, shrink, join: the steps by which several papers find Markov blankets and make one graph of them.
 
 The questions of these steps depend on each other: whoever is found dependent is given in all questions that follow. A
-judge that decides question after question by itself (`BlanketTest`) is handed the whole step, with what it may infer by
-rules (`Knowledge`); any other is asked in scans. The account is the same.
+judge that decides question after question by itself (`BaseTest.scan_growing`) is handed the whole step, with what it
+may infer by rules (`Knowledge`); any other is asked in scans. The account is the same.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import numpy as np
 from mnlearn.algorithms._counted_test import AHEAD, FIRST_BLOCK, Ledger
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import (
-    BlanketTest,
     IndependenceTest,
     Indices,
     Knowledge,
@@ -51,7 +50,7 @@ class BlanketLedger(Ledger):
         self, judge: IndependenceTest, *, ahead: int = AHEAD, keep_trace: bool = False, rules: Iterable[str] = ()
     ) -> None:
         super().__init__(judge, ahead=ahead, keep_trace=keep_trace, rules=rules)
-        self._blankets = judge if isinstance(judge, BlanketTest) and ahead > 1 else None
+        self._blankets = self._batched
         self._known: Knowledge | None = None
         self._sources: Sequence[str] = ("data",)
         self._turns: tuple[int, list[int]] = (-1, [])  # x, and the members of its blanket in the order of their turns

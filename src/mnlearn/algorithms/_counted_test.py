@@ -20,20 +20,17 @@ from numpy.typing import NDArray
 from mnlearn.errors import BudgetExceeded, InputError, check_room, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import (
-    BatchedTest,
     BoolArray,
     FloatArray,
     IndependenceTest,
     Indices,
-    MonotoneTest,
-    PairsTest,
     Question,
     Result,
-    SubsetTest,
     SubsetWalk,
     VarSet,
     Verdict,
     Verdicts,
+    with_defaults,
 )
 
 # The account of one run: what a search asked, what it was told, what it inferred, and what that cost.
@@ -186,12 +183,12 @@ def answers_whole_families(judge: IndependenceTest, *, keep_trace: bool) -> bool
 
     A trace shows the questions of the paper, so it asks them all.
     """
-    return not keep_trace and isinstance(judge, MonotoneTest) and judge.monotone
+    return not keep_trace and with_defaults(judge).monotone
 
 
 def walk_of(judge: IndependenceTest, *, ahead: int, keep_trace: bool) -> SubsetWalk | None:
     """What walks over sets by itself, if the judge has it; not where each question must be heard of in its turn."""
-    return judge.subsets() if isinstance(judge, SubsetTest) and ahead > 1 and not keep_trace else None
+    return with_defaults(judge).subsets() if ahead > 1 and not keep_trace else None
 
 
 class Ledger(Account):
@@ -248,8 +245,8 @@ class Ledger(Account):
                 "fewer."
             )
         super().__init__(keep_trace=keep_trace, rules=rules, keep_support=keep_support)
-        self.n_variables, self._judge, self._ahead = judge.n_variables, judge, ahead
-        self._batched = judge if isinstance(judge, BatchedTest) and ahead > 1 else None
+        self.n_variables, self._judge, self._ahead = judge.n_variables, with_defaults(judge), ahead
+        self._batched = self._judge if self._judge.batched and ahead > 1 else None
         self._block_of: tuple[int, VarSet] | None = None  # the scan whose answers are at hand
         self._block_size, self._at_hand = 1, dict[int, Verdict]()
 
@@ -274,8 +271,8 @@ class Ledger(Account):
 
     def _pairs(self) -> Iterator[tuple[range, Verdicts]]:
         """What the judge says of every pair x < y given nothing, some x at a time: of all at once, if it can."""
-        n, judge = self.n_variables, self._judge
-        blocks = judge.scan_pairs() if isinstance(judge, PairsTest) and self._batched is not None else None
+        n = self.n_variables
+        blocks = None if self._batched is None else self._batched.scan_pairs()
         if blocks is not None:
             for xs, answers in blocks:
                 self._scanned += len(answers.independent)

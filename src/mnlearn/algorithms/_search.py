@@ -11,19 +11,18 @@ import numpy as np
 from mnlearn.errors import BudgetExceeded, InputError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import (
-    BatchedTest,
-    BlanketTest,
+    BaseTest,
     BoolArray,
     FloatArray,
     IndependenceTest,
     Indices,
     Knowledge,
     Monitor,
-    PairsTest,
     Turns,
     VarSet,
     Verdict,
     Verdicts,
+    with_defaults,
 )
 
 
@@ -126,7 +125,7 @@ class Watched:
     A subset search is exponential; between two scans is the only place where it is sure to hear a monitor in time.
     """
 
-    def __init__(self, judge: IndependenceTest, monitor: Monitor) -> None:
+    def __init__(self, judge: BaseTest, monitor: Monitor) -> None:
         self._judge, self._monitor = judge, monitor
 
     @property
@@ -146,7 +145,7 @@ class Watched:
 
     def scan_pairs(self) -> Iterator[tuple[range, Verdicts]] | None:
         """All pairs as the judge inside answers them, if it does; go on after each block of them?"""
-        blocks = self._judge.scan_pairs() if isinstance(self._judge, PairsTest) else None
+        blocks = self._judge.scan_pairs()
         return None if blocks is None else self._heard(blocks)
 
     def _heard(self, blocks: Iterator[tuple[range, Verdicts]]) -> Iterator[tuple[range, Verdicts]]:
@@ -159,7 +158,7 @@ class Watched:
 class WatchedBatches(Watched):
     """The same for a judge that answers many scans together."""
 
-    def __init__(self, judge: BatchedTest, monitor: Monitor) -> None:
+    def __init__(self, judge: BaseTest, monitor: Monitor) -> None:
         super().__init__(judge, monitor)
         self._batched = judge
 
@@ -177,7 +176,7 @@ class WatchedBatches(Watched):
 class WatchedBlankets(WatchedBatches):
     """The same for a judge that can be asked for a whole blanket."""
 
-    def __init__(self, judge: BlanketTest, monitor: Monitor) -> None:
+    def __init__(self, judge: BaseTest, monitor: Monitor) -> None:
         super().__init__(judge, monitor)
         self._blankets = judge
 
@@ -207,9 +206,8 @@ class WatchedBlankets(WatchedBatches):
 
 def watched(judge: IndependenceTest, monitor: Monitor) -> Watched:
     """The judge with a monitor beside it, able to do what the judge can."""
-    if isinstance(judge, BlanketTest):
-        return WatchedBlankets(judge, monitor)
-    return WatchedBatches(judge, monitor) if isinstance(judge, BatchedTest) else Watched(judge, monitor)
+    test = with_defaults(judge)
+    return WatchedBlankets(test, monitor) if test.batched else Watched(test, monitor)
 
 
 # When one score is better than another: by more than rounding.

@@ -66,12 +66,12 @@ class HHCMN:
     others they have been tried before, so a final round of elimination would have nothing left to ask. A search that
     is stopped takes the word of one end where the other has not been examined.
 
-    A judge that can (`SubsetTest`: chi2, g2 and bayes on counts) tries the sets around a variable by itself, with the
-    same answers and account; not with `keep_trace`, nor with an `ahead` of 1.
+    A judge that can (`BaseTest.subsets`: chi2, g2 and bayes on counts) tries the sets around a variable by itself, with
+    the same answers and account; not with `keep_trace`, nor with an `ahead` of 1.
 
-    Of a judge that promises strong union (`MonotoneTest`, as the oracle does) only the largest sets are asked about:
-    where they do not separate, no subset does. The graph is the same, dense graphs come into reach, and `asked` counts
-    the questions that were put. Not with `keep_trace`.
+    Of a judge that promises strong union (`BaseTest.monotone`, as the oracle does) only the largest sets are asked
+    about: where they do not separate, no subset does. The graph is the same, dense graphs come into reach, and `asked`
+    counts the questions that were put. Not with `keep_trace`.
 
     Examples
     --------

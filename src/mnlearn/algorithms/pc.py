@@ -91,12 +91,12 @@ class PC:
     Questions are asked in scans: one x, one z, all y still adjacent to x. `asked` is what PC-stable asks one at a time,
     except that a z among the neighbours of both x and y is tried from one end only; `scanned` adds what was asked ahead
     and not needed. The sets for colliders are asked about anew, as phase "colliders". Without a limit
-    the number of sets grows as 2^degree. A judge that can (`SubsetTest`: chi2, g2 and bayes on counts) tries all sets
-    of one size by itself, with the same answers and account; not with `keep_trace`, nor with an `ahead` of 1.
+    the number of sets grows as 2^degree. A judge that can (`BaseTest.subsets`: chi2, g2 and bayes on counts) tries all
+    sets of one size by itself, with the same answers and account; not with `keep_trace`, nor with an `ahead` of 1.
 
-    Of a judge that promises strong union (`MonotoneTest`, as the oracle does) all levels are asked at once, if there is
-    no limit: y given all other neighbours of x. The graph is the same, dense graphs come into reach, `asked` counts the
-    questions that were put, and a separator is one of which nothing can be left out. Not with `keep_trace`.
+    Of a judge that promises strong union (`BaseTest.monotone`, as the oracle does) all levels are asked at once, if
+    there is no limit: y given all other neighbours of x. The graph is the same, dense graphs come into reach, `asked`
+    counts the questions that were put, and a separator is one of which nothing can be left out. Not with `keep_trace`.
 
     Variables and sets are taken in ascending order of the index: that decides which separator is found first, never
     which edges stay. Directions that contradict each other are kept as both (see `Pdag`); Meek's rules conclude

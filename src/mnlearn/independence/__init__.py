@@ -5,9 +5,11 @@ from mnlearn.independence.discrete import ChiSquare, GTest, MutualInformation
 from mnlearn.independence.gaussian import GaussianPosterior, PartialCorrelation
 from mnlearn.independence.information import CountedInformation, GaussianInformation, RowInformation
 from mnlearn.independence.wrappers import Audited, Budgeted, Remembered, SeparationOracle
+from mnlearn.protocols import BaseTest
 
 __all__ = [
     "Audited",
+    "BaseTest",
     "BayesianTest",
     "Budgeted",
     "ChiSquare",

@@ -1,9 +1,9 @@
-"""What every judge does alike: check its level, ask one pair as a scan of one."""
+"""Base classes of the conditional independence tests: what follows from evidence, from counts, from one kernel."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from math import log
 
@@ -11,6 +11,8 @@ import numpy as np
 
 from mnlearn.errors import InputError, UnsuitableError, is_number
 from mnlearn.protocols import (
+    NO_TURNS,
+    BaseTest,
     Evidence,
     FloatArray,
     Indices,
@@ -20,37 +22,35 @@ from mnlearn.protocols import (
     SubsetWalk,
     Turns,
     VarSet,
-    Verdict,
     Verdicts,
 )
 
 _LARGEST_TOGETHER = 12  # a larger blanket has about as many configurations as rows: one table for all saves nothing
-_NO_TURNS = Turns([], [], [], 0, 0, 0, 0)
+_SUGGESTIONS = {
+    "Use Counts(dataset) for categorical data.": ("reduce", "reduce_many", "reduce_all"),
+    "Use Moments(dataset) for continuous data.": ("partial_correlations", "correlations_all"),
+    "Use Rows(dataset) for continuous data.": ("ranks",),
+}
 
 
 def log_level(alpha: float) -> float:
-    """log(alpha), after checking that it is a level."""
+    """Return log(alpha), after checking that alpha is a level."""
     if not (is_number(alpha) and 0.0 < alpha < 1.0):
         raise InputError(f"alpha must be between 0 and 1, both excluded; got {alpha!r}. Usual values: 0.05, 0.01.")
     return log(alpha)
 
 
-def require_answers(judge: str, statistics: object, method: str, way_out: str) -> None:
-    """Refuse, when a judge is made, statistics that cannot answer it."""
+def require_method(judge: object, statistics: object, method: str) -> None:
+    """Raise UnsuitableError, when a judge is made, unless its statistics have the method that it needs."""
     if not hasattr(statistics, method):
+        suggestion = next(hint for hint, methods in _SUGGESTIONS.items() if method in methods)
         raise UnsuitableError(
-            f"{judge} cannot judge by a {type(statistics).__name__}, which has no {method}. {way_out}"
+            f"{type(judge).__name__} cannot use a {type(statistics).__name__}, which has no {method}. {suggestion}"
         )
 
 
-def cut(verdicts: Verdicts, lengths: Iterable[int]) -> list[Verdicts]:
-    """The answers to scans that were joined, each by itself again."""
-    ends = list(accumulate(lengths, initial=0))
-    return [Verdicts(verdicts.independent[a:b], verdicts.log_support[a:b]) for a, b in pairwise(ends)]
-
-
-def all_pairs(statistics: Statistics, kernel: Kernel) -> Iterator[tuple[range, FloatArray]]:
-    """Every pair x < y given nothing, scored: in blocks where the statistics have them, for memory's sake."""
+def pair_scores(statistics: Statistics, kernel: Kernel) -> Iterator[tuple[range, FloatArray]]:
+    """Score every pair x < y given nothing: in blocks where the statistics have them, to save memory."""
     blocks = getattr(statistics, "all_pairs_blocks", None)
     if blocks is not None:
         yield from blocks(kernel)
@@ -58,41 +58,80 @@ def all_pairs(statistics: Statistics, kernel: Kernel) -> Iterator[tuple[range, F
         yield range(len(statistics.cards) - 1), statistics.reduce_all(kernel)
 
 
-class Growing(ABC):
-    """What a test by one number does for whole blankets: it leaves them to its statistics, if these can grow."""
-
-    statistics: Statistics
-    _kernel: Kernel
-    _level: float  # independent iff the support is above it
+class EvidenceTest(BaseTest):
+    """Conditional independence test whose decisions are read off its evidence."""
 
     @abstractmethod
+    def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
+        """Return the decision for each y and the numbers behind it."""
+
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """Test x against each y given z; the support is log p, or the log posterior of independence."""
+        evidence = self.evidence(x, ys, z)
+        support = evidence.log_p if evidence.log_p is not None else evidence.log_independent
+        assert support is not None, "a test computes one of the two"
+        return Verdicts(evidence.independent, support)
+
+
+class CountsTest(EvidenceTest):
+    """Conditional independence test of categorical variables."""
+
+    statistics: Statistics
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.statistics.cards)
+
+
+class KernelTest(CountsTest):
+    """Test by one kernel: x ⟂ y | z iff the support computed from its outputs is above a level.
+
+    Whole blankets and searches over conditioning sets are left to the statistics, if these can run them.
+    """
+
+    batched = True
+    _kernel: Kernel
+    _level: float
+
+    @abstractmethod
+    def _decide(self, scores: FloatArray) -> Verdicts:
+        """Return the decisions that the outputs of the kernel lead to."""
+
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """Test x against each y given z, in a third of the time that `evidence` takes for a few y."""
+        return self._decide(self.statistics.reduce(self._kernel, x, ys, z))
+
+    def scan_many(self, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]) -> list[Verdicts]:
+        """Return the `scan` of each x with its ys and its z, in one pass of the statistics."""
+        found = self.statistics.reduce_many(self._kernel, xs, yss, zs)
+        return _split(self._decide(np.concatenate(found, axis=1)), (one.shape[1] for one in found)) if found else []
+
     def scan_members(self, x: int, z: VarSet) -> Verdicts:
-        """Every y in z, in ascending order, given the rest of z."""
+        """Test x against every y in z, in ascending order, given the rest of z: all from one table of x and z."""
+        return self._decide(self.statistics.members(self._kernel, [x], [z])[0])
+
+    def scan_pairs(self) -> Iterator[tuple[range, Verdicts]]:
+        """Test every pair given nothing, in as few passes of the statistics as memory allows."""
+        return ((xs, self._decide(scores)) for xs, scores in pair_scores(self.statistics, self._kernel))
 
     def scan_growing(
-        self,
-        x: int,
-        ys: Indices,
-        z: VarSet,
-        *,
-        to_first: bool = False,
-        ahead: int = 1,
-        known: Knowledge | None = None,
+        self, x: int, ys: Indices, z: VarSet, *, to_first: bool = False, ahead: int = 1, known: Knowledge | None = None
     ) -> Turns:
-        """Each y in turn given z and the dependent ones before it, as many as the statistics answer at once."""
+        """Test each y in turn given z and the dependent ones before it, as many as the statistics answer at once."""
         grow = getattr(self.statistics, "grow", None)
         if grow is None:
-            return _NO_TURNS
+            return NO_TURNS
         turns: Turns = grow(self._kernel, self._level, x, ys, z, to_first=to_first, ahead=ahead, known=known)
         return turns
 
     def scan_shrinking(self, x: int, ys: Indices, z: VarSet, *, known: Knowledge | None = None) -> Turns:
-        """Each y in turn, a member of z, given the rest of z without the independent ones before it; likewise.
+        """Test each y in turn, a member of z, given the rest of z without the independent ones before it.
 
-        Statistics that cannot shrink give one table, for those up to the first that leaves it.
+        Statistics that cannot shrink give one table, which answers up to the first y that leaves z.
         """
         shrink = getattr(self.statistics, "shrink", None)
-        turns: Turns = _NO_TURNS if shrink is None else shrink(self._kernel, self._level, x, ys, z, known=known)
+        turns: Turns = NO_TURNS if shrink is None else shrink(self._kernel, self._level, x, ys, z, known=known)
         if turns.independent or not len(ys) or known is not None or len(z) > _LARGEST_TOGETHER:
             return turns
         members, order = self.scan_members(x, z), {v: k for k, v in enumerate(sorted(z))}
@@ -103,32 +142,19 @@ class Growing(ABC):
         return Turns(members.independent[used].tolist(), support, [0] * n, n, n * (2 + others), others, n)
 
     def knowledge(self, *, mirrored: bool = False) -> Knowledge | None:
-        """What rules may answer in these scans, if the statistics can reason."""
+        """Return an empty knowledge base for the two methods above, if the statistics can reason."""
         make = getattr(self.statistics, "knowledge", None)
         known: Knowledge | None = None if make is None else make(mirrored=mirrored)
         return known
 
     def subsets(self) -> SubsetWalk | None:
-        """Walks over sets that the statistics take by themselves, if they can."""
+        """Return the search over conditioning sets that the statistics run, if they can."""
         make = getattr(self.statistics, "subsets", None)
         walk: SubsetWalk | None = None if make is None else make(self._kernel, self._level)
         return walk
 
 
-class Explained(ABC):
-    """The face our judges share: a single question and a scan are both read off the evidence."""
-
-    @abstractmethod
-    def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
-        """The decision for each y, and the numbers behind it."""
-
-    def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
-        """Is x independent of y given z?"""
-        return self.scan(x, (y,), z).one(0)
-
-    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
-        """The same for many y; the support is log p, or the log posterior of independence."""
-        evidence = self.evidence(x, ys, z)
-        support = evidence.log_p if evidence.log_p is not None else evidence.log_independent
-        assert support is not None, "a test computes one of the two"
-        return Verdicts(evidence.independent, support)
+def _split(verdicts: Verdicts, lengths: Iterable[int]) -> list[Verdicts]:
+    """Return the answers to scans that were joined, one by one."""
+    ends = list(accumulate(lengths, initial=0))
+    return [Verdicts(verdicts.independent[a:b], verdicts.log_support[a:b]) for a, b in pairwise(ends)]

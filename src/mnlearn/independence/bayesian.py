@@ -12,7 +12,7 @@ anything nearly equal to it, and P(dependent | D) = 1 − P(CI | D) keeps its di
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from math import log
@@ -20,9 +20,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from mnlearn.independence._base import Explained, Growing, all_pairs, require_answers
+from mnlearn.independence._base import CountsTest, KernelTest, pair_scores, require_method
 from mnlearn.independence._tails import log1mexp
-from mnlearn.independence.discrete import COUNTS
 from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, LogOdds, Statistics, VarSet, Verdicts
 from mnlearn.statistics import kernels
 
@@ -30,7 +29,7 @@ _LOG_HALF = log(0.5)
 
 
 @dataclass(frozen=True)
-class BayesianTest(Growing, Explained):
+class BayesianTest(KernelTest):
     """Independent iff P(CI | D) > P(not CI | D); also weighs, as an `IndependencePosterior`  [BJP18, Eq. 16-20].
 
     Parameters
@@ -67,14 +66,9 @@ class BayesianTest(Growing, Explained):
     _level = _LOG_HALF
 
     def __post_init__(self) -> None:
-        require_answers("BayesianTest", self.statistics, "reduce", COUNTS)
+        require_method(self, self.statistics, "reduce")
         kernel = kernels.bayes(alpha=self.alpha, beta=self.beta, gamma=self.gamma, prior=self.prior)
         object.__setattr__(self, "_kernel", kernel)
-
-    @property
-    def n_variables(self) -> int:
-        """How many variables the data have."""
-        return len(self.statistics.cards)
 
     @property
     def cards(self) -> tuple[int, ...]:
@@ -103,25 +97,9 @@ class BayesianTest(Growing, Explained):
         ends = list(accumulate(map(len, found), initial=0))
         return [LogOdds(independent[a:b], dependent[a:b]) for a, b in pairwise(ends)]
 
-    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
-        """The decision and the log posterior of independence for each y."""
-        return _judge(self.statistics.reduce(self._kernel, x, ys, z)[0])
-
-    def scan_many(self, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]) -> list[Verdicts]:
-        """Many scans in one pass of the statistics: what `scan` says of each."""
-        return [_judge(scores[0]) for scores in self.statistics.reduce_many(self._kernel, xs, yss, zs)]
-
-    def scan_pairs(self) -> Iterator[tuple[range, Verdicts]]:
-        """Every pair given nothing, in as few passes of the statistics as memory allows: what `scan` says of each."""
-        return ((xs, _judge(scores[0])) for xs, scores in all_pairs(self.statistics, self._kernel))
-
     def independent_pairs(self) -> FloatArray:
         """log P(CI | D) of every pair given nothing: what `log_odds` says of each."""
-        return np.concatenate([np.minimum(scores[0], 0.0) for _, scores in all_pairs(self.statistics, self._kernel)])
-
-    def scan_members(self, x: int, z: VarSet) -> Verdicts:
-        """Every y in z, in ascending order, given the rest of z, all from one table of x and z."""
-        return _judge(self.statistics.members(self._kernel, [x], [z])[0][0])
+        return np.concatenate([np.minimum(scores[0], 0.0) for _, scores in pair_scores(self.statistics, self._kernel)])
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """Both log posteriors and the decision for each y."""
@@ -129,10 +107,10 @@ class BayesianTest(Growing, Explained):
         independent = odds.independent > _LOG_HALF
         return Evidence(independent, log_independent=odds.independent, log_dependent=odds.dependent)
 
-
-def _judge(log_independent: FloatArray) -> Verdicts:
-    log_independent = np.minimum(log_independent, 0.0)
-    return Verdicts(log_independent > _LOG_HALF, log_independent)
+    def _decide(self, scores: FloatArray) -> Verdicts:
+        """Return the decisions and the log posterior of independence."""
+        log_independent = np.minimum(scores[0], 0.0)
+        return Verdicts(log_independent > _LOG_HALF, log_independent)
 
 
 def _both(log_independent: FloatArray) -> LogOdds:
@@ -148,7 +126,7 @@ def _both(log_independent: FloatArray) -> LogOdds:
 
 
 @dataclass(frozen=True)
-class ScoreTest(Explained):
+class ScoreTest(CountsTest):
     """Independent iff log p(x | z) ≥ log p(x | y, z) and the same for y: marginal likelihoods, Dirichlet priors.
 
     Parameters
@@ -188,13 +166,8 @@ class ScoreTest(Explained):
     _margins: dict[int, float] = field(init=False, repr=False, compare=False, default_factory=dict)  # log p(x)
 
     def __post_init__(self) -> None:
-        require_answers("ScoreTest", self.statistics, "reduce_many", COUNTS)
+        require_method(self, self.statistics, "reduce_many")
         object.__setattr__(self, "_kernel", kernels.dirichlet(self.prior_cell))
-
-    @property
-    def n_variables(self) -> int:
-        """How many variables the data have."""
-        return len(self.statistics.cards)
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """The log posteriors of independence and dependence for each y, equally probable before the data."""

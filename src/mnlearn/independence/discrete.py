@@ -8,20 +8,18 @@ independent of everything.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from mnlearn.errors import InputError, check_name, is_number, whole_number
-from mnlearn.independence._base import Explained, Growing, all_pairs, cut, log_level, require_answers
+from mnlearn.independence._base import CountsTest, KernelTest, log_level, require_method
 from mnlearn.independence._tails import log_chi2_sf
 from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, Statistics, VarSet, Verdicts
 from mnlearn.statistics import kernels
 from mnlearn.statistics.kernels import DofRule
 
-COUNTS = "Use Counts(dataset) for categorical variables."
 MAX_SHUFFLED_CELLS = 2**22
 """The largest table that `MutualInformation` shuffles; a pair of variables with more cells has few rows a cell."""
 
@@ -29,7 +27,7 @@ _CELLS_TOGETHER = 2**21  # of shuffled tables held at a time: 16 MB
 
 
 @dataclass(frozen=True)
-class ChiSquare(Growing, Explained):
+class ChiSquare(KernelTest):
     """Pearson's test: dependent iff p <= alpha, p the upper tail of chi-square at Σ (o − e)² / e.
 
     Parameters
@@ -62,16 +60,11 @@ class ChiSquare(Growing, Explained):
     _kernel: Kernel = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        require_answers(type(self).__name__, self.statistics, "reduce", COUNTS)
+        require_method(self, self.statistics, "reduce")
         object.__setattr__(self, "_level", log_level(self.alpha))
         object.__setattr__(self, "_kernel", self._make_kernel(self.dof))
 
     _make_kernel = staticmethod(kernels.chi2)
-
-    @property
-    def n_variables(self) -> int:
-        """How many variables the data have."""
-        return len(self.statistics.cards)
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """The statistic, its degrees of freedom and log p for each y."""
@@ -79,25 +72,8 @@ class ChiSquare(Growing, Explained):
         log_p = log_chi2_sf(statistic, dof)
         return Evidence(log_p > self._level, statistic=statistic, dof=dof, log_p=log_p)
 
-    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
-        """The decision and log p for each y; as `evidence`, in a third of the time for a few y."""
-        return self._judge(self.statistics.reduce(self._kernel, x, ys, z))
-
-    def scan_many(self, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]) -> list[Verdicts]:
-        """Many scans in one pass of the statistics: what `scan` says of each."""
-        found = self.statistics.reduce_many(self._kernel, xs, yss, zs)
-        return cut(self._judge(np.concatenate(found, axis=1)), (one.shape[1] for one in found)) if found else []
-
-    def scan_members(self, x: int, z: VarSet) -> Verdicts:
-        """Every y in z, in ascending order, given the rest of z, all from one table of x and z."""
-        return self._judge(self.statistics.members(self._kernel, [x], [z])[0])
-
-    def scan_pairs(self) -> Iterator[tuple[range, Verdicts]]:
-        """Every pair given nothing, in as few passes of the statistics as memory allows: what `scan` says of each."""
-        return ((xs, self._judge(scores)) for xs, scores in all_pairs(self.statistics, self._kernel))
-
-    def _judge(self, scores: FloatArray) -> Verdicts:
-        """From statistics and degrees of freedom to decisions."""
+    def _decide(self, scores: FloatArray) -> Verdicts:
+        """Return the decisions and log p from the statistics and their degrees of freedom."""
         log_p = log_chi2_sf(scores[0], scores[1])
         return Verdicts(log_p > self._level, log_p)
 
@@ -125,7 +101,7 @@ class GTest(ChiSquare):
 
 
 @dataclass(frozen=True)
-class MutualInformation(Explained):
+class MutualInformation(CountsTest):
     """Conditional mutual information I(x; y | z) in nats, judged by a threshold or by permutations.
 
     Parameters
@@ -158,18 +134,13 @@ class MutualInformation(Explained):
     _log_alpha: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        require_answers("MutualInformation", self.statistics, "reduce", COUNTS)
+        require_method(self, self.statistics, "reduce")
         check_name("decide", self.decide, ["threshold", "permutation"])
         if not (is_number(self.threshold) and self.threshold >= 0):
             raise InputError(f"threshold must be 0 or more, in nats; got {self.threshold}. A usual value is 0.01.")
         whole_number("n_permutations", self.n_permutations, least=1, way_out="A usual value is 199.")
         whole_number("seed", self.seed, least=0, way_out="Any such number will do.")
         object.__setattr__(self, "_log_alpha", log_level(self.alpha))
-
-    @property
-    def n_variables(self) -> int:
-        """How many variables the data have."""
-        return len(self.statistics.cards)
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """The mutual information (as `statistic`), the degrees of freedom and log p for each y."""

@@ -14,13 +14,13 @@ from typing import ClassVar
 import numpy as np
 
 from mnlearn.errors import InputError, is_number
-from mnlearn.independence._base import Explained, log_level, require_answers
+from mnlearn.independence._base import EvidenceTest, log_level, require_method
 from mnlearn.independence._tails import log_two_sided_normal
-from mnlearn.protocols import Evidence, FloatArray, Indices, LogOdds, VarSet, Verdict, Verdicts
+from mnlearn.protocols import Evidence, FloatArray, Indices, LogOdds, VarSet, Verdicts
 from mnlearn.statistics.moments import Moments
 
 
-class PartialCorrelation:
+class PartialCorrelation(EvidenceTest):
     """x ⟂ y | z unless artanh(r) sqrt(N - |z| - 3) is too far from 0, r being their partial correlation.
 
     Parameters
@@ -53,9 +53,7 @@ class PartialCorrelation:
     name = "pcor"
 
     def __init__(self, moments: Moments, alpha: float = 0.05) -> None:
-        require_answers(
-            "PartialCorrelation", moments, "partial_correlations", "Use Moments(dataset) for continuous data."
-        )
+        require_method(self, moments, "partial_correlations")
         self._log_alpha = log_level(alpha)
         self._moments, self._alpha = moments, float(alpha)
 
@@ -68,10 +66,6 @@ class PartialCorrelation:
     def alpha(self) -> float:
         """The level of the test."""
         return self._alpha
-
-    def __call__(self, x: int, y: int, z: Collection[int]) -> Verdict:
-        """Judge one pair: a scan of one."""
-        return self.scan(x, (y,), z).one(0)
 
     def scan(self, x: int, ys: Indices, z: Collection[int]) -> Verdicts:
         """Judge x with each y given z; the support is the natural log of the p-value."""
@@ -122,7 +116,7 @@ _LOG_HALF = log(0.5)
 
 
 @dataclass(frozen=True)
-class GaussianPosterior(Explained):
+class GaussianPosterior(EvidenceTest):
     """P(x ⟂ y | z) = 1 / (1 + BF (1 − p)/p) for jointly Gaussian variables, as an `IndependencePosterior`.
 
     Parameters
@@ -158,9 +152,7 @@ class GaussianPosterior(Explained):
     prior: float = 0.5
 
     def __post_init__(self) -> None:
-        require_answers(
-            "GaussianPosterior", self.moments, "partial_correlations", "Use Moments(dataset) for continuous data."
-        )
+        require_method(self, self.moments, "partial_correlations")
         if not (is_number(self.prior) and 0.0 < self.prior < 1.0):
             raise InputError(
                 f"prior must be between 0 and 1, both excluded; got {self.prior!r}. The usual value is 0.5."

@@ -23,7 +23,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from mnlearn.errors import InputError, check_name, is_number, whole_number
-from mnlearn.independence._base import require_answers
+from mnlearn.independence._base import require_method
 from mnlearn.independence._tails import log_chi2_sf, log_two_sided_normal
 from mnlearn.protocols import FloatArray, Statistics
 from mnlearn.statistics import kernels
@@ -57,7 +57,7 @@ class GaussianInformation:
     moments: Moments
 
     def __post_init__(self) -> None:
-        require_answers("GaussianInformation", self.moments, "correlations_all", "Use Moments(dataset).")
+        require_method(self, self.moments, "correlations_all")
 
     @property
     def n_variables(self) -> int:
@@ -124,7 +124,7 @@ class RowInformation:
     width: float | None = None
 
     def __post_init__(self) -> None:
-        require_answers("RowInformation", self.rows, "ranks", "Use Rows(dataset) for continuous data.")
+        require_method(self, self.rows, "ranks")
         check_name("information", self.estimate, get_args(Estimate))
         check_name("significance", self.significance, get_args(Significance))
         if self.estimate == "kernel" and self.significance == "theory":
@@ -207,7 +207,7 @@ class CountedInformation:
     counts: Statistics
 
     def __post_init__(self) -> None:
-        require_answers("CountedInformation", self.counts, "reduce_all", "Use Counts(dataset) for categorical data.")
+        require_method(self, self.counts, "reduce_all")
 
     @property
     def n_variables(self) -> int:

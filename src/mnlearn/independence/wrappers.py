@@ -16,13 +16,25 @@ import numpy as np
 
 from mnlearn.errors import BudgetExceeded, InputError, true_or_false, whole_number
 from mnlearn.graphs.graph import Graph
-from mnlearn.independence._base import Explained
-from mnlearn.protocols import Evidence, IndependenceTest, Indices, VarSet, Verdict, Verdicts
+from mnlearn.independence._base import EvidenceTest
+from mnlearn.protocols import BaseTest, Evidence, IndependenceTest, Indices, VarSet, Verdict, Verdicts
 
 _Question = tuple[int, int, tuple[int, ...]]  # the smaller index, the larger, z in order: independence is symmetric
 
 
-class Remembered:
+class _Wrapper(BaseTest):
+    """Test around another one; never batched, so that it sees the questions one scan at a time."""
+
+    def __init__(self, test: IndependenceTest) -> None:
+        self._test = test
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return self._test.n_variables
+
+
+class Remembered(_Wrapper):
     """Asks the same question of the test inside only once.
 
     Parameters
@@ -40,15 +52,11 @@ class Remembered:
 
     def __init__(self, test: IndependenceTest, max_questions: int = 1_000_000) -> None:
         whole_number("max_questions", max_questions, least=1, way_out="Leave it out for a million.")
-        self._test, self._max_questions = test, max_questions
+        super().__init__(test)
+        self._max_questions = max_questions
         self._guard = Lock()  # several threads may share one memory
         self._answers: OrderedDict[_Question, Verdict] = OrderedDict()
         self.recalled = 0
-
-    @property
-    def n_variables(self) -> int:
-        """How many variables the test inside knows."""
-        return self._test.n_variables
 
     def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
         """The remembered answer with source "memo", or a fresh one."""
@@ -89,7 +97,7 @@ class Remembered:
                 self._answers.popitem(last=False)
 
 
-class Audited:
+class Audited(_Wrapper):
     """Counts what is asked of the test inside.
 
     Attributes
@@ -103,13 +111,8 @@ class Audited:
     """
 
     def __init__(self, test: IndependenceTest) -> None:
-        self._test = test
+        super().__init__(test)
         self.asked, self.weighted, self.largest_z = 0, 0, 0
-
-    @property
-    def n_variables(self) -> int:
-        """How many variables the test inside knows."""
-        return self._test.n_variables
 
     def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
         """Ask, then count."""
@@ -129,7 +132,7 @@ class Audited:
         self.largest_z = max(self.largest_z, size_z if n_questions else 0)
 
 
-class Budgeted:
+class Budgeted(_Wrapper):
     """Refuses, by `BudgetExceeded`, the question that would pass the budget: a ceiling, never a hint.
 
     Parameters
@@ -147,12 +150,8 @@ class Budgeted:
 
     def __init__(self, test: IndependenceTest, max_tests: int) -> None:
         whole_number("max_tests", max_tests, least=0, way_out="Leave the wrapper out for no limit.")
-        self._test, self.max_tests, self.left = test, max_tests, max_tests
-
-    @property
-    def n_variables(self) -> int:
-        """How many variables the test inside knows."""
-        return self._test.n_variables
+        super().__init__(test)
+        self.max_tests = self.left = max_tests
 
     def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
         """Spend one, then ask."""
@@ -189,7 +188,7 @@ def _stack(answers: Iterable[Verdict], source: str) -> Verdicts:
 
 
 @dataclass(frozen=True)
-class SeparationOracle(Explained):
+class SeparationOracle(EvidenceTest):
     """x ⟂ y | z iff z separates x from y in the graph: a sound search must then return this graph.
 
     Parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -58,42 +59,15 @@ class Question(NamedTuple):
 
 @runtime_checkable
 class IndependenceTest(Protocol):
-    """Decides: is x independent of y given z?"""
+    """Test of conditional independence: all that a learner needs from a user's own test object.
+
+    Subclass `BaseTest` instead to get every batched form as well.
+    """
 
     @property
     def n_variables(self) -> int: ...
     def __call__(self, x: int, y: int, z: VarSet) -> Verdict: ...  # a scan of one
     def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts: ...  # one x, one z, many y
-
-
-@runtime_checkable
-class BatchedTest(IndependenceTest, Protocol):
-    """A test that answers many scans together sooner than one after the other; searches then ask ahead."""
-
-    def scan_many(self, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]) -> list[Verdicts]:
-        """Many scans, one for each place in xs, yss and zs: what `scan` says of each."""
-        ...
-
-    def scan_members(self, x: int, z: VarSet) -> Verdicts:
-        """Every y in z, in ascending order, given the rest of z: what `scan` says of each."""
-        ...
-
-
-@runtime_checkable
-class PairsTest(IndependenceTest, Protocol):
-    """A test that may answer for all pairs given nothing sooner than scan by scan: the first step of many searches."""
-
-    def scan_pairs(self) -> Iterator[tuple[range, Verdicts]] | None:
-        """Every pair x < y given nothing, some x at a time, pairs in lexicographic order; None where it cannot."""
-        ...
-
-
-@runtime_checkable
-class MonotoneTest(IndependenceTest, Protocol):
-    """A test that may promise strong union: if x ⟂ y given a set, then given every larger one too."""
-
-    @property
-    def monotone(self) -> bool: ...
 
 
 @runtime_checkable
@@ -140,39 +114,6 @@ class Turns(NamedTuple):
     weighted: int  # weighing 2 + |z| each  [JAIR09, Sec. 5],
     largest_z: int  # and the size of the largest z
     scanned: int  # how many tests were computed, those ahead of need among them
-
-
-@runtime_checkable
-class BlanketTest(BatchedTest, Protocol):
-    """A test that can be asked for a whole blanket: question after question, each decided before the next.
-
-    Both scans answer as many questions as they can at once, from the first on: maybe none. With `known`, which the test
-    itself has made, a question goes to the data only when no rule answers it.
-    """
-
-    def scan_growing(
-        self,
-        x: int,
-        ys: Indices,
-        z: VarSet,
-        *,
-        to_first: bool = False,
-        ahead: int = 1,
-        known: Knowledge | None = None,
-    ) -> Turns:
-        """Each y in turn given z and the dependent ones before it; `to_first`: no further than the first of these.
-
-        `ahead`: how many may be asked together where most are independent, so that some may be asked in vain.
-        """
-        ...
-
-    def scan_shrinking(self, x: int, ys: Indices, z: VarSet, *, known: Knowledge | None = None) -> Turns:
-        """Each y in turn, a member of z, given the rest of z without the independent ones before it."""
-        ...
-
-    def knowledge(self, *, mirrored: bool = False) -> Knowledge | None:
-        """None yet, for these scans, with or without the last rule; or nothing, where they take none."""
-        ...
 
 
 class Separated(NamedTuple):
@@ -242,8 +183,125 @@ class SubsetWalk(Protocol):
         ...
 
 
-@runtime_checkable
-class SubsetTest(BatchedTest, Protocol):
-    """A test that may be able to try whole families of sets by itself."""
+NO_TURNS = Turns([], [], [], 0, 0, 0, 0)  # the answer of a test that leaves the loop to the learner
 
-    def subsets(self) -> SubsetWalk | None: ...
+
+class BaseTest(ABC):
+    """Base class of conditional independence tests: write `n_variables` and `scan`, the rest follows.
+
+    Override a batched form where the test computes it faster than its default, and set `batched`. Learners then ask
+    ahead in batches; of other tests they ask nothing ahead of need, so that wrappers count the questions of the paper.
+
+    Attributes
+    ----------
+    batched
+        Whether many scans together cost less than one after the other.
+    monotone
+        Whether strong union holds: x ⟂ y given a set implies x ⟂ y given every larger one.
+    """
+
+    batched: bool = False
+    monotone: bool = False
+
+    @property
+    @abstractmethod
+    def n_variables(self) -> int:
+        """Number of variables."""
+
+    @abstractmethod
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """Test x against each y given z."""
+
+    def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
+        """Test whether x is independent of y given z."""
+        return self.scan(x, (y,), z).one(0)
+
+    def scan_many(self, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]) -> list[Verdicts]:
+        """Return the `scan` of each x with its ys and its z."""
+        return [self.scan(int(x), ys, z) for x, ys, z in zip(xs, yss, zs, strict=True)]
+
+    def scan_members(self, x: int, z: VarSet) -> Verdicts:
+        """Test x against every y in z, in ascending order, given the rest of z."""
+        members = sorted(z)
+        found = self.scan_many([x] * len(members), [[y] for y in members], [z - {y} for y in members])
+        independent = np.array([one.independent[0] for one in found], dtype=np.bool_)
+        return Verdicts(independent, np.array([one.log_support[0] for one in found], dtype=np.float64))
+
+    def scan_pairs(self) -> Iterator[tuple[range, Verdicts]] | None:
+        """Test every pair x < y given nothing, some x at a time, pairs in lexicographic order; None: no fast way."""
+        return None
+
+    def scan_growing(
+        self,
+        x: int,  # noqa: ARG002 - as are all arguments of these defaults
+        ys: Indices,  # noqa: ARG002
+        z: VarSet,  # noqa: ARG002
+        *,
+        to_first: bool = False,  # noqa: ARG002
+        ahead: int = 1,  # noqa: ARG002
+        known: Knowledge | None = None,  # noqa: ARG002
+    ) -> Turns:
+        """Test each y in turn given z and the dependent ones before it.
+
+        Parameters
+        ----------
+        x, ys, z
+            The question.
+        to_first
+            Stop at the first dependent y.
+        ahead
+            How many y may be tested together where most are independent, some of them in vain.
+        known
+            Made by `knowledge`: only questions that its rules leave open are tested.
+
+        Returns
+        -------
+        Turns
+            Answers to the first of the ys: maybe none, and the learner then asks in scans.
+        """
+        return NO_TURNS
+
+    def scan_shrinking(self, x: int, ys: Indices, z: VarSet, *, known: Knowledge | None = None) -> Turns:  # noqa: ARG002
+        """Test each y in turn, a member of z, given the rest of z without the independent ones before it."""
+        return NO_TURNS
+
+    def knowledge(self, *, mirrored: bool = False) -> Knowledge | None:  # noqa: ARG002
+        """Return an empty knowledge base, with or without its last rule, for these two; None: they take none."""
+        return None
+
+    def subsets(self) -> SubsetWalk | None:
+        """Return a search over conditioning sets that runs near the data; None: there is none."""
+        return None
+
+
+def with_defaults(test: IndependenceTest) -> BaseTest:
+    """Return the test itself if it is a `BaseTest`, else an adapter that adds the batched forms it lacks."""
+    return test if isinstance(test, BaseTest) else _Adapter(test)
+
+
+_BATCHED_FORMS = ("scan_many", "scan_members", "scan_pairs", "scan_growing", "scan_shrinking", "knowledge", "subsets")
+
+
+class _Adapter(BaseTest):
+    """`BaseTest` around any object with `n_variables`, `__call__` and `scan`; its other methods are used if present."""
+
+    def __init__(self, test: IndependenceTest) -> None:
+        self._test, self._n_variables = test, test.n_variables
+        self.batched = hasattr(test, "scan_many") and hasattr(test, "scan_members")
+        self.monotone = bool(getattr(test, "monotone", False))
+        for method in _BATCHED_FORMS:
+            if hasattr(test, method):
+                setattr(self, method, getattr(test, method))
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return self._n_variables
+
+    def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
+        """Test whether x is independent of y given z."""
+        return self._test(x, y, z)
+
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """Test x against each y given z."""
+        return self._test.scan(x, ys, z)
