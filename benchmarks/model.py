@@ -21,7 +21,7 @@ from mnlearn.graphs import grid, random_graph
 from mnlearn.graphs.graph import Graph
 from mnlearn.model import fit, fit_precision
 from mnlearn.model._configurations import all_cliques
-from mnlearn.model.pseudolikelihood import Problem, _Layout, fit_pseudolikelihood
+from mnlearn.model.pseudolikelihood import PseudoLikelihood, _Layout, fit_pseudolikelihood
 from mnlearn.simulate import (
     FactorNetwork,
     GibbsPlan,
@@ -105,7 +105,7 @@ def speed() -> None:
     data = sample(with_log_odds(lattice, 1.0, seed=1), 20_000, seed=1).dataset()
     whole = cpu(lambda: fit_pseudolikelihood(lattice, data), repeats=1)
     layout = _Layout.of(all_cliques(lattice, data.cards), data.cards)
-    problem, theta = Problem.of(layout, data), np.zeros(layout.size)
+    problem, theta = PseudoLikelihood.of(layout, data), np.zeros(layout.size)
     once = cpu(lambda: problem.loss(theta, 1.0))
     codes = np.stack(data.columns, 1).astype(np.intp)
     slow = cpu(lambda: plain_gradient(layout.network(theta), codes), repeats=1)

@@ -77,7 +77,7 @@ def test_a_uai_file_needs_a_folder(tmp_path: Path) -> None:
 def test_labels_that_are_one_text_are_refused() -> None:
     load_pyagrum()
     twins = DiscreteModel(("a",), ((1, "1"),), FactorNetwork((2,)), FitReport("x", 0))
-    with pytest.raises(InputError, match="labels must differ as texts; those of 'a' are"):
+    with pytest.raises(InputError, match="labels must differ as strings; those of 'a' are"):
         twins.to_pyagrum()
 
 

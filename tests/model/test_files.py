@@ -57,7 +57,7 @@ def test_labels_of_every_kind_and_cuts_come_back(tmp_path: Path) -> None:
     assert isinstance(again, DiscreteModel)
     assert all(np.array_equal(again.cuts[name], cut.cuts[name]) for name in ("a", "b"))
     strange = DiscreteModel(("a",), ((b"bytes", "x"),), FactorNetwork((2,)), FitReport("x", 0))
-    with pytest.raises(InputError, match="labels must be texts, finite numbers, truths, dates or missing to be saved"):
+    with pytest.raises(InputError, match="labels must be strings, finite numbers, bools, dates or missing to be saved"):
         strange.save(tmp_path / "strange")
     assert not (tmp_path / "strange").exists()
 
@@ -149,7 +149,7 @@ def _no_description(folder: Path) -> None:
     [
         (_alter_numbers, "must be as it was saved; it was altered"),
         (_alter_description, "its model.json was altered"),
-        (_not_a_number, "its model.json cannot be read: NaN is no number"),
+        (_not_a_number, "its model.json cannot be read: NaN is not a JSON number"),
         (_too_deep, "its model.json cannot be read"),
         (_cut_description, "its model.json cannot be read"),
         (_newer, "must be of version 1 at most for this mnlearn; got 2. Upgrade mnlearn"),

@@ -100,22 +100,22 @@ def test_the_document_is_plain() -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "wish", "error", "message"),
+    ("method", "settings", "error", "message"),
     [
         ("canon", {}, UnknownNameError, "method 'canon' does not exist. Did you mean 'canonical'"),
         (
             "canonical",
             {"ridge": 1},
             InputError,
-            "ridge is no setting of the method canonical; it has smoothing, default",
+            "canonical has no setting .ridge.; it accepts smoothing, default",
         ),
-        (None, {"smoothing": 1}, InputError, "smoothing is no setting of the method pseudolikelihood"),
+        (None, {"smoothing": 1}, InputError, "pseudolikelihood has no setting .smoothing."),
         ("gaussian", {}, UnsuitableError, "'gaussian' needs continuous variables"),
     ],
 )
-def test_bad_wishes_are_refused(method: Any, wish: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_bad_settings_raise(method: Any, settings: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        fit(grid(2, 2), binary(grid(2, 2), 20), method, **wish)
+        fit(grid(2, 2), binary(grid(2, 2), 20), method, **settings)
 
 
 def test_mixed_data_are_refused_with_the_way_out() -> None:

@@ -14,7 +14,7 @@ from mnlearn import Dataset, Graph, InputError, UnknownNameError, UnsuitableErro
 from mnlearn.graphs import grid
 from mnlearn.model import fit_pseudolikelihood
 from mnlearn.model._configurations import all_cliques
-from mnlearn.model.pseudolikelihood import Problem, _Layout
+from mnlearn.model.pseudolikelihood import PseudoLikelihood, _Layout
 from mnlearn.simulate import Factor, FactorNetwork, sample, uniform_factors
 from mnlearn.simulate.gaussian import continuous_dataset
 
@@ -38,7 +38,7 @@ def test_the_objective_and_its_slope_are_those_of_sums_over_rows(data: Any) -> N
     rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
     codes = np.stack([rng.integers(card, size=12) for card in cards], 1)
     layout = _Layout.of(all_cliques(graph, cards), cards)
-    problem = Problem.of(layout, Dataset.from_codes(codes, cards=cards))
+    problem = PseudoLikelihood.of(layout, Dataset.from_codes(codes, cards=cards))
     theta = rng.normal(size=layout.size)
     value, slope = problem.loss(theta, 0.7)
     assert value == pytest.approx(-slow.penalised(layout.network(theta), codes.tolist(), 0.7))
@@ -52,7 +52,7 @@ def test_the_objective_and_its_slope_are_those_of_sums_over_rows(data: Any) -> N
 def test_products_with_the_hessian_are_differences_of_gradients() -> None:
     data = rows(50)
     layout = _Layout.of(all_cliques(GRAPH, CARDS), CARDS)
-    problem = Problem.of(layout, data)
+    problem = PseudoLikelihood.of(layout, data)
     rng = np.random.default_rng(1)
     theta, direction = rng.normal(size=(2, layout.size))
     found = problem.curvature(problem.probabilities(theta)[0], direction, 0.7)

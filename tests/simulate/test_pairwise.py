@@ -97,7 +97,7 @@ def test_twenty_variables_are_enumerated_and_more_are_refused() -> None:
     ("build", "message"),
     [
         (lambda: PairwiseNetwork(path(3), {(0, 1): 1.0}), r"one number for each edge .* \(1, 2\) is missing"),
-        (lambda: PairwiseNetwork(path(2), {(0, 1): 1.0, (0, 2): 1.0}), r"\(0, 2\) is no such edge"),
+        (lambda: PairwiseNetwork(path(2), {(0, 1): 1.0, (0, 2): 1.0}), r"\(0, 2\) is not an edge"),
         (lambda: PairwiseNetwork(path(2), {(1, 0): 1.0}), r"log_odds must hold"),
         (lambda: PairwiseNetwork(path(2), {(0, 1): float("nan")}), r"log_odds must be finite; got nan for \(0, 1\)"),
         (lambda: PairwiseNetwork(path(2), {(0, 1): 1.0}, (1.0,)), "fields must hold one number for each of 2"),

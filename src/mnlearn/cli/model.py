@@ -74,9 +74,9 @@ def fit(
     Draw rows from it with mnlearn sample, predict columns with mnlearn predict.
     """
     from mnlearn import learning
-    from mnlearn.model.files import check_target
+    from mnlearn.model.files import check_model_folder
 
-    check_target(out)
+    check_model_folder(out)
     wishes = preparing.said() | options.said(columns=column)
     how = reading.keywords()
     own = options.settings(set_, learning.fit_parameters, wishes)

@@ -1,4 +1,4 @@
-"""From structure to model: parameters on a graph, and what can be done with them."""
+"""Models: parameters fitted on a graph, with prediction, inference, sampling and files."""
 
 from mnlearn.model.bridges import to_pgmpy, to_pyagrum, uai_text, write_uai
 from mnlearn.model.canonical import CanonicalFactors, canonical_factors, canonical_factors_of

@@ -1,4 +1,4 @@
-"""How often each state of a variable goes with each configuration of its neighbours, observed ones only."""
+"""Observed configurations of neighbours with their counts, and the cliques that factors are defined on."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def observed(dataset: Dataset, x: int, others: Sequence[int]) -> Configurations:
 
 
 def check_categorical(dataset: Dataset, method: str) -> None:
-    """Refuse what no table of factors could hold."""
+    """Raise an error for variables that no table of factors can hold."""
     for name, card in zip(dataset.names, dataset.cards, strict=True):
         if not card:
             raise UnsuitableError(
@@ -51,9 +51,6 @@ def check_categorical(dataset: Dataset, method: str) -> None:
                 f"data must have at most {MOST_STATES} states per variable for a model; {name!r} has {card}. Join "
                 "states, or leave the column out (columns=[...])."
             )
-
-
-# The sets of variables that factors are put on.
 
 
 LARGEST_MODEL = 2**22  # cells of all factors together: 32 megabytes
@@ -76,7 +73,7 @@ def all_cliques(graph: Graph, cards: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def _check_size(cells: int) -> None:
-    """Refuse factors that would not fit."""
+    """Raise InputError for factors that would not fit in memory."""
     if cells > LARGEST_MODEL:
         raise InputError(
             f"graph must have cliques small enough for factors of at most {LARGEST_MODEL} cells in all; got "

@@ -1,7 +1,7 @@
 """Discrete models in other programs: pyAgrum and pgmpy for exact inference, UAI files for solvers.
 
-Variables and states keep their names in pyAgrum and pgmpy, states as texts; the UAI format knows numbers only. Factors
-are scaled so that their largest value is 1, which changes nothing but Z.
+Variables and states keep their names in pyAgrum and pgmpy, states as strings; the UAI format has numbers
+only. Factors are scaled so that their largest value is 1, which changes nothing but Z.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def to_pyagrum(model: MarkovModel) -> Any:
     Parameters
     ----------
     model
-        A discrete model; its labels must differ as texts.
+        A discrete model; its labels must differ as strings.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def to_pgmpy(model: MarkovModel) -> Any:
     Parameters
     ----------
     model
-        A discrete model; its labels must differ as texts.
+        A discrete model; its labels must differ as strings.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def to_pgmpy(model: MarkovModel) -> Any:
         raise MissingDependencyError(
             "pgmpy is needed for this and is not installed. Install it with: pip install pgmpy; or use to_pyagrum()."
         ) from error
-    # Since 1.0 the old name is there only to say that it is gone.
+    # Since pgmpy 1.0 the old name only raises an error.
     network = (getattr(models, "DiscreteMarkovNetwork", None) or models.MarkovNetwork)()
     network.add_nodes_from(discrete.names)
     network.add_edges_from([(discrete.names[u], discrete.names[v]) for u, v in discrete.graph.edges])
@@ -159,11 +159,11 @@ def _discrete(model: MarkovModel, target: str) -> DiscreteModel:
 
 
 def _texts(model: DiscreteModel) -> list[list[str]]:
-    """The labels as texts, all different."""
+    """Return the labels as strings, all different."""
     found = []
     for name, labels in zip(model.names, model.levels, strict=True):
         texts = [str(label) for label in labels]
         if len(set(texts)) < len(texts):
-            raise InputError(f"labels must differ as texts; those of {name!r} are {labels}. Rename the states.")
+            raise InputError(f"labels must differ as strings; those of {name!r} are {labels}. Rename the states.")
         found.append(texts)
     return found

@@ -11,9 +11,9 @@ where σ takes d for the variables in U and x̄ for all others, and M_i are the 
 so that nothing but P(x̄) = 1 / Z needs more than one variable and its neighbours at a time. The product is over all
 non-empty cliques; where the paper says maximal ones, it would drop the lower terms of the Möbius inversion.
 
-What differs: Theorem 2.1 holds for any X_i in D when the conditionals belong to one distribution. Estimated from data
-they need not, and the choice would make the result depend on the order of the columns; we take the mean over all X_i
-in D. Estimates are (n + α) / (N + α r), so that every factor is positive as the theorem asks.
+Difference from the paper: Theorem 2.1 holds for any X_i in D when the conditionals belong to one distribution.
+Estimated conditionals need not, and the choice would make the result depend on the order of the columns; we take the
+mean over all X_i in D. Estimates are (n + α) / (N + α r), so that every factor is positive as the theorem asks.
 """
 
 from __future__ import annotations
@@ -92,15 +92,15 @@ def canonical_factors(
     ((0, 0), [(0,), (1,), (0, 1)])
     """
     check_categorical(data, "canonical")
-    check_graph(graph, data.n_variables)
+    check_graph_size(graph, data.n_variables)
     if not (is_number(smoothing) and smoothing > 0):
         raise InputError(f"smoothing must be a number above 0; got {smoothing!r}. Use for example 0.5.")
     chosen = most_frequent(data) if default is None else checked_default(default, data.cards)
-    around = [tuple(sorted(graph.neighbors(x))) for x in range(data.n_variables)]
-    seen = [observed(data, x, around[x]) for x in range(data.n_variables)]
+    blankets = [tuple(sorted(graph.neighbors(x))) for x in range(data.n_variables)]
+    seen = [observed(data, x, blankets[x]) for x in range(data.n_variables)]
 
     def estimate(i: int, clique: tuple[int, ...]) -> FloatArray:
-        return _estimated(i, clique, around[i], seen[i], cards=data.cards, default=chosen, smoothing=smoothing)
+        return _estimated(i, clique, blankets[i], seen[i], cards=data.cards, default=chosen, smoothing=smoothing)
 
     return CanonicalFactors(chosen, _product(graph, data.cards, chosen, estimate))
 
@@ -132,7 +132,7 @@ def canonical_factors_of(
             f"smallest {p.min(initial=np.inf):g} and the sum {p.sum():g}. Normalise it, and add a little to zeros."
         )
     over = Graph.complete(p.ndim) if graph is None else graph
-    check_graph(over, p.ndim)
+    check_graph_size(over, p.ndim)
     chosen = checked_default([0] * p.ndim if default is None else default, p.shape)
 
     def known(i: int, clique: tuple[int, ...]) -> FloatArray:
@@ -162,8 +162,8 @@ def checked_default(default: Sequence[int], cards: Sequence[int]) -> tuple[int, 
     return tuple(states)
 
 
-def check_graph(graph: Graph, n_variables: int) -> None:
-    """As many variables in the graph as in the data."""
+def check_graph_size(graph: Graph, n_variables: int) -> None:
+    """Raise InputError unless the graph has one variable per column of the data."""
     if graph.n_variables != n_variables:
         raise InputError(
             f"graph must have one variable for each of {n_variables} in the data; got {graph.n_variables}. Take the "
@@ -193,7 +193,7 @@ def inverted(log_p: FloatArray, default: Sequence[int]) -> FloatArray:
 def _estimated(
     i: int,
     clique: tuple[int, ...],
-    around: tuple[int, ...],
+    blanket: tuple[int, ...],
     seen: Configurations,
     *,
     cards: Sequence[int],
@@ -204,7 +204,7 @@ def _estimated(
     others = tuple(x for x in clique if x != i)
     fits = np.ones(len(seen.codes), dtype=np.bool_)
     cells = np.zeros(len(seen.codes), dtype=np.int64)
-    for place, y in enumerate(around):
+    for place, y in enumerate(blanket):
         if y in others:
             cells = cells * cards[y] + seen.codes[:, place]
         else:

@@ -1,4 +1,4 @@
-"""A Markov network of categorical variables with its factors: what it says about rows, and rows from it."""
+"""Markov network of categorical variables: factors, likelihood, inference, prediction and sampling."""
 
 from __future__ import annotations
 
@@ -193,15 +193,15 @@ class DiscreteModel(MarkovModel):
             Whatever `mnlearn.read` accepts, also a single row. It needs the neighbours of the variable only.
         """
         x = self.place("column", column)
-        around = sorted(self.graph.neighbors(x))
-        if not around:
+        neighbors = sorted(self.graph.neighbors(x))
+        if not neighbors:
             n_rows = self._n_rows(data)
             return np.exp(
                 np.repeat(self._log_probabilities(x, [np.zeros(1, dtype=np.intp)] * len(self.names)), n_rows, 0)
             )
-        rows = self._rows(data, around)
+        rows = self._rows(data, neighbors)
         columns: list[NDArray[Any]] = [np.empty(0)] * len(self.names)
-        for y, codes in zip(around, rows.columns, strict=True):
+        for y, codes in zip(neighbors, rows.columns, strict=True):
             columns[y] = codes
         return np.exp(self._log_probabilities(x, columns))
 
@@ -212,12 +212,12 @@ class DiscreteModel(MarkovModel):
         ratios over all pairs of states and all states of the others, each counted alike.
         """
         effects = pure_interactions(self.network.factors)
-        around: dict[tuple[int, int], dict[tuple[int, ...], FloatArray]] = {edge: {} for edge in self.graph.edges}
+        interactions: dict[tuple[int, int], dict[tuple[int, ...], FloatArray]] = {edge: {} for edge in self.graph.edges}
         for scope, table in effects.items():
             for i, u in enumerate(scope):
                 for v in scope[i + 1 :]:
-                    around[u, v][scope] = table
-        named = ((u, v, edge_strength((u, v), near)) for (u, v), near in around.items())
+                    interactions[u, v][scope] = table
+        named = ((u, v, edge_strength((u, v), near)) for (u, v), near in interactions.items())
         return by_strength([EdgeStrength(self.names[u], self.names[v], *found) for u, v, found in named])
 
     @cached_property
@@ -265,7 +265,7 @@ class DiscreteModel(MarkovModel):
         return codes
 
     def _check_width(self, graph: Graph, cards: Sequence[int], way_out: str) -> None:
-        """Refuse, with the width, what elimination could not hold."""
+        """Raise InputError if elimination would need too large a table."""
         cells = largest_table(graph, cards) if graph.n_variables else 1
         if cells > LARGEST_TABLE:
             raise InputError(
@@ -289,11 +289,9 @@ def _log_sum(factors: Sequence[Factor], fixed: Mapping[int, int], rest: Sequence
     return constant + (log_partition(FactorNetwork([cards[y] for y in rest], reduced)) if rest else 0.0)
 
 
-# What each set of variables adds to log p that no smaller set could: the zero-sum form of a product of factors.
-#
-# Every log-linear model has one way of being written as Σ_D e_D with each e_D of mean zero over any one of its
-# variables;
-# e_D is then the pure interaction of D. Of an edge {u, v} it gives the log odds ratio, averaged over all else:
+# Edge strengths from the zero-sum form of a product of factors. Every log-linear model can be written in one way as
+# Σ_D e_D with each e_D of mean zero over any one of its variables: e_D is the pure interaction of D. For an edge {u, v}
+# it gives the log odds ratio, averaged over all other variables:
 #
 #     ω(a, a′, b, b′) = e_uv(a, b) − e_uv(a′, b) − e_uv(a, b′) + e_uv(a′, b′)
 #

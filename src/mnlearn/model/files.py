@@ -5,7 +5,7 @@
 
 `model.json` names the array by the SHA-256 of its bytes and carries the SHA-256 of itself, so that a file that was
 altered, cut off or swapped is refused. The array is written first, under its own name, and the description is renamed
-into place last: whoever reads meanwhile finds the old model or the new one, never half of each. Nothing in the folder
+into place last: a concurrent reader finds the old model or the new one, never half of each. Nothing in the folder
 can run code. A reader refuses a version newer than its own and reads every older one.
 """
 
@@ -51,7 +51,7 @@ def save_model(model: MarkovModel, path: str | os.PathLike[str]) -> None:
     FileError
         If the folder cannot be written, or holds something else.
     InputError
-        If a label is neither text, finite number, truth, date nor missing.
+        If a label is not a string, finite number, bool, date or missing.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def save_model(model: MarkovModel, path: str | os.PathLike[str]) -> None:
     }
     document["sha256"] = _digest(document)
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode()
-    check_target(path)
+    check_model_folder(path)
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -149,18 +149,18 @@ def _description(folder: Path) -> dict[str, Any]:
 
 def _no_number(text: str) -> Any:
     """Refuse NaN and infinities, which JSON does not have and `save_model` never writes."""
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a JSON number")
 
 
 def _numbers(folder: Path, document: dict[str, Any]) -> FloatArray:
     """The array, by the digest in the description."""
-    told = document["parameters"]
-    shown = repr(str(folder / told["file"]))
+    entry = document["parameters"]
+    shown = repr(str(folder / entry["file"]))
     try:
-        array = (folder / Path(told["file"]).name).read_bytes()
+        array = (folder / Path(entry["file"]).name).read_bytes()
     except OSError as error:
         raise FileError(f"{shown} cannot be read: {error.strerror or error}. Save the model again.") from error
-    if hashlib.sha256(array).hexdigest() != told["sha256"]:
+    if hashlib.sha256(array).hexdigest() != entry["sha256"]:
         raise FileError(f"{shown} must be as it was saved; it was altered. Save the model again.")
     return np.asarray(np.load(io.BytesIO(array), allow_pickle=False), dtype=np.float64)
 
@@ -222,8 +222,8 @@ def _fit_from(document: dict[str, Any]) -> FitReport:
     settings = dict(document["settings"])
     if isinstance(settings.get("default"), dict):
         settings["default"] = {name: _label(label) for name, label in settings["default"].items()}
-    said = (document["method"], document["rows"], document["converged"], document["iterations"])
-    return FitReport(*said, settings, tuple(document["notes"]))
+    fields = (document["method"], document["rows"], document["converged"], document["iterations"])
+    return FitReport(*fields, settings, tuple(document["notes"]))
 
 
 def _plain_settings(settings: Any) -> dict[str, Any]:
@@ -235,7 +235,7 @@ def _plain_settings(settings: Any) -> dict[str, Any]:
 
 
 def _plain(label: Label) -> Any:
-    """A label as JSON knows it; a date says what it is."""
+    """Return a label as a JSON value; dates carry their type."""
     value: Any = label.item() if isinstance(label, np.generic) else label
     if value is None or isinstance(value, str | bool | int) or (isinstance(value, float) and isfinite(value)):
         return value
@@ -243,12 +243,12 @@ def _plain(label: Label) -> Any:
         if type(value) is _DATES[kind]:
             return {"type": kind, "value": value.isoformat()}
     raise InputError(
-        f"labels must be texts, finite numbers, truths, dates or missing to be saved; got {label!r}. Rename the states."
+        f"labels must be strings, finite numbers, bools, dates or missing to be saved; got {label!r}. Rename it."
     )
 
 
 def _label(value: Any) -> Label:
-    """What `_plain` wrote."""
+    """Return the label that `_plain` wrote."""
     if isinstance(value, dict):
         found: Label = _DATES[value["type"]].fromisoformat(value["value"])
         return found
@@ -260,7 +260,7 @@ def _digest(document: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(document, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
-def check_target(path: str | os.PathLike[str]) -> None:
+def check_model_folder(path: str | os.PathLike[str]) -> None:
     """Refuse a folder that holds anything but a model, before there is a model to write."""
     check_path("path", path)
     folder = Path(path)

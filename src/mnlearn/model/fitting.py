@@ -1,4 +1,4 @@
-"""From a graph and data to a model: one function, three ways to find the parameters."""
+"""Fit the parameters of a model on a known graph, by one of three methods."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import DataError, InputError, UnsuitableError, check_name, is_number, whole_number
 from mnlearn.graphs.graph import Graph
-from mnlearn.model.canonical import canonical_factors, check_graph, most_frequent
+from mnlearn.model.canonical import canonical_factors, check_graph_size, most_frequent
 from mnlearn.model.discrete import DiscreteModel
 from mnlearn.model.gaussian import GaussianModel
 from mnlearn.model.markov_model import FitReport, Levels, MarkovModel
@@ -65,7 +65,7 @@ def fit(graph: Graph, data: Dataset, method: str | None = None, **settings: Any)
     for name in settings:
         if name not in FIT_SETTINGS[chosen]:
             known = ", ".join(FIT_SETTINGS[chosen])
-            raise InputError(f"{name} is no setting of the method {chosen}; it has {known}. Drop it, or change method.")
+            raise InputError(f"{chosen} has no setting {name!r}; it accepts {known}. Drop it, or change the method.")
     return _FITS[chosen](graph, data, settings)
 
 
@@ -83,8 +83,8 @@ def _method_for(data: Dataset) -> str:
 
 def _canonical(graph: Graph, data: Dataset, settings: dict[str, Any]) -> MarkovModel:
     """Factors in closed form  [MBS09]."""
-    told = settings.pop("default", None)
-    default = None if told is None else _states(told, data)
+    given = settings.pop("default", None)
+    default = None if given is None else _states(given, data)
     found = canonical_factors(graph, data, default=default, **settings)
     labels = _levels(data)
     chosen = {name: labels[x][found.default[x]] for x, name in enumerate(data.names)}
@@ -97,11 +97,11 @@ def _canonical(graph: Graph, data: Dataset, settings: dict[str, Any]) -> MarkovM
 def _pseudolikelihood(graph: Graph, data: Dataset, settings: dict[str, Any]) -> MarkovModel:
     """Factors by L-BFGS."""
     found = fit_pseudolikelihood(graph, data, **settings)
-    said = {"interactions": "cliques", "ridge": 1.0, **settings}
+    used = {"interactions": "cliques", "ridge": 1.0, **settings}
     notes = _unseen(data)
     if not found.converged:
         notes = (*notes, f"not converged: up to {found.gap:.2g} nats short of the optimum; raise max_iterations")
-    report = FitReport("pseudolikelihood", data.n_rows, found.converged, found.iterations, said, notes)
+    report = FitReport("pseudolikelihood", data.n_rows, found.converged, found.iterations, used, notes)
     return DiscreteModel(data.names, _levels(data), found.network, report, dict(data.cuts))
 
 
@@ -117,8 +117,8 @@ def _gaussian(graph: Graph, data: Dataset, settings: dict[str, Any]) -> MarkovMo
         notes.append(f"the correlations are singular: shrunk by a ridge of 1 / (N + 1) = {found.ridge:.3g}")
     if not found.converged:
         notes.append("not converged: raise max_iterations, or use a larger ridge")
-    said = {**settings, "ridge": found.ridge}
-    report = FitReport("gaussian", data.n_rows, found.converged, found.iterations, said, tuple(notes))
+    used = {**settings, "ridge": found.ridge}
+    report = FitReport("gaussian", data.n_rows, found.converged, found.iterations, used, tuple(notes))
     return GaussianModel(data.names, graph, found.mean, found.scale, found.precision, report)
 
 
@@ -135,7 +135,7 @@ def _levels(data: Dataset) -> Levels:
 
 
 def _states(default: object, data: Dataset) -> tuple[int, ...]:
-    """Labels by name as codes; where nothing is said, the most frequent state."""
+    """Return the default assignment as codes; variables without a label take their most frequent state."""
     if not isinstance(default, Mapping):
         raise InputError(
             f"default must be labels by name; got {default!r}. Write for example {{{data.names[0]!r}: "
@@ -153,7 +153,7 @@ def _states(default: object, data: Dataset) -> tuple[int, ...]:
 
 
 def _unseen(data: Dataset) -> tuple[str, ...]:
-    """What a reader should know about states that no row has, and about columns that never change."""
+    """Return notes on states that no row has and on columns that never change."""
     notes = []
     for name, card, column in zip(data.names, data.cards, data.columns, strict=True):
         seen = len(np.unique(column))
@@ -164,24 +164,21 @@ def _unseen(data: Dataset) -> tuple[str, ...]:
     return tuple(notes)
 
 
-# The precision matrix of largest likelihood among those with zeros where the graph has no edge.
+# The maximum-likelihood precision matrix with zeros where the graph has no edge:
 #
-#     maximise  log det Θ − trace(S Θ)   with Θ_uv = 0 for every missing edge                  [DEMPSTER72; HTF09,
-# 17.3.1]
+#     maximise  log det Θ − trace(S Θ)   with Θ_uv = 0 for every missing edge       [DEMPSTER72; HTF09, 17.3.1]
 #
 # At the optimum Σ = Θ⁻¹ agrees with S on the diagonal and on every edge. The sweep of Hastie, Tibshirani & Friedman
-# (Algorithm 17.1) goes through the variables: regress x on its neighbours within the present Σ, and set the row of Σ
-# to
-# what that regression implies. Each step raises log det Σ and keeps Σ positive definite.
+# (Algorithm 17.1) visits the variables: regress x on its neighbours within the present Σ, and set the row of Σ to what
+# that regression implies. Each step raises log det Σ and keeps Σ positive definite.
 #
-# Work is done on correlations, so units do not matter. S must be positive definite for an optimum to be sure to
-# exist;
-# where it is not (fewer rows than variables, copies, sums) it is shrunk,
+# Work is done on correlations, so units do not matter. An optimum is sure to exist if S is positive definite. Where it
+# is not (fewer rows than variables, copies, sums) it is shrunk,
 #
 #     R_λ = (1 − λ) R + λ I,   λ = 1 / (N + 1) unless given,
 #
 # which adds the weight of one row in which all variables are independent, in units of their variances. A column that
-# never changes has no correlations: it is kept as a constant, apart from the rest.
+# never changes has no correlations and stays a constant.
 
 
 SMALLEST_EIGENVALUE = 1e-8  # of a correlation matrix that is used as it is
@@ -246,28 +243,28 @@ def constrained_precision(
 ) -> tuple[FloatArray, bool, int]:
     """Θ for a positive definite correlation matrix; whether the sweeps came to rest, and how many there were."""
     n = len(correlation)
-    around = [np.array(sorted(graph.neighbors(x)), dtype=np.intp) for x in range(n)]
+    blankets = [np.array(sorted(graph.neighbors(x)), dtype=np.intp) for x in range(n)]
     implied, slopes = correlation.copy(), [np.empty(0)] * n
     converged, sweep = False, 0
     while not converged and sweep < max_iterations:
         sweep += 1
         moved = 0.0
-        for x, others in enumerate(around):
+        for x, others in enumerate(blankets):
             slopes[x] = np.linalg.solve(implied[np.ix_(others, others)], correlation[others, x])
             row = implied[:, others] @ slopes[x]
             row[others], row[x] = correlation[others, x], correlation[x, x]
             moved = max(moved, float(np.abs(row - implied[:, x]).max()))
             implied[:, x] = implied[x, :] = row
         converged = moved <= TOLERANCE
-    return _assembled(correlation, around, slopes, implied), converged, sweep
+    return _assembled(correlation, blankets, slopes, implied), converged, sweep
 
 
 def _assembled(
-    correlation: FloatArray, around: list[np.ndarray], slopes: list[FloatArray], implied: FloatArray
+    correlation: FloatArray, blankets: list[np.ndarray], slopes: list[FloatArray], implied: FloatArray
 ) -> FloatArray:
     """Θ_xx = 1 / (what x keeps of its variance), Θ_xy = −Θ_xx β_xy; both halves averaged to be symmetric to the bit."""
     theta = np.zeros_like(correlation)
-    for x, others in enumerate(around):
+    for x, others in enumerate(blankets):
         theta[x, x] = 1.0 / (correlation[x, x] - implied[others, x] @ slopes[x])
         theta[x, others] = -theta[x, x] * slopes[x]
     half = 0.5 * (theta + theta.T)
@@ -298,7 +295,7 @@ def _check(graph: Graph, data: Dataset, ridge: float | None) -> None:
                 f"method 'gaussian' needs continuous variables; {name!r} has {card} state{'s' * (card > 1)}. Use "
                 "method='pseudolikelihood' for categorical ones, or declare it continuous (types={...})."
             )
-    check_graph(graph, data.n_variables)
+    check_graph_size(graph, data.n_variables)
     if data.n_rows < 2:
         raise DataError(f"data must have at least 2 rows to have a variance; got {data.n_rows}. Read more rows.")
     if ridge is not None and not (is_number(ridge) and 0 <= ridge <= 1):

@@ -1,4 +1,4 @@
-"""A Gaussian Markov network with its precision matrix: what it says about rows, and rows from it."""
+"""Gaussian Markov network: precision matrix, likelihood, prediction and sampling."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ class GaussianModel(MarkovModel):
             The name of a variable.
         evidence
             Numbers by name, for any of the other variables. With nothing given this is the marginal of x. A column
-            that never changes tells nothing, whatever value is given for it.
+            that never changes has no influence, whatever value is given for it.
         """
         target = self.place("x", x)
         check_mapping("evidence", evidence, "{'height': 1.8}")
@@ -176,15 +176,15 @@ class GaussianModel(MarkovModel):
     def predict(self, column: str, data: object) -> FloatArray:
         """The mean of one column given the others, row by row; `conditional` has its deviation."""
         x = self.place("column", column)
-        around = sorted(self.graph.neighbors(x))
-        if not around:
+        neighbors = sorted(self.graph.neighbors(x))
+        if not neighbors:
             return np.full(self._n_rows(data), self.mean[x])
-        varying = [y for y in around if self._varies[y]]
-        rows = self._rows(data, around)
+        varying = [y for y in neighbors if self._varies[y]]
+        rows = self._rows(data, neighbors)
         centre = np.full(rows.n_records, self.mean[x])
         for y in varying:
             slope = -self.standard_precision[x, y] / self.standard_precision[x, x]
-            z = (rows.columns[around.index(y)].astype(np.float64) - self.mean[y]) / self.scale[y]
+            z = (rows.columns[neighbors.index(y)].astype(np.float64) - self.mean[y]) / self.scale[y]
             centre += self.scale[x] * slope * z
         return centre
 

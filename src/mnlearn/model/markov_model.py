@@ -1,4 +1,4 @@
-"""What every fitted Markov network can do, whatever its variables are.
+"""Fitted Markov networks: the interface that discrete and Gaussian models share.
 
 `DiscreteModel` (a product of factors) and `GaussianModel` (a precision matrix) are the two kinds. Variables are named
 here, as a model is used on other data than it was fitted to: columns are matched by name, states by label.
@@ -96,7 +96,7 @@ class MarkovModel(ABC):
         Parameters
         ----------
         data
-            Whatever `mnlearn.read` accepts, with a column for every variable of the model; others are not looked at.
+            Whatever `mnlearn.read` accepts, with a column for every variable of the model; others are ignored.
         """
 
     @abstractmethod
@@ -140,7 +140,7 @@ class MarkovModel(ABC):
             The name of the variable.
         data
             Whatever `mnlearn.read` accepts, also a single row. It needs the neighbours of the variable; the column
-            itself is not looked at.
+            itself is ignored.
         """
 
     @abstractmethod
@@ -251,7 +251,7 @@ def by_strength(edges: Sequence[EdgeStrength]) -> list[EdgeStrength]:
 
 
 def labelled(labels: Sequence[Label], codes: NDArray[np.intp]) -> NDArray[Any]:
-    """The label of every code: an array of texts or numbers where all labels are of one such type, else of objects."""
+    """Return the label of every code: an array of strings or numbers if all labels are of one type, else of objects."""
     plain = len({type(label) for label in labels}) == 1 and isinstance(labels[0], str | bool | int | float)
     table = np.array(labels) if plain else np.empty(len(labels), dtype=object)
     if not plain:
@@ -259,7 +259,7 @@ def labelled(labels: Sequence[Label], codes: NDArray[np.intp]) -> NDArray[Any]:
     return np.asarray(table[codes])
 
 
-# New data in the terms of a model: columns by name, states by label, numbers by the cuts that made states of them.
+# Align new data with a model: columns by name, states by label, numbers by the cuts of the fitted data.
 
 
 def categorical_rows(data: object, names: Sequence[str], levels: Levels, cuts: Mapping[str, FloatArray]) -> Dataset:

@@ -22,7 +22,7 @@ from mnlearn.model.markov_model import MarkovModel
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What a model says of one column, row by row.
+    """Predictions of one column, row by row.
 
     Attributes
     ----------
@@ -52,8 +52,8 @@ class Predictions:
     def to_dict(self) -> dict[str, object]:
         """The document that `mnlearn predict --json` prints."""
         rows = [[value if _is_plain(value) else str(value) for value in row] for row in self.rows()]
-        told = {self.measure: self.value}
-        return {"column": self.column, "columns": list(self.table.names), "rows": rows, **told}
+        measured = {self.measure: self.value}
+        return {"column": self.column, "columns": list(self.table.names), "rows": rows, **measured}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to a file: .csv, .tsv or .parquet."""

@@ -28,7 +28,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.model._configurations import LARGEST_MODEL, all_cliques, check_categorical, observed, pairs_and_singles
-from mnlearn.model.canonical import check_graph
+from mnlearn.model.canonical import check_graph_size
 from mnlearn.protocols import FloatArray, IntArray
 from mnlearn.simulate.factors import Factor, FactorNetwork
 
@@ -87,14 +87,14 @@ def fit_pseudolikelihood(
     (True, [(0,), (1,), (0, 1)])
     """
     check_categorical(data, "pseudolikelihood")
-    check_graph(graph, data.n_variables)
+    check_graph_size(graph, data.n_variables)
     check_name("interactions", interactions, ("cliques", "pairwise"))
     if not (is_number(ridge) and ridge > 0):
         raise InputError(f"ridge must be a number above 0; got {ridge!r}. Use for example 1, or 0.01 for next to none.")
     whole_number("max_iterations", max_iterations, least=1, way_out="Use for example 200.")
     scopes = all_cliques(graph, data.cards) if interactions == "cliques" else pairs_and_singles(graph)
     layout = _Layout.of(scopes, data.cards)
-    return _maximised(Problem.of(layout, data), layout, ridge, max_iterations)
+    return _maximised(PseudoLikelihood.of(layout, data), layout, ridge, max_iterations)
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class _Layout:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class PseudoLikelihood:
     """The pseudo-likelihood of all (variable, configuration of its neighbours): the logits of each are a segment."""
 
     design: csr_array  # logits = design @ parameters
@@ -141,7 +141,7 @@ class Problem:
     n_rows: int
 
     @classmethod
-    def of(cls, layout: _Layout, data: Dataset) -> Problem:
+    def of(cls, layout: _Layout, data: Dataset) -> PseudoLikelihood:
         """Count once; after that the data are not looked at again."""
         from scipy.sparse import csr_array
 
@@ -215,7 +215,7 @@ def _segments(layout: _Layout, data: Dataset) -> Iterator[_Segment]:
 class _Scaled:
     """The problem in units in which its curvature at the start is about 1 along every axis."""
 
-    def __init__(self, problem: Problem, ridge: float) -> None:
+    def __init__(self, problem: PseudoLikelihood, ridge: float) -> None:
         self._problem, self._ridge = problem, ridge
         even = 1.0 / np.repeat(problem.lengths, problem.lengths)
         self.unit = 1.0 / np.sqrt(problem.design.T @ (problem.totals * even * (1.0 - even)) + ridge)
@@ -235,7 +235,7 @@ class _Scaled:
         return float(np.sum((self.loss(scaled)[1] / self.unit) ** 2)) / (2.0 * self._ridge)
 
 
-def _maximised(problem: Problem, layout: _Layout, ridge: float, max_iterations: int) -> Fitted:
+def _maximised(problem: PseudoLikelihood, layout: _Layout, ridge: float, max_iterations: int) -> Fitted:
     """The optimum, from all parameters 0."""
     from scipy.optimize import minimize
 

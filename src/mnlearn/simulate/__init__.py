@@ -1,4 +1,4 @@
-"""Data whose network is known."""
+"""Simulation: networks, distributions and samplers, so that data come with the true graph."""
 
 from mnlearn.simulate.bayesian_network import BayesianNetwork, read_bif
 from mnlearn.simulate.catalogue import DISTRIBUTIONS, EXPRESSION, NETWORKS, Simulated, simulate

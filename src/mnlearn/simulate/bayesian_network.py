@@ -166,7 +166,7 @@ def _running_sums(table: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _normalised(name: str, table: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """The table as distributions that sum to 1; or the error that says what is wrong with it."""
+    """Return the table with normalised distributions, or raise InputError."""
     if table.shape != shape:
         raise InputError(
             f"tables must have one axis for each parent and a last one for the variable; that of {name!r} must be of "
@@ -277,7 +277,7 @@ def read_bif(path: str | PathLike[str]) -> BayesianNetwork:
 
 
 def _text(file: Path) -> str:
-    """What the file says."""
+    """Return the content of the file as a string."""
     try:
         content = file.read_bytes()
         if file.suffix.lower() == ".gz":
@@ -292,7 +292,7 @@ def _text(file: Path) -> str:
 
 
 def _plain_words(text: str) -> tuple[str, dict[str, str]]:
-    """The text with a plain word for every unusual one, and what each stands for; properties say nothing of use."""
+    """Return the text without properties and with plain stand-ins for unusual words, and the table of stand-ins."""
     stand_ins: dict[str, str] = {}
 
     def plain(match: re.Match[str]) -> str:
@@ -318,10 +318,10 @@ def _parse(pyagrum: ModuleType, text: str, file: Path, stand_ins: dict[str, str]
             return pyagrum.loadBN(str(plain))
         except pyagrum.GumException as error:
             lines = [line.split(f"{plain}:")[-1] for line in str(error).splitlines() if f"{plain}:" in line]
-            said = next((line for line in lines if " error " in line), str(error))
+            message = next((line for line in lines if " error " in line), str(error))
     for word, stand_in in reversed(stand_ins.items()):  # word_12 before word_1
-        said = said.replace(stand_in, word)
-    raise FileError(f"path must hold a complete network in BIF; {file}, line {said.strip()}. Is the file cut off?")
+        message = message.replace(stand_in, word)
+    raise FileError(f"path must hold a complete network in BIF; {file}, line {message.strip()}. Is the file cut off?")
 
 
 def _network(parsed: Any, stand_ins: dict[str, str]) -> BayesianNetwork:

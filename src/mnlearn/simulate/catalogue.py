@@ -46,7 +46,7 @@ Rng = np.random.Generator
 
 
 class Shape(NamedTuple):
-    """A graph by name: what it is, its settings with their defaults, and how it is made from them and a generator."""
+    """A graph by name: title, settings with their defaults, and the function that makes it."""
 
     title: str
     settings: Mapping[str, Any]
@@ -54,7 +54,7 @@ class Shape(NamedTuple):
 
 
 class Law(NamedTuple):
-    """A distribution on a graph by name: what it is, its settings with their defaults, and how it is made."""
+    """A distribution on a graph by name: title, settings with their defaults, and the function that makes it."""
 
     title: str
     settings: Mapping[str, Any]
@@ -143,7 +143,7 @@ class Simulated:
     truth
         The true graph, with the names of the data.
     notes
-        How the rows were drawn, in words; for Gibbs chains with what they say about their convergence.
+        How the rows were drawn, in words, with the convergence diagnostics of Gibbs chains.
     converged
         False when Gibbs chains did not agree; exact rows have nothing to converge.
     """
@@ -193,7 +193,7 @@ def simulate(
     """
     check_path("network", network)
     if not isinstance(distribution, str | None):
-        raise InputError(f"distribution must be a text; got {distribution!r}. Known: {', '.join(DISTRIBUTIONS)}.")
+        raise InputError(f"distribution must be a string; got {distribution!r}. Known: {', '.join(DISTRIBUTIONS)}.")
     whole_number("n_rows", n_rows, least=1, most=10**12, way_out="Ask for at least one row.")
     of_seed = whole_number("seed", seed, least=0, way_out="The same seed gives the same data.")
     check_name("method", method, METHODS)
@@ -238,8 +238,8 @@ def _graph(network: str | os.PathLike[str], name: str, settings: Mapping[str, st
 def _expression(settings: Mapping[str, Any], n_rows: int, shape_rng: Rng, row_rng: Rng) -> Simulated:
     """Expression data, named after genes and what was measured of them."""
     network = random_expression_network(settings["genes"], shape_rng)
-    how = {name: settings[name] for name in ("spread", "noise", "perturb", "proteins")}
-    rows = network.sample(n_rows, row_rng, **how)
+    settings_of_rows = {name: settings[name] for name in ("spread", "noise", "perturb", "proteins")}
+    rows = network.sample(n_rows, row_rng, **settings_of_rows)
     names = [f"G{i + 1}" for i in range(network.n_genes)]
     names += [f"P{i + 1}" for i in range(network.n_genes)] if settings["proteins"] else []
     truth = NamedGraph(network.graph(proteins=settings["proteins"]), tuple(names))
@@ -299,7 +299,7 @@ def _is_bayesian(network: str | os.PathLike[str]) -> bool:
 
 
 def _refuse_distribution(distribution: str | None, network: str | os.PathLike[str]) -> None:
-    """What brings its own distribution takes no other."""
+    """Raise InputError if a distribution is given for a network that has its own."""
     if distribution is not None:
         raise InputError(
             f"distribution is for graphs; {os.fspath(network)!r} has its own, got {distribution!r} beside it. Drop it."
@@ -307,7 +307,7 @@ def _refuse_distribution(distribution: str | None, network: str | os.PathLike[st
 
 
 def _refuse_method(method: Method, drawn: str) -> None:
-    """What can be drawn in one way only takes no choice of it."""
+    """Raise InputError if a method is given for a network with only one."""
     if method != "auto":
         raise InputError(
             f"method must be 'auto' for {drawn!r}, which is drawn in one way only; got {method!r}. Drop it."

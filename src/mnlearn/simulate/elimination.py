@@ -1,4 +1,4 @@
-"""Any network of low tree-width as a Bayesian network, by eliminating one variable after the other.
+"""Variable elimination: exact sampling and partition functions of networks of low tree-width.
 
 Eliminating x multiplies the factors that hold x into one table over x and its present neighbours S, keeps p(x | S), and
 passes the sum over x on as a factor over S. What was kept is a Bayesian network of the same distribution, in which the
@@ -24,12 +24,12 @@ LARGEST_TABLE = 2**20  # cells of one table while eliminating: 8 megabytes
 
 
 def as_bayesian_network(network: FactorNetwork) -> BayesianNetwork:
-    """The same distribution as a Bayesian network, from which rows can be drawn exactly.
+    """Return this distribution as a Bayesian network, from which rows can be drawn exactly.
 
     Parameters
     ----------
     network
-        Of low tree-width: no table may have more than 2^20 cells; `largest_table` tells beforehand.
+        A network of low tree-width: no table may have more than 2^20 cells; see `largest_table`.
 
     Examples
     --------
@@ -61,12 +61,12 @@ def log_partition(network: FactorNetwork) -> float:
 
 
 def largest_table(graph: Graph, cards: Sequence[int]) -> int:
-    """The cells of the largest table that eliminating all variables of a graph would need."""
+    """Return the number of cells of the largest table that eliminating all variables of a graph needs."""
     return max((cells for _, cells in elimination_order(graph, cards)), default=1)
 
 
 def tree_width(graph: Graph) -> int:
-    """A bound of the tree-width: one less than the variables of the largest table, the fewest neighbours going first.
+    """Return an upper bound of the tree-width, by eliminating the variable with the fewest neighbours first.
 
     Examples
     --------
@@ -122,25 +122,25 @@ def _eliminate(network: FactorNetwork) -> tuple[list[tuple[int, tuple[int, ...],
 
 
 def _summed_out(log_values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """log Σ_x over the last axis, and what each x has of the sum."""
+    """Return log Σ_x over the last axis, and the share of each x in the sum."""
     top = log_values.max(-1, keepdims=True)
     weights = np.exp(log_values - top)
-    sums = np.cumsum(weights, axis=-1)[..., -1:]  # in sequence: the same bits everywhere
+    sums = np.cumsum(weights, axis=-1)[..., -1:]  # summed in sequence, so that every machine gives the same bits
     return (top + np.log(sums))[..., 0], weights / sums
 
 
 def elimination_order(graph: Graph, cards: Sequence[int]) -> list[tuple[int, int]]:
-    """Variables in an order that keeps tables small, with the cells of each: always the one whose table is smallest."""
-    around = [set(graph.neighbors(x)) for x in range(graph.n_variables)]
-    cells = [cards[x] * prod(cards[y] for y in around[x]) for x in range(graph.n_variables)]
+    """Return a greedy elimination order, smallest table first, with the number of cells of each table."""
+    neighbors = [set(graph.neighbors(x)) for x in range(graph.n_variables)]
+    cells = [cards[x] * prod(cards[y] for y in neighbors[x]) for x in range(graph.n_variables)]
     left = set(range(graph.n_variables))
     order = []
     while left:
         x = min(left, key=lambda y: (cells[y], y))
         order.append((x, cells[x]))
         left.remove(x)
-        for y in around[x]:
-            around[y] |= around[x]
-            around[y] -= {x, y}
-            cells[y] = cards[y] * prod(cards[w] for w in around[y])
+        for y in neighbors[x]:
+            neighbors[y] |= neighbors[x]
+            neighbors[y] -= {x, y}
+            cells[y] = cards[y] * prod(cards[w] for w in neighbors[y])
     return order

@@ -1,7 +1,7 @@
 """The example data set: answers to a survey on sleep and work, drawn from a network that is known.
 
-It ships as this recipe, not as a file. Whoever works night shifts is tired more often than others; but among people who
-sleep equally well, night shifts say nothing more about tiredness: poor sleep separates the two.
+It ships as this recipe, not as a file. People who work night shifts are tired more often than others. Among people who
+sleep equally well, night shifts and tiredness are independent: poor sleep separates the two.
 """
 
 from __future__ import annotations

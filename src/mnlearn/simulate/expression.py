@@ -35,7 +35,7 @@ _SETTLED = 1e-5  # the relative change per unit of time below which a state is s
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ExpressionNetwork:
-    """Who regulates whom, and how fast everything goes when nothing is perturbed.
+    """Regulatory network with its unperturbed kinetic constants.
 
     Parameters
     ----------

@@ -78,9 +78,9 @@ class GaussianNetwork:
         return np.asarray(partial)
 
     def sample(self, n_rows: int, seed: Seed) -> FloatArray:
-        """Independent rows from exactly this distribution: Lᵀ x = z for z standard normal and Θ = L Lᵀ.
+        """Draw independent rows: Lᵀ x = z for z standard normal and Θ = L Lᵀ.
 
-        The same seed gives the same rows, up to the rounding of the linear algebra of the machine.
+        A seed gives equal rows on every run, up to the rounding of the linear algebra of the machine.
         """
         from scipy.linalg import solve_triangular
 
@@ -96,7 +96,7 @@ class GaussianNetwork:
 def sparse_gaussian(
     graph: Graph, seed: Seed, *, weakest: float = 0.3, strongest: float = 0.8, signs: Literal["mixed", "same"] = "mixed"
 ) -> GaussianNetwork:
-    """Edges of random strength and sign on any graph, with variances of one.
+    """Return a network with edges of random strength and sign and unit variances.
 
     Off the diagonal |Θ_uv| is uniform between `weakest` and `strongest`, its sign random; the diagonal is the same for
     all, just large enough that the smallest eigenvalue is a tenth of `strongest`; then rows and columns are scaled so
@@ -138,7 +138,7 @@ def sparse_gaussian(
 
 
 def equal_partial_correlations(graph: Graph, correlation: float) -> GaussianNetwork:
-    """The same partial correlation ρ on every edge: Θ = I − ρ A, A being the adjacency matrix.
+    """Return a network with partial correlation ρ on every edge: Θ = I − ρ A, with A the adjacency matrix.
 
     Positive definite only while ρ stays within what the graph bears: below 1 / λ_max(A) for ρ > 0.
 

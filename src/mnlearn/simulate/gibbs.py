@@ -1,9 +1,9 @@
-"""Gibbs sampling, for networks whose tables no exact method can hold.
+"""Gibbs sampling with convergence diagnostics, for networks too large for exact sampling.
 
-Several chains start at random; each goes through the variables in order of their index and draws every one anew given
-the present values of its neighbours. The states after `burn_in` sweeps, one in `thin`, are the rows, the chains in
-turn. The sweeps are native (`native/gibbs.cpp`) and draw from Philox streams, one per chain: the same seed gives the
-same rows on every machine and with any number of threads.
+Several chains start at random states. A sweep visits the variables in order of their index and draws each one given the
+present values of its neighbours. After `burn_in` sweeps every `thin`-th state is a row; the chains alternate.
+The sweeps are native (`native/sampling/gibbs.cpp`) and draw from Philox streams, one per chain: a seed gives the same
+rows on every machine and with any number of threads.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _LARGEST_CONDITIONAL = 4096  # cells of p(x | neighbours) in one table, 32 kilob
 
 @dataclass(frozen=True, kw_only=True)
 class GibbsPlan:
-    """How long the chains run.
+    """Settings of the Gibbs chains.
 
     Parameters
     ----------
@@ -69,14 +69,14 @@ USUAL_PLAN = GibbsPlan()
 def sample_gibbs(
     network: FactorNetwork, n_rows: int, seed: Seed, plan: GibbsPlan = USUAL_PLAN, *, n_jobs: int | None = None
 ) -> NDArray[np.uint8]:
-    """Rows from Gibbs chains; row i comes from chain i mod `plan.chains`.
+    """Draw rows by Gibbs sampling; row i comes from chain i mod `plan.chains`.
 
     Parameters
     ----------
     network
         The distribution.
     n_rows
-        How many rows; each chain gives its share, rounded up, and what is too much is dropped.
+        How many rows; each chain gives its share, rounded up; the surplus is dropped.
     seed
         An integer, or a generator to draw from.
     plan
@@ -134,41 +134,37 @@ def _terms(network: FactorNetwork) -> Iterator[tuple[bool, list[tuple[tuple[int,
         for x in factor.variables:
             holding[x].append(factor)
     for x, card in enumerate(network.cards):
-        around = tuple(sorted(network.graph.neighbors(x)))
-        if card * prod(network.cards[y] for y in around) <= _LARGEST_CONDITIONAL:
-            logs = joint_log_values(holding[x], (*around, x), network.cards)
+        neighbors = tuple(sorted(network.graph.neighbors(x)))
+        if card * prod(network.cards[y] for y in neighbors) <= _LARGEST_CONDITIONAL:
+            logs = joint_log_values(holding[x], (*neighbors, x), network.cards)
             sums = np.cumsum(np.exp(logs - logs.max(-1, keepdims=True)), axis=-1)
-            yield True, [(around, sums / sums[..., -1:])]
+            yield True, [(neighbors, sums / sums[..., -1:])]
         else:
             scopes = [tuple(y for y in factor.variables if y != x) for factor in holding[x]]
             terms = zip(scopes, holding[x], strict=True)
             yield False, [(scope, joint_log_values([factor], (*scope, x), network.cards)) for scope, factor in terms]
 
 
-# Have the chains of a Gibbs sampler forgotten where they began, and how much do their rows tell?
-#
-# For every edge (u, v) the statistic is [x_u = x_v], for every variable [x_u = 0]. Of each we take the split R-hat
-# and
-# the effective sample size of Vehtari, Gelman, Simpson, Carpenter & Bürkner (Bayesian Analysis, 2021), without their
-# rank
-# transformation, which an indicator does not need.
+# Convergence: for every edge (u, v) the statistic is [x_u = x_v], for every variable [x_u = 0]. Each has a split R-hat
+# and an effective sample size as in Vehtari, Gelman, Simpson, Carpenter & Bürkner (Bayesian Analysis, 2021), without
+# their rank transformation, which an indicator does not need.
 
 
-LARGEST_R_HAT = 1.05  # above it the chains still tell different stories, unless there are too few rows to tell
-_FALSE_ALARM = 0.01  # how often chains that have converged may be said not to have
+LARGEST_R_HAT = 1.05  # above it the chains disagree, unless there are too few rows to judge
+_FALSE_ALARM = 0.01  # rate at which converged chains may be reported as not converged
 _BLOCK = 16  # statistics at a time: 16 × 100,000 draws are 13 megabytes
 
 
 @dataclass(frozen=True)
 class Convergence:
-    """What the chains say about themselves.
+    """Convergence diagnostics of Gibbs chains.
 
     Attributes
     ----------
     r_hat
         The largest split R-hat of all statistics; 1 when the chains agree.
     effective_rows
-        The smallest effective sample size: how many independent rows would tell as much about that statistic.
+        The smallest effective sample size: the number of independent rows with as much information.
     worst
         The edge, or the single variable, with the largest R-hat.
     n_rows
@@ -199,14 +195,14 @@ class Convergence:
 
 
 def judge_chains(codes: NDArray[np.uint8], graph: Graph, n_chains: int) -> Convergence:
-    """Judge rows that came from chains in turn, by the pairs that the graph joins and by every variable.
+    """Compute convergence diagnostics over the edges of a graph and its variables.
 
     Parameters
     ----------
     codes
         Row i comes from chain i mod `n_chains`; at least four rows per chain.
     graph
-        Whose edges are looked at.
+        The graph whose edges give the statistics.
     n_chains
         How many chains there are.
 
@@ -219,12 +215,12 @@ def judge_chains(codes: NDArray[np.uint8], graph: Graph, n_chains: int) -> Conve
     draws = len(codes) // n_chains
     if draws < 4:
         raise InputError(f"codes must hold at least 4 rows per chain; got {len(codes)} rows of {n_chains} chains.")
-    kept = np.ascontiguousarray(codes[: draws * n_chains].reshape(draws, n_chains, -1).transpose(2, 1, 0))
+    draws_by_chain = np.ascontiguousarray(codes[: draws * n_chains].reshape(draws, n_chains, -1).transpose(2, 1, 0))
     subjects: list[Edge | tuple[int]] = [*graph.edges, *((x,) for x in range(graph.n_variables))]
     r_hats, sizes = [], []
     for start in range(0, len(subjects), _BLOCK):
         block = subjects[start : start + _BLOCK]
-        seen = [kept[s[0]] == (kept[s[1]] if len(s) == 2 else 0) for s in block]
+        seen = [draws_by_chain[s[0]] == (draws_by_chain[s[1]] if len(s) == 2 else 0) for s in block]
         chains = np.stack(seen).astype(np.float64)  # statistic, chain, draw
         r_hats.append(split_r_hat(chains))
         sizes.append(effective_size(chains))
@@ -265,12 +261,12 @@ def effective_size(chains: FloatArray) -> FloatArray:
     pairs = np.minimum.accumulate(rho[:, 0:even:2] + rho[:, 1:even:2], axis=1)
     tau = -1.0 + 2.0 * np.where(np.logical_and.accumulate(pairs > 0, axis=1), pairs, 0.0).sum(1)
     total = n_chains * n_draws
-    # Chains that swing back and forth tell more than independent rows would; the cap is the one of that paper.
+    # Antithetic chains carry more information than independent rows; the cap is the one of that paper.
     return np.where(pooled > 0, np.minimum(total / np.maximum(tau, 1e-300), total * np.log10(total)), float(total))
 
 
 def _chance(n_statistics: int, n_halves: int, n_draws: int) -> float:
-    """What the largest R-hat of so many statistics reaches by chance in one of a hundred runs.
+    """Return the largest R-hat of so many statistics that occurs by chance in one of a hundred runs.
 
     Of independent draws (k − 1) m B / W is nearly chi-square with k − 1 degrees of freedom for k halves of m draws, B
     being the variance of their means; R-hat² is (m − 1) / m + B / W.

@@ -1,8 +1,9 @@
-"""New rows from old rows and a structure: each value is drawn given the present values of its neighbours.
+"""Markovian sampling: new rows from given rows and a structure.
 
-The sampler of the Markovianity based optimisation algorithm, Shakya & Santana (2008)  [MOA08]: a Gibbs sampler that
-needs no parameters, only the structure, because p(x | neighbours) is read off as a frequency of the old rows. It is
-native (`native/markovian.cpp`) and draws from Philox streams: the same bits for any number of threads, everywhere.
+Each value is drawn given the present values of its neighbours. This is the sampler of the Markovianity based
+optimisation algorithm, Shakya & Santana (2008)  [MOA08]: a Gibbs sampler that needs only the structure, because
+p(x | neighbours) is a frequency of the given rows. It is native (`native/sampling/markovian.cpp`) and draws from Philox
+streams: the same bits for any number of threads, on every machine.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ def sample_markovian(
     weighing: Weighing = "conditional",
     n_threads: int = 1,
 ) -> NDArray[np.uint8]:
-    """Draw rows that look like the old ones, up to temperature: p(x = k | neighbours) ∝ exp(b f_k).
+    """Draw rows like the given ones by Gibbs sampling with p(x = k | neighbours) ∝ exp(b f_k).
 
     Parameters
     ----------
     graph
-        Who depends on whom.
+        The independence structure.
     codes
         The old rows, at least one: a column for each variable.
     n_rows
@@ -80,9 +81,9 @@ def sample_markovian(
     rows = whole_number("n_rows", n_rows, least=0, way_out="Ask for at least one row.")
     updates = whole_number("n_updates", n_updates, least=0, way_out="n ln n is usual.")
     _check(graph, codes, cards, inverse_temperature, weighing)
-    around = [sorted(graph.neighbors(x)) for x in range(graph.n_variables)]
-    starts = np.cumsum([0, *map(len, around)], dtype=np.int64)
-    neighbors = np.fromiter((y for others in around for y in others), dtype=np.int32, count=int(starts[-1]))
+    blankets = [sorted(graph.neighbors(x)) for x in range(graph.n_variables)]
+    starts = np.cumsum([0, *map(len, blankets)], dtype=np.int64)
+    neighbors = np.fromiter((y for others in blankets for y in others), dtype=np.int32, count=int(starts[-1]))
     key = int(rng_from(seed).integers(2**64, dtype=np.uint64))
     sizes, columns = np.array(cards, dtype=np.int32), np.ascontiguousarray(codes.T)
     return _core.markovian(
@@ -96,7 +97,7 @@ def sample_markovian(
 
 
 def _check(graph: Graph, codes: object, cards: tuple[int, ...], inverse_temperature: object, weighing: object) -> None:
-    """Refuse what the core would, in words."""
+    """Raise InputError for arguments that the native sampler cannot take."""
     n = graph.n_variables
     if not isinstance(codes, np.ndarray) or codes.dtype != np.uint8 or codes.ndim != 2 or not len(codes):
         raise InputError(

@@ -57,11 +57,11 @@ class PairwiseNetwork:
 
     @classmethod
     def uniform(cls, graph: Graph, log_odds: float) -> PairwiseNetwork:
-        """The network with the same log odds ratio on every edge, and no fields."""
+        """Return the network with one log odds ratio on every edge and no fields."""
         return cls(graph, dict.fromkeys(graph.edges, log_odds))
 
     def to_factors(self) -> FactorNetwork:
-        """The same distribution as a product of factors."""
+        """Return this distribution as a product of factors."""
         pairs = [Factor(edge, theta / 2 * np.eye(2)) for edge, theta in self.log_odds.items()]
         singles = [Factor((x,), np.array([0.0, h])) for x, h in enumerate(self.fields) if h]
         return FactorNetwork((2,) * self.graph.n_variables, [*pairs, *singles])
@@ -70,7 +70,7 @@ class PairwiseNetwork:
 def with_log_odds(
     graph: Graph, log_odds: float, seed: Seed, *, signs: Literal["same", "mixed"] = "same", fields: float = 0.0
 ) -> PairwiseNetwork:
-    """The same log odds ratio on every edge, and otherwise random parameters  [JAIR09, Sec. 5.1.2; IBMAP14].
+    """Return a network with one log odds ratio on every edge, other parameters random [JAIR09, Sec. 5.1.2; IBMAP14].
 
     Parameters
     ----------
@@ -131,14 +131,14 @@ def ising(
 
 
 def sample_exact(network: PairwiseNetwork, n_rows: int, seed: Seed) -> NDArray[np.uint8]:
-    """Independent rows from the exact distribution, by listing the states of every connected component.
+    """Draw independent rows from the exact distribution by listing the states of every connected component.
 
     Parameters
     ----------
     network
         Its components have at most 20 variables each.
     n_rows
-        How many rows to draw.
+        Number of rows to draw.
     seed
         An integer, or a generator to draw from; the same seed gives the same rows.
 
@@ -185,12 +185,12 @@ def state_probabilities(network: PairwiseNetwork, component: Sequence[int]) -> N
 
 
 def _check(graph: Graph, odds: Mapping[Edge, float], fields: Sequence[float]) -> None:
-    """Every edge has a number, every variable a field."""
+    """Raise InputError unless every edge has a number and every variable a field."""
     if set(odds) != set(graph.edges):
         wrong = sorted(set(odds) ^ set(graph.edges))[0]
         raise InputError(
             f"log_odds must hold one number for each edge (u, v), u < v, of the graph and for nothing else; {wrong} is "
-            f"{'missing' if wrong in graph.edges else 'no such edge'}."
+            f"{'missing' if wrong in graph.edges else 'not an edge'}."
         )
     for edge, theta in odds.items():
         if not isfinite(theta):
@@ -202,7 +202,7 @@ def _check(graph: Graph, odds: Mapping[Edge, float], fields: Sequence[float]) ->
 
 
 def _row_count(n_rows: int) -> int:
-    """A checked number of rows."""
+    """Return the number of rows, or raise InputError."""
     try:
         rows = index(n_rows)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Rows from a discrete network: exact where its tables fit, by Gibbs chains where they do not."""
+"""Sampling from discrete networks: exact where the tables fit in memory, by Gibbs chains elsewhere."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Sample:
     method
         "enumerate" and "eliminate" are exact and give independent rows; "gibbs" is neither.
     convergence
-        What the Gibbs chains say about themselves; None for exact rows, and for fewer than four rows per chain.
+        Diagnostics of the Gibbs chains; None for exact rows, and for fewer than four rows per chain.
     """
 
     codes: NDArray[np.uint8] = field(repr=False)
