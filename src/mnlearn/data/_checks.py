@@ -94,12 +94,12 @@ def check_repeats(repeats: NDArray[np.int64], n_records: int) -> None:
         )
     if int(repeats.min()) < 1:
         raise DataError(f"repeats must be at least 1; got {int(repeats.min())}. Leave out the rows that did not occur.")
-    check_total(repeats)
+    check_total(float(repeats.sum(dtype=np.float64)))
 
 
-def check_total(repeats: NDArray[np.int64]) -> None:
-    """The sum of the repeats is a number of rows that int64 holds exactly."""
-    if float(repeats.sum(dtype=np.float64)) >= 2.0**62:
+def check_total(total: float) -> None:
+    """Raise DataError if the sum of the repeats is too large for int64."""
+    if total >= 2.0**62:
         raise DataError("repeats must add up to less than 2**62 rows; got more. Divide them by a common factor.")
 
 

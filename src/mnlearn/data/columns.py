@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
 from numbers import Real
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mnlearn._core import recode
 from mnlearn.data._checks import MAX_STATES
-from mnlearn.data.options import Chunks, ColumnOptions, RawColumn
+from mnlearn.data.options import Chunks, ColumnOptions, Selection
 from mnlearn.errors import DataError
 
 BATCH_ROWS = 1 << 16
@@ -36,7 +36,7 @@ class Column(Protocol):
 
 
 class ReadColumn(NamedTuple):
-    """A column whose every value was seen: its values in chunks, and what they turned out to mean.
+    """A column whose every value was read: its values in chunks, and what they mean.
 
     With a table the chunks are positions in it, and it holds 0 for missing and k + 1 for the k-th level; without one
     they are numbers, NaN where missing.
@@ -46,17 +46,35 @@ class ReadColumn(NamedTuple):
     chunks: Chunks
     table: NDArray[np.generic] | None = None
     levels: tuple[Hashable, ...] | None = None
-    declared: bool = False
-    doubts: tuple[str, ...] = ()
+    declared: bool = False  # the levels stay even when no row has them
+    doubts: tuple[str, ...] = ()  # strings taken as missing that the caller should confirm
+    has_zeros: bool = False  # whether a chunk holds position 0, a missing value
 
-    def whole(self) -> RawColumn:
-        """The column in one piece; the chunks are given up on the way."""
-        if self.table is None:
-            values = np.concatenate(list(self.chunks)) if len(self.chunks) else np.empty(0)
-            self.chunks.clear()
-        else:
-            values = _decoded(self.chunks, self.table)
-        return RawColumn(self.name, values, self.levels, self.declared, self.doubts)
+    def joined(self) -> ReadColumn:
+        """Return the column in one chunk; the old chunks are released one by one."""
+        end = sum(map(len, self.chunks))
+        values = np.empty(end, np.result_type(*{chunk.dtype for chunk in self.chunks}) if end else np.float64)
+        while len(self.chunks):
+            chunk = self.chunks.pop()
+            values[end - len(chunk) : end] = chunk
+            end -= len(chunk)
+        return self._replace(chunks=[values])
+
+
+class ReadTable(NamedTuple):
+    """The variables that were read, the repeats beside them, and the name of the source in messages."""
+
+    columns: list[ReadColumn]
+    repeats: ReadColumn | None
+    n_rows: int
+    source: str
+
+    @classmethod
+    def of(cls, selection: Selection, columns: Iterable[ReadColumn], n_rows: int, source: str) -> ReadTable:
+        """Return a table of the columns of a selection, each in one chunk."""
+        joined = [column.joined() for column in columns]
+        n = len(selection.variables)
+        return cls(joined[:n], None if selection.repeats is None else joined[n], n_rows, source)
 
 
 class Codes:
@@ -67,6 +85,7 @@ class Codes:
         self.n_rows = 0
         self.index: dict[Hashable, int] = {}
         self.chunks = options.new_chunks()
+        self.has_zeros = False
 
     def code(self, label: Hashable) -> int:
         """The code of a label, new or known."""
@@ -90,6 +109,7 @@ class Codes:
 
     def append(self, codes: NDArray[np.unsignedinteger]) -> None:
         """Append rows given as codes."""
+        self.has_zeros = self.has_zeros or not codes.all()
         self.chunks.append(codes)
         self.n_rows += len(codes)
 
@@ -144,18 +164,8 @@ def coded_column(
         levels,
         declared=categories or options.levels is not None,
         doubts=tuple(doubts),
+        has_zeros=codes.has_zeros,
     )
-
-
-def _decoded(chunks: Chunks, table: NDArray[np.generic]) -> NDArray[np.generic]:
-    """All chunks through a table; each is given up on the way."""
-    end = sum(map(len, chunks))
-    values = np.empty(end, dtype=table.dtype)
-    while len(chunks):
-        chunk = chunks.pop()
-        np.take(table, chunk, out=values[end - len(chunk) : end], mode="clip")
-        end -= len(chunk)
-    return values
 
 
 def order_key(label: Hashable) -> tuple[object, ...]:  # noqa: PLR0911 - one line per type

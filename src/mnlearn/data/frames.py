@@ -17,13 +17,13 @@ from narwhals.dependencies import is_into_series, is_pandas_dataframe, is_pandas
 
 from mnlearn.data import columns
 from mnlearn.data._checks import DataFile
-from mnlearn.data.columns import Column, Mixtures
-from mnlearn.data.options import ColumnOptions, RawColumn, RawTable, SelectedColumn, Selection, TableOptions
+from mnlearn.data.columns import Column, Mixtures, ReadColumn, ReadTable
+from mnlearn.data.options import ColumnOptions, SelectedColumn, Selection, TableOptions
 from mnlearn.data.typed_columns import add_slices, categories_column, column_for, is_text, object_column, whole_column
 from mnlearn.errors import DataError, FileError, InputError, MnlearnError
 
 
-def load_memory(source: object, options: TableOptions) -> RawTable:
+def load_memory(source: object, options: TableOptions) -> ReadTable:
     """Read whatever is in memory, or say what cannot be read."""
     try:
         return _load(source, options)
@@ -34,7 +34,7 @@ def load_memory(source: object, options: TableOptions) -> RawTable:
         ) from error
 
 
-def _load(source: object, options: TableOptions) -> RawTable:
+def _load(source: object, options: TableOptions) -> ReadTable:
     """Tell the sources apart."""
     if isinstance(source, np.ndarray):
         return _load_array(source, options)
@@ -57,12 +57,12 @@ def _load(source: object, options: TableOptions) -> RawTable:
     )
 
 
-def _load_pandas(frame: Any, options: TableOptions) -> RawTable:
+def _load_pandas(frame: Any, options: TableOptions) -> ReadTable:
     """A pandas frame, by position: its column names may be anything."""
     return _table(list(frame.columns), lambda j: frame.iloc[:, j], len(frame), options, "the data frame")
 
 
-def _load_frame(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], options: TableOptions) -> RawTable:
+def _load_frame(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], options: TableOptions) -> ReadTable:
     """Any other frame that narwhals knows; a lazy one is computed first."""
     eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     if eager.implementation.is_pandas_like():
@@ -70,7 +70,7 @@ def _load_frame(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], options: TableOpti
     return _table(eager.columns, lambda j: eager[:, j], len(eager), options, "the data frame")
 
 
-def _load_stream(source: Any, options: TableOptions) -> RawTable:
+def _load_stream(source: Any, options: TableOptions) -> ReadTable:
     """Batches of Arrow columns, one after another."""
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
@@ -78,11 +78,11 @@ def _load_stream(source: Any, options: TableOptions) -> RawTable:
     return collect(options.select(reader.schema.names), reader.schema, reader, "the Arrow table")
 
 
-def collect(selection: Selection, schema: Any, batches: Iterable[Any], source: str) -> RawTable:
+def collect(selection: Selection, schema: Any, batches: Iterable[Any], source: str) -> ReadTable:
     """Read batches of typed columns, each column into its own collector."""
     columns = collectors(selection, schema)
     n_rows = read_batches_into(columns, batches)
-    return selection.table([column.finish().whole() for _, column in columns], n_rows, source)
+    return ReadTable.of(selection, [column.finish() for _, column in columns], n_rows, source)
 
 
 def collectors(selection: Selection, schema: Any) -> list[tuple[str, Column]]:
@@ -102,7 +102,7 @@ def read_batches_into(columns: Sequence[tuple[str, Column]], batches: Iterable[A
     return n_rows
 
 
-def _load_array(array: np.ndarray[Any, np.dtype[Any]], options: TableOptions) -> RawTable:
+def _load_array(array: np.ndarray[Any, np.dtype[Any]], options: TableOptions) -> ReadTable:
     """A 2-D array, or the fields of a structured one."""
     if array.dtype.names is not None and array.ndim == 1:
         fields = array.dtype.names
@@ -113,7 +113,7 @@ def _load_array(array: np.ndarray[Any, np.dtype[Any]], options: TableOptions) ->
     return _table(names, lambda j: array[:, j], len(array), options, "the array")
 
 
-def _load_columns(columns: Mapping[Any, Any], options: TableOptions) -> RawTable:
+def _load_columns(columns: Mapping[Any, Any], options: TableOptions) -> ReadTable:
     """A dict of columns."""
     values = [_listed(name, column) for name, column in columns.items()]
     lengths = {str(name): len(column) for name, column in zip(columns, values, strict=True)}
@@ -123,7 +123,7 @@ def _load_columns(columns: Mapping[Any, Any], options: TableOptions) -> RawTable
     return _table(list(columns), values.__getitem__, n_rows, options, "the dict of columns")
 
 
-def _load_records(records: Sequence[Any], options: TableOptions) -> RawTable:
+def _load_records(records: Sequence[Any], options: TableOptions) -> ReadTable:
     """A list of dicts, named tuples, tuples or lists."""
     first = records[0] if records else ()
     if isinstance(first, Mapping):
@@ -151,20 +151,20 @@ def _load_records(records: Sequence[Any], options: TableOptions) -> RawTable:
 
 def _table(
     names: Sequence[object], fetch: Callable[[int], Any], n_rows: int, options: TableOptions, source: str
-) -> RawTable:
+) -> ReadTable:
     """Read column by column, so that only one is held twice at any time."""
     selection = options.select(names)
     mixtures = Mixtures()
 
-    def take(selected: SelectedColumn) -> RawColumn:
+    def take(selected: SelectedColumn) -> ReadColumn:
         return _column(selected.options, fetch(selected.position))
 
     columns = [mixtures.attempt(partial(take, selected)) for selected in selection.columns]
     mixtures.report()
-    return selection.table([column for column in columns if column is not None], n_rows, source)
+    return ReadTable.of(selection, [column for column in columns if column is not None], n_rows, source)
 
 
-def _column(options: ColumnOptions, values: Any) -> RawColumn:
+def _column(options: ColumnOptions, values: Any) -> ReadColumn:
     """Read one column, whoever keeps it."""
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return whole_column(options, values)
@@ -179,7 +179,7 @@ def _column(options: ColumnOptions, values: Any) -> RawColumn:
     return object_column(options, values)
 
 
-def _array_column(options: ColumnOptions, values: np.ndarray[Any, np.dtype[Any]]) -> RawColumn:
+def _array_column(options: ColumnOptions, values: np.ndarray[Any, np.dtype[Any]]) -> ReadColumn:
     """A 1-D array; a masked value is missing."""
     if values.ndim != 1:
         raise DataError(
@@ -197,7 +197,7 @@ def _array_column(options: ColumnOptions, values: np.ndarray[Any, np.dtype[Any]]
     return object_column(options, values.tolist())
 
 
-def _pandas_column(options: ColumnOptions, series: Any) -> RawColumn:
+def _pandas_column(options: ColumnOptions, series: Any) -> ReadColumn:
     """A pandas column: its categories as they were declared, objects one by one, the rest through Arrow."""
     if hasattr(series, "cat"):
         return categories_column(options, series.cat.categories.tolist(), series.cat.codes.to_numpy())
@@ -212,7 +212,7 @@ def _pandas_column(options: ColumnOptions, series: Any) -> RawColumn:
     return whole_column(options, array)
 
 
-def _series_column(options: ColumnOptions, series: nw.Series[Any]) -> RawColumn:
+def _series_column(options: ColumnOptions, series: nw.Series[Any]) -> ReadColumn:
     """Any other series. A polars Categorical lists what it met, not what may occur: it is read as text."""
     if series.dtype == nw.Object:
         return object_column(options, series.to_list())
@@ -240,7 +240,7 @@ def _listed(name: object, column: Any) -> Any:
 # Parquet files, a batch of rows at a time. Imported on first use: it needs pyarrow.
 
 
-def load_parquet(file: DataFile, options: TableOptions) -> RawTable:
+def load_parquet(file: DataFile, options: TableOptions) -> ReadTable:
     """Read the columns that are asked for."""
     with open_parquet(file) as parquet:
         selection = options.select(parquet.schema.names)

@@ -1,59 +1,232 @@
-"""From columns as they were read to a `Dataset`: what is missing, what is impossible, what is left."""
+"""Policies for missing values: from the columns that were read to a `Dataset`, or to the contents of a packed file.
+
+Both take the same steps, chunk by chunk: find what is missing, check it, choose the rows that stay and their final
+codes. A table in memory is one chunk; one on disk has many, and only a few of them are in memory at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterator
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._core import recode
 from mnlearn.data import _checks
-from mnlearn.data.columns import ReadColumn, too_many
+from mnlearn.data.columns import ReadColumn, ReadTable, too_many
 from mnlearn.data.dataset import Dataset, MissingReport
-from mnlearn.data.options import MissingPolicy, RawColumn, RawTable
+from mnlearn.data.options import Chunks, MissingPolicy
 from mnlearn.data.pack_writer import Block, Contents, Variable
-from mnlearn.data.streaming import ReadTable, Spool, SpooledChunks
+from mnlearn.data.streaming import Spool, SpooledChunks
 from mnlearn.errors import DataError
 from mnlearn.parallel import run
 
-
-def to_dataset(table: RawTable, missing: MissingPolicy, *, least: int = 2) -> Dataset:
-    """Apply the policy for missing values and make the record of at least so many rows; the table is used up."""
-    check_size(table, least)
-    repeats = row_repeats(table)
-    kept = np.ones(table.n_rows, dtype=np.bool_) if repeats is None else repeats > 0
-    counts, incomplete = _count_missing(table, kept)
-    n_before = int(np.count_nonzero(kept))
-    check_columns(table, counts, n_before)
-    if counts and missing == "error":
-        raise incomplete_data(table, counts, int(np.count_nonzero(incomplete)), n_before)
-    if missing == "drop_rows":
-        kept &= ~incomplete
-    n_after = int(np.count_nonzero(kept))
-    if n_after < least:
-        raise nothing_left(table, counts, n_before, n_after)
-    rows = None if n_after == table.n_rows else kept
-    return _assemble(table, repeats, rows, MissingReport(missing, MappingProxyType(counts), n_before - n_after))
+CHUNKS_TOGETHER = 16  # about a million rows: enough for several threads, few enough for memory
 
 
-def occurred(table: RawTable, repeats: NDArray[np.int64] | None) -> tuple[RawTable, NDArray[np.int64] | None]:
-    """Leave out the rows that occurred 0 times, and the levels that only they had."""
-    if repeats is None or bool(repeats.all()):
-        return table, repeats
-    rows = repeats > 0
-    n_rows = int(np.count_nonzero(rows))
-    if n_rows < 2:
-        raise nothing_left(table, {}, table.n_rows, n_rows)
-    columns = [_restricted(column, rows) for column in table.columns]
-    return RawTable(columns, None, n_rows, table.source), repeats[rows]
+class _Survey(NamedTuple):
+    """Missing values in the rows that occurred, and the rows that stay."""
+
+    kept: Chunks | None  # a mask for each chunk; None if all rows stay
+    counts: dict[str, int]  # by column; complete columns are left out
+    n_before: int
+    n_incomplete: int
+    n_after: int
 
 
-def check_size(table: RawTable, least: int = 2) -> None:
-    """A structure needs at least two rows and two variables; what a model is applied to, one of each."""
+class _Clean(NamedTuple):
+    """Outcome of a policy: the rows that stay, and for each column its levels and the table to its final codes."""
+
+    kept: Chunks | None
+    n_rows: int
+    report: MissingReport
+    levels: list[tuple[Hashable, ...] | None]
+    codes: list[NDArray[Any] | None]
+
+
+def to_dataset(table: ReadTable, missing: MissingPolicy, *, least: int = 2) -> Dataset:
+    """Apply a policy to a table of one chunk and return at least `least` rows; the chunks of the table are used up."""
+    clean = _cleaned(table, missing, list, least)
+    rows = None if clean.kept is None else clean.kept[0]
+    columns = []
+    for column, codes in zip(table.columns, clean.codes, strict=True):
+        columns.append(_final_values(column, column.chunks.pop(), rows, codes))
+        columns[-1].flags.writeable = False
+    return Dataset(
+        names=tuple(column.name for column in table.columns),
+        cards=tuple(0 if labels is None else len(labels) for labels in clean.levels),
+        columns=tuple(columns),
+        levels=tuple(clean.levels),
+        repeats=None if table.repeats is None else _weights(table.repeats.chunks.pop(), rows),
+        missing=clean.report,
+    )
+
+
+def to_contents(table: ReadTable, missing: MissingPolicy, spool: Spool, *, least: int = 2) -> Contents:
+    """Apply a policy to a table on disk and return what to write, at least `least` rows."""
+    clean = _cleaned(table, missing, spool.chunks, least)
+    return Contents(
+        variables=[
+            Variable(column.name, levels, column.declared)
+            for column, levels in zip(table.columns, clean.levels, strict=True)
+        ],
+        n_records=clean.n_rows,
+        has_repeats=table.repeats is not None,
+        missing=clean.report,
+        cuts={},
+        blocks=_blocks(table, clean),
+    )
+
+
+def _cleaned(table: ReadTable, missing: MissingPolicy, new_chunks: Callable[[], Chunks], least: int) -> _Clean:
+    """Check the table, and decide which rows stay and how they are coded."""
+    check_table_size(table, least)
+    found = _survey(table, missing, new_chunks())
+    _check_columns(table, found)
+    if found.counts and missing == "error":
+        raise _incomplete(table, found)
+    if found.n_after < least:
+        raise too_few_rows(table, found.counts, found.n_before, found.n_after)
+    report = MissingReport(missing, MappingProxyType(found.counts), found.n_before - found.n_after)
+    final = [_final_levels(column, found.kept, report) for column in table.columns]
+    return _Clean(found.kept, found.n_after, report, [levels for levels, _ in final], [codes for _, codes in final])
+
+
+def _survey(table: ReadTable, missing: MissingPolicy, kept: Chunks) -> _Survey:
+    """Count missing values; only columns that may have some are read."""
+    suspects = [column for column in table.columns if _may_lack(column)]
+    if not suspects and table.repeats is None:
+        return _Survey(None, {}, table.n_rows, 0, table.n_rows)
+    counts = dict.fromkeys((column.name for column in suspects), 0)
+    n_before = n_incomplete = n_after = first_row = 0
+    total = 0.0
+    for k in range(len(table.columns[0].chunks)):
+        stays = np.ones(len(table.columns[0].chunks[k]), dtype=np.bool_)
+        if table.repeats is not None:
+            repeats = whole_repeats(table.repeats.name, table.repeats.chunks[k], first_row)
+            stays, total = repeats > 0, total + float(repeats.sum(dtype=np.float64))
+        incomplete = np.zeros(len(stays), dtype=np.bool_)
+        for column in suspects:
+            lacks = _lacking(column, column.chunks[k], first_row) & stays
+            counts[column.name] += int(np.count_nonzero(lacks))
+            incomplete |= lacks
+        n_before += int(np.count_nonzero(stays))
+        n_incomplete += int(np.count_nonzero(incomplete))
+        if missing == "drop_rows":
+            stays &= ~incomplete
+        n_after += int(np.count_nonzero(stays))
+        first_row += len(stays)
+        kept.append(stays)
+    _checks.check_total(total)
+    counts = {name: count for name, count in counts.items() if count}
+    return _Survey(None if n_after == table.n_rows else kept, counts, n_before, n_incomplete, n_after)
+
+
+def _may_lack(column: ReadColumn) -> bool:
+    """Return whether the column may hold a missing value, NaN or infinity."""
+    return column.table is None or column.has_zeros or not column.table[1:].all()
+
+
+def _lacking(column: ReadColumn, chunk: NDArray[Any], first_row: int) -> NDArray[np.bool_]:
+    """Return where a chunk of a column lacks a value."""
+    if column.table is None:
+        check_not_infinite(column.name, chunk, first_row)
+        return np.asarray(np.isnan(chunk))
+    return np.asarray(chunk == 0 if column.table[1:].all() else (column.table == 0)[chunk])
+
+
+def _final_levels(
+    column: ReadColumn, kept: Chunks | None, report: MissingReport
+) -> tuple[tuple[Hashable, ...] | None, NDArray[Any] | None]:
+    """Return the levels that a column will have, and the table from the codes in its chunks to the final ones."""
+    with_missing = report.policy == "category" and column.name in report.counts
+    if column.levels is None:
+        if with_missing:
+            raise DataError(
+                f"missing='category' is for categorical columns; {column.name!r} is continuous with "
+                f"{report.counts[column.name]} missing values. Use missing='drop_rows', or "
+                f"types={{{column.name!r}: 'categorical'}}."
+            )
+        return None, None
+    levels, codes = kept_levels(column, kept)
+    if with_missing:
+        levels = (*levels, None)
+    if len(levels) > _checks.MAX_STATES:
+        raise too_many(column.name)
+    codes[codes < 0] = len(levels) - 1
+    return levels, codes.astype(_checks.code_type(len(levels)))
+
+
+def kept_levels(column: ReadColumn, kept: Chunks | None) -> tuple[tuple[Hashable, ...], NDArray[np.int64]]:
+    """Return the levels of the rows that stay, and the place among them of each code in the chunks, -1 for missing.
+
+    A level that only other rows have is dropped unless it was declared.
+    """
+    assert column.levels is not None
+    assert column.table is not None
+    places = column.table.astype(np.int64) - 1
+    if kept is None or column.declared:
+        return column.levels, places
+    used = np.zeros(len(column.levels) + 1, dtype=np.bool_)
+    for k, rows in enumerate(kept):
+        used[places[np.bincount(column.chunks[k][rows], minlength=len(places)) > 0]] = True
+    used = used[:-1]  # the last stands for missing
+    levels = tuple(label for label, keep in zip(column.levels, used, strict=True) if keep)
+    return levels, np.append(np.cumsum(used) - 1, -1)[places]
+
+
+def _blocks(table: ReadTable, clean: _Clean) -> Iterator[Block]:
+    """Yield the rows that stay, in their final codes, about a million at a time."""
+    n_chunks = len(table.columns[0].chunks)
+    for start in range(0, n_chunks, CHUNKS_TOGETHER):
+        places = range(start, min(start + CHUNKS_TOGETHER, n_chunks))
+        rows = None if clean.kept is None else _together(clean.kept, places)
+
+        def final(k: int, places: range = places, rows: Any = rows) -> NDArray[Any]:
+            column = table.columns[k]
+            return _final_values(column, _together(column.chunks, places), rows, clean.codes[k])
+
+        block = list(run(final, range(len(table.columns))))
+        if table.repeats is not None:
+            block.append(_weights(_together(table.repeats.chunks, places), rows))
+        yield block
+
+
+def _together(chunks: Chunks, places: range) -> NDArray[Any]:
+    """Return some chunks on disk as one array."""
+    assert isinstance(chunks, SpooledChunks)
+    return chunks.together(places)
+
+
+def _weights(numbers: NDArray[Any], rows: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+    """Return the repeats of the rows that stay."""
+    return (numbers if rows is None else numbers[rows]).astype(np.int64)
+
+
+def _final_values(
+    column: ReadColumn, values: NDArray[Any], rows: NDArray[np.bool_] | None, codes: NDArray[Any] | None
+) -> NDArray[Any]:
+    """Return the rows that stay in their final codes; `values` may be overwritten."""
+    if rows is not None:
+        values = values[rows]
+    if codes is None:
+        return values
+    if values.dtype == codes.dtype and not column.has_zeros and (codes[1:] == np.arange(len(codes) - 1)).all():
+        values -= 1
+    elif values.dtype == codes.dtype == np.uint8:
+        recode(values, np.resize(codes, 256))
+    else:
+        values = codes[values]
+    return values
+
+
+# Checks and errors
+
+
+def check_table_size(table: ReadTable, least: int = 2) -> None:
+    """Raise DataError if there are too few rows or columns: 2 to learn from, 1 to apply a model to."""
     if table.n_rows < least:
         rows = f"{least} row{'s' * (least > 1)}"
         raise DataError(f"data must have at least {rows}; {table.source} has {table.n_rows}. Read data with more rows.")
@@ -64,17 +237,8 @@ def check_size(table: RawTable, least: int = 2) -> None:
         )
 
 
-def row_repeats(table: RawTable) -> NDArray[np.int64] | None:
-    """The column of repeats as whole numbers."""
-    if table.repeats is None:
-        return None
-    repeats = whole_repeats(table.repeats.name, table.repeats.numbers)
-    _checks.check_total(repeats)
-    return repeats
-
-
 def whole_repeats(name: str, numbers: NDArray[np.float64], first_row: int = 0) -> NDArray[np.int64]:
-    """Repeats as whole numbers; `first_row` rows came before these."""
+    """Return repeats as integers, or raise DataError; `first_row` rows came before these."""
     wrong = np.flatnonzero(~((numbers >= 0) & (numbers < 2.0**53) & (numbers == np.floor(numbers))))
     if len(wrong):
         shown = "nothing" if np.isnan(numbers[wrong[0]]) else numbers[wrong[0]]
@@ -85,36 +249,8 @@ def whole_repeats(name: str, numbers: NDArray[np.float64], first_row: int = 0) -
     return numbers.astype(np.int64)
 
 
-def _count_missing(table: RawTable, kept: NDArray[np.bool_]) -> tuple[dict[str, int], NDArray[np.bool_]]:
-    """Missing values per column that has some, and the rows that have some."""
-    counts: dict[str, int] = {}
-    incomplete = np.zeros(table.n_rows, dtype=np.bool_)
-    for column in table.columns:
-        mask = column.missing() & kept
-        count = int(np.count_nonzero(mask))
-        if count:
-            counts[column.name] = count
-            incomplete |= mask
-    return counts, incomplete
-
-
-def check_columns(table: RawTable, counts: dict[str, int], n_rows: int) -> None:
-    """No column is all missing, none holds infinity, none holds texts that may or may not mean missing."""
-    empty = [name for name, count in counts.items() if count == n_rows]
-    if empty and n_rows:
-        raise DataError(
-            f"every column must hold a value; {', '.join(map(repr, empty[:5]))} is missing in all {n_rows} rows. "
-            "Leave it out by listing the others in columns=[...]."
-        )
-    for column in table.columns:
-        if column.doubts:
-            raise _doubtful(column)
-        if column.levels is None:
-            check_not_infinite(column.name, column.numbers)
-
-
-def check_not_infinite(name: str, numbers: NDArray[np.float64], first_row: int = 0) -> None:
-    """No infinity among the numbers; `first_row` rows came before these."""
+def check_not_infinite(name: str, numbers: NDArray[np.float64], first_row: int) -> None:
+    """Raise DataError if a number is infinite; `first_row` rows came before these."""
     if bool(np.isinf(numbers).any()):
         row = int(np.argmax(np.isinf(numbers)))
         raise DataError(
@@ -123,83 +259,43 @@ def check_not_infinite(name: str, numbers: NDArray[np.float64], first_row: int =
         )
 
 
-def _assemble(
-    table: RawTable, repeats: NDArray[np.int64] | None, rows: NDArray[np.bool_] | None, report: MissingReport
-) -> Dataset:
-    """Make the final columns one by one, giving up each raw one on the way."""
-    names = tuple(column.name for column in table.columns)
-    levels, columns = [], []
-    table.columns.reverse()
-    while table.columns:
-        column = _final(table.columns.pop(), rows, report)
-        column.values.flags.writeable = False
-        levels.append(column.levels)
-        columns.append(column.values)
-    return Dataset(
-        names=names,
-        cards=tuple(0 if labels is None else len(labels) for labels in levels),
-        columns=tuple(columns),
-        levels=tuple(levels),
-        repeats=repeats if repeats is None or rows is None else repeats[rows],
-        missing=report,
-    )
+def _check_columns(table: ReadTable, found: _Survey) -> None:
+    """Raise DataError if a column is all missing, or holds strings that may or may not mark a missing value."""
+    empty = [name for name, count in found.counts.items() if count == found.n_before]
+    if empty:
+        raise DataError(
+            f"every column must hold a value; {', '.join(map(repr, empty[:5]))} is missing in all {found.n_before} "
+            "rows. Leave it out by listing the others in columns=[...]."
+        )
+    for column in table.columns:
+        if column.doubts:
+            raise _doubtful(column)
 
 
-def _final(column: RawColumn, rows: NDArray[np.bool_] | None, report: MissingReport) -> RawColumn:
-    """One column in the codes it will keep: missing as the last state, or no more there."""
-    if rows is not None:
-        column = _restricted(column, rows)
-    if column.levels is None:
-        if report.policy == "category" and column.name in report.counts:
-            raise no_category(column.name, report.counts[column.name])
-        return RawColumn(column.name, column.values, None)
-    has_hole = report.policy == "category" and column.name in report.counts
-    final = (*column.levels, None) if has_hole else column.levels
-    if len(final) > _checks.MAX_STATES:
-        raise too_many(column.name)
-    table = np.arange(-1, len(column.levels))
-    table[0] = len(final) - 1
-    return RawColumn(column.name, table.astype(_checks.code_type(len(final)))[column.values], final)
-
-
-def _restricted(column: RawColumn, rows: NDArray[np.bool_]) -> RawColumn:
-    """Some rows of a column; a level that only the others had is no level, unless it was declared."""
-    values = column.values[rows]
-    if column.levels is None or column.declared:
-        return replace(column, values=values)
-    kept = np.bincount(values, minlength=len(column.levels) + 1) > 0
-    kept[0] = False
-    levels = tuple(label for label, keep in zip(column.levels, kept[1:], strict=True) if keep)
-    return replace(column, values=np.cumsum(kept).astype(values.dtype)[values], levels=levels)
-
-
-def no_category(name: str, count: int) -> DataError:
-    """The error for a continuous column that cannot have a state for what is missing."""
+def _doubtful(column: ReadColumn) -> DataError:
+    """Return the error for strings that usually mark a missing value but may be labels."""
+    listed = ", ".join(map(repr, column.doubts))
+    name = column.name
     return DataError(
-        f"missing='category' is for categorical columns; {name!r} is continuous with {count} missing values. "
-        f"Use missing='drop_rows', or types={{{name!r}: 'categorical'}}."
+        f"column {name!r} must be clear about what is missing; it holds {listed}, which may mark a missing value. "
+        f"Use missing_values=[{listed}] if so, or types={{{name!r}: 'categorical'}} if it is a label."
     )
 
 
-def incomplete_data(table: RawTable, counts: dict[str, int], n_incomplete: int, n_rows: int) -> DataError:
-    """The error for missing values that nobody said what to do about."""
-    worst = sorted(counts, key=lambda name: -counts[name])
-    listed = ", ".join(f"{name!r} {counts[name]}" for name in worst[:8])
+def _incomplete(table: ReadTable, found: _Survey) -> DataError:
+    """Return the error for missing values where the policy accepts none."""
+    worst = sorted(found.counts, key=lambda name: -found.counts[name])
+    listed = ", ".join(f"{name!r} {found.counts[name]}" for name in worst[:8])
     more = f" and {len(worst) - 8} more columns" if len(worst) > 8 else ""
     return DataError(
-        f"missing='error' asks for complete data; missing values: {listed}{more}. "
-        f"Use missing='drop_rows' to leave out {n_incomplete} of {n_rows} rows"
-        + (", or missing='category' to keep them." if _are_categorical(table, counts) else ".")
+        f"missing='error' requires complete data; missing values: {listed}{more}. "
+        f"Use missing='drop_rows' to leave out {found.n_incomplete} of {found.n_before} rows"
+        + (", or missing='category' to keep them." if _are_categorical(table, found.counts) else ".")
     )
 
 
-def _are_categorical(table: RawTable, counts: dict[str, int]) -> bool:
-    """Whether every column with something missing can have a state for it."""
-    return all(column.levels is not None for column in table.columns if column.name in counts)
-
-
-def nothing_left(table: RawTable, counts: dict[str, int], n_before: int, n_after: int) -> DataError:
-    """The error for too few complete rows, or too few rows with a weight."""
+def too_few_rows(table: ReadTable, counts: dict[str, int], n_before: int, n_after: int) -> DataError:
+    """Return the error for too few complete rows, or too few rows that occurred."""
     if not counts:
         return DataError(
             f"data must have at least 2 rows that occurred; {table.source} has {n_after}. Check the repeats."
@@ -212,183 +308,6 @@ def nothing_left(table: RawTable, counts: dict[str, int], n_before: int, n_after
     )
 
 
-def _doubtful(column: RawColumn) -> DataError:
-    """The error for texts that usually mark a missing value but may be labels."""
-    listed = ", ".join(map(repr, column.doubts))
-    name = column.name
-    return DataError(
-        f"column {name!r} must be clear about what is missing; it holds {listed}, which may mark a missing value. "
-        f"Use missing_values=[{listed}] if so, or types={{{name!r}: 'categorical'}} if it is a label."
-    )
-
-
-# What is missing, and which rows stay: the rules of `_policy.py` for chunks that are on disk, a chunk at a time.
-
-
-CHUNKS_TOGETHER = 16  # about a million rows: enough for several threads, little enough to hold
-
-
-@dataclass
-class _Survey:
-    """The rows that stay, chunk by chunk, and what is missing in those that occurred."""
-
-    kept: SpooledChunks | None  # None: all of them
-    counts: dict[str, int]
-    n_before: int
-    n_incomplete: int
-    n_after: int
-
-
-def surveyed(gathered: ReadTable, missing: MissingPolicy, spool: Spool, *, least: int = 2) -> Contents:
-    """Apply the policy for missing values and say what is to be written, at least so many rows."""
-    table = _told(gathered)
-    check_size(table, least)
-    found = _survey(gathered, missing, spool)
-    check_columns(table, found.counts, found.n_before)
-    if found.counts and missing == "error":
-        raise incomplete_data(table, found.counts, found.n_incomplete, found.n_before)
-    if found.n_after < least:
-        raise nothing_left(table, found.counts, found.n_before, found.n_after)
-    report = MissingReport(missing, MappingProxyType(found.counts), found.n_before - found.n_after)
-    columns = [_final_chunks(column, found, report) for column in gathered.columns]
-    return Contents(
-        variables=[
-            Variable(column.name, levels, column.declared)
-            for column, (levels, _) in zip(gathered.columns, columns, strict=True)
-        ],
-        n_records=found.n_after,
-        has_repeats=gathered.repeats is not None,
-        missing=report,
-        cuts={},
-        blocks=_blocks(gathered, [table for _, table in columns], found.kept),
-    )
-
-
-def _told(gathered: ReadTable) -> RawTable:
-    """The table as messages need it: without its values."""
-    columns = [
-        RawColumn(c.name, np.empty(0, np.float64 if c.levels is None else np.uint8), c.levels, c.declared, c.doubts)
-        for c in gathered.columns
-    ]
-    return RawTable(columns, None, gathered.n_rows, gathered.source)
-
-
-def _survey(gathered: ReadTable, missing: MissingPolicy, spool: Spool) -> _Survey:
-    """Look through all rows for what is missing; only columns where something may be."""
-    doubtful = [column for column in gathered.columns if _may_lack(column)]
-    if not doubtful and gathered.repeats is None:
-        return _Survey(None, {}, gathered.n_rows, 0, gathered.n_rows)
-    kept, counts = spool.chunks(), dict.fromkeys((column.name for column in gathered.columns), 0)
-    n_before = n_incomplete = n_after = first_row = 0
-    for k in range(len(gathered.columns[0].chunks)):
-        stays = _occurred(gathered, k, first_row)
-        incomplete = np.zeros(len(stays), dtype=np.bool_)
-        for column in doubtful:
-            lacks = _lacking(column, k, first_row) & stays
-            counts[column.name] += int(np.count_nonzero(lacks))
-            incomplete |= lacks
-        n_before += int(np.count_nonzero(stays))
-        n_incomplete += int(np.count_nonzero(incomplete))
-        if missing == "drop_rows":
-            stays &= ~incomplete
-        n_after += int(np.count_nonzero(stays))
-        first_row += len(stays)
-        kept.append(stays)
-    counts = {name: count for name, count in counts.items() if count}
-    return _Survey(None if n_after == gathered.n_rows else kept, counts, n_before, n_incomplete, n_after)
-
-
-def _may_lack(column: ReadColumn) -> bool:
-    """Whether the column may hold a missing value, or one that is no number."""
-    if column.table is None:
-        return True
-    assert isinstance(column.chunks, SpooledChunks)
-    return column.chunks.has_zeros or not column.table[1:].all()
-
-
-def _chunk(column: ReadColumn, k: int) -> NDArray[Any]:
-    assert isinstance(column.chunks, SpooledChunks)
-    return column.chunks[k]
-
-
-def _lacking(column: ReadColumn, k: int, first_row: int) -> NDArray[np.bool_]:
-    """Where the k-th chunk of a column lacks a value."""
-    chunk = _chunk(column, k)
-    if column.table is not None:
-        return np.asarray((column.table == 0)[chunk])
-    check_not_infinite(column.name, chunk, first_row)
-    return np.asarray(np.isnan(chunk))
-
-
-def _occurred(gathered: ReadTable, k: int, first_row: int) -> NDArray[np.bool_]:
-    """Which rows of the k-th chunks occurred at all."""
-    if gathered.repeats is None:
-        return np.ones(len(_chunk(gathered.columns[0], k)), dtype=np.bool_)
-    repeats = gathered.repeats
-    return whole_repeats(repeats.name, _chunk(repeats, k), first_row) > 0
-
-
-def _final_chunks(
-    column: ReadColumn, found: _Survey, report: MissingReport
-) -> tuple[tuple[Any, ...] | None, NDArray[np.generic] | None]:
-    """The levels a column will have, and the table from the codes in its chunks to those it will keep."""
-    if column.levels is None or column.table is None:
-        if report.policy == "category" and column.name in report.counts:
-            raise no_category(column.name, report.counts[column.name])
-        return None, None
-    levels, place = column.levels, np.arange(-1, len(column.levels))
-    if found.kept is not None and not column.declared:  # a level that only other rows had is no level
-        used = np.zeros(len(levels) + 1, dtype=np.int64)
-        for k, stays in enumerate(found.kept):
-            used += np.bincount(column.table[_chunk(column, k)][stays], minlength=len(used))
-        used[0] = 0
-        place = np.cumsum(used > 0) - 1
-        levels = tuple(label for label, count in zip(levels, used[1:], strict=True) if count)
-    if report.policy == "category" and column.name in report.counts:
-        levels = (*levels, None)
-    if len(levels) > _checks.MAX_STATES:
-        raise too_many(column.name)
-    place[0] = len(levels) - 1
-    return levels, place.astype(_checks.code_type(len(levels)))[column.table]
-
-
-def _blocks(
-    gathered: ReadTable, tables: list[NDArray[np.generic] | None], kept: SpooledChunks | None
-) -> Iterator[Block]:
-    """The rows that stay, in their final codes, about a million at a time."""
-    n_chunks = len(gathered.columns[0].chunks)
-    for start in range(0, n_chunks, CHUNKS_TOGETHER):
-        places = range(start, min(start + CHUNKS_TOGETHER, n_chunks))
-        masks = None if kept is None else [kept[k] for k in places]
-
-        def final(position: int, places: range = places, masks: Any = masks) -> NDArray[Any]:
-            column, table = gathered.columns[position], tables[position]
-            if masks is None and table is not None and isinstance(column.chunks, SpooledChunks):
-                whole = column.chunks.together(places)
-                if whole is not None and table.dtype == whole.dtype:
-                    return _recoded_here(whole, table, complete=not column.chunks.has_zeros)
-            parts = [_recoded(_chunk(column, k), table) for k in places]
-            return np.concatenate(parts if masks is None else [p[m] for p, m in zip(parts, masks, strict=True)])
-
-        block = list(run(final, range(len(gathered.columns))))
-        if gathered.repeats is not None:
-            weights = np.concatenate([_chunk(gathered.repeats, k) for k in places]).astype(np.int64)
-            block.append(weights if masks is None else weights[np.concatenate(masks)])
-        yield block
-
-
-def _recoded_here(codes: NDArray[np.uint8], table: NDArray[Any], *, complete: bool) -> NDArray[np.uint8]:
-    """Codes of single bytes in their final form, in place; `complete` if none of them is 0."""
-    if complete and bool((table[1:] == np.arange(len(table) - 1)).all()):
-        codes -= 1
-    else:
-        recode(codes, np.resize(table, 256))
-    return codes
-
-
-def _recoded(chunk: NDArray[Any], table: NDArray[np.generic] | None) -> NDArray[Any]:
-    """A chunk in its final codes; codes that only move by one need no table."""
-    if table is None:
-        return chunk
-    steady = chunk.dtype == table.dtype and bool((table[1:] == np.arange(len(table) - 1)).all())
-    return chunk - 1 if steady and bool(chunk.all()) else table[chunk]
+def _are_categorical(table: ReadTable, counts: dict[str, int]) -> bool:
+    """Return whether every column with missing values can have a state for them."""
+    return all(column.levels is not None for column in table.columns if column.name in counts)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, cast, get_args
 
-import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data._checks import MAX_STATES, check_names
@@ -121,11 +120,6 @@ class Selection(NamedTuple):
     def columns(self) -> list[SelectedColumn]:
         """Every column to read."""
         return self.variables + ([self.repeats] if self.repeats is not None else [])
-
-    def table(self, columns: list[RawColumn], n_rows: int, source: str) -> RawTable:
-        """Return the table of the columns that were read, in the order of `columns`."""
-        n = len(self.variables)
-        return RawTable(columns[:n], columns[n] if self.repeats is not None else None, n_rows, source)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,9 +257,6 @@ def _as_number(value: Hashable) -> float | None:
         return None
 
 
-# Columns as they were read, before anything is decided about what is missing.
-
-
 class Chunks(Protocol):
     """Where a column keeps its values while it is read: a list, or a file for what does not fit into memory."""
 
@@ -273,34 +264,5 @@ class Chunks(Protocol):
     def pop(self) -> NDArray[Any]: ...
     def clear(self) -> None: ...
     def __len__(self) -> int: ...
+    def __getitem__(self, k: int, /) -> NDArray[Any]: ...
     def __iter__(self) -> Iterator[NDArray[Any]]: ...
-
-
-@dataclass
-class RawColumn:
-    """One column: 0 where missing and k + 1 for the k-th level; or float64 with NaN where missing."""
-
-    name: str
-    values: NDArray[np.generic]
-    levels: tuple[Hashable, ...] | None
-    declared: bool = False  # the levels stay even when no row has them
-    doubts: tuple[str, ...] = ()  # texts taken as missing that the caller should confirm
-
-    @property
-    def numbers(self) -> NDArray[np.float64]:
-        """The values of a continuous column."""
-        return self.values.astype(np.float64, copy=False)
-
-    def missing(self) -> NDArray[np.bool_]:
-        """Where a value is missing."""
-        return np.isnan(self.numbers) if self.levels is None else np.asarray(self.values == 0)
-
-
-@dataclass
-class RawTable:
-    """The variables, the repeats beside them, and what to call the source in a message."""
-
-    columns: list[RawColumn]
-    repeats: RawColumn | None
-    n_rows: int
-    source: str

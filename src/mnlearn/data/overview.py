@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.data._checks import check_total, code_type
+from mnlearn.data.columns import ReadTable
 from mnlearn.data.dataset import Dataset, row_groups
-from mnlearn.data.options import RawColumn, RawTable, TableOptions, VariableType
+from mnlearn.data.options import TableOptions, VariableType
 from mnlearn.data.readers import already_coded, load_table, select_from
 
 
@@ -114,8 +116,6 @@ def overview(
     >>> seen.variables[0].missing, seen.constant
     (1, ('c',))
     """
-    from mnlearn.data.missing import check_size, occurred, row_repeats
-
     options = TableOptions(
         columns=columns, types=types, levels=levels, missing_values=missing_values, repeats=repeats, delimiter=delimiter
     )
@@ -123,34 +123,78 @@ def overview(
     if coded is not None:
         coded.verify()
         chosen = select_from(coded, options)
-        return _describe(_raw(chosen), chosen.repeats)
-    table = load_table(source, options)
-    check_size(table)
-    return _describe(*occurred(table, row_repeats(table)))
+        return _describe(_dataset_columns(chosen), chosen.repeats)
+    return _describe(*_occurred(load_table(source, options)))
 
 
-def _describe(table: RawTable, repeats: NDArray[np.int64] | None) -> Overview:
-    """Describe raw columns."""
-    variables = tuple(_variable(column, repeats) for column in table.columns)
+class _Column(NamedTuple):
+    """One column: 0 where missing and k + 1 for the k-th level; or float64, NaN where missing."""
+
+    name: str
+    values: NDArray[Any]
+    levels: tuple[Hashable, ...] | None
+    doubts: tuple[str, ...] = ()
+
+    def n_missing(self) -> int:
+        """Return the number of missing values."""
+        return int(np.count_nonzero(np.isnan(self.values) if self.levels is None else self.values == 0))
+
+
+def _dataset_columns(data: Dataset) -> list[_Column]:
+    """Return the columns of a data set, where nothing is missing."""
+    return [
+        _Column(name, values if labels is None else values.astype(np.uint16) + np.uint16(1), labels)
+        for name, values, labels in zip(data.names, data.columns, data.levels, strict=True)
+    ]
+
+
+def _occurred(table: ReadTable) -> tuple[list[_Column], NDArray[np.int64] | None]:
+    """Return the columns and repeats without the rows that occurred 0 times, and the levels that only those had."""
+    from mnlearn.data.missing import check_table_size, kept_levels, too_few_rows, whole_repeats
+
+    check_table_size(table)
+    kept: list[NDArray[Any]] | None = None
+    repeats = None if table.repeats is None else whole_repeats(table.repeats.name, table.repeats.chunks[0])
+    if repeats is not None:
+        check_total(float(repeats.sum(dtype=np.float64)))
+        kept = [repeats > 0]
+        repeats = repeats[kept[0]]
+        if len(repeats) < 2:
+            raise too_few_rows(table, {}, table.n_rows, len(repeats))
+    columns = []
+    for column in table.columns:
+        values = column.chunks[0] if kept is None else column.chunks[0][kept[0]]
+        levels = column.levels
+        if levels is not None:
+            levels, places = kept_levels(column, kept)
+            values = (places + 1).astype(code_type(len(levels) + 1))[values]
+        columns.append(_Column(column.name, values, levels, column.doubts))
+    return columns, repeats
+
+
+def _describe(columns: Sequence[_Column], repeats: NDArray[np.int64] | None) -> Overview:
+    """Describe all columns."""
+    variables = tuple(_variable(column, repeats) for column in columns)
+    n_rows = len(columns[0].values)
     constant = {variable.name for variable in variables if variable.constant or variable.type == "empty"}
-    _, n_distinct = row_groups(column.values for column in table.columns)
+    _, n_distinct = row_groups(column.values for column in columns)
     return Overview(
-        n_rows=table.n_rows if repeats is None else int(repeats.sum()),
-        n_records=table.n_rows,
+        n_rows=n_rows if repeats is None else int(repeats.sum()),
+        n_records=n_rows,
         variables=variables,
         constant=tuple(variable.name for variable in variables if variable.constant),
-        duplicated=_duplicated([column for column in table.columns if column.name not in constant]),
-        duplicate_rows=table.n_rows - n_distinct,
+        duplicated=_duplicated([column for column in columns if column.name not in constant]),
+        duplicate_rows=n_rows - n_distinct,
     )
 
 
-def _variable(column: RawColumn, repeats: NDArray[np.int64] | None) -> VariableOverview:
+def _variable(column: _Column, repeats: NDArray[np.int64] | None) -> VariableOverview:
     """Describe one column."""
-    missing = int(np.count_nonzero(column.missing()))
+    missing = column.n_missing()
     if missing == len(column.values):
         return VariableOverview(column.name, "empty", len(column.levels or ()), missing, False, doubtful=column.doubts)
     if column.levels is None:
-        low, high = float(np.nanmin(column.numbers)), float(np.nanmax(column.numbers))
+        low, high = float(np.nanmin(column.values)), float(np.nanmax(column.values))
         return VariableOverview(
             column.name, "continuous", 0, missing, low == high, low=low, high=high, doubtful=column.doubts
         )
@@ -168,7 +212,7 @@ def _variable(column: RawColumn, repeats: NDArray[np.int64] | None) -> VariableO
     )
 
 
-def _duplicated(columns: Sequence[RawColumn]) -> tuple[tuple[str, ...], ...]:
+def _duplicated(columns: Sequence[_Column]) -> tuple[tuple[str, ...], ...]:
     """Groups of columns that split the rows in the same way."""
     groups: dict[bytes, list[str]] = {}
     for column in columns:
@@ -176,10 +220,10 @@ def _duplicated(columns: Sequence[RawColumn]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(names) for names in groups.values() if len(names) > 1)
 
 
-def _fingerprint(column: RawColumn) -> bytes:
+def _fingerprint(column: _Column) -> bytes:
     """A digest that is the same for the same numbers, or for codes that differ only in what they are called."""
     if column.levels is None:
-        numbers = column.numbers + 0.0  # -0.0 becomes 0.0
+        numbers = column.values + 0.0  # -0.0 becomes 0.0
         numbers[np.isnan(numbers)] = np.nan  # one NaN of the many
         return blake2b(numbers.tobytes(), person=b"continuous").digest()
     n_rows = len(column.values)
@@ -188,12 +232,3 @@ def _fingerprint(column: RawColumn) -> bytes:
     rank = np.empty(len(first), dtype=np.uint16)
     rank[np.argsort(first, kind="stable")] = np.arange(len(first))
     return blake2b(rank[column.values].tobytes(), person=b"categorical").digest()
-
-
-def _raw(data: Dataset) -> RawTable:
-    """A data set as columns that might have missing values, though it has none."""
-    columns = [
-        RawColumn(name, values if labels is None else values.astype(np.uint16) + np.uint16(1), labels, declared=True)
-        for name, values, labels in zip(data.names, data.columns, data.levels, strict=True)
-    ]
-    return RawTable(columns, None, data.n_records, "the data set")

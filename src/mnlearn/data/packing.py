@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.missing import surveyed
+from mnlearn.data.missing import to_contents
 from mnlearn.data.options import MissingPolicy, TableOptions, VariableType, check_policy
 from mnlearn.data.pack_format import SUFFIX, open_pack
 from mnlearn.data.pack_writer import (
@@ -143,11 +143,11 @@ def _contents(
         return contents_like(old, select_from(coded, replace(options, columns=None, types=None, levels=None)))
     files = None if coded is not None else files_of(source, options.delimiter)
     if files is not None:
-        return surveyed(gather_files(files, options, monitor), missing, spool, least=least)
+        return to_contents(gather_files(files, options, monitor), missing, spool, least=least)
     if options.delimiter is not None:
         raise InputError(f"delimiter is for text files; got a {type(source).__name__}. Drop the delimiter.")
     if _is_stream(source):
-        return surveyed(gather_stream(source, options), missing, spool, least=least)
+        return to_contents(gather_stream(source, options), missing, spool, least=least)
     given = {name: getattr(options, name) for name in ("columns", "types", "levels", "missing_values", "repeats")}
     return contents_of(read(source, missing=missing, **given), set(options.levels or ()))
 

@@ -6,8 +6,9 @@ import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from mnlearn.data.columns import ReadTable
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.options import MissingPolicy, RawTable, TableOptions, VariableType, check_policy
+from mnlearn.data.options import MissingPolicy, TableOptions, VariableType, check_policy
 from mnlearn.errors import InputError
 
 
@@ -134,7 +135,7 @@ def read_rows(
     return to_dataset(load_table(source, options), missing, least=1)
 
 
-def load_table(source: object, options: TableOptions) -> RawTable:
+def load_table(source: object, options: TableOptions) -> ReadTable:
     """Read a source into raw columns, nothing decided yet about what is missing."""
     if not isinstance(source, str | os.PathLike):
         from mnlearn.data import frames

@@ -8,26 +8,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data._checks import DELIMITERS, PARQUET, DataFile, RowTooLong, recognise
-from mnlearn.data.columns import Column, ReadColumn
+from mnlearn.data.columns import Column, ReadTable
 from mnlearn.data.options import Selection, TableOptions
 from mnlearn.errors import DataError, FileError, InputError
 from mnlearn.parallel import ahead
 from mnlearn.protocols import Monitor
-
-
-class ReadTable(NamedTuple):
-    """All rows of all sources: the variables, the repeats beside them, and what to call the source in a message."""
-
-    columns: list[ReadColumn]
-    repeats: ReadColumn | None
-    n_rows: int
-    source: str
 
 
 def files_of(source: object, delimiter: str | None) -> list[DataFile] | None:
@@ -239,23 +230,22 @@ class SpooledChunks:
     def __init__(self, spool: Spool) -> None:
         self._spool = spool
         self._kept: list[tuple[int, np.dtype[Any], int]] = []
-        self.has_zeros = False  # of codes: whether a value is missing
 
     def append(self, chunk: NDArray[Any]) -> None:
         """Keep a chunk."""
-        self.has_zeros = self.has_zeros or not chunk.all()
         self._kept.append((self._spool.write(chunk), chunk.dtype, len(chunk)))
 
     def __getitem__(self, k: int) -> NDArray[Any]:
         """The k-th chunk."""
         return self._spool.read(*self._kept[k])
 
-    def together(self, places: range) -> NDArray[np.uint8] | None:
-        """Some chunks one after the other, if all are of single bytes."""
+    def together(self, places: range) -> NDArray[Any]:
+        """Return some chunks, one after the other, as one array."""
         kept = [self._kept[k] for k in places]
-        if any(kind != np.uint8 for _, kind, _ in kept):
-            return None
-        whole, end = np.empty(sum(length for _, _, length in kept), dtype=np.uint8), 0
+        kinds = {kind for _, kind, _ in kept}
+        if len(kinds) > 1:
+            return np.concatenate([self[k] for k in places])
+        whole, end = np.empty(sum(length for _, _, length in kept), kinds.pop()), 0
         for start, _, length in kept:
             self._spool.read_into(whole[end : end + length], start)
             end += length

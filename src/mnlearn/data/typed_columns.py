@@ -27,7 +27,7 @@ from mnlearn.data.columns import (
     too_many,
 )
 from mnlearn.data.csv import TextColumn, flat, floats
-from mnlearn.data.options import ColumnOptions, RawColumn
+from mnlearn.data.options import ColumnOptions
 from mnlearn.errors import DataError
 
 
@@ -59,12 +59,12 @@ def column_for(options: ColumnOptions, type_: Any) -> Column:
     return ValueColumn(options, categories=categories)
 
 
-def whole_column(options: ColumnOptions, array: Any) -> RawColumn:
+def whole_column(options: ColumnOptions, array: Any) -> ReadColumn:
     """Read a whole Arrow array, in slices, so that too many categories are noticed early."""
     column = column_for(options, array.type)
     for chunk in array.chunks if isinstance(array, pa.ChunkedArray) else (array,):
         add_slices(column, chunk)
-    return column.finish().whole()
+    return column.finish()
 
 
 def add_slices(column: Column, array: Any) -> None:
@@ -193,7 +193,7 @@ class _Near(NamedTuple):
 
 def categories_column(
     options: ColumnOptions, categories: Sequence[Hashable], rows: NDArray[np.signedinteger]
-) -> RawColumn:
+) -> ReadColumn:
     """A column of positions among categories (-1 is missing), as pandas keeps them, whatever the labels are."""
     if options.type == "continuous":
         raise DataError(f"types[{options.name!r}] can be 'continuous' for numbers only; the column holds categories.")
@@ -205,7 +205,7 @@ def categories_column(
         categories = [label if used[k] else None for k, label in enumerate(categories)]
     column = ValueColumn(options, categories=True)
     column.add_coded(categories, places)
-    return column.finish().whole()
+    return column.finish()
 
 
 def _rows(array: Any) -> NDArray[Any]:
@@ -243,7 +243,7 @@ _FAMILIES: tuple[tuple[type, ...], ...] = (
 _SAME = frozenset({date, datetime, time, timedelta, np.datetime64, np.timedelta64})  # not their subclasses
 
 
-def object_column(options: ColumnOptions, values: Sequence[object]) -> RawColumn:
+def object_column(options: ColumnOptions, values: Sequence[object]) -> ReadColumn:
     """Read a list of values: through Arrow when it has one type for all of them, else one by one."""
     array = _as_arrow(values)
     return _each(options, values) if array is None else whole_column(options, array)
@@ -279,7 +279,7 @@ def _are_alike(values: Sequence[object]) -> bool:
     return len(families) <= 1 and all(family in _SAME or family in (bool, int, str) for family in families)
 
 
-def _each(options: ColumnOptions, values: Sequence[object]) -> RawColumn:
+def _each(options: ColumnOptions, values: Sequence[object]) -> ReadColumn:
     """Read value by value: labels may be anything hashable, but of one kind unless declared categorical."""
     labels = [_label(options, value, row) for row, value in enumerate(values, start=1)]
     doubts = tuple(dict.fromkeys(str(label) for label in labels if options.is_doubtful(label)))
@@ -294,7 +294,7 @@ def _each(options: ColumnOptions, values: Sequence[object]) -> RawColumn:
     codes = Codes(options)
     rows = np.array([0 if label is None else codes.code(label) for label in labels], dtype=np.uint16)
     codes.extend(range(len(codes.index) + 1), rows)
-    return coded_column(codes, list(codes.index), options, doubts=doubts).whole()
+    return coded_column(codes, list(codes.index), options, doubts=doubts)
 
 
 def _label(options: ColumnOptions, value: object, row: int) -> Hashable:
@@ -339,11 +339,11 @@ def _refuse_mixture(options: ColumnOptions, kinds: dict[str, tuple[Hashable, int
 
 def _numbers(
     options: ColumnOptions, labels: Sequence[Hashable], kinds: dict[str, tuple[Hashable, int]], doubts: tuple[str, ...]
-) -> RawColumn:
+) -> ReadColumn:
     """The column as numbers."""
     for kind, (label, row) in kinds.items():
         if kind not in (_WHOLE, _DECIMAL):
             raise not_a_number(options, label, row)
     numbers = Numbers(options)
     numbers.extend(np.array([np.nan if label is None else float(label) for label in labels]))  # type: ignore[arg-type]
-    return numbers.finish(doubts).whole()
+    return numbers.finish(doubts)
