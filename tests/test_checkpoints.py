@@ -24,7 +24,7 @@ from mnlearn import checkpoints
 from mnlearn.checkpoints import Checkpoint, decoded, encoded, fingerprint, key_of
 from mnlearn.data import Dataset
 from mnlearn.errors import FileError, InputError
-from mnlearn.learning.counting import KeptWalk
+from mnlearn.learning.checkpointed import CheckpointedSubsets
 from mnlearn.protocols import SetLevel
 from mnlearn.statistics import Counts, kernels
 from monitors import Stopping
@@ -309,7 +309,7 @@ def test_a_walk_over_no_variables_finds_nothing(tmp_path: Path) -> None:
     pairs = ~np.eye(3, dtype=bool)
     with Checkpoint(tmp_path, "work") as checkpoint:
         level = SetLevel(1, pairs, pairs.copy(), np.full((3, 3), np.nan))
-        found = KeptWalk(inside, checkpoint, test).separate(level, range(2, 2), lambda _: True)
+        found = CheckpointedSubsets(inside, checkpoint, test).separate(level, range(2, 2), lambda _: True)
     assert found is not None
     assert (found.sets.shape, found.asked, found.finished) == ((0, 3), 0, True)
     assert level.left.tolist() == pairs.tolist()

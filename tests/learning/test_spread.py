@@ -13,7 +13,7 @@ from mnlearn.checkpoints import Checkpoint, opened
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.learning import counting
-from mnlearn.learning.counting import Spread
+from mnlearn.learning.counting import ParallelNeighborhoods
 from mnlearn.protocols import Neighborhood, SpreadNeighborhoods, VarSet
 from monitors import Stopping
 
@@ -35,12 +35,12 @@ def expected() -> list[Neighborhood]:
 
 
 def test_who_answers_changes_nothing(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert isinstance(Spread(Plain()), SpreadNeighborhoods)
-    assert list(Spread(Plain(), n_jobs=1).spread(QUESTIONS)) == expected()
-    assert list(Spread(Plain(), client=client).spread(QUESTIONS)) == expected()
+    assert isinstance(ParallelNeighborhoods(Plain()), SpreadNeighborhoods)
+    assert list(ParallelNeighborhoods(Plain(), n_jobs=1).spread(QUESTIONS)) == expected()
+    assert list(ParallelNeighborhoods(Plain(), client=client).spread(QUESTIONS)) == expected()
     monkeypatch.setattr(counting, "WORTH", 0.0)  # by processes from the second on
-    assert list(Spread(Plain(), n_jobs=2).spread(QUESTIONS)) == expected()
-    assert list(Spread(Plain(), n_jobs=2).spread([])) == []
+    assert list(ParallelNeighborhoods(Plain(), n_jobs=2).spread(QUESTIONS)) == expected()
+    assert list(ParallelNeighborhoods(Plain(), n_jobs=2).spread([])) == []
 
 
 def test_processes_begin_only_when_they_pay(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,10 +51,10 @@ def test_processes_begin_only_when_they_pay(monkeypatch: pytest.MonkeyPatch) -> 
         return map(ask, groups)
 
     monkeypatch.setattr(counting, "run", noting)
-    assert list(Spread(Plain(), n_jobs=2).spread(QUESTIONS)) == expected()
+    assert list(ParallelNeighborhoods(Plain(), n_jobs=2).spread(QUESTIONS)) == expected()
     assert begun == []
     monkeypatch.setattr(counting, "WORTH", 0.0)
-    assert list(Spread(Plain(), n_jobs=2).spread(QUESTIONS)) == expected()
+    assert list(ParallelNeighborhoods(Plain(), n_jobs=2).spread(QUESTIONS)) == expected()
     assert begun == [8]
 
 
@@ -65,7 +65,7 @@ def test_what_was_found_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 
     def asked(kept: Checkpoint | None, after: int) -> list[Neighborhood]:
         monitor, found = Stopping(after), []
-        for answer in Spread(Plain(), 2, None, kept).spread(QUESTIONS, monitor):
+        for answer in ParallelNeighborhoods(Plain(), 2, None, kept).spread(QUESTIONS, monitor):
             found.append(answer)
             monitor.progress(len(found), N)
         return found
@@ -80,7 +80,7 @@ def test_what_was_found_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 def test_a_question_asked_twice_moves_no_answer(tmp_path: Path) -> None:
     twice = [QUESTIONS[0], *QUESTIONS]
     with opened(tmp_path, False, "data") as kept:
-        assert list(Spread(Plain(), 1, None, kept).spread(twice)) == [expected()[0], *expected()]
+        assert list(ParallelNeighborhoods(Plain(), 1, None, kept).spread(twice)) == [expected()[0], *expected()]
 
 
 def _only_from(first: int) -> Any:

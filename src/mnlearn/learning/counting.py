@@ -2,46 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import pairwise
 from time import perf_counter
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
-import numpy as np
-
-from mnlearn.checkpoints import Checkpoint, Kept
+from mnlearn.checkpoints import Checkpoint
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_methods
+from mnlearn.learning.checkpointed import CheckpointedCounts, CheckpointedInformation, CheckpointedMoments
 from mnlearn.parallel import Quietly, job_count, run
 from mnlearn.protocols import (
     SILENT,
-    Around,
     BatchedNeighborhoods,
-    BoolArray,
-    FloatArray,
-    Indices,
-    Kernel,
     Monitor,
     Neighborhood,
     NeighborhoodJudge,
-    Separated,
-    SeparatingSets,
-    SetLevel,
-    SubsetWalk,
-    Tables,
-    Turns,
     VarSet,
 )
-from mnlearn.statistics.counts import Counts, pair_blocks
-from mnlearn.statistics.evidence_scans import EvidenceScans, Kind
+from mnlearn.statistics.counts import Counts
 from mnlearn.statistics.moments import Moments
 from mnlearn.statistics.sharded import ShardedCounts
 from mnlearn.statistics.workers import row_shards
-
-_ANSWERS = dict.fromkeys(("reduce", "local", "reduce_all", "reduce_many", "members", "without"))
-_CORRELATIONS = dict.fromkeys(("partial_correlations", "member_correlations", "conditional_entropies"))
 
 
 @dataclass(frozen=True)
@@ -73,23 +57,21 @@ class Counting:
     def counts(self, dataset: Dataset) -> Any:
         """Tables of categorical variables."""
         found = self._counts(dataset)
-        if self.checkpoint is None:
-            return found
-        made: dict[str, Callable[[Any], Any]] = {"tables": _tables, "grow": _turns, "shrink": _turns}
-        return _KeptCounts(found, self.checkpoint, {**_ANSWERS, **made})
+        return found if self.checkpoint is None else CheckpointedCounts(found, self.checkpoint)
 
     def moments(self, dataset: Dataset) -> Any:
         """Correlations of continuous ones."""
         self._refuse_client("continuous variables, whose correlations are soon computed here")
-        found = Moments(dataset)
-        return found if self.checkpoint is None else Kept(found, self.checkpoint, _CORRELATIONS)
+        return Moments(dataset) if self.checkpoint is None else CheckpointedMoments(dataset, self.checkpoint)
 
     def judge(self, judge: Any) -> Any:
         """A judge that reads the data itself: asked for many variables at once if it can, its answers kept."""
         if hasattr(judge, "neighborhood"):
-            return Spread(judge, self.n_jobs, self.client, self.checkpoint)
+            return ParallelNeighborhoods(judge, self.n_jobs, self.client, self.checkpoint)
         self._refuse_client("this method, which reads the rows itself and all at once")
-        return judge if self.checkpoint is None else Kept(judge, self.checkpoint, {"information": None, "log_p": None})
+        if self.checkpoint is None or not hasattr(judge, "information"):
+            return judge
+        return CheckpointedInformation(judge, self.checkpoint)
 
     def _counts(self, dataset: Dataset) -> Counts | ShardedCounts:
         if self.client is None:
@@ -107,50 +89,6 @@ def check_counting(counting: object) -> None:
         raise InputError(f"counting must be a Counting; got a {type(counting).__name__}. Leave it out, and use n_jobs.")
 
 
-class _KeptCounts(Kept):
-    """Counts whose models are kept too."""
-
-    def subsets(self, kernel: Kernel, level: float) -> SubsetWalk:
-        """Walks over sets, kept some variables at a time."""
-        return KeptWalk(self._inside.subsets(kernel, level), self._checkpoint, (kernel, level))
-
-    def evidence(self, *, three_way: bool = True) -> EvidenceScans:
-        """Fits of conditional models, kept as they come from the tables."""
-        inside: EvidenceScans = self._inside.evidence(three_way=three_way)
-        kept = self._checkpoint
-
-        def asked(kind: Kind, *question: Any) -> Any:
-            return kept.recall((kind, three_way, question), lambda: inside.rows(kind, *question))
-
-        return inside.asking(asked)
-
-    def all_pairs_blocks(self, kernel: Kernel, *, max_pairs: int = 1 << 22) -> Iterator[tuple[range, FloatArray]]:
-        """All pairs, kept block by block."""
-        inside = self._inside
-        if not hasattr(inside, "all_pairs_blocks"):
-            yield range(len(inside.cards) - 1), self.reduce_all(kernel)
-            return
-        for xs in pair_blocks(inside.n_variables, max_pairs):
-            question = ("all_pairs_blocks", kernel, xs)
-            yield xs, self._checkpoint.recall(question, partial(inside._pairs, kernel, xs.start, xs.stop))
-
-    def knowledge(self, *, mirrored: bool) -> None:
-        """Nothing to reason by inside the core: it learns from what it counts, not from what was kept."""
-
-
-def _turns(answer: Any) -> Turns:
-    """Answers in turns as they are when fresh."""
-    return Turns(*answer)
-
-
-def _tables(answer: Any) -> Tables:
-    """Tables as they are when fresh, and from the parts that were kept."""
-    if isinstance(answer, Tables):
-        return answer
-    x, ys, z, strata, counts = answer
-    return Tables(x, tuple(ys), tuple(z), strata, tuple(counts))
-
-
 # Neighbourhoods asked for together: found here where that is soon done, by processes or workers where it is not.
 
 
@@ -162,7 +100,7 @@ GROUPS = 4  # for each job: the judge travels with a group, and a group that tak
 
 
 @dataclass(frozen=True)
-class Spread:
+class ParallelNeighborhoods:
     """A judge of neighbourhoods, none of which depends on another; who answers changes no bit of the answers.
 
     Attributes
@@ -261,113 +199,3 @@ def _grouped(asked: Sequence[Question], most: int) -> list[Sequence[Question]]:
 def _key(question: Question) -> tuple[str, Question, list[Any]]:
     """As a `Kept` judge asks."""
     return ("neighborhood", question, [])
-
-
-# Walks over sets whose findings are kept, so that a run which was killed need not take them again.
-
-
-_TOGETHER = 16  # variables whose findings are kept at a time: what is lost when a run is killed
-
-
-class _Stopped(Exception):  # noqa: N818 - nothing is wrong
-    """A part that was stopped before its end is not kept."""
-
-    def __init__(self, found: Separated | Around | SeparatingSets) -> None:
-        super().__init__()
-        self.found = found
-
-
-@dataclass(frozen=True)
-class KeptWalk:
-    """A walk whose findings are kept, some variables at a time; the same findings.
-
-    Parameters
-    ----------
-    inside
-        The walk.
-    checkpoint
-        Where they are kept.
-    test
-        By which test it decides: a kernel and a level.
-    """
-
-    inside: SubsetWalk
-    checkpoint: Checkpoint
-    test: tuple[Kernel, float]
-
-    def separate(self, level: SetLevel, xs: range, go_on: Callable[[int], bool]) -> Separated | None:
-        """Part by part, each found now or kept from before."""
-        if not xs:
-            return self.inside.separate(level, xs, go_on)
-        parts = []
-        for first in range(xs.start, xs.stop, _TOGETHER):
-            part = self._part(level, range(first, min(first + _TOGETHER, xs.stop)), go_on)
-            if part is None:
-                return None
-            parts.append(part)
-            if not part.finished:
-                break
-        return Separated(
-            np.concatenate([part.sets for part in parts]),
-            np.concatenate([part.log_support for part in parts]),
-            sum(part.asked for part in parts),
-            all(part.finished for part in parts),
-        )
-
-    def explain_away(
-        self, x: int, candidates: Indices, limit: int | None, go_on: Callable[[int], bool]
-    ) -> Around | None:
-        """Whom it leaves around x, found now or kept from before."""
-
-        def find() -> list[Any]:
-            found = self.inside.explain_away(x, candidates, limit, go_on)
-            if found is not None and not found.finished:
-                raise _Stopped(found)
-            return [] if found is None else list(found)
-
-        try:
-            kept = self.checkpoint.recall(("explain_away", self.test, x, candidates, limit), find)
-        except _Stopped as stopped:
-            return cast(Around, stopped.found)
-        return Around(*kept) if kept else None
-
-    def count_separating(
-        self, x: int, ys: Indices, around: BoolArray, limit: int | None, go_on: Callable[[int], bool]
-    ) -> SeparatingSets | None:
-        """The votes about one x, found now or kept from before."""
-
-        def find() -> list[Any]:
-            found = self.inside.count_separating(x, ys, around, limit, go_on)
-            if found is not None and not found.finished:
-                raise _Stopped(found)
-            return [] if found is None else list(found)
-
-        question = ("count_separating", self.test, x, ys, np.packbits(around).tobytes(), limit)
-        try:
-            kept = self.checkpoint.recall(question, find)
-        except _Stopped as stopped:
-            return cast(SeparatingSets, stopped.found)
-        return SeparatingSets(*kept) if kept else None
-
-    def _part(self, level: SetLevel, xs: range, go_on: Callable[[int], bool]) -> Separated | None:
-        """Those of some variables; what they change in the level is kept with them."""
-        fresh = level._replace(left=level.left.copy(), weakest=np.full(level.weakest.shape, np.nan))
-
-        def find() -> list[Any]:
-            found = self.inside.separate(fresh, xs, go_on)
-            if found is not None and not found.finished:
-                raise _Stopped(found)
-            return [] if found is None else [*found[:3], fresh.weakest[xs.start : xs.stop]]
-
-        before = [np.packbits(matrix).tobytes() for matrix in (level.around, level.left)]
-        try:
-            kept = self.checkpoint.recall(("separate", self.test, level.size, xs, before), find)
-            found = Separated(kept[0], kept[1], kept[2], finished=True) if kept else None
-            weakest = kept[3] if kept else np.nan
-        except _Stopped as stopped:
-            found, weakest = cast(Separated, stopped.found), fresh.weakest[xs.start : xs.stop]
-        if found is not None:
-            ends = found.sets[:, 0], found.sets[:, 1]
-            level.left[ends] = level.left[ends[::-1]] = False
-            level.weakest[xs.start : xs.stop] = np.fmax(level.weakest[xs.start : xs.stop], weakest)
-        return found

@@ -142,7 +142,7 @@ class Counts(BlanketScans):
         --------
         all_pairs_blocks : the same for so many variables that the answer would not fit into memory.
         """
-        return self._pairs(kernel, 0, self.n_variables)
+        return self.reduce_pairs(kernel, range(self.n_variables))
 
     def all_pairs_blocks(self, kernel: Kernel, *, max_pairs: int = 1 << 22) -> Iterator[tuple[range, FloatArray]]:
         """Score every pair x < y without conditioning, some x at a time.
@@ -170,12 +170,12 @@ class Counts(BlanketScans):
         range(1, 2) [0.0]
         """
         most = whole_number("max_pairs", max_pairs, least=1, way_out="Leave it out for blocks of some 32 MB.")
-        return ((xs, self._pairs(kernel, xs.start, xs.stop)) for xs in pair_blocks(self.n_variables, most))
+        return ((xs, self.reduce_pairs(kernel, xs)) for xs in pair_blocks(self.n_variables, most))
 
-    def _pairs(self, kernel: Kernel, first: int, last: int) -> FloatArray:
-        """The pairs x < y with x in a range."""
+    def reduce_pairs(self, kernel: Kernel, xs: range) -> FloatArray:
+        """Score every pair x < y with x in a range: pairs in lexicographic order, one column each."""
         try:
-            return _core.reduce_pairs(self._store, kernel.name, kernel.settings, first, last, self._threads)
+            return _core.reduce_pairs(self._store, kernel.name, kernel.settings, xs.start, xs.stop, self._threads)
         except UNREADABLE as error:
             raise refusal(error, kernel, (), (), ()) from None
 

@@ -63,7 +63,7 @@ class EvidenceScans:
         What a table of mostly empty configurations gives each variable for nothing.
     """
 
-    _asked: Callable[..., FloatArray] | None = None
+    _rows: Callable[..., FloatArray] | None = None
 
     def __init__(self, store: _core.Store, *, three_way: bool, n_threads: int) -> None:
         self._store, self._three_way, self._threads = store, three_way, n_threads
@@ -98,12 +98,12 @@ class EvidenceScans:
     def _ask(
         self, kind: Kind, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], fit_above: float = inf
     ) -> tuple[FloatArray, NDArray[np.int64]]:
-        return (self._asked or self.rows)(kind, xs, zs, yss, fit_above), _starts([len(ys) for ys in yss])
+        return (self._rows or self.rows)(kind, xs, zs, yss, fit_above), _starts([len(ys) for ys in yss])
 
-    def asking(self, asked: Callable[..., FloatArray]) -> EvidenceScans:
-        """The same, with another function in place of `rows`: one that keeps what it was told, say."""
+    def with_rows(self, rows: Callable[..., FloatArray]) -> EvidenceScans:
+        """Return a copy with another function in place of `rows`, such as one that stores the answers."""
         other = copy(self)
-        other._asked = asked
+        other._rows = rows
         return other
 
     def rows(

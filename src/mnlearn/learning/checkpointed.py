@@ -1,0 +1,287 @@
+"""Statistics and judges that store their answers in a checkpoint, so that a run which was killed can be resumed.
+
+Each class answers like the object inside it, to the bit: an answer comes from the checkpoint if it is there, else from
+the object inside, and is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from mnlearn.checkpoints import Checkpoint
+from mnlearn.data.dataset import Dataset
+from mnlearn.protocols import (
+    NO_TURNS,
+    Around,
+    BoolArray,
+    FloatArray,
+    Indices,
+    InformationJudge,
+    Kernel,
+    Separated,
+    SeparatingSets,
+    SetLevel,
+    SubsetWalk,
+    Tables,
+    Turns,
+    VarSet,
+)
+from mnlearn.statistics.counts import Counts, pair_blocks
+from mnlearn.statistics.evidence_scans import EvidenceScans, Kind
+from mnlearn.statistics.moments import Moments
+from mnlearn.statistics.sharded import ShardedCounts
+
+_TOGETHER = 16  # variables stored as one answer: the work that is lost when a run is killed
+_Found = TypeVar("_Found", bound="Around | SeparatingSets | _Part")
+
+
+class CheckpointedCounts:
+    """`Statistics` that store their answers; the parameters of the methods are those of `Counts`.
+
+    The native core infers nothing by rules here: it learns from what it counts, not from stored answers.
+    """
+
+    def __init__(self, counts: Counts | ShardedCounts, checkpoint: Checkpoint) -> None:
+        self._counts, self._checkpoint = counts, checkpoint
+        self.names, self.cards, self.n_rows = counts.names, counts.cards, counts.n_rows
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.cards)
+
+    def tables(self, x: int, ys: Indices, z: VarSet) -> Tables:
+        """Count (x, y) within every observed configuration of z, for each y."""
+        found = self._recall("tables", x, ys, z)
+        if isinstance(found, Tables):
+            return found
+        x, ys, z, strata, counts = found
+        return Tables(x, tuple(ys), tuple(z), strata, tuple(counts))
+
+    def reduce(self, kernel: Kernel, x: int, ys: Indices, z: VarSet) -> FloatArray:
+        """Score the table (x, y | z) of each y."""
+        return self._array("reduce", kernel, x, ys, z)
+
+    def local(self, kernel: Kernel, x: int, z: VarSet) -> FloatArray:
+        """Score the table of x given z alone."""
+        return self._array("local", kernel, x, z)
+
+    def reduce_all(self, kernel: Kernel) -> FloatArray:
+        """Score every pair x < y given nothing."""
+        return self._array("reduce_all", kernel)
+
+    def all_pairs_blocks(self, kernel: Kernel, *, max_pairs: int = 1 << 22) -> Iterator[tuple[range, FloatArray]]:
+        """Score every pair x < y given nothing, stored block by block."""
+        counts = self._counts
+        if not isinstance(counts, Counts):
+            yield range(self.n_variables - 1), self.reduce_all(kernel)
+            return
+        for xs in pair_blocks(self.n_variables, max_pairs):
+            question = ("all_pairs_blocks", kernel, xs)
+            yield xs, self._checkpoint.recall(question, partial(counts.reduce_pairs, kernel, xs))
+
+    def reduce_many(
+        self, kernel: Kernel, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]
+    ) -> list[FloatArray]:
+        """Return what `reduce` gives for each x with its ys and its z."""
+        return self._arrays("reduce_many", kernel, xs, yss, zs)
+
+    def members(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
+        """Score, for each x and its z, every y in z given the rest of z."""
+        return self._arrays("members", kernel, xs, zs)
+
+    def without(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
+        """Score, for each x and its z, x given z without one member."""
+        return self._arrays("without", kernel, xs, zs)
+
+    def grow(self, kernel: Kernel, level: float, x: int, ys: Indices, z: VarSet, **options: Any) -> Turns:
+        """Test each y in turn given z and the dependent ones before it, where the counts can."""
+        can = hasattr(self._counts, "grow")
+        return Turns(*self._recall("grow", kernel, level, x, ys, z, **options)) if can else NO_TURNS
+
+    def shrink(self, kernel: Kernel, level: float, x: int, ys: Indices, z: VarSet, **options: Any) -> Turns:
+        """Test each member y of z in turn given the rest of z that is left, where the counts can."""
+        can = hasattr(self._counts, "shrink")
+        return Turns(*self._recall("shrink", kernel, level, x, ys, z, **options)) if can else NO_TURNS
+
+    def subsets(self, kernel: Kernel, level: float) -> SubsetWalk | None:
+        """Return the search over conditioning sets, stored some variables at a time, where the counts have one."""
+        if not isinstance(self._counts, Counts):
+            return None
+        return CheckpointedSubsets(self._counts.subsets(kernel, level), self._checkpoint, (kernel, level))
+
+    def evidence(self, *, three_way: bool = True) -> EvidenceScans:
+        """Return fits of conditional models, stored as they come from the tables."""
+        inside = self._counts.evidence(three_way=three_way)
+
+        def rows(kind: Kind, *question: Any) -> Any:
+            return self._checkpoint.recall((kind, three_way, question), lambda: inside.rows(kind, *question))
+
+        return inside.with_rows(rows)
+
+    def _array(self, method: str, *question: Any) -> FloatArray:
+        found: FloatArray = self._recall(method, *question)
+        return found
+
+    def _arrays(self, method: str, *question: Any) -> list[FloatArray]:
+        found: list[FloatArray] = self._recall(method, *question)
+        return found
+
+    def _recall(self, method: str, *question: Any, **options: Any) -> Any:
+        find = getattr(self._counts, method)
+        return self._checkpoint.recall(_key(method, *question, **options), lambda: find(*question, **options))
+
+
+class CheckpointedMoments(Moments):
+    """`Moments` that store what each question about a conditioning set was answered."""
+
+    def __init__(self, dataset: Dataset, checkpoint: Checkpoint) -> None:
+        super().__init__(dataset)
+        self._checkpoint = checkpoint
+
+    def partial_correlations(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
+        """Return the correlation of x with each y given z."""
+        return self._recall("partial_correlations", super().partial_correlations, x, ys, z)
+
+    def member_correlations(self, x: int, z: Collection[int]) -> FloatArray:
+        """Return the correlation of x with every member of z, in ascending order, given the other members."""
+        return self._recall("member_correlations", super().member_correlations, x, z)
+
+    def conditional_entropies(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
+        """Return H(x | z + y) for each y."""
+        return self._recall("conditional_entropies", super().conditional_entropies, x, ys, z)
+
+    def _recall(self, method: str, find: Callable[..., FloatArray], *question: Any) -> FloatArray:
+        found: FloatArray = self._checkpoint.recall(_key(method, *question), lambda: find(*question))
+        return found
+
+
+@dataclass(frozen=True)
+class CheckpointedInformation:
+    """Judge of mutual information that stores its two matrices."""
+
+    judge: InformationJudge
+    checkpoint: Checkpoint
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return self.judge.n_variables
+
+    def information(self) -> FloatArray:
+        """Return the mutual information of every pair."""
+        found: FloatArray = self.checkpoint.recall(_key("information"), self.judge.information)
+        return found
+
+    def log_p(self) -> FloatArray:
+        """Return the log p-value of every pair."""
+        found: FloatArray = self.checkpoint.recall(_key("log_p"), self.judge.log_p)
+        return found
+
+
+def _key(method: str, *question: Any, **options: Any) -> tuple[str, tuple[Any, ...], list[tuple[str, Any]]]:
+    """Return what stands for a call in a checkpoint."""
+    return method, question, sorted(options.items())
+
+
+class _Part(NamedTuple):
+    """Pairs that a search separated for some x, and what it wrote into `SetLevel.weakest` for them."""
+
+    sets: Any
+    log_support: FloatArray
+    asked: int
+    weakest: FloatArray
+    finished: bool = True
+
+
+class _Stopped(Exception):  # noqa: N818 - nothing is wrong
+    """Keeps the findings of a search that was cancelled out of the checkpoint."""
+
+    def __init__(self, found: Any) -> None:
+        super().__init__()
+        self.found = found
+
+
+@dataclass(frozen=True)
+class CheckpointedSubsets:
+    """Search over conditioning sets whose findings are stored, some variables at a time.
+
+    Parameters
+    ----------
+    inside
+        The search.
+    checkpoint
+        Where findings are stored.
+    test
+        The kernel and the level by which it decides.
+    """
+
+    inside: SubsetWalk
+    checkpoint: Checkpoint
+    test: tuple[Kernel, float]
+
+    def separate(self, level: SetLevel, xs: range, go_on: Callable[[int], bool]) -> Separated | None:
+        """Try the sets of one size, `_TOGETHER` variables after the other."""
+        if not xs:
+            return self.inside.separate(level, xs, go_on)
+        parts: list[_Part] = []
+        for first in range(xs.start, xs.stop, _TOGETHER):
+            part = self._part(level, range(first, min(first + _TOGETHER, xs.stop)), go_on)
+            if part is None:
+                return None
+            parts.append(part)
+            if not part.finished:
+                break
+        sets, support = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
+        return Separated(sets, support, sum(part.asked for part in parts), parts[-1].finished)
+
+    def explain_away(
+        self, x: int, candidates: Indices, limit: int | None, go_on: Callable[[int], bool]
+    ) -> Around | None:
+        """Return the neighbours that interleaved HITON-PC leaves around x."""
+        question = ("explain_away", self.test, x, candidates, limit)
+        return self._recall(Around, question, lambda: self.inside.explain_away(x, candidates, limit, go_on))
+
+    def count_separating(
+        self, x: int, ys: Indices, around: BoolArray, limit: int | None, go_on: Callable[[int], bool]
+    ) -> SeparatingSets | None:
+        """Count the sets of neighbours that separate each y from x."""
+        question = ("count_separating", self.test, x, ys, np.packbits(around).tobytes(), limit)
+        return self._recall(SeparatingSets, question, lambda: self.inside.count_separating(x, ys, around, limit, go_on))
+
+    def _part(self, level: SetLevel, xs: range, go_on: Callable[[int], bool]) -> _Part | None:
+        """Separate the pairs of some x, and enter what that changes into the level."""
+        rows = slice(xs.start, xs.stop)
+
+        def find() -> _Part | None:
+            fresh = level._replace(left=level.left.copy(), weakest=np.full(level.weakest.shape, np.nan))
+            found = self.inside.separate(fresh, xs, go_on)
+            return None if found is None else _Part(*found[:3], fresh.weakest[rows], found.finished)
+
+        before = [np.packbits(matrix).tobytes() for matrix in (level.around, level.left)]
+        part = self._recall(_Part, ("separate", self.test, level.size, xs, before), find)
+        if part is not None:
+            ends = part.sets[:, 0], part.sets[:, 1]
+            level.left[ends] = level.left[ends[::-1]] = False
+            level.weakest[rows] = np.fmax(level.weakest[rows], part.weakest)
+        return part
+
+    def _recall(self, kind: type[_Found], question: object, find: Callable[[], _Found | None]) -> _Found | None:
+        """Return what is stored, or what is found now; stored unless the search was cancelled."""
+
+        def finished() -> list[Any]:
+            found = find()
+            if found is not None and not found.finished:
+                raise _Stopped(found)
+            return [] if found is None else list(found)
+
+        try:
+            stored = self.checkpoint.recall(question, finished)
+        except _Stopped as stopped:
+            return stopped.found  # type: ignore[no-any-return]
+        return kind(*stored) if stored else None
