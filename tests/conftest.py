@@ -33,8 +33,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         function = getattr(item, "obj", None)
         if not FULL and is_hypothesis_test(function):
             own = function._hypothesis_internal_use_settings
-            limited = settings(own, max_examples=min(own.max_examples, FAST_EXAMPLES))
-            function._hypothesis_internal_use_settings = limited
+            moderate = min(own.max_examples, FAST_EXAMPLES, max(5, own.max_examples // 3))
+            function._hypothesis_internal_use_settings = settings(own, max_examples=moderate)
 
 
 @pytest.fixture(scope="session")

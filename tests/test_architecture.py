@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -75,6 +76,7 @@ def package_of(module: str) -> str:
     return module if module in ALLOWED else module.split(".", maxsplit=1)[0]
 
 
+@cache
 def imports(path: Path) -> set[str]:
     """Return the modules of the library that a file imports anywhere; "" is the package itself."""
     found: set[str] = set()

@@ -28,6 +28,7 @@ from mnlearn.learning.checkpointed import CheckpointedSubsets
 from mnlearn.protocols import SetLevel
 from mnlearn.statistics import Counts, kernels
 from monitors import Stopping
+from profiles import few
 
 KILLS = int(os.environ.get("MNLEARN_KILLS", "10"))  # 200 take some ten minutes
 
@@ -283,7 +284,7 @@ def test_killed_at_random_moments_nothing_is_lost(tmp_path: Path, method: str) -
     rng = np.random.default_rng(KILLS)
     program = [sys.executable, "-c", PROGRAM, str(tmp_path), method]
     kept = []
-    for _ in range(KILLS // 2):
+    for _ in few(range(KILLS // 2), 2):
         with subprocess.Popen(program, stdout=subprocess.PIPE, env=environment) as process:
             assert process.stdout is not None
             process.stdout.readline()

@@ -20,6 +20,7 @@ from mnlearn.data import Dataset
 from mnlearn.errors import InputError, MnlearnError, UnsuitableError
 from mnlearn.parallel import Backend, ahead, cluster, cores, job_count, run
 from mnlearn.statistics import Counts
+from profiles import few
 
 
 class Recorder:
@@ -285,7 +286,7 @@ def slow(item: int) -> int:
     return item
 
 
-@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("in_order", few([True, False], 1))
 def test_a_cluster_without_workers_ends_with_an_error(monkeypatch: pytest.MonkeyPatch, in_order: bool) -> None:
     monkeypatch.setattr(parallel, "PATIENCE", 1.0)
     with lonely_workers(1) as (joined, (worker,)):

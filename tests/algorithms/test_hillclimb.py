@@ -181,6 +181,7 @@ def test_everything_fixed_leaves_nothing_to_do() -> None:
 # ---- against the best of all graphs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ib", "bjp"])
 def test_better_searches_reach_the_optimum_more_often(name: str) -> None:
     """Dense six-node graphs, where IBMAP-HC is weak, against the best of all 32,768 graphs."""

@@ -30,6 +30,7 @@ def test_success_means_that_the_true_graph_is_the_best() -> None:
     assert found.keys() == PUBLISHED.keys()
 
 
+@pytest.mark.slow
 def test_the_same_table_whatever_else_is_asked_for_and_however_many_processes() -> None:
     both = TABLE_1.measure(Request(sizes=(250, 1000), sources=("4", "6"), repetitions=2))
     assert [(c.source, c.n_rows, c.learner) for c in both[:2]] == [("4", 250, "mpl"), ("4", 250, "mpl-ess")]

@@ -49,6 +49,7 @@ def lines_of(file: Path) -> list[str]:
     return file.read_text(encoding="utf-8").splitlines() if file.exists() else []
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_loses_nothing_and_repeats_nothing(tmp_path: Path) -> None:
     killed = tmp_path / "killed"
     killed.mkdir()

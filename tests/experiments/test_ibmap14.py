@@ -12,6 +12,7 @@ from mnlearn.graphs import grid
 from mnlearn.learning import learn
 
 
+@pytest.mark.slow
 def test_random_networks_have_the_degree_they_are_named_after() -> None:
     for name, source in ibmap14.random_networks().sources.items():
         case, other = (source(20, np.random.default_rng(seed)) for seed in (1, 2))

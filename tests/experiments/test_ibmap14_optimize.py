@@ -9,6 +9,7 @@ from mnlearn.experiments import ibmap14 as paper
 from mnlearn.experiments.catalogue import REPRODUCTIONS
 
 
+@pytest.mark.slow
 def test_a_contest_gives_every_number_and_no_whole_groups_give_none() -> None:
     found = paper.Contest(4, runs=5)(16, np.random.default_rng(1))
     assert set(found) == set(paper.OPTIMIZE_LEARNERS)

@@ -30,6 +30,7 @@ def test_a_ratio_is_that_of_the_tests_in_the_traces() -> None:
         assert lines[name].ours == pytest.approx(gsimn / weighted_tests(star.trace or ()))
 
 
+@pytest.mark.slow
 def test_dense_networks_save_more_the_larger_they_are() -> None:
     lines = {
         (line.n_rows, line.learner): line.ours
@@ -41,6 +42,7 @@ def test_dense_networks_save_more_the_larger_they_are() -> None:
         assert lines[45, name] == pytest.approx(lines[45, f"{name} line 22"], abs=0.02)  # hardly anyone stands alone
 
 
+@pytest.mark.slow
 def test_forward_chaining_asks_no_more_and_hardly_less() -> None:
     lines = FIGURE_7.measure(Request(sizes=(2, 6, 9), repetitions=3))
     assert {(m.source, m.n_rows) for m in lines} == {

@@ -127,6 +127,7 @@ def test_continuous_variables_are_refused_by_scores_that_count() -> None:
     assert len(score(table, [], "mpl", discretize="frequency", bins=2).terms) == 2
 
 
+@pytest.mark.slow
 def test_blankets_with_more_configurations_than_a_float_can_count_are_scored() -> None:
     n = 1030
     columns = {f"v{k}": [0, 1, k % 2, 1 - k % 2] for k in range(n)}

@@ -13,6 +13,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.protocols import Kernel
 from mnlearn.statistics import Counts, kernels, score_tables
+from profiles import few
 
 from references import counts as reference
 
@@ -77,7 +78,7 @@ def exact_log_posterior(data: Dataset, y: int, z: Sequence[int], prior: float) -
     return float(reference.bayes(tables, 2, 2, all_z, (1.0, 1.0, 1.0), prior)[0])
 
 
-@pytest.mark.parametrize("prior", [1e-12, 0.5, 1 - 1e-12])
+@pytest.mark.parametrize("prior", few([1e-12, 0.5, 1 - 1e-12], 1))
 def test_posteriors_keep_their_digits_near_zero_and_one(prior: float) -> None:
     """Products of up to 1,500 odds: the logarithm is taken every 512, and what is left of 1 is kept, not lost."""
     with mp.workdps(60):
@@ -128,7 +129,7 @@ EVERY_RULE: list[Kernel] = [
 ]
 
 
-@pytest.mark.parametrize("n_rows", [1, 2, 3, 65, 300])
+@pytest.mark.parametrize("n_rows", few([1, 2, 3, 65, 300], 2))
 @pytest.mark.parametrize("between", [[], [3], [1, 12]], ids=["binary", "threes", "ones and twelves"])
 def test_all_pairs_are_scored_as_single_tables_are(
     n_rows: int, between: list[int], monkeypatch: pytest.MonkeyPatch

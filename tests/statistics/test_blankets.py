@@ -15,6 +15,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.protocols import Kernel, VarSet
 from mnlearn.statistics import Counts, kernels
+from profiles import few
 
 from references import counts as reference
 
@@ -109,7 +110,7 @@ def test_many_scans_give_the_bits_of_each(data: Dataset, draw: st.DataObject) ->
             assert got.tobytes() == want.tobytes()
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", few(KERNELS, 3))
 def test_every_code_path_and_thread_count_gives_the_same_bits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     cards = [2, 2, 3, 2, 9, 2, 2, 10, 4, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]

@@ -97,7 +97,7 @@ def test_reduce_equals_the_slow_twin(name: str, data: Dataset, draw: st.DataObje
         assert_close(got[:, k], expected(kernel, data, x, y, sorted(z)), data.n_rows)
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", few(KERNELS, 4))
 @pytest.mark.parametrize("cards", few([(256, 257, 2, 2), (300, 280, 2, 3), (2, 300, 60, 5), (1, 300, 2, 2)], 1))
 def test_many_states(name: str, cards: tuple[int, ...]) -> None:
     rng = np.random.default_rng(7)
@@ -130,7 +130,7 @@ def wide(rng: np.random.Generator, n: int, n_rows: int, cards: Sequence[int] = (
     return reference.random_dataset(rng, n_rows=n_rows, cards=[cards[j % len(cards)] for j in range(n)])
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", few(KERNELS, 4))
 @pytest.mark.parametrize(("n", "n_rows"), few([(700, 257), (40, 70), (90, 5000)], 1))
 def test_every_code_path_and_thread_count_gives_the_same_bits(
     name: str, n: int, n_rows: int, monkeypatch: pytest.MonkeyPatch

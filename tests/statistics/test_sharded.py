@@ -23,6 +23,7 @@ from mnlearn.scores import MPL, PIC, BJPScore, HybridEvidence, IBScore
 from mnlearn.statistics import Counts, Shard, ShardedCounts, kernels, row_shards, workers
 from mnlearn.statistics import sharded as module
 from mnlearn.statistics.tables import Parcel, Part, added
+from profiles import few
 
 KERNELS = [kernels.chi2(), kernels.g2(), kernels.mi(), kernels.bayes(), kernels.dirichlet(), kernels.entropy()]
 
@@ -106,7 +107,7 @@ def accounts(result: Any) -> dict[str, float]:
     return {key: value for key, value in result.cost.items() if key not in ("seconds", "scanned")}
 
 
-@pytest.mark.parametrize("method", LEARNERS)
+@pytest.mark.parametrize("method", few(LEARNERS, 3))
 def test_every_learner_finds_the_same(tmp_path: Path, client: Any, method: str) -> None:
     for seed, cards in enumerate(([2] * 9, [2, 3, 4, 2, 3, 2, 4])):
         data = data_of(1500, cards, seed)
@@ -247,6 +248,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(tmp_path: Path) -> None:
     assert (found.graph, found.score) == (expected.graph, expected.score)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("processes")
 def test_a_worker_that_dies_before_it_has_a_shard_is_left_out(tmp_path: Path) -> None:
     data = data_of(300, [2, 3, 2])
