@@ -146,7 +146,7 @@ def test_a_summary_tells_what_was_found_and_why() -> None:
     many = Learned("gsmn", tuple("abcdef"), Result(Graph.complete(6), None, {}, True, {}))
     assert many.summary().endswith("and 5 more: edges() has them all")
     none = Learned("gsmn", ("a", "b"), Result(Graph(2), None, {}, True, {}))
-    assert "alone:      2 variables without an edge" in none.summary()
+    assert "isolated:   2 variables without an edge" in none.summary()
     assert none._repr_html_().count("<table>") == 1
 
 

@@ -92,7 +92,7 @@ def test_stopped_resampling_has_the_samples_so_far() -> None:
     assert (found.resampling.asked, found.resampling.done) == (50, 4)
     assert list(monitor.heard[-1]) == [4, 50]
     assert "4 samples of 50, stopped" in found.summary()
-    with pytest.raises(mn.MnlearnError, match="stopped before the first sample"):
+    with pytest.raises(mn.MnlearnError, match="cancelled before the first sample"):
         mn.learn(COLUMNS, "mpl").bootstrap(5, n_jobs=1, monitor=Impatient(0))
 
 
@@ -152,7 +152,7 @@ def test_what_is_missing_is_named() -> None:
     learned = mn.learn(COLUMNS, "mpl")
     with pytest.raises(mn.InputError, match=r"bootstrap needs the data.*with_data\(data\)"):
         replace(learned, data=None).bootstrap()
-    with pytest.raises(mn.InputError, match="bootstrap is for networks that"):
+    with pytest.raises(mn.InputError, match="bootstrap needs a network that"):
         Learned("mpl", learned.names, learned.result).bootstrap()
     with pytest.raises(mn.InputError, match="Resample first"):
         learned.stable()

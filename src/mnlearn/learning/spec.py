@@ -28,7 +28,7 @@ from mnlearn.learning.judges import make_score, make_test
 from mnlearn.learning.registry import METHODS, Choice, Plan, choose, effort_for, method_settings, plan, score_of_mbs
 from mnlearn.protocols import SILENT, EvidenceScore, ExplainedTest, Learner, Monitor, Question, Score, VarSet
 from mnlearn.results.edges import named_edge, pair_support
-from mnlearn.results.explain import PairTest, ScoreDifference, SeparatorEvidence, SeparatorOdds, Why
+from mnlearn.results.explain import PairTest, ScoreDifference, SeparatorFactor, SeparatorOdds, Why
 from mnlearn.results.learned import Learned
 
 _log = logging.getLogger("mnlearn.learning")
@@ -275,7 +275,7 @@ def _separators(learned: Learned, edge: Edge, judge: EvidenceScore) -> Separator
     for x, y in ((u, v), (v, u)):
         z = separators.of(x, y)
         (found,) = judge.pairs([x], [z], [[y]], fit_above=-inf)
-        sides.append(SeparatorEvidence(learned.names[x], _names(learned, z), float(found.log_factor[0])))
+        sides.append(SeparatorFactor(learned.names[x], _names(learned, z), float(found.log_factor[0])))
     expected = learned.cost.get("expected_edges", graph.n_edges)
     others = max(0.0, expected - graph.has_edge(u, v))
     return SeparatorOdds(tuple(sides), price(others, n * (n - 1) // 2))

@@ -1,4 +1,4 @@
-"""Output: results in the words of the data."""
+"""Results: learned networks with the names of the data."""
 
 from mnlearn.results.difference import NetworkDifference
 from mnlearn.results.edges import LearnedEdge

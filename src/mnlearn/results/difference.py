@@ -1,4 +1,4 @@
-"""Two networks over the same variables, side by side."""
+"""Difference of two networks over the same variables."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from mnlearn.graphs.named import NamedGraph
 
 @dataclass(frozen=True)
 class NetworkDifference:
-    """What two networks agree on and what only one of them has.
+    """Edges that two networks share and edges that only one of them has.
 
     Attributes
     ----------
     shared, only_here, only_there
         Pairs of names, in the order of the variables here.
     n_pairs
-        How many pairs of variables there are.
+        Number of pairs of variables.
 
     Examples
     --------
@@ -38,12 +38,12 @@ class NetworkDifference:
 
     @property
     def hamming(self) -> int:
-        """How many pairs are an edge in one network only."""
+        """Number of pairs that are an edge in one network only."""
         return len(self.only_here) + len(self.only_there)
 
     @property
     def jaccard(self) -> float:
-        """The share of the edges of either network that both have; 1 for two networks without edges."""
+        """Share of the edges of either network that both have; 1 for two networks without edges."""
         either = len(self.shared) + self.hamming
         return len(self.shared) / either if either else 1.0
 
@@ -57,12 +57,12 @@ class NetworkDifference:
         return 1.0 if not self.hamming else (observed - chance) / (1 - chance)
 
     def to_dict(self) -> dict[str, object]:
-        """Plain values, ready for JSON."""
+        """Return plain values for JSON."""
         pairs = {name: [list(pair) for pair in getattr(self, name)] for name in ("shared", "only_here", "only_there")}
         return {**pairs, "hamming": self.hamming, "jaccard": self.jaccard, "kappa": self.kappa}
 
     def __str__(self) -> str:
-        """The numbers in one line, then the edges that differ."""
+        """Return the numbers in one line, then the edges that differ."""
         shared, here, there = len(self.shared), len(self.only_here), len(self.only_there)
         lines = [
             f"{shared} edge{'s' * (shared != 1)} in both, {here} only here, {there} only there "
@@ -74,12 +74,12 @@ class NetworkDifference:
 
 
 def difference(here: NamedGraph, there: NamedGraph) -> NetworkDifference:
-    """Hold two networks against each other, variable by name.
+    """Compare two networks, matching variables by name.
 
     Raises
     ------
     UnknownNameError
-        If one of them has a variable that the other has not.
+        If the variables of the two differ.
     """
     place = {name: x for x, name in enumerate(here.names)}
     for names, others, which in ((there.names, place, "the other"), (here.names, frozenset(there.names), "this")):

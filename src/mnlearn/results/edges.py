@@ -1,4 +1,4 @@
-"""Lists of edges as data frames: of the kind that the data came in, or of the first kind that is installed."""
+"""Edges and pairs of a learned network: their numbers, their order, and data frames of them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import Result
 
 if TYPE_CHECKING:
-    from mnlearn.results.found import Found
+    from mnlearn.results.learned import Learned
 
 
 Frame: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+SUPPORT_TITLES = {"log_independence": "log p", "log_odds": "log odds"}
 
 
 class LearnedEdge(NamedTuple):
     """One pair by name, with its support on the scale of the result.
 
-    The probability is known where a method stands for one: separator evidence, and averages over all graphs. The
-    log-odds of other scores rank the edges; most are far too sure of themselves to be turned into probabilities.
-    The frequency is known once rows were resampled: in which share of the samples the pair was an edge.
+    The probability is known for separator evidence and for averages over all graphs. The log odds of other scores rank
+    the edges, but most are too overconfident to be turned into probabilities. The frequency is the share of resampled
+    data sets in which the pair is an edge.
     """
 
     u: str
@@ -38,7 +39,7 @@ class LearnedEdge(NamedTuple):
 
 
 def kind_of_frame(data: object) -> Frame | None:
-    """Which library the data are a frame of; None for files, dicts, arrays and other frames."""
+    """Return the library of a data frame; None for files, dicts, arrays and other frames."""
     package = type(data).__module__.partition(".")[0]
     return next((kind for kind in get_args(Frame) if kind == package), None)
 
@@ -46,10 +47,10 @@ def kind_of_frame(data: object) -> Frame | None:
 def edge_frame(
     edges: Sequence[LearnedEdge], kind: Frame | None, *, always: Sequence[str] = (), **more: Sequence[bool]
 ) -> Any:
-    """A column each for the ends and the support, and for what else is known of any edge.
+    """Return a data frame with the ends, the support and every other known number of the edges.
 
-    An edge without support has a missing value there. The numbers in `always` have their columns in any case, so that
-    code which reads them also works for a network without edges.
+    An edge without support has a missing value there. The columns in `always` are present in any case, so that code
+    which reads them also works for a network without edges.
     """
     columns: dict[str, tuple[str, list[Any]]] = {
         "u": ("string", [edge.u for edge in edges]),
@@ -65,13 +66,8 @@ def edge_frame(
 
 
 def frame_of(columns: Mapping[str, tuple[str, list[Any]]], kind: Frame | None) -> Any:
-    """The columns, each with its type (string, double or bool) and values, as a frame of this kind."""
-    chosen = _first_installed() if kind is None else kind
-    return _made(columns, chosen)
-
-
-def _made(columns: Mapping[str, tuple[str, list[Any]]], kind: str) -> Any:
-    """The same with the kind settled."""
+    """Return the columns, each with its type (string, double or bool) and values, as a data frame of this library."""
+    kind = _first_installed() if kind is None else kind
     check_name("kind of data frame", kind, get_args(Frame))
     try:
         module = import_module(kind)
@@ -90,37 +86,35 @@ def _made(columns: Mapping[str, tuple[str, list[Any]]], kind: str) -> Any:
     return module.table({n: module.array(v, type=kinds[t]) for n, (t, v) in columns.items()})
 
 
-def _first_installed() -> str:
-    """pandas, else polars, else pyarrow, which always is."""
-    return next((kind for kind in ("pandas", "polars") if find_spec(kind) is not None), "pyarrow")
+def _first_installed() -> Frame:
+    """Return pandas, else polars, else pyarrow, which is always installed."""
+    kinds: tuple[Frame, ...] = ("pandas", "polars")
+    return next((kind for kind in kinds if find_spec(kind) is not None), "pyarrow")
 
 
-# Which edges and pairs a result knows something about, and in which order they are told.
-
-
-def ranked_edges(learned: Found) -> list[LearnedEdge]:
-    """The edges, the best supported first; one without support comes last, ties in the order of the variables."""
+def ranked_edges(learned: Learned) -> list[LearnedEdge]:
+    """Return the edges, the best supported first; edges without support last, ties in the order of the variables."""
     support = dict(learned.result.support)
     return _ranked(learned, {edge: support.get(edge) for edge in learned.graph.edges})
 
 
-def ranked_pairs(learned: Found, least: float) -> list[LearnedEdge]:
-    """Every pair of which something is known, in the same order, if it is an edge with at least this probability."""
+def ranked_pairs(learned: Learned, least: float) -> list[LearnedEdge]:
+    """Return every pair with a known number and at least this probability, in the order of `ranked_edges`."""
     if not is_number(least) or not 0 <= least <= 1:
         raise InputError(f"least must be a probability, from 0 to 1; got {least!r}. Leave it out for every pair.")
     known = pair_support(learned)
     if known is None:
         raise InputError(
             f"pairs must have been kept by the search; got a result of {learned.method} without them. Learn again with "
-            "keep_pairs=True (sep), keep_absent=True (climbs), averaging=True (exhaustive) or keep_trace=True (methods "
-            "by tests); or resample: learned.bootstrap()."
+            "keep_pairs=True (sep), keep_absent=True (hill climbing), averaging=True (exhaustive) or keep_trace=True "
+            "(methods by tests); or resample: learned.bootstrap()."
         )
     found = _ranked(learned, known)
     return [pair for pair in found if _chance(pair) >= least] if least > 0 else found
 
 
-def pair_support(learned: Found) -> dict[Edge, float | None] | None:
-    """The support of each pair of which something is known, absent ones too; None if that is nothing."""
+def pair_support(learned: Learned) -> dict[Edge, float | None] | None:
+    """Return the support of each pair with a known number, absent ones too; None if there are none."""
     found, known = learned.result, _kept_support(learned.result)
     for others in (found.edge_probabilities, learned.frequencies):
         if others is not None:
@@ -131,7 +125,7 @@ def pair_support(learned: Found) -> dict[Edge, float | None] | None:
 
 
 def _kept_support(found: Result) -> dict[Edge, float | None] | None:
-    """What a search was told to keep of all pairs: log-odds, those of absent pairs, or its questions."""
+    """Return the support that a search kept of all pairs: log odds, absent pairs, or its trace of tests."""
     if found.log_odds is not None:
         n = len(found.log_odds)
         return {(u, v): float(found.log_odds[u, v]) for u in range(n) for v in range(u + 1, n)}
@@ -139,7 +133,7 @@ def _kept_support(found: Result) -> dict[Edge, float | None] | None:
         return dict(found.absent)
     if found.trace is None:
         return None
-    surest: dict[Edge, float | None] = {}  # of an absent pair: the test that speaks most for its independence
+    surest: dict[Edge, float | None] = {}  # of an absent pair: the test with most support for independence
     for asked in found.trace:
         pair = (min(asked.x, asked.y), max(asked.x, asked.y))
         if asked.independent and asked.log_support is not None:
@@ -147,8 +141,8 @@ def _kept_support(found: Result) -> dict[Edge, float | None] | None:
     return surest
 
 
-def _ranked(learned: Found, support: dict[Edge, float | None]) -> list[LearnedEdge]:
-    """These pairs by name, the best supported first; what has no support, by probability and frequency."""
+def _ranked(learned: Learned, support: dict[Edge, float | None]) -> list[LearnedEdge]:
+    """Return these pairs by name, the best supported first; pairs without support by probability and frequency."""
     sign = -1.0 if learned.support_scale == "log_odds" else 1.0
     named = {edge: named_edge(learned, edge, value) for edge, value in support.items()}
 
@@ -159,8 +153,8 @@ def _ranked(learned: Found, support: dict[Edge, float | None]) -> list[LearnedEd
     return [named[edge] for edge in sorted(named, key=key)]
 
 
-def named_edge(learned: Found, edge: Edge, support: float | None) -> LearnedEdge:
-    """One pair by name, with all that is known of it."""
+def named_edge(learned: Learned, edge: Edge, support: float | None) -> LearnedEdge:
+    """Return one pair by name with all its known numbers."""
     found, frequencies = learned.result, learned.frequencies
     probability = None if found.edge_probabilities is None else found.edge_probabilities.get(edge)
     if probability is None and support is not None and found.probabilistic:
@@ -169,14 +163,14 @@ def named_edge(learned: Found, edge: Edge, support: float | None) -> LearnedEdge
     return LearnedEdge(learned.names[edge[0]], learned.names[edge[1]], support, probability, frequency)
 
 
-def numbers_told(learned: Found) -> list[str]:
-    """What else than support a result tells of its edges, also where it has none."""
+def extra_columns(learned: Learned) -> list[str]:
+    """Return the columns besides support that every data frame of this result has."""
     probable = learned.result.probabilistic or learned.result.edge_probabilities is not None
     return ["probability"] * probable + ["frequency"] * (learned.frequencies is not None)
 
 
 def _chance(pair: LearnedEdge) -> float:
-    """The probability of a pair or, where a method has none, its frequency."""
+    """Return the probability of a pair or, if the method has none, its frequency."""
     return next((value for value in (pair.probability, pair.frequency) if value is not None), 0.0)
 
 
@@ -184,3 +178,8 @@ def probabilities_of(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     """1 / (1 + exp(−x)), without overflow at either end."""
     small = np.exp(-np.abs(log_odds))
     return np.where(log_odds >= 0, 1.0, small) / (1.0 + small)
+
+
+def printable(text: str) -> str:
+    """Return the text with control characters escaped, safe for a terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)

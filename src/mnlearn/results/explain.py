@@ -1,16 +1,22 @@
-"""Why two variables are joined, or are not: the evidence behind one pair, in numbers and in words."""
+"""Evidence for or against one edge, in numbers and in words."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import exp, isfinite, log
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-_SCALES = {"log_independence": "log p", "log_odds": "log odds"}
+from mnlearn.protocols import SILENT, Monitor
+from mnlearn.results.edges import SUPPORT_TITLES, printable
+
+if TYPE_CHECKING:
+    from mnlearn.data.dataset import Dataset
+    from mnlearn.graphs.graph import Edge
+    from mnlearn.results.learned import Learned
 
 
 class PairTest(NamedTuple):
-    """One question about the pair and its answer; what a test does not compute is None."""
+    """One conditional independence test of the pair; numbers that a test does not compute are None."""
 
     given: tuple[str, ...]
     test: str
@@ -23,7 +29,7 @@ class PairTest(NamedTuple):
 
 
 class ScoreDifference(NamedTuple):
-    """What the edge is worth to a score of whole graphs, all other pairs as they are in the network."""
+    """Score of the network with and without the edge, all other pairs unchanged."""
 
     name: str
     present: float
@@ -31,12 +37,12 @@ class ScoreDifference(NamedTuple):
 
     @property
     def gain(self) -> float:
-        """By how much the score is higher with the edge."""
+        """Score with the edge minus score without it."""
         return self.present - self.absent
 
 
-class SeparatorEvidence(NamedTuple):
-    """The log Bayes factor of an edge given what separates the two otherwise, on the side of one end."""
+class SeparatorFactor(NamedTuple):
+    """Log Bayes factor of an edge given a separating set close to one end."""
 
     beside: str
     given: tuple[str, ...]
@@ -44,14 +50,14 @@ class SeparatorEvidence(NamedTuple):
 
 
 class SeparatorOdds(NamedTuple):
-    """Separator evidence of both sides, the price of an edge, and the log-odds that follow."""
+    """Separator evidence of both ends, the prior price of an edge, and the resulting log odds."""
 
-    sides: tuple[SeparatorEvidence, ...]
+    sides: tuple[SeparatorFactor, ...]
     price: float
 
     @property
     def log_odds(self) -> float:
-        """The mean evidence less the price."""
+        """Mean log Bayes factor minus the price."""
         return sum(side.log_factor for side in self.sides) / len(self.sides) - self.price
 
 
@@ -64,18 +70,18 @@ class Why:
     x, y
         The two variables.
     method
-        What learned the network.
+        The method that learned the network.
     edge
-        Whether they are joined in it.
+        Whether the pair is an edge of the network.
     support, support_scale, probability, frequency
-        As in `Learned.edges`, where known.
+        As in `Learned.edges`, if known.
     tests
-        The pair given nothing and given the neighbours of either end, asked of the data now; before them whatever the
-        search asked about this pair, if it kept its questions (``keep_trace=True``).
+        Tests given the empty set and given the neighbours of either end; before them the tests of this pair that the
+        search made, if it kept its trace (``keep_trace=True``).
     score
-        The method's score with and without the edge, where it maximises one.
+        The score with and without the edge, for methods that maximise one.
     separators
-        For separator evidence: the Bayes factors that its log-odds are made of.
+        For separator evidence: the Bayes factors behind its log odds.
 
     Examples
     --------
@@ -97,7 +103,7 @@ class Why:
     separators: SeparatorOdds | None = None
 
     def to_dict(self) -> dict[str, object]:
-        """Plain values, ready for JSON: what `mnlearn why --json` prints."""
+        """Return the document that `mnlearn why --json` prints."""
         known = ("x", "y", "method", "edge", "support", "support_scale", "probability", "frequency")
         document: dict[str, object] = {name: _finite(getattr(self, name)) for name in known}
         document["tests"] = [
@@ -113,12 +119,12 @@ class Why:
         return document
 
     def __str__(self) -> str:
-        """One line for each piece of evidence."""
-        return "\n".join(_printable(line) for line in [self._verdict(), *self._evidence()])
+        """Return one line for each piece of evidence."""
+        return "\n".join(printable(line) for line in [self._verdict(), *self._evidence()])
 
     def _verdict(self) -> str:
         known = [
-            f"{_SCALES[self.support_scale]} {self.support:.5g}" if self.support is not None else "",
+            f"{SUPPORT_TITLES[self.support_scale]} {self.support:.5g}" if self.support is not None else "",
             f"probability {self.probability:.3f}" if self.probability is not None else "",
             f"in {self.frequency:.0%} of the samples" if self.frequency is not None else "",
         ]
@@ -143,7 +149,7 @@ class Why:
 
 
 def _sentence(test: PairTest) -> str:
-    """One question and its answer."""
+    """Return one test and its outcome, in words."""
     decision = "independent" if test.independent else "dependent"
     numbers = []
     if test.statistic is not None:
@@ -165,7 +171,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 def _probability(log_p: float) -> str:
-    """A probability by its natural log, also where it is too small for a number."""
+    """Format a probability given by its natural log, also below the smallest double."""
     if log_p > -600:
         return f"{exp(log_p):.3g}"
     power, digits = divmod(log_p / log(10), 1)
@@ -173,10 +179,21 @@ def _probability(log_p: float) -> str:
 
 
 def _finite(value: object) -> object:
-    """The value, unless it is a number that JSON does not know."""
+    """Return the value, or None for a number that JSON lacks."""
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
-def _printable(text: str) -> str:
-    """The text with whatever could move the cursor written out."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+class Recipe(Protocol):
+    """How a network is learned from data. `mnlearn.learn` attaches one to every result."""
+
+    def read(self, data: object) -> Dataset:
+        """Read data with the options of the first run."""
+        ...
+
+    def learn(self, dataset: Dataset, *, n_jobs: int | None = None, monitor: Monitor = SILENT) -> Learned:
+        """Learn the network of other rows."""
+        ...
+
+    def explain(self, learned: Learned, edge: Edge, dataset: Dataset) -> Why:
+        """Compute the evidence behind one pair."""
+        ...

@@ -1,11 +1,11 @@
-"""Whole results in files: a graph that every reader of graphs understands, and beside it all that was found.
+"""Results as JSON: a graph that every graph reader understands, and beside it the whole result.
 
     {"format": "mnlearn-graph", "version": 1, "variables": [...], "edges": [...], "edge_attributes": {...},
      "result": {"version": 1, "written_by": "0.1.0", "digest": "...", "method": "sep", ...}}
 
-Variables are indices inside `result`; numbers that JSON does not know are the texts "inf", "-inf" and "nan". The
-digest is the SHA-256 of the document without it, keys sorted and white space gone, so that a file that was changed by
-hand is refused instead of half believed. A reader refuses a newer version than its own and reads every older one.
+Variables are indices inside `result`; numbers that JSON lacks are the strings "inf", "-inf" and "nan". The
+digest is the SHA-256 of the document without it, with sorted keys and no white space, so that a file that was
+changed by hand is rejected. A reader refuses a newer version than its own and reads every older one.
 Data are not in it, nor are the graphs of an exhaustive search and the directions of PC.
 """
 
@@ -14,17 +14,18 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mnlearn.errors import FileError
+from mnlearn.errors import DataError, FileError, InputError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.markup_formats import parse_json, render_json
 from mnlearn.graphs.named import NamedGraph, foreign_errors
 from mnlearn.protocols import Question, Result, Step
+from mnlearn.results.edges import kind_of_frame
 from mnlearn.results.resampling import Resampling
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
 def render(learned: Learned, numbers: Mapping[Edge, Mapping[str, float]]) -> str:
-    """The document of a result."""
+    """Return the JSON document of a result."""
     from mnlearn import __version__
 
     document = json.loads(render_json(NamedGraph(learned.graph, learned.names, numbers)))
@@ -47,7 +48,7 @@ def render(learned: Learned, numbers: Mapping[Edge, Mapping[str, float]]) -> str
 
 
 def _one_key_a_line(document: Mapping[str, object], indent: str) -> str:
-    """JSON that a reader can page through, and that a difference of two files shows by key."""
+    """Return JSON with one key per line, so that files can be read and compared by key."""
     lines = [f"{indent} {_compact(key)}: {_compact(value)}" for key, value in document.items()]
     return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
 
@@ -57,7 +58,7 @@ def _compact(value: object) -> str:
 
 
 def parse(text: str) -> Learned:
-    """The result that a document holds; the errors say what is wrong with it."""
+    """Return the result in a JSON document, or raise FileError."""
     with foreign_errors():
         named = parse_json(text)
         document = json.loads(text)
@@ -74,14 +75,14 @@ def parse(text: str) -> Learned:
 
 
 def _digest(document: Mapping[str, Any]) -> str:
-    """SHA-256 of the document without its digest."""
+    """Return the SHA-256 of the document without its digest."""
     result = {key: value for key, value in document["result"].items() if key != "digest"}
     canonical = json.dumps({**document, "result": result}, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return sha256(canonical.encode("ascii")).hexdigest()
 
 
 def _check_version(version: object) -> None:
-    """Every version up to ours is read."""
+    """Raise FileError for a version newer than this one."""
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise FileError(f'"version" of the result must be a positive integer; got {version!r}.')
     if version > VERSION:
@@ -92,7 +93,7 @@ def _check_version(version: object) -> None:
 
 
 def _found(learned: Learned) -> dict[str, object]:
-    """All that was found, as JSON knows it; what there is none of is left out."""
+    """Return the result as JSON values; absent fields are left out."""
     result: Any = learned.result
     record = learned.resampling
     found: dict[str, object] = {
@@ -122,7 +123,7 @@ def _found(learned: Learned) -> dict[str, object]:
 
 
 def _learned(named: NamedGraph, found: Mapping[str, Any]) -> Learned:
-    """The other way."""
+    """Return the learned network from its JSON values."""
     from mnlearn.results.learned import Learned  # which saves through this module
 
     n, steps = named.graph.n_variables, found.get("steps")
@@ -171,7 +172,7 @@ def _upper(matrix: Any) -> list[float]:
 
 
 def _square(n: int, listed: list[Any] | None) -> Any:
-    """The symmetric matrix of its upper triangle, −inf on the diagonal."""
+    """Return the symmetric matrix of an upper triangle, −inf on the diagonal."""
     if listed is None:
         return None
     matrix = np.full((n, n), -np.inf)
@@ -186,7 +187,7 @@ def _asked(question: Question) -> list[object]:
 
 
 def _number(value: float | None) -> float | str | None:
-    """A number JSON can hold, or its name."""
+    """Return a number as JSON can hold it: a float, or the name of infinity or NaN."""
     if value is None:
         return None
     number = float(value)
@@ -194,7 +195,7 @@ def _number(value: float | None) -> float | str | None:
 
 
 def _numbers(value: object) -> object:
-    """Settings with their infinities named, which are floats and not texts of a user's own."""
+    """Return settings with non-finite floats marked, to tell them from strings of the user."""
     if isinstance(value, Mapping):
         return {key: _numbers(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -203,12 +204,12 @@ def _numbers(value: object) -> object:
 
 
 def _read(value: Any) -> Any:
-    """A number, or the one that a text names."""
+    """Return a number, or the one that a string names."""
     return _NOT_FINITE[value] if isinstance(value, str) else value
 
 
 def _read_all(value: Any) -> Any:
-    """Settings as they were."""
+    """Return settings with the marked floats restored."""
     if isinstance(value, dict):
         if set(value) == {"number"}:
             return _read(value["number"])
@@ -216,11 +217,8 @@ def _read_all(value: Any) -> Any:
     return [_read_all(item) for item in value] if isinstance(value, list) else value
 
 
-# A learned network as plain values: what `mnlearn learn --json` prints.
-
-
-def document(learned: Learned) -> dict[str, object]:
-    """All of it, `support`, `probability` and `frequency` in the order of `edges`."""
+def json_document(learned: Learned) -> dict[str, object]:
+    """Return what `mnlearn learn --json` prints; `support`, `probability` and `frequency` in the order of `edges`."""
     edges = learned.edge_list()
     frequency = {} if learned.frequencies is None else {"frequency": [edge.frequency for edge in edges]}
     return {
@@ -242,7 +240,7 @@ def document(learned: Learned) -> dict[str, object]:
 
 
 def _resampled(learned: Learned) -> dict[str, object]:
-    """How often each pair was an edge, absent ones too, and in which samples."""
+    """Return the frequency of each pair, absent ones too, and the record of the resampling."""
     if learned.frequencies is None:
         return {}
     pairs = [[*_pair(learned, edge), share] for edge, share in learned.frequencies.items()]
@@ -251,7 +249,7 @@ def _resampled(learned: Learned) -> dict[str, object]:
 
 
 def _beside(learned: Learned) -> dict[str, object]:
-    """What only some methods find."""
+    """Return the fields that only some methods have."""
     found, names = learned.result, learned.names
     beside: dict[str, object] = {}
     if found.stages:
@@ -266,7 +264,7 @@ def _beside(learned: Learned) -> dict[str, object]:
 
 
 def _kept(learned: Learned) -> dict[str, object]:
-    """What a search was told to keep: the mass of the best graph; steps of a climb, the support of absent pairs."""
+    """Return what a search kept: mass of the best graph, steps of hill climbing, support of absent pairs."""
     found = learned.result
     kept: dict[str, object] = {}
     if found.mass is not None:
@@ -279,17 +277,17 @@ def _kept(learned: Learned) -> dict[str, object]:
 
 
 def _named(learned: Learned, graph: Graph) -> list[list[str]]:
-    """The edges of a graph by name."""
+    """Return the edges of a graph by name."""
     return [_pair(learned, edge) for edge in graph.edges]
 
 
 def _pair(learned: Learned, edge: Edge) -> list[str]:
-    """Two variables by name."""
+    """Return two variables by name."""
     return [learned.names[x] for x in edge]
 
 
 def plain(value: object) -> object:
-    """A setting as JSON knows it; an object of the user's own is named."""
+    """Return a setting as a JSON value; other objects by their repr."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
@@ -297,3 +295,20 @@ def plain(value: object) -> object:
     if isinstance(value, np.generic):
         return plain(value.item())
     return value if value is None or isinstance(value, str | int | float) else repr(value)
+
+
+def attach_data(learned: Learned, data: object) -> Learned:
+    """Return the network with its data attached; see `Learned.with_data`."""
+    if learned.recipe is None:
+        raise InputError("data can be given to what mnlearn.learn or mnlearn.load returned; got another network.")
+    dataset = learned.recipe.read(data)
+    if dataset.names != learned.names:
+        differing = sorted({*dataset.names} ^ {*learned.names})
+        what = f"{differing[0]!r} is only in one of the two" if differing else "their order differs"
+        raise DataError(f"data must have the variables of the network, in their order; {what}. Give it its own data.")
+    if learned.n_rows not in (None, dataset.n_rows):
+        raise DataError(
+            f"data must be those that the network was learned from, {learned.n_rows} rows; got {dataset.n_rows}. To "
+            "learn from other rows, call mnlearn.learn(data, **learned.settings)."
+        )
+    return replace(learned, data=dataset, frame=kind_of_frame(data))

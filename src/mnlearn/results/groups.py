@@ -1,4 +1,4 @@
-"""The networks of two groups side by side, and how surprising their differences would be by chance."""
+"""Comparison of the networks of two groups, with permutation tests of their differences."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _SHOWN = 10  # pairs of a summary
 
 
 class Invariance(NamedTuple):
-    """One statistic of the difference of two networks, and the share of permutations that reach it."""
+    """One statistic of the difference of two networks and its permutation p-value."""
 
     name: str
     value: float
     p: float
 
     def __str__(self) -> str:
-        """In words."""
+        """Return the statistic in words."""
         return f"{_TITLES[self.name]}: {self.value:.4g}, p = {self.p:.3g}"
 
 
@@ -35,7 +35,7 @@ _TITLES = {
 class PairDifference(NamedTuple):
     """One pair that is an edge in at least one of the two networks.
 
-    A strength is the mutual information of the two in nats a row, given the other neighbours: 0 without an edge.
+    A strength is the conditional mutual information in nats per row given the other neighbours; 0 without an edge.
     """
 
     u: str
@@ -55,17 +55,17 @@ class GroupComparison:
     by, groups
         The column that divides the rows, and its two labels.
     networks
-        What was learned from each.
+        The learned network of each group.
     statistics
-        Of the whole networks: ``edges``, ``strength`` and ``largest``.
+        Statistics of the whole networks: ``edges``, ``strength`` and ``largest``.
     pairs
         Every pair that is an edge in one of them, the smallest p first.
     correction
-        How p-values of pairs were corrected for their number: holm, fdr or none.
+        Correction of the p-values of pairs for their number: holm, fdr or none.
     asked, done
-        How many permutations were wanted, and how many there are: fewer if it was stopped.
+        Number of permutations requested and done; fewer if the run was cancelled.
     seed
-        Of the permutations.
+        Seed of the permutations.
     """
 
     by: str
@@ -80,12 +80,12 @@ class GroupComparison:
 
     @property
     def difference(self) -> NetworkDifference:
-        """What both networks have, and what only one has: "here" is the first group."""
+        """Shared edges and edges of one network only; "here" is the first group."""
         first, second = (NamedGraph(network.graph, network.names) for network in self.networks)
         return difference(first, second)
 
     def edges(self, frame: Frame | None = None) -> Any:
-        """The pairs as a data frame, the smallest p first; `frame` as for `Learned.edges`.
+        """Return the pairs as a data frame, the smallest p first; `frame` as for `Learned.edges`.
 
         Columns ``u``, ``v``, ``strength_1``, ``strength_2``, ``edge_1``, ``edge_2``, ``p`` and ``p_corrected``.
         """
@@ -101,7 +101,7 @@ class GroupComparison:
         return frame_of(columns, self.networks[0].frame if frame is None else frame)
 
     def to_dict(self) -> dict[str, object]:
-        """The document that `mnlearn compare-groups --json` prints."""
+        """Return the document that `mnlearn compare-groups --json` prints."""
         return {
             "by": self.by,
             "groups": list(self.groups),
@@ -115,7 +115,7 @@ class GroupComparison:
         }
 
     def __str__(self) -> str:
-        """The groups, the statistics, and the pairs that differ most."""
+        """Return the groups, the statistics, and the pairs that differ most."""
         first, second = self.networks
         counts = [f"{n.n_rows:,} rows, {n.graph.n_edges} edge{'s' * (n.graph.n_edges != 1)}" for n in (first, second)]
         sizes = " and ".join(f"{self.by} = {label} ({c})" for label, c in zip(self.groups, counts, strict=True))

@@ -1,30 +1,47 @@
-"""A learned network with the names of its variables: what `mnlearn.learn` returns."""
+"""The learned network that `mnlearn.learn` returns: the result of a search with the names of the variables."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, check_name
 from mnlearn.graphs.formats import carries_numbers, format_of, read_graph, write_graph, write_whole
+from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.named import NamedGraph
-from mnlearn.protocols import SILENT, Monitor
+from mnlearn.protocols import SILENT, Monitor, Question, Result
 from mnlearn.results.difference import NetworkDifference, difference
-from mnlearn.results.explain import Why
-from mnlearn.results.files import document, render
-from mnlearn.results.found import Found, Recipe, attached
-from mnlearn.results.resampling import Sampling, resampled, stable
-from mnlearn.results.summary import as_html, one_line, summary
+from mnlearn.results.edges import (
+    Frame,
+    LearnedEdge,
+    edge_frame,
+    extra_columns,
+    named_edge,
+    probabilities_of,
+    ranked_edges,
+    ranked_pairs,
+)
+from mnlearn.results.explain import Recipe, Why
+from mnlearn.results.files import attach_data, json_document, render
+from mnlearn.results.resampling import Resampling, Sampling, resampled, stable
+from mnlearn.results.summary import as_html, headline, summary_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from scipy.sparse import csr_array
+
+_NUMBERS = ("support", "probability", "frequency")  # attributes of an edge in files
 
 
 @dataclass(frozen=True, repr=False)
-class Learned(Found):
-    """What a method found in the data, by name.
+class Learned:
+    """A learned network, with variables by name.
 
     Attributes
     ----------
@@ -35,19 +52,19 @@ class Learned(Found):
     result
         The record of the search itself, by index.
     data
-        What it was learned from, where that is at hand: a network read from a file has none.
+        The data it was learned from; None for a network read from a file.
     frequencies
-        In which share of the resampled data each pair was an edge, by index, where that was asked for.
+        Share of the resampled data sets in which each pair is an edge, by index; None before resampling.
     choice
-        What was chosen for these data and why, in one line, where no method was named.
+        The method chosen for these data and the reason, in one line; None if a method was named.
     resampling
-        How the frequencies came about.
+        How rows were resampled.
     frame
-        Which kind of data frame the data came in, if they did.
+        The library of the data frame that the data came in, if any.
     recipe
-        How it was learned, to do it again with other rows; not in files.
+        How it was learned, to learn again from other rows; not saved in files.
     n_rows
-        From how many rows, repeats included.
+        Number of rows it was learned from, repeats included.
 
     Examples
     --------
@@ -61,20 +78,164 @@ class Learned(Found):
     ('rain', 'slippery')
     """
 
-    def compare(self, other: Learned | NamedGraph | str | os.PathLike[str]) -> NetworkDifference:
-        """Hold this network against another one over the same variables.
+    method: str
+    names: tuple[str, ...]
+    result: Result
+    data: Dataset | None = field(default=None, compare=False)
+    frequencies: Mapping[Edge, float] | None = None
+    choice: str | None = None
+    resampling: Resampling | None = None
+    frame: Frame | None = field(default=None, compare=False)
+    recipe: Recipe | None = field(default=None, compare=False)
+    n_rows: int | None = None
+
+    @property
+    def graph(self) -> Graph:
+        """The learned structure, by index."""
+        return self.result.graph
+
+    @property
+    def converged(self) -> bool:
+        """Whether the search ended by itself, not by a budget or a cancel."""
+        return self.result.converged
+
+    @property
+    def score(self) -> float | None:
+        """The score of the structure in natural-log units; None for methods by tests."""
+        return self.result.score
+
+    @property
+    def support_scale(self) -> str:
+        """Scale of the support: "log_independence" (smaller is stronger) or "log_odds" (larger is stronger)."""
+        return self.result.support_scale
+
+    @property
+    def stages(self) -> Mapping[str, Graph]:
+        """Intermediate graphs of the method by name, such as the AND and OR graphs of mpl."""
+        return self.result.stages
+
+    @property
+    def cost(self) -> Mapping[str, float]:
+        """Counts of tests and scores, and seconds."""
+        return self.result.cost
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """Settings that repeat the run."""
+        return self.result.settings
+
+    @property
+    def trace(self) -> tuple[Question, ...] | None:
+        """Every test in order, if the search kept them (`keep_trace=True`)."""
+        return self.result.trace
+
+    def edges(self, frame: Frame | None = None) -> Any:
+        """Return the edges as a data frame, the best supported first.
 
         Parameters
         ----------
-        other
-            What `learn` returned, a graph with names, or a file that `mnlearn.read_graph` reads.
+        frame
+            ``"pandas"``, ``"polars"`` or ``"pyarrow"``; by default the library of the data, else the first of these
+            that is installed.
+
+        Returns
+        -------
+        data frame
+            Columns ``u``, ``v`` and ``support``; ``probability`` if the method gives one, and ``frequency`` after
+            resampling. Edges without support come last, ties in the order of the variables.
+
+        Raises
+        ------
+        MissingDependencyError
+            If that library is not installed.
+
+        See Also
+        --------
+        edge_list : the edges as a list of named tuples.
+        """
+        return edge_frame(self.edge_list(), self.frame if frame is None else frame, always=extra_columns(self))
+
+    def edge_list(self) -> list[LearnedEdge]:
+        """Return the edges as named tuples, in the order of `edges`."""
+        return ranked_edges(self)
+
+    def pairs(self, least: float = 0.0, *, frame: Frame | None = None) -> Any:
+        """Return every pair with a known number, absent ones too, as a data frame like that of `edges`.
+
+        The column ``edge`` marks the edges of the network.
+
+        Parameters
+        ----------
+        least
+            The smallest probability to return; the smallest frequency, if the method has no probabilities.
+        frame
+            As for `edges`.
 
         Raises
         ------
         InputError
-            If it is nothing of the kind.
+            If the search kept the edges only. Pairs are kept by sep with ``keep_pairs=True``, by hill climbing with
+            ``keep_absent=True``, by exhaustive with ``averaging=True``, by methods by tests with ``keep_trace=True``
+            (the separated pairs), and by resampling (pairs that are an edge in some sample).
+        """
+        found, edges = self.pair_list(least), {(edge.u, edge.v) for edge in self.edge_list()}
+        joined = [(pair.u, pair.v) in edges for pair in found]
+        return edge_frame(found, self.frame if frame is None else frame, always=extra_columns(self), edge=joined)
+
+    def pair_list(self, least: float = 0.0) -> list[LearnedEdge]:
+        """Return the pairs as named tuples, in the order of `pairs`."""
+        return ranked_pairs(self, least)
+
+    def probabilities(self) -> NDArray[np.float64]:
+        """Return the probability of every edge, present or absent: a symmetric matrix in the order of `names`.
+
+        Raises
+        ------
+        InputError
+            If the search did not keep all pairs.
+        """
+        found, n = self.result, len(self.names)
+        if found.log_odds is not None:
+            return probabilities_of(found.log_odds)
+        if found.edge_probabilities is None:
+            raise InputError(
+                f"probabilities of all pairs are kept by the method sep with keep_pairs=True, and by exhaustive with "
+                f"averaging=True; got a result of {self.method} without them. Learn again with one of these."
+            )
+        chance = np.zeros((n, n))
+        for (u, v), share in found.edge_probabilities.items():
+            chance[u, v] = chance[v, u] = share
+        return chance
+
+    def blanket(self, name: str) -> tuple[str, ...]:
+        """Return the neighbours of a variable: given them it is independent of all others."""
+        return tuple(self.names[v] for v in sorted(self.graph.neighbors(self._place(name))))
+
+    def adjacency(self) -> csr_array:
+        """Return the graph as a symmetric SciPy sparse matrix, in the order of `names`."""
+        return self.graph.adjacency()
+
+    def to_networkx(self) -> Any:
+        """Return a networkx graph with the names of the variables and the numbers of each edge."""
+        graph = self.graph.to_networkx(self.names)
+        for (u, v), numbers in self._numbers().items():
+            graph.edges[self.names[u], self.names[v]].update(numbers)
+        return graph
+
+    def compare(self, other: Learned | NamedGraph | str | os.PathLike[str]) -> NetworkDifference:
+        """Compare this network with another one over the same variables.
+
+        Parameters
+        ----------
+        other
+            A learned network, a graph with names, or a file that `mnlearn.read_graph` reads.
+
+        Raises
+        ------
+        InputError
+            If it is something else.
         UnknownNameError
-            If one of the two has a variable that the other has not.
+            If the variables of the two differ.
         """
         if isinstance(other, str | os.PathLike):
             other = read_graph(other)
@@ -86,10 +247,10 @@ class Learned(Found):
         return difference(NamedGraph(self.graph, self.names), NamedGraph(other.graph, other.names))
 
     def why(self, x: str, y: str) -> Why:
-        """The evidence for or against an edge between two variables, asked of the data anew.
+        """Compute the evidence for or against an edge between two variables.
 
-        Tests given nothing and given the neighbours of either end; the score with and without the edge; for sep, the
-        separators and what the data say given them; and what the search itself asked, if it kept that.
+        Tests given the empty set and given the neighbours of either end; the score with and without the edge; for sep,
+        the separating sets and their evidence; and the tests of the search itself, if it kept them.
 
         Parameters
         ----------
@@ -99,13 +260,13 @@ class Learned(Found):
         Raises
         ------
         UnknownNameError
-            If there is no such variable.
+            If a variable is unknown.
         InputError
-            If the data are not at hand.
+            If the network has no data.
         """
         u, v = sorted((self._place(x), self._place(y)))
         if u == v:
-            raise InputError(f"x and y must be two different variables; got {x!r} twice. Ask about two.")
+            raise InputError(f"x and y must be two different variables; got {x!r} twice. Name another one.")
         recipe, data = self.ingredients("why")
         return recipe.explain(self, (u, v), data)
 
@@ -140,25 +301,25 @@ class Learned(Found):
         checkpoint
             A folder that keeps every sample that is done.
         resume
-            Go on from what the checkpoint holds: the frequencies are those of one whole run.
+            Continue from the checkpoint: the frequencies equal those of one whole run.
         monitor
-            Hears the progress, and may stop: the frequencies are those of the samples so far.
+            Receives the progress and may cancel: the frequencies are then those of the samples so far.
 
         Returns
         -------
         Learned
-            The same network; `frequencies` and `resampling` are known, and `edges`, `pairs` and files have them.
+            This network with `frequencies` and `resampling`, which `edges`, `pairs` and files include.
 
         Raises
         ------
         InputError
-            If a setting breaks its rule, or the data are not at hand.
+            If a setting is invalid, or the network has no data.
         """
         draw = {"sampling": sampling, "seed": seed, "n_jobs": n_jobs, "client": client, "monitor": monitor}
         return resampled(self, n_samples, **cast(Any, draw), checkpoint=checkpoint, resume=resume)
 
     def stable(self, threshold: float = 0.5) -> Learned:
-        """The network of the pairs that are an edge in at least this share of the samples.
+        """Return the network of the pairs that are an edge in at least this share of the samples.
 
         With ``bootstrap(sampling="halves")`` this is stability selection, and `resampling.expected_false` bounds the
         number of false edges.
@@ -171,30 +332,30 @@ class Learned(Found):
         Raises
         ------
         InputError
-            If rows were not resampled.
+            If there are no frequencies; call `bootstrap` first.
         """
         return stable(self, threshold)
 
     def with_data(self, data: object) -> Learned:
-        """The same result with its data at hand, for `why` and `bootstrap`: a network from a file has none.
+        """Return this network with its data attached, for `why` and `bootstrap` after loading from a file.
 
         Parameters
         ----------
         data
-            What it was learned from: whatever `mnlearn.data.read` accepts. It is read as it was then.
+            The data it was learned from, as accepted by `mnlearn.read`; read with the same options as before.
 
         Raises
         ------
         InputError
-            If these are other data: other variables, or another number of rows.
+            If the variables or the number of rows differ.
         """
-        return attached(self, data)
+        return attach_data(self, data)
 
     def ingredients(self, what: str) -> tuple[Recipe, Dataset]:
-        """How it was learned, and from what; or the error that says how to get at them."""
+        """Return the recipe and the data, or raise InputError with a hint how to attach them."""
         if self.recipe is None:
             raise InputError(
-                f"{what} is for networks that mnlearn.learn or mnlearn.load returned; got another one. Learn it again."
+                f"{what} needs a network that mnlearn.learn or mnlearn.load returned; got another one. Learn it again."
             )
         if self.data is None:
             raise InputError(
@@ -206,21 +367,21 @@ class Learned(Found):
     def save(self, path: str | os.PathLike[str], *, format: str | None = None) -> None:
         """Write the network to a file: the whole result as JSON, the graph alone in the other formats.
 
-        What is known of each edge (support, probability, frequency) goes with it where the format can carry numbers.
-        The data do not.
+        Support, probability and frequency of each edge are written if the format can hold numbers. The data are not
+        written.
 
         Parameters
         ----------
         path
-            Where to write; the extension tells the format. `mnlearn.load` reads a ``.json`` back, `mnlearn.read_graph`
-            the graph of any of them.
+            The file; its extension sets the format. `mnlearn.load` reads ``.json``, `mnlearn.read_graph` the graph
+            of any format.
         format
-            One of `mnlearn.graphs.FORMATS`, when the extension does not tell.
+            One of `mnlearn.graphs.FORMATS`, if the extension is not one of them.
 
         Raises
         ------
         FileError
-            If the file cannot be written; nothing half-written stays.
+            If the file cannot be written; no partial file is left.
         """
         numbers = self._numbers()
         if format_of(path, format) == "json":
@@ -230,8 +391,8 @@ class Learned(Found):
             write_graph(path, self.graph, self.names, format=format, attributes=kept)
 
     def summary(self) -> str:
-        """What was learned, from what and how, and the strongest edges: a few lines of text."""
-        return summary(self)
+        """Return a few lines on the network, its data and method, and the strongest edges."""
+        return summary_text(self)
 
     def plot(
         self,
@@ -241,18 +402,18 @@ class Learned(Found):
         title: str | None = None,
         seed: int = 0,
     ) -> Figure:
-        """Draw the network, and write the picture to a file if one is named.
+        """Draw the network, and write the picture to a file if a path is given.
 
         Parameters
         ----------
         path
-            Where to write: .png, .svg or .pdf.
+            The file: .png, .svg or .pdf.
         kind
             network, heatmap, degrees, support, centralities, or stability for bootstrap frequencies.
         title
-            Above the picture; by default one line that says what was learned.
+            Title of the picture; by default one line on the network.
         seed
-            For the layout: the same seed gives the same picture.
+            Seed of the layout.
 
         Returns
         -------
@@ -262,7 +423,7 @@ class Learned(Found):
         Raises
         ------
         UnknownNameError
-            If there is no such kind.
+            If the kind is unknown.
         FileError
             If the file cannot be written, or has another extension.
         MissingDependencyError
@@ -275,18 +436,18 @@ class Learned(Found):
     def report(
         self, path: str | os.PathLike[str], *, title: str | None = None, source: str | None = None, seed: int = 0
     ) -> None:
-        """Write a report: one HTML file with all that was learned, which any browser opens without a network.
+        """Write a report: one offline HTML file with the network, its tables and warnings.
 
         Parameters
         ----------
         path
-            Where to write: .html.
+            The file: .html.
         title
-            At the top of the page.
+            Title of the page.
         source
-            What the data are called in the call that runs it again.
+            Name of the data in the command that repeats the run.
         seed
-            For the layout of the picture: the same seed gives the same places.
+            Seed of the layout.
 
         Raises
         ------
@@ -300,17 +461,31 @@ class Learned(Found):
         write_report(self, path, title=title, source=source, seed=seed)
 
     def to_dict(self) -> dict[str, object]:
-        """The document that `mnlearn learn --json` prints; `support` is in the order of `edges`."""
-        return document(self)
+        """Return the document that `mnlearn learn --json` prints; `support` is in the order of `edges`."""
+        return json_document(self)
 
     def __str__(self) -> str:
-        """What was found, in one line."""
-        return one_line(self)
+        """Return one line on the network."""
+        return headline(self)
 
     def __repr__(self) -> str:
-        """The same, marked as an object."""
-        return f"<Learned {one_line(self)}>"
+        return f"<Learned {headline(self)}>"
 
     def _repr_html_(self) -> str:
-        """The summary for a notebook."""
+        """Return the summary as HTML for a notebook."""
         return as_html(self)
+
+    def _place(self, name: str) -> int:
+        """Return the index of a variable."""
+        check_name("variable", name, self.names)
+        return self.names.index(name)
+
+    def _numbers(self) -> dict[Edge, dict[str, float]]:
+        """Return the known numbers of each edge, by index."""
+        support = self.result.support
+        known = {edge: named_edge(self, edge, support.get(edge)) for edge in self.graph.edges}
+        numbers = {
+            edge: {key: getattr(pair, key) for key in _NUMBERS if getattr(pair, key) is not None}
+            for edge, pair in known.items()
+        }
+        return {edge: found for edge, found in numbers.items() if found}

@@ -1,11 +1,10 @@
-"""How often each pair is an edge when rows are drawn anew.
+"""Resampling: how often each pair is an edge when the network is learned from resampled rows.
 
-Three ways of drawing:
+Three sampling schemes:
 
 - ``"subsamples"``, the default: 63.2 % of the rows without replacement, as many distinct rows as a bootstrap sample
   has on average. A row that is there twice looks like two observations to any test and any score, so a plain
-  bootstrap finds edges that nobody would find in as many fresh rows: see [DJSB16], and docs/confidence.md for what
-  was measured here;
+  bootstrap finds edges that as many fresh rows would not give: see [DJSB16], and docs/confidence.md for measurements;
 - ``"bootstrap"``: as many rows as there are, with replacement;
 - ``"halves"``: both halves of a random split, the complementary pairs of stability selection [SS13], for which the
   number of wrongly selected edges has a bound.
@@ -31,7 +30,7 @@ from mnlearn.protocols import SILENT, Monitor, Result
 from mnlearn.results.edges import pair_support
 
 if TYPE_CHECKING:
-    from mnlearn.results.found import Recipe
+    from mnlearn.results.explain import Recipe
     from mnlearn.results.learned import Learned
 
 Sampling: TypeAlias = Literal["subsamples", "bootstrap", "halves"]
@@ -40,20 +39,20 @@ SHARE = 0.632  # of the rows, in subsamples
 
 @dataclass(frozen=True)
 class Resampling:
-    """How frequencies came about.
+    """Record of a resampling run.
 
     Attributes
     ----------
     sampling
-        How rows were drawn.
+        The sampling scheme.
     seed
-        From which seed.
+        The seed.
     asked, done
-        How many samples were wanted, and how many there are: fewer if it was stopped.
+        Number of samples requested and done; fewer if the run was cancelled.
     mean_edges
-        How many edges a sample had on average.
+        Mean number of edges per sample.
     n_pairs
-        How many pairs of variables there are.
+        Number of pairs of variables.
     threshold
         The smallest frequency of an edge, if the network was chosen by frequency.
 
@@ -72,7 +71,7 @@ class Resampling:
     threshold: float | None = None
 
     def __str__(self) -> str:
-        """How many samples of which kind."""
+        """Return the number and kind of samples, in words."""
         drawn = {
             "subsamples": "63.2 % of the rows each",
             "bootstrap": "rows drawn with replacement",
@@ -83,7 +82,7 @@ class Resampling:
         return f"{self.done:,} samples{stopped} ({drawn[self.sampling]}, seed {self.seed}){chosen}"
 
     def expected_false(self, threshold: float) -> float:
-        """At most so many edges with at least this frequency are expected by chance: q² / ((2 τ − 1) p).
+        """Return a bound on the expected number of false edges with at least this frequency: q² / ((2 τ − 1) p).
 
         q is the mean number of edges, p the number of pairs [MB10, Theorem 1]. For complementary pairs [SS13, Theorem
         1] it bounds, without further assumptions, the expected number of chosen pairs that a half of the rows makes an
@@ -92,10 +91,12 @@ class Resampling:
         Raises
         ------
         InputError
-            If the rows were not drawn in halves, or the threshold is not above 1/2.
+            If sampling is not "halves", or the threshold is not above 1/2.
         """
         if self.sampling != "halves":
-            raise InputError(f"sampling must be 'halves' for a bound on false edges; got {self.sampling!r}. Draw anew.")
+            raise InputError(
+                f"sampling must be 'halves' for a bound on false edges; got {self.sampling!r}. Resample in halves."
+            )
         _check_threshold(threshold, above=0.5)
         return self.mean_edges**2 / ((2 * threshold - 1) * self.n_pairs)
 
@@ -112,7 +113,7 @@ def resampled(
     resume: bool = False,
     monitor: Monitor = SILENT,
 ) -> Learned:
-    """The same result with the frequencies of its pairs; see `Learned.bootstrap`."""
+    """Return the network with the frequencies of its pairs; see `Learned.bootstrap`."""
     wanted = whole_number("n_samples", n_samples, least=2, most=10**7, way_out="200 are usual.")
     whole_number("seed", seed, least=0, way_out="Leave it out for 0.")
     check_name("sampling", sampling, get_args(Sampling))
@@ -124,15 +125,15 @@ def resampled(
     seeds = np.random.SeedSequence(seed).spawn(n_draws)
     counts: Counter[Edge] = Counter()
     done = 0
-    # A search spends its time in Python, which one process can run only once at a time.
-    cook = partial(run, task, n_jobs=n_jobs, client=client, backend="processes", monitor=monitor)
-    with opened(checkpoint, resume, data.fingerprint(), repr(recipe), sampling, seed) as kept:
-        for graphs in cook(seeds) if kept is None else kept.items(cook, seeds):
+    # A search spends its time in Python, so processes scale where threads would not.
+    learn_all = partial(run, task, n_jobs=n_jobs, client=client, backend="processes", monitor=monitor)
+    with opened(checkpoint, resume, data.fingerprint(), repr(recipe), sampling, seed) as journal:
+        for graphs in learn_all(seeds) if journal is None else journal.items(learn_all, seeds):
             done += len(graphs)
             for edges in graphs:
                 counts.update(map(tuple, edges))
     if not done:
-        raise MnlearnError("resampling was stopped before the first sample was done. Let it run a little longer.")
+        raise MnlearnError("resampling was cancelled before the first sample was done. Let it run longer.")
     n = len(learned.names)
     asked = 2 * n_draws if sampling == "halves" else wanted
     record = Resampling(sampling, seed, asked, done, counts.total() / done, n * (n - 1) // 2)
@@ -142,7 +143,7 @@ def resampled(
 
 @dataclass(frozen=True)
 class _OneDraw:
-    """Draw rows and learn from them: something that can be sent to another process."""
+    """Picklable task: draw rows and learn from them."""
 
     recipe: Recipe
     data: Dataset
@@ -163,10 +164,12 @@ class _OneDraw:
 
 
 def stable(learned: Learned, threshold: float) -> Learned:
-    """Only the pairs that are an edge in at least this share of the samples; see `Learned.stable`."""
+    """Return the network of the pairs with at least this frequency; see `Learned.stable`."""
     _check_threshold(threshold, above=0.0)
     if learned.frequencies is None:
-        raise InputError("frequencies must be known to choose by them; got none. Resample first: learned.bootstrap().")
+        raise InputError(
+            "frequencies are needed to choose edges by them; got none. Resample first: learned.bootstrap()."
+        )
     kept = [edge for edge, share in learned.frequencies.items() if share >= threshold]
     found, known = learned.result, pair_support(learned) or {}
     support = {edge: value for edge in kept if (value := known.get(edge)) is not None}
@@ -182,6 +185,6 @@ def stable(learned: Learned, threshold: float) -> Learned:
 
 
 def _check_threshold(threshold: float, *, above: float) -> None:
-    """A share that a bound, or a choice, can be made for."""
+    """Raise InputError unless threshold is a share above the limit."""
     if not is_number(threshold) or not above < threshold <= 1:
         raise InputError(f"threshold must be above {above:g} and at most 1; got {threshold!r}. 0.9 is usual.")

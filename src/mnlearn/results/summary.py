@@ -1,4 +1,4 @@
-"""A learned network in words: a few lines for a terminal, the same as HTML for a notebook."""
+"""Summary of a learned network: a few lines of text for a terminal, or HTML for a notebook."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from mnlearn.results.edges import LearnedEdge
+from mnlearn.results.edges import SUPPORT_TITLES, LearnedEdge, printable
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
 
 SHOWN = 10  # edges of a summary
-_SCALES = {"log_independence": "log p", "log_odds": "log odds"}
 
 
-def one_line(learned: Learned) -> str:
-    """What was found, in one line."""
+def headline(learned: Learned) -> str:
+    """Return one line on the network."""
     ended = "" if learned.converged else "; stopped before its end"
     asked = f", {int(learned.cost.get('asked', 0))} tests" if learned.support_scale == "log_independence" else ""
     score = f", score {learned.score:.6g}" if learned.score is not None else ""
@@ -25,9 +24,9 @@ def one_line(learned: Learned) -> str:
     )
 
 
-def summary(learned: Learned) -> str:
-    """What was learned, from what, how, and the strongest edges."""
-    lines = [f"{label + ':':<12}{_printable(text)}" for label, text in _facts(learned)]
+def summary_text(learned: Learned) -> str:
+    """Return the facts and the strongest edges as text."""
+    lines = [f"{label + ':':<12}{printable(text)}" for label, text in _facts(learned)]
     edges = learned.edge_list()[:SHOWN]
     if edges:
         rows = [_headings(learned, edges), *(_cells(edge, edges) for edge in edges)]
@@ -39,7 +38,7 @@ def summary(learned: Learned) -> str:
 
 
 def as_html(learned: Learned) -> str:
-    """The same for a notebook; every name is text."""
+    """Return the facts and the strongest edges as HTML; names are escaped."""
     edges = learned.edge_list()[:SHOWN]
     facts = "".join(f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in _facts(learned))
     more = learned.graph.n_edges - len(edges)
@@ -51,14 +50,14 @@ def as_html(learned: Learned) -> str:
 
 
 def _facts(learned: Learned) -> list[tuple[str, str]]:
-    """Label and text of each line."""
+    """Return label and text of each line."""
     graph, n = learned.graph, len(learned.names)
     degrees = [graph.degree(x) for x in range(n)]
     n_pairs = n * (n - 1) // 2
     density = f", {graph.n_edges / n_pairs:.1%} of all pairs" if n_pairs else ""
     facts = [("network", f"{_counted(graph.n_edges, 'edge')} among {_counted(n, 'variable')}{density}")]
     if degrees.count(0):
-        facts.append(("alone", f"{_counted(degrees.count(0), 'variable')} without an edge"))
+        facts.append(("isolated", f"{_counted(degrees.count(0), 'variable')} without an edge"))
     if graph.n_edges:
         hub = max(range(n), key=lambda x: (degrees[x], -x))
         facts.append(("hub", f"{learned.names[hub]} with {_counted(degrees[hub], 'neighbour')}"))
@@ -76,28 +75,28 @@ def _facts(learned: Learned) -> list[tuple[str, str]]:
 
 
 def _types(cards: Sequence[int]) -> str:
-    """How many variables of which type."""
+    """Return the number of variables of each type, in words."""
     continuous = sum(not card for card in cards)
     kinds = (("categorical", len(cards) - continuous), ("continuous", continuous))
     return " and ".join(f"{count} {kind}" for kind, count in kinds if count) + f" variable{'s' * (len(cards) != 1)}"
 
 
 def _headings(learned: Learned, edges: Sequence[LearnedEdge]) -> list[str]:
-    """The columns of the table of edges."""
-    return ["edge", "", _SCALES[learned.support_scale], *_known(edges)]
+    """Return the column headings of the table of edges."""
+    return ["edge", "", SUPPORT_TITLES[learned.support_scale], *_known(edges)]
 
 
 def _known(edges: Sequence[LearnedEdge]) -> list[str]:
-    """What is known of the edges beside their support."""
+    """Return the known numbers of the edges besides support."""
     return [name for name in ("probability", "frequency") if any(getattr(edge, name) is not None for edge in edges)]
 
 
 def _cells(edge: LearnedEdge, edges: Sequence[LearnedEdge]) -> list[str]:
-    """One row of the table."""
+    """Return one row of the table."""
     support = "" if edge.support is None else f"{edge.support:.4g}"
     others = [getattr(edge, name) for name in _known(edges)]
     numbers = ["" if value is None else f"{value:.3f}" for value in others]
-    return [_printable(edge.u), _printable(edge.v), support, *numbers]
+    return [printable(edge.u), printable(edge.v), support, *numbers]
 
 
 def _aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:
@@ -108,8 +107,3 @@ def _aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
-def _printable(text: str) -> str:
-    """The text with whatever could move the cursor written out."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
