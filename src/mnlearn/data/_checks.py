@@ -179,7 +179,11 @@ class DataFile(NamedTuple):
 
 
 class RowTooLong(Exception):  # noqa: N818 - never leaves the readers
-    """A row of text did not fit in a block."""
+    """A row of text does not fit in a block."""
+
+    def __init__(self, file: DataFile, names: Sequence[str], block: int) -> None:
+        super().__init__(f"a row takes more than {block >> 20} MB")
+        self.file, self.names, self.block = file, names, block
 
 
 def recognise(path: Path, delimiter: str | None) -> DataFile:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
 from numbers import Real
@@ -28,8 +28,8 @@ class UndeclaredError(DataError):
         self.column, self.label = column, label
 
 
-class Column(Protocol):
-    """Takes a column in, one Arrow array after another."""
+class ColumnReader(Protocol):
+    """Reader of one column, one Arrow array after another."""
 
     def add(self, array: object) -> None: ...
     def finish(self) -> ReadColumn: ...
@@ -70,11 +70,15 @@ class ReadTable(NamedTuple):
     source: str
 
     @classmethod
-    def of(cls, selection: Selection, columns: Iterable[ReadColumn], n_rows: int, source: str) -> ReadTable:
-        """Return a table of the columns of a selection, each in one chunk."""
-        joined = [column.joined() for column in columns]
+    def of(cls, selection: Selection, columns: list[ReadColumn], n_rows: int, source: str) -> ReadTable:
+        """Return a table of the columns of a selection, in its order."""
         n = len(selection.variables)
-        return cls(joined[:n], None if selection.repeats is None else joined[n], n_rows, source)
+        return cls(columns[:n], None if selection.repeats is None else columns[n], n_rows, source)
+
+    def joined(self) -> ReadTable:
+        """Return the table with each column in one chunk."""
+        repeats = None if self.repeats is None else self.repeats.joined()
+        return self._replace(columns=[column.joined() for column in self.columns], repeats=repeats)
 
 
 class Codes:

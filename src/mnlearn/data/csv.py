@@ -21,9 +21,9 @@ import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
 from mnlearn.data._checks import DataFile, RowTooLong
-from mnlearn.data.columns import Codes, Mixtures, Numbers, ReadColumn, ReadTable, coded_column, mixed, not_a_number
+from mnlearn.data.columns import Codes, Mixtures, Numbers, ReadColumn, coded_column, mixed, not_a_number
 from mnlearn.data.csv_errors import BROKEN, check_closed, diagnose, open_text
-from mnlearn.data.options import DOUBTFUL, NOT_A_NUMBER, ColumnOptions, Selection, TableOptions
+from mnlearn.data.options import DOUBTFUL, NOT_A_NUMBER, ColumnOptions
 from mnlearn.errors import DataError, FileError, MnlearnError
 
 BLOCK_BYTES = 1 << 20  # measured: larger blocks are no faster and hold more
@@ -37,27 +37,6 @@ class Header(NamedTuple):
     names: list[str]
     lines: int
     length: int
-
-
-def load_csv(file: DataFile, options: TableOptions) -> ReadTable:
-    """Read the columns that are asked for."""
-    header = read_header(file)
-    selection = options.select(header.names)
-    block = first_block(header)
-    while True:
-        try:
-            return _stream(file, header, selection, block)
-        except RowTooLong as error:
-            if block >= LONGEST_ROW:
-                raise diagnose(file, header.names, error) from error
-            block *= 8
-
-
-def _stream(file: DataFile, header: Header, selection: Selection, block: int) -> ReadTable:
-    """Read the file once, in blocks of so many bytes."""
-    columns = {str(selected.position): TextColumn(selected.options) for selected in selection.columns}
-    n_rows = read_csv_into(columns, file, header, block)
-    return ReadTable.of(selection, [column.finish() for column in columns.values()], n_rows, str(file.path))
 
 
 def read_csv_into(columns: Mapping[str, TextColumn], file: DataFile, header: Header, block: int) -> int:
@@ -79,7 +58,7 @@ def read_csv_into(columns: Mapping[str, TextColumn], file: DataFile, header: Hea
         raise
     except BROKEN as error:
         if "straddl" in str(error) or "block size" in str(error):
-            raise RowTooLong(f"a row takes more than {block >> 20} MB") from error
+            raise RowTooLong(file, header.names, block) from error
         raise diagnose(file, header.names, error) from error
     if suspect:
         check_closed(file)

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from narwhals.dependencies import is_into_series, is_pandas_dataframe, is_pandas_series
 
-from mnlearn.data import columns
-from mnlearn.data._checks import DataFile
-from mnlearn.data.columns import Column, Mixtures, ReadColumn, ReadTable
-from mnlearn.data.options import ColumnOptions, SelectedColumn, Selection, TableOptions
-from mnlearn.data.typed_columns import add_slices, categories_column, column_for, is_text, object_column, whole_column
-from mnlearn.errors import DataError, FileError, InputError, MnlearnError
+from mnlearn.data.columns import Mixtures, ReadColumn, ReadTable
+from mnlearn.data.options import ColumnOptions, SelectedColumn, TableOptions
+from mnlearn.data.streaming import read_stream
+from mnlearn.data.typed_columns import categories_column, object_column, whole_column
+from mnlearn.errors import DataError, InputError
 
 
 def load_memory(source: object, options: TableOptions) -> ReadTable:
@@ -74,32 +69,7 @@ def _load_stream(source: Any, options: TableOptions) -> ReadTable:
     """Batches of Arrow columns, one after another."""
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
-    reader = source.to_reader() if isinstance(source, pa.Table) else pa.RecordBatchReader.from_stream(source)
-    return collect(options.select(reader.schema.names), reader.schema, reader, "the Arrow table")
-
-
-def collect(selection: Selection, schema: Any, batches: Iterable[Any], source: str) -> ReadTable:
-    """Read batches of typed columns, each column into its own collector."""
-    columns = collectors(selection, schema)
-    n_rows = read_batches_into(columns, batches)
-    return ReadTable.of(selection, [column.finish() for _, column in columns], n_rows, source)
-
-
-def collectors(selection: Selection, schema: Any) -> list[tuple[str, Column]]:
-    """An empty collector for each column to read, with the name that the column has in a batch."""
-    names = schema.names  # a new list of all names each time it is asked for, as is every search for a column by name
-    return [(names[k], column_for(options, schema.field(k).type)) for k, options in selection.columns]
-
-
-def read_batches_into(columns: Sequence[tuple[str, Column]], batches: Iterable[Any]) -> int:
-    """Read batches into collectors; how many rows there were."""
-    n_rows = 0
-    for batch in batches:
-        n_rows += batch.num_rows
-        where = {name: position for position, name in enumerate(batch.schema.names)}
-        for name, column in columns:
-            add_slices(column, batch.column(where[name]))
-    return n_rows
+    return read_stream(source, options, "the Arrow table").joined()
 
 
 def _load_array(array: np.ndarray[Any, np.dtype[Any]], options: TableOptions) -> ReadTable:
@@ -161,7 +131,7 @@ def _table(
 
     columns = [mixtures.attempt(partial(take, selected)) for selected in selection.columns]
     mixtures.report()
-    return ReadTable.of(selection, [column for column in columns if column is not None], n_rows, source)
+    return ReadTable.of(selection, [column for column in columns if column is not None], n_rows, source).joined()
 
 
 def _column(options: ColumnOptions, values: Any) -> ReadColumn:
@@ -235,66 +205,3 @@ def _listed(name: object, column: Any) -> Any:
     if isinstance(column, str | bytes) or values is None:
         raise InputError(f"source must map names to columns; got the single value {column!r}. Wrap it in a list.")
     return column if hasattr(column, "__len__") else list(values)
-
-
-# Parquet files, a batch of rows at a time. Imported on first use: it needs pyarrow.
-
-
-def load_parquet(file: DataFile, options: TableOptions) -> ReadTable:
-    """Read the columns that are asked for."""
-    with open_parquet(file) as parquet:
-        selection = options.select(parquet.schema.names)
-        return collect(selection, parquet.schema, parquet.batches(selection), str(file.path))
-
-
-class ParquetSource(NamedTuple):
-    """A file that was found to be sound."""
-
-    content: Any
-    parquet: Any
-
-    @property
-    def schema(self) -> Any:
-        """Names and types of its columns."""
-        return self.parquet.schema_arrow
-
-    def batches(self, selection: Selection) -> Iterator[Any]:
-        """The columns of a selection, some rows at a time.
-
-        Texts come as places in a list of those that occur, as the file mostly keeps them: making every text takes seven
-        times as long as all the rest of reading.
-        """
-        names, types = self.schema.names, self.schema.types
-        wanted = [names[selected.position] for selected in selection.columns]
-        texts = [
-            names[selected.position]
-            for selected in selection.columns
-            if is_text(types[selected.position]) and selected.options.type != "continuous"
-        ]
-        with pq.ParquetFile(self.content, metadata=self.parquet.metadata, read_dictionary=texts) as source:
-            yield from source.iter_batches(batch_size=columns.BATCH_ROWS, columns=wanted)
-
-
-@contextmanager
-def open_parquet(file: DataFile) -> Iterator[ParquetSource]:
-    """The file, opened; what goes wrong with it inside is said in our words."""
-    try:
-        content = _content(file)
-        with pq.ParquetFile(content) as parquet:
-            yield ParquetSource(content, parquet)
-    except MnlearnError:
-        raise
-    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise FileError(
-            f"path must be a sound Parquet file; {file.path} is damaged, cut short or of another format ({reason}). "
-            "Write or copy it again."
-        ) from error
-
-
-def _content(file: DataFile) -> object:
-    """What Arrow opens: the path itself, or the unpacked bytes, since Parquet is read from its end."""
-    if not file.gzipped:
-        return file.path
-    with gzip.open(file.path, "rb") as packed:
-        return pa.BufferReader(packed.read())

@@ -22,7 +22,7 @@ from mnlearn.data.pack_writer import (
     write_pack,
 )
 from mnlearn.data.readers import already_coded, read, select_from
-from mnlearn.data.streaming import Spool, files_of, gather_files, gather_stream
+from mnlearn.data.streaming import Spool, files_of, read_files, read_stream
 from mnlearn.errors import FileError, InputError, MnlearnError, check_methods, check_path, true_or_false
 from mnlearn.protocols import SILENT, Monitor
 
@@ -143,11 +143,11 @@ def _contents(
         return contents_like(old, select_from(coded, replace(options, columns=None, types=None, levels=None)))
     files = None if coded is not None else files_of(source, options.delimiter)
     if files is not None:
-        return to_contents(gather_files(files, options, monitor), missing, spool, least=least)
+        return to_contents(read_files(files, options, monitor), missing, spool, least=least)
     if options.delimiter is not None:
         raise InputError(f"delimiter is for text files; got a {type(source).__name__}. Drop the delimiter.")
     if _is_stream(source):
-        return to_contents(gather_stream(source, options), missing, spool, least=least)
+        return to_contents(read_stream(source, options, "the Arrow stream"), missing, spool, least=least)
     given = {name: getattr(options, name) for name in ("columns", "types", "levels", "missing_values", "repeats")}
     return contents_of(read(source, missing=missing, **given), set(options.levels or ()))
 

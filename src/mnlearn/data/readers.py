@@ -6,6 +6,7 @@ import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from mnlearn.data._checks import check_exists, recognise
 from mnlearn.data.columns import ReadTable
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.options import MissingPolicy, TableOptions, VariableType, check_policy
@@ -106,7 +107,6 @@ def already_coded(source: object) -> Dataset | None:
         return source
     if not isinstance(source, str | os.PathLike) or not os.fsdecode(source).lower().endswith(".mnpack"):
         return None
-    from mnlearn.data._checks import check_exists
     from mnlearn.data.pack_format import open_pack
 
     path = Path(os.fsdecode(source))
@@ -143,16 +143,9 @@ def load_table(source: object, options: TableOptions) -> ReadTable:
         if options.delimiter is not None:
             raise InputError(f"delimiter is for text files; got a {type(source).__name__}. Drop the delimiter.")
         return frames.load_memory(source, options)
-    from mnlearn.data import _checks
+    from mnlearn.data.streaming import read_files
 
-    file = _checks.recognise(Path(os.fsdecode(source)), options.delimiter)
-    if file.delimiter is None:
-        from mnlearn.data import frames
-
-        return frames.load_parquet(file, options)
-    from mnlearn.data import csv
-
-    return csv.load_csv(file, options)
+    return read_files([recognise(Path(os.fsdecode(source)), options.delimiter)], options).joined()
 
 
 def select_from(data: Dataset, options: TableOptions) -> Dataset:

@@ -1,10 +1,10 @@
-"""Many files, or a stream of Arrow batches, read once into collectors that keep their chunks on disk."""
+"""Files and streams of Arrow batches, read once into column readers, and chunks of columns kept on disk meanwhile."""
 
 from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data._checks import DELIMITERS, PARQUET, DataFile, RowTooLong, recognise
-from mnlearn.data.columns import Column, ReadTable
+from mnlearn.data.columns import ColumnReader, ReadTable
 from mnlearn.data.options import Selection, TableOptions
 from mnlearn.errors import DataError, FileError, InputError
 from mnlearn.parallel import ahead
-from mnlearn.protocols import Monitor
+from mnlearn.protocols import SILENT, Monitor
 
 
 def files_of(source: object, delimiter: str | None) -> list[DataFile] | None:
-    """The files that a path, a folder, a pattern or a list of these stands for; None for what is no path."""
+    """Return the files of a path, a folder, a pattern or a list of these; None if the source is not a path."""
     listed: Sequence[Any] = source if isinstance(source, list | tuple) and source else [source]
     if not all(isinstance(one, str | os.PathLike) for one in listed):
         return None
@@ -35,7 +35,7 @@ def files_of(source: object, delimiter: str | None) -> list[DataFile] | None:
 
 
 def _expanded(path: Path) -> list[Path]:
-    """The files of a folder or a pattern, by name."""
+    """Return the files of a folder or a pattern, sorted by name."""
     if path.is_dir():
         known = (*DELIMITERS, *PARQUET)
         inside = [p for p in sorted(path.iterdir()) if p.is_file() and not p.name.startswith((".", "_"))]
@@ -53,140 +53,120 @@ def _expanded(path: Path) -> list[Path]:
     return [path]
 
 
-def gather_files(files: Sequence[DataFile], options: TableOptions, monitor: Monitor) -> ReadTable:
-    """Read files of one kind one after the other; all again in larger blocks when a row does not fit in one."""
+def read_files(files: Sequence[DataFile], options: TableOptions, monitor: Monitor = SILENT) -> ReadTable:
+    """Read files of one kind one after the other; read all again in larger blocks if a row does not fit in one."""
     larger = 1
     while True:
         try:
-            return _gathered(files, options, monitor, larger)
+            return _read_files(files, options, monitor, larger)
         except RowTooLong as error:
-            from mnlearn.data.csv import BLOCK_BYTES, LONGEST_ROW
+            from mnlearn.data.csv import LONGEST_ROW
+            from mnlearn.data.csv_errors import diagnose
 
-            if larger * BLOCK_BYTES >= LONGEST_ROW:
-                raise DataError(
-                    f"source must have rows of at most {LONGEST_ROW >> 20} MB; got a longer one. Look for a quote that "
-                    "is never closed."
-                ) from error
+            if error.block >= LONGEST_ROW:
+                raise diagnose(error.file, error.names, error) from error
             larger *= 8
 
 
-def _gathered(files: Sequence[DataFile], options: TableOptions, monitor: Monitor, larger: int) -> ReadTable:
+def _read_files(files: Sequence[DataFile], options: TableOptions, monitor: Monitor, larger: int) -> ReadTable:
     source = str(files[0].path) if len(files) == 1 else f"{files[0].path} and {len(files) - 1} more"
-    columns = _Collectors(source)
+    table = _TableReader(source, options)
     read = partial(_read_text, larger=larger) if files[0].delimiter is not None else _read_parquet
     for done, file in enumerate(files):
         if monitor.cancelled():
             break
-        columns.n_rows += read(file, options, columns)
+        table.n_rows += read(file, table)
         monitor.progress(done + 1, len(files), f"read {file.path.name}")
-    return columns.gathered()
+    return table.finish()
 
 
-def gather_stream(stream: Any, options: TableOptions) -> ReadTable:
-    """Read a stream of Arrow batches."""
+def read_stream(stream: Any, options: TableOptions, source: str) -> ReadTable:
+    """Read an object with the Arrow stream interface."""
     import pyarrow as pa
 
-    from mnlearn.data.frames import read_batches_into
+    from mnlearn.data.typed_columns import read_batches_into
 
     reader = stream if isinstance(stream, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(stream)
-    columns = _Collectors("the Arrow stream")
-    selection = options.select(reader.schema.names)
-    columns.n_rows = read_batches_into(columns.typed(selection, reader.schema, "the Arrow stream"), reader)
-    return columns.gathered()
+    table = _TableReader(source, options)
+    table.n_rows = read_batches_into(table.typed(table.select(reader.schema.names, source), reader.schema), reader)
+    return table.finish()
 
 
-class _Collectors:
-    """One collector for each column, shared by all files."""
+class _TableReader:
+    """A reader for each selected column, shared by all files."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, options: TableOptions) -> None:
         self.source, self.n_rows = source, 0
-        self._columns: dict[str, Column] = {}
-        self._kinds: dict[str, str] = {}
+        self._options = options
+        self._columns: dict[str, ColumnReader] = {}
+        self._types: dict[str, str] = {}
         self._selection: Selection | None = None
 
-    def text(self, selection: Selection, where: str) -> dict[str, Any]:
-        """By position in the file."""
-        from mnlearn.data.csv import TextColumn
-
-        self._check(selection, where)
-        for selected in selection.columns:
-            if selected.options.name not in self._columns:
-                self._columns[selected.options.name] = TextColumn(selected.options)
-        return {str(selected.position): self._columns[selected.options.name] for selected in selection.columns}
-
-    def typed(self, selection: Selection, schema: Any, where: str) -> list[tuple[str, Column]]:
-        """With the names that the columns have in a batch."""
-        from mnlearn.data.typed_columns import column_for
-
-        self._check(selection, where)
-        found = []
-        for position, options in selection.columns:
-            kind = str(schema.field(position).type)
-            if options.name not in self._columns:
-                self._columns[options.name], self._kinds[options.name] = (
-                    column_for(options, schema.field(position).type),
-                    kind,
-                )
-            elif kind != self._kinds[options.name]:
-                raise DataError(
-                    f"column {options.name!r} must have one type in all files; it is "
-                    f"{self._kinds[options.name]} at first and {kind} in {where}. "
-                    "Write the files with one schema, or leave it out with columns=[...]."
-                )
-            found.append((schema.field(position).name, self._columns[options.name]))
-        return found
-
-    def gathered(self) -> ReadTable:
-        """Everything, once all files were read."""
-        if self._selection is None:
-            raise DataError(f"data must have at least 2 rows; {self.source} has 0. Read data with more rows.")
-        settled = [self._columns[selected.options.name].finish() for selected in self._selection.variables]
-        weights = self._selection.repeats
-        repeats = None if weights is None else self._columns[weights.options.name].finish()
-        return ReadTable(settled, repeats, self.n_rows, self.source)
-
-    def _check(self, selection: Selection, where: str) -> None:
-        """All files have the same columns, in any order."""
+    def select(self, names: Sequence[str], where: str) -> Selection:
+        """Return the columns to read in a file; all files must have them, in any order."""
+        selection = self._options.select(names)
         if self._selection is None:
             self._selection = selection
-            return
-        first, here = (_names(p.columns) for p in (self._selection, selection))
+        first, here = ({column.options.name for column in s.columns} for s in (self._selection, selection))
         odd = sorted(first ^ here)
         if odd:
-            how = "lacks it" if odd[0] in first else "is the first to have it"
+            fault = "lacks it" if odd[0] in first else "is the first to have it"
             raise DataError(
-                f"all files must have the same columns; {where} {how}: {odd[0]!r}. Choose those that all have with "
+                f"all files must have the same columns; {where} {fault}: {odd[0]!r}. Choose those that all have with "
                 "columns=[...]."
             )
+        return selection
+
+    def text(self, selection: Selection) -> dict[str, Any]:
+        """Return the readers of text columns by their position in the file."""
+        from mnlearn.data.csv import TextColumn
+
+        return {str(k): self._columns.setdefault(own.name, TextColumn(own)) for k, own in selection.columns}
+
+    def typed(self, selection: Selection, schema: Any, where: str = "") -> list[tuple[str, ColumnReader]]:
+        """Return the readers of typed columns with the names that the columns have in a batch."""
+        from mnlearn.data.typed_columns import column_for
+
+        names = schema.names  # a new list at every call
+        for position, own in selection.columns:
+            type_ = schema.field(position).type
+            first = self._types.setdefault(own.name, str(type_))
+            if str(type_) != first:
+                raise DataError(
+                    f"column {own.name!r} must have one type in all files; it is {first} at first and {type_} in "
+                    f"{where}. Write the files with one schema, or leave it out with columns=[...]."
+                )
+            if own.name not in self._columns:
+                self._columns[own.name] = column_for(own, type_)
+        return [(names[position], self._columns[own.name]) for position, own in selection.columns]
+
+    def finish(self) -> ReadTable:
+        """Return the table once all files are read."""
+        if self._selection is None:
+            raise DataError(f"data must have at least 2 rows; {self.source} has 0. Read data with more rows.")
+        columns = [self._columns[own.name].finish() for _, own in self._selection.columns]
+        return ReadTable.of(self._selection, columns, self.n_rows, self.source)
 
 
-def _names(columns: Iterable[Any]) -> set[str]:
-    return {selected.options.name for selected in columns}
-
-
-def _read_text(file: DataFile, options: TableOptions, columns: _Collectors, *, larger: int) -> int:
+def _read_text(file: DataFile, table: _TableReader, *, larger: int) -> int:
     from mnlearn.data.csv import first_block, read_csv_into, read_header
 
     header = read_header(file)
-    return read_csv_into(
-        columns.text(options.select(header.names), str(file.path)), file, header, larger * first_block(header)
-    )
+    columns = table.text(table.select(header.names, str(file.path)))
+    return read_csv_into(columns, file, header, larger * first_block(header))
 
 
-def _read_parquet(file: DataFile, options: TableOptions, columns: _Collectors) -> int:
-    from mnlearn.data.frames import open_parquet, read_batches_into
+def _read_parquet(file: DataFile, table: _TableReader) -> int:
+    from mnlearn.data.typed_columns import open_parquet, read_batches_into
 
     with open_parquet(file) as parquet:
-        selection = options.select(parquet.schema.names)
-        typed = columns.typed(selection, parquet.schema, str(file.path))
-        return read_batches_into(typed, ahead(parquet.batches(selection)))
-
-
-# Chunks of columns kept in a file while they are read: memory holds the current ones only.
+        selection = table.select(parquet.schema.names, str(file.path))
+        columns = table.typed(selection, parquet.schema, str(file.path))
+        return read_batches_into(columns, ahead(parquet.batches(selection)))
 
 
 class Spool:
-    """A file without a name that goes away with the program, however that ends."""
+    """A temporary file without a name for chunks of columns; it is removed when the program ends, even by a crash."""
 
     def __init__(self, folder: Path) -> None:
         self._file = TemporaryFile(dir=folder)  # noqa: SIM115 - closed by the context of the spool itself
@@ -199,11 +179,11 @@ class Spool:
         self._file.close()
 
     def chunks(self) -> SpooledChunks:
-        """A place for the chunks of one column."""
+        """Return an empty list of chunks for one column."""
         return SpooledChunks(self)
 
     def write(self, chunk: NDArray[Any]) -> int:
-        """Keep a chunk; where it is."""
+        """Write a chunk and return where it starts."""
         start = self._end
         data = np.ascontiguousarray(chunk).data.cast("B")
         while data:
@@ -211,58 +191,55 @@ class Spool:
             data, self._end = data[written:], self._end + written
         return start
 
-    def read(self, start: int, kind: np.dtype[Any], length: int) -> NDArray[Any]:
-        """A chunk that was kept."""
-        chunk = np.empty(length, kind)
-        self.read_into(chunk, start)
-        return chunk
-
     def read_into(self, chunk: NDArray[Any], start: int) -> None:
-        """A chunk that was kept, where the caller wants it."""
+        """Fill an array from the file."""
         view, done = chunk.data.cast("B"), 0
         while done < len(view):
             done += os.preadv(self._file.fileno(), [view[done:]], start + done)
 
 
 class SpooledChunks:
-    """The chunks of one column."""
+    """The chunks of one column, in a spool."""
 
     def __init__(self, spool: Spool) -> None:
         self._spool = spool
-        self._kept: list[tuple[int, np.dtype[Any], int]] = []
+        self._parts: list[tuple[int, np.dtype[Any], int]] = []  # start, type and length of each chunk
 
     def append(self, chunk: NDArray[Any]) -> None:
-        """Keep a chunk."""
-        self._kept.append((self._spool.write(chunk), chunk.dtype, len(chunk)))
+        """Add a chunk."""
+        self._parts.append((self._spool.write(chunk), chunk.dtype, len(chunk)))
 
     def __getitem__(self, k: int) -> NDArray[Any]:
-        """The k-th chunk."""
-        return self._spool.read(*self._kept[k])
+        """Return the k-th chunk."""
+        start, kind, length = self._parts[k]
+        chunk = np.empty(length, kind)
+        self._spool.read_into(chunk, start)
+        return chunk
 
     def together(self, places: range) -> NDArray[Any]:
         """Return some chunks, one after the other, as one array."""
-        kept = [self._kept[k] for k in places]
-        kinds = {kind for _, kind, _ in kept}
+        parts = [self._parts[k] for k in places]
+        kinds = {kind for _, kind, _ in parts}
         if len(kinds) > 1:
             return np.concatenate([self[k] for k in places])
-        whole, end = np.empty(sum(length for _, _, length in kept), kinds.pop()), 0
-        for start, _, length in kept:
+        whole, end = np.empty(sum(length for _, _, length in parts), kinds.pop()), 0
+        for start, _, length in parts:
             self._spool.read_into(whole[end : end + length], start)
             end += length
         return whole
 
     def pop(self) -> NDArray[Any]:
-        """The last chunk, given up."""
+        """Remove the last chunk and return it."""
         chunk = self[-1]
-        self._kept.pop()
+        self._parts.pop()
         return chunk
 
     def clear(self) -> None:
-        """Give up all chunks."""
-        self._kept.clear()
+        """Remove all chunks."""
+        self._parts.clear()
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._parts)
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
-        return (self[k] for k in range(len(self._kept)))
+        return (self[k] for k in range(len(self._parts)))
