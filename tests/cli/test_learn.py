@@ -41,7 +41,7 @@ def test_no_method_named_is_said_in_one_line(run: Any, data: Path) -> None:
     done = run("learn", data)
     assert done.err == f"{said} sep with thorough effort, because the variables are categorical {size}\n"
     done = run("learn", data, "--alpha", "0.01")
-    assert done.err == f"{said} gsimn with the test chi2, because alpha is for methods that ask tests {size}\n"
+    assert done.err == f"{said} gsimn with the test chi2, because alpha is for methods that use tests {size}\n"
 
 
 @pytest.mark.parametrize("name", ["net.graphml", "net.edges", "net.json"])
@@ -58,15 +58,15 @@ def test_the_graph_is_written(run: Any, data: Path, tmp_path: Path, name: str) -
         (["--alpha", "1.5"], "alpha must be between 0 and 1"),
         (["--set", "propagation"], "--set must have the form NAME=VALUE; got 'propagation'"),
         (["--set", "ahead=2", "--set", "ahead=3"], "--set must name each setting once"),
-        (["--set", "combine=or"], "combine is no setting of the method sep"),
+        (["--set", "combine=or"], "sep has no setting 'combine'"),
         (["--out", "net.xyz"], "net.xyz"),
         (["--out", "nowhere/net.graphml"], "--out must be in an existing folder"),
         (["--column", "stres", "--column", "fatigue"], "Did you mean 'stress'"),
         (["--test", "pcor"], "pcor needs continuous variables"),
         (["--column", "stress"], "at least 2"),
-        (["--method", "mpl", "--test", "chi2"], "test is for methods that ask independence tests"),
-        (["--method", "mpl", "--alpha", "0.1"], "alpha is no setting of the method mpl"),
-        (["--method", "gsmn", "--score", "mpl"], "score is for methods that weigh whole graphs"),
+        (["--method", "mpl", "--test", "chi2"], "test is for methods that use a test"),
+        (["--method", "mpl", "--alpha", "0.1"], "mpl has no setting 'alpha'"),
+        (["--method", "gsmn", "--score", "mpl"], "score is for methods that use a score"),
         (["--method", "exhaustive"], "at most 21 undecided pairs"),
         (["--method", "pc", "--require", "stress,fatigue"], "--require is for methods that can respect it"),
         (["--method", "mpl", "--require", "stress"], "--require must have the form A,B, two columns; got 'stress'"),

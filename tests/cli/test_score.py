@@ -46,7 +46,7 @@ def test_pairs_beyond_a_screen_are_counted(run: Any, files: tuple[Path, Path]) -
     ("words", "message"),
     [
         (["--score", "bpj"], "score 'bpj' does not exist. Did you mean 'bjp'"),
-        (["--score", "mpl", "--prior", "0.5"], "prior is no setting of the score mpl"),
+        (["--score", "mpl", "--prior", "0.5"], "mpl has no setting 'prior'"),
         (["--score", "mpl", "--set", "prior_cell"], "--set must have the form NAME=VALUE"),
         (["--column", "stress", "--column", "fatigue"], "GRAPH must have the columns of the data as its variables"),
         (["--set", "graph=3"], "--set is for settings of a method or a score; got 'graph=3', which is neither"),

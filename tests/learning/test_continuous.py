@@ -97,10 +97,10 @@ def test_required_and_forbidden_edges_go_by_name() -> None:
             "significance must be 'permutation' for kernel",
         ),
         ("lasso", {"penalty": "aic"}, "penalty 'aic' does not exist.*'ebic', 'theory', 'cv', 'stability'"),
-        ("lasso", {"n_folds": 3}, "n_folds is for penalty='cv'; got penalty='ebic', which takes gamma"),
+        ("lasso", {"n_folds": 3}, "n_folds is for penalty='cv'; got penalty='ebic', which accepts gamma"),
         ("lasso", {"penalty": "cv", "gamma": 1.0}, "gamma is for penalty='ebic'; got penalty='cv'"),
-        ("lasso", {"colour": 1}, "colour is no setting of the method lasso.*nor of its judge: alpha, false_neighbors"),
-        ("l1mb", {"gamma": 1.0}, "gamma is no setting of the method l1mb, which takes combine, forbidden, required"),
+        ("lasso", {"colour": 1}, "lasso has no setting 'colour'.* its judge accepts alpha, false_neighbors"),
+        ("l1mb", {"gamma": 1.0}, "l1mb has no setting 'gamma'; it accepts combine, forbidden, required"),
         ("glasso", {"penalty": "bic"}, "penalty 'bic' does not exist"),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 
 import mnlearn as mn
 from mnlearn.learning import METHODS, SCORES, TESTS, learn, method_settings
-from mnlearn.learning.registry import default_effort
+from mnlearn.learning.spec import default_effort
 from mnlearn.protocols import Question
 from mnlearn.simulate import example
 
@@ -68,10 +68,10 @@ def test_the_default_suits_the_data_and_says_so(caplog: pytest.LogCaptureFixture
     for data, options, said in (
         (SURVEY.columns(), {}, "sep with thorough effort, because the variables are categorical"),
         (SURVEY.columns(), {"effort": "fast"}, "sep with fast effort, because the variables are categorical"),
-        (SURVEY.columns(), {"test": "g2"}, "gsimn with the test g2, because test is for methods that ask tests"),
-        (SURVEY.columns(), {"alpha": 0.1}, "gsimn with the test chi2, because alpha is for methods that ask tests"),
+        (SURVEY.columns(), {"test": "g2"}, "gsimn with the test g2, because test is for methods that use tests"),
+        (SURVEY.columns(), {"alpha": 0.1}, "gsimn with the test chi2, because alpha is for methods that use tests"),
         (numbers, {}, "sep with thorough effort, because the variables are continuous"),
-        (numbers, {"alpha": 0.01}, "gsimn with the test pcor, because alpha is for methods that ask tests"),
+        (numbers, {"alpha": 0.01}, "gsimn with the test pcor, because alpha is for methods that use tests"),
         (wide, {}, "sep with standard effort, because the variables are categorical and more than 200"),
     ):
         caplog.clear()
@@ -239,21 +239,21 @@ def test_other_forms() -> None:
         ({"test": "chi"}, mn.UnknownNameError, "test 'chi' does not exist"),
         ({"alpha": 0.0}, mn.InputError, "alpha must be between 0 and 1"),
         ({"alpha": 1.0}, mn.InputError, "alpha must be between 0 and 1"),
-        ({"method": "gsimn", "propagate": True}, mn.InputError, "propagate is no setting of the method gsimn"),
-        ({"propagate": True}, mn.InputError, "propagate is no setting of the method sep, which takes effort"),
+        ({"method": "gsimn", "propagate": True}, mn.InputError, "gsimn has no setting 'propagate'"),
+        ({"propagate": True}, mn.InputError, "sep has no setting 'propagate'; it accepts effort"),
         ({"method": "pc", "max_conditioning": -1}, mn.InputError, "max_conditioning must be None or"),
         ({"test": "pcor"}, mn.UnsuitableError, "pcor needs continuous variables"),
-        ({"test": "bayes", "alpha": 0.1}, mn.InputError, "alpha is no setting of the test bayes"),
+        ({"test": "bayes", "alpha": 0.1}, mn.InputError, "bayes has no setting 'alpha'"),
         ({"columns": ["stress"]}, mn.InputError, "at least 2"),
         (
             {"method": "gsimn", "score": "mpl"},
             mn.InputError,
-            r"score is for methods that weigh whole graphs \(.*exhaustive.*\); gsimn does not",
+            r"score is for methods that use a score \(.*exhaustive.*\); gsimn does not",
         ),
         (
             {"method": "exhaustive", "test": "g2"},
             mn.InputError,
-            r"test is for methods that ask independence tests \(gsmn",
+            r"test is for methods that use a test \(gsmn",
         ),
         (
             {"method": "exhaustive", "score": "mlp"},
@@ -263,12 +263,12 @@ def test_other_forms() -> None:
         (
             {"method": "exhaustive", "score": "mpl", "alpha": 0.1},
             mn.InputError,
-            "alpha is no setting of the method exh",
+            "exhaustive has no setting 'alpha'",
         ),
         (
             {"method": "exhaustive", "score": "pic", "prior_cell": 1},
             mn.InputError,
-            "nor of its score pic: cardinalities",
+            "its score pic accepts cardinalities",
         ),
         ({"method": "exhaustive"}, mn.InputError, "at most 21 undecided pairs, those of 7 variables; got 66 among 12"),
         (
@@ -286,9 +286,9 @@ def test_other_forms() -> None:
         ({"method": "exhaustive", "forbidden": [("stres", "fatigue")]}, mn.UnknownNameError, "Did you mean 'stress'"),
         ({"method": "mpl", "score": "bjp"}, mn.InputError, "score must be mpl for the method mpl; got 'bjp'"),
         ({"method": "mpl", "start": [("stress", "x")]}, mn.UnknownNameError, "variable 'x' does not exist"),
-        ({"method": "l1lr", "test": "g2"}, mn.InputError, r"test is for methods that ask .*; l1lr does not"),
-        ({"method": "l1lr", "score": "ib"}, mn.InputError, r"score is for methods that weigh .*; l1lr does not"),
-        ({"method": "l1lr", "alpha": 0.1}, mn.InputError, "nor of its judge: gamma, n_penalties, patience, smallest"),
+        ({"method": "l1lr", "test": "g2"}, mn.InputError, r"test is for methods that use .*; l1lr does not"),
+        ({"method": "l1lr", "score": "ib"}, mn.InputError, r"score is for methods that use .*; l1lr does not"),
+        ({"method": "l1lr", "alpha": 0.1}, mn.InputError, "its judge accepts gamma, n_penalties, patience, smallest"),
         ({"method": "l1lr", "gamma": -1}, mn.InputError, "gamma must be a number of at least 0"),
         ({"n_jobs": 0}, mn.InputError, "n_jobs must be a whole number, at least 1; got 0"),
         ({"method": "ib", "required": 5}, mn.InputError, "required must hold pairs of two different.*; got 5"),

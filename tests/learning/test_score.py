@@ -98,7 +98,7 @@ def test_the_document() -> None:
             TRUE,
             {"score": "mpl", "prior": 0.4},
             mn.InputError,
-            "prior is no setting of the score mpl, which takes prior_",
+            "mpl has no setting 'prior'; it accepts prior_",
         ),
         (TRUE, {"score": "mpl", "prior_cell": -1.0}, mn.InputError, "prior_cell must be a positive number"),
         (Graph(3), {}, mn.InputError, "graph must have one variable for each of the 12 columns; got 3"),

@@ -86,5 +86,5 @@ def test_bad_learners_are_refused() -> None:
         MutualInformationStructure(cut=float("nan"))
     with pytest.raises(UnknownNameError, match="method 'gsnm'"):
         by_name("gsnm")
-    with pytest.raises(InputError, match="is no setting"):
+    with pytest.raises(InputError, match="mpl has no setting 'alpha'"):
         by_name("mpl", alpha=0.1)

@@ -50,9 +50,7 @@ def compare(
     """
     from mnlearn import learning
 
-    wishes = preparing.said()
-    how: Any = {"levels": None, "missing": wishes.pop("missing", "error"), **reading.keywords()}
-    dataset = learning.load_data(data, None, how, wishes.get("discretize"), wishes.get("bins"))
+    dataset = learning.load_data(data, **reading.keywords(), **preparing.said())
     named = [name.strip() for name in methods.split(",") if name.strip()]
     with elsewhere.client() as client, watched() as monitor:
         found = learning.compare(

@@ -57,12 +57,12 @@ def show_result(result: TestResult, wishes: Mapping[str, Any]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from mnlearn.learning.judges import TESTS
+    from mnlearn.learning.registry import TESTS
 
     lines = {
         "question": f"{printable(result.x)} and {printable(result.y)}",
         "given": joined(result.given) if result.given else "nothing",
-        "test": f"{result.test} ({TESTS[result.test].title})",
+        "test": f"{result.test} ({TESTS[result.test].help})",
         "statistic": _number(result.statistic),
         "degrees of freedom": _number(result.dof),
         "log p": _log_probability(result.log_p, "p"),
@@ -90,7 +90,7 @@ def _log_probability(log_p: float | None, symbol: str) -> str | None:
 
 def _decision(result: TestResult, wishes: Mapping[str, Any]) -> str:
     """The decision and the rule it follows from."""
-    from mnlearn.learning.judges import DEFAULT_ALPHA
+    from mnlearn.learning.registry import DEFAULT_ALPHA
 
     if result.log_p is not None:
         sign, level = ">" if result.independent else "<=", wishes.get("alpha", DEFAULT_ALPHA)

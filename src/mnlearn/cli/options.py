@@ -25,14 +25,14 @@ def complete_methods(incomplete: str) -> list[str]:
 
 def complete_tests(incomplete: str) -> list[str]:
     """Tests that begin so."""
-    from mnlearn.learning.judges import TESTS
+    from mnlearn.learning.registry import TESTS
 
     return [name for name in TESTS if name.startswith(incomplete)]
 
 
 def complete_scores(incomplete: str) -> list[str]:
     """Scores that begin so."""
-    from mnlearn.learning.judges import SCORES
+    from mnlearn.learning.registry import SCORES
 
     return [name for name in SCORES if name.startswith(incomplete)]
 
@@ -158,6 +158,8 @@ def settings(pairs: list[str] | None, call: Callable[..., Any], said: Collection
 
     Not for what the call has arguments of its own for, nor for what an option has said already.
     """
+    from mnlearn.learning.inputs import READING
+
     found: dict[str, Any] = {}
     for pair in pairs or ():
         name, sign, text = pair.partition("=")
@@ -168,7 +170,7 @@ def settings(pairs: list[str] | None, call: Callable[..., Any], said: Collection
             raise InputError(f"--set must name each setting once; got {key} twice. Drop one.")
         if key in said:
             raise InputError(f"--set must not say again what an option said; got {pair!r}. Drop one of the two.")
-        if key in signature(call).parameters:
+        if key in signature(call).parameters or key in READING:
             raise InputError(
                 f"--set is for settings of a method or a score; got {pair!r}, which is neither. Use the option for it; "
                 "--help lists them."

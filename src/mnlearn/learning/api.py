@@ -5,24 +5,22 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal, NamedTuple, Unpack, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from mnlearn.checkpoints import opened
-from mnlearn.data.dataset import Dataset
-from mnlearn.errors import FileError, InputError, check_methods, listed
+from mnlearn.errors import FileError, InputError, check_methods
 from mnlearn.graphs.formats import read_whole
-from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.graphs.graph import Graph
 from mnlearn.learning.counting import Counting
-from mnlearn.learning.inputs import GraphLike, Reading, graph_over, load_data
-from mnlearn.learning.judges import ScoreSettings, make_score
-from mnlearn.learning.spec import Recipe, pairs_given, recipe_of
+from mnlearn.learning.inputs import GraphLike, graph_over, load_data, split_options
+from mnlearn.learning.judges import make_score
+from mnlearn.learning.spec import resolve
 from mnlearn.model.fitting import fit
 from mnlearn.model.markov_model import MarkovModel
 from mnlearn.protocols import SILENT, LocalScore, Monitor, PairScore, Score
 from mnlearn.results.edges import kind_of_frame
-from mnlearn.results.explain import Why
 from mnlearn.results.files import parse
 from mnlearn.results.learned import Learned
 from mnlearn.statistics.diagnostics import oddities
@@ -115,33 +113,37 @@ def learn(
     >>> learned.blanket("fatigue")
     ('poor_sleep', 'exercise')
     """
-    check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out to hear nothing.")
-    reading: Reading = {
-        "types": types,
-        "levels": levels,
-        "missing": missing,
-        "missing_values": listed("missing_values", missing_values, "values"),
-        "repeats": repeats,
-        "delimiter": delimiter,
-    }
-    recipe = Recipe(
-        *(method, test, score, pairs_given(required), pairs_given(forbidden), settings),
-        *(reading, None if columns is None else listed("columns", columns, "names"), discretize, bins),
+    check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out for none.")
+    spec = resolve(
+        {
+            "method": method,
+            "test": test,
+            "score": score,
+            "required": required,
+            "forbidden": forbidden,
+            "columns": columns,
+            "types": types,
+            "levels": levels,
+            "missing": missing,
+            "missing_values": missing_values,
+            "repeats": repeats,
+            "delimiter": delimiter,
+            "discretize": discretize,
+            "bins": bins,
+            **settings,
+        }
     )
-    dataset = recipe.read(data)
-    for said in oddities(dataset):
-        _log.warning("%s", said)
-    with opened(checkpoint, resume, dataset.fingerprint(), recipe.told()) as kept:
-        counting = Counting(n_jobs, client, max_memory, kept)
-        learned = recipe.learn(dataset, monitor=monitor, counting=counting)
+    dataset = spec.read(data)
+    for oddity in oddities(dataset):
+        _log.warning("%s", oddity)
+    with opened(checkpoint, resume, dataset.fingerprint(), spec.fingerprint()) as opened_checkpoint:
+        counting = Counting(n_jobs, client, max_memory, opened_checkpoint)
+        learned = spec.learn(dataset, monitor=monitor, counting=counting)
     return replace(learned, frame=kind_of_frame(data))
 
 
-# The score of one graph given data, in one call.
-
-
-class Part(NamedTuple):
-    """What one variable, or one pair of them, adds to a score."""
+class ScoreTerm(NamedTuple):
+    """Contribution of one variable, or of one pair, to a score."""
 
     variables: tuple[str, ...]
     value: float
@@ -163,11 +165,11 @@ class GraphScore:
 
     score: str
     value: float
-    terms: tuple[Part, ...]
+    terms: tuple[ScoreTerm, ...]
 
     def to_dict(self) -> dict[str, object]:
         """The document that `mnlearn score --json` prints."""
-        terms = [{"variables": list(part.variables), "value": part.value} for part in self.terms]
+        terms = [{"variables": list(term.variables), "value": term.value} for term in self.terms]
         return {"score": self.score, "value": self.value, "terms": terms}
 
 
@@ -176,18 +178,9 @@ def score(
     graph: GraphLike,
     score: str = "ib",
     *,
-    columns: Sequence[str] | None = None,
-    types: Mapping[str, Literal["categorical", "continuous"]] | None = None,
-    levels: Mapping[str, Sequence[Hashable]] | None = None,
-    missing: Literal["error", "drop_rows", "category"] = "error",
-    missing_values: Iterable[Hashable] = (),
-    repeats: str | None = None,
-    delimiter: str | None = None,
-    discretize: Literal["width", "frequency"] | None = None,
-    bins: int | None = None,
     n_jobs: int | None = None,
     client: Any = None,
-    **settings: Unpack[ScoreSettings],
+    **options: Any,
 ) -> GraphScore:
     """Score a graph given data.
 
@@ -200,16 +193,14 @@ def score(
         matched by name. Or a `Graph`, whose variables are the columns in their order.
     score
         One of `SCORES`.
-    columns, types, levels, missing, missing_values, repeats, delimiter
-        As for `mnlearn.data.read`.
-    discretize, bins
-        Turn continuous columns into categorical ones; as `method` and `bins` of `mnlearn.data.discretize`.
     n_jobs
         How many threads may count: None or −1 for all cores, else that many. Any number gives the same result.
     client
         A `distributed.Client`: its workers count a packed file that all of them see, each some of the rows.
-    **settings
-        As for `make_score`.
+    **options
+        How the data are read: ``columns``, ``types``, ``levels``, ``missing``, ``missing_values``, ``repeats``,
+        ``delimiter``, ``discretize`` and ``bins``, as for `learn`. Others are settings of the score, as for
+        `make_score`.
 
     Raises
     ------
@@ -228,19 +219,12 @@ def score(
     >>> true.value > empty.value, len(true.terms)
     (True, 12)
     """
-    reading: Reading = {
-        "types": types,
-        "levels": levels,
-        "missing": missing,
-        "missing_values": listed("missing_values", missing_values, "values"),
-        "repeats": repeats,
-        "delimiter": delimiter,
-    }
-    dataset = load_data(data, columns, reading, discretize, bins)
+    reading, settings = split_options(options)
+    dataset = load_data(data, **reading)
     over = graph_over(dataset, graph)
     judge = make_score(score, dataset, counting=Counting(n_jobs, client), **settings)
-    parts = tuple(Part(tuple(dataset.names[x] for x in of), value) for of, value in _terms(judge, over))
-    return GraphScore(score, sum(part.value for part in parts), parts)
+    terms = tuple(ScoreTerm(tuple(dataset.names[x] for x in of), value) for of, value in _terms(judge, over))
+    return GraphScore(score, sum(term.value for term in terms), terms)
 
 
 def _terms(judge: Score, graph: Graph) -> list[tuple[tuple[int, ...], float]]:
@@ -255,24 +239,11 @@ def _terms(judge: Score, graph: Graph) -> list[tuple[tuple[int, ...], float]]:
     return [((x, y), float(told[x, y] if ranks[x] <= ranks[y] else told[y, x])) for x, y in combinations(everyone, 2)]
 
 
-# From a structure and data to a model, in one call.
-
-
 def fit_parameters(
     graph: GraphLike,
     data: object = None,
     method: Literal["canonical", "pseudolikelihood", "gaussian"] | None = None,
-    *,
-    columns: Sequence[str] | None = None,
-    types: Mapping[str, Literal["categorical", "continuous"]] | None = None,
-    levels: Mapping[str, Sequence[Hashable]] | None = None,
-    missing: Literal["error", "drop_rows", "category"] = "error",
-    missing_values: Iterable[Hashable] = (),
-    repeats: str | None = None,
-    delimiter: str | None = None,
-    discretize: Literal["width", "frequency"] | None = None,
-    bins: int | None = None,
-    **settings: Any,
+    **options: Any,
 ) -> MarkovModel:
     """Fit the parameters of a Markov network whose structure is known.
 
@@ -287,14 +258,12 @@ def fit_parameters(
     method
         "canonical" [MBS09], "pseudolikelihood" or "gaussian"; by default "gaussian" for continuous variables and
         "pseudolikelihood" for categorical ones.
-    columns, types, levels, missing, missing_values, repeats, delimiter
-        As for `mnlearn.data.read`.
-    discretize, bins
-        Turn continuous columns into categorical ones; as `method` and `bins` of `mnlearn.data.discretize`. The model
-        keeps the cuts, and cuts new data at the same places.
-    **settings
-        Of the method: `smoothing` and `default` (labels by name) of "canonical"; `interactions` ("cliques" or
-        "pairwise"), `ridge` and `max_iterations` of "pseudolikelihood"; `ridge` and `max_iterations` of "gaussian".
+    **options
+        How the data are read: ``columns``, ``types``, ``levels``, ``missing``, ``missing_values``, ``repeats``,
+        ``delimiter``, ``discretize`` and ``bins``, as for `learn`; the model keeps the cuts of discretised columns.
+        Others are settings of the method: `smoothing` and `default` (labels by name) of "canonical"; `interactions`
+        ("cliques" or "pairwise"), `ridge` and `max_iterations` of "pseudolikelihood"; `ridge` and `max_iterations` of
+        "gaussian".
 
     Returns
     -------
@@ -321,16 +290,8 @@ def fit_parameters(
     >>> model.sample(3, seed=1).n_rows
     3
     """
-    reading: Reading = {
-        "types": types,
-        "levels": levels,
-        "missing": missing,
-        "missing_values": listed("missing_values", missing_values, "values"),
-        "repeats": repeats,
-        "delimiter": delimiter,
-    }
-    source = _own_data(graph) if data is None else data
-    dataset = load_data(source, columns, reading, discretize, bins)
+    reading, settings = split_options(options)
+    dataset = load_data(_own_data(graph) if data is None else data, **reading)
     return fit(graph_over(dataset, graph), dataset, method, **settings)
 
 
@@ -340,9 +301,6 @@ def _own_data(graph: object) -> object:
         return graph.data
     what = "a network that does not hold its data" if isinstance(graph, Learned) else f"a {type(graph).__name__}"
     raise InputError(f"data must be given unless graph is what learn returned; got none, and {what}. Pass the data.")
-
-
-# Results from files, able to be asked again once their data are at hand.
 
 
 def load(path: str | os.PathLike[str]) -> Learned:
@@ -376,26 +334,7 @@ def load(path: str | os.PathLike[str]) -> Learned:
         learned = parse(text)
     except InputError as error:
         raise FileError(f"{os.fspath(path)!r} cannot be read as a result: {error}") from error
-    return replace(learned, recipe=SavedRecipe(learned.settings))
-
-
-@dataclass(frozen=True)
-class SavedRecipe:
-    """A recipe by the settings that a file tells; what cannot be told in a file is refused when it is used."""
-
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-    def read(self, data: object) -> Dataset:
-        """The data as they were read for the first network."""
-        return self._made().read(data)
-
-    def learn(self, dataset: Dataset, *, n_jobs: int | None = None, monitor: Monitor = SILENT) -> Learned:
-        """The network of other rows."""
-        return self._made().learn(dataset, n_jobs=n_jobs, monitor=monitor)
-
-    def explain(self, learned: Learned, edge: Edge, dataset: Dataset) -> Why:
-        """The evidence behind one pair."""
-        return self._made().explain(learned, edge, dataset)
-
-    def _made(self) -> Recipe:
-        return recipe_of(self.settings)
+    try:
+        return replace(learned, recipe=resolve(learned.settings))
+    except (InputError, TypeError):  # learned by a method that is not in the registry: it cannot be learned again
+        return learned

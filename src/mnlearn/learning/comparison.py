@@ -17,8 +17,7 @@ from mnlearn.graphs.named import NamedGraph
 from mnlearn.learning.api import learn
 from mnlearn.learning.counting import Counting
 from mnlearn.learning.inputs import check_dataset
-from mnlearn.learning.judges import TESTS
-from mnlearn.learning.registry import METHODS
+from mnlearn.learning.registry import METHODS, TESTS
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn.results.learned import Learned
 
@@ -124,7 +123,7 @@ def _check_settings(test: object, alpha: object, n_jobs: int | None, client: obj
     if alpha is not None and not (is_number(alpha) and 0 < cast("float", alpha) < 1):
         raise InputError(f"alpha must be between 0 and 1, both excluded; got {alpha!r}. Usual values: 0.05, 0.01.")
     Counting(n_jobs, client)  # raises
-    check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out to hear nothing.")
+    check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out for none.")
 
 
 def _result(data: Dataset, truth: NamedGraph, method: str, settings: dict[str, Any]) -> MethodResult:

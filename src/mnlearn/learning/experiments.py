@@ -15,7 +15,8 @@ from mnlearn.experiments.accuracy import DRAWS, SIZES, Battery, Budget, Half
 from mnlearn.experiments.experiment import Case, Experiment, Weighed
 from mnlearn.graphs.graph import Graph
 from mnlearn.learning.api import learn
-from mnlearn.learning.registry import METHODS, plan
+from mnlearn.learning.registry import METHODS
+from mnlearn.learning.spec import LearnSpec, resolve
 
 
 @dataclass(frozen=True)
@@ -180,22 +181,15 @@ def structure_learner(
     >>> maximize(onemax(16), algorithm=algorithm, seed=1).fitness
     16.0
     """
-    plan(method, test, score, settings)
-    return _ByName(method, test, score, tuple(sorted(settings.items())))
+    return _ByName(resolve({"method": method, "test": test, "score": score, **settings}))
 
 
 @dataclass(frozen=True)
 class _ByName:
-    """A method with its settings; a record, so that it can be sent to other processes."""
+    """A resolved call of `learn` as a function from data to graph; it can be sent to other processes."""
 
-    method: str
-    test: str | None
-    score: str | None
-    settings: tuple[tuple[str, Any], ...]
+    spec: LearnSpec
 
     def __call__(self, data: Dataset) -> Graph:
-        """The graph of the data; of a single variable, nothing is asked."""
-        if data.n_variables < 2:
-            return Graph.empty(data.n_variables)
-        found = learn(data, self.method, test=self.test, score=self.score, n_jobs=1, **dict(self.settings))
-        return found.graph
+        """Return the graph; that of a single variable is empty."""
+        return self.spec.learn(data, n_jobs=1).graph if data.n_variables > 1 else Graph.empty(data.n_variables)

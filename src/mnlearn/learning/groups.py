@@ -31,8 +31,8 @@ from mnlearn.errors import (
     whole_number,
 )
 from mnlearn.graphs.graph import Edge
-from mnlearn.learning.inputs import AS_IT_COMES, Reading, is_continuous
-from mnlearn.learning.spec import Recipe, recipe_of
+from mnlearn.learning.inputs import is_continuous, load_data
+from mnlearn.learning.spec import LearnSpec, resolve
 from mnlearn.parallel import run
 from mnlearn.protocols import SILENT, FloatArray, Monitor
 from mnlearn.results.edges import kind_of_frame
@@ -129,13 +129,13 @@ def compare_groups(
         raise InputError(f"by must be the name of a column; got {by!r}. Names are texts.")
     if groups is not None:
         check_listed("groups", groups, "two labels")
-    recipe = recipe_of({**options, "method": method})
-    labels, parts, pool = _divided(_read(recipe, data, by), by, groups)
-    one, two = networks = _networks(recipe, parts, n_jobs)
+    spec = resolve({**options, "method": method})
+    labels, parts, pool = _divided(_read(spec, data, by), by, groups)
+    one, two = networks = _networks(spec, parts, n_jobs)
     pairs = sorted({*one.graph.edges, *two.graph.edges})
     strengths = [strength(network, part) for network, part in zip(networks, parts, strict=True)]
     real = _distances(networks, strengths, pairs)
-    deal = _Deal(cast(Recipe, one.recipe), pool, parts[0].n_rows, tuple(pairs))
+    deal = _Deal(cast(LearnSpec, one.recipe), pool, parts[0].n_rows, tuple(pairs))
     seeds = np.random.SeedSequence(seed).spawn(wanted)
     dealt = list(run(deal, seeds, n_jobs=n_jobs, client=client, backend="processes", monitor=monitor))
     if not dealt:
@@ -147,21 +147,23 @@ def compare_groups(
     return GroupComparison(by, labels, (one, two), statistics, listed, correction, wanted, len(dealt), seed)
 
 
-def _read(recipe: Recipe, data: object, by: str) -> Dataset:
+def _read(spec: LearnSpec, data: object, by: str) -> Dataset:
     """The columns that are asked for, and the one that divides the rows, which has labels whatever it holds."""
-    reading = recipe.reading or AS_IT_COMES
-    types = reading["types"] if isinstance(data, Dataset) else {**(reading["types"] or {}), by: "categorical"}
-    columns = None if recipe.columns is None else [*(name for name in recipe.columns if name != by), by]
+    reading = spec.reading.copy()
+    if not isinstance(data, Dataset):
+        reading["types"] = {**(reading.get("types") or {}), by: "categorical"}
+    columns = reading.get("columns")
+    reading["columns"] = None if columns is None else [*(name for name in columns if name != by), by]
     try:
-        return replace(recipe, columns=columns, reading=cast(Reading, {**reading, "types": types})).read(data)
+        return load_data(data, **reading)
     except UnknownNameError as error:
         raise UnknownNameError(str(error).replace("types: column", "by: column", 1)) from error
 
 
-def _networks(recipe: Recipe, parts: Sequence[Dataset], n_jobs: int | None) -> tuple[Learned, Learned]:
+def _networks(spec: LearnSpec, parts: Sequence[Dataset], n_jobs: int | None) -> tuple[Learned, Learned]:
     """The network of each group, by the same method with the same settings."""
-    one = recipe.learn(parts[0], n_jobs=n_jobs)
-    two = cast(Recipe, one.recipe).learn(parts[1], n_jobs=n_jobs)
+    one = spec.learn(parts[0], n_jobs=n_jobs)
+    two = cast(LearnSpec, one.recipe).learn(parts[1], n_jobs=n_jobs)
     return one, replace(two, choice=one.choice)
 
 
@@ -169,14 +171,14 @@ def _networks(recipe: Recipe, parts: Sequence[Dataset], n_jobs: int | None) -> t
 class _Deal:
     """Deal the rows out anew, learn twice, compare: something that can be sent to another process."""
 
-    recipe: Recipe
+    spec: LearnSpec
     rows: Dataset
     n_first: int
     pairs: tuple[Edge, ...]
 
     def __call__(self, seed: np.random.SeedSequence) -> _Distances:
         parts = split(self.rows, self.n_first, np.random.default_rng(seed))
-        networks = [self.recipe.learn(part, n_jobs=1) for part in parts]
+        networks = [self.spec.learn(part, n_jobs=1) for part in parts]
         strengths = [strength(network, part) for network, part in zip(networks, parts, strict=True)]
         return _distances(networks, strengths, self.pairs)
 

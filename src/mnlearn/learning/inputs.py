@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Literal, TypedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, Unpack
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.discretize import discretize as discretize_dataset
+from mnlearn.data.options import ReadOptions
 from mnlearn.data.readers import read
 from mnlearn.errors import InputError, UnsuitableError, unknown_name
 from mnlearn.graphs.formats import read_graph
@@ -20,42 +21,39 @@ from mnlearn.results.learned import Learned
 _log = logging.getLogger("mnlearn.learning")
 
 
-class Reading(TypedDict):
-    """How data are read: the options of `mnlearn.data.read` but for the columns."""
+class DataOptions(ReadOptions, total=False):
+    """Options that turn a source into a data set: those of `read`, and how continuous columns are discretised."""
 
-    types: Mapping[str, Literal["categorical", "continuous"]] | None
-    levels: Mapping[str, Sequence[Hashable]] | None
-    missing: Literal["error", "drop_rows", "category"]
-    missing_values: Iterable[Hashable]
-    repeats: str | None
-    delimiter: str | None
+    columns: Sequence[str] | None
+    discretize: Literal["width", "frequency"] | None
+    bins: int | None
 
 
-AS_IT_COMES: Reading = {
-    "types": None,
-    "levels": None,
-    "missing": "error",
-    "missing_values": (),
-    "repeats": None,
-    "delimiter": None,
-}
-"""What is taken where nothing is said."""
+READING = ("columns", *ReadOptions.__annotations__, "discretize", "bins")
+"""Names of `DataOptions`, in the order of their documentation."""
+
+
+def split_options(options: Mapping[str, Any]) -> tuple[DataOptions, dict[str, Any]]:
+    """Split keyword arguments into those of `load_data` and the others."""
+    reading: Any = {name: options[name] for name in READING if name in options}
+    return reading, {name: value for name, value in options.items() if name not in READING}
 
 
 def load_data(
     data: object,
-    columns: Sequence[str] | None,
-    reading: Reading,
-    method: Literal["width", "frequency"] | None,
-    bins: int | None,
+    *,
+    columns: Sequence[str] | None = None,
+    discretize: Literal["width", "frequency"] | None = None,
+    bins: int | None = None,
+    **options: Unpack[ReadOptions],
 ) -> Dataset:
-    """Read data, say what was missing, and cut continuous variables into states if that is asked for."""
-    dataset = read(data, columns=columns, **reading)
+    """Read data, log what was missing, and discretise continuous columns if a method for that is given."""
+    dataset = read(data, columns=columns, **options)
     dataset.verify()
     if dataset.missing.counts:
         _log.info("%s", dataset.missing)
-    if method is not None:
-        return discretize_dataset(dataset, method=method, bins=bins)
+    if discretize is not None:
+        return discretize_dataset(dataset, method=discretize, bins=bins)
     if bins is not None:
         raise InputError(
             f"bins is for discretize='width' or discretize='frequency'; got {bins}. Add one, or drop bins."
@@ -81,6 +79,26 @@ def is_continuous(dataset: Dataset, judge: str) -> bool:
             "Discretise the continuous ones (discretize='frequency'), or choose columns of one type."
         )
     return bool(continuous)
+
+
+def check_categorical(who: str, dataset: Dataset, instead: str) -> None:
+    """Raise UnsuitableError for a continuous variable; `instead` names what is for continuous ones."""
+    for name, card in zip(dataset.names, dataset.cards, strict=True):
+        if not card:
+            raise UnsuitableError(
+                f"{who} needs categorical variables; {name!r} is continuous. Discretise it (discretize='frequency'), "
+                f"or use {instead}."
+            )
+
+
+def check_continuous(who: str, dataset: Dataset, instead: str) -> None:
+    """Raise UnsuitableError for a categorical variable; `instead` names what is for categorical ones."""
+    for name, card in zip(dataset.names, dataset.cards, strict=True):
+        if card:
+            raise UnsuitableError(
+                f"{who} needs continuous variables; {name!r} is categorical with {card} state{'s' * (card != 1)}. "
+                f"Use {instead}; or, if it holds numbers, read it as continuous (types={{{name!r}: 'continuous'}})."
+            )
 
 
 # What users say by name, as the indices that everything inside the library works with.

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from math import isfinite
-from typing import ClassVar, Literal, Unpack
+from typing import Any, ClassVar
 
 import numpy as np
 
 from mnlearn.data.readers import read
 from mnlearn.errors import InputError, UnknownNameError, check_listed, is_one_of, whole_number
 from mnlearn.independence.discrete import MutualInformation
-from mnlearn.learning.inputs import Reading, load_data
-from mnlearn.learning.judges import TestSettings, make_test
+from mnlearn.learning.inputs import load_data, split_options
+from mnlearn.learning.judges import make_test
 from mnlearn.protocols import Evidence, ExplainedTest, FloatArray, VarSet
 
 __all__ = ["TestResult", "dependences", "independence_test"]
@@ -28,16 +28,8 @@ def independence_test(
     given: Collection[str] = (),
     *,
     test: str | None = None,
-    types: Mapping[str, Literal["categorical", "continuous"]] | None = None,
-    levels: Mapping[str, Sequence[Hashable]] | None = None,
-    missing: Literal["error", "drop_rows", "category"] = "error",
-    missing_values: Iterable[Hashable] = (),
-    repeats: str | None = None,
-    delimiter: str | None = None,
-    discretize: Literal["width", "frequency"] | None = None,
-    bins: int | None = None,
     n_jobs: int | None = None,
-    **settings: Unpack[TestSettings],
+    **options: Any,
 ) -> TestResult:
     """Ask whether x is independent of y given other columns.
 
@@ -52,15 +44,11 @@ def independence_test(
         The columns to condition on.
     test
         One of `TESTS`; by default chi2 for categorical columns and pcor for continuous ones.
-    types, levels, missing, missing_values, repeats, delimiter
-        As for `mnlearn.data.read`.
-    discretize, bins
-        Turn continuous columns of the question into categorical ones; as `method` and `bins` of
-        `mnlearn.data.discretize`.
     n_jobs
         How many threads may count: None or −1 for all cores, else that many. Any number gives the same result.
-    **settings
-        As for `make_test`.
+    **options
+        How the data are read: ``types``, ``levels``, ``missing``, ``missing_values``, ``repeats``, ``delimiter``,
+        ``discretize`` and ``bins``, as for `mnlearn.learn`. Others are settings of the test, as for `make_test`.
 
     Returns
     -------
@@ -75,17 +63,12 @@ def independence_test(
     >>> independence_test(survey, "rain", "monday", ["wet"], test="g2").independent
     True
     """
-    asked = _asked(x, y, given, repeats)
-    reading: Reading = {
-        "types": types,
-        "levels": levels,
-        "missing": missing,
-        "missing_values": missing_values,
-        "repeats": repeats,
-        "delimiter": delimiter,
-    }
+    reading, settings = split_options(options)
+    if "columns" in reading:
+        raise InputError("columns are those of x, y and given; got columns as well. Drop columns.")
+    reading["columns"] = _asked(x, y, given, reading.get("repeats"))
     with _columns_by_name():
-        dataset = load_data(data, asked, reading, discretize, bins)
+        dataset = load_data(data, **reading)
     judge = make_test(test, dataset, n_jobs=n_jobs, **settings)
     u, v = sorted((dataset.index(x), dataset.index(y)))
     evidence = _evidence(judge, u, (v,), frozenset(dataset.index(name) for name in given))
@@ -98,7 +81,7 @@ def dependences(
     test: str | None = None,
     top: int | None = None,
     n_jobs: int | None = None,
-    **settings: Unpack[TestSettings],
+    **settings: Any,
 ) -> list[TestResult]:
     """Judge every pair of variables without conditioning, the strongest dependence first.
 

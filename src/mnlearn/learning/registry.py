@@ -1,10 +1,16 @@
-"""Methods by name: how each is made, and what kind of judge it meets."""
+"""Registry of tests, scores and methods by name: one line each, with the class that implements it.
+
+The settings of each entry are read from the signature of its class, so that a new test, score or method needs its own
+module and one line in `TESTS`, `SCORES` or `METHODS`. Help texts, shell completion and error messages come from here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import fields
-from typing import Any, Literal, NamedTuple, cast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property, partial
+from inspect import signature
+from typing import Any, Literal, cast
 
 from mnlearn.algorithms.aracne import ARACNE
 from mnlearn.algorithms.exhaustive import Exhaustive
@@ -18,227 +24,302 @@ from mnlearn.algorithms.mbs import MBS
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.algorithms.pc import PC
 from mnlearn.algorithms.regularized import L1LR, GraphicalLasso
-from mnlearn.algorithms.separator import Effort, SeparatorEvidence
+from mnlearn.algorithms.separator import SeparatorEvidence
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_name
-from mnlearn.learning.judges import (
-    INFORMATION_SETTINGS,
-    LASSO_SETTINGS,
-    PRECISION_SETTINGS,
-    SCORES,
-    TestSettings,
-    information_judge,
-    l1mb_judge,
-    lasso_judge,
-    precision_judge,
+from mnlearn.independence.bayesian import BayesianTest, ScoreTest
+from mnlearn.independence.discrete import ChiSquare, GTest, MutualInformation
+from mnlearn.independence.gaussian import GaussianPosterior, PartialCorrelation
+from mnlearn.independence.information import (
+    CountedInformation,
+    Estimate,
+    GaussianInformation,
+    RowInformation,
+    Significance,
 )
-from mnlearn.protocols import Learner
+from mnlearn.learning.inputs import check_continuous, is_continuous, variables_by_name
+from mnlearn.protocols import InformationJudge, Learner, NeighborhoodJudge
+from mnlearn.scores.bjp import BJPScore
+from mnlearn.scores.entropy import Entropy, ExtendedBIC
+from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, PairwiseEvidence
+from mnlearn.scores.gaussian_evidence import GaussianEvidence
+from mnlearn.scores.glasso import CrossValidatedPrecision, EBICPrecision
+from mnlearn.scores.ib import IBScore
+from mnlearn.scores.lasso import EBICLasso, TheoryLasso
+from mnlearn.scores.lasso_resampled import CrossValidatedLasso, StableLasso
 from mnlearn.scores.logistic import L1Logistic
+from mnlearn.scores.mpl import MPL
+from mnlearn.scores.pic import PIC
+from mnlearn.statistics.counts import Counts
+from mnlearn.statistics.moments import Moments
+from mnlearn.statistics.row_data import Rows
+
+DEFAULT_ALPHA: float = ChiSquare.alpha
+"""Significance level of every test that has one, when none is given."""
+
+FROM_DATA: Mapping[str, Callable[[Dataset], Any]] = {"rows": lambda data: data, "names": lambda data: data.names}
+"""Parameters of factories that are taken from the data set and are not settings."""
 
 
-class _NamedMethod(NamedTuple):
-    """A method by name: its title, the class that holds its settings, and the kind of judge that it meets."""
+def settings_of(factory: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of the settings of a factory: its parameters after the first."""
+    known = getattr(factory, "settings", None)
+    return tuple(signature(factory).parameters)[1:] if known is None else tuple(known)
 
-    title: str
+
+@dataclass(frozen=True)
+class JudgeEntry:
+    """A test or a score: one line of help, and what makes it from counts or from moments.
+
+    Attributes
+    ----------
+    help
+        One line.
+    from_counts, from_moments
+        Class or function that takes the statistics of categorical or of continuous variables, then settings by
+        keyword; None where there is none for that type.
+    hidden
+        Parameters of these that are not settings.
+    """
+
+    help: str
+    from_counts: Callable[..., Any] | None = None
+    from_moments: Callable[..., Any] | None = None
+    hidden: tuple[str, ...] = ()
+
+    @cached_property
+    def settings(self) -> tuple[str, ...]:
+        """Names of the settings."""
+        factories = [factory for factory in (self.from_counts, self.from_moments) if factory is not None]
+        names = dict.fromkeys(name for factory in factories for name in settings_of(factory))
+        return tuple(name for name in names if name not in {*self.hidden, *FROM_DATA})
+
+
+@dataclass(frozen=True)
+class MethodEntry:
+    """A method: one line of help, the class of its learner, and the judge that the learner needs.
+
+    Attributes
+    ----------
+    help
+        One line.
+    learner
+        The class; its fields are the settings of the method.
+    score
+        Name of the score that it maximises, the default one if `any_score`; None for other methods.
+    any_score
+        Whether it takes every score.
+    own_judge
+        Makes a judge that only this method has: takes the data set, then settings by keyword.
+    """
+
+    help: str
     learner: Callable[..., Learner[Any]]
-    judge: Literal["test", "score", "own"] = "test"
-    score: str | None = None  # the one it is about; or the one that is taken when none is named
+    score: str | None = None
     any_score: bool = False
-    make_judge: Callable[..., Any] | None = None  # of the method's own judge, from data
-    judge_settings: tuple[str, ...] = ()
+    own_judge: Callable[..., Any] | None = None
+
+    @property
+    def judge(self) -> Literal["test", "score", "own"]:
+        """Kind of judge that the learner needs."""
+        if self.own_judge is not None:
+            return "own"
+        return "test" if self.score is None else "score"
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """Settings of the learner with their defaults."""
+        return {field.name: field.default for field in fields(cast(Any, self.learner)) if field.init}
+
+    def judge_settings(self, score: str | None) -> tuple[str, ...]:
+        """Return the names of the settings of the judge."""
+        if self.own_judge is not None:
+            return settings_of(self.own_judge)
+        return TEST_SETTINGS if score is None else SCORES[score].settings
 
 
-METHODS: Mapping[str, _NamedMethod] = {
-    "gsmn": _NamedMethod("grow-shrink, restarting", GSMN),
-    "gsmn*": _NamedMethod("grow-shrink with examined order and propagation", GSMNStar),
-    "gsimn": _NamedMethod("grow-shrink that infers tests from tests", GSIMN),
-    "gsimn-fch": _NamedMethod("grow-shrink with complete forward chaining; few variables", GSIMNFCH),
-    "hhc-mn": _NamedMethod("HITON-PC blankets, joined", HHCMN),
-    "pc": _NamedMethod("PC, order independent", PC),
-    "ib": _NamedMethod("IBMAP-HC by the independence-based score", IBMAPHC, "score", "ib"),
-    "bjp": _NamedMethod("IBMAP-HC by the blankets joint posterior", IBMAPHC, "score", "bjp"),
-    "mpl": _NamedMethod("two-phase search by marginal pseudo-likelihood", TwoPhase, "score", "mpl"),
-    "pic": _NamedMethod("two-phase search by the pseudo-Bayesian criterion", TwoPhase, "score", "pic"),
-    "mbs": _NamedMethod(
-        "Markov blanket search: blankets that agree at every step", MBS, "score", "ebic", any_score=True
-    ),
-    "l1lr": _NamedMethod(
-        "l1-regularised logistic regressions",
-        L1LR,
-        "own",
-        make_judge=L1Logistic,
-        judge_settings=("gamma", "n_penalties", "smallest", "patience"),
-    ),
-    "aracne": _NamedMethod(
-        "mutual information, the weakest side of each triangle cut",
-        ARACNE,
-        "own",
-        make_judge=information_judge,
-        judge_settings=INFORMATION_SETTINGS,
-    ),
-    "lasso": _NamedMethod(
-        "neighbourhoods by the lasso; continuous variables",
-        L1LR,
-        "own",
-        make_judge=lasso_judge,
-        judge_settings=LASSO_SETTINGS,
-    ),
-    "l1mb": _NamedMethod(
-        "blankets along the lasso's path by the BIC; continuous variables", L1LR, "own", make_judge=l1mb_judge
-    ),
-    "glasso": _NamedMethod(
-        "the graphical lasso; continuous variables",
-        GraphicalLasso,
-        "own",
-        make_judge=precision_judge,
-        judge_settings=PRECISION_SETTINGS,
-    ),
-    "hillclimb": _NamedMethod("steepest ascent by any score", HillClimb, "score", "bjp", any_score=True),
-    "exhaustive": _NamedMethod("the best of all graphs; up to 7 variables", Exhaustive, "score", "bjp", any_score=True),
-    "sep": _NamedMethod(
-        "separator evidence, with a probability for every edge", SeparatorEvidence, "score", "evidence"
-    ),
+# Factories of tests and scores that need more than the call of a class.
+
+
+def _mutual_information(
+    counts: Any,
+    *,
+    threshold: float | None = None,
+    alpha: float | None = None,
+    n_permutations: int | None = None,
+    seed: int | None = None,
+) -> MutualInformation:
+    """Decide by the threshold if there is one, else by permutations."""
+    given = {"alpha": alpha, "n_permutations": n_permutations, "seed": seed}
+    permutation: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if threshold is None:
+        return MutualInformation(counts, **permutation)
+    if permutation:
+        raise InputError(
+            f"threshold excludes {', '.join(permutation)}, which judge by permutations; got both. Drop one of the two."
+        )
+    return MutualInformation(counts, decide="threshold", threshold=threshold)
+
+
+def _ib(posterior: Callable[..., Any], statistics: Any, *, prior: float = BayesianTest.prior) -> IBScore:
+    return IBScore(posterior(statistics, prior=prior))
+
+
+def _bjp(
+    posterior: Callable[..., Any],
+    statistics: Any,
+    *,
+    names: Sequence[str],
+    prior: float = BayesianTest.prior,
+    order: Sequence[str] | None = None,
+) -> BJPScore:
+    places = None if order is None else variables_by_name("order", order, names)
+    if places is not None and sorted(places) != list(range(len(names))):
+        raise InputError(
+            f"order must hold each of the {len(names)} variables once; got {list(order or ())[:12]}. "
+            "Leave it out to sort by the size of the blankets."
+        )
+    return BJPScore(posterior(statistics, prior=prior), order=places)
+
+
+TESTS: Mapping[str, JudgeEntry] = {
+    "chi2": JudgeEntry("Pearson's chi-square", ChiSquare),
+    "g2": JudgeEntry("likelihood ratio G2", GTest),
+    "mi": JudgeEntry("mutual information", _mutual_information),
+    "bayes": JudgeEntry("Bayesian posterior", BayesianTest, hidden=("alpha", "beta", "gamma")),
+    "score": JudgeEntry("Bayesian score", ScoreTest),
+    "pcor": JudgeEntry("partial correlation, Fisher's z", None, PartialCorrelation),
+    "bayes-pcor": JudgeEntry("Bayesian posterior of a partial correlation", None, GaussianPosterior),
 }
-"""Every method that learns a structure, by name."""
+"""Conditional independence tests by name."""
 
-DEFAULT_METHOD = "sep"
-"""What `learn` takes when no method is named, for categorical and for continuous variables."""
-DEFAULT_BY_TEST = "gsimn"
-"""What it takes instead when a test or a setting of tests is named."""
+TEST_SETTINGS = tuple(sorted({name for entry in TESTS.values() for name in entry.settings}))
+"""Settings of all tests together."""
 
-MOST_FOR_THOROUGH, MOST_FOR_STANDARD = 200, 2000
-"""Up to so many variables sep is thorough, and then standard, unless an effort is named: thorough is cubic in them."""
+SCORES: Mapping[str, JudgeEntry] = {
+    "ib": JudgeEntry("independence-based score", partial(_ib, BayesianTest), partial(_ib, GaussianPosterior)),
+    "bjp": JudgeEntry("blankets joint posterior", partial(_bjp, BayesianTest), partial(_bjp, GaussianPosterior)),
+    "mpl": JudgeEntry("marginal pseudo-likelihood", MPL),
+    "pic": JudgeEntry("pseudo-Bayesian information criterion", PIC),
+    "entropy": JudgeEntry("conditional entropy, without a penalty", Entropy, Entropy),
+    "ebic": JudgeEntry("conditional entropy with the extended Bayesian criterion", ExtendedBIC, ExtendedBIC),
+    "evidence": JudgeEntry(
+        "local evidence, the judge of sep", HybridEvidence, GaussianEvidence, hidden=("three_way", "width")
+    ),
+    "evidence-pairwise": JudgeEntry("evidence of pairwise conditionals", PairwiseEvidence, hidden=("three_way",)),
+    "evidence-table": JudgeEntry("evidence of full tables", FullTableEvidence),
+}
+"""Scores of whole graphs by name."""
 
 
-def default_method(test: str | None, settings: Mapping[str, Any]) -> str:
-    """The method when none is named: the default, unless what was said is about tests."""
-    about_tests = test is not None or any(name in TestSettings.__annotations__ for name in settings)
-    return DEFAULT_BY_TEST if about_tests else DEFAULT_METHOD
+# Judges of the methods that have one of their own: ARACNE, the lasso methods and the graphical lasso.
 
 
-def default_effort(n_variables: int) -> Effort:
-    """The effort of sep when none is named."""
-    if n_variables <= MOST_FOR_THOROUGH:
-        return "thorough"
-    return "standard" if n_variables <= MOST_FOR_STANDARD else "fast"
+@dataclass(frozen=True)
+class _Penalized:
+    """Factory of a judge with an l1 penalty, by the way the penalty is chosen."""
+
+    method: str
+    kinds: Mapping[str, tuple[type, Callable[[Dataset], Any]]]  # name -> judge, and the statistics it takes
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Names of the settings of all kinds, each once."""
+        return ("penalty", *dict.fromkeys(name for judge, _ in self.kinds.values() for name in settings_of(judge)))
+
+    def __call__(self, dataset: Dataset, penalty: str = "ebic", **settings: Any) -> Any:
+        """Make the judge for this penalty; raise InputError for settings and data that do not suit it."""
+        check_name("penalty", penalty, self.kinds)
+        judge, statistics = self.kinds[penalty]
+        accepted = settings_of(judge)
+        for name in settings:
+            if name not in accepted:
+                able = ", ".join(repr(kind) for kind in self.kinds if name in settings_of(self.kinds[kind][0]))
+                raise InputError(
+                    f"{name} is for penalty={able}; got penalty={penalty!r}, which accepts {', '.join(accepted)}. "
+                    f"Drop {name}, or choose that penalty."
+                )
+        check_continuous(self.method, dataset, "l1lr or sep, which are for categorical variables")
+        return judge(statistics(dataset), **settings)
+
+
+_lasso = _Penalized(
+    "lasso",
+    {
+        "ebic": (EBICLasso, Moments),
+        "theory": (TheoryLasso, Moments),
+        "cv": (CrossValidatedLasso, Rows),
+        "stability": (StableLasso, Rows),
+    },
+)
+_precision = _Penalized("glasso", {"ebic": (EBICPrecision, Moments), "cv": (CrossValidatedPrecision, Rows)})
+
+
+def _l1mb(dataset: Dataset) -> NeighborhoodJudge:
+    """Lasso path with the plain BIC  [SNM07]."""
+    judge: NeighborhoodJudge = _Penalized("l1mb", _lasso.kinds)(dataset, gamma=0.0)
+    return judge
+
+
+def _information(
+    dataset: Dataset,
+    *,
+    information: Estimate | None = None,
+    significance: Significance | None = None,
+    n_pairs: int | None = None,
+    seed: int | None = None,
+    width: float | None = None,
+) -> InformationJudge:
+    """Mutual information from tables of categorical variables; of continuous ones from values, ranks or kernels."""
+    settings: dict[str, Any] = {"significance": significance, "n_pairs": n_pairs, "seed": seed, "width": width}
+    settings = {name: value for name, value in settings.items() if value is not None}
+    if not is_continuous(dataset, "aracne"):
+        for name in (*(["information"] if information is not None else []), *settings):
+            raise InputError(f"{name} is for continuous variables; all of these are categorical. Drop {name}.")
+        return CountedInformation(Counts(dataset))
+    if information in (None, "gaussian") and not settings:
+        return GaussianInformation(Moments(dataset))
+    if information == "kernel":
+        settings.setdefault("significance", "permutation")
+    return RowInformation(Rows(dataset), estimate=information or "gaussian", **settings)
+
+
+METHODS: Mapping[str, MethodEntry] = {
+    "gsmn": MethodEntry("grow-shrink, restarting", GSMN),
+    "gsmn*": MethodEntry("grow-shrink with examined order and propagation", GSMNStar),
+    "gsimn": MethodEntry("grow-shrink that infers tests from tests", GSIMN),
+    "gsimn-fch": MethodEntry("grow-shrink with complete forward chaining; few variables", GSIMNFCH),
+    "hhc-mn": MethodEntry("HITON-PC blankets, joined", HHCMN),
+    "pc": MethodEntry("PC, order independent", PC),
+    "ib": MethodEntry("IBMAP-HC by the independence-based score", IBMAPHC, "ib"),
+    "bjp": MethodEntry("IBMAP-HC by the blankets joint posterior", IBMAPHC, "bjp"),
+    "mpl": MethodEntry("two-phase search by marginal pseudo-likelihood", TwoPhase, "mpl"),
+    "pic": MethodEntry("two-phase search by the pseudo-Bayesian criterion", TwoPhase, "pic"),
+    "mbs": MethodEntry("Markov blanket search: blankets that agree at every step", MBS, "ebic", any_score=True),
+    "l1lr": MethodEntry("l1-regularised logistic regressions", L1LR, own_judge=L1Logistic),
+    "aracne": MethodEntry("mutual information, the weakest side of each triangle cut", ARACNE, own_judge=_information),
+    "lasso": MethodEntry("neighbourhoods by the lasso; continuous variables", L1LR, own_judge=_lasso),
+    "l1mb": MethodEntry("blankets along the lasso's path by the BIC; continuous variables", L1LR, own_judge=_l1mb),
+    "glasso": MethodEntry("the graphical lasso; continuous variables", GraphicalLasso, own_judge=_precision),
+    "hillclimb": MethodEntry("steepest ascent by any score", HillClimb, "bjp", any_score=True),
+    "exhaustive": MethodEntry("the best of all graphs; up to 7 variables", Exhaustive, "bjp", any_score=True),
+    "sep": MethodEntry("separator evidence, with a probability for every edge", SeparatorEvidence, "evidence"),
+}
+"""Methods that learn a structure, by name."""
+
+
+def methods_by(judge: str) -> str:
+    """Return the methods whose learner needs this kind of judge ("test", "score", "own"), separated by commas."""
+    return ", ".join(name for name, entry in METHODS.items() if entry.judge == judge)
 
 
 def method_settings(method: str) -> dict[str, Any]:
-    """The settings of a method with their defaults, by name."""
-    return {field.name: field.default for field in fields(cast(Any, METHODS[method].learner)) if field.init}
+    """Return the settings of a method with their defaults."""
+    return dict(METHODS[method].settings)
 
 
-def score_of_mbs(settings: Mapping[str, Any], *, categorical: bool = False) -> str | None:
-    """What mbs searches by when no score is named; None for its usual one."""
-    if not settings.keys().isdisjoint(("regularization", "choose")):
-        return "entropy"  # λ is about the paper's own score, which has no other penalty
-    return "mpl" if categorical and "gamma" not in settings else None
-
-
-class Plan(NamedTuple):
-    """What was asked for, sorted out: the method, the judge's name, and the settings of each."""
-
-    method: str
-    judge: str | None  # the name of the test or score; None for the test that suits the data
-    own: dict[str, Any]
-    of_judge: dict[str, Any]
-
-    @property
-    def named(self) -> _NamedMethod:
-        """The method's line in the table."""
-        return METHODS[self.method]
-
-
-def plan(method: str, test: str | None, score: str | None, settings: Mapping[str, Any]) -> Plan:
-    """Sort the settings into those of the method and those of its judge; what is neither is refused."""
-    check_name("method", method, METHODS)
-    if method == "mbs" and score is None:
-        score = score_of_mbs(settings)
-    judge = _judge_name(method, test, score)
-    own, others = method_settings(method), _judge_settings(method, judge)
-    for name in settings:
-        if name not in own and name not in others:
-            kind = {"score": f"its score {judge}", "test": "a test", "own": "its judge"}[METHODS[method].judge]
-            nor = f", nor of {kind}: {', '.join(sorted(others))}" if others else ""
-            raise InputError(
-                f"{name} is no setting of the method {method}, which takes {', '.join(sorted(own))}{nor}. "
-                f"Drop {name}, or choose another method."
-            )
-    mine = {name: value for name, value in settings.items() if name in own}
-    theirs = {name: value for name, value in settings.items() if name in others}  # gamma of mbs and ebic is both's
-    return Plan(method, judge, mine, theirs)
-
-
-def _judge_name(method: str, test: str | None, score: str | None) -> str | None:
-    """The test or score to make; one that the method has no use for is refused."""
-    named = METHODS[method]
-    if score is not None and named.judge != "score":
-        raise InputError(
-            f"score is for methods that weigh whole graphs ({_those('score')}); {method} does not. Drop score, or "
-            "choose another method."
-        )
-    if test is not None and named.judge != "test":
-        raise InputError(
-            f"test is for methods that ask independence tests ({_those('test')}); {method} does not. Drop test, or "
-            "choose another method."
-        )
-    if named.judge != "score":
-        return test
-    if score is not None:
-        check_name("score", score, SCORES)
-    if score not in (None, named.score) and not named.any_score:
-        raise InputError(
-            f"score must be {named.score} for the method {method}; got {score!r}. Drop it, or take the method "
-            f"{' or '.join(name for name, other in METHODS.items() if other.any_score)}, which take any score."
-        )
-    return score or named.score
-
-
-def _judge_settings(method: str, judge: str | None) -> tuple[str, ...]:
-    """The names of the settings that the judge may have."""
-    named = METHODS[method]
-    if named.judge == "score" and judge is not None:
-        return SCORES[judge].settings
-    return named.judge_settings if named.judge == "own" else tuple(TestSettings.__annotations__)
-
-
-def _those(judge: str) -> str:
-    """The methods that meet this kind of judge."""
-    return ", ".join(name for name, named in METHODS.items() if named.judge == judge)
-
-
-# What is taken where no method is named, and why: by the types of the variables, their number, and what was said.
-
-
-class Choice(NamedTuple):
-    """A method, and the reason for it where it was not named."""
-
-    method: str
-    reason: str = ""
-
-    def sentence(self, named: Mapping[str, str], learner: Learner[Any], dataset: Dataset) -> str:
-        """What was chosen and why, in one line."""
-        effort = getattr(learner, "effort", None)
-        how = f" with the test {named['test']}" if "test" in named else f" with {effort} effort"
-        n, limit = dataset.n_variables, {"standard": MOST_FOR_THOROUGH, "fast": MOST_FOR_STANDARD}.get(str(effort), 0)
-        many = f" and more than {limit:,}" if limit and effort == default_effort(n) else ""
-        size = f"{n:,} variables, {dataset.n_rows:,} rows"
-        return f"no method was named: using {self.method}{how}, because {self.reason}{many} ({size})"
-
-
-def choose(method: str | None, test: str | None, settings: Mapping[str, Any], dataset: Dataset | None) -> Choice:
-    """The method that was named, or the one that suits what was said and, once they are there, the data."""
-    if method is not None:
-        return Choice(method)
-    if default_method(test, settings) == DEFAULT_BY_TEST:
-        told = ["test"] * (test is not None) + [name for name in settings if name in TestSettings.__annotations__]
-        return Choice(DEFAULT_BY_TEST, f"{told[0]} is for methods that ask tests")
-    continuous = dataset is not None and not any(dataset.cards)
-    return Choice(DEFAULT_METHOD, f"the variables are {'continuous' if continuous else 'categorical'}")
-
-
-def effort_for(n_variables: int, own: Mapping[str, Any]) -> Effort:
-    """The effort of sep that the number of variables allows, when none is named."""
-    effort = default_effort(n_variables)
-    needs_phase = own.get("start") is not None or own.get("keep_pairs")  # which fast does without
-    return "standard" if effort == "fast" and needs_phase else effort
+def check_setting(kind: str, name: str, setting: str, accepted: Sequence[str], also: str = "") -> None:
+    """Raise InputError unless a method, test or score has this setting; `also` lists the settings of its judge."""
+    if setting not in accepted:
+        known = f"it accepts {', '.join(accepted)}" if accepted else "it has no settings"
+        raise InputError(f"{name} has no setting {setting!r}; {known}{also}. Drop {setting}, or choose another {kind}.")

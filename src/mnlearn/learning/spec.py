@@ -1,31 +1,36 @@
-"""How a network is learned, but for the data: checked once, then cooked as often as there are samples."""
+"""One call of `learn`, resolved: the method with its settings, its judge, and how the data are read.
+
+`resolve` checks the options once, before any data are read. A `LearnSpec` then learns from as many data sets as there
+are, and every result keeps the one that it was learned by.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from mnlearn.algorithms.separating_sets import Separators
+from mnlearn.algorithms.separator import Effort
 from mnlearn.algorithms.separator_phase import price
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, MnlearnError, check_name
+from mnlearn.errors import InputError, MnlearnError, check_name, listed
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.learning.counting import Counting
 from mnlearn.learning.inputs import (
-    AS_IT_COMES,
-    Reading,
+    DataOptions,
     check_apart,
     edges_by_name,
     graph_over,
     is_continuous,
     load_data,
     named_edges,
+    split_options,
 )
 from mnlearn.learning.judges import make_score, make_test
-from mnlearn.learning.registry import METHODS, Choice, Plan, choose, effort_for, method_settings, plan, score_of_mbs
+from mnlearn.learning.registry import METHODS, SCORES, TEST_SETTINGS, check_setting, methods_by
 from mnlearn.protocols import SILENT, EvidenceScore, ExplainedTest, Learner, Monitor, Question, Score, VarSet
 from mnlearn.results.edges import named_edge, pair_support
 from mnlearn.results.explain import PairTest, ScoreDifference, SeparatorFactor, SeparatorOdds, Why
@@ -33,47 +38,60 @@ from mnlearn.results.learned import Learned
 
 _log = logging.getLogger("mnlearn.learning")
 
+DEFAULT_METHOD = "sep"
+"""Method of `learn` when none is given, for categorical and for continuous variables."""
+DEFAULT_BY_TEST = "gsimn"
+"""Method of `learn` when none is given, but a test or a setting of tests."""
+
+MOST_FOR_THOROUGH, MOST_FOR_STANDARD = 200, 2000
+"""Largest numbers of variables for which the default effort of sep is thorough or standard; thorough is cubic."""
+
 
 @dataclass(frozen=True)
-class Recipe:
-    """What `learn` was told, but for the data.
+class LearnSpec:
+    """How a network is learned, apart from the data; made by `resolve`.
 
     Attributes
     ----------
-    method, test, score
-        By name; None for what suits the data.
+    method
+        Its name.
+    learner
+        The learner with its settings, except those that name variables.
+    test, score
+        Names; None for the default, which depends on the types of the variables.
+    judge_settings
+        Settings of the test, the score or the method's own judge.
     required, forbidden
         Pairs of names.
-    settings
-        Those of the method and of its judge.
-    reading, columns, discretize, bins
-        How data become a data set.
-
-    Raises
-    ------
-    InputError
-        If the method does not take what it was told: before any data are read.
+    start
+        Graph to start from.
+    reading
+        Options of `load_data`.
+    auto_effort
+        Whether the number of variables decides the effort of sep.
+    reason
+        Why this method, where none was given; empty where the types of the variables are the reason.
     """
 
-    method: str | None = None
+    method: str
+    learner: Learner[Any]
     test: str | None = None
     score: str | None = None
+    judge_settings: Mapping[str, Any] = field(default_factory=dict)
     required: tuple[Any, ...] = ()
     forbidden: tuple[Any, ...] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    reading: Reading | None = None
-    columns: Sequence[str] | None = None
-    discretize: Literal["width", "frequency"] | None = None
-    bins: int | None = None
-
-    def __post_init__(self) -> None:
-        """Make the learner once, so that settings that break a rule are refused."""
-        self._learner(self._plan(choose(self.method, self.test, self.settings, None)))
+    start: Any = None
+    reading: DataOptions = field(default_factory=DataOptions)
+    auto_effort: bool = False
+    reason: str | None = None
 
     def read(self, data: object) -> Dataset:
-        """The data as they were read for the first network."""
-        reading: Reading = self.reading or AS_IT_COMES
-        return load_data(data, self.columns, reading, self.discretize, self.bins)
+        """Read data by the options of this call."""
+        return load_data(data, **self.reading)
+
+    def fingerprint(self) -> str:
+        """Return a string that is the same for the same options."""
+        return repr(replace(self, judge_settings=dict(sorted(self.judge_settings.items()))))
 
     def learn(
         self,
@@ -83,127 +101,195 @@ class Recipe:
         monitor: Monitor = SILENT,
         counting: Counting | None = None,
     ) -> Learned:
-        """Learn from a data set that was read already; `counting` says more than how many threads may count."""
-        choice = choose(self.method, self.test, self.settings, dataset)
-        is_continuous(dataset, choice.method)  # a mixture is refused, in the method's name
-        chosen = self._plan(choice, dataset)
-        learner, told = self._by_index(self._learner(chosen), chosen, dataset)
-        named, judge = judge_of(chosen, dataset, counting or Counting(n_jobs))
-        said = None if self.method is not None else choice.sentence(named, learner, dataset)
-        if said is not None:
-            _log.info("%s", said)
+        """Learn from a data set; `counting`, if given, replaces `n_jobs`."""
+        is_continuous(dataset, self.method)  # raises for a mixture
+        spec = self._with_effort(dataset)
+        learner, by_name = spec._by_index(dataset)
+        judge_name, judge = self._judge(dataset, counting or Counting(n_jobs))
+        choice = None if self.reason is None else spec._choice(dataset, judge_name)
+        if choice is not None:
+            _log.info("%s", choice)
         found = learner.learn(judge, monitor)
-        described = {
-            "method": chosen.method,
-            **named,
-            **chosen.of_judge,
-            **found.settings,
-            **told,
-            **self._how_read(),
-        }
-        result = replace(found, settings=described)
-        again = self._fixed(chosen, learner)
-        return Learned(chosen.method, dataset.names, result, dataset, choice=said, recipe=again, n_rows=dataset.n_rows)
-
-    def told(self) -> object:
-        """All of it in words that stay the same from run to run."""
-        asked = {**vars(self), "settings": sorted(self.settings.items(), key=repr)}
-        return repr(sorted(asked.items()))
+        reading = {option: value for option, value in self.reading.items() if value and value != "error"}
+        settings = {"method": self.method, **judge_name, **self.judge_settings, **found.settings, **by_name, **reading}
+        return Learned(
+            self.method,
+            dataset.names,
+            replace(found, settings=settings),
+            dataset,
+            choice=choice,
+            recipe=replace(spec, reason=None),
+            n_rows=dataset.n_rows,
+        )
 
     def explain(self, learned: Learned, edge: Edge, dataset: Dataset) -> Why:
-        """The evidence behind one pair of a network that was learned so."""
-        chosen = self._plan(choose(self.method, self.test, self.settings, dataset), dataset)
-        return explain(learned, edge, chosen, judge_of(chosen, dataset, Counting())[1], dataset)
+        """Return the evidence behind one pair of a network that was learned by this call."""
+        name, judge = self._judge(dataset, Counting())
+        return _explain(learned, edge, name.get("score"), judge, dataset)
 
-    def _fixed(self, chosen: Plan, learner: Learner[Any]) -> Recipe:
-        """The same with nothing left to choose, for samples of the same data."""
-        effort = {"effort": cast(Any, learner).effort} if chosen.method == "sep" else {}
-        return replace(self, method=chosen.method, settings={**self.settings, **effort})
+    def _judge(self, dataset: Dataset, counting: Counting) -> tuple[dict[str, str], Any]:
+        """Return the judge of the learner, and its name under "test" or "score" if it has one."""
+        entry, settings = METHODS[self.method], self.judge_settings
+        if entry.own_judge is not None:
+            return {}, counting.judge(entry.own_judge(dataset, **settings))
+        if entry.score is not None:
+            by_types = "mpl" if self.method == "mbs" and any(dataset.cards) and "gamma" not in settings else entry.score
+            score = self.score or by_types
+            return {"score": score}, make_score(score, dataset, counting=counting, **settings)
+        test = make_test(self.test, dataset, counting=counting, **settings)
+        return {"test": test.name}, test
 
-    def _plan(self, choice: Choice, dataset: Dataset | None = None) -> Plan:
-        """The settings sorted out for the method; constraints that it cannot respect are refused."""
-        score = self.score
-        check_name("method", choice.method, METHODS)
-        if choice.method == "mbs" and score is None and dataset is not None:
-            score = score_of_mbs(self.settings, categorical=any(dataset.cards))
-        chosen = plan(choice.method, self.test, score, self.settings)
-        for name, pairs in (("required", self.required), ("forbidden", self.forbidden)):
-            if pairs and name not in method_settings(chosen.method):
-                able = ", ".join(other for other in METHODS if name in method_settings(other))
-                raise InputError(
-                    f"{name} is for methods that can respect it ({able}); {chosen.method} cannot. Drop {name}, or "
-                    "choose another method."
-                )
-        return chosen
+    def _with_effort(self, dataset: Dataset) -> LearnSpec:
+        """Set the effort of sep that the number of variables allows, where none was given."""
+        if not self.auto_effort:
+            return self
+        effort, learner = default_effort(dataset.n_variables), cast(Any, self.learner)
+        if effort == "fast" and (self.start is not None or learner.keep_pairs):  # fast has no phase for these
+            effort = "standard"
+        if effort != "thorough" and self.reason is None:
+            _log.info("no effort was named: using %s for %d variables", effort, dataset.n_variables)
+        return replace(self, learner=replace(learner, effort=effort), auto_effort=False)
 
-    def _learner(self, chosen: Plan) -> Learner[Any]:
-        """The method with its settings, but for those that speak of variables."""
-        return chosen.named.learner(**{name: value for name, value in chosen.own.items() if name != "start"})
-
-    def _by_index(
-        self, learner: Learner[Any], chosen: Plan, dataset: Dataset
-    ) -> tuple[Learner[Any], dict[str, object]]:
-        """The learner with all that was said by name put in indices, and the same in a form that can be said again."""
+    def _by_index(self, dataset: Dataset) -> tuple[Learner[Any], dict[str, object]]:
+        """Return the learner with constraints and start by index, and these by name as a result states them."""
         names = dataset.names
-        known = {"required": self.required, "forbidden": self.forbidden}
-        edges = {n: edges_by_name(n, pairs, names) for n, pairs in known.items() if pairs}
+        given = {"required": self.required, "forbidden": self.forbidden}
+        edges = {option: edges_by_name(option, pairs, names) for option, pairs in given.items() if pairs}
         check_apart(edges, names)
-        inside: dict[str, object] = dict(edges)
-        told: dict[str, object] = {n: [list(pair) for pair in pairs] for n, pairs in known.items() if pairs}
-        if chosen.method == "sep" and "effort" not in chosen.own:
-            inside["effort"] = effort = effort_for(dataset.n_variables, chosen.own)
-            if effort != "thorough" and self.method is not None:
-                _log.info("no effort was named: using %s for %d variables", effort, dataset.n_variables)
-        if chosen.own.get("start") is not None:
-            start = graph_over(dataset, chosen.own["start"], "start")
-            inside["start"], told["start"] = start, named_edges(start, names)
-        return (replace(cast(Any, learner), **inside) if inside else learner), told
+        placed: dict[str, object] = dict(edges)
+        by_name: dict[str, object] = {option: [list(pair) for pair in given[option]] for option in edges}
+        if self.start is not None:
+            start = graph_over(dataset, self.start, "start")
+            placed["start"], by_name["start"] = start, named_edges(start, names)
+        return (replace(cast(Any, self.learner), **placed) if placed else self.learner), by_name
 
-    def _how_read(self) -> dict[str, object]:
-        """How the data were read, where that was said."""
-        asked = {"columns": self.columns, **(self.reading or {}), "discretize": self.discretize, "bins": self.bins}
-        return {option: value for option, value in asked.items() if value and value != "error"}
-
-
-def recipe_of(options: Mapping[str, Any]) -> Recipe:
-    """The recipe that the options of `learn`, or the settings of a result, stand for."""
-    told = dict(options)
-    reading: Any = {option: told.pop(option, usual) for option, usual in AS_IT_COMES.items()}
-    reading["missing_values"] = tuple(reading["missing_values"])
-    named: dict[str, Any] = {name: told.pop(name, None) for name in ("method", "test", "score")}
-    pairs: dict[str, Any] = {name: pairs_given(told.pop(name, ())) for name in ("required", "forbidden")}
-    how: dict[str, Any] = {name: told.pop(name, None) for name in ("columns", "discretize", "bins")}
-    return Recipe(**named, **pairs, **how, reading=reading, settings=told)
+    def _choice(self, dataset: Dataset, judge_name: Mapping[str, str]) -> str:
+        """Return one sentence that says which method was chosen, and why."""
+        effort, n = getattr(self.learner, "effort", None), dataset.n_variables
+        how = f"the test {judge_name['test']}" if "test" in judge_name else f"{effort} effort"
+        reason = self.reason or f"the variables are {'categorical' if any(dataset.cards) else 'continuous'}"
+        limit = {"standard": MOST_FOR_THOROUGH, "fast": MOST_FOR_STANDARD}.get(str(effort), 0)
+        many = f" and more than {limit:,}" if limit and effort == default_effort(n) else ""
+        size = f"{n:,} variables, {dataset.n_rows:,} rows"
+        return f"no method was named: using {self.method} with {how}, because {reason}{many} ({size})"
 
 
-def judge_of(chosen: Plan, dataset: Dataset, counting: Counting) -> tuple[dict[str, str], Any]:
-    """The judge that the method meets, and what it is called, if it has a name."""
-    settings = cast(Any, chosen.of_judge)
-    if chosen.named.make_judge is not None:
-        return {}, counting.judge(chosen.named.make_judge(dataset, **settings))
-    if chosen.named.judge == "score":
-        score = cast(str, chosen.judge)
-        return {"score": score}, make_score(score, dataset, counting=counting, **settings)
-    test = make_test(chosen.judge, dataset, counting=counting, **settings)
-    return {"test": test.name}, test
+def resolve(options: Mapping[str, Any]) -> LearnSpec:
+    """Check the options of `learn`, or the settings of a result, and choose what they leave open.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such method or score.
+    InputError
+        If the method does not accept an option, or its value breaks a rule.
+    """
+    reading, settings = split_options(options)
+    if reading.get("columns") is not None:
+        reading["columns"] = listed("columns", cast(Any, reading["columns"]), "names")
+    if "missing_values" in reading:
+        reading["missing_values"] = listed("missing_values", reading["missing_values"], "values")
+    method, test, score = (settings.pop(name, None) for name in ("method", "test", "score"))
+    pairs = {name: _pairs(settings.pop(name, ())) for name in ("required", "forbidden")}
+    reason = None
+    if method is None:
+        method, reason = _chosen(test, settings)
+    check_name("method", method, METHODS)
+    _check_judge(method, test, score)
+    if method == "mbs" and score is None and not settings.keys().isdisjoint(("regularization", "choose")):
+        score = "entropy"  # both belong to the score of the paper, which has no other penalty
+    of_judge = _check_settings(method, score or METHODS[method].score, settings)
+    _check_constraints(method, pairs)
+    own = {name: value for name, value in settings.items() if name in METHODS[method].settings}
+    start = own.pop("start", None)
+    return LearnSpec(
+        method,
+        METHODS[method].learner(**own),
+        test,
+        score,
+        of_judge,
+        **pairs,
+        start=start,
+        reading=reading,
+        auto_effort=method == "sep" and "effort" not in own,
+        reason=reason,
+    )
 
 
-def pairs_given(given: object) -> tuple[Any, ...]:
-    """What was said, to be gone through more than once; what is no list is one wrong pair, and refused as such."""
+def default_effort(n_variables: int) -> Effort:
+    """Return the effort of sep when none is given."""
+    if n_variables <= MOST_FOR_THOROUGH:
+        return "thorough"
+    return "standard" if n_variables <= MOST_FOR_STANDARD else "fast"
+
+
+def _chosen(test: object, settings: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the method when none is given, and the reason unless the types of the variables are it."""
+    about_tests = ["test"] * (test is not None) + [name for name in settings if name in TEST_SETTINGS]
+    if about_tests:
+        return DEFAULT_BY_TEST, f"{about_tests[0]} is for methods that use tests"
+    return DEFAULT_METHOD, ""
+
+
+def _pairs(given: object) -> tuple[Any, ...]:
+    """Return pairs as a tuple; what is not iterable counts as one pair, which `edges_by_name` refuses."""
     return tuple(given) if isinstance(given, Iterable) else (given,)
 
 
-# The evidence behind one pair, asked of the data anew with the judge that the method met.
+def _check_judge(method: str, test: object, score: object) -> None:
+    """Raise InputError for a test or a score that the method does not use."""
+    entry = METHODS[method]
+    for name, given in (("test", test), ("score", score)):
+        if given is not None and entry.judge != name:
+            raise InputError(
+                f"{name} is for methods that use a {name} ({methods_by(name)}); {method} does not. Drop {name}, or "
+                "choose another method."
+            )
+    if score is None:
+        return
+    check_name("score", score, SCORES)
+    if score != entry.score and not entry.any_score:
+        able = " or ".join(name for name, other in METHODS.items() if other.any_score)
+        raise InputError(
+            f"score must be {entry.score} for the method {method}; got {score!r}. Drop it, or use the method {able}, "
+            "which accept any score."
+        )
 
 
-def explain(learned: Learned, edge: Edge, chosen: Plan, judge: Any, data: Dataset) -> Why:
-    """All that can be said about a pair, given the network around it."""
+def _check_settings(method: str, score: str | None, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the judge; raise InputError for one that neither it nor the method has."""
+    entry = METHODS[method]
+    accepted = entry.judge_settings(score)
+    judge = {"score": f"its score {score}", "test": "its test", "own": "its judge"}[entry.judge]
+    also = f", and {judge} accepts {', '.join(sorted(accepted))}" if accepted else ""
+    for name in settings:
+        if name not in accepted:
+            check_setting("method", method, name, sorted(entry.settings), also)
+    return {name: value for name, value in settings.items() if name in accepted}  # mbs and ebic share gamma
+
+
+def _check_constraints(method: str, pairs: Mapping[str, tuple[Any, ...]]) -> None:
+    """Raise InputError for required or forbidden edges where the method has no such setting."""
+    for name, given in pairs.items():
+        if given and name not in METHODS[method].settings:
+            able = ", ".join(other for other, entry in METHODS.items() if name in entry.settings)
+            raise InputError(
+                f"{name} is for methods that can respect it ({able}); {method} cannot. Drop {name}, or choose another "
+                "method."
+            )
+
+
+# Evidence behind one pair of a learned network.
+
+
+def _explain(learned: Learned, edge: Edge, score: str | None, judge: Any, data: Dataset) -> Why:
+    """Collect the evidence about a pair, given the network around it; `score` is the name of the judge if it is one."""
     u, v = edge
     pair = named_edge(learned, edge, (pair_support(learned) or learned.result.support).get(edge))
     odds = None
-    if chosen.method == "sep":
+    if learned.method == "sep":
         odds = _separators(learned, edge, judge.with_three_way(learned.settings.get("effort") == "thorough"))
-    by_score = chosen.named.judge == "score" and chosen.method != "sep"
+    by_score = score is not None and learned.method != "sep"
     return Why(
         x=pair.u,
         y=pair.v,
@@ -213,8 +299,8 @@ def explain(learned: Learned, edge: Edge, chosen: Plan, judge: Any, data: Datase
         support_scale=learned.support_scale,
         probability=pair.probability,
         frequency=pair.frequency,
-        tests=(*_recalled(learned, edge), *_asked(learned, edge, _test(chosen, judge, data))),
-        score=_score(str(chosen.judge), judge, learned.graph, edge) if by_score else None,
+        tests=(*_recalled(learned, edge), *_asked(learned, edge, _test(learned, judge, data))),
+        score=_score(str(score), judge, learned.graph, edge) if by_score else None,
         separators=odds,
     )
 
@@ -233,9 +319,9 @@ def _remembered(learned: Learned, asked: Question) -> PairTest:
     return PairTest(given, test, asked.independent, asked.log_support, asked=asked.phase, source=asked.source)
 
 
-def _test(chosen: Plan, judge: Any, data: Dataset) -> ExplainedTest | None:
-    """The test that the method asked; for methods that ask none, the one that suits the data."""
-    if chosen.named.judge == "test" and isinstance(judge, ExplainedTest):
+def _test(learned: Learned, judge: Any, data: Dataset) -> ExplainedTest | None:
+    """Return the test of the method; for methods that use none, the default one for the data."""
+    if METHODS[learned.method].judge == "test" and isinstance(judge, ExplainedTest):
         return judge
     try:
         return make_test(None, data)
