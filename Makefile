@@ -7,11 +7,12 @@ NATIVE := CMakeLists.txt $(wildcard native/*/*.?pp)
 # All cores; the tests that share a cluster of workers run in one process.
 PARALLEL := -n auto --dist loadgroup
 
-.PHONY: demo test test-full test-browser screenshot lint check sanitize bench docs clean help
+.PHONY: demo test test-slow test-full test-browser screenshot lint check sanitize bench docs clean help
 
 help:
 	@echo "make demo    set up, then show what mnlearn does on data that comes with it"
-	@echo "make test    set up, then run the tests (minutes)"
+	@echo "make test    set up, then run the tests, in about two minutes on two cores"
+	@echo "make test-slow   the tests that make test leaves out"
 	@echo "make test-full   every test with all its examples, the browser, the documentation and the sanitizers"
 	@echo "make test-browser   the tests of the report in a real browser (Debian: apt-get install chromium)"
 	@echo "make lint    ruff, mypy --strict, and the stub against the native module"
@@ -26,6 +27,9 @@ demo: $(VENV)/installed
 
 test: $(VENV)/developing
 	$(BIN)/python -m pytest -q $(PARALLEL) -m "not slow"
+
+test-slow: $(VENV)/developing
+	$(BIN)/python -m pytest -q $(PARALLEL) -m slow
 
 test-full: $(VENV)/developing
 	MNLEARN_TESTS=full $(BIN)/python -m pytest -q $(PARALLEL)
