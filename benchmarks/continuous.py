@@ -78,7 +78,7 @@ CHOSEN: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class Found(NamedTuple):
-    """What one method made of one draw."""
+    """Result of one method on one draw."""
 
     cell: str
     seed: int

@@ -133,7 +133,7 @@ class NumpyPosterior:
 
 
 def numpy_ibmap(codes: Codes) -> Graph:
-    """The same search, asking NumPy."""
+    """Run the search with NumPy tests."""
     return IBMAPHC().learn(IBScore(NumpyPosterior(codes))).graph
 
 

@@ -140,7 +140,7 @@ class Replayed:
 
 
 def outside_of_the_judge(judge: ChiSquare) -> None:
-    """What the searches take between the answers."""
+    """Measure the time of the searches between the answers."""
     for learner in (GSMNStar(), GSIMN()):
         replayed = Replayed(judge)
         learner.learn(replayed)
@@ -162,7 +162,7 @@ def exact(n: int, degree: int) -> None:
 
 
 def against_naive(codes: Codes, judge: ChiSquare, truth: Graph) -> None:
-    """The same search, in scans and one test at a time."""
+    """Compare a search in scans with one test at a time."""
     naive = OneAtATime(codes, judge.alpha, judge.dof)
     judge.scan(0, [1], frozenset({2}))  # the bit-planes are built once for all that follows
     for learner in (GSMNStar(), GSMNStar(skip_marginal=False), GSIMN(), GSIMN(skip_marginal=False)):
@@ -178,7 +178,7 @@ def against_naive(codes: Codes, judge: ChiSquare, truth: Graph) -> None:
 
 
 def price_of_inference(judge: ChiSquare, counts: Counts) -> None:
-    """What GSIMN's reasoning takes, and what the tests take that it saved, asked of the data all in one call."""
+    """Compare the time of GSIMN's inference with that of the tests it saves, in one call."""
     for skip_marginal in (True, False):
         result = GSIMN(skip_marginal=skip_marginal, keep_trace=True).learn(judge)
         questions = [q for q in result.trace or () if q.phase != "initial" and q.source not in WALK_RULES]

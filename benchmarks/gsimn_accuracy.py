@@ -61,7 +61,7 @@ def row(label: str, found: Sequence[Sequence[int]]) -> str:
 
 
 def answers(n: int, options: argparse.Namespace) -> None:
-    """By whom both learners were answered in the main loop, and how often the true graph says otherwise."""
+    """Count the answers of the main loop by source, and how often the true graph differs."""
     for learner in (GSMNStar(keep_trace=True), GSIMN(keep_trace=True)):
         given, wrong, blankets = Counter[tuple[str, str, bool]](), Counter[tuple[str, str, bool]](), list[float]()
         for draw in range(options.draws):

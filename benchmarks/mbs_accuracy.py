@@ -56,7 +56,7 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "aracne": ("aracne", {}),
     "sep": ("sep", {}),
 }
-"""What is compared: a method by name and its settings."""
+"""A method by name and its settings."""
 
 
 class Case(NamedTuple):

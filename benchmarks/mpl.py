@@ -2,7 +2,7 @@
 
     python benchmarks/mpl.py                 the first three, less than a minute
     python benchmarks/mpl.py --andes         also Andes, when MNLEARN_DATA or ../shared/data has the networks
-    python benchmarks/mpl.py --hub           also how many neighbours of a hub are found, by whom
+    python benchmarks/mpl.py --hub           also the neighbours of a hub that each method finds
     python benchmarks/mpl.py --large         also 10,000 variables, on all cores: one to two minutes, and peak memory
     python benchmarks/mpl.py --threads       also two threads against one, by the clock: wants a machine at rest
     python benchmarks/mpl.py --prototype     also the C++ program that only counts and scores, as benchmarks/limits.py
@@ -59,7 +59,7 @@ def hamming(one: Graph, other: Graph) -> int:
 
 
 class Noting(MPL):
-    """Notes every scan that is asked for."""
+    """Statistics that record every scan."""
 
     def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
         noted.append((xs, yss, blankets))
@@ -99,7 +99,7 @@ def against_the_floor(n: int = 512, n_rows: int = 8000) -> tuple[float, int]:
 
 
 def against_the_prototype(ours: float, tables: int) -> None:
-    """The same, against the program that counts and scores as many tables and nothing else."""
+    """Compare with the program that counts and scores as many tables and nothing else."""
     beside = Path(__file__).resolve().parents[2] / "shared" / "perf" / "prototypes"
     source = Path(os.environ.get("MNLEARN_PROTOTYPES", beside)) / "algo.cpp"
     with tempfile.TemporaryDirectory() as folder:
@@ -192,7 +192,7 @@ def large(n: int = 10_000, n_rows: int = 2000) -> None:
 
 
 def threads(repeats: int = 4) -> None:
-    """What a second thread gains, by the clock; runs of one and of two take turns."""
+    """Measure the gain of a second thread, by the clock; runs of one and of two take turns."""
     for n, n_rows in ((512, 8000), (2000, 2000)):
         data = tree_data(barabasi_albert(n, 1, seed=1), n_rows, LOG_ODDS, seed=2)
         spent: dict[int, list[float]] = {1: [], 2: []}
@@ -208,7 +208,7 @@ def threads(repeats: int = 4) -> None:
 
 
 def threads_on_scans(n: int = 512, n_rows: int = 8000, repeats: int = 5) -> None:
-    """The same for the scans alone, one for each variable in one call, with blankets of one size."""
+    """Measure the scans alone, one for each variable in one call, with blankets of one size."""
     data = tree_data(barabasi_albert(n, 1, seed=1), n_rows, LOG_ODDS, seed=2)
     rng = np.random.default_rng(1)
     for size in (0, 2, 4):

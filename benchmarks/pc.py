@@ -93,7 +93,7 @@ class Naive:
         return Graph(n, [(x, y) for x in range(n) for y in found[x] if x in found[y]])
 
     def around(self, x: int, marginal: dict[int, tuple[float, float]], limit: int) -> list[int]:
-        """Whom HITON-PC leaves around x."""
+        """Return the neighbours of x by HITON-PC."""
         held: list[int] = []
         strength = {y: -statistic for y, (statistic, p) in marginal.items() if p <= self.alpha}  # p itself underflows
         for newcomer in sorted(strength, key=lambda y: (strength[y], y)):

@@ -30,7 +30,7 @@ SAMPLE = 2e-4  # seconds of one turn, unless a single question takes longer
 
 
 class Case(NamedTuple):
-    """What the choice depends on."""
+    """The inputs of the choice."""
 
     n_ys: int
     n_rows: int

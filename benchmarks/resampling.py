@@ -1,4 +1,4 @@
-"""What resampled rows say about edges that are there and edges that are not, by the way of drawing.
+"""Frequencies of true and false edges in resampled rows, by the way of drawing.
 
     python benchmarks/resampling.py [--rows 500] [--samples 20] [--quick]
 

@@ -1,4 +1,4 @@
-"""What the rivals for continuous data save: one covariance for all paths, matrix products for kernels, components.
+"""Savings of the methods for continuous data: one covariance for all paths, matrix products for kernels, components.
 
 Each line is the processor time of the plain way divided by ours, in the same run, on the same data, one thread.
 

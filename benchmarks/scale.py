@@ -199,7 +199,7 @@ def learning(folder: Path, n_rows: int) -> dict[str, float]:
 
 
 def sharding(folder: Path, n_rows: int) -> dict[str, float]:
-    """What a scan of 500 y costs on two workers beyond the counting, and what the second worker gains."""
+    """Measure a scan of 500 y on two workers beyond the counting, and the gain of the second worker."""
     rng = np.random.default_rng(0)
     wide = pack(Dataset.from_codes(rng.integers(0, 2, (2000, 501)), cards=[2] * 501), folder / "wide.mnpack")
     whole, found = Counts(wide, n_jobs=1), {}
@@ -244,7 +244,7 @@ PARTS = {"pack": packing, "kinds": packing_kinds, "map": mapped, "learn": learni
 
 
 def main() -> None:
-    """Run the parts that are asked for."""
+    """Run the given parts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=20_000_000)
     parser.add_argument("--part", choices=[*PARTS, "all"], default="all")

@@ -1,4 +1,4 @@
-"""What separator evidence costs: against fitting everything, against the prototype, and as the network grows.
+"""Cost of separator evidence: against fitting everything, against the prototype, and as the network grows.
 
     python benchmarks/separator.py                       three networks, one thread; growth with the variables
     python benchmarks/separator.py --prototype PROGRAM   the same networks also by the prototype (see below)

@@ -1,4 +1,4 @@
-"""What a second thread gains in short calls, one after the other, as searches make them.
+"""Gain of a second thread in short calls, one after the other, as searches make them.
 
     python benchmarks/threads.py
 

@@ -1,4 +1,4 @@
-"""A cluster whose workers nobody starts anew: what remote machines are like when they are gone."""
+"""A cluster whose workers are not restarted, like remote machines that are gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What errors say about names that do not exist."""
+"""Errors about names that do not exist."""
 
 from __future__ import annotations
 

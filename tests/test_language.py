@@ -17,7 +17,7 @@ EVERYWHERE = {
     "whoever, whom, somebody, nobody": r"\b(?:[Ww]hoever|[Ww]hom(?:ever)?|[Ss]omebody|[Nn]obody)\b",
     "'a text' for a string": r"\b[Aa] text\b(?! (?:file|editor|field|mode|box|cell|line))",
     "'a truth' for a bool": r"\b[Aa] truth\b(?! (?:table|graph|file|to compare))",
-    "rooms, house, walls": r"\b(?:[Rr]ooms|[Tt]he house|house plan|walls?)\b(?![- ](?:clock|time))",
+    "rooms, house, walls": r"\b(?:[Rr]ooms|[Tt]he house|house plan|(?:a|no|the) walls?)\b(?![- ](?:clock|time))",
     "threads that hear or tell": r"\bhears?\b|\b(?:threads?|workers?|process(?:es)?|monitors?|cores?) tells?\b",
     "'come to stand'": r"\bcomes? to stand\b",
     "'goes by'": r"\bgoes by\b",
@@ -31,7 +31,7 @@ EVERYWHERE = {
 FOR_USERS = {"'way out' in a text for users": r"\bway out\b"}
 
 # How many are left while the texts are rewritten; the numbers only go down.
-LEFT = {"src": 487, "native": 55, "docs": 19, "tests": 92, "benchmarks": 26}
+LEFT = {"src": 381, "native": 46, "docs": 19, "tests": 6}
 
 
 def files(place: str) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Work split into items: the same answers whoever does the work; what fails, stops or is killed."""
+"""Work split into items: equal answers by threads, processes and workers; failures, cancelling and lost workers."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_a_process_that_dies_is_an_error_with_a_way_out_and_the_next_call_works(
 def test_work_inside_work_has_its_share_of_the_cores(backend: Backend) -> None:
     share = max(1, cores() // 2)
     assert set(run(inner_cores, range(6), n_jobs=2, backend=backend)) == {(share, share, min(7, share))}
-    assert job_count(7) == 7  # outside, what is asked for
+    assert job_count(7) == 7  # outside, the given number
     assert job_count(-1) == job_count(None) == cores()
 
 
@@ -277,7 +277,7 @@ def test_ctrl_c_while_a_cluster_starts_stops_it_cleanly(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(distributed, "LocalCluster", Interrupted)
     with pytest.raises(KeyboardInterrupt), cluster(workers=1):
-        pytest.fail("nobody waits for work that was called off")
+        pytest.fail("cancelled work is not waited for")
     assert started[0].status.name == "closed"
 
 

@@ -1,4 +1,4 @@
-"""What the README shows, runs; and it opens with the two commands."""
+"""The examples of the README run, and it opens with the two commands."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from references import rivals as reference_rivals
 
 @dataclass
 class Told:
-    """A judge that was told everything."""
+    """Judge with given answers."""
 
     shared: FloatArray
     p: FloatArray

@@ -120,7 +120,7 @@ def test_relabelling_the_variables_relabels_the_optimum() -> None:
 
 
 class Flat:
-    """The same score for every graph but for rounding."""
+    """Score that is equal for all graphs up to rounding."""
 
     n_variables = 3
 

@@ -105,7 +105,7 @@ def test_neither_order_nor_units_matter() -> None:
 
 
 class Told:
-    """A path that was told its criteria."""
+    """Path with given criteria."""
 
     n_variables = 3
 

@@ -13,7 +13,7 @@ from mnlearn.protocols import Neighborhood, VarSet
 
 
 class Answers:
-    """Says what it was told to say, and remembers what it was asked."""
+    """Judge that returns given answers and records the questions."""
 
     def __init__(self, answers: Mapping[int, Mapping[int, float]]) -> None:
         self.answers, self.asked = answers, list[tuple[int, VarSet, VarSet]]()

@@ -73,7 +73,7 @@ class Forgetful:
 
 
 class Uncached:
-    """The same score, forgetful in phase 2."""
+    """Score that forgets in phase 2."""
 
     def __init__(self, score: Decomposed) -> None:
         self.n_variables, self._score = score.n_variables, score
@@ -191,7 +191,7 @@ def test_a_pseudo_bayes_factor_by_hand() -> None:
 
 
 class Noting(Whim):
-    """Notes how many local scores it was asked for."""
+    """Score that counts its local scores."""
 
     asked = 0
 

@@ -42,7 +42,7 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """A report by name, written when it is first asked for."""
+    """Return a report by name; it is written at the first use."""
     folder = tmp_path_factory.mktemp("reports")
     makers: dict[str, Callable[[], Any]] = {"ordinary": ordinary, "hostile": hostile, "large": large}
 
@@ -56,7 +56,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 class Opened:
-    """A report in the browser, and all that it said or asked for on the way."""
+    """A report in the browser, with its console messages and its requests."""
 
     def __init__(self, chromium: Any, path: Path, **how: Any) -> None:
         self.complaints: list[str] = []
@@ -81,7 +81,7 @@ class Opened:
 
 @pytest.fixture
 def opened(chromium: Any, reports: Callable[[str], Path]) -> Iterator[Callable[..., Opened]]:
-    """Open a report by name; it must have complained about nothing and asked for nothing when the test ends."""
+    """Open a report by name; at the end of the test it has no complaints and no requests."""
     pages: list[Opened] = []
 
     def _open(name: str = "ordinary", **how: Any) -> Opened:

@@ -14,7 +14,7 @@ from mnlearn.cli import main
 
 
 class Outcome(NamedTuple):
-    """What a command leaves behind."""
+    """Exit code and output of a command."""
 
     code: int
     out: str

@@ -21,7 +21,7 @@ def _blocks(language: str) -> list[str]:
 
 
 def _examples() -> Iterator[tuple[str, str]]:
-    """Every command of the page, with what it is said to print."""
+    """Yield every command of the page with its documented output."""
     for block in _blocks("console"):
         for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, printed = example.partition("\n")

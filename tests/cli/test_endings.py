@@ -39,7 +39,7 @@ def test_a_full_disk_leaves_nothing_behind_and_loses_nothing(
     done = run("learn", data, "--method", "gsmn", "--out", target)
     assert done.code == 2
     assert done.err == f"error: {str(target)!r} cannot be written: No space left on device.\n"
-    assert "edges among 12 variables" in done.out  # what was found is told all the same
+    assert "edges among 12 variables" in done.out  # the result is printed all the same
     assert "wrote" not in done.out
     assert target.read_text() == "what was there"
     assert sorted(path.name for path in tmp_path.iterdir()) == [name, "survey.csv"]
@@ -139,7 +139,7 @@ def test_a_shell_can_complete(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of a terminal")
 def test_ctrl_c_of_a_terminal_reaches_no_worker() -> None:
-    """A terminal sends it to the whole group: the workers must go on until they are told."""
+    """A terminal sends it to the whole group: the workers must go on until they are stopped."""
     program = """
 import os, time
 from mnlearn.cli.console import watched

@@ -1,4 +1,4 @@
-"""What every independence test must do, whoever wrote it. Add a judge to `JUDGES` and it is held to all of this."""
+"""Contract of every independence test; a judge in `JUDGES` is checked by all of these tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every learner that asks independence questions must do. Add one to `LEARNERS` and it is held to all of this."""
+"""Contract of every learner by tests; a learner in `LEARNERS` is checked by all of these tests."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ COST = {
 
 
 def strict(learner: Any) -> Any:
-    """The same learner, asking strictly one question at a time; one without `ahead` asks nothing ahead of need."""
+    """Return the learner set to one question at a time; one without `ahead` asks nothing ahead of need."""
     return replace(learner, ahead=1) if any(f.name == "ahead" for f in fields(learner)) else learner
 
 

@@ -1,4 +1,4 @@
-"""What every public call must do with an argument of the wrong kind: take it, or refuse it in our own words.
+"""Contract of every public call: an argument of the wrong kind is accepted, or refused with an error of this library.
 
 Each call is made with one argument after the other replaced by each of `WRONG`. Whether a value is refused is decided
 elsewhere; here, that nothing else is raised, and that the refusal is a sentence. Add a call to its group.
@@ -162,7 +162,7 @@ def reading() -> dict[str, Call]:
 
 
 def one_call() -> dict[str, Call]:
-    """What most people use."""
+    """Return the calls of the main functions."""
     table = drawn()
     dataset = mn.read(table)
     learned = mn.learn(dataset, "mpl", n_jobs=1)
@@ -225,7 +225,7 @@ CALLS: dict[str, Callable[[], dict[str, Call]]] = {
 
 
 def complaint(call: Callable[..., object], arguments: dict[str, Any]) -> str | None:
-    """What is wrong with how a call went."""
+    """Return the fault of a call, or an empty string."""
     try:
         call(**arguments)
     except MnlearnError as error:

@@ -1,4 +1,4 @@
-"""What every learner that weighs, and asks no test, must do. Add one to `LEARNERS` and it is held to all of this."""
+"""Contract of every learner by scores; a learner in `LEARNERS` is checked by all of these tests."""
 
 from __future__ import annotations
 

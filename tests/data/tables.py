@@ -1,4 +1,4 @@
-"""What the tests of this folder share: equality of data sets, and one table in every form that can be read."""
+"""Shared by the tests of this folder: equality of data sets, and one table in every form that can be read."""
 
 from __future__ import annotations
 

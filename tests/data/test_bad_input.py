@@ -252,7 +252,7 @@ def test_sources(source: object, message: str) -> None:
 
 
 class NoTable:
-    """An Arrow stream of something that is no table."""
+    """An Arrow stream of something other than a table."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return pa.chunked_array([[1, 2]]).__arrow_c_stream__(requested_schema)
@@ -289,7 +289,7 @@ def test_repeats(weights: list[object], message: str) -> None:
 
 
 def batches(made: list[int]) -> Iterator[pa.RecordBatch]:
-    """Ten million different labels, a batch at a time, counting how many were asked for."""
+    """Ten million different labels, a batch at a time, counting how many were read."""
     for start in range(0, 10_000_000, 20_000):
         made.append(start)
         yield pa.record_batch({"id": [f"label {k}" for k in range(start, start + 20_000)], "b": [0, 1] * 10_000})

@@ -1,4 +1,4 @@
-"""What the core does to cells on their way in, against the same in plain Python."""
+"""Coding of cells by the core, against plain Python."""
 
 from __future__ import annotations
 

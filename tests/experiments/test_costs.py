@@ -1,4 +1,4 @@
-"""What experiments cost, so far and in full."""
+"""Cost of experiments, so far and in full."""
 
 from __future__ import annotations
 

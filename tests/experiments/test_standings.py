@@ -1,4 +1,4 @@
-"""What the errors say about the learners."""
+"""Standings of the learners by their errors."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from mnlearn.experiments import speed
 
 
 class Clock:
-    """Stands still until somebody works."""
+    """Clock that stands still between the calls."""
 
     def __init__(self) -> None:
         self.now = 100.0

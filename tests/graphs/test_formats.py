@@ -1,4 +1,4 @@
-"""Graph files: what goes out comes back, and what is no graph is refused in one sentence."""
+"""Graph files: what is written is read back, and anything else is refused in one sentence."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def named_graphs(draw: st.DrawFn) -> NamedGraph:
 
 
 def can_carry(format: str, name: str) -> bool:
-    """What the table in `formats` says."""
+    """Return whether a format can hold a name, by the table in `formats`."""
     if format == "edges":
         return bool(name) and not name.startswith("#") and not set("\t\r\n") & set(name)
     if format == "table":

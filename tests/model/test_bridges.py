@@ -82,7 +82,7 @@ def test_labels_that_are_one_text_are_refused() -> None:
 
 
 class FakeNetwork:
-    """What pgmpy's class is used for."""
+    """The part of pgmpy's class that is used."""
 
     def __init__(self) -> None:
         self.nodes: list[str] = []

@@ -233,7 +233,7 @@ def test_a_damaged_checkpoint_is_refused_or_sound(tmp_path: Path, seed: int) -> 
         try:
             assert key_of(maximize(ones, 10, **options)) == key_of(whole)
         except FileError as error:
-            assert "none, or damaged" in str(error)  # noqa: PT017 - a flipped bit may be one that nobody reads
+            assert "none, or damaged" in str(error)  # noqa: PT017 - a flipped bit may be one that is never read
 
 
 def wasteful(x: np.ndarray) -> float:

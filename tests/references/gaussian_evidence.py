@@ -12,7 +12,7 @@ Rows = NDArray[np.float64]
 
 
 def freed(columns: Rows, given: Rows) -> Rows:
-    """What least squares on the given columns and a constant leaves, in coordinates without the directions taken."""
+    """Residuals of least squares on the columns and a constant, in coordinates without the directions taken."""
     design = np.column_stack([np.ones(len(columns)), given])
     basis = np.linalg.qr(design, mode="complete")[0][:, design.shape[1] :]
     return np.asarray(basis.T @ columns)

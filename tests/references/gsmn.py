@@ -180,7 +180,7 @@ def consequences(n: int, facts: dict[Statement, bool]) -> dict[Statement, bool]:
 
 
 def _steps(n: int, known: dict[Statement, bool]) -> Iterator[tuple[Statement, bool]]:
-    """What one rule gives from what is known."""
+    """Return the consequences of one rule."""
     everyone = frozenset(range(n))
     for x, y, w in permutations(range(n), 3):
         rest = sorted(everyone - {x, y, w})
@@ -237,7 +237,7 @@ class PaperExample:
 
 
 def asked_about(result: Result, x: int, phase: str) -> list[tuple[int, set[int], bool, str]]:
-    """What was asked when x was examined: y, given what, independent or not, by whom."""
+    """Return the questions of the examination of x: y, the conditioning set, the answer, its source."""
     assert result.trace is not None
     return [(q.y, set(q.z), q.independent, q.source) for q in result.trace if q.x == x and q.phase == phase]
 

@@ -91,7 +91,7 @@ def mbs(
 
 
 def apart(s: Local, n: int, *, k_max: int) -> list[set[int]]:
-    """The same stages for every blanket by itself."""
+    """Run the stages for every blanket by itself."""
     found: list[set[int]] = []
     for x in range(n):
         blanket: set[int] = set()

@@ -32,7 +32,7 @@ def linked_rows(rng: np.random.Generator, n_rows: int, n_variables: int) -> Floa
 
 
 def residual(rows: FloatArray, x: int, z: Collection[int]) -> FloatArray:
-    """What an ordinary least-squares regression on z and a constant leaves of x."""
+    """Residuals of x after an ordinary least-squares regression on z and a constant."""
     design = np.column_stack([np.ones(len(rows)), *(rows[:, v] for v in sorted(z))])
     weights = np.linalg.lstsq(design, rows[:, x], rcond=None)[0]
     return np.asarray(rows[:, x] - design @ weights)

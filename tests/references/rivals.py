@@ -28,7 +28,7 @@ def kernel_information(x: Rows, y: Rows, width: float) -> float:
 
 
 def aracne(information: Rows, present: set[frozenset[int]], tolerance: float) -> set[frozenset[int]]:
-    """What is left when every triangle of the significant pairs has lost its weakest side."""
+    """Significant pairs without the weakest side of every triangle."""
     kept = set(present)
     for triangle in combinations(range(len(information)), 3):
         sides = [frozenset(side) for side in combinations(triangle, 2)]

@@ -12,7 +12,7 @@ RISE = 1e-9
 
 
 def flood(graph: Graph, x: int, y: int) -> VarSet:
-    """sep(x; y): walk from y without entering x; whoever is a neighbour of x is met and not passed."""
+    """sep(x; y): walk from y without entering x; a neighbour of x is met and not passed."""
     around, seen, todo, met = graph.neighbors(x) - {y}, {x, y}, [y], set[int]()
     while todo:
         for v in graph.neighbors(todo.pop()) - seen:

@@ -20,7 +20,7 @@ from references import counts as reference
 
 
 class Whim(Decomposed):
-    """A score by hash, which remembers whom it was asked about."""
+    """Score by hash that records the variables of its calls."""
 
     def __init__(self, n: int, seed: int) -> None:
         self._n, self._seed, self.asked = n, seed, list[int]()

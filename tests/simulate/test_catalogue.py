@@ -61,7 +61,7 @@ def test_chains_speak_for_themselves() -> None:
     short = simulate("grid", n_rows=3, seed=1, method="gibbs", plan=plan)
     assert "too few rows to judge" in short.notes
     few = simulate("grid:rows=20,columns=20,periodic=true", "ising:coupling=0.1", n_rows=100, seed=1, method="gibbs")
-    assert few.converged  # a hundred rows of 1200 statistics: what chance does is no alarm
+    assert few.converged  # a hundred rows of 1200 statistics: chance raises no alarm
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def grown(judge: IndependenceTest, x: int, ys: Sequence[int], z: set[int]) -> tu
 
 
 def shrunk(judge: IndependenceTest, x: int, ys: Sequence[int], z: set[int]) -> list[float | None]:
-    """The same for members."""
+    """Shrink by one question at a time."""
     blanket, answers = set(z), list[float | None]()
     for y in ys:
         verdict = judge(x, y, frozenset(blanket - {y}))

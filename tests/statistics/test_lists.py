@@ -20,11 +20,11 @@ from references import counts as reference
 
 LISTS = ("split_columns", "sorted_columns", "columns")  # the ways that make lists
 ROWS = Kernel("first_cell", ("rows",))
-FILLERS = 60  # so many more variables that a row of 512 bits is no waste: else nothing is counted by lists
+FILLERS = 60  # so many more variables that a row of 512 bits pays: else nothing is counted by lists
 
 
 def with_fillers(codes: list[NDArray[np.uint8]], cards: list[int]) -> Counts:
-    """The data, and variables that nobody asks about."""
+    """The data, and variables that no question names."""
     n_rows = len(codes[0])
     fillers = [np.zeros(n_rows, np.uint8)] * FILLERS
     return Counts(Dataset.from_codes([*codes, *fillers], cards=[*cards, *[2] * FILLERS]), n_jobs=1)

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 def slow_fit(design: Floats, total: Floats, ones: Floats, penalty: Floats, ridge: float) -> tuple[Floats, float]:
-    """The same objective, every weight in two non-negative parts, by L-BFGS-B."""
+    """Minimize the objective, every weight in two non-negative parts, by L-BFGS-B."""
     k = design.shape[1]
 
     def objective(parts: Floats) -> tuple[float, Floats]:

@@ -1,4 +1,4 @@
-"""What is said of columns that no method can make sense of."""
+"""Warnings about columns that no method can use."""
 
 from __future__ import annotations
 

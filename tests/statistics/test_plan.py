@@ -120,7 +120,7 @@ def test_the_cheapest_way_changes_where_the_documents_say(
 def costs_of(
     counts: Counts, ys: range, z: frozenset[int], constants: dict[str, float] | None = None
 ) -> dict[str, float]:
-    """What the model says, with the constants of the code path or with these."""
+    """Return the costs of the model, with the constants of the code path or with given ones."""
     return _core.costs_of(counts._store, 0, ys, z, constants or _core.cost_constants(counts.code_path))
 
 

@@ -103,7 +103,7 @@ LEARNERS: dict[str, Any] = {
 
 
 def accounts(result: Any) -> dict[str, float]:
-    """What a search cost, but for the time and for what was really computed: the core looks less far ahead."""
+    """Return the cost of a search without its time and its scans: the core looks less far ahead."""
     return {key: value for key, value in result.cost.items() if key not in ("seconds", "scanned")}
 
 
@@ -265,7 +265,7 @@ def test_when_all_workers_are_gone_it_ends_with_an_error(tmp_path: Path, monkeyp
     monkeypatch.setattr(workers, "PATIENCE", 2.0)
     data = data_of(300, [2] * 4)
     log = tmp_path / "log"
-    with log.open("wb") as said, lonely_workers(2, said) as (joined, processes):
+    with log.open("wb") as file, lonely_workers(2, file) as (joined, processes):
         counts = ShardedCounts(joined, split(data, tmp_path, 2))
         kill(joined, processes[0])
         found = counts.reduce(kernels.mi(), 0, [1, 2], frozenset({3}))  # by the one that is left

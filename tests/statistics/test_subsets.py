@@ -58,7 +58,7 @@ def needs_scipy(judge: Any, size: int) -> bool:
 def level_by_scans(
     judge: IndependenceTest, size: int, around: np.ndarray[Any, Any]
 ) -> tuple[dict[tuple[int, int], tuple[tuple[int, ...], float]], np.ndarray[Any, Any], int]:
-    """What `SubsetWalk.separate` promises, as it is written there: separators, weakest evidence, questions."""
+    """Reference implementation of `SubsetWalk.separate`: separators, weakest evidence, questions."""
     n, left, found, asked = len(around), around.copy(), {}, 0
     weakest = np.full((n, n), np.nan)
     for x in range(n):

@@ -1,4 +1,4 @@
-"""Threads of the core: the same bits whoever asks, how many, and how often; nobody stays behind."""
+"""Threads of the core: identical bits for any caller, number and order; no thread is left behind."""
 
 from __future__ import annotations
 
