@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from mnlearn.algorithms._blankets import BlanketLedger
+from mnlearn.algorithms._blankets import CountedBlanketTest
 from mnlearn.algorithms.gsimn import (
     GSIMN,
+    Algorithm5,
     Answers,
-    InferringTest,
     dependent_by_strong_union,
     dependent_by_triangle,
     independent_by_mirrored_triangle,
@@ -284,13 +284,13 @@ def test_where_the_core_stops_the_search_goes_on_with_what_it_knows(
     counts = Counts(Dataset.from_codes(columns), n_jobs=1)
     judge = ChiSquare(counts, alpha=1 - 1e-12, dof=dof)
     expected = GSIMN(keep_trace=True).learn(Audited(judge))
-    asked, ask = list[int](), InferringTest.__call__
+    asked, ask = list[int](), Algorithm5.__call__
 
-    def noted(self: InferringTest, x: int, y: int, z: VarSet, upcoming: Iterable[int] = ()) -> Verdict:
+    def noted(self: Algorithm5, x: int, y: int, z: VarSet, upcoming: Iterable[int] = ()) -> Verdict:
         asked.append(x)
         return ask(self, x, y, z, upcoming)
 
-    monkeypatch.setattr(InferringTest, "__call__", noted)
+    monkeypatch.setattr(Algorithm5, "__call__", noted)
     result = GSIMN(keep_trace=True).learn(judge)
     assert 0 < len(asked) < result.cost["main_asked"] or counts.code_path == "portable"
     assert (result.graph, result.support, result.trace) == (expected.graph, expected.support, expected.trace)
@@ -317,7 +317,7 @@ def account(result: Result) -> dict[str, float]:
 
 def test_counts_reason_and_wrappers_do_not() -> None:
     judge = any_judge("data", 1)
-    assert BlanketLedger(judge).knowledge(mirrored=False) is not None
-    assert BlanketLedger(judge, ahead=1).knowledge(mirrored=False) is None
-    assert BlanketLedger(Audited(judge)).knowledge(mirrored=False) is None
-    assert BlanketLedger(SeparationOracle(FIGURE_1)).knowledge(mirrored=False) is None
+    assert CountedBlanketTest(judge).use_knowledge((), mirrored=False) is not None
+    assert CountedBlanketTest(judge, ahead=1).use_knowledge((), mirrored=False) is None
+    assert CountedBlanketTest(Audited(judge)).use_knowledge((), mirrored=False) is None
+    assert CountedBlanketTest(SeparationOracle(FIGURE_1)).use_knowledge((), mirrored=False) is None

@@ -35,20 +35,20 @@ def test_the_closure_holds_what_brute_force_derives(seed: int) -> None:
     closure, facts = Closure(n), dict[Statement, bool]()
     for k in rng.permutation(len(everything))[:6]:
         x, y, z = everything[k]
-        if closure.truth(x, y, z) is None:
+        if closure.independent(x, y, z) is None:
             closure.learn(y, x, z, truth.separates(x, y, z))
         facts[x, y, z] = truth.separates(x, y, z)
         known = consequences(n, facts)
-        assert {s: closure.truth(*s) for s in everything if closure.truth(*s) is not None} == known
-    assert all(closure.truth(y, x, z) in (None, truth.separates(x, y, z)) for x, y, z in everything)
+        assert {s: closure.independent(*s) for s in everything if closure.independent(*s) is not None} == known
+    assert all(closure.independent(y, x, z) in (None, truth.separates(x, y, z)) for x, y, z in everything)
 
 
 def test_answers_that_contradict_one_another_leave_the_first_standing() -> None:
     closure = Closure(3)
     closure.learn(0, 1, frozenset(), True)
     closure.learn(0, 1, frozenset({2}), False)
-    assert closure.truth(0, 1, frozenset()) is True
-    assert closure.truth(0, 1, frozenset({2})) is True
+    assert closure.independent(0, 1, frozenset()) is True
+    assert closure.independent(0, 1, frozenset({2})) is True
 
 
 @pytest.mark.parametrize(("n", "degree"), few([(n, d) for n in range(5, 10) for d in (1, 2, 4, 8) if d < n], 4))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnlearn.algorithms._counted_test import Ledger
+from mnlearn.algorithms._counted_test import CountedTest
 from mnlearn.algorithms.gsimn import GSIMN
 from mnlearn.algorithms.gsmn import GSMN, GSMNStar
 from mnlearn.algorithms.hiton import HHCMN
@@ -179,11 +179,11 @@ class SmallBlocks:
 @pytest.mark.parametrize("keep_trace", [False, True])
 def test_the_first_step_is_the_same_pair_by_pair(judge: str, keep_trace: bool) -> None:
     counts = Counts(noisy(3))
-    at_once = Ledger(JUDGES[judge](counts), keep_trace=keep_trace)
-    one_by_one = Ledger(JUDGES[judge](counts), keep_trace=keep_trace, ahead=1)
+    at_once = CountedTest(JUDGES[judge](counts), keep_trace=keep_trace)
+    one_by_one = CountedTest(JUDGES[judge](counts), keep_trace=keep_trace, ahead=1)
     for found, expected in zip(at_once.marginals(), one_by_one.marginals(), strict=True):
         assert found.tobytes() == expected.tobytes()
-    accounts = [ledger.result(Graph.empty(9), converged=True, settings={}) for ledger in (at_once, one_by_one)]
+    accounts = [test.result(Graph.empty(9), converged=True, settings={}) for test in (at_once, one_by_one)]
     assert [{**found.cost, "seconds": 0} for found in accounts[:1]] == [{**accounts[1].cost, "seconds": 0}]
     assert accounts[0].trace == accounts[1].trace
 

@@ -1,8 +1,8 @@
-"""The ledger of one run: questions put to a judge, and the account of them.
+"""Conditional independence test that counts the tests a search uses.
 
-A search asks its questions through a `Ledger`, in the order of its paper. The ledger asks the judge ahead, in scans,
-where the search says which questions are likely to come next; it books a question when its answer is used, so `cost`
-is the paper's own account however far ahead the judge was asked.
+A search calls a `CountedTest` in the order of its paper. Where the search names the tests that are likely to follow,
+they are computed ahead in scans. A test is counted when its answer is used, so `cost` is the paper's own count,
+however many tests were computed ahead.
 """
 
 from __future__ import annotations
@@ -10,20 +10,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from operator import index
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import BudgetExceeded, InputError, check_room, whole_number
+from mnlearn.algorithms._search import check_cancelled, check_variables, ordered
+from mnlearn.errors import BudgetExceeded, check_room, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import (
+    SILENT,
     BoolArray,
     FloatArray,
     IndependenceTest,
     Indices,
+    Monitor,
     Question,
     Result,
     SubsetWalk,
@@ -33,28 +35,54 @@ from mnlearn.protocols import (
     with_defaults,
 )
 
-# The account of one run: what a search asked, what it was told, what it inferred, and what that cost.
-#
-# A question is entered when its answer is used, so the account is the paper's own, whoever was asked and however far
-# ahead.
+AHEAD = 1024  # default of the largest block computed ahead of need
+FIRST_BLOCK = 8  # size of the block after a change of x or z; each further block of the scan doubles
+_SCANS_TOGETHER = 64  # most scans in one call; the monitor is polled between calls
+_ROWS_TOGETHER = 512
+_EMPTY: VarSet = frozenset()
+_FEWER = "Choose fewer columns, or a method that keeps none: gsmn, sep, l1lr."
+
+
+def check_ahead(ahead: int) -> None:
+    """Raise InputError unless the block size is at least 1."""
+    whole_number("ahead", ahead, least=1, way_out="Use 1 to ask strictly one question at a time.")
+
+
+def check_max_conditioning(max_conditioning: int | None) -> None:
+    """Raise InputError unless the limit of the conditioning sets is None or a size."""
+    if max_conditioning is not None:
+        whole_number("max_conditioning", max_conditioning, least=0, way_out="Use None for no limit.")
+
+
+def tests_largest_sets(judge: IndependenceTest, *, keep_trace: bool) -> bool:
+    """Return whether it is enough to test the largest sets: a monotone test separates by no smaller one alone.
+
+    A trace lists the tests of the paper, so it needs all of them.
+    """
+    return not keep_trace and with_defaults(judge).monotone
+
+
+def subset_walk(judge: IndependenceTest, *, ahead: int, keep_trace: bool) -> SubsetWalk | None:
+    """Return the judge's own search over subsets, if it has one and no single test must be recorded."""
+    return with_defaults(judge).subsets() if ahead > 1 and not keep_trace else None
 
 
 class Account:
-    """What a search used, entered question by question.
+    """Counts of the tests that a search uses, and on request their trace.
 
     Parameters
     ----------
     keep_trace
-        Whether to keep every question, in order.
+        Whether to store every test, in order.
     rules
-        The rules of inference that the search may book, so that each has its line in `cost` even when never used.
+        Names of the inference rules of the search; each has its entry in `cost`, even if never used.
     keep_support
-        Whether to remember by which answer each pair was decided; not needed by a search that knows itself.
+        Whether to store the answer that decided each pair.
 
     Attributes
     ----------
     phase
-        What the search is doing now; "initial" is booked apart from everything else.
+        Current phase of the search; "initial" is counted separately.
     """
 
     def __init__(self, *, keep_trace: bool, rules: Iterable[str], keep_support: bool) -> None:
@@ -67,49 +95,45 @@ class Account:
         self._decided: dict[Edge, float] = {}
         self._marginal: FloatArray | None = None
 
-    def book(self, x: int, y: int, z: VarSet, verdict: Verdict) -> None:
-        """Enter an answer that the search uses."""
+    def record(self, x: int, y: int, z: VarSet, verdict: Verdict) -> None:
+        """Record a test whose answer the search uses."""
         self._count(1, len(z), verdict.source)
         if self._keep_support and not verdict.independent:
             self._decide(x, y, verdict.log_support)
         if self._trace is not None:
             self._trace.append(Question(x, y, z, *verdict, self.phase))
 
-    def enter(self, n_questions: int, size_z: int) -> None:
-        """Book questions about sets of one size that a judge asked itself, all of them needed."""
-        self._count(n_questions, size_z, "data")
-        self._scanned += n_questions
+    def record_sizes(self, asked: Iterable[tuple[int, int]]) -> None:
+        """Record tests that a judge chose itself: pairs of the size of the set and the number of tests."""
+        for size_z, n_tests in asked:
+            self._count(n_tests, size_z, "data")
+            self._scanned += n_tests
 
-    def enter_by_size(self, asked: Sequence[int]) -> None:
-        """The same for sets of several sizes: how many questions there were about each, from size 0 on."""
-        for size_z, n_questions in enumerate(asked):
-            self.enter(n_questions, size_z)
-
-    def infer(self, x: int, ys: Indices, z: VarSet, *, independent: bool, rule: str) -> None:
-        """Book answers that a rule gave instead of the judge."""
+    def record_inferred(self, x: int, ys: Indices, z: VarSet, *, independent: bool, rule: str) -> None:
+        """Record answers that an inference rule gave instead of a test."""
         self._inferred[rule] += len(ys)
         if self._trace is not None:
             self._trace.extend(Question(x, int(y), z, independent, None, rule, self.phase) for y in ys)
 
     def result(self, graph: Graph, *, converged: bool, settings: Mapping[str, object]) -> Result:
-        """The record of the run.
+        """Return the result of the search.
 
-        The support of an edge is that of the last question about it which the judge answered with dependence; where
-        rules answered every question about it, its marginal support.
+        The support of an edge is that of the last test that found its ends dependent; where rules gave every answer, it
+        is the marginal support.
         """
         support = {edge: value for edge in graph.edges if (value := self.log_support(*edge)) is not None}
         trace = None if self._trace is None else tuple(self._trace)
         return Result(graph, None, support, converged, self.cost(), settings, trace)
 
     def log_support(self, x: int, y: int) -> float | None:
-        """The log support of the last dependence of x and y that the judge found, else the marginal one, if asked."""
-        decided = self._decided.get((x, y) if x < y else (y, x))
+        """Return the log support of the last test that found x and y dependent, else of the marginal test, if any."""
+        decided = self._decided.get(ordered(x, y))
         if decided is None and self._marginal is not None:
             return float(self._marginal[x, y])
         return decided
 
     def cost(self) -> dict[str, float]:
-        """The account so far."""
+        """Return the counts so far."""
         asked, weighted = self._asked.total(), self._weighted.total()
         initial_asked, initial_weighted = self._asked["initial"], self._weighted["initial"]
         return {
@@ -127,8 +151,8 @@ class Account:
             "seconds": perf_counter() - self._started,
         }
 
-    def _book(self, x: int, ys: Indices, z: VarSet, answers: Verdicts) -> None:
-        """Enter the answers that the search uses: those to the ys, of which there may be fewer than answers."""
+    def _record_scan(self, x: int, ys: Indices, z: VarSet, answers: Verdicts) -> None:
+        """Record the answers that the search uses: those about the ys, which may be fewer than the answers."""
         self._count(len(ys), len(z), answers.source)
         if self._keep_support and self.phase != "initial":
             for k in (~answers.independent[: len(ys)]).nonzero()[0].tolist():
@@ -137,101 +161,53 @@ class Account:
             phase, verdicts = self.phase, map(answers.one, range(len(ys)))
             self._trace.extend(Question(x, int(y), z, *v, phase) for y, v in zip(ys, verdicts, strict=True))
 
-    def _count(self, n_questions: int, size_z: int, source: str) -> None:
-        """Count questions about sets of one size."""
-        self._asked[self.phase] += n_questions
-        self._weighted[self.phase] += n_questions * (2 + size_z)
-        if n_questions and size_z > self._largest_z:
+    def _count(self, n_tests: int, size_z: int, source: str) -> None:
+        self._asked[self.phase] += n_tests
+        self._weighted[self.phase] += n_tests * (2 + size_z)
+        if n_tests and size_z > self._largest_z:
             self._largest_z = size_z
         if source == "memo":
-            self._recalled += n_questions
+            self._recalled += n_tests
 
     def _decide(self, x: int, y: int, log_support: float | None) -> None:
-        """Keep what the judge last said for the dependence of a pair."""
         if log_support is not None:
-            self._decided[(x, y) if x < y else (y, x)] = log_support
+            self._decided[ordered(x, y)] = log_support
 
 
-AHEAD = 1024  # the largest block asked ahead of need, unless a learner is told otherwise
-FIRST_BLOCK = 8  # the block after a change of x or z; each further block of the same scan is twice as large
-_SCANS_TOGETHER = 64  # at most, of a judge that answers many together; a monitor is heard in between
-_ROWS_TOGETHER = 512
-_EMPTY: VarSet = frozenset()
-_FEWER = "Choose fewer columns, or a method that keeps none: gsmn, sep, l1lr."
-
-
-def check_ahead(ahead: int) -> None:
-    """Refuse a block size below one; learners call this when they are made."""
-    whole_number("ahead", ahead, least=1, way_out="Use 1 to ask strictly one question at a time.")
-
-
-def check_max_conditioning(max_conditioning: int | None) -> None:
-    """Refuse a limit of the conditioning sets that is no size; learners that have one call this when they are made."""
-    try:
-        allowed = max_conditioning is None or index(max_conditioning) >= 0
-    except TypeError:
-        allowed = False
-    if not allowed:
-        raise InputError(
-            f"max_conditioning must be None or a whole number, 0 or more; got {max_conditioning!r}. Use None for no "
-            "limit."
-        )
-
-
-def answers_whole_families(judge: IndependenceTest, *, keep_trace: bool) -> bool:
-    """Whether to ask about the largest sets of a family only: no smaller one separates what they do not.
-
-    A trace shows the questions of the paper, so it asks them all.
-    """
-    return not keep_trace and with_defaults(judge).monotone
-
-
-def walk_of(judge: IndependenceTest, *, ahead: int, keep_trace: bool) -> SubsetWalk | None:
-    """What walks over sets by itself, if the judge has it; not where each question must be heard of in its turn."""
-    return with_defaults(judge).subsets() if ahead > 1 and not keep_trace else None
-
-
-class Ledger(Account):
-    """An independence test that keeps the account of the search that uses it.
+class CountedTest(Account):
+    """Independence test that counts the answers a search uses and polls its monitor.
 
     Parameters
     ----------
     judge
-        Any independence test, wrapped or not.
+        Any independence test.
+    monitor
+        Polled before each call of the judge; raises `Cancelled` where it cancels the search.
     ahead
-        The largest block of questions asked ahead of need; 1 asks strictly one at a time. Questions asked ahead and
-        never used are no part of the account, except of `scanned`. An outer `Audited` or `Budgeted` sees them: with
-        1 it sees exactly what is booked.
-    keep_trace
-        Whether to keep every question, in order.
-    rules
-        The rules of inference that the search may book, so that each has its line in `cost` even when never used.
-    keep_support
-        Whether to remember by which answer each pair was decided; not needed by a search that knows itself.
-
-    Attributes
-    ----------
-    phase
-        What the search is doing now; "initial" is booked apart from everything else.
+        The largest block of tests computed ahead of need; 1 computes one at a time. Tests that are never used count
+        in `scanned` only. An outer `Audited` or `Budgeted` sees them: with 1 it sees exactly what is counted.
+    keep_trace, rules, keep_support
+        See `Account`.
 
     Notes
     -----
-    `asked` counts every question put to the judge and used; `recalled` says how many of them the judge answered from
-    a memory of its own (source "memo"; a judge that answers a block partly from memory reports it as fresh). When a
-    block does not fit into a budget, the rest of the run asks one question at a time, to the last that fits.
+    `asked` counts the tests whose answers were used; `recalled` those among them that the judge answered from a cache
+    (source "memo"; a block that is partly cached counts as fresh). When a block exceeds a budget, the rest of the run
+    computes one test at a time, up to the last that fits.
 
     Examples
     --------
     >>> from mnlearn.graphs.graph import Graph
     >>> from mnlearn.independence import SeparationOracle
-    >>> ledger = Ledger(SeparationOracle(Graph.from_edges(4, [(0, 1), (1, 2)])))
-    >>> ledger.first_dependent(0, [3, 2, 1], frozenset()), ledger.cost()["asked"], ledger.cost()["scanned"]
+    >>> test = CountedTest(SeparationOracle(Graph.from_edges(4, [(0, 1), (1, 2)])))
+    >>> test.first_dependent(0, [3, 2, 1], frozenset()), test.cost()["asked"], test.cost()["scanned"]
     (1, 2, 3)
     """
 
     def __init__(
         self,
         judge: IndependenceTest,
+        monitor: Monitor = SILENT,
         *,
         ahead: int = AHEAD,
         keep_trace: bool = False,
@@ -239,80 +215,85 @@ class Ledger(Account):
         keep_support: bool = True,
     ) -> None:
         check_ahead(ahead)
-        if judge.n_variables < 2:
-            raise InputError(
-                f"judge must know at least 2 variables; got {judge.n_variables}. There is no structure to learn from "
-                "fewer."
-            )
+        check_variables(judge.n_variables)
         super().__init__(keep_trace=keep_trace, rules=rules, keep_support=keep_support)
-        self.n_variables, self._judge, self._ahead = judge.n_variables, with_defaults(judge), ahead
+        self.n_variables, self._judge = judge.n_variables, with_defaults(judge)
+        self._monitor, self._ahead = monitor, ahead
         self._batched = self._judge if self._judge.batched and ahead > 1 else None
-        self._block_of: tuple[int, VarSet] | None = None  # the scan whose answers are at hand
-        self._block_size, self._at_hand = 1, dict[int, Verdict]()
+        self._block_of: tuple[int, VarSet] | None = None  # x and z of the answers computed ahead
+        self._block_size, self._block = 1, dict[int, Verdict]()
 
     def marginals(self) -> tuple[BoolArray, FloatArray]:
-        """Ask about every pair without conditioning, once each: independent or not, and log support, both symmetric.
+        """Test every pair once without conditioning; return two symmetric matrices: independent, and log support.
 
-        Booked as "initial". The diagonal is False, and 0 in the support.
+        Counted as "initial". The diagonal is False, and 0 in the support.
         """
         n, phase = self.n_variables, self.phase
         check_room("judge", 9.0 * n * n, f"a decision and a number for every pair of {n:,} variables", _FEWER)
         independent, support = np.zeros((n, n), dtype=np.bool_), np.zeros((n, n))
         self.phase = "initial"
-        for xs, answers in self._pairs():
+        for xs, answers in self._scan_pairs():
             later = np.arange(n) > np.arange(xs.start, xs.stop)[:, None]
             independent[xs.start : xs.stop][later] = answers.independent
             support[xs.start : xs.stop][later] = answers.log_support
-            self._book_pairs(xs, independent, support, answers.source)
+            self._record_pairs(xs, independent, support, answers.source)
         _mirror(independent)
         _mirror(support)
         self.phase, self._marginal = phase, support
         return independent, support
 
-    def _pairs(self) -> Iterator[tuple[range, Verdicts]]:
-        """What the judge says of every pair x < y given nothing, some x at a time: of all at once, if it can."""
-        n = self.n_variables
-        blocks = None if self._batched is None else self._batched.scan_pairs()
+    def _scan_pairs(self) -> Iterator[tuple[range, Verdicts]]:
+        """Yield the answers for every pair x < y, some x at a time: by the judge's own loop, if it has one."""
+        n, blocks = self.n_variables, None if self._batched is None else self._batched.scan_pairs()
         if blocks is not None:
+            check_cancelled(self._monitor)
             for xs, answers in blocks:
                 self._scanned += len(answers.independent)
                 yield xs, answers
+                check_cancelled(self._monitor)
             return
         for first in range(0, n - 1, _SCANS_TOGETHER):
             xs = range(first, min(first + _SCANS_TOGETHER, n - 1))
-            later = [list(range(x + 1, n)) for x in xs]  # read sooner than ranges
+            later = [list(range(x + 1, n)) for x in xs]  # lists are read faster than ranges
             for x, answers in zip(xs, self._scan_many(xs, later, [_EMPTY] * len(xs)), strict=True):
                 yield range(x, x + 1), answers
 
-    def _book_pairs(self, xs: range, independent: BoolArray, support: FloatArray, source: str) -> None:
-        """Enter what was said of these x and all after them: together, unless each has its line in a trace."""
+    def _record_pairs(self, xs: range, independent: BoolArray, support: FloatArray, source: str) -> None:
+        """Record the tests of these x with all later variables; one by one only for a trace."""
         n = self.n_variables
         if self._trace is None:
             self._count(sum(n - 1 - x for x in xs), 0, source)
             return
         for x in xs:
-            self._book(x, range(x + 1, n), _EMPTY, Verdicts(independent[x, x + 1 :], support[x, x + 1 :], source))
+            answers = Verdicts(independent[x, x + 1 :], support[x, x + 1 :], source)
+            self._record_scan(x, range(x + 1, n), _EMPTY, answers)
 
     def __call__(self, x: int, y: int, z: VarSet, upcoming: Iterable[int] = ()) -> Verdict:
-        """Is x independent of y given z? `upcoming`: the y likely to be asked next with the same x and z."""
+        """Test x and y given z; `upcoming` are the y likely to be tested next with the same x and z."""
         if self._block_of != (x, z):
-            self._block_of, self._at_hand, self._block_size = (x, z), {}, min(FIRST_BLOCK, self._ahead)
-        if y not in self._at_hand:
+            self._block_of, self._block, self._block_size = (x, z), {}, min(FIRST_BLOCK, self._ahead)
+        if y not in self._block:
             block = list(islice(chain((y,), (u for u in upcoming if u != y)), self._block_size))
-            answers = self._ask(x, block, z)
+            answers = self._scan_block(x, block, z)
             pairs = zip(answers.independent.tolist(), answers.log_support.tolist(), strict=True)
-            self._at_hand = {u: Verdict(*pair, answers.source) for u, pair in zip(block, pairs, strict=False)}
+            self._block = {u: Verdict(*pair, answers.source) for u, pair in zip(block, pairs, strict=False)}
             self._block_size = min(2 * self._block_size, self._ahead)
-        verdict = self._at_hand.pop(y)
-        self.book(x, y, z, verdict)
+        verdict = self._block.pop(y)
+        self.record(x, y, z, verdict)
         return verdict
+
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """Test x with each y given z; all answers are used."""
+        answers = self._scan(x, ys, z)
+        self._record_scan(x, ys, z, answers)
+        return answers
 
     def scans(
         self, x: int, zs: Iterable[VarSet], ys_of: Callable[[VarSet], list[int]]
     ) -> Iterator[tuple[VarSet, list[int], Verdicts]]:
-        """Scan after scan with the same x, all needed: for each z the ys that `ys_of` names when its turn comes.
+        """Yield scan after scan with the same x: each z with the ys that `ys_of` returns at its turn.
 
-        Where the judge answers many scans together, a block of them is asked ahead, with the ys as they are then: later
+        Where the judge computes many scans together, a block of them is computed ahead, with the ys at that time; later
         there may be fewer. Blocks double while nothing changes.
         """
         rest, size = iter(zs), 1 if self._batched is None else min(FIRST_BLOCK, self._ahead)
@@ -324,45 +305,39 @@ class Ledger(Account):
                 left = ys_of(z)
                 n_dropped += len(ys) - len(left)
                 if left:
-                    used = found if len(left) == len(ys) else _some(found, [k for k, y in enumerate(ys) if y in left])
-                    self._book(x, left, z, used)
+                    used = found if len(left) == len(ys) else _select(found, [k for k, y in enumerate(ys) if y in left])
+                    self._record_scan(x, left, z, used)
                     yield z, left, used
             if self._batched is not None:
                 size = min(FIRST_BLOCK if n_dropped else 2 * size, _SCANS_TOGETHER, self._ahead)
 
-    def ask_ahead(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
-        """Answers about the first y and, as far as `ahead` and a budget reach, about those after it; none is booked.
+    def scan_ahead(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """Return the answers about the first ys, as many as `ahead` and a budget allow, without recording them.
 
-        For a search that keeps the answers itself; it books each one that it uses with `book`.
+        For a search that stores answers itself and calls `record` for each one that it uses.
         """
-        return self._ask(x, ys[: self._ahead], z)
+        return self._scan_block(x, ys[: self._ahead], z)
 
     def first_dependent(self, x: int, ys: Indices, z: VarSet, *, block: int = FIRST_BLOCK) -> int:
-        """Ask about one y after the other up to the first that depends on x; its place, or len(ys) if none does.
+        """Test one y after the other; return the index of the first that depends on x given z, or len(ys).
 
-        `block`: how many of them to ask together at first.
+        `block` is the number of tests computed together at first.
         """
         size, start = min(block, self._ahead), 0
         while start < len(ys):
             asked = ys[start : start + size]
-            answers = self._ask(x, asked, z)
+            answers = self._scan_block(x, asked, z)
             n_answers = len(answers.independent)
             (hits,) = (~answers.independent).nonzero()
             used = int(hits[0]) + 1 if len(hits) else n_answers
-            self._book(x, asked[:used], z, answers)
+            self._record_scan(x, asked[:used], z, answers)
             if len(hits):
                 return start + used - 1
             start, size = start + n_answers, min(2 * size, self._ahead)
         return len(ys)
 
-    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
-        """Ask about each y, all of them needed: every one is booked."""
-        answers = self._scan(x, ys, z)
-        self._book(x, ys, z, answers)
-        return answers
-
-    def _ask(self, x: int, block: Indices, z: VarSet) -> Verdicts:
-        """Answers to the block, or to its first question alone when a budget does not reach for all of it."""
+    def _scan_block(self, x: int, block: Indices, z: VarSet) -> Verdicts:
+        """Return the answers to the block, or to its first test alone if a budget does not allow more."""
         try:
             return self._scan(x, block, z)
         except BudgetExceeded:
@@ -372,28 +347,29 @@ class Ledger(Account):
             return self._scan(x, block[:1], z)
 
     def _scan_many(self, xs: Sequence[int], yss: Sequence[Indices], zs: Sequence[VarSet]) -> list[Verdicts]:
-        """What the judge says of many scans, all together if it can."""
+        """Return the answers to many scans, computed together if the judge can."""
         if self._batched is None:
             return [self._scan(x, ys, z) for x, ys, z in zip(xs, yss, zs, strict=True)]
+        check_cancelled(self._monitor)
         answers = self._batched.scan_many(xs, yss, zs)
         self._scanned += sum(map(len, yss))
         return answers
 
     def _scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
-        """What the judge says."""
+        check_cancelled(self._monitor)
         answers = self._judge.scan(x, ys, z)
         self._scanned += len(ys)
         return answers
 
 
 def _mirror(half: NDArray[Any]) -> None:
-    """Copy what is above the diagonal below it, some rows at a time: a copy of the whole would take as much again."""
+    """Copy the entries above the diagonal below it, by blocks of rows to save memory."""
     for first in range(0, len(half), _ROWS_TOGETHER):
         here, after = slice(first, first + _ROWS_TOGETHER), slice(first + _ROWS_TOGETHER, None)
         half[here, here] = half[here, here] + half[here, here].T
         half[after, here] = half[here, after].T
 
 
-def _some(answers: Verdicts, places: list[int]) -> Verdicts:
-    """The answers at these places."""
+def _select(answers: Verdicts, places: list[int]) -> Verdicts:
+    """Return the answers at these places."""
     return Verdicts(answers.independent[places], answers.log_support[places], answers.source)

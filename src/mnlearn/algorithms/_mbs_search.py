@@ -9,7 +9,7 @@ from typing import Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms._search import Constraints, first_best, listen, tolerance
+from mnlearn.algorithms._search import Constraints, check_cancelled, first_best, tolerance
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import FloatArray, Indices, LocalScore, Monitor, Move, VarSet
 
@@ -92,7 +92,7 @@ class ConsistentSearch:
             self._begin(monitor)
         for done, stage in enumerate(self._stages):
             for x in range(n):
-                listen(monitor)
+                check_cancelled(monitor)
                 monitor.progress(done * n + x, len(self._stages) * n, f"blankets of up to {k}: {len(self.moves)} moves")
                 stage(x, k)
         return len(self.moves) > before or int(self._sizes.max()) >= k
@@ -187,7 +187,7 @@ class ConsistentSearch:
         self._half = np.full((n, n), -np.inf)
         step = max(1, _BLOCK // n)
         for first in range(0, n, step):
-            listen(monitor)
+            check_cancelled(monitor)
             self._ask(range(first, min(first + step, n)))
 
     def _ask(self, xs: Sequence[int]) -> None:
@@ -242,7 +242,7 @@ class ApartSearch:
         """One addition to each blanket that has less than k, then swaps; whether a later round can differ."""
         n, before = len(self._blankets), len(self.moves)
         for x in range(n):
-            listen(monitor)
+            check_cancelled(monitor)
             monitor.progress(x, n, f"blankets of up to {k}: {len(self.moves)} moves")
             if len(self._blankets[x]) < k:
                 self._take(x, None, k)

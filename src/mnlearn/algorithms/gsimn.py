@@ -19,10 +19,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from mnlearn.algorithms._blankets import BlanketLedger, Reasoning
+from mnlearn.algorithms._blankets import CountedBlanketTest, InferenceTest
 from mnlearn.algorithms._counted_test import AHEAD, check_ahead
-from mnlearn.algorithms._search import watched
-from mnlearn.algorithms.gsmn import WALK_RULES, Walk
+from mnlearn.algorithms.gsmn import RULES_OF_ALGORITHM_3, Algorithm3
 from mnlearn.errors import true_or_false
 from mnlearn.protocols import SILENT, BoolArray, IndependenceTest, Knowledge, Monitor, Result, VarSet, Verdict
 
@@ -89,45 +88,48 @@ class GSIMN:
         check_ahead(self.ahead)
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
-        """Find the structure: Algorithm 3 of [JAIR09], asking by way of Algorithm 5."""
+        """Return the structure: Algorithm 3 of [JAIR09] with the test of Algorithm 5."""
         rules = MIRRORED_RULES if self.mirrored else RULES
         names = [rule.__name__ for rule in rules]
-        ledger = BlanketLedger(
-            watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, rules=(*WALK_RULES, *names)
-        )
-        known = ledger.knowledge(mirrored=self.mirrored)
-        if known is not None:
-            ledger.reason_by(known, names)
-        walk = Walk(ledger, propagation=self.propagation, skip_marginal=self.skip_marginal)
-        asking = InferringTest(ledger, known or KnowledgeBase(ledger.n_variables, rules), names)
-        return walk.run(asking.seeded if self.seed_dependences else lambda _: asking, monitor, asdict(self))
+        all_rules = (*RULES_OF_ALGORITHM_3, *names)
+        counted = CountedBlanketTest(judge, monitor, ahead=self.ahead, keep_trace=self.keep_trace, rules=all_rules)
+        known = counted.use_knowledge(names, mirrored=self.mirrored) or KnowledgeBase(judge.n_variables, rules)
+        test = Algorithm5(counted, known, names)
+        search = Algorithm3(counted, test, propagation=self.propagation, skip_marginal=self.skip_marginal)
+        return search.run(monitor, asdict(self), *([test.learn_dependences] if self.seed_dependences else []))
 
 
-class InferringTest(Reasoning):
-    """Whom GSIMN asks: it reasons before it measures  [JAIR09, Algorithm 5]."""
+class Algorithm5(InferenceTest):
+    """Test of GSIMN: infer the answer by a rule, else test on the data  [JAIR09, Algorithm 5].
 
-    def __init__(self, ledger: BlanketLedger, known: Knowledge, rules: Sequence[str]) -> None:
-        self._ledger, self._known, self._rules = ledger, known, ("", *rules)
+    Lines 1-6, propagation, are part of the grow and shrink phases (`InferenceTest`).
+    """
 
-    def seeded(self, independent: BoolArray) -> InferringTest:
-        """The same, knowing the dependences of the initial phase."""
+    def __init__(self, test: CountedBlanketTest, known: Knowledge, rules: Sequence[str]) -> None:
+        self._test, self._known, self._rules = test, known, ("", *rules)
+
+    def learn_dependences(self, independent: BoolArray) -> None:
+        """Add the dependences of the initial phase to the knowledge base."""
         for x, y in np.argwhere(np.triu(~independent, 1)).tolist():
             self._known.learn(x, y, frozenset(), independent=False)
-        return self
 
     def __call__(self, x: int, y: int, z: VarSet, upcoming: Iterable[int] = ()) -> Verdict:
-        """Is x independent of y given z? `upcoming`: the y likely to be asked next with the same x and z."""
+        """Decide about x and y given z; `upcoming` are the y likely to be tested next with the same x and z."""
         rule = self._known.infer(x, y, z)  # lines 7-22
         if rule:
-            verdict = Verdict(not says_dependent(rule), None, self._rules[rule])
-            self._ledger.infer(x, (y,), z, independent=verdict.independent, rule=verdict.source)
-            return verdict
-        verdict = self._ledger(x, y, z, self._unanswered(x, upcoming, z))  # line 24
+            return self._inferred(x, y, z, rule)
+        verdict = self._test(x, y, z, self._open(x, upcoming, z))  # line 24
         self._known.learn(x, y, z, verdict.independent)  # line 25
         return verdict
 
-    def _unanswered(self, x: int, ys: Iterable[int], z: VarSet) -> Iterator[int]:
-        """The y to ask ahead: those that no rule answers, up to the first that must depend, for there z changes."""
+    def _inferred(self, x: int, y: int, z: VarSet, rule: int) -> Verdict:
+        """Return the answer of the rule with this number, recorded."""
+        verdict = Verdict(not says_dependent(rule), None, self._rules[rule])
+        self._test.record_inferred(x, (y,), z, independent=verdict.independent, rule=verdict.source)
+        return verdict
+
+    def _open(self, x: int, ys: Iterable[int], z: VarSet) -> Iterator[int]:
+        """Yield the y to test ahead: those that no rule answers, up to the first dependence, where z changes."""
         for y in ys:
             rule = self._known.implied(x, y, z)
             if not rule:

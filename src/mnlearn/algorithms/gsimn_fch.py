@@ -14,10 +14,9 @@ from dataclasses import asdict, dataclass
 from itertools import permutations
 from typing import TypeAlias
 
-from mnlearn.algorithms._blankets import BlanketLedger, Reasoning
+from mnlearn.algorithms._blankets import CountedBlanketTest, InferenceTest
 from mnlearn.algorithms._counted_test import AHEAD, check_ahead
-from mnlearn.algorithms._search import watched
-from mnlearn.algorithms.gsmn import WALK_RULES, Walk
+from mnlearn.algorithms.gsmn import RULES_OF_ALGORITHM_3, Algorithm3
 from mnlearn.errors import InputError, true_or_false
 from mnlearn.protocols import SILENT, IndependenceTest, Monitor, Result, VarSet, Verdict
 
@@ -70,32 +69,31 @@ class GSIMNFCH:
         check_ahead(self.ahead)
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
-        """Find the structure: Algorithm 3 of [JAIR09], asking by way of Algorithm 6."""
+        """Return the structure: Algorithm 3 of [JAIR09] with the test of Algorithm 6."""
         if judge.n_variables > MAX_VARIABLES:
             raise InputError(
                 f"judge must know at most {MAX_VARIABLES} variables for complete forward chaining; got "
                 f"{judge.n_variables}. Use GSIMN, which infers nearly as much for any number of them."
             )
-        ledger = BlanketLedger(
-            watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, rules=(*WALK_RULES, RULE)
-        )
-        walk = Walk(ledger, propagation=True, skip_marginal=self.skip_marginal)
-        return walk.run(lambda _: ChainingTest(ledger), monitor, asdict(self))
+        rules = (*RULES_OF_ALGORITHM_3, RULE)
+        counted = CountedBlanketTest(judge, monitor, ahead=self.ahead, keep_trace=self.keep_trace, rules=rules)
+        search = Algorithm3(counted, Algorithm6(counted), propagation=True, skip_marginal=self.skip_marginal)
+        return search.run(monitor, asdict(self))
 
 
-class ChainingTest(Reasoning):
-    """Whom GSIMN-FCH asks  [JAIR09, Algorithm 6]."""
+class Algorithm6(InferenceTest):
+    """Test of GSIMN-FCH: look up the closure of all earlier answers, else test on the data  [JAIR09, Algorithm 6]."""
 
-    def __init__(self, ledger: BlanketLedger) -> None:
-        self._ledger, self._known = ledger, Closure(ledger.n_variables)
+    def __init__(self, test: CountedBlanketTest) -> None:
+        self._test, self._known = test, Closure(test.n_variables)
 
     def __call__(self, x: int, y: int, z: VarSet, upcoming: Iterable[int] = ()) -> Verdict:
-        """Is x independent of y given z? `upcoming`: the y likely to be asked next with the same x and z."""
-        known = self._known.truth(x, y, z)  # lines 1-3
+        """Decide about x and y given z; `upcoming` are the y likely to be tested next with the same x and z."""
+        known = self._known.independent(x, y, z)  # lines 1-3
         if known is not None:
-            self._ledger.infer(x, (y,), z, independent=known, rule=RULE)
+            self._test.record_inferred(x, (y,), z, independent=known, rule=RULE)
             return Verdict(known, None, RULE)
-        verdict = self._ledger(x, y, z, (u for u in upcoming if self._known.truth(x, u, z) is None))  # line 4
+        verdict = self._test(x, y, z, (u for u in upcoming if self._known.independent(x, u, z) is None))  # line 4
         self._known.learn(x, y, z, verdict.independent)  # lines 5-6
         return verdict
 
@@ -117,7 +115,7 @@ class Closure:
         self._dependent: list[list[Truths]] = [[0] * n_variables for _ in range(n_variables)]
         self._changed = False
 
-    def truth(self, x: int, y: int, z: VarSet) -> bool | None:
+    def independent(self, x: int, y: int, z: VarSet) -> bool | None:
         """Whether x ⟂ y | z, or None when that is open."""
         place = sum(1 << v for v in z)
         if self._independent[x][y] >> place & 1:

@@ -15,13 +15,13 @@ from typing import Literal, get_args
 
 from mnlearn.algorithms._counted_test import (
     AHEAD,
-    Ledger,
-    answers_whole_families,
+    CountedTest,
     check_ahead,
     check_max_conditioning,
-    walk_of,
+    subset_walk,
+    tests_largest_sets,
 )
-from mnlearn.algorithms._search import STOPPED, Cancelled, watched
+from mnlearn.algorithms._search import STOPPED, Cancelled
 from mnlearn.errors import check_name, true_or_false
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, Around, BoolArray, FloatArray, IndependenceTest, Monitor, Result, VarSet, Verdict
@@ -95,28 +95,28 @@ class HHCMN:
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
         """Find the structure; see the class for what is asked and in which order."""
-        ledger = Ledger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, keep_support=False)
-        sets = Subsets(self.max_conditioning, answers_whole_families(judge, keep_trace=self.keep_trace))
-        n, found, converged = ledger.n_variables, dict[int, Mapping[int, float]](), True
-        walk = walk_of(judge, ahead=self.ahead, keep_trace=self.keep_trace)
+        test = CountedTest(judge, monitor, ahead=self.ahead, keep_trace=self.keep_trace, keep_support=False)
+        sets = Subsets(self.max_conditioning, tests_largest_sets(judge, keep_trace=self.keep_trace))
+        n, found, converged = test.n_variables, dict[int, Mapping[int, float]](), True
+        walk = subset_walk(judge, ahead=self.ahead, keep_trace=self.keep_trace)
 
         def go_on(_: int) -> bool:
             return not monitor.cancelled()
 
         try:
-            independent, support = ledger.marginals()
+            independent, support = test.marginals()
             for x in range(n):
                 monitor.progress(x, n, f"variable {x + 1} of {n}")
                 candidates = by_association(x, independent, support)
                 around = None if walk is None else walk.explain_away(x, candidates, self.max_conditioning, go_on)
                 if around is not None:
-                    found[x] = booked(around, support[x], ledger)
+                    found[x] = booked(around, support[x], test)
                 else:
-                    found[x] = parents_and_children(x, candidates, support[x], ledger, sets)
+                    found[x] = parents_and_children(x, candidates, support[x], test, sets)
         except STOPPED:
             converged = False
         edges = combined(found, self.combine)
-        result = ledger.result(Graph(n, edges), converged=converged, settings=asdict(self))
+        result = test.result(Graph(n, edges), converged=converged, settings=asdict(self))
         return replace(result, support=edges)
 
 
@@ -128,17 +128,17 @@ def by_association(x: int, independent: BoolArray, support: FloatArray) -> list[
 
 
 def parents_and_children(
-    x: int, candidates: Sequence[int], marginal: FloatArray, ledger: Ledger, subsets: Subsets
+    x: int, candidates: Sequence[int], marginal: FloatArray, test: CountedTest, subsets: Subsets
 ) -> Mapping[int, float]:
     """Interleaved HITON-PC: who stays around x, each with its weakest evidence  [GLL10]."""
-    around = _Around(x, marginal, ledger)
+    around = _Around(x, marginal, test)
     for k, newcomer in enumerate(candidates):
-        ledger.phase = "inclusion"
+        test.phase = "inclusion"
         if around.explains(newcomer, subsets(around.members), candidates[k + 1 :]):
             continue
         before = tuple(around.members)
         around.members.append(newcomer)
-        ledger.phase = "elimination"
+        test.phase = "elimination"
         for place, y in enumerate(before):
             others = [u for u in around.members if u not in (y, newcomer)]
             if around.explains(y, subsets(others, newcomer), before[place + 1 :]):
@@ -146,10 +146,10 @@ def parents_and_children(
     return around.evidence()
 
 
-def booked(around: Around, marginal: FloatArray, ledger: Ledger) -> Mapping[int, float]:
+def booked(around: Around, marginal: FloatArray, test: CountedTest) -> Mapping[int, float]:
     """The same as a judge found it that tried the sets itself."""
-    ledger.phase = "inclusion"
-    ledger.enter_by_size(around.asked)
+    test.phase = "inclusion"
+    test.record_sizes(enumerate(around.asked))
     if not around.finished:
         raise Cancelled
     pairs = zip(around.members, around.weakest, strict=True)
@@ -183,11 +183,11 @@ def combined(found: Mapping[int, Mapping[int, float]], rule: Combine) -> dict[Ed
 
 
 class _Around:
-    """The variables held around x, and the answers at hand about them: the ledger books those that are used."""
+    """The variables held around x, and the answers at hand about them: the test books those that are used."""
 
-    def __init__(self, x: int, marginal: FloatArray, ledger: Ledger) -> None:
+    def __init__(self, x: int, marginal: FloatArray, test: CountedTest) -> None:
         self.members: list[int] = []
-        self._x, self._ledger = x, ledger
+        self._x, self._test = x, test
         self._weakest = marginal.tolist()
         self._at_hand: dict[tuple[int, VarSet], Verdict] = {}
         self._doomed: dict[int, VarSet] = {}  # by a set that was asked about ahead of its turn
@@ -196,7 +196,7 @@ class _Around:
         """Whether one of the sets separates x from y; `after`: who may be asked about the same sets next."""
         for z in sets:
             verdict = self._at_hand.pop((y, z), None) or self._ask(y, z, after)
-            self._ledger.book(self._x, y, z, verdict)
+            self._test.record(self._x, y, z, verdict)
             if verdict.independent:
                 return True
             if verdict.log_support is not None:
@@ -211,7 +211,7 @@ class _Around:
         """One scan with z for y and for those after it that have nothing against them yet."""
         held = frozenset(self.members)
         block = [y, *(u for u in after if u not in z and (u, z) not in self._at_hand and not self._is_doomed(u, held))]
-        answers = self._ledger.ask_ahead(self._x, block, z)
+        answers = self._test.scan_ahead(self._x, block, z)
         for k in range(1, len(answers.independent)):
             self._at_hand[block[k], z] = answers.one(k)
             if answers.independent[k]:

@@ -18,7 +18,7 @@ from typing import Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms._search import STOPPED, Constraints, first_best, listen, tolerance
+from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, first_best, tolerance
 from mnlearn.errors import InputError, UnsuitableError, check_name, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, FloatArray, LocalScore, Monitor, Result, ScoredGraph, SearchableScore, VarSet
@@ -220,7 +220,7 @@ class Blankets:
         room = [x for x in xs if len(self.blankets[x]) < self._limit]
         size = max(1, _BLOCK // n)
         for k in range(0, len(room), size):
-            listen(monitor)
+            check_cancelled(monitor)
             monitor.progress(n - len(xs), n, f"blankets: round {self.rounds + 1}")
             grown += self._grow(room[k : k + size])
         self.rounds += 1
@@ -242,7 +242,7 @@ class Blankets:
     def _shrink(self, xs: Sequence[int], monitor: Monitor) -> None:
         """The best deletions from each of these blankets, until none improves; what is required stays."""
         while xs:
-            listen(monitor)
+            check_cancelled(monitor)
             shrunk = []
             for x, values in zip(xs, self._score.removals(xs, self._of(xs)), strict=True):
                 members = sorted(self.blankets[x])
@@ -292,12 +292,12 @@ class Flips:
     def climb(self, monitor: Monitor) -> bool:
         """Climb to the end; whether it was reached before the monitor stopped it."""
         try:
-            listen(monitor)
+            check_cancelled(monitor)
             gains = self._gains(range(len(self._edges)))
             while (best := first_best(gains, 0.0, self._rounding)) is not None:
                 stale = self._flip(self._edges[best])
                 monitor.progress(self.made, None, f"graph: {self.made} flips")
-                listen(monitor)
+                check_cancelled(monitor)
                 gains[stale] = self._gains(stale)
         except STOPPED:
             return False

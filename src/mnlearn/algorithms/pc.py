@@ -20,13 +20,13 @@ import numpy as np
 
 from mnlearn.algorithms._counted_test import (
     AHEAD,
-    Ledger,
-    answers_whole_families,
+    CountedTest,
     check_ahead,
     check_max_conditioning,
-    walk_of,
+    subset_walk,
+    tests_largest_sets,
 )
-from mnlearn.algorithms._search import STOPPED, Cancelled, watched
+from mnlearn.algorithms._search import STOPPED, Cancelled
 from mnlearn.errors import check_name, true_or_false
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.pdag import Pdag, Triple, orient, unshielded
@@ -128,77 +128,77 @@ class PC:
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
         """Find the structure; see the class for what is asked and in which order."""
-        ledger = Ledger(watched(judge, monitor), ahead=self.ahead, keep_trace=self.keep_trace, keep_support=False)
-        edges, pdag, converged = _Edges(ledger.n_variables), None, True
-        walk = walk_of(judge, ahead=self.ahead, keep_trace=self.keep_trace)
+        test = CountedTest(judge, monitor, ahead=self.ahead, keep_trace=self.keep_trace, keep_support=False)
+        edges, pdag, converged = _Edges(test.n_variables), None, True
+        walk = subset_walk(judge, ahead=self.ahead, keep_trace=self.keep_trace)
         try:
-            monitor.progress(0, ledger.n_variables, "pairs by themselves")
-            edges.settle_pairs(*ledger.marginals())
-            if self.max_conditioning is None and answers_whole_families(judge, keep_trace=self.keep_trace):
-                drop_by_all_others(edges, ledger, monitor)
+            monitor.progress(0, test.n_variables, "pairs by themselves")
+            edges.settle_pairs(*test.marginals())
+            if self.max_conditioning is None and tests_largest_sets(judge, keep_trace=self.keep_trace):
+                drop_by_all_others(edges, test, monitor)
             else:
                 for size in _sizes(self.max_conditioning, edges):
-                    drop_separated(edges, size, ledger, monitor, walk)
+                    drop_separated(edges, size, test, monitor, walk)
             if self.output == "moral":
-                pdag = self._directions(edges, ledger, monitor, walk)
+                pdag = self._directions(edges, test, monitor, walk)
         except STOPPED:
             converged = False
         graph = edges.graph() if pdag is None else pdag.moral()
-        account = ledger.result(graph, converged=converged, settings=asdict(self))
+        account = test.result(graph, converged=converged, settings=asdict(self))
         return replace(account, support=edges.support(graph), separators=edges.separators, pdag=pdag)
 
-    def _directions(self, edges: _Edges, ledger: Ledger, monitor: Monitor, walk: SubsetWalk | None) -> Pdag:
+    def _directions(self, edges: _Edges, test: CountedTest, monitor: Monitor, walk: SubsetWalk | None) -> Pdag:
         """Judge each unshielded triple, then let Meek's rules finish."""
         skeleton = edges.graph()
         triples = unshielded(skeleton)
         if self.colliders == "sepset":
             return orient(skeleton, [(u, m, v) for u, m, v in triples if m not in edges.separators[u, v]])
-        votes = Votes(skeleton, ledger, self.max_conditioning)
+        votes = Votes(skeleton, test, self.max_conditioning)
         votes.collect(walk, monitor)
         judged = {triple: votes.is_collider(triple, unanimous=self.colliders == "conservative") for triple in triples}
         colliders = [triple for triple, answer in judged.items() if answer]
         return orient(skeleton, colliders, frozenset(triple for triple, answer in judged.items() if answer is None))
 
 
-def drop_separated(edges: _Edges, size: int, ledger: Ledger, monitor: Monitor, walk: SubsetWalk | None) -> None:
+def drop_separated(edges: _Edges, size: int, test: CountedTest, monitor: Monitor, walk: SubsetWalk | None) -> None:
     """One level of PC-stable: neighbours are those of its beginning, whatever it drops  [CM14]."""
-    ledger.phase, n = f"level {size}", ledger.n_variables
+    test.phase, n = f"level {size}", test.n_variables
 
     def tell(x: int) -> bool:
         monitor.progress(x, n, f"sets of {size}: {edges.count()} edges left")
         return not monitor.cancelled()
 
-    if walk is not None and edges.settle_level(size, walk, ledger, tell):
+    if walk is not None and edges.settle_level(size, walk, test, tell):
         return
     around = [edges.neighbors(x) for x in range(n)]
     known = [frozenset(members) for members in around]
     for x in range(n):
         tell(x)
-        _drop_around(x, edges, map(frozenset, combinations(around[x], size)), known, ledger)
+        _drop_around(x, edges, map(frozenset, combinations(around[x], size)), known, test)
 
 
-def drop_by_all_others(edges: _Edges, ledger: Ledger, monitor: Monitor) -> None:
+def drop_by_all_others(edges: _Edges, test: CountedTest, monitor: Monitor) -> None:
     """All levels in one, for a judge with strong union: if any neighbours of x separate it from y, all of them do."""
-    ledger.phase = "all levels"
-    for x in range(ledger.n_variables):
-        monitor.progress(x, ledger.n_variables, f"sets of all sizes: {edges.count()} edges left")
+    test.phase = "all levels"
+    for x in range(test.n_variables):
+        monitor.progress(x, test.n_variables, f"sets of all sizes: {edges.count()} edges left")
         for y in edges.neighbors(x):
             z = frozenset(edges.neighbors(x)) - {y}
-            answers = ledger.scan(x, (y,), z)
+            answers = test.scan(x, (y,), z)
             if answers.independent[0]:
-                z = _without_the_idle(x, y, z, ledger)
+                z = _without_the_idle(x, y, z, test)
             edges.settle(x, [y], z, answers)
 
 
-def _without_the_idle(x: int, y: int, z: VarSet, ledger: Ledger) -> VarSet:
+def _without_the_idle(x: int, y: int, z: VarSet, test: CountedTest) -> VarSet:
     """A smallest part of z that still separates: none of it could be left out."""
     for v in sorted(z, reverse=True):
-        if ledger.scan(x, (y,), z - {v}).independent[0]:
+        if test.scan(x, (y,), z - {v}).independent[0]:
             z -= {v}
     return z
 
 
-def _drop_around(x: int, edges: _Edges, sets: Iterable[VarSet], known: Sequence[VarSet], ledger: Ledger) -> None:
+def _drop_around(x: int, edges: _Edges, sets: Iterable[VarSet], known: Sequence[VarSet], test: CountedTest) -> None:
     """Try each set on all that are left around x."""
     left = edges.neighbors(x)
     listed: dict[VarSet, list[int]] = {}  # with those that are left now
@@ -212,7 +212,7 @@ def _drop_around(x: int, edges: _Edges, sets: Iterable[VarSet], known: Sequence[
             ys = listed[z] = [y for y in left if y not in z and (y > x or not z <= known[y])]
         return ys
 
-    for z, ys, answers in ledger.scans(x, sets, untried):
+    for z, ys, answers in test.scans(x, sets, untried):
         if edges.settle(x, ys, z, answers):
             left = edges.neighbors(x)
             listed.clear()
@@ -270,13 +270,13 @@ class _Edges:
         pairs = (ends.tolist() for ends in np.nonzero(np.triu(independent)))
         self.separators = dict.fromkeys(zip(*pairs, strict=True), frozenset())
 
-    def settle_level(self, size: int, walk: SubsetWalk, ledger: Ledger, go_on: Callable[[int], bool]) -> bool:
+    def settle_level(self, size: int, walk: SubsetWalk, test: CountedTest, go_on: Callable[[int], bool]) -> bool:
         """The same for all sets of one size, tried by a walk; whether it could."""
         level = SetLevel(size, self.adjacent.copy(), self.adjacent, self._weakest)
-        found = walk.separate(level, range(ledger.n_variables), go_on)
+        found = walk.separate(level, range(test.n_variables), go_on)
         if found is None:
             return False
-        ledger.enter(found.asked, size)
+        test.record_sizes([(size, found.asked)])
         for (x, y, *z), support in zip(found.sets.tolist(), found.log_support.tolist(), strict=True):
             self._part(x, y, frozenset(z), support)
         if not found.finished:
@@ -305,14 +305,14 @@ class Votes:
     The sets are those among the neighbours of either end, in the skeleton  [CM14].
     """
 
-    def __init__(self, skeleton: Graph, ledger: Ledger, limit: int | None) -> None:
-        self._skeleton, self._ledger, self._limit = skeleton, ledger, limit
+    def __init__(self, skeleton: Graph, test: CountedTest, limit: int | None) -> None:
+        self._skeleton, self._test, self._limit = skeleton, test, limit
         self._sets: Counter[Edge] = Counter()
         self._sets_with: Counter[Triple] = Counter()
 
     def collect(self, walk: SubsetWalk | None, monitor: Monitor) -> None:
         """Ask for all of them; a walk, if there is one, tries the sets by itself."""
-        self._ledger.phase, n = "colliders", self._skeleton.n_variables
+        self._test.phase, n = "colliders", self._skeleton.n_variables
         adjacent = np.zeros((n, n), dtype=np.bool_)
         for u, v in self._skeleton.edges:
             adjacent[u, v] = adjacent[v, u] = True
@@ -336,14 +336,14 @@ class Votes:
         for size in range(min(len(around), len(around) if self._limit is None else self._limit) + 1):
             for z in map(frozenset, combinations(around, size)):
                 ys = [y for y in apart if y > x or not z <= self._skeleton.neighbors(y)]
-                independent = self._ledger.scan(x, ys, z).independent.tolist() if ys else ()
+                independent = self._test.scan(x, ys, z).independent.tolist() if ys else ()
                 for y in compress(ys, independent):
                     self._sets[_pair(x, y)] += 1
                     self._sets_with.update(_triple(x, m, y) for m in z)
 
     def _enter(self, x: int, apart: list[int], around: list[int], counted: SeparatingSets) -> None:
         """The same, counted by a walk."""
-        self._ledger.enter_by_size(counted.asked)
+        self._test.record_sizes(enumerate(counted.asked))
         if not counted.finished:
             raise Cancelled
         for y, (n_sets, *n_with) in zip(apart, counted.counts.tolist(), strict=True):

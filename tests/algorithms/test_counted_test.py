@@ -1,4 +1,4 @@
-"""The ledger books what the paper would have asked, however far ahead the judge was asked."""
+"""The counted test counts the tests of the paper, however many are computed ahead."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from mnlearn.algorithms._counted_test import Ledger
+from mnlearn.algorithms._counted_test import CountedTest
 from mnlearn.errors import BudgetExceeded, InputError
 from mnlearn.graphs import Graph, path, star
 from mnlearn.independence import Audited, Budgeted, Remembered, SeparationOracle
@@ -38,15 +38,15 @@ class Numbered:
 @pytest.mark.parametrize("ahead", AHEAD)
 def test_only_what_is_used_is_booked(ahead: int) -> None:
     outer = Audited(CHAIN)
-    ledger = Ledger(outer, ahead=ahead, keep_trace=True)
+    test = CountedTest(outer, ahead=ahead, keep_trace=True)
     ys = [19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 2, 1, 9]
-    assert ledger.first_dependent(3, ys, frozenset({4})) == 10
-    cost = ledger.cost()
+    assert test.first_dependent(3, ys, frozenset({4})) == 10
+    cost = test.cost()
     assert cost["asked"] == cost["main_asked"] == 11
     assert cost["weighted"] == 33
     assert cost["scanned"] == outer.asked >= 11
     assert cost["largest_z"] == 1
-    trace = ledger.result(Graph.empty(20), converged=True, settings={}).trace
+    trace = test.result(Graph.empty(20), converged=True, settings={}).trace
     assert trace is not None
     assert [(q.y, q.independent) for q in trace] == [(y, y > 4) for y in ys[:11]]
     if ahead == 1:
@@ -56,60 +56,60 @@ def test_only_what_is_used_is_booked(ahead: int) -> None:
 @pytest.mark.parametrize("ahead", AHEAD)
 def test_questions_named_as_upcoming_are_asked_ahead_and_booked_when_used(ahead: int) -> None:
     outer = Audited(CHAIN)
-    ledger = Ledger(outer, ahead=ahead)
+    test = CountedTest(outer, ahead=ahead)
     ys = [9, 8, 7, 6, 5, 4, 2]
-    answers = [ledger(3, y, NOTHING, upcoming=ys[k + 1 :]).independent for k, y in enumerate(ys[:3])]
+    answers = [test(3, y, NOTHING, upcoming=ys[k + 1 :]).independent for k, y in enumerate(ys[:3])]
     assert answers == [False] * 3
-    assert ledger.cost()["asked"] == 3
-    assert outer.asked == ledger.cost()["scanned"] == (3 if ahead == 1 else {2: 4, 3: 3}.get(ahead, 7))
-    assert ledger(3, 9, frozenset({5})).independent
-    assert ledger.cost()["asked"] == 4
+    assert test.cost()["asked"] == 3
+    assert outer.asked == test.cost()["scanned"] == (3 if ahead == 1 else {2: 4, 3: 3}.get(ahead, 7))
+    assert test(3, 9, frozenset({5})).independent
+    assert test.cost()["asked"] == 4
 
 
 def test_a_question_not_foretold_is_asked_all_the_same() -> None:
-    ledger = Ledger(CHAIN)
-    assert not ledger(3, 5, NOTHING, upcoming=[6, 7]).independent
-    assert ledger(3, 9, frozenset({5}), upcoming=[8]).independent
-    assert not ledger(3, 4, frozenset({5})).independent
-    assert not ledger(3, 2, frozenset({5})).independent
-    assert ledger.cost()["asked"] == 4
+    test = CountedTest(CHAIN)
+    assert not test(3, 5, NOTHING, upcoming=[6, 7]).independent
+    assert test(3, 9, frozenset({5}), upcoming=[8]).independent
+    assert not test(3, 4, frozenset({5})).independent
+    assert not test(3, 2, frozenset({5})).independent
+    assert test.cost()["asked"] == 4
 
 
 @pytest.mark.parametrize("ahead", AHEAD)
 def test_initial_questions_are_booked_apart(ahead: int) -> None:
     graph = Graph.from_edges(5, [(0, 1), (3, 4)])
     outer = Audited(SeparationOracle(graph))
-    ledger = Ledger(outer, ahead=ahead)
-    independent, support = ledger.marginals()
+    test = CountedTest(outer, ahead=ahead)
+    independent, support = test.marginals()
     assert (independent == independent.T).all()
     assert (support == support.T).all()
     assert [(x, y) for x in range(5) for y in range(x + 1, 5) if not independent[x, y]] == list(graph.edges)
-    ledger(0, 1, frozenset({2}))
-    cost = ledger.cost()
+    test(0, 1, frozenset({2}))
+    cost = test.cost()
     assert (cost["initial_asked"], cost["initial_weighted"]) == (10, 20)
     assert (cost["main_asked"], cost["main_weighted"]) == (1, 3)
     assert (cost["asked"], cost["weighted"]) == (outer.asked, outer.weighted) == (11, 23)
 
 
 def test_every_rule_has_its_line_even_when_it_was_never_used() -> None:
-    ledger = Ledger(CHAIN, rules=("propagation", "marginal"), keep_trace=True)
-    ledger.phase = "grow"
-    ledger.infer(0, [3, 4], NOTHING, independent=True, rule="propagation")
-    cost = ledger.cost()
+    test = CountedTest(CHAIN, rules=("propagation", "marginal"), keep_trace=True)
+    test.phase = "grow"
+    test.record_inferred(0, [3, 4], NOTHING, independent=True, rule="propagation")
+    cost = test.cost()
     assert (cost["inferred"], cost["inferred_propagation"], cost["inferred_marginal"], cost["asked"]) == (2, 2, 0, 0)
-    trace = ledger.result(Graph.empty(20), converged=True, settings={}).trace
+    trace = test.result(Graph.empty(20), converged=True, settings={}).trace
     assert trace is not None
     assert trace[0] == Question(0, 3, NOTHING, True, None, "propagation", "grow")
 
 
 def test_support_is_of_the_last_dependence_found_or_else_marginal() -> None:
-    ledger = Ledger(Numbered())
-    assert ledger.log_support(0, 1) is None
-    ledger.marginals()
-    assert ledger.log_support(0, 1) == ledger.log_support(1, 0) == -1
-    ledger(1, 0, frozenset({2}))
-    assert ledger.log_support(0, 1) == -4
-    result = ledger.result(Graph.complete(3), converged=True, settings={"a": 1})
+    test = CountedTest(Numbered())
+    assert test.log_support(0, 1) is None
+    test.marginals()
+    assert test.log_support(0, 1) == test.log_support(1, 0) == -1
+    test(1, 0, frozenset({2}))
+    assert test.log_support(0, 1) == -4
+    result = test.result(Graph.complete(3), converged=True, settings={"a": 1})
     assert result.support == {(0, 1): -4.0, (0, 2): -2.0, (1, 2): -3.0}
     assert (result.settings, result.trace, result.score) == ({"a": 1}, None, None)
 
@@ -118,42 +118,42 @@ def test_support_is_of_the_last_dependence_found_or_else_marginal() -> None:
 @pytest.mark.parametrize("budget", [0, 1, 4, 5, 9])
 def test_a_budget_is_a_ceiling_and_is_used_up(ahead: int, budget: int) -> None:
     inner = Audited(SeparationOracle(Graph.empty(30)))
-    ledger = Ledger(Budgeted(inner, budget), ahead=ahead)
+    test = CountedTest(Budgeted(inner, budget), ahead=ahead)
     with pytest.raises(BudgetExceeded):
-        ledger.first_dependent(0, range(1, 30), NOTHING)
-    assert inner.asked == ledger.cost()["asked"] == ledger.cost()["scanned"] == budget
+        test.first_dependent(0, range(1, 30), NOTHING)
+    assert inner.asked == test.cost()["asked"] == test.cost()["scanned"] == budget
 
 
 @pytest.mark.parametrize("ahead", AHEAD)
 def test_a_budget_too_small_for_the_block_still_answers_the_question(ahead: int) -> None:
-    ledger = Ledger(Budgeted(SeparationOracle(star(30)), 2), ahead=ahead)
-    assert not ledger(0, 1, NOTHING, upcoming=range(2, 30)).independent
+    test = CountedTest(Budgeted(SeparationOracle(star(30)), 2), ahead=ahead)
+    assert not test(0, 1, NOTHING, upcoming=range(2, 30)).independent
     if ahead != 2:
-        assert not ledger(0, 2, NOTHING, upcoming=range(3, 30)).independent
+        assert not test(0, 2, NOTHING, upcoming=range(3, 30)).independent
     with pytest.raises(BudgetExceeded):
-        ledger(0, 29, NOTHING)
+        test(0, 29, NOTHING)
 
 
 def test_answers_from_a_memory_are_asked_and_also_recalled() -> None:
-    ledger = Ledger(Remembered(CHAIN), ahead=1)
+    test = CountedTest(Remembered(CHAIN), ahead=1)
     for _ in range(3):
-        assert ledger(0, 1, NOTHING).log_support == -inf
-        ledger(0, 2, NOTHING)
-    assert (ledger.cost()["asked"], ledger.cost()["recalled"]) == (6, 4)
+        assert test(0, 1, NOTHING).log_support == -inf
+        test(0, 2, NOTHING)
+    assert (test.cost()["asked"], test.cost()["recalled"]) == (6, 4)
 
 
 def test_a_ledger_is_an_independence_test() -> None:
-    ledger = Ledger(CHAIN)
-    judge: IndependenceTest = ledger
+    test = CountedTest(CHAIN)
+    judge: IndependenceTest = test
     assert isinstance(judge, IndependenceTest)
-    assert ledger.scan(0, [1, 2, 3], NOTHING).independent.tolist() == [False] * 3
-    assert ledger.scan(0, [], NOTHING).independent.tolist() == []
-    assert ledger.first_dependent(0, [], NOTHING) == 0
-    assert ledger.cost()["asked"] == 3
+    assert test.scan(0, [1, 2, 3], NOTHING).independent.tolist() == [False] * 3
+    assert test.scan(0, [], NOTHING).independent.tolist() == []
+    assert test.first_dependent(0, [], NOTHING) == 0
+    assert test.cost()["asked"] == 3
 
 
 def test_bad_settings_are_refused() -> None:
     with pytest.raises(InputError, match="ahead must be a whole number, at least 1; got 0"):
-        Ledger(CHAIN, ahead=0)
+        CountedTest(CHAIN, ahead=0)
     with pytest.raises(InputError, match="judge must know at least 2 variables; got 1"):
-        Ledger(SeparationOracle(Graph.empty(1)))
+        CountedTest(SeparationOracle(Graph.empty(1)))
