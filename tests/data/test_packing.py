@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from data.tables import assert_same
-from mnlearn.data import Dataset, missing, pack, pack_format, packing, read
+from mnlearn.data import Dataset, missing, pack, pack_format, pack_writer, read
 from mnlearn.data.pack_format import NO_PLANE, plane_layout
 from mnlearn.errors import DataError, FileError, InputError, MnlearnError, UnknownNameError
 from profiles import few
@@ -66,7 +66,7 @@ def test_every_way_in_gives_what_read_gives(
     monkeypatch.setattr("mnlearn.data.typed_columns.BATCH_ROWS", 50)
     monkeypatch.setattr("mnlearn.data.csv.BLOCK_BYTES", 300)
     monkeypatch.setattr("mnlearn.data.csv.HEADERS_PER_BLOCK", 1)
-    monkeypatch.setattr(packing, "BLOCK_ROWS", 70)
+    monkeypatch.setattr(pack_writer, "BLOCK_ROWS", 70)
     table = frame(n_rows)
     table.to_csv(tmp_path / "t.csv", index=False)
     table.to_parquet(tmp_path / "t.parquet")
@@ -246,12 +246,12 @@ def test_bad_settings_are_refused(tmp_path: Path) -> None:
         pack(table, tmp_path / "t.csv")
     with pytest.raises(FileError, match="out must be in an existing folder; there is no"):
         pack(table, tmp_path / "no" / "t.mnpack")
-    with pytest.raises(FileError, match="append needs a pack that is there; there is no"):
+    with pytest.raises(FileError, match="append needs an existing pack; there is no"):
         pack(table, tmp_path / "t.mnpack", append=True)
     with pytest.raises(InputError, match="missing must be one of 'error', 'drop_rows', 'category'; got 'no'"):
         pack(table, tmp_path / "t.mnpack", missing="no")  # type: ignore[arg-type]
     pack(table, tmp_path / "t.mnpack")
-    with pytest.raises(InputError, match="types is settled by the pack that is appended to"):
+    with pytest.raises(InputError, match="types is fixed by the pack that is appended to"):
         pack(table, tmp_path / "t.mnpack", append=True, types={"x": "categorical"})
     with pytest.raises(InputError, match="types cannot be applied to a Dataset or a pack"):
         read(tmp_path / "t.mnpack", types={"x": "categorical"})

@@ -1,4 +1,4 @@
-"""What the caller asks of a reader, checked against the columns that are there."""
+"""Options of the readers, checked, and matched with the columns that a source has."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ from mnlearn.errors import DataError, InputError, check_listed, check_mapping, i
 VariableType: TypeAlias = Literal["categorical", "continuous"]
 MissingPolicy: TypeAlias = Literal["error", "drop_rows", "category"]
 
+# Strings that usually mark a missing value but may be labels (NA is Namibia): `read` raises an error.
+DOUBTFUL = frozenset({"NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NULL", "Null", "null", "NaT"})
+NOT_A_NUMBER = frozenset({"nan", "NaN", "NAN", "-nan", "-NaN"})
+
 
 class ReadOptions(TypedDict, total=False):
     """Options of `mnlearn.data.read` besides `columns`; an option that is left out has its default there."""
@@ -28,23 +32,20 @@ class ReadOptions(TypedDict, total=False):
     delimiter: str | None
 
 
-# Texts that usually stand for a missing value but may be a label (NA is Namibia): the reader asks, it does not guess.
-DOUBTFUL = frozenset({"NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NULL", "Null", "null", "NaT"})
-NOT_A_NUMBER = frozenset({"nan", "NaN", "NAN", "-nan", "-NaN"})
+class Chunks(Protocol):
+    """The values of a column while it is read: a list of arrays, or a file if they do not fit into memory."""
 
-
-def check_policy(missing: object) -> None:
-    """Refuse what says nothing about missing values."""
-    known = get_args(MissingPolicy)
-    if not is_one_of(missing, known):
-        raise InputError(
-            f"missing must be one of {', '.join(map(repr, known))}; got {missing!r}. Name markers in missing_values."
-        )
+    def append(self, chunk: NDArray[Any], /) -> None: ...
+    def pop(self) -> NDArray[Any]: ...
+    def clear(self) -> None: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, k: int, /) -> NDArray[Any]: ...
+    def __iter__(self) -> Iterator[NDArray[Any]]: ...
 
 
 @dataclass(frozen=True)
 class Markers:
-    """The values that the caller named as missing: a text that reads as a number also stands for that number."""
+    """Values that the caller named as missing; a string that reads as a number also marks that number."""
 
     texts: frozenset[str] = frozenset()
     numbers: frozenset[float] = frozenset()
@@ -53,17 +54,16 @@ class Markers:
     @classmethod
     def of(cls, values: Iterable[Hashable]) -> Markers:
         """Sort the named values by what they can match."""
-        check_listed("missing_values", values, "values")
-        listed = [_plain(value) for value in values if value is not None]
-        numbers = [number for value in listed if (number := _as_number(value)) is not None]
+        plain = [_plain(value) for value in values if value is not None]
+        numbers = [number for value in plain if (number := _as_number(value)) is not None]
         return cls(
-            texts=frozenset(str(value).strip() for value in listed),
+            texts=frozenset(str(value).strip() for value in plain),
             numbers=frozenset(numbers),
-            others=frozenset(value for value in listed if not isinstance(value, str | int | float)),
+            others=frozenset(value for value in plain if not isinstance(value, str | int | float)),
         )
 
     def __contains__(self, value: Hashable) -> bool:
-        """Whether the value was named."""
+        """Return whether the value was named."""
         if isinstance(value, str):
             return value in self.texts
         if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
@@ -73,23 +73,23 @@ class Markers:
 
 @dataclass(frozen=True)
 class ColumnOptions:
-    """What the caller said about one column; None leaves the choice to the data."""
+    """Options of one column; None leaves the choice to the data."""
 
     name: str
     type: VariableType | None = None
     levels: tuple[Hashable, ...] | None = None
     markers: Markers = field(default_factory=Markers)
-    declared: frozenset[Hashable] = frozenset()
+    declared: frozenset[Hashable] = frozenset()  # the levels as a set
     is_repeats: bool = False
-    new_chunks: Callable[[], Chunks] = list  # where the values are kept while they are read
+    new_chunks: Callable[[], Chunks] = list  # makes the store for the values
 
     @property
     def is_open(self) -> bool:
-        """Nothing was said: the data decide."""
+        """Return whether the data decide on the type."""
         return self.type is None and self.levels is None
 
     def is_missing(self, value: Hashable) -> bool:
-        """None, NaN, a blank text or a named marker; a declared level never is."""
+        """Return whether the value is None, NaN, blank or a named marker; a declared level never is."""
         if value is None:
             return True
         if value in self.declared:
@@ -99,12 +99,12 @@ class ColumnOptions:
         return is_nan(value) or value in self.markers
 
     def is_doubtful(self, value: Hashable) -> bool:
-        """A text that usually marks a missing value, in a column about which nothing was said."""
+        """Return whether the value is a string that usually marks a missing value, in a column without options."""
         return self.is_open and isinstance(value, str) and (value in DOUBTFUL or value in NOT_A_NUMBER)
 
 
 class SelectedColumn(NamedTuple):
-    """A column to read: where it is and what was said about it."""
+    """A column to read: its position in the source and its options."""
 
     position: int
     options: ColumnOptions
@@ -118,24 +118,28 @@ class Selection(NamedTuple):
 
     @property
     def columns(self) -> list[SelectedColumn]:
-        """Every column to read."""
+        """Every column to read; the repeats come last."""
         return self.variables + ([self.repeats] if self.repeats is not None else [])
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """The options of `read`, checked as far as they can be before the data are seen."""
+    """The options of `read`, checked as far as possible before the data are seen."""
 
     columns: Sequence[str] | None = None
     types: Mapping[str, VariableType] | None = None
     levels: Mapping[str, Sequence[Hashable]] | None = None
+    missing: MissingPolicy = "error"
     missing_values: Iterable[Hashable] = ()
     repeats: str | None = None
     delimiter: str | None = None
     new_chunks: Callable[[], Chunks] = list
 
     def __post_init__(self) -> None:
-        """Refuse what no data could make right."""
+        """Raise InputError for options that are wrong for any data."""
+        if not is_one_of(self.missing, get_args(MissingPolicy)):
+            known = ", ".join(map(repr, get_args(MissingPolicy)))
+            raise InputError(f"missing must be one of {known}; got {self.missing!r}. Name markers in missing_values.")
         if self.columns is not None:
             check_listed("columns", self.columns, "names")
         check_mapping("types", self.types, "{'age': 'continuous'}")
@@ -155,65 +159,58 @@ class TableOptions:
             _check_delimiter(self.delimiter)
 
     def select(self, names: Sequence[object]) -> Selection:
-        """Match the options with the columns there are."""
+        """Match the options with the columns of a source."""
         known = [str(name) for name in names]
         check_names(known)
-        where = {name: position for position, name in enumerate(known)}
-        for option, asked in (("columns", self.columns), ("types", self.types), ("levels", self.levels)):
-            _check_known(option, () if asked is None else asked, known)
-        _check_known("repeats", () if self.repeats is None else (self.repeats,), known)
+        self._check_known(known)
         chosen = known if self.columns is None else [str(name) for name in self.columns]
         if len(set(chosen)) < len(chosen):
             raise InputError(f"columns must name each column once; got {chosen}.")
+        position = {name: k for k, name in enumerate(known)}
         markers = Markers.of(self.missing_values)
         types = {str(name): kind for name, kind in (self.types or {}).items()}
         levels = {str(name): tuple(labels) for name, labels in (self.levels or {}).items()}
-        variables = [
-            SelectedColumn(
-                where[name],
-                ColumnOptions(
-                    name,
-                    types.get(name),
-                    levels.get(name),
-                    markers,
-                    frozenset(levels.get(name, ())),
-                    new_chunks=self.new_chunks,
-                ),
-            )
-            for name in chosen
-            if name != self.repeats
-        ]
-        nameless = [selected.position for selected in variables if not selected.options.name.strip()]
+
+        def column(name: str) -> SelectedColumn:
+            labels = levels.get(name)
+            declared = frozenset(labels or ())
+            options = ColumnOptions(name, types.get(name), labels, markers, declared, new_chunks=self.new_chunks)
+            return SelectedColumn(position[name], options)
+
+        nameless = [position[name] for name in chosen if not name.strip() and name != self.repeats]
         if nameless:
             raise DataError(
                 f"every column must have a name; column {nameless[0] + 1} has none. "
                 "Name it, or leave it out by listing the others in columns=[...]."
             )
+        variables = [column(name) for name in chosen if name != self.repeats]
         if self.repeats is None:
             return Selection(variables, None)
         weights = ColumnOptions(self.repeats, "continuous", is_repeats=True, new_chunks=self.new_chunks)
-        return Selection(variables, SelectedColumn(where[self.repeats], weights))
+        return Selection(variables, SelectedColumn(position[self.repeats], weights))
+
+    def _check_known(self, known: Sequence[str]) -> None:
+        """Raise UnknownNameError if an option names a column that does not exist."""
+        repeats = None if self.repeats is None else (self.repeats,)
+        given = {"columns": self.columns, "types": self.types, "levels": self.levels, "repeats": repeats}
+        names = set(known)
+        for option, named in given.items():
+            for name in named if named is not None else ():
+                if str(name) not in names:
+                    raise unknown_name(f"{option}: column", str(name), known)
 
 
 def _check_delimiter(mark: object) -> None:
-    """One character that a parser of bytes can split at."""
+    """Raise InputError unless the delimiter is one character that a parser of bytes can split at."""
     if not isinstance(mark, str) or len(mark) != 1 or not mark.isascii() or mark in '\0"\r\n':
         raise InputError(
-            f"delimiter must be one character, ASCII and no quote or line end; got {mark!r}. "
+            f"delimiter must be one ASCII character, not a quote or a line end; got {mark!r}. "
             "Save the file with commas, semicolons or tabs between its cells."
         )
 
 
-def _check_known(option: str, asked: Iterable[object], known: Sequence[str]) -> None:
-    """Every column that an option names exists."""
-    names = set(known)
-    for name in asked:
-        if str(name) not in names:
-            raise unknown_name(f"{option}: column", str(name), known)
-
-
 def _check_levels(name: str, labels: object, kind: str | None) -> None:
-    """Declared levels are a list of different hashable labels, and the column is not declared continuous."""
+    """Raise InputError unless the levels are different hashable labels of a column that is not continuous."""
     if kind == "continuous":
         raise InputError(
             f"levels[{name!r}] cannot be declared for a continuous column. Drop it from types or from levels."
@@ -221,48 +218,38 @@ def _check_levels(name: str, labels: object, kind: str | None) -> None:
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise InputError(f"levels[{name!r}] must be a list of labels; got {labels!r}.")
     try:
-        listed = list(labels)
-        different = len(set(listed))
+        all_labels = list(labels)
+        different = len(set(all_labels))
     except TypeError as error:
         raise InputError(f"levels[{name!r}] must be hashable labels; got {labels!r}.") from error
-    if different < len(listed) or not 1 <= different <= MAX_STATES:
+    if different < len(all_labels) or not 1 <= different <= MAX_STATES:
         raise InputError(
-            f"levels[{name!r}] must be 1 to {MAX_STATES:,} different labels; got {len(listed)}, {different} different."
+            f"levels[{name!r}] must be 1 to {MAX_STATES:,} different labels; got {len(all_labels)}, {different} "
+            "different."
         )
-    if any(label is None or is_nan(label) for label in listed):
+    if any(label is None or is_nan(label) for label in all_labels):
         raise InputError(
-            f"levels[{name!r}] must not list None or NaN; a missing value is no level. Use missing='category'."
+            f"levels[{name!r}] must not list None or NaN, which mark a missing value. Use missing='category'."
         )
 
 
 def _plain(value: Hashable) -> Hashable:
-    """A marker without its NumPy coat; what could not be looked for is refused."""
+    """Return a marker as a plain Python value; raise InputError if it is not hashable."""
     if getattr(value, "ndim", 0) or not isinstance(value, Hashable):
-        raise InputError(f"missing_values must be a list of values; got {value!r} in it. Use texts or numbers.")
+        raise InputError(f"missing_values must be a list of values; got {value!r} in it. Use strings or numbers.")
     return cast("Hashable", value.item()) if hasattr(value, "item") else value
 
 
 def is_nan(value: object) -> bool:
-    """NaN as a float or a decimal."""
+    """Return whether the value is NaN as a float or a decimal."""
     return isinstance(value, float | Decimal) and math.isnan(value)
 
 
 def _as_number(value: Hashable) -> float | None:
-    """The number that a marker stands for."""
+    """Return the number that a marker stands for, if any."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
         return None
     try:
         return cast("float", value) if isinstance(value, int) else float(value)
     except ValueError:
         return None
-
-
-class Chunks(Protocol):
-    """Where a column keeps its values while it is read: a list, or a file for what does not fit into memory."""
-
-    def append(self, chunk: NDArray[Any], /) -> None: ...
-    def pop(self) -> NDArray[Any]: ...
-    def clear(self) -> None: ...
-    def __len__(self) -> int: ...
-    def __getitem__(self, k: int, /) -> NDArray[Any]: ...
-    def __iter__(self) -> Iterator[NDArray[Any]]: ...

@@ -20,7 +20,7 @@ from mnlearn._atomic_files import lock, replacing
 from mnlearn.data import _checks
 from mnlearn.data.columns import order_key
 from mnlearn.data.dataset import Dataset, MissingReport
-from mnlearn.data.options import VariableType
+from mnlearn.data.options import TableOptions
 from mnlearn.data.pack_format import ALIGNMENT, LANES, PREAMBLE_BYTES, as_json, group_words, plane_layout, preamble
 from mnlearn.errors import DataError, FileError, InputError
 from mnlearn.parallel import run
@@ -208,27 +208,22 @@ def append_lock(path: Path) -> Iterator[None]:
                 return
 
 
-def options_of_pack(
-    old: Dataset,
-    columns: Sequence[str] | None,
-    types: Mapping[str, VariableType] | None,
-    levels: Mapping[str, Sequence[Hashable]] | None,
-) -> tuple[Sequence[str], dict[str, VariableType], dict[str, Sequence[Hashable]]]:
-    """The options with which new rows are read as the old ones were."""
-    given = {"columns": columns, "types": types, "levels": levels}
-    odd = [name for name, value in given.items() if value]
-    if odd:
-        raise InputError(f"{odd[0]} is settled by the pack that is appended to; got {given[odd[0]]!r}. Drop it.")
+def options_of_pack(old: Dataset, options: TableOptions) -> TableOptions:
+    """Return the options that read new rows as the rows of the pack were read."""
+    odd = next((name for name in ("columns", "types", "levels") if getattr(options, name)), None)
+    if odd is not None:
+        raise InputError(f"{odd} is fixed by the pack that is appended to; got {getattr(options, odd)!r}. Drop it.")
     assert old.pack is not None
-    kinds: dict[str, VariableType] = {
-        name: "categorical" if card else "continuous" for name, card in zip(old.names, old.cards, strict=True)
-    }
-    fixed: dict[str, Sequence[Hashable]] = {
-        name: [label for label in labels if label is not None]
-        for name, labels, declared in zip(old.names, old.levels, old.pack.declared, strict=True)
-        if declared and labels is not None
-    }
-    return old.names, kinds, fixed
+    return replace(
+        options,
+        columns=old.names,
+        types={name: "categorical" if card else "continuous" for name, card in zip(old.names, old.cards, strict=True)},
+        levels={
+            name: [label for label in labels if label is not None]
+            for name, labels, declared in zip(old.names, old.levels, old.pack.declared, strict=True)
+            if declared and labels is not None
+        },
+    )
 
 
 def contents_like(old: Dataset, data: Dataset) -> Contents:
@@ -256,14 +251,9 @@ def contents_like(old: Dataset, data: Dataset) -> Contents:
 def contents_of(data: Dataset, declared: set[str]) -> Contents:
     """A data set that is in memory, or in another pack."""
     data.verify()
-    was_declared = (False,) * data.n_variables if data.pack is None else data.pack.declared
-    if len(was_declared) != data.n_variables:
-        data.verify()
-    was_declared = (False,) * data.n_variables
     return Contents(
         variables=[
-            Variable(name, labels, name in declared or fixed)
-            for name, labels, fixed in zip(data.names, data.levels, was_declared, strict=True)
+            Variable(name, labels, name in declared) for name, labels in zip(data.names, data.levels, strict=True)
         ],
         n_records=data.n_records,
         has_repeats=data.repeats is not None,

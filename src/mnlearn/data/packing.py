@@ -1,4 +1,4 @@
-"""Data of any size to a packed file, in constant memory; and more rows to a packed file that is there."""
+"""Write data of any size to a packed file, or append to one, in constant memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.missing import to_contents
-from mnlearn.data.options import MissingPolicy, TableOptions, VariableType, check_policy
+from mnlearn.data.options import MissingPolicy, TableOptions, VariableType
 from mnlearn.data.pack_format import SUFFIX, open_pack
 from mnlearn.data.pack_writer import (
     Contents,
@@ -21,12 +21,10 @@ from mnlearn.data.pack_writer import (
     options_of_pack,
     write_pack,
 )
-from mnlearn.data.readers import already_coded, read, select_from
+from mnlearn.data.readers import already_coded, check_no_delimiter, read_source, select_from
 from mnlearn.data.streaming import Spool, files_of, read_files, read_stream
-from mnlearn.errors import FileError, InputError, MnlearnError, check_methods, check_path, true_or_false
+from mnlearn.errors import FileError, MnlearnError, check_methods, check_path, true_or_false
 from mnlearn.protocols import SILENT, Monitor
-
-BLOCK_ROWS = 1 << 20
 
 
 def pack(
@@ -49,36 +47,37 @@ def pack(
     ----------
     source
         A path to CSV, TSV or Parquet, a folder of such files, a pattern such as ``"part-*.parquet"``, or a list of
-        these; a stream of Arrow batches; or whatever else `read` accepts.
+        these; a stream of Arrow batches; or any other source that `read` accepts.
     out
         The file to write; its name ends in ``.mnpack``.
     columns, types, levels, missing, missing_values, repeats, delimiter
-        As for `read`. Levels that are not declared are found on the way.
+        As for `read`. Levels that are not declared are collected while reading.
     append
-        Add the rows to a file that is there already.
+        Add the rows to an existing file.
     monitor
-        Hears how many files were read, and may stop; nothing is written then.
+        Receives the number of files read, and may cancel; then nothing is written.
 
     Returns
     -------
     Dataset
-        The file, opened: what `read` gives for the same source, with columns that are mapped from it.
+        The file, opened: equal to the result of `read`, with columns mapped from the file.
 
     Raises
     ------
     FileError
         A source cannot be read, or the file cannot be written.
     DataError
-        The contents break a rule; the same ones as for `read`.
+        The contents break a rule of `read`.
 
     Notes
     -----
-    Sources are read once. Memory holds about a million rows at a time, whatever their number; the codes wait in an
-    unnamed file beside `out`, so the disk needs room for twice the pack. The file is written under another name and
-    renamed when it is complete and on the disk: who is interrupted, or out of power, finds the old file or the new one.
-    So does who appends: the new file is the old rows and the new ones, written anew at the speed of the disk. Levels
-    that only the new rows have are entered in their place, unless the levels were declared; then they are an error. A
-    pack or a `Dataset` can be appended too. One at a time: a second one that appends to a file meanwhile is refused.
+    Sources are read once. Memory holds about a million rows at a time. Codes are kept in an unnamed file beside `out`,
+    so the disk needs room for twice the pack. The file is written under another name and renamed when it is complete
+    and on the disk: after an interruption or a power failure there is the old file or the new one.
+
+    Appending writes a new file with the old rows and the new ones. Levels that only the new rows have are inserted in
+    order, unless the levels were declared; then they are an error. A pack or a `Dataset` can be appended too. Only one
+    process can append to a file at a time.
 
     Examples
     --------
@@ -89,26 +88,25 @@ def pack(
     >>> data.levels, more.n_rows
     ((('no', 'yes'), (0, 1)), 5)
     """
-    check_policy(missing)
     check_path("out", out)
-    check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out to hear nothing.")
+    check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out to show no progress.")
     true_or_false(append=append)
+    options = TableOptions(
+        columns=columns,
+        types=types,
+        levels=levels,
+        missing=missing,
+        missing_values=missing_values,
+        repeats=repeats,
+        delimiter=delimiter,
+    )
     target = _target(out, append=append)
     with Spool(target.parent) as spool, append_lock(target) if append else nullcontext():
         old = open_pack(target) if append else None
         if old is not None:
             old.verify()
-            columns, types, levels = options_of_pack(old, columns, types, levels)
-        options = TableOptions(
-            columns=columns,
-            types=types,
-            levels=levels,
-            missing_values=missing_values,
-            repeats=repeats,
-            delimiter=delimiter,
-            new_chunks=spool.chunks,
-        )
-        new = _contents(source, options, missing, spool, monitor, old=old)
+            options = options_of_pack(old, options)
+        new = _contents(source, options, spool, monitor, old)
         if monitor.cancelled():
             raise MnlearnError(f"packing was stopped before {target.name} was complete; nothing was written.")
         write_pack(target, new if old is None else joined_contents(old, new))
@@ -116,43 +114,34 @@ def pack(
 
 
 def _target(out: str | os.PathLike[str], *, append: bool) -> Path:
-    """A file that can be a pack."""
+    """Return the path to write to, or raise FileError."""
     target = Path(os.fsdecode(out))
     if target.suffix.lower() != SUFFIX:
         raise FileError(f"out must end in {SUFFIX}; got {target.name!r}. Use {target.stem + SUFFIX!r}.")
     if not target.parent.is_dir():
         raise FileError(f"out must be in an existing folder; there is no {str(target.parent)!r}. Create it first.")
     if append and not target.exists():
-        raise FileError(f"append needs a pack that is there; there is no {target}. Leave append out to make it.")
+        raise FileError(f"append needs an existing pack; there is no {target}. Leave append out to create it.")
     return target
 
 
-def _contents(
-    source: object,
-    options: TableOptions,
-    missing: MissingPolicy,
-    spool: Spool,
-    monitor: Monitor,
-    *,
-    old: Dataset | None,
-) -> Contents:
-    """What a source holds, ready to be written, or to be appended to a pack."""
+def _contents(source: object, options: TableOptions, spool: Spool, monitor: Monitor, old: Dataset | None) -> Contents:
+    """Read a source and return what to write, or what to append to a pack."""
     least = 2 if old is None else 1
     coded = already_coded(source)
     if coded is not None and old is not None:
         return contents_like(old, select_from(coded, replace(options, columns=None, types=None, levels=None)))
     files = None if coded is not None else files_of(source, options.delimiter)
+    on_disk = replace(options, new_chunks=spool.chunks)
     if files is not None:
-        return to_contents(read_files(files, options, monitor), missing, spool, least=least)
-    if options.delimiter is not None:
-        raise InputError(f"delimiter is for text files; got a {type(source).__name__}. Drop the delimiter.")
+        return to_contents(read_files(files, on_disk, monitor), options.missing, spool, least=least)
+    check_no_delimiter(source, options)
     if _is_stream(source):
-        return to_contents(read_stream(source, options, "the Arrow stream"), missing, spool, least=least)
-    given = {name: getattr(options, name) for name in ("columns", "types", "levels", "missing_values", "repeats")}
-    return contents_of(read(source, missing=missing, **given), set(options.levels or ()))
+        return to_contents(read_stream(source, on_disk, "the Arrow stream"), options.missing, spool, least=least)
+    return contents_of(read_source(source, options), set(options.levels or ()))
 
 
 def _is_stream(source: object) -> bool:
-    """Whether this is a stream of Arrow batches, and no frame that is in memory anyway."""
+    """Return whether this is a stream of Arrow batches rather than a data frame in memory."""
     module = type(source).__module__.partition(".")[0]
     return hasattr(source, "__arrow_c_stream__") and module not in ("pandas", "polars", "narwhals")
