@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -34,7 +34,9 @@ from mnlearn.protocols import (
 from mnlearn.statistics.counts import Counts, pair_blocks
 from mnlearn.statistics.evidence_scans import EvidenceScans, Kind
 from mnlearn.statistics.moments import Moments
-from mnlearn.statistics.sharded import ShardedCounts
+
+if TYPE_CHECKING:
+    from mnlearn.statistics.sharded import ShardedCounts
 
 _TOGETHER = 16  # variables stored as one answer: the work that is lost when a run is killed
 _Found = TypeVar("_Found", bound="Around | SeparatingSets | _Part")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from itertools import pairwise
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mnlearn.checkpoints import Checkpoint
 from mnlearn.data.dataset import Dataset
@@ -24,8 +24,9 @@ from mnlearn.protocols import (
 )
 from mnlearn.statistics.counts import Counts
 from mnlearn.statistics.moments import Moments
-from mnlearn.statistics.sharded import ShardedCounts
-from mnlearn.statistics.workers import row_shards
+
+if TYPE_CHECKING:
+    from mnlearn.statistics.sharded import ShardedCounts
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,8 @@ class Counting:
     def _counts(self, dataset: Dataset) -> Counts | ShardedCounts:
         if self.client is None:
             return Counts(dataset, n_jobs=self.n_jobs, max_memory=self.max_memory)
+        from mnlearn.statistics.sharded import ShardedCounts, row_shards
+
         return ShardedCounts(self.client, row_shards(dataset, len(self.client.nthreads()) or 1), n_jobs=self.n_jobs)
 
     def _refuse_client(self, what: str) -> None:

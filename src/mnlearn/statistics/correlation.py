@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mnlearn.errors import InputError
-from mnlearn.protocols import FloatArray
+from mnlearn.protocols.statistics import FloatArray
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset

@@ -17,7 +17,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.data.pack_format import plane_layout
 from mnlearn.errors import UnsuitableError, true_or_false, whole_number
 from mnlearn.parallel import job_count
-from mnlearn.protocols import FloatArray, Indices, IntArray, Kernel, Tables, VarSet
+from mnlearn.protocols.statistics import FloatArray, Indices, IntArray, Kernel, Tables, VarSet
 from mnlearn.statistics.evidence_scans import EvidenceScans
 from mnlearn.statistics.native_search import UNREADABLE, BlanketScans, SubsetScans, question, refusal
 

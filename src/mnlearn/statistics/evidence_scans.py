@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mnlearn import _core
 from mnlearn.errors import InputError, true_or_false
-from mnlearn.protocols import BoolArray, FloatArray, Indices, VarSet
+from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, VarSet
 from mnlearn.statistics.native_search import indices
 
 Kind: TypeAlias = Literal["local", "estimates", "additions", "pairs", "full_tables"]

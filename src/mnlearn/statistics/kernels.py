@@ -14,7 +14,7 @@ import numpy as np
 from mnlearn import _core
 from mnlearn._core import log_chi2_tails
 from mnlearn.errors import InputError, check_name, is_number
-from mnlearn.protocols import FloatArray, Kernel
+from mnlearn.protocols.statistics import FloatArray, Kernel
 
 DofRule: TypeAlias = Literal["adjusted", "observed", "all"]
 _DOF_RULES: dict[str, float] = {"adjusted": 0.0, "observed": 1.0, "all": 2.0}

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError
-from mnlearn.protocols import BoolArray, FloatArray, Indices, IntArray
+from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, IntArray
 from mnlearn.statistics.correlation import correlation_of_covariance, correlation_of_rows
 
 EXPLAINED = 1e-10

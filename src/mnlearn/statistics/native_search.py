@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from mnlearn import _core
 from mnlearn.errors import InputError, check_room, true_or_false, whole_number
-from mnlearn.protocols import Around, BoolArray, Indices, Kernel, Separated, SeparatingSets, SetLevel, Turns, VarSet
+from mnlearn.protocols.statistics import BoolArray, Indices, Kernel, VarSet
+from mnlearn.protocols.tests import Around, Separated, SeparatingSets, SetLevel, Turns
 
 UNREADABLE = (TypeError, AttributeError)  # what reading arguments of the wrong kind raises; rules raise InputError
 LARGEST_INDEX = 2**31 - 1

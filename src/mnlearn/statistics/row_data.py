@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mnlearn.errors import InputError, UnsuitableError
-from mnlearn.protocols import FloatArray
+from mnlearn.protocols.statistics import FloatArray
 from mnlearn.statistics.correlation import standardized
 from mnlearn.statistics.moments import LARGEST, Moments
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mnlearn import _core
 from mnlearn.errors import DataError, InputError
 from mnlearn.parallel import job_count
-from mnlearn.protocols import FloatArray, Indices, Kernel, Tables, VarSet
+from mnlearn.protocols.statistics import FloatArray, Indices, Kernel, Tables, VarSet
 from mnlearn.statistics.evidence_scans import EvidenceScans, Kind
 from mnlearn.statistics.native_search import question
 from mnlearn.statistics.tables import Ledger, Parcel, Part, added

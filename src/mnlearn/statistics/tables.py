@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mnlearn import _core
 from mnlearn.errors import InputError
-from mnlearn.protocols import FloatArray, IntArray, Kernel, Tables
+from mnlearn.protocols.statistics import FloatArray, IntArray, Kernel, Tables
 
 
 def add_tables(parts: Iterable[Tables]) -> Tables:
