@@ -23,12 +23,12 @@ from mnlearn.data import Dataset
 from mnlearn.experiments.speed import ibmap_proxy
 from mnlearn.graphs import Graph, random_graph, read_graph
 from mnlearn.independence import BayesianTest
-from mnlearn.protocols import FloatArray, Indices, Kernel, PairwiseScore, Result, VarSet
+from mnlearn.protocols import FloatArray, Indices, Kernel, Result, SearchableScore, VarSet
 from mnlearn.scores import BJPScore, IBScore
 from mnlearn.simulate import GibbsPlan, PairwiseNetwork, sample
 from mnlearn.statistics import Counts, kernels
 
-SCORES: dict[str, Callable[[BayesianTest], PairwiseScore]] = {"IB": IBScore, "BJP": BJPScore}
+SCORES: dict[str, Callable[[BayesianTest], SearchableScore]] = {"IB": IBScore, "BJP": BJPScore}
 BUDGET = 3.0
 
 
@@ -85,7 +85,7 @@ def measure(graph: Graph, data: Dataset) -> None:
             counts.reduce_many(kernel, *questions)
             counts.members(kernel, *sets)
 
-        def search(make: Callable[[BayesianTest], PairwiseScore] = make) -> Result:
+        def search(make: Callable[[BayesianTest], SearchableScore] = make) -> Result:
             return IBMAPHC().learn(make(BayesianTest(counts)))
 
         floor, spent, found = cpu(ask), cpu(search), search()

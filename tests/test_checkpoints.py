@@ -21,7 +21,7 @@ from hypothesis.extra import numpy as hnp
 
 import mnlearn as mn
 from mnlearn import checkpoints
-from mnlearn.checkpoints import Checkpoint, decoded, encoded, fingerprint, key_of
+from mnlearn.checkpoints import Checkpoint, decoded, encoded, fingerprint_of, key_of
 from mnlearn.data import Dataset
 from mnlearn.errors import FileError, InputError
 from mnlearn.learning.checkpointed import CheckpointedSubsets
@@ -156,7 +156,7 @@ def test_fingerprints_tell_data_apart() -> None:
         survey(seed=1).fingerprint(),
         data.select(list(data.names[::-1])).fingerprint(),
         data.compact().fingerprint(),
-        fingerprint(data.fingerprint(), "more"),
+        fingerprint_of(data.fingerprint(), "more"),
     ]
     assert len(set(prints)) == 5
     assert survey().fingerprint() == prints[0]

@@ -189,14 +189,14 @@ class Checkpoint:
         os.fsync(self._file.fileno())
 
 
-def opened(
+def open_checkpoint(
     folder: str | os.PathLike[str] | None, resume: bool, *what: object
 ) -> AbstractContextManager[Checkpoint | None]:
     """The checkpoint of some work, told by its data and settings; None if no folder is named."""
     true_or_false(resume=resume)
     if folder is not None:
         check_path("checkpoint", folder)
-        return Checkpoint(folder, fingerprint(*what), resume=resume)
+        return Checkpoint(folder, fingerprint_of(*what), resume=resume)
     if resume:
         raise InputError("resume needs a checkpoint to go on from; got none. Name its folder: checkpoint=...")
     return nullcontext()
@@ -304,6 +304,6 @@ def decoded(content: bytes) -> Any:
     return made(json.loads(content[4 : 4 + length]))
 
 
-def fingerprint(*parts: object) -> str:
+def fingerprint_of(*parts: object) -> str:
     """One line that stands for data and settings."""
     return hashlib.blake2b(repr([_plain(part) for part in parts]).encode(), digest_size=16).hexdigest()

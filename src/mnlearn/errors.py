@@ -126,7 +126,7 @@ def check_listed(argument: str, value: object, what: str) -> None:
         raise InputError(f"{argument} must be a list of {what}; got {value!r}. Put a single one into a list.")
 
 
-def listed(argument: str, value: Iterable[Item], what: str) -> tuple[Item, ...]:
+def tuple_of(argument: str, value: Iterable[Item], what: str) -> tuple[Item, ...]:
     """Several things in a row, told once and for all."""
     check_listed(argument, value, what)
     return tuple(value)

@@ -147,7 +147,7 @@ def ctrl_c_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class Watched:
+class ClusterMonitor:
     """A monitor that also looks whether the cluster has workers: work that nobody does would wait for ever."""
 
     def __init__(self, monitor: Monitor, client: Any) -> None:
@@ -346,7 +346,7 @@ def _on_cluster(
     """By the workers of a Dask client; what a lost worker had in hand is done by another one."""
     with client.get_executor(pure=False) as pool:
         ahead = _AHEAD * max(1, sum(client.nthreads().values()))
-        watched = Watched(monitor, client)
+        watched = ClusterMonitor(monitor, client)
         yield from _answers(pool, Shared(function, MOST_JOBS), items, ahead=ahead, in_order=in_order, monitor=watched)
 
 

@@ -30,7 +30,7 @@ def test_the_counting_kernel_counts() -> None:
     np.testing.assert_array_equal(counts.reduce_all(speed.COUNTING)[0], pairs)
 
 
-@pytest.mark.parametrize("path", limits.code_paths())
+@pytest.mark.parametrize("path", limits.supported_code_paths())
 def test_ceilings_are_probed_on_every_path_and_the_environment_is_left_alone(path: str) -> None:
     before = os.environ.get("MNLEARN_CORE")
     assert speed.counts_of(speed.binary(2, 10), path=path).code_path == path

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
-from mnlearn.checkpoints import Checkpoint, opened
+from mnlearn.checkpoints import Checkpoint, open_checkpoint
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.learning import counting
@@ -70,16 +70,16 @@ def test_what_was_found_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
             monitor.progress(len(found), N)
         return found
 
-    with opened(tmp_path, False, "data") as kept:
+    with open_checkpoint(tmp_path, False, "data") as kept:
         assert asked(kept, 4) == expected()[:4]
     monkeypatch.setattr(Plain, "neighborhood", _only_from(4))
-    with opened(tmp_path, True, "data") as kept:
+    with open_checkpoint(tmp_path, True, "data") as kept:
         assert asked(kept, 100) == expected_from(4)
 
 
 def test_a_question_asked_twice_moves_no_answer(tmp_path: Path) -> None:
     twice = [QUESTIONS[0], *QUESTIONS]
-    with opened(tmp_path, False, "data") as kept:
+    with open_checkpoint(tmp_path, False, "data") as kept:
         assert list(ParallelNeighborhoods(Plain(), 1, None, kept).spread(twice)) == [expected()[0], *expected()]
 
 

@@ -22,7 +22,7 @@ from mnlearn.parallel import cluster
 from mnlearn.scores import MPL, PIC, BJPScore, HybridEvidence, IBScore
 from mnlearn.statistics import Counts, Shard, ShardedCounts, kernels, row_shards, workers
 from mnlearn.statistics import sharded as module
-from mnlearn.statistics.tables import Parcel, Part, added
+from mnlearn.statistics.tables import PackedTables, ShardTable, add_shard_tables
 from profiles import few
 
 KERNELS = [kernels.chi2(), kernels.g2(), kernels.mi(), kernels.bayes(), kernels.dirichlet(), kernels.entropy()]
@@ -130,13 +130,15 @@ def test_every_learner_finds_the_same(tmp_path: Path, client: Any, method: str) 
 )
 @settings(max_examples=60, deadline=None)
 def test_parts_add_up_to_the_whole(rows: list[tuple[int, int, int]], cut: int) -> None:
-    def counted(some: list[tuple[int, int, int]]) -> Part:
+    def counted(some: list[tuple[int, int, int]]) -> ShardTable:
         states = sorted(set(some))
-        return Part(np.array(states).reshape(-1, 3), np.array([[some.count(s), 1] for s in states]).reshape(-1, 2))
+        return ShardTable(
+            np.array(states).reshape(-1, 3), np.array([[some.count(s), 1] for s in states]).reshape(-1, 2)
+        )
 
     parts = [counted(some) for some in (rows[:cut], rows[cut:]) if some]
     for cards in ([3, 3, 3], [2**21] * 3):  # numbers as keys, and configurations themselves
-        total = added([part.small() for part in parts], cards)
+        total = add_shard_tables([part.small() for part in parts], cards)
         whole = counted(rows)
         assert np.array_equal(total.states, whole.states)
         assert np.array_equal(total.counts[:, 0], whole.counts[:, 0])
@@ -150,10 +152,10 @@ def test_parts_add_up_to_the_whole(rows: list[tuple[int, int, int]], cut: int) -
 )
 def test_a_parcel_holds_its_parts(sizes: list[tuple[int, int, int, int, int]]) -> None:
     parts = [
-        Part(np.full((n, width), state), np.arange(n * columns).reshape(n, columns) + most)
+        ShardTable(np.full((n, width), state), np.arange(n * columns).reshape(n, columns) + most)
         for n, width, columns, most, state in sizes
     ]
-    parcel = Parcel.of(parts)
+    parcel = PackedTables.of(parts)
     assert parcel.content.nbytes == sum(array.nbytes for part in parts for array in part.small())
     for part, found in zip(parts, parcel.parts(), strict=True):
         assert found.states.shape == part.states.shape

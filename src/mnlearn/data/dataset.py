@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mnlearn.data import _checks
-from mnlearn.errors import DataError, InputError, UnknownNameError, listed, unknown_name, whole_number
+from mnlearn.errors import DataError, InputError, UnknownNameError, tuple_of, unknown_name, whole_number
 
 if TYPE_CHECKING:
     from mnlearn.data.pack_format import Pack
@@ -179,14 +179,14 @@ class Dataset:
         if not len(columns[0]):
             raise DataError("codes must have at least one row that occurred; got none.")
         if cards is not None:
-            cards = [_card(card) for card in listed("cards", cards, "numbers of states")]
+            cards = [_card(card) for card in tuple_of("cards", cards, "numbers of states")]
         sizes = [int(column.max()) + 1 for column in columns] if cards is None else list(cards)
         if len(sizes) != len(columns):
             raise InputError(f"cards must have one entry for each of the {len(columns)} columns; got {len(sizes)}.")
         for j, (column, size) in enumerate(zip(columns, sizes, strict=True)):
             _checks.check_range(f"column {j} of codes", column, size)
         return cls(
-            names=tuple(f"x{j}" for j in range(len(columns))) if names is None else listed("names", names, "names"),
+            names=tuple(f"x{j}" for j in range(len(columns))) if names is None else tuple_of("names", names, "names"),
             cards=tuple(sizes),
             columns=tuple(
                 _frozen(column.astype(_checks.code_type(size)), own=True)

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, cas
 from numpy.typing import NDArray
 
 from mnlearn.data._checks import MAX_STATES, check_names
-from mnlearn.errors import DataError, InputError, check_listed, check_mapping, is_one_of, listed, unknown_name
+from mnlearn.errors import DataError, InputError, check_listed, check_mapping, is_one_of, tuple_of, unknown_name
 
 VariableType: TypeAlias = Literal["categorical", "continuous"]
 MissingPolicy: TypeAlias = Literal["error", "drop_rows", "category"]
@@ -144,7 +144,7 @@ class TableOptions:
             check_listed("columns", self.columns, "names")
         check_mapping("types", self.types, "{'age': 'continuous'}")
         check_mapping("levels", self.levels, "{'answer': ['no', 'yes']}")
-        object.__setattr__(self, "missing_values", listed("missing_values", self.missing_values, "values"))
+        object.__setattr__(self, "missing_values", tuple_of("missing_values", self.missing_values, "values"))
         if not isinstance(self.repeats, str | None):
             raise InputError(f"repeats must be the name of a column; got {self.repeats!r}. Leave it out for none.")
         for name, kind in (self.types or {}).items():

@@ -80,7 +80,7 @@ def counts_of(data: NDArray[np.uint8], *, n_jobs: int = 1, path: str = "") -> Co
 
 def measure(*, quick: bool = False) -> Iterator[Figure]:
     """Measure what needs nothing but this package, line by line."""
-    path = limits.code_paths()[0]
+    path = limits.supported_code_paths()[0]
     for n_rows in (1_000,) if quick else (1_000, 8_000, 100_000):
         yield from all_pairs(1000, n_rows, path)
     for size_z in (4,) if quick else (2, 3, 4):
@@ -205,7 +205,7 @@ def threads() -> Iterator[Figure]:
     Beside each what two cores gain where threads need not share anything: two callers at once, each with the whole
     work for itself, and loops in registers. Two cores may share caches and a clock, also with strangers.
     """
-    popcounts = partial(limits.popcount_work, limits.code_paths()[0], 500_000)
+    popcounts = partial(limits.popcount_work, limits.supported_code_paths()[0], 500_000)
     one, two = (counts_of(binary(1000, 8_000), n_jobs=n_jobs) for n_jobs in (1, 2))
     questions = [_question(order, 4) for order in _orders(1000, 100)]
     xs, yss, zs = (list(part) for part in zip(*questions, strict=True))
@@ -226,7 +226,7 @@ def threads() -> Iterator[Figure]:
 
 def code_paths() -> Iterator[Figure]:
     """The AVX2 path against the AVX-512 path, where the processor has both."""
-    if not {"avx512", "avx2"} <= set(limits.code_paths()):
+    if not {"avx512", "avx2"} <= set(limits.supported_code_paths()):
         return
     data, question = binary(1000, 8_000), first_question(1000, 4)
     wide, narrow = counts_of(data, path="avx512"), counts_of(data, path="avx2")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, cast
 
-from mnlearn.checkpoints import opened
+from mnlearn.checkpoints import open_checkpoint
 from mnlearn.errors import FileError, InputError, check_methods
 from mnlearn.graphs.formats import read_whole
 from mnlearn.graphs.graph import Graph
@@ -136,7 +136,7 @@ def learn(
     dataset = spec.read(data)
     for oddity in oddities(dataset):
         _log.warning("%s", oddity)
-    with opened(checkpoint, resume, dataset.fingerprint(), spec.fingerprint()) as opened_checkpoint:
+    with open_checkpoint(checkpoint, resume, dataset.fingerprint(), spec.fingerprint()) as opened_checkpoint:
         counting = Counting(n_jobs, client, max_memory, opened_checkpoint)
         learned = spec.learn(dataset, monitor=monitor, counting=counting)
     return replace(learned, frame=kind_of_frame(data))

@@ -16,7 +16,7 @@ from mnlearn.algorithms.separating_sets import Separators
 from mnlearn.algorithms.separator import Effort
 from mnlearn.algorithms.separator_phase import price
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, MnlearnError, check_name, listed
+from mnlearn.errors import InputError, MnlearnError, check_name, tuple_of
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.learning.counting import Counting
 from mnlearn.learning.inputs import (
@@ -186,9 +186,9 @@ def resolve(options: Mapping[str, Any]) -> LearnSpec:
     """
     reading, settings = split_options(options)
     if reading.get("columns") is not None:
-        reading["columns"] = listed("columns", cast(Any, reading["columns"]), "names")
+        reading["columns"] = tuple_of("columns", cast(Any, reading["columns"]), "names")
     if "missing_values" in reading:
-        reading["missing_values"] = listed("missing_values", reading["missing_values"], "values")
+        reading["missing_values"] = tuple_of("missing_values", reading["missing_values"], "values")
     method, test, score = (settings.pop(name, None) for name in ("method", "test", "score"))
     pairs = {name: _pairs(settings.pop(name, ())) for name in ("required", "forbidden")}
     reason = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
 from numpy.typing import NDArray
 
@@ -42,16 +42,8 @@ class BatchedPosterior(IndependencePosterior, Protocol):
         """For each x and its z: what `members` says."""
         ...
 
-
-@runtime_checkable
-class PairsPosterior(IndependencePosterior, Protocol):
-    """A posterior that may weigh all pairs given nothing sooner than scan by scan: the first step of a climb."""
-
-    def independent_pairs(self) -> FloatArray | None:
-        """The `independent` half of `log_odds` for every pair x < y given nothing; None where it cannot.
-
-        Pairs in lexicographic order.
-        """
+    def independent_pairs(self) -> FloatArray:
+        """Return the `independent` half of `log_odds` for every pair x < y given nothing, in lexicographic order."""
         ...
 
 
@@ -167,9 +159,3 @@ class SearchableScore(Score, Protocol):
     """A score that a search over edge flips can follow step by step."""
 
     def on(self, graph: Graph) -> ScoredGraph: ...
-
-
-class PairwiseScore(Score, Protocol):
-    """A searchable score that is a sum over pairs."""
-
-    def on(self, graph: Graph) -> PairwiseScored: ...

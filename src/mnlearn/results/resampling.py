@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from mnlearn.checkpoints import opened
+from mnlearn.checkpoints import open_checkpoint
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.resample import resample, split
 from mnlearn.errors import InputError, MnlearnError, check_name, is_number, whole_number
@@ -127,7 +127,7 @@ def resampled(
     done = 0
     # A search spends its time in Python, so processes scale where threads would not.
     learn_all = partial(run, task, n_jobs=n_jobs, client=client, backend="processes", monitor=monitor)
-    with opened(checkpoint, resume, data.fingerprint(), repr(recipe), sampling, seed) as journal:
+    with open_checkpoint(checkpoint, resume, data.fingerprint(), repr(recipe), sampling, seed) as journal:
         for graphs in learn_all(seeds) if journal is None else journal.items(learn_all, seeds):
             done += len(graphs)
             for edges in graphs:

@@ -22,7 +22,6 @@ from mnlearn.protocols import (
     IndependencePosterior,
     Indices,
     LogOdds,
-    PairsPosterior,
     VarSet,
 )
 
@@ -37,7 +36,7 @@ def claims(posterior: IndependencePosterior, xs: Sequence[int], blankets: Sequen
 
 def bare_claims(posterior: IndependencePosterior) -> FloatArray | None:
     """What empty blankets claim, x ⟂ y of every pair, asked all at once and once each; None where it cannot be."""
-    pairs = posterior.independent_pairs() if isinstance(posterior, PairsPosterior) else None
+    pairs = cast(BatchedPosterior, posterior).independent_pairs() if hasattr(posterior, "independent_pairs") else None
     if pairs is None:
         return None
     n = posterior.n_variables

@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import InputError, listed
+from mnlearn.errors import InputError, tuple_of
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, Indices, VarSet
 from mnlearn.scores._blanket_claims import around, claims, log_odds, require_posterior, require_variables, weigh
@@ -72,7 +72,7 @@ class BJPScore:
     def __post_init__(self) -> None:
         require_posterior("BJPScore", self.posterior)
         if self.order is not None:
-            given = set(map(repr, listed("order", self.order, "variables")))
+            given = set(map(repr, tuple_of("order", self.order, "variables")))
             if len(self.order) != self.n_variables or given != set(map(repr, range(self.n_variables))):
                 raise InputError(
                     f"order must hold each of 0 to {self.n_variables - 1} once; got {list(self.order)[:12]}. "

@@ -11,7 +11,7 @@ from mnlearn import _core
 PROBE_BITS = 8192  # what the core counts in a round
 
 
-def code_paths() -> list[str]:
+def supported_code_paths() -> list[str]:
     """The code paths this processor can run, fastest first."""
     return _core.levels()
 

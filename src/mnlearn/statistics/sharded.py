@@ -22,8 +22,17 @@ from mnlearn.parallel import job_count
 from mnlearn.protocols.statistics import FloatArray, Indices, Kernel, Tables, VarSet
 from mnlearn.statistics.evidence_scans import EvidenceScans, Kind
 from mnlearn.statistics.native_search import question
-from mnlearn.statistics.tables import Ledger, Parcel, Part, added
-from mnlearn.statistics.workers import Asked, Described, Here, Shard, Workers, count, describe, row_shards
+from mnlearn.statistics.tables import PackedTables, ShardTable, TableScorer, add_shard_tables
+from mnlearn.statistics.workers import (
+    Asked,
+    ClusterExecutor,
+    LocalExecutor,
+    Shard,
+    ShardDescription,
+    count_shard,
+    describe_shard,
+    row_shards,
+)
 
 __all__ = ["Shard", "ShardedCounts", "row_shards"]
 
@@ -81,16 +90,16 @@ class ShardedCounts:
         if not self._shards:
             raise InputError("shards must name at least one pack; got none. Use mnlearn.data.pack to make one.")
         job_count(n_jobs)  # raises
-        self._workers: Workers | Here = Here() if client is None else Workers(client)
+        self._workers: ClusterExecutor | LocalExecutor = LocalExecutor() if client is None else ClusterExecutor(client)
         self._n_jobs = self._workers.threads if n_jobs in (None, -1) else n_jobs
-        said = self._workers.map(describe, [(shard,) for shard in self._shards], self._shards)
+        said = self._workers.map(describe_shard, [(shard,) for shard in self._shards], self._shards)
         self.names, self.levels = said[0].names, said[0].levels
         for shard, described in zip(self._shards, said, strict=True):
             _check_alike(self._shards[0], said[0], shard, described)
         self._fingerprints = [described.fingerprint for described in said]
         self.cards = tuple(len(levels) for levels in self.levels)
         self.n_rows = sum(described.n_rows for described in said)
-        self._ledger = Ledger(self.n_rows)
+        self._ledger = TableScorer(self.n_rows)
         self.traffic = 0
 
     @property
@@ -176,17 +185,17 @@ class ShardedCounts:
     def _cards(self, variables: Indices) -> list[int]:
         return [self.cards[int(v)] for v in variables]
 
-    def _ask(self, asked: Sequence[Asked]) -> Iterator[Part]:
+    def _ask(self, asked: Sequence[Asked]) -> Iterator[ShardTable]:
         """The tables of all shards together, for each question; as many questions a round trip as memory allows."""
         for batch in self._batches(asked):
             jobs = [
                 (shard, fingerprint, batch, self._n_jobs)
                 for shard, fingerprint in zip(self._shards, self._fingerprints, strict=True)
             ]
-            answers = self._workers.map(count, jobs, self._shards)
+            answers = self._workers.map(count_shard, jobs, self._shards)
             self.traffic += sum(parcel.content.nbytes for parcel in answers)
-            for (x, ys, z), parts in zip(batch, zip(*map(Parcel.parts, answers), strict=True), strict=True):
-                yield added(parts, [*self._cards(z), *([self.cards[x]] if ys is None else [])])
+            for (x, ys, z), parts in zip(batch, zip(*map(PackedTables.parts, answers), strict=True), strict=True):
+                yield add_shard_tables(parts, [*self._cards(z), *([self.cards[x]] if ys is None else [])])
 
     def _batches(self, asked: Sequence[Asked]) -> Iterator[list[Asked]]:
         batch: list[Asked] = []
@@ -263,7 +272,7 @@ class _ShardedEvidence(EvidenceScans):
         )
 
 
-def _check_alike(first: Shard, said: Described, shard: Shard, also: Described) -> None:
+def _check_alike(first: Shard, said: ShardDescription, shard: Shard, also: ShardDescription) -> None:
     """All shards have the same variables with the same levels."""
     if also.names != said.names:
         odd = next((n for n in (*said.names, *also.names) if (n in said.names) != (n in also.names)), said.names[0])

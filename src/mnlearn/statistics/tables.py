@@ -62,25 +62,25 @@ _LARGEST_KEY = 2**62
 _KINDS: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.int64}  # by their bytes
 
 
-class Part(NamedTuple):
+class ShardTable(NamedTuple):
     """Rows of counts, each with the states it belongs to; the states of no two rows are equal."""
 
     states: NDArray[Any]  # one row for each configuration, one column for each variable
     counts: NDArray[Any]
 
-    def small(self) -> Part:
+    def small(self) -> ShardTable:
         """The same numbers in as few bytes as hold them: for the way between machines."""
-        return Part(_narrow(self.states), _narrow(self.counts))
+        return ShardTable(_narrow(self.states), _narrow(self.counts))
 
 
-class Parcel(NamedTuple):
+class PackedTables(NamedTuple):
     """Many parts as one piece: some hundred small arrays by themselves take five times as long between machines."""
 
     forms: NDArray[np.int64]  # for each part its rows, then columns and bytes a number of its states and of its counts
     content: NDArray[np.uint8]
 
     @classmethod
-    def of(cls, parts: Sequence[Part]) -> Parcel:
+    def of(cls, parts: Sequence[ShardTable]) -> PackedTables:
         """Put parts together, in as few bytes as hold their numbers."""
         small = [part.small() for part in parts]
         forms = [(len(s), s.shape[1], s.itemsize, c.shape[1], c.itemsize) for s, c in small]
@@ -88,7 +88,7 @@ class Parcel(NamedTuple):
         content = np.concatenate([np.empty(0, np.uint8), *arrays])
         return cls(np.array(forms, dtype=np.int64).reshape(-1, 5), content)
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ShardTable]:
         """The parts again."""
         found, end = [], 0
         for n, width, state_bytes, columns, count_bytes in self.forms.tolist():
@@ -96,7 +96,7 @@ class Parcel(NamedTuple):
             states, counts = self.content[end:middle], self.content[middle : middle + n * columns * count_bytes]
             end = middle + len(counts)
             found.append(
-                Part(
+                ShardTable(
                     np.frombuffer(states.tobytes(), _KINDS[state_bytes]).reshape(n, width),
                     np.frombuffer(counts.tobytes(), _KINDS[count_bytes]).reshape(n, columns),
                 )
@@ -104,14 +104,14 @@ class Parcel(NamedTuple):
         return found
 
 
-def added(parts: Sequence[Part], cards: Sequence[int]) -> Part:
+def add_shard_tables(parts: Sequence[ShardTable], cards: Sequence[int]) -> ShardTable:
     """The sum, configuration by configuration, in lexicographic order: the integers of counting all rows at once."""
     first = parts[0]
     if all(np.array_equal(part.states, first.states) for part in parts[1:]):
         total = first.counts.astype(np.int64)
         for part in parts[1:]:
             total += part.counts
-        return Part(first.states.astype(np.int64), total)
+        return ShardTable(first.states.astype(np.int64), total)
     keys = [_keys(part.states, cards) for part in parts]
     if keys[0].ndim == 1:
         _, first_seen, place = np.unique(np.concatenate(keys), return_index=True, return_inverse=True)
@@ -122,7 +122,7 @@ def added(parts: Sequence[Part], cards: Sequence[int]) -> Part:
     ends = list(accumulate(len(part.states) for part in parts))
     for part, end in zip(parts, ends, strict=True):
         total[place.reshape(-1)[end - len(part.states) : end]] += part.counts
-    return Part(states, total)
+    return ShardTable(states, total)
 
 
 def _keys(states: NDArray[Any], cards: Sequence[int]) -> NDArray[Any]:
@@ -140,7 +140,7 @@ def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
     return numbers.astype(next(kind for kind in _KINDS.values() if largest <= np.iinfo(kind).max))
 
 
-class Ledger:
+class TableScorer:
     """Scores tables of so many rows; what is looked up in the scoring is kept from table to table."""
 
     def __init__(self, n_rows: int) -> None:
@@ -148,7 +148,7 @@ class Ledger:
         self._store = _core.Store([column], [1], np.array([n_rows], dtype=np.int64), 1)
 
     def score(
-        self, kernel: Kernel, table: Part, card: int, y_cards: Sequence[int], z_cards: Sequence[int]
+        self, kernel: Kernel, table: ShardTable, card: int, y_cards: Sequence[int], z_cards: Sequence[int]
     ) -> FloatArray:
         """Score the tables (x, y | z) of many y, as `_core.flat_tables` has them."""
         configurations, log_configurations = 1.0, 0.0
@@ -161,7 +161,7 @@ class Ledger:
             self._store, kernel.name, kernel.settings, counts, card, rys, configurations, log_configurations
         )
 
-    def rows(self, cells: Part, cards: Sequence[int]) -> _core.Store:
+    def rows(self, cells: ShardTable, cards: Sequence[int]) -> _core.Store:
         """The cells of a table as rows that occurred so often: what is asked of them has the bits of the rows."""
         kinds = [np.uint8 if card <= 256 else np.uint16 for card in cards]
         columns = [np.ascontiguousarray(cells.states[:, k].astype(kind)) for k, kind in enumerate(kinds)]

@@ -21,7 +21,7 @@ from mnlearn.data.readers import read
 from mnlearn.errors import FileError, MnlearnError, UnsuitableError, require
 from mnlearn.parallel import PATIENCE, no_workers
 from mnlearn.statistics.counts import MAX_TABLE_CELLS, Counts
-from mnlearn.statistics.tables import Parcel, Part
+from mnlearn.statistics.tables import PackedTables, ShardTable
 
 _log = logging.getLogger("mnlearn.statistics")
 Asked: TypeAlias = tuple[int, NDArray[np.int32] | None, NDArray[np.int32]]  # x, ys or None for the table of x and z, z
@@ -43,7 +43,7 @@ class Shard(NamedTuple):
         return self.path if self.stop is None else f"{self.path}, rows {self.start:,} to {self.stop:,}"
 
 
-class Described(NamedTuple):
+class ShardDescription(NamedTuple):
     """What a shard says about itself."""
 
     names: tuple[str, ...]
@@ -65,7 +65,7 @@ def row_shards(data: Dataset, n: int) -> list[Shard]:
     return [Shard(path, start, stop) for start, stop in pairwise(cuts) if start < stop]
 
 
-def describe(shard: Shard) -> Described:
+def describe_shard(shard: Shard) -> ShardDescription:
     """Open a shard and say what it has; where no file is, say so in a way that is told from other faults."""
     data = read(shard.path)
     if 0 in data.cards:
@@ -75,7 +75,7 @@ def describe(shard: Shard) -> Described:
         )
     assert data.pack is not None
     rows = _rows_of(data, shard)
-    return Described(rows.names, rows.levels, rows.n_rows, data.pack.fingerprint)
+    return ShardDescription(rows.names, rows.levels, rows.n_rows, data.pack.fingerprint)
 
 
 def _rows_of(data: Dataset, shard: Shard) -> Dataset:
@@ -100,21 +100,21 @@ def _opened(shard: Shard, fingerprint: str, n_jobs: int | None) -> Counts:
 atexit.register(_opened.cache_clear)  # before the interpreter takes the core away from under the stores
 
 
-def count(shard: Shard, fingerprint: str, asked: Sequence[Asked], n_jobs: int | None) -> Parcel:
+def count_shard(shard: Shard, fingerprint: str, asked: Sequence[Asked], n_jobs: int | None) -> PackedTables:
     """The tables of one shard."""
     counts = _opened(shard, fingerprint, n_jobs)
     store, threads = counts._store, counts._threads
-    found: list[Part] = []
+    found: list[ShardTable] = []
     for x, ys, z in asked:
         if ys is None:
             states, sizes = _core.cells(store, x, z)
-            found.append(Part(states.T, sizes.T))
+            found.append(ShardTable(states.T, sizes.T))
         else:
-            found.append(Part(*_core.flat_tables(store, x, ys, z, MAX_TABLE_CELLS, threads)))
-    return Parcel.of(found)
+            found.append(ShardTable(*_core.flat_tables(store, x, ys, z, MAX_TABLE_CELLS, threads)))
+    return PackedTables.of(found)
 
 
-class Here:
+class LocalExecutor:
     """Shards counted in this process."""
 
     threads: int | None = None
@@ -123,7 +123,7 @@ class Here:
         return [function(*job) for job in jobs]
 
 
-class Workers:
+class ClusterExecutor:
     """Shards counted by the workers that have them; one whose worker is gone is counted by another that sees it.
 
     Questions are no tasks: `client.run` hands them to the workers themselves, without the books that a scheduler keeps
