@@ -166,4 +166,4 @@ def test_ctrl_c_writes_the_report_of_the_best_so_far(
     done = run("report", table, "-o", tmp_path / "out.html")
     assert done.code == 130
     assert "interrupted" in done.err
-    assert "The search did not come to its end" in (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert "The search was stopped early" in (tmp_path / "out.html").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ from mnlearn.protocols import Result
 from mnlearn.results import Learned
 from mnlearn.visual import KINDS, draw, plot_experiment
 from mnlearn.visual.experiments import summarised
-from mnlearn.visual.figure_data import SIGN_COLORS, measures, portray, shown_name
+from mnlearn.visual.figure_data import SIGN_COLORS, figure_data_of, measures, shown_name
 from mnlearn.visual.network import cell_colors, centralities
 
 GRAPH = Graph(5, [(0, 1), (1, 2), (0, 2), (2, 3)])
@@ -89,7 +89,7 @@ def test_wide_lines_are_the_sure_ones(learned: Learned) -> None:
     figure: Any = draw(learned)
     (lines,) = figure.axes[0].collections[:1]
     widths = dict(zip(map(_key, lines.get_segments()), lines.get_linewidths(), strict=True))
-    places = portray(learned).positions
+    places = figure_data_of(learned).positions
     by_edge = {edge: widths[_key(places[list(edge)])] for edge in GRAPH.edges}
     assert sorted(by_edge, key=by_edge.__getitem__) == [(2, 3), (1, 2), (0, 2), (0, 1)]
 
@@ -113,7 +113,7 @@ def test_colours_of_cells_tell_the_sign() -> None:
     data = mn.read(table)
     edges = {(0, 1): 9.0, (0, 3): 9.0, (0, 2): 9.0}
     found = Learned("ib", data.names, Result(Graph(4, edges), None, edges, True, {}, support_scale="log_odds"), data)
-    cells = cell_colors(portray(found))
+    cells = cell_colors(figure_data_of(found))
     for pair, sign in (((0, 1), 1), ((0, 3), -1), ((0, 2), 0)):
         assert cells[pair] == pytest.approx(matplotlib.colors.to_rgb(SIGN_COLORS[sign]))
         assert (cells[pair] == cells[pair[::-1]]).all()
@@ -151,7 +151,7 @@ def test_an_empty_graph_can_be_drawn(tmp_path: Path) -> None:
 
 def test_centralities_of_a_star(learned: Learned) -> None:
     star = Learned("x", tuple("abcd"), Result(Graph(4, [(0, 1), (0, 2), (0, 3)]), None, {}, True, {}))
-    table = centralities(portray(star))
+    table = centralities(figure_data_of(star))
     assert table["degree"].tolist() == [3, 1, 1, 1]
     assert table["betweenness"].tolist() == [1, 0, 0, 0]
     assert table["closeness"][0] == 1

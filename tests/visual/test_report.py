@@ -20,9 +20,9 @@ from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import Result
 from mnlearn.results import Learned
 from mnlearn.simulate.example import example
-from mnlearn.visual.figure_data import portray
+from mnlearn.visual.figure_data import figure_data_of
 from mnlearn.visual.report import render_report, run_again
-from mnlearn.visual.report_text import cautions, listed, summary
+from mnlearn.visual.report_text import cautions, quoted_list, summary_sentences
 from report_networks import HOSTILE, hostile, large, ordinary
 
 
@@ -147,7 +147,7 @@ def test_nothing_to_caution_about() -> None:
 
 def test_cautions_about_the_search() -> None:
     fine = of(FINE, [(0, 1)])
-    assert titles(replace(fine, result=replace(fine.result, converged=False))) == ["The search did not come to its end"]
+    assert titles(replace(fine, result=replace(fine.result, converged=False))) == ["The search was stopped early"]
     assert titles(of(FINE, [])) == ["The network is empty"]
     everyone = [(u, v) for v in range(7) for u in range(v)]
     dense = Learned("x", tuple("abcdefg"), Result(Graph(7, everyone), None, {}, True, {}))
@@ -181,16 +181,19 @@ def test_cautions_about_resamples() -> None:
 
 
 def test_sentences(survey: Learned) -> None:
-    assert listed(["a"]) == "“a”"
-    assert listed(["a", "b", "c"]) == "“a”, “b” and “c”"
-    assert listed(list("abcdefgh"), 2) == "“a”, “b” and 6 more"
+    assert quoted_list(["a"]) == "“a”"
+    assert quoted_list(["a", "b", "c"]) == "“a”, “b” and “c”"
+    assert quoted_list(list("abcdefgh"), 2) == "“a”, “b” and 6 more"
     odds = {(0, 1): 2.0, (1, 2): 1.0, (2, 3): 2.0}
     shares = replace(large(4), result=Result(Graph(4, odds), None, odds, True, {}, support_scale="log_odds"))
-    assert "2 edges share the first place (log odds 2.000)" in summary(shares, portray(shares))[1]
+    assert "2 edges share the first place (log odds 2.000)" in summary_sentences(shares, figure_data_of(shares))[1]
     equal = replace(shares, result=replace(shares.result, support=dict.fromkeys(odds, 1.5)))
-    assert summary(equal, portray(equal))[1] == "All of them have the same log odds 1.500, to three digits."
+    assert (
+        summary_sentences(equal, figure_data_of(equal))[1]
+        == "All of them have the same log odds 1.500, to three digits."
+    )
     lonely = of(FINE, [(0, 1)])
-    assert summary(lonely, portray(lonely))[-1] == "“c” is joined with no other variable."
+    assert summary_sentences(lonely, figure_data_of(lonely))[-1] == "“c” is joined with no other variable."
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Pictures, drawn without a screen: of a learned network (`draw`), of a score's landscape, of experiments."""
+"""Pictures without a screen: learned networks (`draw`), score landscapes, experiments, and the report."""
 
 from mnlearn.visual.canvas import FORMATS, check_picture_path, save_figure
 from mnlearn.visual.experiments import plot_experiment, plot_landscape

@@ -1,4 +1,4 @@
-"""Figures that belong to no window and no global state, and how they reach a file."""
+"""Matplotlib figures without a window or global state: axes, legend, and writing to a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from mnlearn._atomic_files import replacing
 from mnlearn.errors import FileError, check_path, require
-from mnlearn.visual.figure_data import GROUP_COLORS, SIGN_COLORS, SIGN_WORDS, Portrait
+from mnlearn.visual.figure_data import GROUP_COLORS, SIGN_COLORS, SIGN_WORDS, FigureData
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ INK, FAINT = "#24292f", "#8b919a"
 
 
 def new_figure(size: Sequence[float] = (7.0, 4.5)) -> Figure:
-    """An empty figure, drawn without a screen."""
+    """Return an empty figure that needs no screen."""
     require("matplotlib", "plot")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -39,24 +39,24 @@ def new_figure(size: Sequence[float] = (7.0, 4.5)) -> Figure:
 
 
 def plain_axes(axes: Axes) -> Axes:
-    """Axes without the lines that say nothing."""
+    """Remove the top and right spines of the axes and return them."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(length=3, color=FAINT)
     return axes
 
 
-def add_legend(figure: Figure, portrait: Portrait, *, noun: str) -> None:
-    """What the colours mean, and what is wide or dark, below the picture of a network."""
+def add_legend(figure: Figure, picture: FigureData, *, noun: str) -> None:
+    """Add a legend for colours and widths below the picture of a network."""
     from matplotlib.lines import Line2D
 
-    signs = sorted({portrait.sign(edge) for edge in portrait.graph.edges}, reverse=True)
+    signs = sorted({picture.sign(edge) for edge in picture.graph.edges}, reverse=True)
     handles = [Line2D([], [], color=SIGN_COLORS[sign], linewidth=2.5, label=SIGN_WORDS[sign]) for sign in signs]
     if not any(signs):
         handles = []
-    if portrait.measures and portrait.graph.n_edges > 1:
-        label = f"{'wider and darker' if noun == 'lines' else 'darker'}: higher {portrait.measures[0].label}"
+    if picture.measures and picture.graph.n_edges > 1:
+        label = f"{'wider and darker' if noun == 'lines' else 'darker'}: higher {picture.measures[0].label}"
         handles.append(Line2D([], [], color=FAINT, linewidth=4.0, label=label))
-    if noun == "lines" and portrait.groups.max(initial=-1) > 0:
+    if noun == "lines" and picture.groups.max(initial=-1) > 0:
         label = "points of one colour hang together"
         handles.append(Line2D([], [], linestyle="", marker="o", color=GROUP_COLORS[0], label=label))
     if handles:
@@ -65,7 +65,7 @@ def add_legend(figure: Figure, portrait: Portrait, *, noun: str) -> None:
 
 
 def check_picture_path(path: str | os.PathLike[str], argument: str = "path") -> Path:
-    """The path of a picture; refused if its extension is none that can be drawn."""
+    """Return the path of a picture, or raise FileError for an unknown extension."""
     check_path(argument, path)
     target = Path(path)
     if target.suffix.lower() not in FORMATS:
@@ -74,7 +74,7 @@ def check_picture_path(path: str | os.PathLike[str], argument: str = "path") -> 
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Write a figure under a temporary name, then rename, so that nothing half-written stays."""
+    """Write a figure under a temporary name, then rename it, so that no partial file is left."""
     import matplotlib as mpl
 
     target = check_picture_path(path)
@@ -88,7 +88,7 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def _glyphs_said_once() -> Iterator[None]:
-    """One line of the log for all characters that the font lacks, where matplotlib warns of each and of each again."""
+    """Log missing characters of the font in one line instead of a warning for each."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -105,5 +105,5 @@ def _glyphs_said_once() -> Iterator[None]:
 
 
 def _no_date(suffix: str) -> dict[str, None]:
-    """Leave out when a figure was drawn: the same data give the same file."""
+    """Return metadata without the date, so that equal data give equal files."""
     return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix, {})

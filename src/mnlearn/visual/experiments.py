@@ -1,4 +1,4 @@
-"""Experiments: how well each learner does with how many rows."""
+"""Plots of experiments and of score landscapes."""
 
 from __future__ import annotations
 
@@ -77,14 +77,11 @@ def plot_experiment(path: str | os.PathLike[str], rows: Iterable[Any], *, measur
 
 
 def summarised(rows: Sequence[Mapping[str, Any]], measure: str) -> tuple[list[int], list[float], list[float]]:
-    """Sizes in ascending order, the mean at each, and its standard error (0 where there is one repetition)."""
+    """Return sizes in ascending order, the mean at each, and its standard error (0 for one repetition)."""
     sizes = sorted({int(row["n_rows"]) for row in rows})
     values = [np.array([float(row[measure]) for row in rows if row["n_rows"] == size]) for size in sizes]
     errors = [float(v.std(ddof=1) / np.sqrt(len(v))) if len(v) > 1 else 0.0 for v in values]
     return sizes, [float(v.mean()) for v in values], errors
-
-
-# The landscape of a score: every graph against its distance to one of them.
 
 
 _MOST_POINTS = 100_000  # beyond, only the band is drawn: points would hide each other and fill the file

@@ -1,4 +1,4 @@
-"""What every picture of a learned network is drawn from, worked out once: places, groups, order, signs, sureness."""
+"""Figure data of a learned network: layout, communities, order, signs and measures, computed once for all pictures."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ GROUP_COLORS = (
 )
 NO_GROUP_COLOR = "#8b919a"
 SIGN_COLORS = {1: "#2f6db5", -1: "#c44536", 0: "#7a808a"}
-SIGN_WORDS = {1: "more with more", -1: "more with less", 0: "no direction"}
+SIGN_WORDS = {1: "positive", -1: "negative", 0: "no sign"}
 
 
 @dataclass(frozen=True, eq=False)
-class Portrait:
-    """A learned network as a picture wants it.
+class FigureData:
+    """All that pictures of a learned network need.
 
     Attributes
     ----------
     names, graph
         The network.
     positions
-        Where each variable stands, one row each; an edge is about 1 long.
+        Coordinates of each variable, one row each; an edge has a length of about 1.
     groups
-        The number of each variable's community, 0 the largest; −1 without an edge.
+        Community of each variable, 0 the largest; −1 for a variable without an edge.
     order
-        The variables in the order of a clustering.
+        The variables in the order of a hierarchical clustering.
     correlations
-        The partial correlation of each edge given the neighbours of both ends, where the data have one.
+        Partial correlation of each edge given the neighbours of both ends, for ordered variables.
     measures
-        How sure the edges are, on every scale there is.
+        Confidence of the edges on every scale of the result.
     """
 
     names: tuple[str, ...]
@@ -57,32 +57,32 @@ class Portrait:
     measures: tuple[Measure, ...]
 
     def sign(self, edge: Edge) -> int:
-        """1 if more goes with more, −1 if more goes with less, 0 where nothing has a direction."""
+        """Return 1 for a positive, −1 for a negative association, 0 for variables without an order."""
         return int(np.sign(self.correlations.get(edge, 0.0)))
 
     def relative(self) -> FloatArray:
-        """Each edge from 0 to 1 by the plainest scale there is; 0.5 for all where there is none."""
+        """Return each edge from 0 to 1 by the first measure; 0.5 for all if there is none."""
         edges = self.graph.edges
         return self.measures[0].relative(edges) if self.measures else np.full(len(edges), 0.5)
 
     def color(self, x: int) -> str:
-        """The colour of a variable: its group's."""
+        """Return the colour of the community of a variable."""
         group = int(self.groups[x])
         return GROUP_COLORS[group] if 0 <= group < len(GROUP_COLORS) else NO_GROUP_COLOR
 
 
-def portray(learned: Learned, seed: int = 0) -> Portrait:
-    """Work out all that pictures of a network need.
+def figure_data_of(learned: Learned, seed: int = 0) -> FigureData:
+    """Compute the figure data of a network.
 
     Parameters
     ----------
     learned
-        What was learned.
+        The network.
     seed
-        For the layout and the groups: the same seed gives the same picture.
+        Seed of the layout and the communities.
     """
     graph = learned.graph
-    return Portrait(
+    return FigureData(
         names=learned.names,
         graph=graph,
         positions=positions(graph, seed),
@@ -94,28 +94,25 @@ def portray(learned: Learned, seed: int = 0) -> Portrait:
 
 
 def shown_name(name: str, most: int = 28) -> str:
-    """A name as pictures write it: on one line, nothing that moves the cursor, not too long."""
+    """Return a name for a picture: one line, printable, shortened."""
     plain = "".join(c if c.isprintable() else " " for c in name).strip() or "(blank)"
     return plain if len(plain) <= most else plain[: most - 1] + "…"
 
 
-# How sure each edge is, on every scale that a result has, turned so that more is surer.
-
-
 @dataclass(frozen=True)
 class Measure:
-    """One scale on which the edges of a result can be compared.
+    """One scale of the confidence in edges; larger is more certain.
 
     Attributes
     ----------
     key
         "frequency", "probability" or "support".
     label
-        What to write on an axis.
+        Label of an axis.
     meaning
-        The same as a sentence.
+        Explanation in words.
     values
-        One number per edge that has one; more is surer.
+        One number per edge that has one; larger is more certain.
     shares
         Whether the numbers are shares from 0 to 1.
     """
@@ -127,7 +124,7 @@ class Measure:
     shares: bool = True
 
     def relative(self, edges: tuple[Edge, ...]) -> FloatArray:
-        """For each edge a number from 0 to 1 to draw it by: shares as they are, others by the best of the strong.
+        """Return a number from 0 to 1 per edge for drawing: shares unchanged, others relative to their 90 % quantile.
 
         An edge without a number is drawn as the weakest.
         """
@@ -138,7 +135,7 @@ class Measure:
 
 
 def measures(learned: Learned) -> list[Measure]:
-    """The scales that a result has: frequency under resampling, probability, support; the plainest first.
+    """Return the measures of a result, if known: frequency under resampling, probability, support, in this order.
 
     Examples
     --------
@@ -154,7 +151,7 @@ def measures(learned: Learned) -> list[Measure]:
 
 
 def _frequency(learned: Learned) -> Measure | None:
-    """The share of the resamples that had the edge."""
+    """Return the share of resampled data sets with the edge."""
     if learned.frequencies is None:
         return None
     values = {edge: float(learned.frequencies.get(edge, 0.0)) for edge in learned.graph.edges}
@@ -164,7 +161,7 @@ def _frequency(learned: Learned) -> Measure | None:
 
 
 def _probability(learned: Learned) -> Measure | None:
-    """The probability of the edge, where the method stands for one."""
+    """Return the probability of the edge, if the method gives one."""
     known, support = learned.result.edge_probabilities, learned.result.support
     values: dict[Edge, float] = {}
     for edge in learned.graph.edges:
@@ -176,7 +173,7 @@ def _probability(learned: Learned) -> Measure | None:
 
 
 def _support(learned: Learned) -> Measure | None:
-    """The method's own evidence: log-odds as they are, p-values as powers of ten."""
+    """Return the support: log odds unchanged, p-values as −log10."""
     odds = learned.support_scale == "log_odds"
     turned = 1.0 if odds else -1.0 / log(10.0)
     values = {e: turned * s for e, s in learned.result.support.items() if e in learned.graph and not np.isnan(s)}
@@ -186,17 +183,13 @@ def _support(learned: Learned) -> Measure | None:
         return None
     if odds:
         return Measure("support", "log odds", "the natural log odds of the edge, by the method's score", values, False)
-    meaning = "how strongly the tests speak against independence: minus the power of ten of the p-value"
+    meaning = "evidence of the tests against independence: minus the decimal logarithm of the p-value"
     return Measure("support", "evidence (−log10 p)", meaning, values, False)
 
 
-# Which way two joined variables go together: the partial correlation of the two given the neighbours of both.
-#
-# The graph of a Markov network has no signs; the data behind it may. A number, a yes-or-no question and a state that
-# is a
-# number have an order, so that more of one can go with more or with less of the other. The sign that two variables
-# show
-# alone can be their neighbours' doing; hence the neighbours are held fixed.
+# Signs of edges. Numbers, binary variables and numeric states have an order, so an edge between two of them is positive
+# or negative. The marginal sign may be due to common neighbours; the partial correlation given the neighbours of both
+# ends is not.
 
 
 _MOST_ROWS = 20_000  # a sign needs no more
@@ -204,7 +197,7 @@ _MOST_STATES = 20  # of a variable without an order that is held fixed
 
 
 def partial_correlations(data: Dataset, graph: Graph) -> dict[Edge, float]:
-    """For each edge of two ordered variables that both vary: their partial correlation given all their neighbours."""
+    """Return the partial correlation of each edge of ordered variables, given the neighbours of both ends."""
     table = _Table(data)
     found: dict[Edge, float] = {}
     for u, v in graph.edges:
@@ -217,17 +210,17 @@ def partial_correlations(data: Dataset, graph: Graph) -> dict[Edge, float]:
 
 
 def ordered_variables(data: Dataset) -> list[bool]:
-    """Whether each variable has an order: continuous, of two states, or of states that are numbers."""
+    """Return whether each variable has an order: continuous, binary, or with numeric states."""
     return [levels is None or len(levels) == 2 or all(map(_is_number, levels)) for levels in data.levels]
 
 
 def _is_number(level: Hashable) -> bool:
-    """Whether a state is a number; a truth counts, its two states have an order anyway."""
+    """Return whether a state is a number; bools count."""
     return isinstance(level, int | float | np.integer | np.floating)
 
 
 class _Table:
-    """The columns as numbers: standardised where there is an order, else one column per state."""
+    """Columns as numbers: standardised if ordered, else one indicator column per state."""
 
     def __init__(self, data: Dataset) -> None:
         self.ordered = ordered_variables(data)
@@ -238,27 +231,27 @@ class _Table:
         self._blocks: dict[int, FloatArray] = {}
 
     def partial(self, u: int, v: int, given: list[int]) -> float | None:
-        """The correlation of what is left of u and v once a linear model of the given is taken from both."""
+        """Return the correlation of the residuals of u and v after a linear regression on the given variables."""
         pair = np.concatenate([self._block(u), self._block(v)], axis=1)
         if pair.shape[1] < 2:
             return None  # one of them never changes
         held = [self._block(w) for w in given if self.ordered[w] or self._data.cards[w] <= _MOST_STATES]
         basis = np.concatenate(held, axis=1) if held else pair[:, :0]
         if basis.shape[1] >= len(pair) - 2:
-            basis = pair[:, :0]  # more is held fixed than there are rows: nothing would be left
+            basis = pair[:, :0]  # more regressors than rows: no residual would be left
         coefficients = np.linalg.lstsq(basis, pair, rcond=1e-8)[0]
         left = pair - basis @ coefficients
         (uu, uv), (_, vv) = left.T @ left
         return float(np.clip(uv / np.sqrt(uu * vv), -1.0, 1.0)) if min(uu, vv) > 1e-10 else None
 
     def _block(self, x: int) -> FloatArray:
-        """The columns that stand for x, centred, each row by the root of its weight; none if it never changes."""
+        """Return the columns of x, centred and weighted; none if x never changes."""
         if x not in self._blocks:
             self._blocks[x] = self._standardised(self._numbers(x))
         return self._blocks[x]
 
     def _numbers(self, x: int) -> FloatArray:
-        """x as numbers: itself, the numbers that its states are, or which state it is in."""
+        """Return x as numbers: its values, its numeric states, or indicators of its states."""
         values, levels = self._data.columns[x][self._rows], self._data.levels[x]
         if levels is None:
             return values.astype(np.float64)[:, None]
@@ -268,7 +261,7 @@ class _Table:
         return codes[:, None].astype(np.float64) if len(levels) == 2 else np.eye(len(levels))[codes][:, 1:]
 
     def _standardised(self, columns: FloatArray) -> FloatArray:
-        """Mean 0 and length 1, weights counted; columns that never change are left out."""
+        """Return columns of weighted mean 0 and length 1; constant columns are left out."""
         weights = self._root_weights[:, None]
         centred = (columns - (weights**2 * columns).sum(axis=0)) * weights
         length = np.sqrt((centred**2).sum(axis=0))

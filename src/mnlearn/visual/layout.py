@@ -1,4 +1,4 @@
-"""Where the variables of a network stand in a picture, which of them belong together, and in what order to list them.
+"""Layout of a network: coordinates, communities, an order of the variables, and the labels that fit.
 
 All three come from the graph alone and from a seed, so that the same network gives the same picture every time.
 """
@@ -22,7 +22,7 @@ _ORDERED_UP_TO = 400  # nodes: the best order of the leaves takes time in their 
 
 
 def positions(graph: Graph, seed: int = 0) -> FloatArray:
-    """A place for each variable, one row each: every connected part on its own, the parts side by side.
+    """Return coordinates of each variable, one row each: components are laid out separately, then packed.
 
     An edge is about 1 long. Small parts are laid out by the distances in the graph (Kamada and Kawai), large ones by
     springs (Fruchterman and Reingold); variables without an edge stand in rows below all others.
@@ -40,7 +40,7 @@ def positions(graph: Graph, seed: int = 0) -> FloatArray:
 
 
 def components(graph: Graph) -> list[list[int]]:
-    """The connected parts, the largest first, each in the order of the variables."""
+    """Return the connected components, the largest first, each in the order of the variables."""
     from scipy.sparse.csgraph import connected_components
 
     count, label = connected_components(graph.adjacency(), directed=False)
@@ -49,7 +49,7 @@ def components(graph: Graph) -> list[list[int]]:
 
 
 def communities(graph: Graph, seed: int = 0) -> IntArray:
-    """The number of each variable's community (Louvain), the largest community 0; −1 for a variable without an edge."""
+    """Return the Louvain community of each variable, 0 the largest; −1 for a variable without an edge."""
     import networkx as nx
 
     found = nx.community.louvain_communities(graph.to_networkx(), seed=seed)
@@ -61,7 +61,7 @@ def communities(graph: Graph, seed: int = 0) -> IntArray:
 
 
 def clustering_order(graph: Graph) -> IntArray:
-    """The variables in the order of the leaves of a tree that joins the near ones first: average linkage of distances.
+    """Return the variables in the order of the leaves of an average-linkage clustering of graph distances.
 
     Variables in different parts of the graph are one step further apart than any two in the same part.
     """
@@ -83,14 +83,14 @@ def clustering_order(graph: Graph) -> IntArray:
 
 
 def _leaves(tree: FloatArray) -> IntArray:
-    """The leaves of the tree from left to right."""
+    """Return the leaves of the tree from left to right."""
     from scipy.cluster.hierarchy import leaves_list
 
     return np.asarray(leaves_list(tree), dtype=np.int64)
 
 
 def _spread(graph: Graph, part: Sequence[int], seed: int) -> FloatArray:
-    """One connected part, laid out and brought to scale."""
+    """Lay out one connected component and scale it."""
     import networkx as nx
 
     inside: Any = graph.to_networkx().subgraph(part)
@@ -108,7 +108,7 @@ def _spread(graph: Graph, part: Sequence[int], seed: int) -> FloatArray:
 
 
 def _scale(places: FloatArray, ends: IntArray) -> float:
-    """What makes an edge 1 long, or longer where the part would else be crowded."""
+    """Return the scale at which an edge has length 1, or more if the component would be crowded."""
     edge = float(np.linalg.norm(places[ends[:, 0]] - places[ends[:, 1]], axis=1).mean())
     width, height = np.ptp(places, axis=0)
     roomy = sqrt(_SPREAD * len(places) / max(width * height, 1e-9))
@@ -117,7 +117,7 @@ def _scale(places: FloatArray, ends: IntArray) -> float:
 
 
 def _turned(places: FloatArray) -> FloatArray:
-    """The same turned so that it is wider than high: pages are."""
+    """Rotate the coordinates so that the picture is wider than high."""
     centred = places - places.mean(axis=0)
     _, axes = np.linalg.eigh(centred.T @ centred)
     longest = axes[:, 1] * (1.0 if axes[np.argmax(np.abs(axes[:, 1])), 1] > 0 else -1.0)
@@ -126,7 +126,7 @@ def _turned(places: FloatArray) -> FloatArray:
 
 
 def _shelves(sizes: Sequence[FloatArray]) -> tuple[list[tuple[float, float]], float, float]:
-    """The upper left corner of each box on shelves from the top down, and how wide and deep all of it is."""
+    """Pack boxes on shelves from the top down; return their upper left corners and the total size."""
     area = sum((width + _GAP) * (height + _GAP) for width, height in sizes)
     limit = max([1.3 * sqrt(area), *(float(width) for width, _ in sizes)])
     corners: list[tuple[float, float]] = []
@@ -140,13 +140,10 @@ def _shelves(sizes: Sequence[FloatArray]) -> tuple[list[tuple[float, float]], fl
 
 
 def _rows_below(count: int, width: float, depth: float) -> FloatArray:
-    """Places for variables without an edge: as many in a row as the rest is wide, or a square of their own."""
+    """Return coordinates of variables without an edge: rows as wide as the rest, or a square."""
     per_row = max(int(width / _GAP) + 1, ceil(sqrt(1.6 * count)) if width < 4 else 1)
     at = np.arange(count)
     return np.stack([at % per_row * _GAP, -depth - _GAP - at // per_row * 0.9], axis=1).reshape(count, 2)
-
-
-# Which names fit into a picture: those of the best connected variables first, none over another.
 
 
 _WIDE = 0.58  # the width of a letter in font sizes, on average
@@ -156,7 +153,7 @@ _HIGH = 1.15
 def fitting_labels(
     centers: FloatArray, texts: Sequence[str], font: float, priority: ArrayLike, *, avoid: FloatArray | None = None
 ) -> list[int]:
-    """The labels that can be written without one covering another, by index, in order of priority.
+    """Return the labels that fit without overlap, by index, in order of priority.
 
     Parameters
     ----------

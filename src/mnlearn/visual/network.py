@@ -1,4 +1,4 @@
-"""A picture of a learned network, by the name of its kind."""
+"""Plots of a learned network: network, heat map, degrees, support, centralities and stability."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from mnlearn.errors import InputError, check_name, whole_number
 from mnlearn.protocols import FloatArray
 from mnlearn.visual.canvas import FAINT, INK, add_legend, check_picture_path, new_figure, plain_axes, save_figure
-from mnlearn.visual.figure_data import GROUP_COLORS, SIGN_COLORS, Portrait, portray, shown_name
+from mnlearn.visual.figure_data import GROUP_COLORS, SIGN_COLORS, FigureData, figure_data_of, shown_name
 from mnlearn.visual.layout import fitting_labels
 
 if TYPE_CHECKING:
@@ -22,13 +22,10 @@ if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
 
 
-# The network as points and lines.
-
-
 _MARGIN = 0.09  # of the width, around the outermost points: room for their names
 
 
-def plot_network(portrait: Portrait, *, title: str = "") -> Figure:
+def plot_network(picture: FigureData, *, title: str = "") -> Figure:
     """Draw a learned network.
 
     The surer an edge, the wider and darker its line; blue where more goes with more, red where more goes with less,
@@ -37,67 +34,67 @@ def plot_network(portrait: Portrait, *, title: str = "") -> Figure:
 
     Parameters
     ----------
-    portrait
-        What `portray` worked out.
+    picture
+        The result of `figure_data_of`.
     title
-        Above the figure.
+        Title of the figure.
     """
-    n = portrait.graph.n_variables
-    figure = new_figure(_size(portrait))
+    n = picture.graph.n_variables
+    figure = new_figure(_size(picture))
     axes = figure.add_subplot()
     axes.set_axis_off()
     axes.set_title(title, parse_math=False, color=INK, fontsize=12, loc="left")
-    _frame(axes, portrait)
-    _draw_edges(axes, portrait)
-    radius = _draw_points(axes, portrait)
-    add_legend(figure, portrait, noun="lines")
+    _frame(axes, picture)
+    _draw_edges(axes, picture)
+    radius = _draw_points(axes, picture)
+    add_legend(figure, picture, noun="lines")
     figure.draw_without_rendering()  # places the axes: only then is it known which names have room
     figure.set_layout_engine("none")  # and names must not move them again
-    _draw_names(axes, portrait, radius, font=9.5 if n <= 30 else 8.0 if n <= 100 else 6.5)
+    _draw_names(axes, picture, radius, font=9.5 if n <= 30 else 8.0 if n <= 100 else 6.5)
     return figure
 
 
-def _size(portrait: Portrait) -> tuple[float, float]:
-    """Inches: more for more variables, in the proportions of the layout."""
-    width = min(7.0 + 0.35 * sqrt(portrait.graph.n_variables) * 1.3, 16.0)
-    wide, high = np.ptp(portrait.positions, axis=0) + 1.0
+def _size(picture: FigureData) -> tuple[float, float]:
+    """Return the size in inches, by the number of variables and the proportions of the layout."""
+    width = min(7.0 + 0.35 * sqrt(picture.graph.n_variables) * 1.3, 16.0)
+    wide, high = np.ptp(picture.positions, axis=0) + 1.0
     return width, float(np.clip(width * high / wide, 0.55 * width, 1.05 * width))
 
 
-def _frame(axes: Axes, portrait: Portrait) -> None:
-    """Room around the outermost points."""
-    low, high = portrait.positions.min(axis=0), portrait.positions.max(axis=0)
+def _frame(axes: Axes, picture: FigureData) -> None:
+    """Leave a margin around the outermost points."""
+    low, high = picture.positions.min(axis=0), picture.positions.max(axis=0)
     room = np.maximum((high - low) * _MARGIN, 0.6)
     axes.set_xlim(low[0] - room[0], high[0] + room[0])
     axes.set_ylim(low[1] - room[1], high[1] + room[1])
 
 
-def _draw_edges(axes: Axes, portrait: Portrait) -> None:
-    """One line per edge, the surest on top."""
+def _draw_edges(axes: Axes, picture: FigureData) -> None:
+    """Draw one line per edge, the most certain on top."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgba
 
-    edges, sure = portrait.graph.edges, portrait.relative()
+    edges, sure = picture.graph.edges, picture.relative()
     if not edges:
         return
     crowded = 1.0 if len(edges) <= 150 else 0.5
     order = np.argsort(sure, kind="stable")
-    colors = [to_rgba(SIGN_COLORS[portrait.sign(edges[k])], 0.3 + 0.6 * sure[k]) for k in order]
+    colors = [to_rgba(SIGN_COLORS[picture.sign(edges[k])], 0.3 + 0.6 * sure[k]) for k in order]
     widths = (0.6 + 3.0 * sure[order]) * crowded
-    lines = portrait.positions[np.array(edges)[order]]
+    lines = picture.positions[np.array(edges)[order]]
     axes.add_collection(LineCollection(list(lines), colors=colors, linewidths=widths, capstyle="round", zorder=1))
 
 
-def _draw_points(axes: Axes, portrait: Portrait) -> FloatArray:
-    """One point per variable; returns their radii in points."""
-    degrees = np.asarray(portrait.graph.degrees(), dtype=np.float64)
+def _draw_points(axes: Axes, picture: FigureData) -> FloatArray:
+    """Draw one point per variable and return the radii in points."""
+    degrees = np.asarray(picture.graph.degrees(), dtype=np.float64)
     base = 7.0 if len(degrees) <= 30 else 5.0 if len(degrees) <= 100 else 3.2
     radius: FloatArray = base * (0.8 + 0.5 * np.sqrt(degrees / max(degrees.max(initial=1.0), 1.0)))
     axes.scatter(
-        portrait.positions[:, 0],
-        portrait.positions[:, 1],
+        picture.positions[:, 0],
+        picture.positions[:, 1],
         s=(2 * radius) ** 2,
-        c=[portrait.color(x) for x in range(len(degrees))],
+        c=[picture.color(x) for x in range(len(degrees))],
         edgecolors="white",
         linewidths=1.0,
         zorder=2,
@@ -105,18 +102,18 @@ def _draw_points(axes: Axes, portrait: Portrait) -> FloatArray:
     return radius
 
 
-def _draw_names(axes: Axes, portrait: Portrait, radius: FloatArray, font: float) -> None:
-    """Names below their points, as many as have room."""
+def _draw_names(axes: Axes, picture: FigureData, radius: FloatArray, font: float) -> None:
+    """Write the names below their points, as many as fit."""
     from matplotlib.patheffects import withStroke
 
-    pixels = axes.transData.transform(portrait.positions)
+    pixels = axes.transData.transform(picture.positions)
     points = pixels * 72.0 / axes.get_figure(root=True).dpi  # type: ignore[union-attr]
     centers = points - np.stack([np.zeros(len(radius)), radius + 0.75 * font], axis=1)
-    texts = [shown_name(name) for name in portrait.names]
-    for k in fitting_labels(centers, texts, font, portrait.graph.degrees(), avoid=points):
+    texts = [shown_name(name) for name in picture.names]
+    for k in fitting_labels(centers, texts, font, picture.graph.degrees(), avoid=points):
         axes.annotate(
             texts[k],
-            portrait.positions[k],
+            picture.positions[k],
             xytext=(0, -radius[k] - 2),
             textcoords="offset points",
             ha="center",
@@ -129,14 +126,11 @@ def _draw_names(axes: Axes, portrait: Portrait, radius: FloatArray, font: float)
         )
 
 
-# The network as a square of cells.
-
-
 _NAMED_UP_TO = 80  # variables: beyond, their names are too small to read
 _EMPTY = "#f1f3f5"
 
 
-def plot_heatmap(portrait: Portrait, *, title: str = "") -> Figure:
+def plot_heatmap(picture: FigureData, *, title: str = "") -> Figure:
     """Draw the adjacency as a heat map: one row and one column per variable, in the order of a clustering.
 
     Variables that are near each other in the network stand side by side, so that groups show as blocks. Colours are
@@ -144,20 +138,20 @@ def plot_heatmap(portrait: Portrait, *, title: str = "") -> Figure:
 
     Parameters
     ----------
-    portrait
-        What `portray` worked out.
+    picture
+        The result of `figure_data_of`.
     title
-        Above the figure.
+        Title of the figure.
     """
-    n = portrait.graph.n_variables
+    n = picture.graph.n_variables
     side = float(np.clip(2.8 + 0.16 * n, 4.5, 12.0))
     figure = new_figure((side, side + 0.4))
     axes = figure.add_subplot()
-    axes.imshow(cell_colors(portrait)[np.ix_(portrait.order, portrait.order)], interpolation="nearest")
+    axes.imshow(cell_colors(picture)[np.ix_(picture.order, picture.order)], interpolation="nearest")
     axes.set_title(title, parse_math=False, color=INK, fontsize=12, loc="left")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    names = [shown_name(portrait.names[x], 20) for x in portrait.order] if n <= _NAMED_UP_TO else []
+    names = [shown_name(picture.names[x], 20) for x in picture.order] if n <= _NAMED_UP_TO else []
     font = 8.0 if n <= 40 else 6.0
     axes.set_xticks(range(len(names)), names, rotation=90, fontsize=font, parse_math=False)
     axes.set_yticks(range(len(names)), names, fontsize=font, parse_math=False)
@@ -168,24 +162,21 @@ def plot_heatmap(portrait: Portrait, *, title: str = "") -> Figure:
         axes.set_yticks(np.arange(n + 1) - 0.5, minor=True)
         axes.grid(which="minor", color="white", linewidth=1.0)
         axes.tick_params(which="minor", length=0)
-    add_legend(figure, portrait, noun="cells")
+    add_legend(figure, picture, noun="cells")
     return figure
 
 
-def cell_colors(portrait: Portrait) -> FloatArray:
-    """The colour of each pair's two cells as red, green and blue: the sign's colour, paler where less sure."""
+def cell_colors(picture: FigureData) -> FloatArray:
+    """Return the colour of each cell as RGB: the colour of the sign, paler for less certain edges."""
     from matplotlib.colors import to_rgb
 
-    n = portrait.graph.n_variables
+    n = picture.graph.n_variables
     cells = np.full((n, n, 3), to_rgb(_EMPTY))
-    for edge, sure in zip(portrait.graph.edges, portrait.relative(), strict=True):
+    for edge, sure in zip(picture.graph.edges, picture.relative(), strict=True):
         share = 0.3 + 0.7 * sure
-        color = share * np.array(to_rgb(SIGN_COLORS[portrait.sign(edge)])) + (1 - share) * np.array(to_rgb(_EMPTY))
+        color = share * np.array(to_rgb(SIGN_COLORS[picture.sign(edge)])) + (1 - share) * np.array(to_rgb(_EMPTY))
         cells[edge] = cells[edge[::-1]] = color
     return cells
-
-
-# How edges and variables are spread: degrees, sureness, centralities, and what held up under resampling.
 
 
 _MOST_CENTRAL = 25  # variables listed in the picture of centralities
@@ -196,17 +187,17 @@ CENTRALITIES = {
 }
 
 
-def plot_degrees(portrait: Portrait, *, title: str = "") -> Figure:
-    """Draw how many variables have how many neighbours.
+def plot_degrees(picture: FigureData, *, title: str = "") -> Figure:
+    """Draw a histogram of the number of neighbours.
 
     Parameters
     ----------
-    portrait
-        What `portray` worked out.
+    picture
+        The result of `figure_data_of`.
     title
-        Above the figure.
+        Title of the figure.
     """
-    degrees = np.asarray(portrait.graph.degrees())
+    degrees = np.asarray(picture.graph.degrees())
     counts = np.bincount(degrees)
     figure = new_figure((6.0, 3.8))
     axes = plain_axes(figure.add_subplot())
@@ -226,17 +217,17 @@ def plot_degrees(portrait: Portrait, *, title: str = "") -> Figure:
     return figure
 
 
-def plot_support(portrait: Portrait, *, title: str = "") -> Figure:
-    """Draw how sure the edges are, one histogram for each scale there is.
+def plot_support(picture: FigureData, *, title: str = "") -> Figure:
+    """Draw the confidence in the edges, one histogram per measure.
 
     Parameters
     ----------
-    portrait
-        What `portray` worked out.
+    picture
+        The result of `figure_data_of`.
     title
-        Above the figure.
+        Title of the figure.
     """
-    scales = portrait.measures
+    scales = picture.measures
     if not scales:
         raise InputError(
             "kind 'support' needs edges with a support; this network has none. Draw kind='network' instead."
@@ -252,54 +243,54 @@ def plot_support(portrait: Portrait, *, title: str = "") -> Figure:
     return figure
 
 
-def plot_centralities(portrait: Portrait, *, title: str = "") -> Figure:
-    """Draw how central the variables are: neighbours, closeness, betweenness; the best connected ones where many.
+def plot_centralities(picture: FigureData, *, title: str = "") -> Figure:
+    """Draw centralities of the variables: degree, closeness, betweenness; of the most central ones if many.
 
     Parameters
     ----------
-    portrait
-        What `portray` worked out.
+    picture
+        The result of `figure_data_of`.
     title
-        Above the figure.
+        Title of the figure.
     """
-    table = centralities(portrait)
-    ranked = sorted(range(len(portrait.names)), key=lambda x: (-table["degree"][x], -table["betweenness"][x], x))
+    table = centralities(picture)
+    ranked = sorted(range(len(picture.names)), key=lambda x: (-table["degree"][x], -table["betweenness"][x], x))
     listed = ranked[:_MOST_CENTRAL][::-1]
     figure = new_figure((9.0, 1.6 + 0.26 * len(listed)))
     panels = figure.subplots(1, len(table), sharey=True, squeeze=False)[0]
     for axes, (key, values) in zip(panels, table.items(), strict=True):
         plain_axes(axes)
         axes.hlines(range(len(listed)), 0, values[listed], color=FAINT, linewidth=1)
-        axes.scatter(values[listed], range(len(listed)), color=[portrait.color(x) for x in listed], s=36, zorder=2)
+        axes.scatter(values[listed], range(len(listed)), color=[picture.color(x) for x in listed], s=36, zorder=2)
         axes.set_xlabel(CENTRALITIES[key], fontsize=9)
         axes.set_xlim(left=-0.03 * max(float(values.max()), 1e-9))
         axes.margins(y=0.5 / len(listed))
-    panels[0].set_yticks(range(len(listed)), [shown_name(portrait.names[x]) for x in listed], parse_math=False)
+    panels[0].set_yticks(range(len(listed)), [shown_name(picture.names[x]) for x in listed], parse_math=False)
     more = f" (the first {len(listed)} of {len(ranked)})" if len(ranked) > len(listed) else ""
     figure.suptitle(title + more, parse_math=False, x=0.01, ha="left")
     return figure
 
 
-def centralities(portrait: Portrait) -> dict[str, FloatArray]:
-    """Degree as a number of neighbours, closeness and betweenness from 0 to 1; one number per variable."""
+def centralities(picture: FigureData) -> dict[str, FloatArray]:
+    """Return degree, and closeness and betweenness from 0 to 1, per variable."""
     import networkx as nx
 
-    graph = portrait.graph.to_networkx()
-    everyone = range(portrait.graph.n_variables)
+    graph = picture.graph.to_networkx()
+    everyone = range(picture.graph.n_variables)
     found = {"closeness": nx.closeness_centrality(graph), "betweenness": nx.betweenness_centrality(graph)}
-    table = {"degree": np.asarray(portrait.graph.degrees(), dtype=np.float64)}
+    table = {"degree": np.asarray(picture.graph.degrees(), dtype=np.float64)}
     return table | {name: np.array([values[x] for x in everyone]) for name, values in found.items()}
 
 
 def plot_stability(learned: Learned, *, title: str = "") -> Figure:
-    """Draw how often each pair was an edge under resampling, and how many edges hold up at each threshold.
+    """Draw the resampling frequencies of all pairs, and the number of edges above each threshold.
 
     Parameters
     ----------
     learned
         A result with frequencies under resampling.
     title
-        Above the figure.
+        Title of the figure.
 
     Raises
     ------
@@ -349,7 +340,7 @@ def draw(
     title: str | None = None,
     seed: int = 0,
 ) -> Figure:
-    """Draw a learned network, and write the picture to a file if one is named.
+    """Draw a learned network, and write the picture to a file if a path is given.
 
     Parameters
     ----------
@@ -386,7 +377,7 @@ def draw(
     if kind == "stability":
         figure = plot_stability(learned, title=words)
     else:
-        figure = _PORTRAITS[kind](portray(learned, seed), title=words)
+        figure = _PORTRAITS[kind](figure_data_of(learned, seed), title=words)
     if path is not None:
         save_figure(figure, path)
     return figure

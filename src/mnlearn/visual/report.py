@@ -1,4 +1,4 @@
-"""The report as one file: its parts put together, and written whole or not at all.
+"""The report: one offline HTML file with network, tables, warnings and the command to repeat the run.
 
 Names come from data, and data from anywhere; so every name is text. Jinja escapes what it puts into the page, numbers
 and names for the script travel as JSON that no tag can end, and a content security policy lets only the scripts run
@@ -23,7 +23,7 @@ from mnlearn._atomic_files import replacing
 from mnlearn.data.overview import Overview, overview
 from mnlearn.errors import FileError, check_path, require
 from mnlearn.visual import report_figures, report_text
-from mnlearn.visual.figure_data import SIGN_COLORS, SIGN_WORDS, Portrait, portray
+from mnlearn.visual.figure_data import SIGN_COLORS, SIGN_WORDS, FigureData, figure_data_of
 from mnlearn.visual.report_text import cautions, decimal
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def write_report(
     source: str | None = None,
     seed: int = 0,
 ) -> None:
-    """Write a report: one HTML file that any browser opens, offline.
+    """Write a report: one offline HTML file for any browser.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def write_report(
 
 
 def check_report_path(path: str | os.PathLike[str], argument: str = "path") -> Path:
-    """The path of a report; refused if it does not end as a web page does."""
+    """Return the path of a report, or raise FileError unless it ends in .html or .htm."""
     check_path(argument, path)
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
@@ -87,7 +87,7 @@ def check_report_path(path: str | os.PathLike[str], argument: str = "path") -> P
 
 
 def render_report(learned: Learned, *, title: str | None = None, source: str | None = None, seed: int = 0) -> str:
-    """The text of the page that `write_report` writes."""
+    """Return the HTML that `write_report` writes."""
     jinja2: Any = require("jinja2", "report")
     require("bokeh", "report")
     environment = jinja2.Environment(
@@ -99,7 +99,7 @@ def render_report(learned: Learned, *, title: str | None = None, source: str | N
     )
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False, "allow_nan": False}  # Bokeh reads in order
     scripts = [report_figures.bokeh_script(), _file("report.js")]
-    context = _context(learned, portray(learned, seed), source)
+    context = _context(learned, figure_data_of(learned, seed), source)
     return str(
         environment.get_template("report.html").render(
             title=title or "What the data say about each other",
@@ -111,28 +111,28 @@ def render_report(learned: Learned, *, title: str | None = None, source: str | N
     )
 
 
-def _context(learned: Learned, portrait: Portrait, source: str | None) -> dict[str, Any]:
-    """All that the page tells."""
+def _context(learned: Learned, picture: FigureData, source: str | None) -> dict[str, Any]:
+    """Return the variables of the page template."""
     seen = None if learned.data is None else overview(learned.data)
     gaps = {} if learned.data is None else learned.data.missing.counts
     return {
         "learned": learned,
-        "names": portrait.names,
-        "summary": report_text.summary(learned, portrait),
+        "names": picture.names,
+        "summary": report_text.summary_sentences(learned, picture),
         "cautions": cautions(learned, seen),
         "seen": seen,
-        "page_data": _page_data(portrait),
-        "network": report_figures.network_item(portrait),
-        "heatmap": report_figures.heatmap_item(portrait),
-        "still_network": report_figures.still_network(portrait),
-        "still_heatmap": report_figures.still_heatmap(portrait),
-        "legend": _legend(portrait),
-        "measures": portrait.measures,
-        "edge_headings": edge_headings(portrait),
-        "edges": edge_rows(portrait),
-        "n_edges": portrait.graph.n_edges,
-        "variables": variable_rows(portrait, seen, gaps),
-        "colors": [portrait.color(x) for x in range(len(portrait.names))],
+        "page_data": _page_data(picture),
+        "network": report_figures.network_item(picture),
+        "heatmap": report_figures.heatmap_item(picture),
+        "still_network": report_figures.still_network(picture),
+        "still_heatmap": report_figures.still_heatmap(picture),
+        "legend": _legend(picture),
+        "measures": picture.measures,
+        "edge_headings": edge_headings(picture),
+        "edges": edge_rows(picture),
+        "n_edges": picture.graph.n_edges,
+        "variables": variable_rows(picture, seen, gaps),
+        "colors": [picture.color(x) for x in range(len(picture.names))],
         "run_again": run_again(learned, source),
         "settings": settings_rows(learned),
         "cost": cost_rows(learned),
@@ -141,44 +141,41 @@ def _context(learned: Learned, portrait: Portrait, source: str | None) -> dict[s
     }
 
 
-def _page_data(portrait: Portrait) -> dict[str, Any]:
-    """What the page's script works with."""
-    edges = portrait.graph.edges
+def _page_data(picture: FigureData) -> dict[str, Any]:
+    """Return the data for the script of the page."""
+    edges = picture.graph.edges
     scales = [
         {
             "label": measure.label,
             "shares": measure.shares,
             "values": [measure.values.get(edge) for edge in edges],
         }
-        for measure in portrait.measures
+        for measure in picture.measures
     ]
     return {
-        "names": list(portrait.names),
+        "names": list(picture.names),
         "edges": [list(edge) for edge in edges],
-        "signs": [portrait.sign(edge) for edge in edges],
+        "signs": [picture.sign(edge) for edge in edges],
         "measures": scales,
-        "correlations": [portrait.correlations.get(edge) for edge in edges],
-        "order": portrait.order.tolist(),
+        "correlations": [picture.correlations.get(edge) for edge in edges],
+        "order": picture.order.tolist(),
     }
 
 
-def _legend(portrait: Portrait) -> list[tuple[str, str]]:
-    """The colours of lines that occur, if any of them tells a direction."""
-    signs = sorted({portrait.sign(edge) for edge in portrait.graph.edges}, reverse=True)
+def _legend(picture: FigureData) -> list[tuple[str, str]]:
+    """Return the colours of the signs that occur, if any edge has one."""
+    signs = sorted({picture.sign(edge) for edge in picture.graph.edges}, reverse=True)
     return [(SIGN_COLORS[sign], SIGN_WORDS[sign]) for sign in signs] if any(signs) else []
 
 
 def _file(name: str) -> str:
-    """A file of the page, with line ends as a browser counts them."""
+    """Return a file of the page with normalised line ends."""
     return (_PAGE / name).read_text(encoding="utf-8").replace("\r\n", "\n")
 
 
 def _digest(script: str) -> str:
-    """What lets a browser run this script and no other."""
+    """Return the CSP hash that allows this script and no other."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
-
-
-# The tables of the report: edges, variables, settings, versions.
 
 
 MOST_EDGES = 5_000  # rows of the table: beyond, a browser is slow to sort
@@ -186,7 +183,7 @@ _PACKAGES = ("numpy", "scipy", "networkx", "bokeh", "jinja2")
 
 
 class EdgeRow(NamedTuple):
-    """One edge of the table: its place in the graph's list, its ends, and its numbers, each as a text and as such."""
+    """One edge of the table: index in the graph, ends, and numbers, each as text and as value."""
 
     place: int
     u: int
@@ -195,7 +192,7 @@ class EdgeRow(NamedTuple):
 
 
 class VariableRow(NamedTuple):
-    """One variable of the table, in words."""
+    """One variable of the table."""
 
     place: int
     name: str
@@ -208,18 +205,18 @@ class VariableRow(NamedTuple):
     remark: str = ""
 
 
-def edge_headings(portrait: Portrait) -> list[str]:
-    """The numbers that edges have."""
-    signed = ["partial correlation"] if portrait.correlations else []
-    return [measure.label for measure in portrait.measures] + signed
+def edge_headings(picture: FigureData) -> list[str]:
+    """Return the column headings of the edge table."""
+    signed = ["partial correlation"] if picture.correlations else []
+    return [measure.label for measure in picture.measures] + signed
 
 
-def edge_rows(portrait: Portrait) -> list[EdgeRow]:
-    """The edges, the surest first, as many as a browser sorts quickly."""
-    edges = portrait.graph.edges
-    columns: list[Mapping[tuple[int, int], float]] = [measure.values for measure in portrait.measures]
+def edge_rows(picture: FigureData) -> list[EdgeRow]:
+    """Return the edges, the most certain first, as many as a browser sorts quickly."""
+    edges = picture.graph.edges
+    columns: list[Mapping[tuple[int, int], float]] = [measure.values for measure in picture.measures]
     ranks = [[-column.get(edge, 0.0) for column in columns] for edge in edges]
-    columns += [portrait.correlations] if portrait.correlations else []
+    columns += [picture.correlations] if picture.correlations else []
     order = sorted(range(len(edges)), key=lambda k: (ranks[k], k))
     rows = []
     for k in order[:MOST_EDGES]:
@@ -228,17 +225,17 @@ def edge_rows(portrait: Portrait) -> list[EdgeRow]:
     return rows
 
 
-def variable_rows(portrait: Portrait, seen: Overview | None, gaps: Mapping[str, int]) -> list[VariableRow]:
-    """What is known of each variable; only its neighbours where the data are not at hand."""
+def variable_rows(picture: FigureData, seen: Overview | None, gaps: Mapping[str, int]) -> list[VariableRow]:
+    """Return the row of each variable; only its neighbours if there are no data."""
     rows = []
-    for x, name in enumerate(portrait.names):
-        found = VariableRow(x, name, portrait.graph.degree(x), int(portrait.groups[x]))
+    for x, name in enumerate(picture.names):
+        found = VariableRow(x, name, picture.graph.degree(x), int(picture.groups[x]))
         rows.append(found if seen is None else _with_data(found, seen, gaps.get(name, 0)))
     return rows
 
 
 def _with_data(row: VariableRow, seen: Overview, gaps: int) -> VariableRow:
-    """The same with what the data say of it."""
+    """Return the row of a variable with facts from its data."""
     variable = seen.variables[row.place]
     if variable.type == "continuous":
         states, common = "", f"from {variable.low:.4g} to {variable.high:.4g}"
@@ -251,7 +248,7 @@ def _with_data(row: VariableRow, seen: Overview, gaps: int) -> VariableRow:
 
 
 def run_again(learned: Learned, source: str | None) -> str:
-    """The call that learns the same network from the same data."""
+    """Return the call that repeats the run."""
     settings = {key: value for key, value in learned.settings.items() if key != "method" and _is_said(value)}
     words = [repr(source or "your_data.csv"), f"method={learned.method!r}"]
     words += [f"{key}={_said(value)}" for key, value in settings.items()]
@@ -260,7 +257,7 @@ def run_again(learned: Learned, source: str | None) -> str:
 
 
 def _resample_again(record: Resampling | None) -> list[str]:
-    """The calls that draw the same samples, as many as there are, and choose by them."""
+    """Return the calls that repeat the resampling and the selection."""
     if record is None:
         return []
     calls = [f"result = result.bootstrap({max(record.done, 2)}, sampling={record.sampling!r}, seed={record.seed})"]
@@ -268,19 +265,19 @@ def _resample_again(record: Resampling | None) -> list[str]:
 
 
 def settings_rows(learned: Learned) -> list[tuple[str, str]]:
-    """Every setting, those left at their default too."""
+    """Return every setting, defaults included."""
     return [(key, _said(value)) for key, value in learned.settings.items()]
 
 
 def cost_rows(learned: Learned) -> list[tuple[str, str]]:
-    """What the search did, and how long it took."""
+    """Return the cost of the search."""
     return [
         (key, f"{value:,.0f}" if float(value).is_integer() else f"{value:.3g}") for key, value in learned.cost.items()
     ]
 
 
 def versions() -> list[tuple[str, str]]:
-    """The packages that had a part in it, the language and the machine."""
+    """Return the versions of packages, Python and platform."""
     found = [("mnlearn", str(getattr(sys.modules.get("mnlearn"), "__version__", "unknown")))]
     for package in _PACKAGES:
         try:
@@ -291,12 +288,12 @@ def versions() -> list[tuple[str, str]]:
 
 
 def _is_said(value: object) -> bool:
-    """Whether a setting must be said again: it says something, and can be written down."""
+    """Return whether a setting must be repeated: it is not None and can be written."""
     return value is not None and value not in ((), [], {}) and _is_plain(value)
 
 
 def _is_plain(value: object) -> bool:
-    """Whether a setting is made of numbers, texts, truths and lists of them."""
+    """Return whether a setting consists of numbers, strings, bools and lists of them."""
     if isinstance(value, Mapping):
         return all(_is_plain(item) for pair in value.items() for item in pair)
     if isinstance(value, list | tuple):
@@ -305,5 +302,5 @@ def _is_plain(value: object) -> bool:
 
 
 def _said(value: object) -> str:
-    """A setting as Python writes it."""
+    """Return a setting as Python code."""
     return repr(list(value)) if isinstance(value, tuple) else repr(value)

@@ -1,4 +1,4 @@
-"""The two pictures that move, as Bokeh describes them: the network and the heat map.
+"""Interactive Bokeh pictures of the report, network and heat map, and their static SVG versions.
 
 Bokeh draws them on a canvas, pans, zooms and hears clicks. What a click does, what the pointer shows, which names and
 edges are drawn is up to the page's own script, which knows the parts by their names: `nodes`, `edges`, `labels`.
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.visual.figure_data import SIGN_COLORS, Portrait, shown_name
+from mnlearn.visual.figure_data import SIGN_COLORS, FigureData, shown_name
 from mnlearn.visual.layout import fitting_labels
 
 HEIGHT = 620  # pixels
@@ -20,20 +20,20 @@ _NAMED_UP_TO = 60  # variables of the heat map
 
 
 def bokeh_script() -> str:
-    """Bokeh's own JavaScript, from the installed package: no other place is ever asked for it."""
+    """Return the JavaScript of the installed Bokeh package; nothing is downloaded."""
     from bokeh.resources import Resources
 
     return "\n".join(Resources(mode="inline", components=["bokeh"], log_level=None).js_raw)
 
 
-def network_item(portrait: Portrait) -> dict[str, Any]:
-    """The network for `Bokeh.embed.embed_item`."""
+def network_item(picture: FigureData) -> dict[str, Any]:
+    """Return the network for `Bokeh.embed.embed_item`."""
     from bokeh.models import CDSView, ColumnDataSource, IndexFilter, TapTool
 
     figure = _empty_figure("network", HEIGHT)
-    edges = ColumnDataSource(_edge_columns(portrait), name="edges")
-    nodes = ColumnDataSource(_node_columns(portrait), name="nodes")
-    shown = CDSView(filter=IndexFilter(indices=list(range(portrait.graph.n_edges)), name="edge_filter"))
+    edges = ColumnDataSource(_edge_columns(picture), name="edges")
+    nodes = ColumnDataSource(_node_columns(picture), name="nodes")
+    shown = CDSView(filter=IndexFilter(indices=list(range(picture.graph.n_edges)), name="edge_filter"))
     figure.segment(
         *("x0", "y0", "x1", "y1"),
         source=edges,
@@ -75,17 +75,17 @@ def network_item(portrait: Portrait) -> dict[str, Any]:
     return _item(figure)
 
 
-def heatmap_item(portrait: Portrait) -> dict[str, Any]:
-    """The heat map for `Bokeh.embed.embed_item`: two cells per edge, rows from the top down."""
+def heatmap_item(picture: FigureData) -> dict[str, Any]:
+    """Return the heat map for `Bokeh.embed.embed_item`: two cells per edge, rows from the top down."""
     from bokeh.models import CDSView, ColumnDataSource, IndexFilter
 
-    n = portrait.graph.n_variables
+    n = picture.graph.n_variables
     figure = _empty_figure("heatmap", HEIGHT)
     figure.frame_align = False
-    twice = _cell_columns(portrait)
+    twice = _cell_columns(picture)
     source = ColumnDataSource(twice, name="cells")
     view = CDSView(filter=IndexFilter(indices=list(range(len(twice["x"]))), name="cell_filter"))
-    names = [shown_name(portrait.names[x], 22) for x in portrait.order]
+    names = [shown_name(picture.names[x], 22) for x in picture.order]
     places = np.arange(n) + 0.5
     frame = {"left": [0], "right": [n], "bottom": [-n], "top": [0]}
     figure.quad(**frame, fill_color="#8b919a", fill_alpha=0.08, line_color="#8b919a", line_alpha=0.5, level="underlay")
@@ -110,53 +110,53 @@ def heatmap_item(portrait: Portrait) -> dict[str, Any]:
     return _item(figure)
 
 
-def _edge_columns(portrait: Portrait) -> dict[str, Any]:
-    """One line per edge."""
-    edges, sure, at = portrait.graph.edges, portrait.relative(), portrait.positions
+def _edge_columns(picture: FigureData) -> dict[str, Any]:
+    """Return one line per edge."""
+    edges, sure, at = picture.graph.edges, picture.relative(), picture.positions
     crowded = min(1.0, sqrt(150 / max(len(edges), 1)))
     return {
         "x0": [float(at[u, 0]) for u, _ in edges],
         "y0": [float(at[u, 1]) for u, _ in edges],
         "x1": [float(at[v, 0]) for _, v in edges],
         "y1": [float(at[v, 1]) for _, v in edges],
-        "color": [SIGN_COLORS[portrait.sign(edge)] for edge in edges],
+        "color": [SIGN_COLORS[picture.sign(edge)] for edge in edges],
         "width": [float(max((1.0 + 4.0 * s) * crowded, 0.6)) for s in sure],
         "alpha": [float((0.35 + 0.55 * s) * (0.5 + 0.5 * crowded)) for s in sure],
     }
 
 
-def _node_columns(portrait: Portrait) -> dict[str, Any]:
-    """One point per variable."""
-    degrees = np.asarray(portrait.graph.degrees(), dtype=np.float64)
+def _node_columns(picture: FigureData) -> dict[str, Any]:
+    """Return one point per variable."""
+    degrees = np.asarray(picture.graph.degrees(), dtype=np.float64)
     base = 18.0 if len(degrees) <= 40 else 13.0 if len(degrees) <= 120 else 9.0
     size = base * (0.75 + 0.5 * np.sqrt(degrees / max(degrees.max(initial=1.0), 1.0)))
     return {
-        "x": portrait.positions[:, 0].tolist(),
-        "y": portrait.positions[:, 1].tolist(),
-        "label": [shown_name(name) for name in portrait.names],
-        "color": [portrait.color(x) for x in range(len(degrees))],
+        "x": picture.positions[:, 0].tolist(),
+        "y": picture.positions[:, 1].tolist(),
+        "label": [shown_name(name) for name in picture.names],
+        "color": [picture.color(x) for x in range(len(degrees))],
         "size": size.tolist(),
         "below": (size / 2 + 2).tolist(),
         "alpha": [1.0] * len(degrees),
     }
 
 
-def _cell_columns(portrait: Portrait) -> dict[str, Any]:
-    """Two cells per edge, at the places of its ends in the order of the clustering."""
-    edges, sure = portrait.graph.edges, portrait.relative()
-    place = np.empty(len(portrait.order), dtype=np.int64)
-    place[portrait.order] = np.arange(len(portrait.order))
+def _cell_columns(picture: FigureData) -> dict[str, Any]:
+    """Return two cells per edge, in the order of the clustering."""
+    edges, sure = picture.graph.edges, picture.relative()
+    place = np.empty(len(picture.order), dtype=np.int64)
+    place[picture.order] = np.arange(len(picture.order))
     ends = [(edge, k) for k, edge in enumerate(edges)] + [(edge[::-1], k) for k, edge in enumerate(edges)]
     return {
         "x": [float(place[v]) + 0.5 for (_, v), _ in ends],
         "y": [-float(place[u]) - 0.5 for (u, _), _ in ends],
-        "color": [SIGN_COLORS[portrait.sign(edges[k])] for _, k in ends],
+        "color": [SIGN_COLORS[picture.sign(edges[k])] for _, k in ends],
         "alpha": [float(0.35 + 0.65 * sure[k]) for _, k in ends],
     }
 
 
 def _empty_figure(name: str, height: int) -> Any:
-    """A figure without axes that fills the width of the page, moved by dragging and zoomed by wheel with Ctrl held."""
+    """Return a figure without axes as wide as the page; drag to pan, Ctrl and wheel to zoom."""
     from bokeh.models import PanTool, Range1d, WheelZoomTool
     from bokeh.plotting import figure
 
@@ -180,13 +180,13 @@ def _empty_figure(name: str, height: int) -> Any:
 
 
 def _item(figure: Any) -> dict[str, Any]:
-    """The figure as plain JSON."""
+    """Return the figure as JSON."""
     from bokeh.embed import json_item
 
     return dict(json_item(figure))
 
 
-# The same pictures standing still, as numbers for the page's SVG: for paper, and where scripts do not run.
+# Static versions as numbers for the SVG of the page: for print, and for browsers without scripts.
 
 
 WIDTH = 1000.0  # of the drawing, in its own unit
@@ -195,7 +195,7 @@ _STATIC_NAMES_UP_TO = 60
 
 @dataclass(frozen=True)
 class Still:
-    """Lines, points, cells and texts of one picture."""
+    """Lines, points, cells and labels of one static picture."""
 
     width: float
     height: float
@@ -205,63 +205,63 @@ class Still:
     cells: list[tuple[float, float, float, str, float]]  # corner, side, colour, opacity
 
 
-def still_network(portrait: Portrait) -> Still:
-    """The network with as many names as fit."""
-    low, high = portrait.positions.min(axis=0), portrait.positions.max(axis=0)
+def still_network(picture: FigureData) -> Still:
+    """Return the static network with as many names as fit."""
+    low, high = picture.positions.min(axis=0), picture.positions.max(axis=0)
     span = np.maximum(high - low, 0.5)
     scale = min((WIDTH - 140) / span[0], (0.8 * WIDTH - 70) / span[1], 160.0)
     height = span[1] * scale + 70
     at = np.stack(
         [
-            (portrait.positions[:, 0] - (low + high)[0] / 2) * scale + WIDTH / 2,
-            (high[1] - portrait.positions[:, 1]) * scale + 25,
+            (picture.positions[:, 0] - (low + high)[0] / 2) * scale + WIDTH / 2,
+            (high[1] - picture.positions[:, 1]) * scale + 25,
         ],
         axis=1,
     )
     n = len(at)
     radius, font = (9.0, 15.0) if n <= 40 else (6.0, 12.0) if n <= 120 else (4.0, 9.0)
-    edges, sure = portrait.graph.edges, portrait.relative()
+    edges, sure = picture.graph.edges, picture.relative()
     crowded = min(1.0, sqrt(150 / max(len(edges), 1)))
     lines = [
         (
             *at[u].tolist(),
             *at[v].tolist(),
-            SIGN_COLORS[portrait.sign((u, v))],
+            SIGN_COLORS[picture.sign((u, v))],
             (1.0 + 3.5 * s) * crowded,
             0.35 + 0.55 * s,
         )
         for (u, v), s in zip(edges, sure, strict=True)
     ]
-    points = [(float(x), float(y), radius, portrait.color(k)) for k, (x, y) in enumerate(at)]
-    names = [shown_name(name) for name in portrait.names]
+    points = [(float(x), float(y), radius, picture.color(k)) for k, (x, y) in enumerate(at)]
+    names = [shown_name(name) for name in picture.names]
     centers = at + np.array([0.0, radius + 0.7 * font])
-    kept = fitting_labels(centers, names, font, portrait.graph.degrees(), avoid=at)
+    kept = fitting_labels(centers, names, font, picture.graph.degrees(), avoid=at)
     texts = [(float(at[k, 0]), float(at[k, 1] + radius + font), names[k], font, "middle", 0) for k in kept]
     return Still(WIDTH, float(height), lines, points, texts, [])
 
 
-def still_heatmap(portrait: Portrait) -> Still:
-    """The heat map; names at its edges where they can be read."""
-    n = portrait.graph.n_variables
+def still_heatmap(picture: FigureData) -> Still:
+    """Return the static heat map, with names if they are readable."""
+    n = picture.graph.n_variables
     named = n <= _STATIC_NAMES_UP_TO
     margin, side = (150.0, (WIDTH - 300.0) / n) if named else (10.0, (WIDTH - 20.0) / n)
     place = np.empty(n, dtype=np.int64)
-    place[portrait.order] = np.arange(n)
+    place[picture.order] = np.arange(n)
     cells = [
         (
             margin + side * float(place[b]),
             margin + side * float(place[a]),
             side,
-            SIGN_COLORS[portrait.sign(edge)],
+            SIGN_COLORS[picture.sign(edge)],
             0.35 + 0.65 * float(s),
         )
-        for edge, s in zip(portrait.graph.edges, portrait.relative(), strict=True)
+        for edge, s in zip(picture.graph.edges, picture.relative(), strict=True)
         for a, b in (edge, edge[::-1])
     ]
     font = min(13.0, 0.8 * side)
     texts: list[tuple[float, float, str, float, str, int]] = []
-    for k, x in enumerate(portrait.order if named else ()):
-        name, middle = shown_name(portrait.names[x], 20), margin + side * (k + 0.5)
+    for k, x in enumerate(picture.order if named else ()):
+        name, middle = shown_name(picture.names[x], 20), margin + side * (k + 0.5)
         texts += [
             (margin - 6, middle + font / 3, name, font, "end", 0),
             (middle + font / 3, margin - 6, name, font, "start", -90),

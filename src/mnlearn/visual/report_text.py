@@ -1,4 +1,4 @@
-"""What was learned, in sentences for people who do not program."""
+"""Sentences and warnings of the report, for readers who do not program."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.overview import Overview, overview
 from mnlearn.graphs.graph import Graph
-from mnlearn.visual.figure_data import Portrait
+from mnlearn.visual.figure_data import FigureData
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
 
 
-_BY_TESTS = "asks independence tests and joins two variables that no question could separate"
+_BY_TESTS = "makes independence tests and joins two variables that no test could separate"
 _METHODS = {
     "sep": "separator evidence, which gives every pair of variables a probability of being joined directly",
     "gsmn": f"GSMN, which {_BY_TESTS}",
     "gsmn*": f"GSMN*, which {_BY_TESTS}",
-    "gsimn": f"GSIMN, which {_BY_TESTS}; what follows from earlier answers it does not ask again",
-    "gsimn-fch": f"GSIMN with forward chaining, which {_BY_TESTS}; what follows from earlier answers it does not ask",
+    "gsimn": f"GSIMN, which {_BY_TESTS}; it infers test results from earlier ones",
+    "gsimn-fch": f"GSIMN with forward chaining, which {_BY_TESTS}; it infers test results from earlier ones",
     "hhc-mn": f"HHC-MN, which {_BY_TESTS}",
     "pc": f"PC, which {_BY_TESTS}",
     "ib": "IBMAP-HC, which climbs from network to network while the independences it implies grow more probable",
@@ -41,32 +41,32 @@ _METHODS = {
 }
 
 
-def summary(learned: Learned, portrait: Portrait) -> list[str]:
-    """What was learned: size, the surest, the best connected, the groups, the loners."""
-    graph = portrait.graph
+def summary_sentences(learned: Learned, picture: FigureData) -> list[str]:
+    """Return sentences on size, most certain edges, hubs, communities and isolated variables."""
+    graph = picture.graph
     rows = "" if learned.n_rows is None else f" from {learned.n_rows:,} rows"
-    found = f"{counted(graph.n_edges, 'edge')} among {counted(len(portrait.names), 'variable')}"
-    said = [f"The network has {found}. It was learned{rows} by {method_words(learned.method)}."]
+    found = f"{count_of(graph.n_edges, 'edge')} among {count_of(len(picture.names), 'variable')}"
+    sentences = [f"The network has {found}. It was learned{rows} by {method_words(learned.method)}."]
     if learned.resampling is not None:
-        said.append(f"It was learned again from resampled data to see which edges hold up: {learned.resampling}.")
+        sentences.append(f"It was learned again from resampled data to see which edges hold up: {learned.resampling}.")
     if not graph.n_edges:
-        return [*said, "No variable is joined with another: nothing in these data says that any two go together."]
-    return [*said, *_surest(portrait), _best_connected(portrait), *_groups(portrait), *_loners(portrait)]
+        return [*sentences, "No two variables are joined: these data show no association between any of them."]
+    return [*sentences, *_most_certain(picture), _best_connected(picture), *_groups(picture), *_isolated(picture)]
 
 
 def method_words(method: str) -> str:
-    """The method by name and in a few words."""
+    """Return the method by name and in a few words."""
     known = _METHODS.get(method)
     return f"the method “{method}”" + (f": {known}" if known else "")
 
 
-def counted(number: int, noun: str) -> str:
-    """A number of things."""
+def count_of(number: int, noun: str) -> str:
+    """Return a number with its noun in the right form."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def listed(names: list[str], most: int = 6) -> str:
-    """The first few names in quotes, and how many more there are."""
+def quoted_list(names: list[str], most: int = 6) -> str:
+    """Return the first few names in quotes, and the number of the others."""
     shown = [f"“{name}”" for name in names[:most]]
     if len(names) > most:
         return f"{', '.join(shown)} and {len(names) - most:,} more"
@@ -74,17 +74,17 @@ def listed(names: list[str], most: int = 6) -> str:
 
 
 def decimal(value: float | None) -> str:
-    """A number for a table: three digits after the point, one where it is large; nothing for none."""
+    """Format a number for a table: three decimals, one if it is large; an empty string for None."""
     if value is None or np.isnan(value):
         return ""
     return f"{value:.3f}" if abs(value) < 10 else f"{value:,.1f}"
 
 
-def _surest(portrait: Portrait) -> list[str]:
-    """The surest edge, or how many share the first place."""
-    if not portrait.measures:
+def _most_certain(picture: FigureData) -> list[str]:
+    """Return the most certain edge, or the number of ties."""
+    if not picture.measures:
         return []
-    measure, names = portrait.measures[0], portrait.names
+    measure, names = picture.measures[0], picture.names
     (u, v), value = max(measure.values.items(), key=lambda item: (item[1], item[0]))
     ties = sum(decimal(other) == decimal(value) for other in measure.values.values())
     pair, number = f"“{names[u]}” and “{names[v]}”", f"{measure.label} {decimal(value)}"
@@ -92,39 +92,36 @@ def _surest(portrait: Portrait) -> list[str]:
         return [f"All of them have the same {number}, to three digits."]
     if ties > 1:
         return [f"{ties:,} edges share the first place ({number}); one of them joins {pair}."]
-    return [f"The surest edge joins {pair} ({number})."]
+    return [f"The most certain edge joins {pair} ({number})."]
 
 
-def _best_connected(portrait: Portrait) -> str:
-    """Who has the most neighbours."""
-    degrees = np.asarray(portrait.graph.degrees())
-    top = [portrait.names[x] for x in np.flatnonzero(degrees == degrees.max())]
+def _best_connected(picture: FigureData) -> str:
+    """Return the variables with the most neighbours."""
+    degrees = np.asarray(picture.graph.degrees())
+    top = [picture.names[x] for x in np.flatnonzero(degrees == degrees.max())]
     verb = "has" if len(top) == 1 else "have"
-    return f"{listed(top, 4)} {verb} the most neighbours, {degrees.max()}; the average is {degrees.mean():.1f}."
+    return f"{quoted_list(top, 4)} {verb} the most neighbours, {degrees.max()}; the average is {degrees.mean():.1f}."
 
 
-def _groups(portrait: Portrait) -> list[str]:
-    """How many groups hang together."""
-    count = int(portrait.groups.max(initial=-1)) + 1
+def _groups(picture: FigureData) -> list[str]:
+    """Return the number and sizes of the communities."""
+    count = int(picture.groups.max(initial=-1)) + 1
     if count < 2:
         return []
-    sizes = np.bincount(portrait.groups[portrait.groups >= 0])
+    sizes = np.bincount(picture.groups[picture.groups >= 0])
     size = f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
     return [
-        f"The variables fall into {count} groups of {size} that hang together more closely within than between; in the "
+        f"The variables fall into {count} groups of {size} with more edges within than between them; in the "
         "picture each group has a colour."
     ]
 
 
-def _loners(portrait: Portrait) -> list[str]:
-    """Who is joined with nobody."""
-    alone = [name for name, degree in zip(portrait.names, portrait.graph.degrees(), strict=True) if not degree]
+def _isolated(picture: FigureData) -> list[str]:
+    """Return the variables without an edge."""
+    alone = [name for name, degree in zip(picture.names, picture.graph.degrees(), strict=True) if not degree]
     if not alone:
         return []
-    return [f"{listed(alone)} {'is' if len(alone) == 1 else 'are'} joined with no other variable."]
-
-
-# What a reader should know before trusting a network.
+    return [f"{quoted_list(alone)} {'is' if len(alone) == 1 else 'are'} joined with no other variable."]
 
 
 DENSE = 0.35  # of all pairs
@@ -135,14 +132,14 @@ UNSTABLE = 0.5  # of the resamples
 
 
 class Caution(NamedTuple):
-    """A heading, and what it means."""
+    """A warning: heading and explanation."""
 
     title: str
     text: str
 
 
 def cautions(learned: Learned, seen: Overview | None = None) -> list[Caution]:
-    """Everything worth a warning, the gravest first; `seen` is the overview of its data, where there is one already."""
+    """Return all warnings, the most serious first; `seen` is the overview of the data, if already computed."""
     if seen is None and learned.data is not None:
         seen = overview(learned.data)
     found = [*_of_the_search(learned), *_of_the_resamples(learned)]
@@ -152,18 +149,18 @@ def cautions(learned: Learned, seen: Overview | None = None) -> list[Caution]:
 
 
 def _of_the_search(learned: Learned) -> Iterator[Caution]:
-    """Stopped, empty, dense."""
+    """Yield warnings on a cancelled search and on empty or dense networks."""
     graph, n = learned.graph, len(learned.names)
     if not learned.converged:
         yield Caution(
-            "The search did not come to its end",
-            "It was stopped, or ran out of its allowance. This is the best network it had; run it again for longer "
-            "before relying on it.",
+            "The search was stopped early",
+            "It was cancelled or reached its budget. This is the best network so far; run it again for longer before "
+            "relying on it.",
         )
     if not graph.n_edges:
         yield Caution(
             "The network is empty",
-            "Either the variables have nothing to do with each other, or there are too few rows to tell. More rows, "
+            "Either the variables are independent, or there are too few rows to show otherwise. More rows, "
             "fewer categories per variable or a less strict method may show more.",
         )
     pairs = n * (n - 1) // 2
@@ -171,32 +168,32 @@ def _of_the_search(learned: Learned) -> Iterator[Caution]:
         yield Caution(
             "The network is dense",
             f"It joins {graph.n_edges / pairs:.0%} of all pairs. So many edges often mean that something common to all "
-            "variables was not measured, or that the method was not strict enough; single edges say little then.",
+            "variables was not measured, or that the method was not strict enough; single edges mean little then.",
         )
 
 
 def _of_the_resamples(learned: Learned) -> Iterator[Caution]:
-    """Edges that did not hold up, and pairs that came close."""
+    """Yield warnings on unstable edges and on pairs close to being an edge."""
     if learned.frequencies is None:
         return
     names, graph = learned.names, learned.graph
     weak = [f"{names[u]} – {names[v]}" for u, v in graph.edges if learned.frequencies.get((u, v), 0.0) < UNSTABLE]
     if weak:
         yield Caution(
-            f"{counted(len(weak), 'edge')} did not hold up",
-            f"In less than half of the resampled data sets: {listed(weak)}.",
+            f"{count_of(len(weak), 'edge')} did not hold up",
+            f"In less than half of the resampled data sets: {quoted_list(weak)}.",
         )
     close = [pair for pair, share in learned.frequencies.items() if share >= UNSTABLE and pair not in graph]
     if close:
         yield Caution(
-            f"{counted(len(close), 'pair')} came close",
+            f"{count_of(len(close), 'pair')} came close",
             "Not in the network, but in at least half of the resampled data sets: "
-            f"{listed([f'{names[u]} – {names[v]}' for u, v in close])}.",
+            f"{quoted_list([f'{names[u]} – {names[v]}' for u, v in close])}.",
         )
 
 
 def _of_small_data(data: Dataset, graph: Graph) -> Iterator[Caution]:
-    """Too few rows for the neighbourhoods that were found."""
+    """Yield warnings on too few rows for the neighbourhoods of the network."""
     rows = data.n_rows
     thin = sorted((rows / _rows_wanted(data, graph, x), x) for x in range(data.n_variables) if graph.degree(x))
     names = [data.names[x] for share, x in thin if share < 1]
@@ -204,7 +201,7 @@ def _of_small_data(data: Dataset, graph: Graph) -> Iterator[Caution]:
         have = "has" if len(names) == 1 else "have"
         yield Caution(
             "Few rows for some neighbourhoods",
-            f"Taken together with the neighbours, {listed(names)} {have} more combinations of values than {rows:,} "
+            f"With their neighbours, {quoted_list(names)} {have} more combinations of values than {rows:,} "
             f"rows can fill with {FEW_ROWS_A_CELL} each. Edges there rest on little; more rows or fewer "
             "categories would help.",
         )
@@ -213,7 +210,7 @@ def _of_small_data(data: Dataset, graph: Graph) -> Iterator[Caution]:
 
 
 def _rows_wanted(data: Dataset, graph: Graph, x: int) -> int:
-    """How many rows the table of x and its neighbours wants; where they are continuous, their number decides."""
+    """Return the number of rows that the table of x and its neighbours needs; for continuous ones by their number."""
     cards = [data.cards[y] for y in (x, *graph.neighbors(x))]
     if not any(cards):
         return FEW_ROWS_A_NEIGHBOUR * len(cards)
@@ -221,37 +218,37 @@ def _rows_wanted(data: Dataset, graph: Graph, x: int) -> int:
 
 
 def _of_columns(data: Dataset, seen: Overview) -> Iterator[Caution]:
-    """Constant, doubled, rare, missing."""
+    """Yield warnings on constant, duplicated, rare and missing values."""
     if seen.constant:
         never = "never changes" if len(seen.constant) == 1 else "never change"
-        yield Caution("Constant variables", f"{listed(list(seen.constant))} {never} and can have no edge.")
+        yield Caution("Constant variables", f"{quoted_list(list(seen.constant))} {never} and can have no edge.")
     for group in seen.duplicated:
         yield Caution(
             "The same variable twice",
-            f"{listed(list(group))} carry the same information; each can hide the other's edges. Keep one of them.",
+            f"{quoted_list(list(group))} are copies; each can hide the edges of the other. Keep one of them.",
         )
     rare = rare_variables(data)
     if rare:
         yield Caution(
             "Rare categories",
-            f"{listed(rare)}: some category occurs in fewer than {RARE} rows. Little can be learned about it; consider "
+            f"{quoted_list(rare)}: a category occurs in fewer than {RARE} rows. It has little influence; consider "
             "joining it with another.",
         )
     if data.missing.counts:
-        yield Caution("Missing values", f"In {listed(list(data.missing.counts))}. {_done_about_gaps(data)}")
+        yield Caution("Missing values", f"In {quoted_list(list(data.missing.counts))}. {_done_about_gaps(data)}")
 
 
 def _done_about_gaps(data: Dataset) -> str:
-    """What was done about missing values, and what that means."""
+    """Return how missing values were handled, and what follows from it."""
     if data.missing.policy == "drop_rows":
         rows = data.missing.rows_dropped
-        left_out = f"{counted(rows, 'row')} with a gap {'was' if rows == 1 else 'were'} left out"
-        return f"{left_out}, which does no harm only if gaps have nothing to do with the values."
+        left_out = f"{count_of(rows, 'row')} with a gap {'was' if rows == 1 else 'were'} left out"
+        return f"{left_out}, which is harmless only if gaps are unrelated to the values."
     return "Gaps count as a category of their own, which can join variables that share their gaps."
 
 
 def rare_variables(data: Dataset) -> list[str]:
-    """The variables that have a state in only a few rows, or in none."""
+    """Return the variables with a state in only a few rows, or in none."""
     found = []
     for name, card, column in zip(data.names, data.cards, data.columns, strict=True):
         if card and np.bincount(column, weights=data.repeats, minlength=card).min() < RARE:

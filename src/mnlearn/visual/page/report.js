@@ -123,7 +123,7 @@
     return button;
   };
   const number = (value) => (value === null ? "" : Math.abs(value) < 10 ? value.toFixed(3) : value.toFixed(1));
-  const arrow = { 1: "more with more", "-1": "more with less", 0: "" };
+  const arrow = { 1: "positive", "-1": "negative", 0: "" };
 
   const fillPanel = () => {
     const panel = byId("panel");
