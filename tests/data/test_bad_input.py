@@ -196,11 +196,11 @@ def test_unknown_columns(options: dict[str, object], message: str, tmp_path: Pat
         ({"levels": {"size": ["small"]}}, "also hold 'large', 'middle'"),
         ({"levels": {"size": ["small"]}, "types": {"size": "continuous"}}, "cannot be declared for a continuous"),
         ({"delimiter": ","}, "delimiter is for text files"),
-        ({"delimiter": "::"}, "delimiter must be one character"),
-        ({"delimiter": ""}, "delimiter must be one character"),
-        ({"delimiter": "é"}, "delimiter must be one character, ASCII .*; got 'é'"),
-        ({"delimiter": "\0"}, "delimiter must be one character"),
-        ({"delimiter": 9}, "delimiter must be one character"),
+        ({"delimiter": "::"}, "delimiter must be one ASCII character"),
+        ({"delimiter": ""}, "delimiter must be one ASCII character"),
+        ({"delimiter": "é"}, "delimiter must be one ASCII character, ASCII .*; got 'é'"),
+        ({"delimiter": "\0"}, "delimiter must be one ASCII character"),
+        ({"delimiter": 9}, "delimiter must be one ASCII character"),
     ],
 )
 def test_options(options: dict[str, object], message: str) -> None:
