@@ -1,7 +1,7 @@
 """mnlearn: learn the structure of Markov networks (undirected graphical models) from data.
 
-data → statistics → judges (tests, scores) → search → graph. The usual way in is one call on a file or a data frame;
-every step can also be composed by hand:
+data → statistics → judges (tests, scores) → search → graph. `learn` does all of it in one call on a file or a data
+frame; each step is also an object of its own:
 
 >>> import mnlearn as mn
 >>> answer = mn.independence_test({"a": [0, 1] * 20, "b": [0, 1] * 20}, "a", "b")
@@ -65,16 +65,18 @@ if TYPE_CHECKING:
     from mnlearn.learning import (
         GraphScore,
         MethodResult,
+        TestResult,
         compare,
         compare_groups,
+        dependences,
         fit_parameters,
+        independence_test,
         learn,
         load,
         make_score,
         make_test,
         score,
     )
-    from mnlearn.learning.pairs import TestResult, dependences, independence_test
     from mnlearn.model import (
         DiscreteModel,
         GaussianModel,
@@ -176,26 +178,27 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-# Each room lists its names; a name is looked for where it is lowest. Nothing is loaded before it is used.
-_ROOMS = (
+# The imports above are for type checkers; ruff compares them with __all__. At run time a name is loaded when it is
+# first used, from the first of these packages that lists it.
+_PACKAGES = (
     *("errors", "data", "graphs", "statistics", "independence", "scores", "algorithms", "simulate", "model"),
     *("evaluation", "results", "visual", "learning", "estimators", "optimize"),
 )
 
-if not TYPE_CHECKING:  # a type checker knows the names above, and no others
+if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        """Load a public name, or a room, when it is first used."""
+        """Load a public name or a package when it is first used."""
         from importlib import import_module
 
-        if name in _ROOMS:
+        if name in _PACKAGES:
             return import_module(f"{__name__}.{name}")
-        for room in _ROOMS if name in __all__ else ():
-            module = import_module(f"{__name__}.{room}")
+        for package in _PACKAGES if name in __all__ else ():
+            module = import_module(f"{__name__}.{package}")
             if name in getattr(module, "__all__", vars(module)):
                 globals()[name] = getattr(module, name)
                 return globals()[name]
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__, *_ROOMS})
+        return sorted({*globals(), *__all__, *_PACKAGES})

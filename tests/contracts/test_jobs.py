@@ -76,8 +76,8 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "mnlearn.parallel.job_count": parallel.job_count,
     "mnlearn.parallel.run": lambda n: list(parallel.run(len, ["a", "bb"], n_jobs=n)),
     "mnlearn.statistics.counts.Counts": lambda n: mn.Counts(table(), n_jobs=n).reduce_all(kernels.g2()).tobytes(),
-    "mnlearn.learning.judges.make_test": lambda n: mn.make_test("g2", table(), n_jobs=n)(0, 1, frozenset({2})),
-    "mnlearn.learning.judges.make_score": lambda n: mn.make_score("mpl", table(), n_jobs=n)(mn.Graph(5, [(0, 1)])),
+    "mnlearn.learning.registry.make_test": lambda n: mn.make_test("g2", table(), n_jobs=n)(0, 1, frozenset({2})),
+    "mnlearn.learning.registry.make_score": lambda n: mn.make_score("mpl", table(), n_jobs=n)(mn.Graph(5, [(0, 1)])),
     "mnlearn.learning.api.score": lambda n: mn.score(table(), [("x0", "x1")], "mpl", n_jobs=n).value,
     "mnlearn.learning.api.learn": lambda n: mn.learn(table(), "sep", n_jobs=n).edge_list(),
     "mnlearn.learning.comparison.compare": lambda n: [

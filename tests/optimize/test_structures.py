@@ -15,7 +15,7 @@ from mnlearn.independence import BayesianTest, ChiSquare
 from mnlearn.learning import learn
 from mnlearn.learning import structure_learner as by_name
 from mnlearn.optimize import Judged, MarkovEDA, MutualInformationStructure
-from mnlearn.optimize.structures import structure_learner
+from mnlearn.optimize.structures import learner_by_name
 from mnlearn.scores import IBScore
 from mnlearn.statistics import Counts
 
@@ -63,15 +63,15 @@ def test_named_learners_are_what_they_say() -> None:
     codes = np.random.default_rng(2).integers(2, size=(80, 6))
     codes[:, 1] = codes[:, 0]
     data = Dataset.from_codes(codes)
-    assert structure_learner("moa'")(data) == IBMAPHC().learn(IBScore(BayesianTest(Counts(data)))).graph
-    assert structure_learner("moa")(data) == MutualInformationStructure(max_neighbors=3)(data)
+    assert learner_by_name("moa'")(data) == IBMAPHC().learn(IBScore(BayesianTest(Counts(data)))).graph
+    assert learner_by_name("moa")(data) == MutualInformationStructure(max_neighbors=3)(data)
     judged = Judged(GSMN(), lambda d: ChiSquare(Counts(d), alpha=0.01))
     assert judged(data) == by_name("gsmn", alpha=0.01)(data) == learn(data, "gsmn", alpha=0.01).graph
 
 
 def test_a_single_gene_has_no_structure() -> None:
     data = Dataset.from_codes([[0, 1, 1]])
-    for learner in (structure_learner("moa"), structure_learner("moa'"), by_name("mpl")):
+    for learner in (learner_by_name("moa"), learner_by_name("moa'"), by_name("mpl")):
         assert learner(data) == Graph.empty(1)
 
 

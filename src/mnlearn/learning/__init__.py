@@ -5,9 +5,8 @@ from mnlearn.learning.comparison import MethodResult, compare
 from mnlearn.learning.experiments import NamedMethod, NamedSource, experiment, structure_learner
 from mnlearn.learning.groups import compare_groups
 from mnlearn.learning.inputs import load_data
-from mnlearn.learning.judges import make_score, make_test
 from mnlearn.learning.pairs import TestResult, dependences, independence_test
-from mnlearn.learning.registry import DEFAULT_ALPHA, METHODS, SCORES, TESTS, method_settings
+from mnlearn.learning.registry import DEFAULT_ALPHA, METHODS, SCORES, TESTS, make_score, make_test, method_settings
 from mnlearn.learning.spec import DEFAULT_METHOD
 
 __all__ = [

@@ -15,7 +15,7 @@ from mnlearn.graphs.formats import read_whole
 from mnlearn.graphs.graph import Graph
 from mnlearn.learning.counting import Counting
 from mnlearn.learning.inputs import GraphLike, graph_over, load_data, split_options
-from mnlearn.learning.judges import make_score
+from mnlearn.learning.registry import make_score
 from mnlearn.learning.spec import resolve
 from mnlearn.model.fitting import fit
 from mnlearn.model.markov_model import MarkovModel

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from mnlearn.checkpoints import Checkpoint
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_methods
-from mnlearn.learning.checkpointed import CheckpointedCounts, CheckpointedInformation, CheckpointedMoments
 from mnlearn.parallel import Quietly, job_count, run
 from mnlearn.protocols import (
     SILENT,
@@ -58,12 +57,20 @@ class Counting:
     def counts(self, dataset: Dataset) -> Any:
         """Tables of categorical variables."""
         found = self._counts(dataset)
-        return found if self.checkpoint is None else CheckpointedCounts(found, self.checkpoint)
+        if self.checkpoint is None:
+            return found
+        from mnlearn.learning.checkpointed import CheckpointedCounts
+
+        return CheckpointedCounts(found, self.checkpoint)
 
     def moments(self, dataset: Dataset) -> Any:
         """Correlations of continuous ones."""
         self._refuse_client("continuous variables, whose correlations are soon computed here")
-        return Moments(dataset) if self.checkpoint is None else CheckpointedMoments(dataset, self.checkpoint)
+        if self.checkpoint is None:
+            return Moments(dataset)
+        from mnlearn.learning.checkpointed import CheckpointedMoments
+
+        return CheckpointedMoments(dataset, self.checkpoint)
 
     def judge(self, judge: Any) -> Any:
         """A judge that reads the data itself: asked for many variables at once if it can, its answers kept."""
@@ -72,6 +79,8 @@ class Counting:
         self._refuse_client("this method, which reads the rows itself and all at once")
         if self.checkpoint is None or not hasattr(judge, "information"):
             return judge
+        from mnlearn.learning.checkpointed import CheckpointedInformation
+
         return CheckpointedInformation(judge, self.checkpoint)
 
     def _counts(self, dataset: Dataset) -> Counts | ShardedCounts:

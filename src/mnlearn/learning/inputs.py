@@ -81,7 +81,7 @@ def is_continuous(dataset: Dataset, judge: str) -> bool:
     return bool(continuous)
 
 
-def check_categorical(who: str, dataset: Dataset, instead: str) -> None:
+def check_all_categorical(who: str, dataset: Dataset, instead: str) -> None:
     """Raise UnsuitableError for a continuous variable; `instead` names what is for continuous ones."""
     for name, card in zip(dataset.names, dataset.cards, strict=True):
         if not card:
@@ -91,7 +91,7 @@ def check_categorical(who: str, dataset: Dataset, instead: str) -> None:
             )
 
 
-def check_continuous(who: str, dataset: Dataset, instead: str) -> None:
+def check_all_continuous(who: str, dataset: Dataset, instead: str) -> None:
     """Raise UnsuitableError for a categorical variable; `instead` names what is for categorical ones."""
     for name, card in zip(dataset.names, dataset.cards, strict=True):
         if card:

@@ -15,7 +15,7 @@ from mnlearn.data.readers import read
 from mnlearn.errors import InputError, UnknownNameError, check_listed, is_one_of, whole_number
 from mnlearn.independence.discrete import MutualInformation
 from mnlearn.learning.inputs import load_data, split_options
-from mnlearn.learning.judges import make_test
+from mnlearn.learning.registry import make_test
 from mnlearn.protocols import Evidence, ExplainedTest, FloatArray, VarSet
 
 __all__ = ["TestResult", "dependences", "independence_test"]

@@ -29,8 +29,7 @@ from mnlearn.learning.inputs import (
     named_edges,
     split_options,
 )
-from mnlearn.learning.judges import make_score, make_test
-from mnlearn.learning.registry import METHODS, SCORES, TEST_SETTINGS, check_setting, methods_by
+from mnlearn.learning.registry import METHODS, SCORES, TEST_SETTINGS, check_setting, make_score, make_test, methods_by
 from mnlearn.protocols import SILENT, EvidenceScore, ExplainedTest, Learner, Monitor, Question, Score, VarSet
 from mnlearn.results.edges import named_edge, pair_support
 from mnlearn.results.explain import PairTest, ScoreDifference, SeparatorFactor, SeparatorOdds, Why

@@ -24,7 +24,7 @@ from mnlearn.errors import InputError, true_or_false, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.optimize.history import Generation
 from mnlearn.optimize.operators import MarkovianSampler, Sampler, Selection, Truncation, amount_of
-from mnlearn.optimize.structures import StructureLearner, structure_learner
+from mnlearn.optimize.structures import StructureLearner, learner_by_name
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate.factors import MOST_STATES
 
@@ -68,7 +68,7 @@ class MarkovEDA:
     sampler: Sampler = field(default_factory=MarkovianSampler)
 
     def __post_init__(self) -> None:
-        structure_learner(self.learner)
+        learner_by_name(self.learner)
         size = whole_number("population", self.population, least=2, way_out="Some hundred are usual.")
         if not callable(getattr(self.chooser, "size", None)):
             raise InputError(
@@ -168,7 +168,7 @@ class Run:
         self.best: NDArray[np.int64] | None = None
         self.best_fitness = np.inf if minimize else -np.inf
         self.history: list[Generation] = []
-        self._learn = structure_learner(algorithm.learner)
+        self._learn = learner_by_name(algorithm.learner)
         first = Dataset.from_codes(np.zeros((1, len(cards)), dtype=np.uint8), cards=cards)
         self._sound = dict(vars(first))  # checked once; 100 columns take half a millisecond
         self._asked: NDArray[np.uint8] | None = None

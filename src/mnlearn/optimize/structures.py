@@ -127,7 +127,7 @@ LEARNERS: Mapping[str, StructureLearner] = {
 """Structure learners by name."""
 
 
-def structure_learner(learner: str | StructureLearner) -> StructureLearner:
+def learner_by_name(learner: str | StructureLearner) -> StructureLearner:
     """What was named, or what was given."""
     if isinstance(learner, str):
         check_name("learner", learner, LEARNERS)
