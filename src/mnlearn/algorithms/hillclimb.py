@@ -1,8 +1,8 @@
-"""Climbing over edge flips, for any score that can be followed from flip to flip.
+"""Hill climbing over edge flips, for any score that can be updated from flip to flip.
 
-IBMAP-HC (ibmap.py) tries one flip at each step and stops when it fails: cheap, and weak. The settings here each remove
-one of its weaknesses: it need not guess which flip is best (steepest), need not stop at the first failure (patience),
-may move an edge in one step (swaps), may go downhill without turning back (tabu), and may start again (restarts).
+IBMAP-HC (ibmap.py) tries one flip at each step and stops when it fails: cheap, and weak. Each setting here removes one
+of its weaknesses: take the flip that gains most (steepest), go on after a failure (patience), move an edge in one step
+(swaps), go downhill without turning back (tabu), and start again (restarts).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Literal, cast, get_args
 
 import numpy as np
 
-from mnlearn.algorithms._search import Cancelled, Constraints
+from mnlearn.algorithms._search import Cancelled, Constraints, check_variables, ordered, tolerance
 from mnlearn.algorithms.proposals import SteepestPairs, WeakestPairs
 from mnlearn.errors import InputError, UnsuitableError, check_name, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
@@ -33,41 +33,41 @@ class HillClimb:
         ``"steepest"``: the flip that gains most. ``"weakest"``: the pair with the lowest part in the score, which needs
         a score that is a sum over pairs, such as IB or BJP.
     patience
-        How many proposals in a row may fail before the climb ends. With ``tabu``: how many steps may pass without a
-        better score than the best so far.
+        The number of proposals in a row that may fail before the climb ends. With ``tabu``: the number of steps without
+        a better score than the best so far.
     swaps
         Whether to try, when no flip is left to propose, to move one end of an edge: two flips at once.
     tabu
-        Go on from the top by the proposed flips, better or not, and leave each pair alone for so many steps after
-        its flip; 0 stops at the top.
+        Go on from a local optimum by the proposed flips, better or not, and bar each pair for so many steps after its
+        flip; 0 stops at the local optimum.
     restarts
-        How often to climb again from the best graph with some pairs flipped at random.
+        The number of further climbs, each from the best graph with some pairs flipped at random.
     seed
-        Of the random flips.
+        Seed of the random flips.
     start
-        The graph to begin with, or the result of another search; no edges if left out.
+        The graph to begin with, or the result of another search; no edges by default.
     required, forbidden
-        Edges known beforehand, as pairs of indices: in every graph of the search, or in none.
+        Edges that every graph of the search has, or none, as pairs of indices.
     max_steps
         Stop after so many flips, unconverged; None for no limit.
     keep_steps
-        Whether the result keeps every flip with the score after it.
+        Whether the result stores every flip with the score after it.
     keep_absent
-        Whether the result keeps the log-odds of the pairs without an edge, too.
+        Whether the result stores the log-odds of the pairs without an edge, too.
 
     Raises
     ------
     InputError
         If a setting breaks its rule; and from `learn`, if there are fewer than 2 variables, or the start has others.
     UnsuitableError
-        From `learn`, if the score has no parts by pairs and proposals are to be the weakest.
+        From `learn`, if proposals are ``"weakest"`` and the score is not a sum over pairs.
 
     Notes
     -----
-    The result is the best graph met, ties to the first. The support of an edge is its log-odds, present against
-    absent given its context (higher is stronger): from the posterior if the score is a sum over pairs, else the
-    score lost without it. Steepest climbing evaluates all n(n − 1)/2 flips before it stops, each at the price of
-    a flip.
+    The result is the best graph of the search, ties to the first. The support of an edge is its log-odds, present
+    against absent given its context (higher is stronger): from the posterior if the score is a sum over pairs, else the
+    loss of score without it. Steepest climbing evaluates all n(n − 1)/2 flips before it stops, each at the cost of a
+    flip.
 
     Examples
     --------
@@ -109,22 +109,29 @@ class HillClimb:
             )
 
     def learn(self, judge: SearchableScore, monitor: Monitor = SILENT) -> Result:
-        """Climb; see the class for what is tried and in which order."""
-        climb = Climb(self, judge, monitor)
+        """Return the best graph of the search; see the class for the order of the steps."""
+        run = Climb(self, judge, monitor)
         converged = True
         try:
-            climb.to_the_top()
+            self.climb(run)
             rng = np.random.default_rng(self.seed)
             for _ in range(self.restarts):
-                climb.start_again(rng)
-                climb.to_the_top()
+                run.restart(rng)
+                self.climb(run)
         except Cancelled:
             converged = False
-        return climb.result(converged=converged)
+        return run.result(converged=converged)
 
-    def first_graph(self, known: Constraints) -> Graph:
-        """Where to begin: what was given, or no edges; in either case with what is known beforehand."""
-        given = self.start.graph if isinstance(self.start, Result) else self.start
+    def climb(self, run: Climb) -> None:
+        """Climb to a local optimum; downhill before that, with `tabu`."""
+        if self.tabu:
+            run.tabu_search()
+        while run.improve() or (self.swaps and run.swap()):
+            pass
+
+    def start_graph(self, known: Constraints) -> Graph:
+        """Return the given start, or the graph without edges; with the required edges, without the forbidden ones."""
+        given = self._given_start()
         if given is None:
             given = Graph.empty(known.n_variables)
         if given.n_variables != known.n_variables:
@@ -134,197 +141,190 @@ class HillClimb:
             )
         return known.apply(given)
 
-    def described(self) -> dict[str, object]:
-        """The settings, enough to run it again; a start by its edges."""
-        told = {field.name: getattr(self, field.name) for field in fields(self)}
-        given = self.start.graph if isinstance(self.start, Result) else self.start
-        return told | {"start": None if given is None else given.edges}
+    def settings(self) -> dict[str, object]:
+        """Return the settings, enough to run the search again; a start as its edges."""
+        given = self._given_start()
+        start = None if given is None else given.edges
+        return {field.name: getattr(self, field.name) for field in fields(self)} | {"start": start}
 
-
-# One run of a climb over edge flips: the graph as it is, the best so far, what is tried next, and the account.
-
-
-TOLERANCE, RELATIVE = 1e-9, 1e-12
-"""An improvement is more than this, in natural-log units and of the score: less is rounding, and may go in circles."""
+    def _given_start(self) -> Graph | None:
+        return self.start.graph if isinstance(self.start, Result) else self.start
 
 
 class Climb:
-    """One run: the graph as it is, the best so far, and the account."""
+    """One run of hill climbing: the current graph, the best so far, and the cost."""
 
     def __init__(self, settings: HillClimb, judge: SearchableScore, monitor: Monitor) -> None:
-        if judge.n_variables < 2:
-            raise InputError(
-                f"judge must know at least 2 variables; got {judge.n_variables}. There is no structure to learn from "
-                "fewer."
-            )
+        check_variables(judge.n_variables)
         self._known = Constraints(judge.n_variables, settings.required, settings.forbidden)
         self._settings, self._judge, self._monitor = settings, judge, monitor
-        self._began = perf_counter()
-        self._state = judge.on(settings.first_graph(self._known))
+        self._started = perf_counter()
+        self._state = judge.on(settings.start_graph(self._known))
         if settings.proposals == "weakest" and not hasattr(self._state, "pairwise"):
             raise UnsuitableError(
-                f"proposals='weakest' needs a score that is a sum over pairs; {type(judge).__name__} is none. "
+                f"proposals='weakest' needs a score that is a sum over pairs; {type(judge).__name__} is not. "
                 "Use proposals='steepest', or IBScore or BJPScore."
             )
-        self._best, self._best_value = self._state.graph, self._state.value
-        self._enough = max(TOLERANCE, RELATIVE * abs(self._best_value))
+        self._best, self._best_score = self._state.graph, self._state.value
+        self._rounding = tolerance([self._best_score])
         self._flips = self._proposed = 0
         self._cost: dict[str, float] = {}
         self._steps = [Step(None, self._state.value)]
-        self._pairs = self._propose()
+        self._pairs = self._proposals()
 
-    def to_the_top(self) -> None:
-        """Climb until patience ends; downhill too, if pairs can be tabu."""
-        if self._settings.tabu:
-            self._wander()
-        while self._one_up() or (self._settings.swaps and self._swap()):
-            pass
+    def propose(self) -> tuple[Edge, float | None] | None:
+        """Return the pair to flip next, with its gain if that is known; None if all pairs are barred."""
+        self._poll()
+        proposal = self._pairs.best()
+        self._proposed += proposal is not None
+        return proposal
 
-    def start_again(self, rng: np.random.Generator) -> None:
-        """Go back to the best graph and flip about half as many pairs as there are variables, drawn at random."""
+    def improves(self, pair: Edge, gain: float | None = None) -> bool:
+        """Return whether the flip of the pair raises the score by more than rounding."""
+        return float(self._state.gains([pair])[0] if gain is None else gain) > self._rounding
+
+    def flip(self, pair: Edge) -> None:
+        """Flip the pair and record the step."""
+        self._update(pair)
+        self._flips += 1
+        self._steps.append(Step(pair, self._state.value))
+        self._compare()
+
+    def improve(self) -> bool:
+        """Flip the first proposal that improves; return False if `patience` proposals fail."""
+        failed: list[Edge] = []
+        for _ in range(self._settings.patience):
+            proposal = self.propose()
+            if proposal is None:
+                break
+            if self.improves(*proposal):
+                self.flip(proposal[0])
+                self._unbar(failed)
+                return True
+            self._pairs.bar(proposal[0])
+            failed.append(proposal[0])
+        self._unbar(failed)
+        return False
+
+    def tabu_search(self) -> None:
+        """Flip every proposal, bar it for `tabu` steps, and return to the best graph at the end."""
+        barred: list[Edge] = []
+        since_best = 0
+        while since_best < self._settings.patience:
+            proposal = self.propose()
+            if proposal is None:
+                break
+            best = self._best_score
+            self.flip(proposal[0])
+            since_best = 0 if self._best_score > best else since_best + 1
+            self._pairs.bar(proposal[0])
+            barred.append(proposal[0])
+            if len(barred) > self._settings.tabu:
+                self._pairs.unbar(barred.pop(0))
+        self._unbar(barred)
+        if self._state.graph != self._best:
+            self._move_to(self._best)
+
+    def swap(self) -> bool:
+        """Move one end of the first edge for which that improves to its best new place; return False if none does."""
+        for edge in self._state.graph.edges:
+            if not self._known.allows(*edge):
+                continue
+            self._poll(flips=2)
+            lost = float(self._state.gains([edge])[0])
+            self._update(edge)
+            others = [y for y in range(self._known.n_variables) if y not in edge]
+            ends = [ordered(x, y) for x in edge for y in others]
+            moves = [pair for pair in ends if self._known.allows(*pair) and pair not in self._state.graph]
+            gains = self._state.gains(moves)
+            self._proposed += len(moves)
+            k = int(gains.argmax()) if moves else -1
+            if k >= 0 and lost + gains[k] > self._rounding:
+                self._steps.append(Step(edge, self._state.value))
+                self._flips += 1
+                self.flip(moves[k])
+                return True
+            self._update(edge)
+        return False
+
+    def restart(self, rng: np.random.Generator) -> None:
+        """Go back to the best graph and flip about half as many random pairs as there are variables."""
         free = self._known.free()
         drawn = rng.choice(len(free), min(len(free), 1 + self._known.n_variables // 2), replace=False)
         start = self._best
         for k in sorted(drawn.tolist()):
             start = start.flip(*free[k])
-        self._leave()
-        self._state = self._judge.on(start)
-        self._steps.append(Step(None, self._state.value))
-        self._note()
-        self._pairs = self._propose()
+        self._move_to(start)
+        self._compare()
 
     def result(self, *, converged: bool) -> Result:
-        """The best graph with its support."""
+        """Return the best graph with its support."""
         if self._state.graph != self._best:
-            self._leave()
+            self._add_cost()
             self._state = self._judge.on(self._best)
         support, absent = self._support()
-        self._leave()
-        cost = self._cost | {"flips": self._flips, "proposed": self._proposed, "seconds": perf_counter() - self._began}
+        self._add_cost()
+        seconds = perf_counter() - self._started
         return Result(
             graph=self._best,
             score=self._state.value,
             support=support,
             converged=converged,
-            cost=cost,
-            settings=self._settings.described(),
+            cost=self._cost | {"flips": self._flips, "proposed": self._proposed, "seconds": seconds},
+            settings=self._settings.settings(),
             support_scale="log_odds",
             steps=tuple(self._steps) if self._settings.keep_steps else None,
             absent=absent,
         )
 
-    def _one_up(self) -> bool:
-        """Take the first proposal that improves; whether there was one before patience ended."""
-        tried: list[Edge] = []
-        for _ in range(self._settings.patience):
-            self._listen()
-            found = self._pairs.best()
-            if found is None:
-                break
-            edge, gain = found
-            self._proposed += 1
-            if (self._state.gains([edge])[0] if gain is None else gain) > self._enough:
-                self._take(edge)
-                self._unbar(tried)
-                return True
-            self._pairs.bar(edge)
-            tried.append(edge)
-        self._unbar(tried)
-        return False
-
-    def _wander(self) -> None:
-        """Tabu search: take every proposal, leave alone for a while what was flipped, and end at the best graph met."""
-        barred: list[Edge] = []
-        since_best = 0
-        while since_best < self._settings.patience:
-            self._listen()
-            found = self._pairs.best()
-            if found is None:
-                break
-            self._proposed += 1
-            best = self._best_value
-            self._take(found[0])
-            since_best = 0 if self._best_value > best else since_best + 1
-            self._pairs.bar(found[0])
-            barred.append(found[0])
-            if len(barred) > self._settings.tabu:
-                self._pairs.unbar(barred.pop(0))
-        self._unbar(barred)
-        if self._state.graph != self._best:
-            self._leave()
-            self._state = self._judge.on(self._best)
-            self._steps.append(Step(None, self._state.value))
-            self._pairs = self._propose()
-
-    def _swap(self) -> bool:
-        """Move one end of an edge where that improves: the first edge for which it does, and its best new end."""
-        for edge in self._state.graph.edges:
-            if not self._known.allows(*edge):
-                continue
-            self._listen(flips=2)
-            lost = float(self._state.gains([edge])[0])
-            self._tell(edge)
-            others = [y for y in range(self._known.n_variables) if y not in edge]
-            ends = [(min(x, y), max(x, y)) for x in edge for y in others]
-            moves = [pair for pair in ends if self._known.allows(*pair) and pair not in self._state.graph]
-            gains = self._state.gains(moves)
-            self._proposed += len(moves)
-            k = int(gains.argmax()) if moves else -1
-            if k >= 0 and lost + gains[k] > self._enough:
-                self._steps.append(Step(edge, self._state.value))
-                self._flips += 1
-                self._take(moves[k])
-                return True
-            self._tell(edge)
-        return False
-
-    def _take(self, edge: Edge) -> None:
-        """Flip a pair and write it down."""
-        self._tell(edge)
-        self._flips += 1
-        self._steps.append(Step(edge, self._state.value))
-        self._note()
-
-    def _tell(self, edge: Edge) -> None:
-        self._pairs.flipped(edge, self._state.flip(edge))
-
-    def _note(self) -> None:
-        """Remember the best."""
-        if self._state.value > self._best_value + self._enough:
-            self._best, self._best_value = self._state.graph, self._state.value
-
-    def _unbar(self, edges: list[Edge]) -> None:
-        for edge in edges:
-            self._pairs.unbar(edge)
-
-    def _propose(self) -> WeakestPairs | SteepestPairs:
+    def _proposals(self) -> WeakestPairs | SteepestPairs:
         barred = ~self._known.mask()
         if self._settings.proposals == "steepest":
-            return SteepestPairs(self._state, barred, self._listen)
-        return WeakestPairs(cast(PairwiseScored, self._state), barred)  # checked when the run began
+            return SteepestPairs(self._state, barred, self._poll)
+        return WeakestPairs(cast(PairwiseScored, self._state), barred)  # checked when the run starts
 
-    def _listen(self, flips: int = 1) -> None:
-        """Tell how far it is; stop if somebody wants it so, or if no so many flips are left."""
-        self._monitor.progress(self._flips, None, f"{self._flips} flips, score {self._best_value:.2f}")
+    def _update(self, pair: Edge) -> None:
+        """Flip the pair in the graph, its score and the proposals."""
+        self._pairs.flipped(pair, self._state.flip(pair))
+
+    def _move_to(self, graph: Graph) -> None:
+        """Continue from this graph, as a new step without a flip."""
+        self._add_cost()
+        self._state = self._judge.on(graph)
+        self._steps.append(Step(None, self._state.value))
+        self._pairs = self._proposals()
+
+    def _compare(self) -> None:
+        """Store the current graph if it is the best."""
+        if self._state.value > self._best_score + self._rounding:
+            self._best, self._best_score = self._state.graph, self._state.value
+
+    def _unbar(self, pairs: list[Edge]) -> None:
+        for pair in pairs:
+            self._pairs.unbar(pair)
+
+    def _poll(self, flips: int = 1) -> None:
+        """Report the progress; raise Cancelled if the monitor cancels or fewer flips than these are left."""
+        self._monitor.progress(self._flips, None, f"{self._flips} flips, score {self._best_score:.2f}")
         steps = self._settings.max_steps
         if self._monitor.cancelled() or (steps is not None and self._flips + flips > steps):
             raise Cancelled
 
-    def _leave(self) -> None:
-        """Add what a state that is left behind has cost."""
+    def _add_cost(self) -> None:
+        """Add the cost of the current state, which is left or finished."""
         for name, spent in getattr(self._state, "cost", {}).items():
             self._cost[name] = self._cost.get(name, 0) + spent
 
     def _support(self) -> tuple[dict[Edge, float], dict[Edge, float] | None]:
-        """The log-odds of the edges, and of the other pairs if asked for."""
-        state, wanted = self._state, self._settings.keep_absent
+        """Return the log-odds of the edges, and with `keep_absent` of the other pairs."""
+        state, keep_absent = self._state, self._settings.keep_absent
         if hasattr(state, "log_odds"):
-            odds: dict[Edge, float] = state.log_odds(absent=wanted)
+            odds: dict[Edge, float] = state.log_odds(absent=keep_absent)
         else:
             n = self._known.n_variables
-            pairs = [(u, v) for u in range(n) for v in range(u + 1, n)] if wanted else list(state.graph.edges)
+            pairs = [(u, v) for u in range(n) for v in range(u + 1, n)] if keep_absent else list(state.graph.edges)
             signs = [-1.0 if pair in state.graph else 1.0 for pair in pairs]
             odds = {pair: sign * float(gain) for pair, sign, gain in zip(pairs, signs, state.gains(pairs), strict=True)}
         edges = set(state.graph.edges)
-        absent = {pair: value for pair, value in odds.items() if pair not in edges} if wanted else None
+        absent = {pair: value for pair, value in odds.items() if pair not in edges} if keep_absent else None
         return {pair: value for pair, value in odds.items() if pair in edges}, absent

@@ -1,36 +1,38 @@
-"""IBMAP-HC: climb towards the most probable structure by always mending the pair that fits worst.
+"""IBMAP-HC: climb towards the most probable structure by flipping the pair that fits worst.
 
 Schlüter, Bromberg & Edera, AMAI (2014)  [IBMAP14], Algorithms 1 and 2, with the IB-score; with BJP instead, Schlüter,
 Strappa, Milone & Bromberg, IJAR (2018), Sections 2.2.2 and 3.3  [BJP18]. The score is a sum over pairs. The pair with
-the lowest part is the claim that the data believe least; its opposite, which the flip would claim, is what they believe
-most. So it is guessed, without a single test, that this flip is the best, and only its score is computed. How the pair
-is found is in _proposals.py (`WeakestPairs`), the climb itself in _climb.py.
+the lowest part is the statement that the data support least; the data support its opposite, which the flip would
+state, most. So the heuristic takes this flip for the best one without a single test, and computes only its score.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mnlearn.algorithms.hillclimb import HillClimb, Proposals
+from mnlearn.algorithms.hillclimb import Climb, HillClimb, Proposals
+from mnlearn.graphs.graph import Edge
+
+_AS_PUBLISHED = {"proposals": "weakest", "patience": 1, "swaps": False, "tabu": 0}
 
 
 @dataclass(frozen=True, kw_only=True)
 class IBMAPHC(HillClimb):
     """From no edges, flip the pair with the lowest part in the score; stop at the first flip that does not improve.
 
-    All settings are those of `HillClimb`. By default they are as published: one proposal at a time, the weakest pair
-    (ties: the first pair), and the end when it fails. Any other is a search that does better, and is not the paper's.
-    The judge is an `IBScore`, a `BJPScore`, or whatever else is a sum over pairs.
+    All settings are those of `HillClimb`; the defaults are as published: one proposal at a time, the weakest pair
+    (ties: the first pair), and the end when it fails. Other settings search better than the paper. The judge is an
+    `IBScore`, a `BJPScore`, or any other score that is a sum over pairs.
 
     Notes
     -----
     A step costs the parts that the flip changes: for IB 2(n − 1) directed terms, for BJP the pairs that the flip's ends
-    now judge and those that have come to be judged by the other side. `cost` counts them as ``recomputed``; the empty
-    graph's n(n − 1)/2 unconditional terms and whatever was asked ahead of need are in ``scanned`` only.
+    now judge and those that are now judged from the other side. `cost` counts them as ``recomputed``; the empty
+    graph's n(n − 1)/2 unconditional terms and all terms computed ahead of need are in ``scanned`` only.
     Finding the weakest pair takes O(n) after each flip, memory is two n × n matrices.
 
-    The heuristic forgets what a flip does to the other terms of its ends. On dense structures that is where the score
-    lies, and the climb stops far from the optimum: see docs/map.md for how far, and for what the other settings reach.
+    The heuristic ignores the effect of a flip on the other terms of its ends. On dense structures these terms decide,
+    and the climb stops far from the optimum: docs/map.md shows how far, and how far the other settings reach.
 
     Examples
     --------
@@ -45,3 +47,27 @@ class IBMAPHC(HillClimb):
     """
 
     proposals: Proposals = "weakest"
+
+    def climb(self, run: Climb) -> None:
+        """Climb to a local optimum  [IBMAP14, Algorithm 1]; with other settings, as `HillClimb` does.
+
+        Lines 1 and 2, the graph without edges and its score, are the state in which `run` starts.
+        """
+        if any(getattr(self, name) != value for name, value in _AS_PUBLISHED.items()):
+            super().climb(run)
+            return
+        while True:  # line 3
+            pair = select_next_structure(run)  # line 4
+            if pair is None or not run.improves(pair):  # lines 5, 6: neighbor-score <= current-score
+                return
+            run.flip(pair)  # lines 7, 8
+
+
+def select_next_structure(run: Climb) -> Edge | None:
+    """Return the pair to flip, argmin of the pairwise scores; None if no pair is free  [IBMAP14, Algorithm 2, line 1].
+
+    `WeakestPairs` stores the argmin from flip to flip. The copy of the structure (lines 2 and 3) is left out:
+    `improves` computes its score without it.
+    """
+    proposal = run.propose()
+    return None if proposal is None else proposal[0]

@@ -1,7 +1,7 @@
-"""Which pair to flip next: the one that fits worst, or the one whose flip would gain most.
+"""The pair that hill climbing flips next: the one that fits worst, or the one whose flip gains most.
 
-Both keep an order over all pairs that a flip disturbs only around its two ends, and both can be told to leave pairs
-out: what is known beforehand, what was tried in vain, what is tabu.
+Both classes store an order over all pairs, which a flip changes at its two ends only. Pairs can be barred: fixed ones,
+those that failed, and those that are tabu.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import numpy as np
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import BoolArray, FloatArray, IntArray, PairwiseScored, ScoredGraph, VarSet
 
-_FEW = 8  # rows that are looked through one by one: cheaper than to copy them together
-_HEARD = 256  # gains evaluated before somebody may stop the search: some ten ms for a few hundred variables
-_HEARD_IN_BATCHES = 1 << 16  # the same where a score answers them together, the cheaper the more there are
-_BLOCK = 64  # gains evaluated at once: a score may answer many pairs in the time of a few
+_FEW = 8  # up to so many rows are searched one by one: faster than a copy of all of them
+_POLLED = 256  # gains evaluated between two polls of the monitor: about 10 ms for a few hundred variables
+_POLLED_IN_BATCHES = 1 << 16  # for scores that evaluate many together, the cheaper the more there are
+_BLOCK = 64  # gains evaluated at once: a score may evaluate many pairs in the time of a few
 
 
 class WeakestPairs:
     """The pair with the lowest part in the score; ties by the first pair  [IBMAP14, Algorithm 2, line 1].
 
-    Each variable remembers its weakest pair. A flip changes two rows of the parts: others compare what they have with
-    two new numbers, and only those whose weakest pair it was look through their row again.
+    The weakest pair of each variable is stored. A flip changes two rows of the parts: the other variables compare two
+    new numbers with their weakest, and only those whose weakest pair it was search their row again.
     """
 
     def __init__(self, state: PairwiseScored, barred: BoolArray) -> None:
@@ -32,10 +32,10 @@ class WeakestPairs:
         self._anything_barred = bool(barred.sum() > len(barred))  # beyond the diagonal
         self._low: FloatArray = np.empty(len(barred))
         self._at: IntArray = np.empty(len(barred), dtype=np.int64)
-        self._look(np.arange(len(barred)))
+        self._search(np.arange(len(barred)))
 
     def best(self) -> tuple[Edge, None] | None:
-        """The pair to flip, whose gain nobody has looked at; None if all are barred."""
+        """Return the pair to flip, without its gain; None if all are barred."""
         x = int(self._low.argmin())
         if self._low[x] == inf:
             return None
@@ -43,16 +43,16 @@ class WeakestPairs:
         return (min(x, y), max(x, y)), None
 
     def bar(self, edge: Edge) -> None:
-        """Leave a pair out."""
+        """Exclude a pair."""
         self._anything_barred = True
         self._set(edge, barred=True)
 
     def unbar(self, edge: Edge) -> None:
-        """Take a pair in again."""
+        """Include a pair again."""
         self._set(edge, barred=False)
 
     def flipped(self, edge: Edge, touched: VarSet | None) -> None:  # noqa: ARG002 - parts change at the ends only
-        """Hear that a pair was flipped."""
+        """Update the weakest pairs after a flip."""
         u, v = edge
         again = (self._at == u) | (self._at == v)
         again[[u, v]] = True
@@ -61,19 +61,19 @@ class WeakestPairs:
             for y in (part <= self._low).nonzero()[0].tolist():
                 if part[y] < self._low[y] or x < self._at[y]:
                     self._low[y], self._at[y] = part[y], x
-        self._look(again.nonzero()[0])
+        self._search(again.nonzero()[0])
 
     def _set(self, edge: Edge, *, barred: bool) -> None:
         u, v = edge
         self._barred[u, v] = self._barred[v, u] = barred
-        self._look(np.array([u, v]))
+        self._search(np.array([u, v]))
 
     def _row(self, x: int) -> FloatArray:
-        """The parts of the pairs of x, as good as none where barred."""
+        """Return the parts of the pairs of x, inf where barred."""
         return np.where(self._barred[x], inf, self._parts[x]) if self._anything_barred else self._parts[x]
 
-    def _look(self, rows: IntArray) -> None:
-        """Find the weakest pair of these variables anew, some at a time so that no copy of all parts is made."""
+    def _search(self, rows: IntArray) -> None:
+        """Find the weakest pair of these variables, by blocks of rows to avoid a copy of all parts."""
         if len(rows) <= _FEW:
             for x in rows.tolist():
                 part = self._row(x)
@@ -93,22 +93,22 @@ class WeakestPairs:
 class SteepestPairs:
     """The pair whose flip gains most; ties by the first pair. Gains are evaluated again only when they matter.
 
-    A gain that a flip may have changed is kept as a guess. The pair with the highest gain or guess is evaluated until
-    it is no guess; and before a search is told that nothing improves, so is every other. A guess that is too low makes
-    a step less than the steepest, never an end that is no local optimum.
+    A gain that a flip may have changed becomes a guess. The pair with the highest gain or guess is evaluated until it
+    is exact; before the answer that nothing improves, all pairs are. A guess that is too low may cost the steepest
+    step, but the climb always ends at a local optimum.
     """
 
-    def __init__(self, state: ScoredGraph, barred: BoolArray, listen: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, state: ScoredGraph, barred: BoolArray, poll: Callable[[], None] = lambda: None) -> None:
         n = len(barred)
-        self._state, self._barred, self._listen = state, barred, listen
+        self._state, self._barred, self._poll = state, barred, poll
         self._us, self._vs = (ends.astype(np.int64) for ends in np.triu_indices(n, 1))
         self._guessed = np.ones(len(self._us), dtype=np.bool_)
-        # A part is the log of a probability: without it the score gains no more than this from the pair itself.
+        # A part is the log of a probability: the pair itself gains at most minus its part.
         parts = getattr(state, "pairwise", None)
         self._gains = np.full(len(self._us), inf) if parts is None else -parts[self._us, self._vs]
 
     def best(self) -> tuple[Edge, float] | None:
-        """The pair to flip and its gain; None if all are barred."""
+        """Return the pair to flip and its gain; None if all are barred."""
         while True:
             open_gains = np.where(self._barred[self._us, self._vs], -inf, self._gains)
             k = int(open_gains.argmax()) if len(open_gains) else -1
@@ -122,15 +122,15 @@ class SteepestPairs:
                 return (int(self._us[k]), int(self._vs[k])), float(open_gains[k])
 
     def bar(self, edge: Edge) -> None:
-        """Leave a pair out."""
+        """Exclude a pair."""
         self._barred[edge] = self._barred[edge[::-1]] = True
 
     def unbar(self, edge: Edge) -> None:
-        """Take a pair in again."""
+        """Include a pair again."""
         self._barred[edge] = self._barred[edge[::-1]] = False
 
     def flipped(self, edge: Edge, touched: VarSet | None) -> None:
-        """Hear that a pair was flipped, which is worth as much in the other direction, and whose pairs to doubt."""
+        """Negate the gain of the flipped pair; the gains of pairs with a `touched` end become guesses."""
         if touched is None:
             self._guessed[:] = True
         else:
@@ -141,18 +141,18 @@ class SteepestPairs:
         self._gains[own] = -self._gains[own]
 
     def _foremost(self, gains: FloatArray) -> IntArray:
-        """The guesses to look at now: the highest, and those that follow it before any gain that is known."""
+        """Return the guesses to evaluate now: the highest, and those after it up to the best exact gain."""
         known = gains[~self._guessed].max(initial=-inf)
         ahead = np.flatnonzero(self._guessed & (gains >= known) & (gains > -inf))
         if np.isposinf(gains[ahead]).any():
-            return ahead  # nothing is known of them: all at once
+            return ahead  # no estimate yet: all at once
         return ahead[np.argsort(-gains[ahead], kind="stable")[:_BLOCK]]
 
     def _evaluate(self, some: IntArray) -> None:
-        """Look at these, some at a time: all pairs of a few hundred variables may take minutes."""
-        step = _HEARD if hasattr(self._state, "pairwise") else _HEARD_IN_BATCHES
+        """Evaluate these gains by blocks, polling in between: all pairs of a few hundred variables may take minutes."""
+        step = _POLLED if hasattr(self._state, "pairwise") else _POLLED_IN_BATCHES
         for start in range(0, len(some), step):
-            self._listen()
+            self._poll()
             few = some[start : start + step]
             self._gains[few] = self._state.gains(list(zip(self._us[few].tolist(), self._vs[few].tolist(), strict=True)))
             self._guessed[few] = False
