@@ -65,7 +65,7 @@ def test_ctrl_c_while_resampling_writes_the_network_and_exits_130(
     words = ["learn", data, "--method", "mpl", "--bootstrap", "50", "--jobs", "1", "--out", tmp_path / "net.graphml"]
     done = run(*words)
     assert done.code == 130
-    assert "interrupted: the network is whole" in done.err  # only the samples were cut short
+    assert "interrupted: the network is complete" in done.err  # only the samples were cut short
     assert mnlearn.read_graph(tmp_path / "net.graphml").graph.n_edges > 0
 
 

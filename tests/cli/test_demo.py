@@ -38,7 +38,7 @@ def test_text_tells_the_story(run: Any, tmp_path: Path, monkeypatch: pytest.Monk
     assert (shown.code, shown.err) == (0, "")
     assert "1,000 rows, 12 variables" in shown.out
     assert "edge of the true network" in shown.out
-    assert "night_shifts and fatigue go together" in shown.out
+    assert "night_shifts and fatigue are dependent" in shown.out
     assert "given poor_sleep they are independent" in shown.out
     assert Path("demo-output", "survey.csv").exists()
     assert shown.out.endswith("\nThe report is demo-output/report.html: open it in a browser.\n")

@@ -53,7 +53,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_search(
     monkeypatch.setattr(os, "access", lambda path, _: Path(path) != tmp_path)
     monkeypatch.setattr("mnlearn.learning.learn", lambda *_, **__: pytest.fail("learned"))
     refusal = run("learn", data, "--out", tmp_path / "net.graphml").refusal()
-    assert "--out must be in a folder that can be written" in refusal
+    assert "--out must be in a writable folder" in refusal
 
 
 def test_a_file_that_cannot_be_replaced_is_one_line(
@@ -142,7 +142,7 @@ def test_ctrl_c_of_a_terminal_reaches_no_worker() -> None:
     """A terminal sends it to the whole group: the workers must go on until they are stopped."""
     program = """
 import os, time
-from mnlearn.cli.console import watched
+from mnlearn.cli.console import progress_monitor
 from mnlearn.parallel import run
 
 def item(k):
@@ -150,7 +150,7 @@ def item(k):
     time.sleep(0.2)
     return k
 
-with watched() as monitor:
+with progress_monitor() as monitor:
     done = list(run(item, range(1000), n_jobs=2, backend="processes", monitor=monitor))
 os.write(1, f"{monitor.interrupted} {0 < len(done) < 1000}\\n".encode())
 """

@@ -37,7 +37,7 @@ def test_missing_values_are_counted_or_treated(run: Any, tmp_path: Path) -> None
     path.write_text("a,b,c,d\n0,,?,NA\n1,x,0,u\n0,y,1,v\n1,x,0,u\n")
     shown = run("info", path, "--missing-value", "?")
     assert "missing: b 1, c 1, d 1" in shown.out
-    assert "maybe missing: d (NA), say so with --missing-value" in shown.out
+    assert "maybe missing: d (NA), declare them with --missing-value" in shown.out
     document = run("info", path, "--missing-value", "?", "--json").document()
     assert [variable["missing"] for variable in document["variables"]] == [0, 1, 1, 1]
     left = run("info", path, "--missing-value", "?", "--missing-value", "NA", "--missing", "drop_rows", "--json")

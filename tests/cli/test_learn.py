@@ -77,9 +77,9 @@ def test_the_graph_is_written(run: Any, data: Path, tmp_path: Path, name: str) -
             "--require and --forbid must not share an edge; both name 'stress' and 'fatigue'",
         ),
         (["--method", "mpl", "--require", '"stress', "--require", 'fatigue",x'], "--require must have the form A,B"),
-        (["--set", "method=ib"], "--set is for settings of a method or a score; got 'method=ib', which is neither"),
+        (["--set", "method=ib"], "--set is for settings of a method or a score; got 'method=ib'. Use the option"),
         (["--set", "types=1"], "--set is for settings of a method or a score"),
-        (["--method", "ib", "--prior", "0.4", "--set", "prior=0.3"], "--set must not say again what an option said"),
+        (["--method", "ib", "--prior", "0.4", "--set", "prior=0.3"], "--set must not repeat an option"),
         (["--jobs", "0"], "--jobs must be a whole number"),
     ],
 )

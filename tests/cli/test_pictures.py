@@ -99,7 +99,7 @@ def test_learning_writes_both_on_the_way(run: Any, table: Path, tmp_path: Path) 
         (["report", "missing.csv"], "missing.csv"),
         (["report", "DATA", "--bootstrap", "1"], "--bootstrap must be a whole number, at least 2; got 1"),
         (["report", "missing.json"], "missing.json"),
-        (["report", "net.json", "--method", "gsmn"], "method is for learning; 'net.json' is a result already"),
+        (["report", "net.json", "--method", "gsmn"], "--method is for learning; 'net.json' is a saved result"),
         (["plot", "DATA", "-o", "net.jpg"], "--out must end in .png, .svg, .pdf; got 'net.jpg'"),
         (["plot", "DATA", "-o", "net.png", "--kind", "heatmp"], "Did you mean 'heatmap'"),
         (["plot", "DATA", "-o", "net.png", "--kind", "stability", "--method", "gsmn"], "needs frequencies"),
@@ -149,7 +149,7 @@ def test_ctrl_c_before_the_first_sample_writes_the_whole_network(
     monkeypatch.chdir(tmp_path)
     done = run(words[0], table, *words[1:], "--bootstrap", 20, "--jobs", 1)
     assert done.code == 130
-    assert "interrupted: the network is whole, but no sample was done, so there are no frequencies" in done.err
+    assert "interrupted: the network is complete, without frequencies" in done.err
     assert (tmp_path / words[2]).exists()
 
 

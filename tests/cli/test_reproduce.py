@@ -51,7 +51,7 @@ def test_a_page_gets_its_tables_from_the_runs(run: Any, tmp_path: Path) -> None:
     )
     done = run("reproduce", "--page", page, "--out", tmp_path)
     assert "1 tables from" in done.out
-    assert "left as they were, having no runs there: bjp-real" in done.err
+    assert "unchanged, without runs in the folder: bjp-real" in done.err
     assert "| d=64 | 250 | 1 |" in page.read_text()
     assert "\nold\n" in page.read_text()
     assert not list(tmp_path.glob(".mnlearn-*"))
@@ -68,7 +68,7 @@ def test_a_page_gets_its_tables_from_the_runs(run: Any, tmp_path: Path) -> None:
 def test_costs_are_a_table_and_unknown_tables_are_refused(run: Any, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("<!-- table costs\nlines: source = experiment\ncell: mean 0\n-->\nold\n<!-- end -->\n")
-    assert "left as they were, having no runs there: costs" in run("reproduce", "--page", page, "--out", tmp_path).err
+    assert "unchanged, without runs in the folder: costs" in run("reproduce", "--page", page, "--out", tmp_path).err
     small = ("--source", "degree=1", "--sizes", "5", "--reps", "2", "--out", tmp_path)
     assert run("reproduce", "gsimn-figure6", *small).code == 0
     assert run("reproduce", "--page", page, "--out", tmp_path).code == 0
@@ -97,8 +97,8 @@ def test_costs_are_a_table_and_unknown_tables_are_refused(run: Any, tmp_path: Pa
         (("mpl-table1", "--source", "d=32"), "source 'd=32' does not exist"),
         (("mpl-table1", "--method", "bjp"), "method 'bjp' does not exist"),
         (("--page", "x.md"), "--out must be the folder of the runs for --page; got none"),
-        (("--page", "/nowhere.md", "--out", "/"), "--page must be a text file that can be read; /nowhere.md"),
-        (("mpl-table1", "--page", "x.md"), "--page must stand without an experiment; got mpl-table1"),
+        (("--page", "/nowhere.md", "--out", "/"), "--page must be a readable text file; /nowhere.md"),
+        (("mpl-table1", "--page", "x.md"), "--page excludes an experiment; got mpl-table1"),
         (("mpl-table1", "--out", "/dev/null/x"), "--out must be a folder that can be made"),
     ],
 )

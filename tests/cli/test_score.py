@@ -49,8 +49,8 @@ def test_pairs_beyond_a_screen_are_counted(run: Any, files: tuple[Path, Path]) -
         (["--score", "mpl", "--prior", "0.5"], "mpl has no setting 'prior'"),
         (["--score", "mpl", "--set", "prior_cell"], "--set must have the form NAME=VALUE"),
         (["--column", "stress", "--column", "fatigue"], "GRAPH must have the columns of the data as its variables"),
-        (["--set", "graph=3"], "--set is for settings of a method or a score; got 'graph=3', which is neither"),
-        (["--prior", "0.4", "--set", "prior=0.3"], "--set must not say again what an option said; got 'prior=0.3'"),
+        (["--set", "graph=3"], "--set is for settings of a method or a score; got 'graph=3'. Use the option for it"),
+        (["--prior", "0.4", "--set", "prior=0.3"], "--set must not repeat an option; got 'prior=0.3'"),
         (["--jobs", "0"], "--jobs must be a whole number"),
     ],
 )

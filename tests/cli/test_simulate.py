@@ -17,9 +17,7 @@ def test_data_and_truth_are_written_and_told(run: Any, tmp_path: Path) -> None:
     done = run("simulate", "path:n=5", "--rows", 40, "--seed", 3, "--out", out)
     assert (done.code, done.err) == (0, "")
     truth = tmp_path / "rows.truth.edges"
-    assert done.out == (
-        f"{out}: 40 rows of 5 variables, exact, by elimination\n{truth}: the network behind them, 4 edges\n"
-    )
+    assert done.out == (f"{out}: 40 rows of 5 variables, exact, by elimination\n{truth}: the true network, 4 edges\n")
     assert read(out).n_rows == 40
     assert read_graph(truth).graph.n_edges == 4
     first = out.read_bytes()

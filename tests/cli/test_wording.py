@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnlearn.cli.console import counted, in_our_words, joined, one_line, printable, probability, sentence
+from mnlearn.cli.console import count_of, first_names, name_options, printable, probability, sentence, single_line
 
 
 @given(st.text())
@@ -20,8 +20,8 @@ def test_printable_text_moves_no_cursor(text: str) -> None:
 
 
 @given(st.text(alphabet=st.characters()))
-def test_one_line_is_one_line(text: str) -> None:
-    assert len(one_line(text).splitlines()) <= 1
+def test_single_line_has_one_line(text: str) -> None:
+    assert len(single_line(text).splitlines()) <= 1
 
 
 def test_lone_surrogates_are_written_out() -> None:
@@ -63,13 +63,13 @@ def test_probabilities(log_p: float, shown: str) -> None:
     ],
 )
 def test_arguments_become_options(message: str, words: str) -> None:
-    assert in_our_words(message) == words
+    assert name_options(message) == words
 
 
 def test_counting_and_listing() -> None:
-    assert counted(1, "row") == "1 row"
-    assert counted(1234, "row") == "1,234 rows"
-    assert joined(["a", "b"]) == "a, b"
-    assert joined([*"abcdefghij"]) == "a, b, c, d, e, f, g, h and 2 more"
+    assert count_of(1, "row") == "1 row"
+    assert count_of(1234, "row") == "1,234 rows"
+    assert first_names(["a", "b"]) == "a, b"
+    assert first_names([*"abcdefghij"]) == "a, b, c, d, e, f, g, h and 2 more"
     assert sentence("Missing argument 'X'.") == "missing argument 'X'."
     assert sentence("No such\noption") == "no such option."

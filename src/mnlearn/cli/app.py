@@ -1,6 +1,6 @@
-"""The program: its verbs, and what becomes of every way a command can end.
+"""The program `mnlearn`: its commands, and the exit code of every way in which a command can end.
 
-Heavy imports stay inside the commands, so that `mnlearn --help` answers at once.
+Heavy imports stay inside the commands, so that `mnlearn --help` is fast.
 """
 
 from __future__ import annotations
@@ -8,64 +8,68 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Sequence
-from typing import Annotated, cast
+from collections.abc import Callable, Sequence
+from inspect import cleandoc
+from typing import Annotated, Any, cast
 
 import typer
 
 from mnlearn import __version__
 from mnlearn.cli import console
-from mnlearn.cli.compare import COMPARE_EXAMPLES, GROUPS_EXAMPLES, compare, compare_groups
-from mnlearn.cli.console import EXIT_INTERRUPTED, in_our_words, sentence
-from mnlearn.cli.data import INFO_EXAMPLES, PACK_EXAMPLES, info, pack
-from mnlearn.cli.demo import EXAMPLES as DEMO_EXAMPLES
-from mnlearn.cli.demo import demo
-from mnlearn.cli.graph import CONVERT_EXAMPLES, EVALUATE_EXAMPLES, SIMULATE_EXAMPLES, convert, evaluate, simulate
-from mnlearn.cli.judge import SCORE_EXAMPLES, TEST_EXAMPLES, ask, score
-from mnlearn.cli.learn import EXAMPLES as LEARN_EXAMPLES
-from mnlearn.cli.learn import learn
-from mnlearn.cli.model import FIT_EXAMPLES, PREDICT_EXAMPLES, SAMPLE_EXAMPLES, fit, predict, sample
-from mnlearn.cli.optimize import EXAMPLES as OPTIMIZE_EXAMPLES
-from mnlearn.cli.optimize import optimize
-from mnlearn.cli.options import Debug, unbundled
-from mnlearn.cli.report import PLOT_EXAMPLES, REPORT_EXAMPLES, WHY_EXAMPLES, plot, report, why
-from mnlearn.cli.research import ACCURACY_EXAMPLES, BENCH_EXAMPLES, REPRODUCE_EXAMPLES, accuracy, bench, reproduce
+from mnlearn.cli.compare import compare_command, compare_groups_command
+from mnlearn.cli.data import info_command, pack_command
+from mnlearn.cli.demo import demo_command
+from mnlearn.cli.graph import convert_command, evaluate_command, simulate_command
+from mnlearn.cli.judge import independence_command, score_command
+from mnlearn.cli.learn import learn_command
+from mnlearn.cli.model import fit_command, predict_command, sample_command
+from mnlearn.cli.optimize import optimize_command
+from mnlearn.cli.options import Debug, expand_groups
+from mnlearn.cli.report import plot_command, report_command, why_command
+from mnlearn.cli.research import accuracy_command, bench_command, reproduce_command
 from mnlearn.errors import MnlearnError
 
 EXIT_BUG, EXIT_REFUSED = 1, 2
 _COMPLETION = "_MNLEARN_COMPLETE"
 
-# The parent of BadParameter has moved between versions of typer; its place in the family has not.
+# The parent of BadParameter moves between versions of typer; its position in the hierarchy does not.
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 
-app = typer.Typer(
-    name="mnlearn",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,
-)
-app.command("learn", epilog=LEARN_EXAMPLES)(unbundled(learn))
-app.command("report", epilog=REPORT_EXAMPLES)(unbundled(report))
-app.command("plot", epilog=PLOT_EXAMPLES)(unbundled(plot))
-app.command("why", epilog=WHY_EXAMPLES)(unbundled(why))
-app.command("test", epilog=TEST_EXAMPLES)(unbundled(ask))
-app.command("score", epilog=SCORE_EXAMPLES)(unbundled(score))
-app.command("fit", epilog=FIT_EXAMPLES)(unbundled(fit))
-app.command("sample", epilog=SAMPLE_EXAMPLES)(sample)
-app.command("predict", epilog=PREDICT_EXAMPLES)(predict)
-app.command("evaluate", epilog=EVALUATE_EXAMPLES)(evaluate)
-app.command("compare", epilog=COMPARE_EXAMPLES)(unbundled(compare))
-app.command("compare-groups", epilog=GROUPS_EXAMPLES)(unbundled(compare_groups))
-app.command("simulate", epilog=SIMULATE_EXAMPLES)(simulate)
-app.command("optimize", epilog=OPTIMIZE_EXAMPLES)(optimize)
-app.command("info", epilog=INFO_EXAMPLES)(unbundled(info))
-app.command("convert", epilog=CONVERT_EXAMPLES)(convert)
-app.command("pack", epilog=PACK_EXAMPLES)(unbundled(pack))
-_bench = typer.Typer(rich_markup_mode=None)
-_bench.callback(invoke_without_command=True, epilog=BENCH_EXAMPLES)(bench)
-_bench.command("accuracy", epilog=ACCURACY_EXAMPLES)(accuracy)
-app.add_typer(_bench, name="bench")
-app.command("reproduce", epilog=REPRODUCE_EXAMPLES)(reproduce)
-app.command("demo", epilog=DEMO_EXAMPLES)(demo)
+
+def _help(command: Callable[..., None]) -> dict[str, Any]:
+    """Return the help of a command from its docstring; the examples go below the options."""
+    text, _, examples = cleandoc(command.__doc__ or "").partition("\n\nExamples:\n")
+    return {"help": text, "epilog": f"\b\nExamples:\n{examples}".replace("\n\n", "\n\n\b\n")}
+
+
+app = typer.Typer(name="mnlearn", context_settings={"help_option_names": ["-h", "--help"]}, rich_markup_mode=None)
+bench = typer.Typer(rich_markup_mode=None)
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "learn": learn_command,
+    "report": report_command,
+    "plot": plot_command,
+    "why": why_command,
+    "test": independence_command,
+    "score": score_command,
+    "fit": fit_command,
+    "sample": sample_command,
+    "predict": predict_command,
+    "evaluate": evaluate_command,
+    "compare": compare_command,
+    "compare-groups": compare_groups_command,
+    "simulate": simulate_command,
+    "optimize": optimize_command,
+    "info": info_command,
+    "convert": convert_command,
+    "pack": pack_command,
+    "reproduce": reproduce_command,
+    "demo": demo_command,
+}
+for _name, _command in _COMMANDS.items():
+    app.command(_name, **_help(_command))(expand_groups(_command))
+bench.callback(invoke_without_command=True, **_help(bench_command))(expand_groups(bench_command))
+bench.command("accuracy", **_help(accuracy_command))(expand_groups(accuracy_command))
+app.add_typer(bench, name="bench")
 
 
 def _print_version(wanted: bool) -> None:
@@ -74,7 +78,7 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True, epilog="Every verb has its own help: mnlearn test --help")
+@app.callback(invoke_without_command=True, epilog="Every command has its own help: mnlearn test --help")
 def _mnlearn(
     context: typer.Context,
     _version: Annotated[
@@ -96,34 +100,34 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv
-        The words after the program's name; those of the process by default.
+        The arguments after the name of the program; those of the process by default.
 
     Returns
     -------
     int
-        0 for success, 2 for bad usage or bad input, 1 for a fault of ours, 130 for Ctrl-C.
+        0 for success, 2 for bad usage or bad input, 1 for a bug, 130 for Ctrl-C.
     """
-    if _COMPLETION in os.environ:  # a shell asks what could come next
+    if _COMPLETION in os.environ:  # a shell completes a command
         typer.main.get_command(app).main(prog_name="mnlearn")
     words = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in (words[: words.index("--")] if "--" in words else words)
-    with console.prepared():
+    with console.configured_streams():
         try:
             return _run(words)
         except BrokenPipeError:
-            console.silence()  # whoever read us has seen enough
+            console.silence()  # the reader of standard output has closed it
             return 0
         except KeyboardInterrupt:
             console.complain("interrupted")
-            return EXIT_INTERRUPTED
+            return console.EXIT_INTERRUPTED
         except Exception as error:
             if debug:
                 traceback.print_exc()
-            return _failed(error)
+            return _report_error(error)
 
 
 def _run(words: list[str]) -> int:
-    """Parse and execute, with no handling of errors but our own."""
+    """Parse the arguments and run the command; errors pass through."""
     command = typer.main.get_command(app)
     try:
         with command.make_context("mnlearn", words) as context:
@@ -137,18 +141,18 @@ def _run(words: list[str]) -> int:
     return 0
 
 
-def _failed(error: Exception) -> int:
-    """Say in one line what went wrong."""
+def _report_error(error: Exception) -> int:
+    """Print an error in one line and return its exit code."""
     if isinstance(error, _UsageError):
         path = error.ctx.command_path if error.ctx is not None else "mnlearn"
-        console.complain(f"{sentence(error.format_message())} Try '{path} --help'.")
+        console.complain(f"{console.sentence(error.format_message())} Try '{path} --help'.")
         return EXIT_REFUSED
-    if isinstance(error, OSError) and error.filename is None:  # nothing of a file: what we print cannot be taken
+    if isinstance(error, OSError) and error.filename is None:  # not about a file: standard output failed
         console.silence()
         console.complain(f"standard output cannot be written: {error.strerror or error}. Send it elsewhere.")
         return EXIT_REFUSED
     if isinstance(error, MnlearnError):
-        console.complain(in_our_words(str(error)))
+        console.complain(console.name_options(str(error)))
         return EXIT_REFUSED
     console.complain(f"unexpected {type(error).__name__}: {error}. This is a bug; run with --debug to see where.")
     return EXIT_BUG

@@ -1,15 +1,13 @@
-"""`mnlearn compare`: several methods on the same data, each against the true graph."""
+"""`mnlearn compare` and `mnlearn compare-groups`: several methods on one data set, and one method on two groups."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from mnlearn.cli import options
 from mnlearn.cli.config import Config
-from mnlearn.cli.console import EXIT_INTERRUPTED, note, say, show, show_json, simple_table, watched
-from mnlearn.cli.options import Elsewhere, Judging, Preparing, Reading
+from mnlearn.cli.console import exit_interrupted, note, progress_monitor, say, show, simple_table
+from mnlearn.cli.options import ClusterOptions, DataOptions, JudgeOptions, LearnOptions, OutputOptions, option
 from mnlearn.errors import MnlearnError
 
 if TYPE_CHECKING:
@@ -17,57 +15,52 @@ if TYPE_CHECKING:
 
     from mnlearn.learning.comparison import MethodResult
 
-
-COMPARE_EXAMPLES = """\b
-Examples:
-  mnlearn compare data.csv --truth data.truth.edges --methods gsmn*,gsimn,mpl
-  mnlearn compare data.csv --truth truth.graphml --methods gsimn,pc --alpha 0.01 --json
-"""
-
-Truth = Annotated[str, typer.Option(metavar="FILE", help="The true graph, over the columns of DATA.")]
-Methods = Annotated[str, typer.Option(metavar="A,B,C", help="Methods by name, as mnlearn learn --method has them.")]
-Alpha = Annotated[float | None, typer.Option(metavar="A", help="The level of the tests; 0.05 by default.")]
+Truth = Annotated[str, option("FILE", "True graph over the columns of DATA.")]
+Methods = Annotated[str, option("A,B,C", "Names of methods, as for mnlearn learn --method.")]
+By = Annotated[str, option("COL", "Column that holds the group of each row.")]
+Group = Annotated[list[str] | None, option("LABEL", "Label of a group: give two if the column has more; repeatable.")]
+Permutations = Annotated[int, option("K", "Number of permutations of the rows.")]
+Correction = Annotated[str, option("holm|fdr|none", "Correction for the number of pairs.")]
+Seed = Annotated[int, option("S", "Seed of the permutations.")]
 
 
-def compare(
+def compare_command(
     data: options.Data,
     *,
     truth: Truth,
     methods: Methods,
     test: options.Test = None,
-    alpha: Alpha = None,
-    preparing: Preparing,
-    reading: Reading,
+    alpha: options.Alpha = None,
+    reading: DataOptions,
     jobs: options.Jobs = None,
-    elsewhere: Elsewhere,
-    as_json: options.AsJson = False,
-    _debug: options.Debug = False,
+    workers: ClusterOptions,
+    output: OutputOptions,
 ) -> None:
-    """Learn from DATA by several methods, and hold each network against the true one.
+    """Compare several methods with the true graph.
 
-    --test and --alpha are for the methods that ask independence tests. A method that does not fit the data says why;
-    the others go on.
+    --test and --alpha apply to the methods by tests. If a method does not suit the data, a note gives the reason and
+    the others run.
+
+    Examples:
+      mnlearn compare data.csv --truth data.truth.edges --methods gsmn*,gsimn,mpl
+      mnlearn compare data.csv --truth truth.graphml --methods gsimn,pc --alpha 0.01 --json
     """
     from mnlearn import learning
 
-    dataset = learning.load_data(data, **reading.keywords(), **preparing.said())
-    named = [name.strip() for name in methods.split(",") if name.strip()]
-    with elsewhere.client() as client, watched() as monitor:
+    dataset = learning.load_data(data, **reading.arguments())
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    with workers.client() as client, progress_monitor() as monitor:
         found = learning.compare(
-            dataset, truth, named, test=test, alpha=alpha, n_jobs=jobs, client=client, monitor=monitor
+            dataset, truth, names, test=test, alpha=alpha, n_jobs=jobs, client=client, monitor=monitor
         )
-    if as_json:
-        size = {"rows": dataset.n_rows, "variables": dataset.n_variables}
-        show_json({"data": data, "truth": truth, **size, "methods": [line.to_dict() for line in found]})
-    else:
-        _show(found)
+    size = {"data": data, "truth": truth, "rows": dataset.n_rows, "variables": dataset.n_variables}
+    output.show(lambda: {**size, "methods": [line.to_dict() for line in found]}, lambda: _show_methods(found))
     if monitor.interrupted:
-        note("interrupted: methods that were not run are missing, and the last one may not have ended")
-        raise typer.Exit(EXIT_INTERRUPTED)
+        exit_interrupted("methods that did not run are missing, and the last one may not have ended")
 
 
-def _show(found: Sequence[MethodResult]) -> None:
-    """One line per method."""
+def _show_methods(found: Sequence[MethodResult]) -> None:
+    """Print one line for each method."""
     headings = ("edges", "Hamming", "too many", "missing", "precision", "recall", "F", "tests", "CPU s")
     table = simple_table("method", *headings, numbers=headings)
     for line in found:
@@ -76,7 +69,7 @@ def _show(found: Sequence[MethodResult]) -> None:
             note(f"{line.method}: {line.refusal}")
             continue
         edges, cost = line.edges, line.learned.cost
-        asked = cost.get("asked") if "weighted" in cost else None  # l1lr asks for neighbourhoods: those are no tests
+        asked = cost.get("asked") if "weighted" in cost else None  # l1lr counts neighbourhoods there, not tests
         rates = (f"{edges.precision:.3f}", f"{edges.recall:.3f}", f"{edges.f1:.3f}")
         errors = (str(edges.hamming), str(edges.false_positives), str(edges.false_negatives))
         tests = "" if asked is None else f"{asked:,.0f}"
@@ -84,26 +77,7 @@ def _show(found: Sequence[MethodResult]) -> None:
     show(table)
 
 
-# `mnlearn compare-groups`: do two groups of rows have the same network?
-
-
-GROUPS_EXAMPLES = """\b
-Examples:
-  mnlearn compare-groups survey.csv --by sex
-  mnlearn compare-groups trial.csv --by arm --group placebo --group drug --method mpl --permutations 500
-  mnlearn compare-groups survey.csv --by night_shifts --correction fdr --json
-"""
-
-By = Annotated[str, typer.Option(metavar="COL", help="The column that says to which group a row belongs.")]
-Group = Annotated[
-    list[str] | None, typer.Option(metavar="LABEL", help="A label of that column: two, if it has more; repeatable.")
-]
-Permutations = Annotated[int, typer.Option(metavar="K", help="How often the rows are dealt out anew.")]
-Correction = Annotated[str, typer.Option(metavar="holm|fdr|none", help="For the number of pairs.")]
-Seed = Annotated[int, typer.Option(metavar="S", help="Seed of the permutations.")]
-
-
-def compare_groups(
+def compare_groups_command(
     data: options.Data,
     *,
     by: By,
@@ -111,39 +85,31 @@ def compare_groups(
     permutations: Permutations = 200,
     correction: Correction = "holm",
     seed: Seed = 0,
-    method: options.Method = None,
-    judging: Judging,
-    set_: options.Set = None,
-    column: options.Columns = None,
-    preparing: Preparing,
-    reading: Reading,
-    jobs: options.Jobs = None,
+    judging: JudgeOptions,
+    learning: LearnOptions,
     _config: Config = None,
-    as_json: options.AsJson = False,
-    _debug: options.Debug = False,
+    output: OutputOptions,
 ) -> None:
-    """Learn the network of each of two groups of rows, and test by permutation whether they differ.
+    """Test whether two groups of rows have the same network.
 
-    Ctrl-C ends with the permutations so far.
+    Learns a network from each group and permutes the rows between them. Ctrl-C stops after the permutations so far.
+
+    Examples:
+      mnlearn compare-groups survey.csv --by sex
+      mnlearn compare-groups trial.csv --by arm --group placebo --group drug --method mpl --permutations 500
+      mnlearn compare-groups survey.csv --by night_shifts --correction fdr --json
     """
-    from mnlearn import learning
+    from mnlearn.learning import compare_groups
 
-    wishes = judging.said() | preparing.said() | options.said(columns=column)
-    how = reading.keywords()
-    own = options.settings(set_, learning.learn, wishes)
-    asked: dict[str, Any] = {"n_permutations": permutations, "correction": correction, "seed": seed, "n_jobs": jobs}
-    everything: dict[str, Any] = {"groups": group or None, **asked, **how, **wishes, **own}
-    with watched() as monitor:
+    arguments: dict[str, Any] = {"groups": group or None, "n_permutations": permutations, "correction": correction}
+    arguments |= {"seed": seed, **learning.learn_arguments(**judging.given())}
+    with progress_monitor() as monitor:
         try:
-            found = learning.compare_groups(data, by, method, monitor=monitor, **everything)
+            found = compare_groups(data, by, monitor=monitor, **arguments)
         except MnlearnError as error:
-            if monitor.interrupted:  # before the first permutation was done
+            if monitor.interrupted:  # before the end of the first permutation
                 raise KeyboardInterrupt from error
             raise
-    if as_json:
-        show_json(found.to_dict())
-    else:
-        say(str(found))
+    output.show(found.to_dict, lambda: say(str(found)))
     if monitor.interrupted:
-        note(f"interrupted: p-values are those of {found.done} permutations")
-        raise typer.Exit(EXIT_INTERRUPTED)
+        exit_interrupted(f"the p-values are from {found.done} permutations")

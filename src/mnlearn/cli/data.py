@@ -1,27 +1,24 @@
-"""`mnlearn info`: a first look at a table."""
+"""`mnlearn info` and `mnlearn pack`: a summary of a data file, and a packed file for data of any size."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, cast
-
-import typer
+from typing import TYPE_CHECKING, Annotated, cast
 
 from mnlearn.cli import options
 from mnlearn.cli.console import (
-    EXIT_INTERRUPTED,
-    counted,
-    joined,
+    count_of,
+    exit_interrupted,
+    first_names,
     note,
     printable,
+    progress_monitor,
     say,
     show,
-    show_json,
     simple_table,
-    watched,
 )
-from mnlearn.cli.options import Reading
+from mnlearn.cli.options import OutputOptions, ReadOptions, argument, drop_none, flag, option
 from mnlearn.errors import InputError, MnlearnError
 
 if TYPE_CHECKING:
@@ -31,73 +28,62 @@ if TYPE_CHECKING:
     from mnlearn.data.options import MissingPolicy
     from mnlearn.data.overview import Overview, VariableOverview
 
-
-MOST_VARIABLES = 40  # a screen; beyond that the types are summarised
+MOST_VARIABLES = 40  # more are summarised by type
 _HEADINGS = ("variable", "type", "states", "missing", "range or most common")
 
-INFO_EXAMPLES = """\b
-Examples:
-  mnlearn info survey.csv
-  mnlearn info patients.csv --missing-value '?' --categorical ward
-  mnlearn info genes.parquet --all
-"""
-
-All = Annotated[bool, typer.Option("--all", help=f"List every variable, also when there are over {MOST_VARIABLES}.")]
-Missing = Annotated[
-    str | None,
-    typer.Option(
-        metavar="error|drop_rows|category",
-        help="Show what is left after this; else missing values are counted, not treated.",
-    ),
+All = Annotated[bool, flag("--all", f"List every variable, even if there are more than {MOST_VARIABLES}.")]
+InfoMissing = Annotated[
+    str | None, option("error|drop_rows|category", "Treat missing values first; by default they are only counted.")
 ]
+Sources = Annotated[list[str], argument("DATA...", "CSV, TSV or Parquet files, folders of them, or quoted patterns.")]
+PackOut = Annotated[str, option("FILE", "File to write; it ends in .mnpack.", "--out", "-o")]
+Append = Annotated[bool, flag("--append", "Add the rows to an existing FILE.")]
+Levels = Annotated[list[str] | None, option("COL=A,B", "States of a column in order; repeatable. Found by default.")]
 
 
-def info(
+def info_command(
     data: options.Data,
     *,
     show_all: All = False,
-    missing: Missing = None,
-    reading: Reading,
-    as_json: options.AsJson = False,
-    _debug: options.Debug = False,
+    missing: InfoMissing = None,
+    reading: ReadOptions,
+    output: OutputOptions,
 ) -> None:
-    """Show the size, the types and the oddities of a data file.
+    """Summarise a data file: size, types, possible problems.
 
-    That is: rows, variables, types, numbers of states, and what is missing, constant or duplicated.
+    Prints the rows, variables, types and numbers of states, and which values are missing, constant or duplicated.
+
+    Examples:
+      mnlearn info survey.csv
+      mnlearn info patients.csv --missing-value '?' --categorical ward
+      mnlearn info genes.parquet --all
     """
     from mnlearn.data.overview import overview
     from mnlearn.data.readers import read
 
-    how = reading.keywords()
+    read_options = reading.keywords()
     if missing is None:
-        seen = overview(data, **how)
+        found = overview(data, **read_options)
     else:
-        dataset = read(data, missing=cast("MissingPolicy", missing), **how)
+        dataset = read(data, missing=cast("MissingPolicy", missing), **read_options)
         note(str(dataset.missing))
-        seen = overview(dataset)
-    if as_json:
-        show_json(seen.as_dict())
-    else:
-        show(*describe(seen, list_all=show_all))
+        found = overview(dataset)
+    output.show(found.as_dict, lambda: show(*lay_out_overview(found, list_all=show_all)))
 
 
-def describe(seen: Overview, *, list_all: bool = False) -> list[RenderableType]:
-    """Lay out an overview: its size, a table, and what deserves attention."""
+def lay_out_overview(found: Overview, *, list_all: bool = False) -> list[RenderableType]:
+    """Return the parts of an overview: the size, a table, and remarks."""
     from rich.text import Text
 
-    wide = len(seen.variables) > MOST_VARIABLES and not list_all
-    table = _by_type(seen.variables) if wide else _by_variable(seen.variables)
-    return [Text(_size(seen), style="bold"), table, *map(Text, _remarks(seen, wide=wide))]
-
-
-def _size(seen: Overview) -> str:
-    """Rows and variables in one line."""
-    stored = f" ({seen.n_records:,} stored)" if seen.n_rows != seen.n_records else ""
-    return f"{counted(seen.n_rows, 'row')}{stored}, {counted(len(seen.variables), 'variable')}"
+    wide = len(found.variables) > MOST_VARIABLES and not list_all
+    table = _by_type(found.variables) if wide else _by_variable(found.variables)
+    stored = f" ({found.n_records:,} stored)" if found.n_rows != found.n_records else ""
+    size = f"{count_of(found.n_rows, 'row')}{stored}, {count_of(len(found.variables), 'variable')}"
+    return [Text(size, style="bold"), table, *map(Text, _remarks(found, wide=wide))]
 
 
 def _by_variable(variables: Sequence[VariableOverview]) -> Table:
-    """One line for each variable."""
+    """Return a table with one line for each variable."""
     from rich.text import Text
 
     table = simple_table(*_HEADINGS, numbers=("states", "missing"))
@@ -113,7 +99,7 @@ def _by_variable(variables: Sequence[VariableOverview]) -> Table:
 
 
 def _values(variable: VariableOverview) -> str:
-    """The range, or the most common level; and whether that is all there is."""
+    """Return the range or the most common level, and whether the variable is constant."""
     if variable.type == "empty":
         return "no value"
     if variable.type == "continuous":
@@ -124,7 +110,7 @@ def _values(variable: VariableOverview) -> str:
 
 
 def _by_type(variables: Sequence[VariableOverview]) -> Table:
-    """One line for each type."""
+    """Return a table with one line for each type."""
     table = simple_table("type", "variables", "states", "with missing", numbers=("variables", "states", "with missing"))
     for kind in ("categorical", "continuous", "empty"):
         group = [variable for variable in variables if variable.type == kind]
@@ -139,82 +125,60 @@ def _by_type(variables: Sequence[VariableOverview]) -> Table:
     return table
 
 
-def _remarks(seen: Overview, *, wide: bool) -> list[str]:
-    """What deserves attention, a line each."""
-    incomplete = sorted((v for v in seen.variables if v.missing), key=lambda variable: -variable.missing)
-    doubtful = [f"{printable(v.name)} ({joined(v.doubtful)})" for v in seen.variables if v.doubtful]
+def _remarks(found: Overview, *, wide: bool) -> list[str]:
+    """Return remarks on possible problems, one line each."""
+    incomplete = sorted((v for v in found.variables if v.missing), key=lambda variable: -variable.missing)
+    doubtful = [f"{printable(v.name)} ({first_names(v.doubtful)})" for v in found.variables if v.doubtful]
     remarks = {
-        "missing": joined([f"{printable(v.name)} {v.missing:,}" for v in incomplete]),
-        "maybe missing": joined(doubtful) + (", say so with --missing-value" if doubtful else ""),
-        "constant": joined(seen.constant),
-        "duplicated": joined([joined(group, shown=4, between=" = ") for group in seen.duplicated]),
-        "duplicate rows": f"{seen.duplicate_rows:,}" if seen.duplicate_rows else "",
+        "missing": first_names([f"{printable(v.name)} {v.missing:,}" for v in incomplete]),
+        "maybe missing": first_names(doubtful) + (", declare them with --missing-value" if doubtful else ""),
+        "constant": first_names(found.constant),
+        "duplicated": first_names([first_names(group, shown=4, between=" = ") for group in found.duplicated]),
+        "duplicate rows": f"{found.duplicate_rows:,}" if found.duplicate_rows else "",
         "every variable": "use --all to list them" if wide else "",
     }
     return [f"{label}: {remark}" for label, remark in remarks.items() if remark]
 
 
-# `mnlearn pack`: data of any size to one file that is counted in place.
-
-
-PACK_EXAMPLES = """\b
-Examples:
-  mnlearn pack survey.csv -o survey.mnpack
-  mnlearn pack 'years/*.parquet' -o years.mnpack --missing category
-  mnlearn pack 2024.parquet -o years.mnpack --append
-  mnlearn learn years.mnpack --method mpl
-"""
-
-Sources = Annotated[
-    list[str],
-    typer.Argument(metavar="DATA...", help="CSV, TSV or Parquet files, folders of them, or patterns in quotes."),
-]
-Out = Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The file to write; it ends in .mnpack.")]
-Append = Annotated[bool, typer.Option("--append", help="Add the rows to FILE, which is there already.")]
-Columns = Annotated[list[str] | None, typer.Option("--column", metavar="COL", help="Only these columns; repeatable.")]
-Levels = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COL=A,B", help="The states of a column in their order; repeatable. Else they are found."),
-]
-
-
-def pack(
+def pack_command(
     data: Sources,
     *,
-    out: Out,
+    out: PackOut,
     append: Append = False,
-    column: Columns = None,
+    column: options.Columns = None,
     levels: Levels = None,
     missing: options.Missing = None,
-    reading: Reading,
-    as_json: options.AsJson = False,
-    _debug: options.Debug = False,
+    reading: ReadOptions,
+    output: OutputOptions,
 ) -> None:
-    """Write DATA to a packed file: read once, in little memory, and opened in milliseconds ever after.
+    """Write data of any size to one packed file.
 
-    Every command takes the packed file for DATA. It is complete or not there: who is interrupted loses nothing.
+    The data are read once, in little memory. Every command takes the packed file as DATA and opens it in milliseconds.
+    The file is complete or absent: an interrupted run leaves the old one unchanged.
+
+    Examples:
+      mnlearn pack survey.csv -o survey.mnpack
+      mnlearn pack 'years/*.parquet' -o years.mnpack --missing category
+      mnlearn pack 2024.parquet -o years.mnpack --append
+      mnlearn learn years.mnpack --method mpl
     """
-    from mnlearn import data as library
+    from mnlearn.data import pack
 
-    how = reading.keywords()
-    said: dict[str, Any] = {"columns": column, "levels": _levels(levels), "missing": missing}
-    wishes = {name: value for name, value in said.items() if value}
-    with watched() as monitor:
+    given = drop_none(columns=column or None, levels=_levels(levels) or None, missing=missing)
+    with progress_monitor() as monitor:
         try:
-            packed = library.pack(list(data), out, append=append, monitor=monitor, **how, **wishes)
+            packed = pack(list(data), out, append=append, monitor=monitor, **reading.keywords(), **given)
         except MnlearnError:
             if monitor.interrupted:
-                raise typer.Exit(EXIT_INTERRUPTED) from None
+                exit_interrupted()
             raise
-    summary = {"file": out, "rows": packed.n_rows, "variables": packed.n_variables, "stored_rows": packed.n_records}
-    if as_json:
-        show_json(summary)
-    else:
-        say(f"{printable(out)}: {counted(packed.n_rows, 'row')}, {counted(packed.n_variables, 'variable')}")
+    size = {"file": out, "rows": packed.n_rows, "variables": packed.n_variables, "stored_rows": packed.n_records}
+    text = f"{printable(out)}: {count_of(packed.n_rows, 'row')}, {count_of(packed.n_variables, 'variable')}"
+    output.show(lambda: size, lambda: say(text))
 
 
 def _levels(texts: list[str] | None) -> dict[str, list[str]]:
-    """Declared levels as the user writes them; a label with a comma stands in double quotes."""
+    """Return the declared levels of columns; a label with a comma must be in double quotes."""
     found = {}
     for text in texts or ():
         name, sign, listed = text.partition("=")

@@ -1,59 +1,59 @@
-"""`mnlearn test`: is X independent of Y given other columns?"""
+"""`mnlearn test` and `mnlearn score`: one independence test, and the score of a graph."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from mnlearn.cli import options
-from mnlearn.cli.console import joined, printable, probability, say, show, show_json, simple_table
-from mnlearn.cli.options import Elsewhere, Preparing, Reading, Testing
+from mnlearn.cli.console import first_names, printable, probability, say, show, show_rows, simple_table
+from mnlearn.cli.options import ClusterOptions, DataOptions, OutputOptions, TestOptions, argument, flag, option
 
 if TYPE_CHECKING:
     from mnlearn.learning.api import GraphScore
     from mnlearn.learning.pairs import TestResult
 
+SHOWN = 40  # terms listed without --all
 
-TEST_EXAMPLES = """\b
-Examples:
-  mnlearn test survey.csv stress headaches
-  mnlearn test survey.csv night_shifts fatigue --given poor_sleep --test g2
-  mnlearn test body.parquet height weight --given age --alpha 0.01 --json
-  mnlearn test patients.csv age smoker --discretize frequency --missing drop_rows
-"""
+X = Annotated[str, argument("X", "A column.")]
+Y = Annotated[str, argument("Y", "Another column.")]
+Given = Annotated[list[str] | None, option("COL", "Condition on this column; repeatable.", "--given", "-g")]
+ScoreName = Annotated[
+    str,
+    option("NAME", f"Score: {options.SCORE_NAMES}.", "--score", autocompletion=options.complete_scores),
+]
+ScorePrior = Annotated[float | None, option("P", "ib, bjp: prior probability of independence; 0.5 by default.")]
+ScoreSet = Annotated[
+    list[str] | None, option("NAME=VALUE", "Setting of the score, e.g. prior_cell=1; repeatable.", "--set")
+]
+All = Annotated[bool, flag("--all", f"List all terms, not only the {SHOWN} lowest.")]
 
-X = Annotated[str, typer.Argument(metavar="X", help="A column.")]
-Y = Annotated[str, typer.Argument(metavar="Y", help="Another column.")]
-Given = Annotated[list[str] | None, typer.Option("--given", "-g", metavar="COL", help="Condition on it; repeatable.")]
 
-
-def ask(
+def independence_command(
     data: options.Data,
     x: X,
     y: Y,
     *,
     given: Given = None,
-    testing: Testing,
-    preparing: Preparing,
-    reading: Reading,
-    as_json: options.AsJson = False,
-    _debug: options.Debug = False,
+    testing: TestOptions,
+    reading: DataOptions,
+    output: OutputOptions,
 ) -> None:
-    """Test whether X is independent of Y, given other columns."""
-    from mnlearn.learning.pairs import independence_test
+    """Test whether X is independent of Y, given other columns.
 
-    wishes = testing.said() | preparing.said()
-    result = independence_test(data, x, y, given or (), **reading.keywords(), **wishes)
-    if as_json:
-        show_json(result.to_dict())
-    else:
-        show_result(result, wishes)
+    Examples:
+      mnlearn test survey.csv stress headaches
+      mnlearn test survey.csv night_shifts fatigue --given poor_sleep --test g2
+      mnlearn test body.parquet height weight --given age --alpha 0.01 --json
+      mnlearn test patients.csv age smoker --discretize frequency --missing drop_rows
+    """
+    from mnlearn.learning import pairs
+
+    result = pairs.independence_test(data, x, y, given or (), **reading.arguments(**testing.given()))
+    output.show(result.to_dict, lambda: _show_test(result, testing))
 
 
-def show_result(result: TestResult, wishes: Mapping[str, Any]) -> None:
-    """The question, the numbers that the test computes, and the decision in words."""
+def _show_test(result: TestResult, testing: TestOptions) -> None:
+    """Print the question, the numbers that the test computes, and the decision."""
     from rich.table import Table
     from rich.text import Text
 
@@ -61,14 +61,14 @@ def show_result(result: TestResult, wishes: Mapping[str, Any]) -> None:
 
     lines = {
         "question": f"{printable(result.x)} and {printable(result.y)}",
-        "given": joined(result.given) if result.given else "nothing",
+        "given": first_names(result.given) if result.given else "nothing",
         "test": f"{result.test} ({TESTS[result.test].help})",
         "statistic": _number(result.statistic),
         "degrees of freedom": _number(result.dof),
         "log p": _log_probability(result.log_p, "p"),
         "log P(independent)": _log_probability(result.log_independent, "P"),
         "log P(dependent)": _log_probability(result.log_dependent, "P"),
-        "decision": _decision(result, wishes),
+        "decision": _decision(result, testing),
     }
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
@@ -88,98 +88,56 @@ def _log_probability(log_p: float | None, symbol: str) -> str | None:
     return None if log_p is None else f"{log_p:.6g} ({symbol} = {probability(log_p)})"
 
 
-def _decision(result: TestResult, wishes: Mapping[str, Any]) -> str:
-    """The decision and the rule it follows from."""
+def _decision(result: TestResult, testing: TestOptions) -> str:
+    """Return the decision and its rule."""
     from mnlearn.learning.registry import DEFAULT_ALPHA
 
     if result.log_p is not None:
-        sign, level = ">" if result.independent else "<=", wishes.get("alpha", DEFAULT_ALPHA)
-        reason = f"p {sign} {level:g}"
+        level = DEFAULT_ALPHA if testing.alpha is None else testing.alpha
+        reason = f"p {'>' if result.independent else '<='} {level:g}"
     elif result.log_independent is not None:
         reason = f"P(independent) {'>' if result.independent else '<='} P(dependent)"
     else:
-        reason = f"statistic {'<=' if result.independent else '>'} {wishes['threshold']:g}"
+        reason = f"statistic {'<=' if result.independent else '>'} {testing.threshold:g}"
     return f"{'independent' if result.independent else 'dependent'}: {reason}"
 
 
-# `mnlearn score`: how well a graph fits the data.
-
-
-SCORE_EXAMPLES = """\b
-Examples:
-  mnlearn score survey.csv network.graphml
-  mnlearn score survey.csv network.edges --score mpl --set prior_cell=1 --json
-"""
-
-SHOWN = 40  # terms listed without --all
-
-Source = Annotated[str, typer.Argument(metavar="GRAPH", help="A graph file; its variables are matched by name.")]
-Name = Annotated[
-    str,
-    typer.Option(
-        "--score",
-        metavar="NAME",
-        help="ib, bjp, mpl, pic, entropy, ebic, evidence, evidence-pairwise or evidence-table.",
-    ),
-]
-Prior = Annotated[
-    float | None,
-    typer.Option(metavar="P", help="ib, bjp: probability of independence beforehand; 0.5 by default."),
-]
-Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the score, such as prior_cell=1; repeatable."),
-]
-Columns = Annotated[
-    list[str] | None, typer.Option("--column", metavar="COL", help="Score these columns only; repeatable.")
-]
-All = Annotated[bool, typer.Option("--all", help=f"List all terms, not only the {SHOWN} lowest.")]
-
-
-def score(
+def score_command(
     data: options.Data,
-    graph: Source,
+    graph: options.GraphFile,
     *,
-    name: Name = "ib",
-    prior: Prior = None,
-    set_: Set = None,
-    column: Columns = None,
-    preparing: Preparing,
-    reading: Reading,
+    name: ScoreName = "ib",
+    prior: ScorePrior = None,
+    set_: ScoreSet = None,
+    column: options.Columns = None,
+    reading: DataOptions,
     jobs: options.Jobs = None,
-    elsewhere: Elsewhere,
+    workers: ClusterOptions,
     all_: All = False,
-    as_json: options.AsJson = False,
-    _debug: options.Debug = False,
+    output: OutputOptions,
 ) -> None:
-    """Score a graph given the data: natural-log units, higher is better.
+    """Score a graph given the data, in natural-log units.
 
-    Terms are per variable, or for bjp per pair of variables. The lowest come first: they are what speaks
-    most against the graph.
+    Higher is better. There is one term for each variable, or for bjp one for each pair. The lowest terms come first:
+    they are the strongest evidence against the graph.
+
+    Examples:
+      mnlearn score survey.csv network.graphml
+      mnlearn score survey.csv network.edges --score mpl --set prior_cell=1 --json
     """
-    from mnlearn import learning
+    from mnlearn.learning import score
 
-    wishes = options.said(prior=prior, columns=column, n_jobs=jobs) | preparing.said()
-    how = reading.keywords()
-    own = options.settings(set_, learning.score, wishes)
-    with elsewhere.client() as client:
-        found = learning.score(data, graph, name, client=client, **how, **wishes, **own)
-    if as_json:
-        show_json(found.to_dict())
-    else:
-        _show(found, all_terms=all_)
+    arguments = reading.arguments(score, set_, prior=prior, columns=column, n_jobs=jobs)
+    with workers.client() as client:
+        found = score(data, graph, name, client=client, **arguments)
+    output.show(found.to_dict, lambda: _show_score(found, all_terms=all_))
 
 
-def _show(found: GraphScore, *, all_terms: bool) -> None:
-    """The terms, lowest first, and their sum."""
-    from rich.text import Text
-
+def _show_score(found: GraphScore, *, all_terms: bool) -> None:
+    """Print the terms, lowest first, and their sum."""
     pairs = any(len(part.variables) > 1 for part in found.terms)
     table = simple_table("pair" if pairs else "variable", *[""] * pairs, "term", numbers=("term",))
     terms = sorted(found.terms, key=lambda part: part.value)
-    for part in terms if all_terms else terms[:SHOWN]:
-        table.add_row(*(Text(printable(name)) for name in part.variables), f"{part.value:.6g}")
-    show(table)
-    if len(terms) > SHOWN and not all_terms:
-        say(f"and {len(terms) - SHOWN} more; --all lists them")
+    rows = [(*part.variables, f"{part.value:.6g}") for part in terms]
+    show_rows(table, rows, limit=None if all_terms else SHOWN)
     say(f"{found.score} score {found.value:.6f}")

@@ -1,215 +1,147 @@
-"""`mnlearn learn`: the network behind the data."""
+"""`mnlearn learn`: learn a network from a data file, print it and write it to files."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mnlearn.cli import options
-from mnlearn.cli.config import Config, SaveConfig, check_target, save_config
+from mnlearn.cli.config import Config, SaveConfig, check_output_file, save_config
 from mnlearn.cli.console import (
-    EXIT_INTERRUPTED,
-    Draws,
-    counted,
-    cut_short,
-    joined,
-    note,
+    count_of,
+    exit_interrupted,
+    first_names,
     printable,
+    progress_monitor,
     say,
-    show,
-    show_json,
+    show_rows,
     simple_table,
-    watched,
 )
-from mnlearn.cli.options import Bundle, Elsewhere, Preparing, ReaderKeywords, Reading, Testing
-from mnlearn.errors import FileError, InputError
+from mnlearn.cli.options import (
+    ClusterOptions,
+    LearnOptions,
+    OptionGroup,
+    OutputOptions,
+    TestOptions,
+    drop_none,
+    flag,
+    option,
+)
+from mnlearn.errors import FileError, InputError, MnlearnError, whole_number
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
 
+SHOWN = 40  # edges listed without --all
 
-# What `report` and `plot` start from: data to learn from, or a result that was saved.
-
-
-Source = Annotated[
-    str,
-    typer.Argument(metavar="DATA|RESULT", help="A data file to learn from, or a .json that `learn --out` wrote."),
-]
-DataOfResult = Annotated[
+Require = Annotated[list[str] | None, option("A,B", "Required edge; repeatable. Not for methods by tests.")]
+Forbid = Annotated[list[str] | None, option("A,B", "Forbidden edge; repeatable. Not for methods by tests.")]
+Bootstrap = Annotated[int | None, option("B", "Learn again from B samples of the rows; count how often edges occur.")]
+Sampling = Annotated[
     str | None,
-    typer.Option("--data", metavar="DATA", help="The data behind RESULT: signs, types and warnings need them."),
+    option(
+        "subsamples|bootstrap|halves",
+        "Samples of --bootstrap: 63.2 % of the rows without replacement (default), all with replacement, or halves.",
+    ),
 ]
-
-BootstrapDraws = Annotated[
-    int | None, typer.Option(metavar="B", help="Learn again from B samples of the rows: how often is each edge found?")
-]
-
-
-def is_result(source: str) -> bool:
-    """Whether a file holds a result rather than data."""
-    return Path(source).suffix.lower() == ".json"
-
-
-def learned_from(
-    source: str,
-    data: str | None,
-    method: str | None,
-    wishes: dict[str, Any],
-    how: ReaderKeywords,
-    *,
-    bootstrap: int | None = None,
-) -> tuple[Learned, bool]:
-    """The network that was saved, or the one learned now, and whether Ctrl-C came in between."""
-    from mnlearn import learning
-
-    draws = Draws(bootstrap)
-    saved = _saved(source, data, {"method": method, **wishes})
-    with watched() as monitor:
-        learned = saved or learning.learn(source, method, monitor=monitor, **how, **wishes)
-    if bootstrap is None or monitor.interrupted:
-        return learned, monitor.interrupted
-    return draws.drawn(learned, wishes.get("n_jobs"))
-
-
-def _saved(source: str, data: str | None, wishes: dict[str, Any]) -> Learned | None:
-    """The result that a file holds, with its data if they are named; none if the file holds data."""
-    from mnlearn import learning
-
-    if not is_result(source):
-        if data is not None:
-            raise InputError(
-                f"--data is for a saved result (.json); {source!r} is none. Drop it: DATA is given already."
-            )
-        return None
-    said = [name for name, value in wishes.items() if value is not None and name != "n_jobs"]
-    if said:
-        raise InputError(
-            f"{said[0]} is for learning; {source!r} is a result already. Name the data file instead to learn anew."
-        )
-    learned = learning.load(source)
-    return learned if data is None else learned.with_data(data)
-
-
-def check_picture(option: str, path: str) -> None:
-    """Refuse a picture that cannot be drawn or written."""
-    from mnlearn.errors import require
-    from mnlearn.visual.canvas import check_picture_path
-
-    check_picture_path(path, option)
-    check_target(option, path, graph=False)
-    require("matplotlib", "plot")
-
-
-def check_report(option: str, path: str) -> None:
-    """Refuse a report that cannot be made or written."""
-    from mnlearn.errors import require
-    from mnlearn.visual.report import check_report_path
-
-    check_report_path(path, option)
-    check_target(option, path, graph=False)
-    for module in ("jinja2", "bokeh"):
-        require(module, "report")
-
-
-# What `mnlearn learn` can be told besides how to read and to judge, in bundles: edges that are known, rows drawn
-# anew,
-# files to write, and what a long run keeps.
-
-
-Require = Annotated[
-    list[str] | None,
-    typer.Option(metavar="A,B", help="An edge that must be there; repeatable. Not for methods by tests."),
-]
-Forbid = Annotated[
-    list[str] | None,
-    typer.Option(metavar="A,B", help="An edge that must not be there; repeatable. Not for methods by tests."),
-]
+BootstrapSeed = Annotated[int | None, option("S", "Seed of --bootstrap; 0 by default.")]
+Stable = Annotated[float | None, option("T", "Keep the pairs that are an edge in at least this share of the samples.")]
+MaxMemory = Annotated[str | None, option("SIZE", "Memory limit for caches, e.g. 500M; other memory is not limited.")]
+Checkpoint = Annotated[str | None, option("DIR", "Store counts in DIR, so that a killed run can be resumed.")]
+Resume = Annotated[bool, flag("--resume", "Continue the run that --checkpoint holds; the result is the same.")]
 Out = Annotated[
     str | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write the network: .json (the whole result), .graphml, .gml, .dot, .edges, .edges.csv or .csv (matrix).",
-    ),
+    option("FILE", "Write the network: .json (whole result), .graphml, .gml, .dot, .edges, .edges.csv, .csv (matrix)."),
 ]
-Plot = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Draw the network: .png, .svg or .pdf. More kinds: mnlearn plot.")
-]
-Report = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Write a report for a browser, with all that was learned: .html.")
-]
-Bootstrap = Annotated[
-    int | None, typer.Option(metavar="B", help="Learn B times more from rows drawn anew: how often is each edge there?")
-]
-SamplingOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="subsamples|bootstrap|halves",
-        help="How --bootstrap draws rows: 63.2 % without replacement (the default), all with replacement, or halves.",
-    ),
-]
-BootstrapSeed = Annotated[int | None, typer.Option(metavar="S", help="Seed of --bootstrap; 0 by default.")]
-Stable = Annotated[
-    float | None, typer.Option(metavar="T", help="Keep the pairs that are an edge in at least this share of samples.")
-]
+Plot = Annotated[str | None, option("FILE", "Draw the network: .png, .svg or .pdf; more kinds: mnlearn plot.")]
+Report = Annotated[str | None, option("FILE", "Write an HTML report of the whole result: .html.")]
+All = Annotated[bool, flag("--all", f"List all edges, not only the first {SHOWN}.")]
+
+
+def learn_command(
+    context: typer.Context,
+    data: options.Data,
+    *,
+    testing: TestOptions,
+    score: options.Score = None,
+    edges: EdgeOptions,
+    resampling: ResampleOptions,
+    files: FileOptions,
+    learning: LearnOptions,
+    all_: All = False,
+    workers: ClusterOptions,
+    long_run: RunOptions,
+    _config: Config = None,
+    save_config_: SaveConfig = None,
+    output: OutputOptions,
+) -> None:
+    """Learn a network from the columns of DATA.
+
+    Ctrl-C stops the search; the best network so far is printed and marked as not converged.
+
+    Examples:
+      mnlearn learn survey.csv
+      mnlearn learn survey.csv --report report.html --plot network.svg
+      mnlearn learn survey.csv --bootstrap 200 --out network.json
+      mnlearn learn survey.csv --bootstrap 100 --sampling halves --stable 0.9
+      mnlearn learn survey.csv --method mpl --save-config run.toml
+      mnlearn learn survey.csv --config run.toml
+      mnlearn learn survey.csv --method sep --set effort=standard --set keep_pairs=true --json
+      mnlearn learn survey.csv --method gsmn* --test g2 --alpha 0.01 --out network.graphml
+      mnlearn learn genes.parquet --method pc --test pcor --set max_conditioning=3 --json
+      mnlearn learn patients.csv --discretize frequency --bins 3 --missing drop_rows
+      mnlearn learn survey.csv --method mpl --require stress,headaches --forbid stress,exercise
+      mnlearn learn large.mnpack --method mpl --checkpoint run1 --workers 4
+      mnlearn learn small.csv --method exhaustive --score bjp --set averaging=true --json
+    """
+    from mnlearn import learning as library
+
+    arguments = learning.learn_arguments(score=score, **testing.given(), **edges.given(), **long_run.given())
+    resampling.check()
+    files.check()
+    check_output_file("--save-config", save_config_, graph=False)
+    with workers.client() as client:
+        learn = partial(library.learn, data, client=client, **arguments)
+        learned, interrupted = resampling.learn(learn, learning.jobs, client)
+    save_config(context, save_config_)
+    written, failure = files.write(learned, Path(data).name)
+    output.show(learned.to_dict, lambda: _show_result(learned, written, all_edges=all_))
+    if failure is not None:  # the network is printed even if a file cannot be written
+        raise failure
+    resampling.exit_if(interrupted, learned)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Constraining(Bundle):
-    """Edges that are known to be there, or not to be."""
-
-    require: Require = None
-    forbid: Forbid = None
-
-    def said(self) -> dict[str, Any]:
-        """The same as pairs of names."""
-        required, forbidden = _pairs("--require", self.require), _pairs("--forbid", self.forbid)
-        return options.said(required=required, forbidden=forbidden)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Redrawing(Bundle):
-    """Rows drawn anew after a network was learned."""
-
-    bootstrap: Bootstrap = None
-    sampling: SamplingOption = None
-    bootstrap_seed: BootstrapSeed = None
-    stable: Stable = None
-
-    def draws(self) -> Draws:
-        """The same, checked."""
-        return Draws(self.bootstrap, self.sampling, self.bootstrap_seed, self.stable)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Writing(Bundle):
-    """Files that a network is written to."""
+class FileOptions(OptionGroup):
+    """Files that the network is written to."""
 
     out: Out = None
     plot: Plot = None
     report: Report = None
 
     def check(self) -> None:
-        """Refuse what could not be written, before anything is learned."""
-        check_target("--out", self.out)
+        """Raise an error for a file that cannot be written, before anything is learned."""
+        check_output_file("--out", self.out)
         if self.plot is not None:
             check_picture("--plot", self.plot)
         if self.report is not None:
             check_report("--report", self.report)
 
-    def written(self, learned: Learned, source: str) -> tuple[list[str], FileError | None]:
-        """Write what was asked for, up to the first file that cannot be; and why it cannot."""
-        tasks: list[tuple[str | None, Callable[[str], object]]] = [
+    def write(self, learned: Learned, source: str) -> tuple[list[str], FileError | None]:
+        """Write the files up to the first failure; return the paths written and the failure."""
+        writers: list[tuple[str | None, Callable[[str], object]]] = [
             (self.out, learned.save),
             (self.plot, learned.plot),
             (self.report, lambda path: learned.report(path, source=source)),
         ]
         done: list[str] = []
-        for path, write in tasks:
+        for path, write in writers:
             try:
                 if path is not None:
                     write(path)
@@ -220,38 +152,135 @@ class Writing(Bundle):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Keeping(Bundle):
-    """What a long run may hold in memory, and keeps on disk."""
+class EdgeOptions(OptionGroup):
+    """Edges that are required or forbidden."""
 
-    max_memory: options.MaxMemory = None
-    checkpoint: options.Checkpoint = None
-    resume: options.Resume = False
+    require: Require = None
+    forbid: Forbid = None
 
-    def said(self) -> dict[str, Any]:
-        """The same in bytes."""
-        size = options.size_in_bytes(self.max_memory)
-        return options.said(max_memory=size, checkpoint=self.checkpoint, resume=self.resume or None)
+    def given(self) -> dict[str, Any]:
+        """Return the pairs of names."""
+        return drop_none(required=_pairs("--require", self.require), forbidden=_pairs("--forbid", self.forbid))
 
 
-def _pairs(option: str, texts: list[str] | None) -> list[list[str]] | None:
-    """Pairs of names as the user writes them; a name with a comma stands in double quotes."""
+def _pairs(name: str, texts: list[str] | None) -> list[list[str]] | None:
+    """Split the values of an option at the comma; a name with a comma must be in double quotes."""
     if texts is None:
         return None
-    pairs = [next(csv.reader([text]), []) for text in texts]  # each alone: an open quote must not reach for the next
+    pairs = [next(csv.reader([text]), []) for text in texts]  # one at a time: an open quote must not join two
     for text, pair in zip(texts, pairs, strict=True):
         if len(pair) != 2 or not all(pair):
             raise InputError(
-                f"{option} must have the form A,B, two columns; got {text!r}. Put a name that has a comma in double "
-                "quotes."
+                f"{name} must have the form A,B, two columns; got {text!r}. Put a name with a comma in double quotes."
             )
     return pairs
 
 
-# A learned network on standard output: its edges, and what it cost to find them.
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(OptionGroup):
+    """Memory and checkpoints of a long run."""
+
+    max_memory: MaxMemory = None
+    checkpoint: Checkpoint = None
+    resume: Resume = False
+
+    def given(self) -> dict[str, Any]:
+        """Return the options that were given, the size in bytes."""
+        size = size_in_bytes(self.max_memory)
+        return drop_none(max_memory=size, checkpoint=self.checkpoint, resume=self.resume or None)
 
 
-SHOWN = 40  # edges listed without --all
-_COUNTED = {
+def size_in_bytes(text: str | None) -> int | None:
+    """Return a size in bytes, given a number that may end in K, M, G or T."""
+    if text is None:
+        return None
+    number, unit = text[:-1], "KMGT".find(text[-1:].upper())
+    try:
+        return int(float(number) * 1024 ** (unit + 1)) if unit >= 0 else int(text)
+    except ValueError:
+        raise InputError(f"--max-memory must be a size such as 500M or 2G; got {text!r}. Leave it out.") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResampleOptions(OptionGroup):
+    """Samples of the rows that are learned from after the network."""
+
+    bootstrap: Bootstrap = None
+    sampling: Sampling = None
+    bootstrap_seed: BootstrapSeed = None
+    stable: Stable = None
+
+    def check(self) -> None:
+        """Raise InputError for bad options before anything is learned."""
+        seed, stable = self.bootstrap_seed, self.stable
+        for name, value in (("--sampling", self.sampling), ("--bootstrap-seed", seed), ("--stable", stable)):
+            if value is not None and self.bootstrap is None:
+                raise InputError(f"{name} is for --bootstrap; got {value} without it. Add --bootstrap 200.")
+        if self.bootstrap is not None:
+            whole_number("--bootstrap", self.bootstrap, least=2, way_out="200 are usual.")
+        if seed is not None and seed < 0:
+            raise InputError(f"--bootstrap-seed must not be negative; got {seed}. Leave it out for 0.")
+        if stable is not None and not 0 < stable <= 1:
+            raise InputError(f"--stable must be above 0 and at most 1; got {stable:g}. 0.9 is usual.")
+        if self.sampling not in (None, "subsamples", "bootstrap", "halves"):
+            raise InputError(f"--sampling must be subsamples, bootstrap or halves; got {self.sampling!r}.")
+
+    def learn(self, learn: Callable[..., Learned], jobs: int | None, client: Any = None) -> tuple[Learned, bool]:
+        """Learn with a monitor, then resample if --bootstrap was given.
+
+        Returns
+        -------
+        tuple
+            The network, and whether Ctrl-C cancelled the search or the samples.
+        """
+        with progress_monitor() as monitor:
+            learned = learn(monitor=monitor)
+        if self.bootstrap is None or monitor.interrupted:
+            return learned, monitor.interrupted
+        how: Any = {"sampling": self.sampling or "subsamples", "seed": self.bootstrap_seed or 0}
+        with progress_monitor() as monitor:
+            try:
+                found = learned.bootstrap(self.bootstrap, n_jobs=jobs, client=client, monitor=monitor, **how)
+            except MnlearnError:
+                if monitor.interrupted:  # before the end of the first sample
+                    return learned, True
+                raise
+        return (found if self.stable is None else found.stable(self.stable)), monitor.interrupted
+
+    def exit_if(self, interrupted: bool, learned: Learned) -> None:
+        """Exit with a note about the missing part of the result if Ctrl-C was pressed."""
+        if not interrupted:
+            return
+        if not learned.converged:
+            exit_interrupted("this is the best network so far; the search did not end")
+        if learned.resampling is not None:
+            samples = count_of(learned.resampling.done, "sample")
+            exit_interrupted(f"the network is complete; its frequencies are from the first {samples}")
+        exit_interrupted("the network is complete" + (", without frequencies" if self.bootstrap is not None else ""))
+
+
+def check_picture(name: str, path: str) -> None:
+    """Raise an error if a picture cannot be drawn or written."""
+    from mnlearn.errors import require
+    from mnlearn.visual.canvas import check_picture_path
+
+    check_picture_path(path, name)
+    check_output_file(name, path, graph=False)
+    require("matplotlib", "plot")
+
+
+def check_report(name: str, path: str) -> None:
+    """Raise an error if a report cannot be made or written."""
+    from mnlearn.errors import require
+    from mnlearn.visual.report import check_report_path
+
+    check_report_path(path, name)
+    check_output_file(name, path, graph=False)
+    for module in ("jinja2", "bokeh"):
+        require(module, "report")
+
+
+_COST_NOUNS = {
     "graphs": ("graph", "graphs"),
     "asked": ("test", "tests"),
     "fitted": ("model fitted", "models fitted"),
@@ -263,44 +292,43 @@ _COUNTED = {
     "fits": ("model fitted", "models fitted"),
     "fallbacks": ("not fitted", "not fitted"),
 }
-_SCALES = {"log_independence": "log support", "log_odds": "log odds"}  # the smaller the surer; the larger
+_SCALES = {"log_independence": "log support", "log_odds": "log odds"}  # low is certain; high is certain
 
 
-def show_network(learned: Learned, *, all_edges: bool) -> None:
-    """What was found, edge by edge, and what it cost."""
+def _show_result(learned: Learned, written: list[str], *, all_edges: bool) -> None:
+    """Print the edges, what the search cost, and the files written."""
     graph = learned.graph
     isolated = sum(1 for v in range(graph.n_variables) if not graph.degree(v))
     lone = f" ({isolated} without an edge)" if isolated else ""
-    say(f"{counted(graph.n_edges, 'edge')} among {counted(graph.n_variables, 'variable')}{lone}, by {learned.method}")
+    say(f"{count_of(graph.n_edges, 'edge')} among {count_of(graph.n_variables, 'variable')}{lone}, by {learned.method}")
     _show_edges(learned, all_edges=all_edges)
     if learned.score is not None:
         name = learned.settings.get("score", learned.method)
         say(f"{name} score {learned.score:.6f}{_next_best(learned)}")
     say(_cost(learned))
     if learned.resampling is not None:
-        say(f"frequencies of {learned.resampling}{_bound(learned)}")
+        say(f"frequencies of {learned.resampling}{_expected_false(learned)}")
+    for path in written:
+        say(f"wrote {printable(path)}")
 
 
 def _show_edges(learned: Learned, *, all_edges: bool) -> None:
-    """A table of the edges, the best supported first."""
-    from rich.text import Text
-
+    """Print a table of the edges, the best supported first."""
     edges, heading = learned.edge_list(), _SCALES[learned.support_scale]
-    if edges:
-        extra = tuple(n for n in ("probability", "frequency") if any(getattr(edge, n) is not None for edge in edges))
-        table = simple_table("edge", "", heading, *extra, numbers=(heading, *extra))
-        for edge in edges if all_edges else edges[:SHOWN]:
-            support = "" if edge.support is None else f"{edge.support:.4g}"
-            known = (getattr(edge, name) for name in extra)
-            shares = ("" if value is None else f"{value:.3f}" for value in known)
-            table.add_row(Text(printable(edge.u)), Text(printable(edge.v)), support, *shares)
-        show(table)
-    if len(edges) > SHOWN and not all_edges:
-        say(f"and {len(edges) - SHOWN} more; --all lists them")
+    if not edges:
+        return
+    extra = tuple(n for n in ("probability", "frequency") if any(getattr(edge, n) is not None for edge in edges))
+    rows = []
+    for edge in edges:
+        shares = [getattr(edge, name) for name in extra]
+        support = "" if edge.support is None else f"{edge.support:.4g}"
+        rows.append((edge.u, edge.v, support, *("" if share is None else f"{share:.3f}" for share in shares)))
+    table = simple_table("edge", "", heading, *extra, numbers=(heading, *extra))
+    show_rows(table, rows, limit=None if all_edges else SHOWN)
 
 
-def _bound(learned: Learned) -> str:
-    """How many of the edges chosen by frequency may be false, where there is a bound."""
+def _expected_false(learned: Learned) -> str:
+    """Return the bound on the number of false edges, where there is one."""
     record = learned.resampling
     if record is None or record.threshold is None or record.sampling != "halves" or record.threshold <= 0.5:
         return ""
@@ -308,99 +336,21 @@ def _bound(learned: Learned) -> str:
 
 
 def _next_best(learned: Learned) -> str:
-    """How far the runner-up is behind, where it is known."""
+    """Return the distance to the second best graph, where it is known."""
     if not learned.result.alternatives or learned.score is None:
         return ""
     graph, value = learned.result.alternatives[0]
     differing = sorted(set(graph.edges) ^ set(learned.graph.edges))
     pairs = [f"{learned.names[u]} - {learned.names[v]}" for u, v in differing]
-    return f", {learned.score - value:.4g} above the next best graph, which differs in {joined(pairs, shown=4)}"
+    return f", {learned.score - value:.4g} above the next best graph, which differs in {first_names(pairs, shown=4)}"
 
 
 def _cost(learned: Learned) -> str:
-    """What the search asked, and how it ended."""
+    """Return the cost of the search as a line of text."""
     cost = dict(learned.cost)
-    if "fitted" in cost:  # asked are neighbourhoods then, one of each variable
+    if "fitted" in cost:  # there "asked" counts neighbourhoods, one for each variable
         del cost["asked"]
-    asked = {key: words for key, words in _COUNTED.items() if cost.get(key) or key == "asked" in cost}
-    counts = [f"{cost[key]:,.0f} {one if cost[key] == 1 else many}" for key, (one, many) in asked.items()]
+    nouns = {key: words for key, words in _COST_NOUNS.items() if cost.get(key) or key == "asked" in cost}
+    counts = [f"{cost[key]:,.0f} {one if cost[key] == 1 else many}" for key, (one, many) in nouns.items()]
     seconds = [f"{cost['seconds']:.1f} s"] if cost.get("seconds", 0.0) >= 1.0 else []
     return ", ".join(counts + seconds) + ("" if learned.converged else "; stopped before its end")
-
-
-EXAMPLES = """\b
-Examples:
-  mnlearn learn survey.csv
-  mnlearn learn survey.csv --report report.html --plot network.svg
-  mnlearn learn survey.csv --bootstrap 200 --out network.json
-  mnlearn learn survey.csv --bootstrap 100 --sampling halves --stable 0.9
-  mnlearn learn survey.csv --method mpl --save-config run.toml
-  mnlearn learn survey.csv --config run.toml
-  mnlearn learn survey.csv --method sep --set effort=standard --set keep_pairs=true --json
-  mnlearn learn survey.csv --method gsmn* --test g2 --alpha 0.01 --out network.graphml
-  mnlearn learn genes.parquet --method pc --test pcor --set max_conditioning=3 --json
-  mnlearn learn patients.csv --discretize frequency --bins 3 --missing drop_rows
-  mnlearn learn survey.csv --method mpl --require stress,headaches --forbid stress,exercise
-  mnlearn learn large.mnpack --method mpl --checkpoint run1 --workers 4
-  mnlearn learn small.csv --method exhaustive --score bjp --set averaging=true --json
-"""
-
-All = Annotated[bool, typer.Option("--all", help=f"List all edges, not only the first {SHOWN}.")]
-
-
-def learn(
-    context: typer.Context,
-    data: options.Data,
-    *,
-    method: options.Method = None,
-    testing: Testing,
-    score: options.Score = None,
-    constraining: Constraining,
-    set_: options.Set = None,
-    redrawing: Redrawing,
-    writing: Writing,
-    column: options.Columns = None,
-    preparing: Preparing,
-    reading: Reading,
-    all_: All = False,
-    jobs: options.Jobs = None,
-    elsewhere: Elsewhere,
-    keeping: Keeping,
-    _config: Config = None,
-    save_config_: SaveConfig = None,
-    as_json: options.AsJson = False,
-    _debug: options.Debug = False,
-) -> None:
-    """Learn the structure of a Markov network from the columns of DATA.
-
-    Ctrl-C ends the search with the best network so far, marked as such.
-    """
-    from mnlearn import learning
-
-    wishes = options.said(score=score, columns=column, n_jobs=jobs)
-    for bundle in (testing, preparing, constraining, keeping):
-        wishes |= bundle.said()
-    how = reading.keywords()
-    own = options.settings(set_, learning.learn, wishes)
-    draws = redrawing.draws()
-    writing.check()
-    check_target("--save-config", save_config_, graph=False)
-    with elsewhere.client() as client:
-        with watched() as monitor:
-            learned = learning.learn(data, method, monitor=monitor, client=client, **how, **wishes, **own)
-        save_config(context, save_config_)
-        stopped = monitor.interrupted
-        if draws.n_samples is not None and not stopped:
-            learned, stopped = draws.drawn(learned, jobs, client)
-    written, failure = writing.written(learned, Path(data).name)
-    if as_json:
-        show_json(learned.to_dict())
-    else:
-        show_network(learned, all_edges=all_)
-        for path in written:
-            say(f"wrote {printable(path)}")
-    if failure is not None:  # what was found is not lost with the file
-        raise failure
-    if stopped:
-        note(f"interrupted: {cut_short(learned, sampled=draws.n_samples is not None)}")
-        raise typer.Exit(EXIT_INTERRUPTED)

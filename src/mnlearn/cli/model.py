@@ -1,4 +1,4 @@
-"""`mnlearn fit`: parameters for a known structure."""
+"""`mnlearn fit`, `mnlearn predict` and `mnlearn sample`: the parameters of a network, and what a model is for."""
 
 from __future__ import annotations
 
@@ -7,142 +7,107 @@ import io
 import warnings
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from mnlearn.cli import options
-from mnlearn.cli.console import counted, note, printable, say, show, show_json, simple_table
-from mnlearn.cli.graph import BurnIn, Chains, Out, Rows, Sampler, Seed
-from mnlearn.cli.options import Preparing, Reading
-from mnlearn.errors import InputError, MnlearnWarning, check_name
+from mnlearn.cli.console import count_of, note, printable, say, show_rows, simple_table
+from mnlearn.cli.graph import SampleOptions
+from mnlearn.cli.options import DataOptions, OutputOptions, argument, flag, option
+from mnlearn.errors import InputError, MnlearnWarning
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
     from mnlearn.model.markov_model import MarkovModel
     from mnlearn.model.predictions import Predictions
 
-
-FIT_EXAMPLES = """\b
-Examples:
-  mnlearn fit network.graphml survey.csv --out model
-  mnlearn fit network.edges survey.csv --method canonical --set smoothing=1 --json
-  mnlearn fit network.graphml genes.parquet --method gaussian --set ridge=0.1
-  mnlearn fit network.graphml survey.csv --uai survey.uai
-"""
-
 SHOWN = 40  # edges listed without --all
 
-Source = Annotated[str, typer.Argument(metavar="GRAPH", help="A graph file; its variables are matched by name.")]
-Method = Annotated[
+FitMethod = Annotated[
     str | None,
-    typer.Option(
-        metavar="canonical|pseudolikelihood|gaussian",
-        help="By default gaussian for continuous columns, else pseudolikelihood.",
+    option(
+        "canonical|pseudolikelihood|gaussian",
+        "By default gaussian for continuous columns, else pseudolikelihood.",
         show_default=False,
     ),
 ]
-Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method, such as ridge=0.1; repeatable."),
+FitSet = Annotated[
+    list[str] | None, option("NAME=VALUE", "Setting of the method, e.g. ridge=0.1; repeatable.", "--set")
 ]
-ModelOut = Annotated[
-    str, typer.Option("--out", "-o", metavar="FOLDER", help="Where the model goes; the folder model by default.")
-]
-Uai = Annotated[str | None, typer.Option(metavar="FILE", help="Also write the factors as a UAI file.")]
-Columns = Annotated[
-    list[str] | None, typer.Option("--column", metavar="COL", help="Fit to these columns only; repeatable.")
-]
-All = Annotated[bool, typer.Option("--all", help=f"List all edges, not only the {SHOWN} strongest.")]
+ModelOut = Annotated[str, option("FOLDER", "Folder for the model; model by default.", "--out", "-o")]
+Uai = Annotated[str | None, option("FILE", "Also write the factors as a UAI file.")]
+All = Annotated[bool, flag("--all", f"List all edges, not only the {SHOWN} strongest.")]
+ModelFolder = Annotated[str, argument("MODEL", "Folder that mnlearn fit wrote.")]
+PredictedColumn = Annotated[str, argument("COL", "Variable to predict.")]
+PredictionsOut = Annotated[str | None, option("FILE", "Write the table: .csv, .tsv or .parquet; else print it as CSV.")]
 
 
-def fit(
-    graph: Source,
+def fit_command(
+    graph: options.GraphFile,
     data: options.Data,
     *,
-    method: Method = None,
-    set_: Set = None,
+    method: FitMethod = None,
+    set_: FitSet = None,
     out: ModelOut = "model",
     uai: Uai = None,
-    column: Columns = None,
-    preparing: Preparing,
-    reading: Reading,
+    column: options.Columns = None,
+    reading: DataOptions,
     all_: All = False,
-    as_json: options.AsJson = False,
-    _debug: options.Debug = False,
+    output: OutputOptions,
 ) -> None:
-    """Fit the parameters of a network whose structure is known, and write the model to a folder.
+    """Fit the parameters of a known graph; write a model.
 
-    Draw rows from it with mnlearn sample, predict columns with mnlearn predict.
+    The model is a folder. Draw rows from it with mnlearn sample; predict columns with mnlearn predict.
+
+    Examples:
+      mnlearn fit network.graphml survey.csv --out model
+      mnlearn fit network.edges survey.csv --method canonical --set smoothing=1 --json
+      mnlearn fit network.graphml genes.parquet --method gaussian --set ridge=0.1
+      mnlearn fit network.graphml survey.csv --uai survey.uai
     """
-    from mnlearn import learning
+    from mnlearn.learning import fit_parameters
     from mnlearn.model.files import check_model_folder
 
     check_model_folder(out)
-    wishes = preparing.said() | options.said(columns=column)
-    how = reading.keywords()
-    own = options.settings(set_, learning.fit_parameters, wishes)
     chosen: Any = method
-    model = learning.fit_parameters(graph, data, chosen, **how, **wishes, **own)
+    model = fit_parameters(graph, data, chosen, **reading.arguments(fit_parameters, set_, columns=column))
     if uai is not None:
         model.write_uai(uai)
     model.save(out)
     for remark in model.report.notes:
         note(remark)
-    if as_json:
-        files = {"model": out} | ({"uai": uai} if uai is not None else {})
-        show_json({"files": files, **model.to_dict()})
-    else:
-        _show(model, out, uai, all_edges=all_)
+    files = {"model": out} | ({"uai": uai} if uai is not None else {})
+    output.show(lambda: {"files": files, **model.to_dict()}, lambda: _show_model(model, out, uai, all_edges=all_))
 
 
-def _show(model: MarkovModel, out: str, uai: str | None, *, all_edges: bool) -> None:
-    """The edges, strongest first, and what was fitted."""
-    from rich.text import Text
-
+def _show_model(model: MarkovModel, out: str, uai: str | None, *, all_edges: bool) -> None:
+    """Print the edges, strongest first, and the size of the model."""
     scale = "log odds ratio" if model.kind == "discrete" else "partial correlation"
+    signs = {1: "+", -1: "−", None: ""}
+    rows = [(edge.u, edge.v, f"{edge.strength:.3f}", signs[edge.sign]) for edge in model.strengths()]
     table = simple_table("edge", "", scale, "sign", numbers=(scale,))
-    edges = model.strengths()
-    for edge in edges if all_edges else edges[:SHOWN]:
-        sign = {1: "+", -1: "−", None: ""}[edge.sign]
-        table.add_row(Text(printable(edge.u)), Text(printable(edge.v)), f"{edge.strength:.3f}", sign)
-    show(table)
-    if len(edges) > SHOWN and not all_edges:
-        say(f"and {len(edges) - SHOWN} more; --all lists them")
+    show_rows(table, rows, limit=None if all_edges else SHOWN)
     report = model.report
-    ended = "" if report.converged else f", NOT converged after {counted(report.iterations, 'step')}"
-    size = f"{counted(model.n_parameters, 'parameter')} of {counted(len(model.names), 'variable')}"
-    say(f"{printable(out)}: {size} by {report.method} from {counted(report.n_rows, 'row')}{ended}")
+    ended = "" if report.converged else f", NOT converged after {count_of(report.iterations, 'step')}"
+    size = f"{count_of(model.n_parameters, 'parameter')} of {count_of(len(model.names), 'variable')}"
+    say(f"{printable(out)}: {size} by {report.method} from {count_of(report.n_rows, 'row')}{ended}")
     if uai is not None:
         say(f"{printable(uai)}: the factors, in the UAI format")
 
 
-# `mnlearn predict`: a column from the others, by a fitted model.
-
-
-PREDICT_EXAMPLES = """\b
-Examples:
-  mnlearn predict model new.csv fatigue
-  mnlearn predict model new.csv fatigue --out guesses.csv
-"""
-
-Column = Annotated[str, typer.Argument(metavar="COL", help="The variable to predict.")]
-PredictionsOut = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="Write the table: .csv, .tsv or .parquet; else it is printed as CSV."),
-]
-
-
-def predict(
-    model: Model,
+def predict_command(
+    model: ModelFolder,
     data: options.Data,
-    column: Column,
+    column: PredictedColumn,
     *,
     out: PredictionsOut = None,
-    as_json: options.AsJson = False,
-    _debug: options.Debug = False,
+    output: OutputOptions,
 ) -> None:
-    """Predict a column from the others, row by row: the best guess and how sure the model is.
+    """Predict a column from the others, row by row.
 
-    The data need the neighbours of the column. If they hold the column itself, the guesses are held against it.
+    Each row has the best guess and its probability. The data need the neighbours of the column. If they hold the column
+    itself, the accuracy is printed.
+
+    Examples:
+      mnlearn predict model new.csv fatigue
+      mnlearn predict model new.csv fatigue --out guesses.csv
     """
     from mnlearn.data.writers import check_data_path
     from mnlearn.model.files import load_model
@@ -153,19 +118,20 @@ def predict(
     found = predictions(load_model(model), column, data)
     if out is not None:
         found.save(out)
-    if as_json:
-        show_json(found.to_dict() | ({} if out is None else {"files": {"data": out}}))
-        return
-    if out is None:
-        say(_csv(found))
-    else:
-        say(f"{printable(out)}: {printable(column)} of {counted(found.table.n_rows, 'row')}")
+    files = {} if out is None else {"files": {"data": out}}
+    output.show(lambda: found.to_dict() | files, lambda: _show_predictions(found, column, out))
+
+
+def _show_predictions(found: Predictions, column: str, out: str | None) -> None:
+    """Print the table or the file that holds it, and the accuracy."""
+    rows = count_of(found.table.n_rows, "row")
+    say(_csv(found) if out is None else f"{printable(out)}: {printable(column)} of {rows}")
     if found.value is not None:
-        note(f"{found.measure} {found.value:.4g} over {counted(found.table.n_rows, 'row')}")
+        note(f"{found.measure} {found.value:.4g} over {rows}")
 
 
 def _csv(found: Predictions) -> str:
-    """The table as text."""
+    """Return the table as CSV."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(map(printable, found.table.names))
@@ -174,68 +140,44 @@ def _csv(found: Predictions) -> str:
     return text.getvalue().rstrip("\n")
 
 
-# `mnlearn sample`: rows from a fitted model.
+def sample_command(model: ModelFolder, *, sampling: SampleOptions, output: OutputOptions) -> None:
+    """Draw rows from a fitted model.
 
+    The rows have the names and labels of its data. They are exact where the model allows it, and else from Gibbs
+    chains, which report whether they converged.
 
-SAMPLE_EXAMPLES = """\b
-Examples:
-  mnlearn sample model --rows 5000 --seed 1 --out drawn.csv
-  mnlearn sample model --sampler gibbs --burn-in 5000 --thin 20 --out drawn.parquet --json
-"""
-
-Model = Annotated[str, typer.Argument(metavar="MODEL", help="A folder that mnlearn fit wrote.")]
-Thin = Annotated[int | None, typer.Option(metavar="N", help="Sweeps from row to row of a chain; 10 by default.")]
-
-
-def sample(
-    model: Model,
-    *,
-    rows: Rows = 1000,
-    seed: Seed = 1,
-    out: Out = "data.csv",
-    sampler: Sampler = "auto",
-    chains: Chains = None,
-    burn_in: BurnIn = None,
-    thin: Thin = None,
-    as_json: options.AsJson = False,
-    _debug: options.Debug = False,
-) -> None:
-    """Draw rows from a fitted model, with the names and labels of its data.
-
-    Exact where the model allows it, else by Gibbs chains, which say when they have not converged.
+    Examples:
+      mnlearn sample model --rows 5000 --seed 1 --out drawn.csv
+      mnlearn sample model --sampler gibbs --burn-in 5000 --thin 20 --out drawn.parquet --json
     """
-    from mnlearn.data.writers import check_data_path, write_data
+    from mnlearn.data.writers import write_data
     from mnlearn.model.files import load_model
-    from mnlearn.simulate.sampling import METHODS
 
-    check_data_path(out)
-    check_name("sampler", sampler, METHODS)
-    said = {"chains": chains, "burn_in": burn_in, "thin": thin}
-    wishes = {name: value for name, value in said.items() if value is not None}
-    found = load_model(model)
-    with warnings.catch_warnings(record=True) as heard:
+    sampling.check()
+    out, found = sampling.out, load_model(model)
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MnlearnWarning)
-        drawn = _drawn(found, rows, seed, sampler, wishes)
+        drawn = _draw(found, sampling)
     write_data(drawn, out)
-    for warning in heard:
+    for warning in caught:
         note(str(warning.message))
-    converged = not any(issubclass(warning.category, MnlearnWarning) for warning in heard)
-    if as_json:
-        size = {"rows": drawn.n_rows, "variables": drawn.n_variables}
-        show_json({"files": {"data": out}, **size, "seed": seed, "converged": converged})
-        return
-    say(f"{printable(out)}: {counted(drawn.n_rows, 'row')} of {counted(drawn.n_variables, 'variable')}")
+    converged = not any(issubclass(warning.category, MnlearnWarning) for warning in caught)
+    size = {"rows": drawn.n_rows, "variables": drawn.n_variables, "seed": sampling.seed, "converged": converged}
+    text = f"{printable(out)}: {count_of(drawn.n_rows, 'row')} of {count_of(drawn.n_variables, 'variable')}"
+    output.show(lambda: {"files": {"data": out}, **size}, lambda: say(text))
 
 
-def _drawn(model: MarkovModel, rows: int, seed: int, sampler: Any, wishes: dict[str, int]) -> Dataset:
-    """The rows, in the way that was asked for."""
+def _draw(model: MarkovModel, sampling: SampleOptions) -> Dataset:
+    """Return the rows; raise InputError if a Gaussian model gets options of chains."""
     from mnlearn.model.discrete import DiscreteModel
     from mnlearn.simulate.gibbs import GibbsPlan
 
+    sampler: Any = sampling.sampler
+    chains = sampling.chain_settings()
     if isinstance(model, DiscreteModel):
-        return model.sample(rows, seed, method=sampler, plan=GibbsPlan(**wishes))
-    if sampler != "auto" or wishes:
+        return model.sample(sampling.rows, sampling.seed, method=sampler, plan=GibbsPlan(**chains))
+    if sampler != "auto" or chains:
         raise InputError(
             "--sampler, --chains, --burn-in and --thin are for discrete models; got a gaussian one. Drop them."
         )
-    return model.sample(rows, seed)
+    return model.sample(sampling.rows, sampling.seed)

@@ -1,16 +1,16 @@
-"""`mnlearn optimize`: solve a problem by a Markov network that is learned from its good individuals."""
+"""`mnlearn optimize`: an estimation of distribution algorithm that learns a Markov network in each generation."""
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from mnlearn._atomic_files import replacing
-from mnlearn.cli import options
-from mnlearn.cli.config import check_target
-from mnlearn.cli.console import EXIT_INTERRUPTED, counted, printable, say, show, show_json, simple_table, watched
+from mnlearn.cli.config import check_output_file
+from mnlearn.cli.console import count_of, exit_interrupted, printable, progress_monitor, say
+from mnlearn.cli.graph import Seed, show_catalogue
+from mnlearn.cli.options import OutputOptions, argument, drop_none, flag, option
 from mnlearn.errors import FileError, InputError
 
 if TYPE_CHECKING:
@@ -18,31 +18,21 @@ if TYPE_CHECKING:
     from mnlearn.optimize.problems import Problem
     from mnlearn.optimize.structures import StructureLearner
 
-EXAMPLES = """\b
-Examples:
-  mnlearn optimize --list
-  mnlearn optimize royal-road:n=64,group=4 --population 300 --seed 1
-  mnlearn optimize formula.cnf --learner moa --max-neighbors 4 --generations 200 --history run.csv
-"""
-
-ProblemName = Annotated[
-    str | None, typer.Argument(metavar="PROBLEM", help="A name with settings (see --list), or a DIMACS file.")
-]
-LearnerName = Annotated[str, typer.Option("--learner", metavar="NAME", help="moa, moa' or a method of mnlearn learn.")]
-MaxNeighbors = Annotated[int | None, typer.Option(metavar="K", help="For moa: neighbours of a gene; 3 by default.")]
-Population = Annotated[int, typer.Option(metavar="N", help="How many individuals.")]
-Generations = Annotated[int, typer.Option(metavar="G", help="At most so many generations.")]
-Evaluations = Annotated[int | None, typer.Option(metavar="E", help="At most so many fitness evaluations.")]
-Patience = Annotated[int | None, typer.Option(metavar="G", help="Stop after so many generations without progress.")]
-Target = Annotated[float | None, typer.Option(metavar="F", help="Stop at this fitness; the optimum if it is known.")]
-Seed = Annotated[int, typer.Option(metavar="S", help="The same seed gives the same run.")]
-History = Annotated[Path | None, typer.Option(metavar="FILE", help="Write every generation there, as CSV.")]
-Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the convergence: .png, .svg or .pdf.")]
-Checkpoint = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the run there, and go on from it.")]
-List = Annotated[bool, typer.Option("--list", help="List the problems with their settings.")]
+ProblemName = Annotated[str | None, argument("PROBLEM", "Name with settings (see --list), or a DIMACS file.")]
+LearnerName = Annotated[str, option("NAME", "moa, moa' or a method of mnlearn learn.", "--learner")]
+MaxNeighbors = Annotated[int | None, option("K", "moa: largest number of neighbours of a gene; 3 by default.")]
+Population = Annotated[int, option("N", "Number of individuals.")]
+Generations = Annotated[int, option("G", "Largest number of generations.")]
+Evaluations = Annotated[int | None, option("E", "Largest number of fitness evaluations.")]
+Patience = Annotated[int | None, option("G", "Stop after this many generations without progress.")]
+Target = Annotated[float | None, option("F", "Stop at this fitness; at the optimum by default, if it is known.")]
+History = Annotated[Path | None, option("FILE", "Write every generation to a CSV file.")]
+ConvergencePlot = Annotated[Path | None, option("FILE", "Draw the convergence: .png, .svg or .pdf.")]
+RunFile = Annotated[Path | None, option("FILE", "Store the run in FILE, and continue from it if it exists.")]
+List = Annotated[bool, flag("--list", "List the problems with their settings.")]
 
 
-def optimize(
+def optimize_command(
     problem: ProblemName = None,
     *,
     learner: LearnerName = "moa'",
@@ -54,22 +44,27 @@ def optimize(
     target: Target = None,
     seed: Seed = 0,
     history: History = None,
-    plot: Plot = None,
-    checkpoint: Checkpoint = None,
+    plot: ConvergencePlot = None,
+    checkpoint: RunFile = None,
     list_: List = False,
-    as_json: options.AsJson = False,
-    _debug: options.Debug = False,
+    output: OutputOptions,
 ) -> None:
-    """Look for the best individual of a problem by an estimation of distribution algorithm.
+    """Solve an optimisation problem with learned networks.
 
-    Ctrl-C stops after the present generation and shows the best so far.
+    This is an estimation of distribution algorithm. Ctrl-C stops after the current generation and prints the best
+    individual so far.
+
+    Examples:
+      mnlearn optimize --list
+      mnlearn optimize royal-road:n=64,group=4 --population 300 --seed 1
+      mnlearn optimize formula.cnf --learner moa --max-neighbors 4 --generations 200 --history run.csv
     """
-    from mnlearn.optimize.catalogue import problem_named
+    from mnlearn.optimize.catalogue import PROBLEMS, problem_named
     from mnlearn.optimize.driver import maximize
     from mnlearn.optimize.eda import MarkovEDA
 
     if list_:
-        _list(as_json)
+        show_catalogue(output, problem=[(name, item.title, item.settings) for name, item in PROBLEMS.items()])
         return
     if problem is None:
         raise InputError(
@@ -77,40 +72,38 @@ def optimize(
         )
     _check_files(history, plot)
     chosen = problem_named(problem)
-    algorithm = MarkovEDA(learner=_learner(learner, max_neighbors), population=population)
-    wishes: dict[str, Any] = {} if target is None else {"target": target}
-    with watched() as watcher:
+    with progress_monitor() as monitor:
         found = maximize(
             chosen,
-            algorithm=algorithm,
+            algorithm=MarkovEDA(learner=_learner(learner, max_neighbors), population=population),
             seed=seed,
             max_generations=generations,
             max_evaluations=evaluations,
             patience=patience,
             checkpoint=checkpoint,
-            monitor=watcher,
-            **wishes,
+            monitor=monitor,
+            **drop_none(target=target),
         )
     if history is not None:
         _write_history(found, history)
     if plot is not None:
         _draw(found, plot)
-    _report(chosen, found, as_json=as_json)
-    if watcher.interrupted:
-        raise typer.Exit(EXIT_INTERRUPTED)
+    output.show(lambda: _document(chosen, found), lambda: _show_optimum(chosen, found))
+    if monitor.interrupted:
+        exit_interrupted()
 
 
 def _check_files(history: Path | None, plot: Path | None) -> None:
-    """Refuse what cannot be written before the search, not after it."""
-    check_target("--history", None if history is None else str(history), graph=False)
+    """Raise an error for files that cannot be written, before the search."""
+    check_output_file("--history", None if history is None else str(history), graph=False)
     if plot is not None:
         from mnlearn.visual.canvas import check_picture_path
 
-        check_target("--plot", str(check_picture_path(plot, "--plot")), graph=False)
+        check_output_file("--plot", str(check_picture_path(plot, "--plot")), graph=False)
 
 
 def _learner(name: str, max_neighbors: int | None) -> str | StructureLearner:
-    """A structure learner of the optimiser's own, or a method of `mnlearn learn`."""
+    """Return a structure learner of the optimiser, or a method of `mnlearn learn`."""
     from mnlearn.learning.experiments import structure_learner
     from mnlearn.optimize.structures import LEARNERS, MutualInformationStructure
 
@@ -121,40 +114,25 @@ def _learner(name: str, max_neighbors: int | None) -> str | StructureLearner:
     return name if name in LEARNERS else structure_learner(name)
 
 
-def _report(problem: Problem, found: Optimum, *, as_json: bool) -> None:
-    """The best individual, and what it cost."""
-    known = problem.optimum
-    if as_json:
-        cost = {"evaluations": found.evaluations, "generations": found.generations}
-        edges = [] if found.graph is None else [list(edge) for edge in found.graph.edges]
-        best = {"fitness": found.fitness, "optimum": known, "individual": found.individual.tolist()}
-        show_json({"problem": problem.name, **best, "reason": found.reason, **cost, "edges": edges})
-        return
-    of = "" if known is None else f" of {known:g}, the optimum"
-    spent = f"{counted(found.evaluations, 'evaluation')}, {counted(found.generations, 'generation')}"
+def _document(problem: Problem, found: Optimum) -> dict[str, object]:
+    """Return the best individual and its cost for JSON."""
+    best = {"fitness": found.fitness, "optimum": problem.optimum, "individual": found.individual.tolist()}
+    cost = {"evaluations": found.evaluations, "generations": found.generations}
+    edges = [] if found.graph is None else [list(edge) for edge in found.graph.edges]
+    return {"problem": problem.name, **best, "reason": found.reason, **cost, "edges": edges}
+
+
+def _show_optimum(problem: Problem, found: Optimum) -> None:
+    """Print the best individual and its cost."""
+    of = "" if problem.optimum is None else f" of {problem.optimum:g}, the optimum"
+    spent = f"{count_of(found.evaluations, 'evaluation')}, {count_of(found.generations, 'generation')}"
     say(f"{printable(problem.name)}: fitness {found.fitness:g}{of}")
     say(f"{spent}; ended by {found.reason}")
     say(" ".join(map(str, found.individual.tolist())))
 
 
-def _list(as_json: bool) -> None:
-    """Every problem, with its settings."""
-    from mnlearn.optimize.catalogue import PROBLEMS
-
-    if as_json:
-        told = {name: {"title": item.title, "settings": dict(item.settings)} for name, item in PROBLEMS.items()}
-        show_json({"problems": told})
-        return
-    table = simple_table("problem", "", "settings", numbers=())
-    for name, item in PROBLEMS.items():
-        table.add_row(name, item.title, ",".join(f"{key}={str(value).lower()}" for key, value in item.settings.items()))
-    show(table)
-
-
 def _write_history(found: Optimum, path: Path) -> None:
-    """Every generation as CSV, whole or not at all."""
-    import csv
-
+    """Write every generation to a CSV file, which is complete or absent."""
     try:
         with replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
@@ -163,11 +141,11 @@ def _write_history(found: Optimum, path: Path) -> None:
                 edges = "" if line.graph is None else line.graph.n_edges
                 writer.writerow((line.number, line.best, line.mean, line.evaluations, edges))
     except OSError as error:
-        raise FileError(f"--history must be a file we can write; {path}: {error.strerror}. Name another.") from error
+        raise FileError(f"--history must be a writable file; {path}: {error.strerror}. Name another.") from error
 
 
 def _draw(found: Optimum, path: Path) -> None:
-    """The convergence as a figure."""
+    """Draw the convergence."""
     from mnlearn.optimize.history import plot_convergence
     from mnlearn.visual.canvas import save_figure
 

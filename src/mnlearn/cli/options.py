@@ -1,242 +1,184 @@
-"""Options that several verbs share."""
+"""Options of the commands, each declared once, and the groups that several commands share.
+
+A group is a dataclass whose fields are options. A command takes groups as arguments; `expand_groups` makes of it the
+function that typer needs, with one argument for each option.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
-from inspect import Parameter, Signature, signature
+from dataclasses import Field, dataclass, fields
+from inspect import Parameter, Signature, get_annotations, signature
 from typing import Annotated, Any, ClassVar, Literal, TypedDict, cast, get_type_hints
 
 import typer
 
+from mnlearn.cli.console import show_json
 from mnlearn.errors import InputError
 
-# Names that a shell can complete.
+
+def option(metavar: str, help: str, *names: str, **settings: Any) -> Any:
+    """Declare an option that takes a value."""
+    return typer.Option(*names, metavar=metavar, help=help, **settings)
+
+
+def flag(name: str, help: str) -> Any:
+    """Declare an option without a value."""
+    return typer.Option(name, help=help)
+
+
+def argument(metavar: str, help: str) -> Any:
+    """Declare a positional argument."""
+    return typer.Argument(metavar=metavar, help=help)
 
 
 def complete_methods(incomplete: str) -> list[str]:
-    """Methods that begin so."""
+    """Return the methods that a shell can complete."""
     from mnlearn.learning.registry import METHODS
 
     return [name for name in METHODS if name.startswith(incomplete)]
 
 
 def complete_tests(incomplete: str) -> list[str]:
-    """Tests that begin so."""
+    """Return the tests that a shell can complete."""
     from mnlearn.learning.registry import TESTS
 
     return [name for name in TESTS if name.startswith(incomplete)]
 
 
 def complete_scores(incomplete: str) -> list[str]:
-    """Scores that begin so."""
+    """Return the scores that a shell can complete."""
     from mnlearn.learning.registry import SCORES
 
     return [name for name in SCORES if name.startswith(incomplete)]
 
 
-Data = Annotated[str, typer.Argument(metavar="DATA", help="A CSV, TSV or Parquet file, also gzipped.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        metavar="K",
-        help="How many threads or processes may work; -1 is all cores, the usual default. Changes no result.",
-    ),
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS", help="A Dask scheduler whose workers count a packed file that all see, or fit models."
-    ),
-]
-Workers = Annotated[
-    int | None, typer.Option(metavar="K", help="The same by K processes of this machine, started for it.")
-]
-MaxMemory = Annotated[
-    str | None, typer.Option(metavar="SIZE", help="What caches may hold, such as 500M or 2G; no wall for the rest.")
-]
-Checkpoint = Annotated[
-    str | None, typer.Option(metavar="DIR", help="Keep what was counted in DIR, so that a killed run can go on.")
-]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on from what --checkpoint holds: the same result.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")]
+_METHODS = (
+    "sep (default), with a probability for every edge. By tests: gsmn, gsmn*, gsimn (default if a test is named), "
+    "gsimn-fch, hhc-mn, pc. By a score: ib, bjp, mpl, pic, mbs, hillclimb, exhaustive. By regressions: l1lr; for "
+    "continuous columns lasso, l1mb, glasso. By mutual information: aracne."
+)
+SCORE_NAMES = "ib, bjp, mpl, pic, entropy, ebic, evidence, evidence-pairwise, evidence-table"
 
+Data = Annotated[str, argument("DATA", "CSV, TSV or Parquet file, also gzipped, or a packed file.")]
+GraphFile = Annotated[str, argument("GRAPH", "Graph file; its variables are matched by name.")]
+Jobs = Annotated[int | None, option("K", "Number of threads or processes; -1 means all cores. Changes no result.")]
+
+# How a file is read and its columns are prepared.
+MissingValue = Annotated[list[str] | None, option("TEXT", "String that marks a missing value, e.g. '?'; repeatable.")]
+Categorical = Annotated[list[str] | None, option("COL", "Read this column as categorical; repeatable.")]
+Continuous = Annotated[list[str] | None, option("COL", "Read this column as continuous; repeatable.")]
+Repeats = Annotated[str | None, option("COL", "Column that holds how often each row occurs.")]
+Delimiter = Annotated[str | None, option("CHAR", "Cell separator; by default from the file extension.")]
 Missing = Annotated[
-    str | None,
-    typer.Option(metavar="error|drop_rows|category", help="What to do about missing values.", show_default=False),
+    str | None, option("error|drop_rows|category", "Treatment of missing values; error by default.", show_default=False)
 ]
-MissingValue = Annotated[
-    list[str] | None,
-    typer.Option(metavar="TEXT", help="A text that marks a missing value, such as '?'; repeatable."),
+Discretize = Annotated[
+    str | None, option("width|frequency", "Cut continuous columns into states of equal width or frequency.")
 ]
-Categorical = Annotated[
-    list[str] | None, typer.Option(metavar="COL", help="Read this column as categorical; repeatable.")
-]
-Continuous = Annotated[
-    list[str] | None, typer.Option(metavar="COL", help="Read this column as continuous; repeatable.")
-]
-Repeats = Annotated[str | None, typer.Option(metavar="COL", help="The column that says how often each row occurred.")]
-Delimiter = Annotated[
-    str | None, typer.Option(metavar="CHAR", help="What separates the cells; else the file's name tells.")
-]
+Bins = Annotated[int | None, option("K", "Number of states to cut into; 1 + log2(rows) by default.")]
 
-Method = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        autocompletion=complete_methods,
-        help="sep (the default), with a probability for every edge. By tests: gsmn, gsmn*, gsimn (the default where a "
-        "test is named), gsimn-fch, hhc-mn, pc. By a score: ib, bjp, mpl, pic, mbs, "
-        "hillclimb, exhaustive. By regressions: l1lr; lasso, l1mb, glasso (continuous). By mutual information: aracne.",
-    ),
-]
+# What is learned and by which method.
+Method = Annotated[str | None, option("NAME", _METHODS, autocompletion=complete_methods)]
 Score = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        autocompletion=complete_scores,
-        help="mbs (mpl or ebic by default), hillclimb, exhaustive (bjp): the score, one of ib, bjp, mpl, pic, "
-        "entropy, ebic, evidence, evidence-pairwise, evidence-table.",
-    ),
+    option("NAME", f"Score of mbs, hillclimb and exhaustive: {SCORE_NAMES}.", autocompletion=complete_scores),
 ]
 Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method, such as propagation=false; repeatable."),
+    list[str] | None, option("NAME=VALUE", "Setting of the method, e.g. propagation=false; repeatable.", "--set")
 ]
-Columns = Annotated[
-    list[str] | None, typer.Option("--column", metavar="COL", help="Learn from these columns only; repeatable.")
-]
-
+Columns = Annotated[list[str] | None, option("COL", "Use only these columns; repeatable.", "--column")]
 Test = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
+    option(
+        "NAME",
+        "chi2, g2, mi, bayes, score; pcor, bayes-pcor. By default chi2, or pcor if all columns are continuous.",
         autocompletion=complete_tests,
-        help="chi2, g2, mi, bayes, score; pcor, bayes-pcor. By default chi2; pcor if all are continuous.",
     ),
 ]
-Alpha = Annotated[float | None, typer.Option(metavar="P", help="Dependent if p is at most this; 0.05 by default.")]
-Dof = Annotated[
-    str | None,
-    typer.Option(metavar="adjusted|observed|all", help="Degrees of freedom of chi2 and g2; adjusted by default."),
-]
-Prior = Annotated[
-    float | None,
-    typer.Option(metavar="P", help="bayes, bayes-pcor: probability of independence before the data; 0.5."),
-]
-Threshold = Annotated[float | None, typer.Option(metavar="NATS", help="mi: dependent above this; no permutations.")]
-Permutations = Annotated[int | None, typer.Option(metavar="K", help="mi: how many permutations; 199 by default.")]
-Seed = Annotated[int | None, typer.Option(metavar="S", help="mi: seed of the permutations; 0 by default.")]
-Discretize = Annotated[
-    str | None,
-    typer.Option(metavar="width|frequency", help="Cut continuous columns into states of equal width or frequency."),
-]
-Bins = Annotated[int | None, typer.Option(metavar="K", help="How many states to cut into; by default 1 + log2(rows).")]
+Alpha = Annotated[float | None, option("P", "Significance level: dependent if p <= P; 0.05 by default.")]
+Dof = Annotated[str | None, option("adjusted|observed|all", "Degrees of freedom of chi2 and g2; adjusted by default.")]
+Prior = Annotated[float | None, option("P", "bayes, bayes-pcor, ib, bjp: prior of independence; 0.5 by default.")]
+Threshold = Annotated[float | None, option("NATS", "mi: dependent above this value; no permutations.")]
+Permutations = Annotated[int | None, option("K", "mi: number of permutations; 199 by default.")]
+Seed = Annotated[int | None, option("S", "mi: seed of the permutations; 0 by default.")]
 
-
-def size_in_bytes(text: str | None) -> int | None:
-    """A size as a user writes it: bytes, or with K, M, G or T."""
-    if text is None:
-        return None
-    number, unit = text[:-1], "KMGT".find(text[-1:].upper())
-    try:
-        return int(float(number) * 1024 ** (unit + 1)) if unit >= 0 else int(text)
-    except ValueError:
-        raise InputError(f"--max-memory must be a size such as 500M or 2G; got {text!r}. Leave it out.") from None
-
-
-def said(**given: Any) -> dict[str, Any]:
-    """What was said: None stands for what was not."""
-    return {name: value for name, value in given.items() if value is not None}
-
-
-def settings(pairs: list[str] | None, call: Callable[..., Any], said: Collection[str]) -> dict[str, Any]:
-    """Settings of a method or a score as the user writes them: true, 3, 0.5, none or a word.
-
-    Not for what the call has arguments of its own for, nor for what an option has said already.
-    """
-    from mnlearn.learning.inputs import READING
-
-    found: dict[str, Any] = {}
-    for pair in pairs or ():
-        name, sign, text = pair.partition("=")
-        if not sign or not name.strip() or not text.strip():
-            raise InputError(f"--set must have the form NAME=VALUE; got {pair!r}. Write for example propagation=false.")
-        key, value = name.strip().replace("-", "_"), text.strip()
-        if key in found:
-            raise InputError(f"--set must name each setting once; got {key} twice. Drop one.")
-        if key in said:
-            raise InputError(f"--set must not say again what an option said; got {pair!r}. Drop one of the two.")
-        if key in signature(call).parameters or key in READING:
-            raise InputError(
-                f"--set is for settings of a method or a score; got {pair!r}, which is neither. Use the option for it; "
-                "--help lists them."
-            )
-        found[key] = setting_value(value)
-    return found
-
-
-def setting_value(text: str) -> Any:
-    """What a user means: the words true, false and none in any case, JSON as it stands, else the text itself."""
-    word = text.lower()
-    try:
-        return json.loads({"none": "null", "true": "true", "false": "false", "null": "null"}.get(word, text))
-    except ValueError:
-        return text
-
-
-# Options that go together, declared once.
-#
-# A bundle is a dataclass whose fields are options. A command takes bundles as arguments; `unbundled` makes of it the
-# function that typer sees, with the options themselves.
+# Where it runs and what is printed.
+Cluster = Annotated[str | None, option("ADDRESS", "Dask scheduler whose workers count a packed file or fit models.")]
+Workers = Annotated[int | None, option("K", "Like --cluster, with K local processes.")]
+AsJson = Annotated[bool, flag("--json", "Print one JSON document instead of text.")]
+Debug = Annotated[bool, flag("--debug", "Show a traceback when something fails.")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bundle:
-    """Options that go together; None stands for one that was not said."""
+class OptionGroup:
+    """Options that belong together; None means that an option was not given."""
 
-    _names: ClassVar[Mapping[str, str]] = {}  # of options whose argument in the library has another name
+    _names: ClassVar[Mapping[str, str]] = {}  # arguments of the library that have another name than the option
 
-    def said(self) -> dict[str, Any]:
-        """What was said, by the names of the library's arguments."""
-        given = {option.name: getattr(self, option.name) for option in fields(self)}
-        return said(**{self._names.get(name, name): value for name, value in given.items()})
+    def given(self) -> dict[str, Any]:
+        """Return the options that were given, under the names of the library."""
+        return drop_none(
+            **{self._names.get(field.name, field.name): getattr(self, field.name) for field in fields(self)}
+        )
 
 
-def unbundled(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the options of its bundles in their place."""
+def drop_none(**options: Any) -> dict[str, Any]:
+    """Drop the options that were not given."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def expand_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with one argument for each option of its groups."""
     hints = get_type_hints(command, include_extras=True)
-    bundles = {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Bundle)}
+    groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, OptionGroup)}
 
-    def called(**given: Any) -> None:
-        for name, bundle in bundles.items():
-            given[name] = bundle(**{option.name: given.pop(option.name) for option in fields(bundle)})
+    def expanded(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
         command(**given)
 
     parameters: list[Parameter] = []
     for name, parameter in signature(command).parameters.items():
-        if name in bundles:
-            parameters += _options_of(bundles[name])
+        if name in groups:
+            types = get_type_hints(groups[name], include_extras=True)
+            parameters += [
+                Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=types[field.name])
+                for field in _own_fields_first(groups[name])
+            ]
         else:
             parameters.append(parameter.replace(annotation=hints[name]))
-    called.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    called.__name__, called.__doc__ = command.__name__, command.__doc__
-    return called
+    expanded.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    expanded.__name__, expanded.__doc__ = command.__name__, command.__doc__
+    return expanded
 
 
-def _options_of(bundle: type[Bundle]) -> Iterator[Parameter]:
-    """The options of a bundle as arguments of a function."""
-    hints = get_type_hints(bundle, include_extras=True)
-    for option in fields(bundle):
-        yield Parameter(option.name, Parameter.KEYWORD_ONLY, default=option.default, annotation=hints[option.name])
+def _own_fields_first(group: type[OptionGroup]) -> list[Field[Any]]:
+    """Return the fields of a group before those that it inherits, so that --help lists the special options first."""
+    owner = {name: depth for depth, base in reversed([*enumerate(group.__mro__)]) for name in get_annotations(base)}
+    return sorted(fields(group), key=lambda field: owner[field.name])
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions(OptionGroup):
+    """JSON or text, and tracebacks."""
+
+    as_json: AsJson = False
+    debug: Debug = False
+
+    def show(self, document: Callable[[], object], text: Callable[[], object]) -> None:
+        """Print the JSON document or the text."""
+        if self.as_json:
+            show_json(document())
+        else:
+            text()
 
 
 class ReaderKeywords(TypedDict):
-    """How to read a file, as keywords of the library's readers."""
+    """Arguments of the readers of the library."""
 
     types: dict[str, Literal["categorical", "continuous"]]
     missing_values: Sequence[Hashable]
@@ -245,7 +187,7 @@ class ReaderKeywords(TypedDict):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading(Bundle):
+class ReadOptions(OptionGroup):
     """How a file is read."""
 
     missing_value: MissingValue = None
@@ -255,7 +197,7 @@ class Reading(Bundle):
     delimiter: Delimiter = None
 
     def keywords(self) -> ReaderKeywords:
-        """The same in the terms of the readers."""
+        """Return the arguments of the readers."""
         categorical, continuous = self.categorical or (), self.continuous or ()
         both = sorted({*categorical} & {*continuous})
         if both:
@@ -267,22 +209,57 @@ class Reading(Bundle):
             "types": cast("dict[str, Literal['categorical', 'continuous']]", types),
             "missing_values": self.missing_value or (),
             "repeats": self.repeats,
-            "delimiter": "\t" if self.delimiter in ("\\t", "tab") else self.delimiter,  # shells make a tab hard to type
+            "delimiter": "\t" if self.delimiter in ("\\t", "tab") else self.delimiter,  # a tab is hard to type
         }
 
 
 @dataclass(frozen=True, kw_only=True)
-class Preparing(Bundle):
-    """What is done to the columns that were read."""
+class DataOptions(ReadOptions):
+    """How a file is read, and what is done to its columns."""
 
     discretize: Discretize = None
     bins: Bins = None
     missing: Missing = None
 
+    def arguments(
+        self, call: Callable[..., Any] | None = None, pairs: list[str] | None = None, **others: Any
+    ) -> dict[str, Any]:
+        """Return keyword arguments: the options of this group, the others that were given, and those of --set.
+
+        Parameters
+        ----------
+        call
+            The function that gets the arguments.
+        pairs
+            The values of --set.
+        **others
+            Options of other groups; None for those that were not given.
+        """
+        prepare = {"discretize": self.discretize, "bins": self.bins, "missing": self.missing}
+        found = {**self.keywords(), **drop_none(**prepare, **others)}
+        return found if call is None else found | settings(pairs, call, found)
+
 
 @dataclass(frozen=True, kw_only=True)
-class Testing(Bundle):
-    """An independence test, with all that it can be told."""
+class LearnOptions(DataOptions):
+    """What is learned from, and by which method."""
+
+    method: Method = None
+    set_: Set = None
+    column: Columns = None
+    jobs: Jobs = None
+
+    def learn_arguments(self, **others: Any) -> dict[str, Any]:
+        """Return the keyword arguments of `mnlearn.learn`."""
+        from mnlearn.learning import learn
+
+        own = {"method": self.method, "columns": self.column, "n_jobs": self.jobs}
+        return self.arguments(learn, self.set_, **own, **others)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestOptions(OptionGroup):
+    """An independence test with its settings."""
 
     _names: ClassVar[Mapping[str, str]] = {"permutations": "n_permutations"}
     test: Test = None
@@ -295,8 +272,8 @@ class Testing(Bundle):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judging(Bundle):
-    """A test or a score, with what most people tell it; --set has the rest."""
+class JudgeOptions(OptionGroup):
+    """A test or a score with its most common settings; --set has the others."""
 
     test: Test = None
     score: Score = None
@@ -305,15 +282,15 @@ class Judging(Bundle):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Elsewhere(Bundle):
-    """Where else to count than in this process."""
+class ClusterOptions(OptionGroup):
+    """The workers that count."""
 
     cluster: Cluster = None
     workers: Workers = None
 
     @contextmanager
     def client(self) -> Iterator[Any]:
-        """The client of the cluster that was asked for, started and stopped if need be; None if none was."""
+        """Provide a client of the cluster, started and stopped if need be; None without a cluster."""
         if self.cluster is None and self.workers is None:
             yield None
             return
@@ -323,3 +300,40 @@ class Elsewhere(Bundle):
 
         with parallel.cluster(self.cluster, workers=self.workers) as client:
             yield client
+
+
+def settings(pairs: list[str] | None, call: Callable[..., Any], given: Collection[str]) -> dict[str, Any]:
+    """Return the settings of a method or a score from the values of --set.
+
+    Raises
+    ------
+    InputError
+        If a value is malformed, or names an argument of the call or an option that was given.
+    """
+    from mnlearn.learning.inputs import READING
+
+    found: dict[str, Any] = {}
+    for pair in pairs or ():
+        name, sign, text = pair.partition("=")
+        if not sign or not name.strip() or not text.strip():
+            raise InputError(f"--set must have the form NAME=VALUE; got {pair!r}. Write for example propagation=false.")
+        key = name.strip().replace("-", "_")
+        if key in found:
+            raise InputError(f"--set must name each setting once; got {key} twice. Drop one.")
+        if key in signature(call).parameters or key in READING:
+            raise InputError(
+                f"--set is for settings of a method or a score; got {pair!r}. Use the option for it; --help lists them."
+            )
+        if key in given:
+            raise InputError(f"--set must not repeat an option; got {pair!r}. Drop one of the two.")
+        found[key] = setting_value(text.strip())
+    return found
+
+
+def setting_value(text: str) -> Any:
+    """Return the value of a setting: true, false and none in any case, JSON, or else the string itself."""
+    word = text.lower()
+    try:
+        return json.loads({"none": "null", "true": "true", "false": "false", "null": "null"}.get(word, text))
+    except ValueError:
+        return text

@@ -1,215 +1,219 @@
-"""`mnlearn report`: all that was learned in one file for a browser."""
+"""`mnlearn report`, `mnlearn plot` and `mnlearn why`: a report, a picture, and the evidence for one edge.
+
+Report and plot learn from a data file, or read a result that `mnlearn learn --out FILE.json` wrote.
+"""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from mnlearn.cli import options
 from mnlearn.cli.config import Config
-from mnlearn.cli.console import EXIT_INTERRUPTED, counted, cut_short, note, printable, say, show_json, watched
-from mnlearn.cli.learn import BootstrapDraws, DataOfResult, Source, check_picture, check_report, is_result, learned_from
-from mnlearn.cli.options import Judging, Preparing, Reading
-from mnlearn.errors import InputError, unknown_name
+from mnlearn.cli.console import count_of, exit_interrupted, printable, progress_monitor, say
+from mnlearn.cli.learn import Bootstrap, ResampleOptions, check_picture, check_report
+from mnlearn.cli.options import JudgeOptions, LearnOptions, OutputOptions, argument, option
+from mnlearn.errors import InputError, check_name, unknown_name
 
-REPORT_EXAMPLES = """\b
-Examples:
-  mnlearn report survey.csv
-  mnlearn report survey.csv --out sleep.html --title "Sleep and work"
-  mnlearn report survey.csv --bootstrap 100
-  mnlearn report patients.csv --discretize frequency --missing drop_rows
-  mnlearn report network.json --data survey.csv --out sleep.html
-"""
+if TYPE_CHECKING:
+    from mnlearn.protocols import Monitor
+    from mnlearn.results.learned import Learned
 
-Out = Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Where to write; report.html by default.")]
-Title = Annotated[str | None, typer.Option(metavar="TEXT", help="At the top of the page.")]
+Source = Annotated[str, argument("DATA|RESULT", "Data file to learn from, or a .json file of `learn --out`.")]
+DataOfResult = Annotated[str | None, option("DATA", "Data of RESULT: signs, types and warnings need them.", "--data")]
+ReportOut = Annotated[str, option("FILE", "File to write; report.html by default.", "--out", "-o")]
+ReportTitle = Annotated[str | None, option("TEXT", "Title of the page.")]
+PlotOut = Annotated[str, option("FILE", "File to write: .png, .svg or .pdf.", "--out", "-o")]
+Kind = Annotated[str, option("NAME", "network, heatmap, degrees, support, centralities or stability.")]
+PlotTitle = Annotated[str | None, option("TEXT", "Title above the picture.")]
+LayoutSeed = Annotated[int, option("S", "Seed of the layout.", "--layout-seed", min=0)]
+FirstColumn = Annotated[str, argument("A", "A column.")]
+SecondColumn = Annotated[str, argument("B", "Another column.")]
+Network = Annotated[
+    str | None, option("FILE", "Result that mnlearn learn --out FILE.json wrote from DATA; nothing is learned.")
+]
 
 
-def report(
+def report_command(
     source: Source,
     *,
-    out: Out = "report.html",
-    title: Title = None,
-    data: DataOfResult = None,
-    method: options.Method = None,
-    bootstrap: BootstrapDraws = None,
-    set_: options.Set = None,
-    column: options.Columns = None,
-    preparing: Preparing,
-    reading: Reading,
-    jobs: options.Jobs = None,
-    as_json: options.AsJson = False,
-    _debug: options.Debug = False,
+    out: ReportOut = "report.html",
+    title: ReportTitle = None,
+    learning: SourceOptions,
+    output: OutputOptions,
 ) -> None:
-    """Write a report that any browser opens, offline.
+    """Write an HTML report that opens in any browser, offline.
 
-    Learns from DATA first, or takes a RESULT that was saved. All options of learning: mnlearn learn --report FILE.
+    Learns from DATA, or reads a saved RESULT. mnlearn learn --report FILE has all options of learning.
+
+    Examples:
+      mnlearn report survey.csv
+      mnlearn report survey.csv --out sleep.html --title "Sleep and work"
+      mnlearn report survey.csv --bootstrap 100
+      mnlearn report patients.csv --discretize frequency --missing drop_rows
+      mnlearn report network.json --data survey.csv --out sleep.html
     """
-    from mnlearn import learning
     from mnlearn.visual.report_text import cautions
 
     check_report("--out", out)
-    wishes = options.said(columns=column, n_jobs=jobs) | preparing.said()
-    wishes |= options.settings(set_, learning.learn, wishes)
-    how = reading.keywords()
-    learned, interrupted = learned_from(source, data, method, wishes, how, bootstrap=bootstrap)
-    learned.report(out, title=title, source=Path(data or source).name)
-    if as_json:
-        warned = [caution._asdict() for caution in cautions(learned)]
+    learned, interrupted = learning.learn_or_load(source)
+    learned.report(out, title=title, source=Path(learning.data or source).name)
+
+    def document() -> dict[str, object]:
         found = {"variables": len(learned.names), "edges": learned.graph.n_edges, "converged": learned.converged}
-        show_json({"source": source, "report": out, "method": learned.method, **found, "cautions": warned})
-    else:
-        size = f"{counted(learned.graph.n_edges, 'edge')} among {counted(len(learned.names), 'variable')}"
-        say(f"wrote {printable(out)}: {size}, by {learned.method}. Open it in a browser.")
-    if interrupted:
-        note(f"interrupted: {cut_short(learned, sampled=bootstrap is not None)}")
-        raise typer.Exit(EXIT_INTERRUPTED)
+        warnings = [caution._asdict() for caution in cautions(learned)]
+        return {"source": source, "report": out, "method": learned.method, **found, "cautions": warnings}
+
+    output.show(document, lambda: say(f"{_wrote(out, learned)}, by {learned.method}. Open it in a browser."))
+    learning.resampling().exit_if(interrupted, learned)
 
 
-# `mnlearn plot`: a picture of what was learned.
-
-
-PLOT_EXAMPLES = """\b
-Examples:
-  mnlearn plot survey.csv --out network.svg
-  mnlearn plot survey.csv --kind heatmap --out heatmap.pdf
-  mnlearn plot survey.csv --bootstrap 100 --kind stability --out stability.png
-  mnlearn plot network.json --data survey.csv --out network.png
-"""
-
-PlotOut = Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Where to write: .png, .svg or .pdf.")]
-Kind = Annotated[
-    str,
-    typer.Option(metavar="NAME", help="network (the default), heatmap, degrees, support, centralities, stability."),
-]
-PlotTitle = Annotated[str | None, typer.Option(metavar="TEXT", help="Above the picture; else what was learned.")]
-Layout = Annotated[int, typer.Option("--layout-seed", min=0, metavar="S", help="Another seed, another layout.")]
-
-
-def plot(
+def plot_command(
     source: Source,
     *,
     out: PlotOut,
     kind: Kind = "network",
     title: PlotTitle = None,
-    layout_seed: Layout = 0,
-    data: DataOfResult = None,
-    method: options.Method = None,
-    bootstrap: BootstrapDraws = None,
-    set_: options.Set = None,
-    column: options.Columns = None,
-    preparing: Preparing,
-    reading: Reading,
-    jobs: options.Jobs = None,
-    as_json: options.AsJson = False,
-    _debug: options.Debug = False,
+    layout_seed: LayoutSeed = 0,
+    learning: SourceOptions,
+    output: OutputOptions,
 ) -> None:
-    """Draw what was learned.
+    """Draw a learned network.
 
-    Learns from DATA first, or takes a RESULT that was saved. All options of learning: mnlearn learn --plot FILE.
+    Learns from DATA, or reads a saved RESULT. mnlearn learn --plot FILE has all options of learning.
+
+    Examples:
+      mnlearn plot survey.csv --out network.svg
+      mnlearn plot survey.csv --kind heatmap --out heatmap.pdf
+      mnlearn plot survey.csv --bootstrap 100 --kind stability --out stability.png
+      mnlearn plot network.json --data survey.csv --out network.png
     """
-    from mnlearn import learning
-    from mnlearn.errors import check_name
     from mnlearn.visual.network import KINDS
 
     check_name("kind of picture", kind, KINDS)
     check_picture("--out", out)
-    wishes = options.said(columns=column, n_jobs=jobs) | preparing.said()
-    wishes |= options.settings(set_, learning.learn, wishes)
-    how = reading.keywords()
-    learned, interrupted = learned_from(source, data, method, wishes, how, bootstrap=bootstrap)
+    learned, interrupted = learning.learn_or_load(source)
     learned.plot(out, kind=kind, title=title, seed=layout_seed)
     size = {"variables": len(learned.names), "edges": learned.graph.n_edges}
-    if as_json:
-        show_json({"source": source, "picture": out, "kind": kind, "method": learned.method, **size})
-    else:
-        say(f"wrote {printable(out)}: {counted(size['edges'], 'edge')} among {counted(size['variables'], 'variable')}")
-    if interrupted:
-        note(f"interrupted: {cut_short(learned, sampled=bootstrap is not None)}")
-        raise typer.Exit(EXIT_INTERRUPTED)
+    document = {"source": source, "picture": out, "kind": kind, "method": learned.method, **size}
+    output.show(lambda: document, lambda: say(_wrote(out, learned)))
+    learning.resampling().exit_if(interrupted, learned)
 
 
-# `mnlearn why`: the evidence for or against one edge.
+def _wrote(out: str, learned: Learned) -> str:
+    """Return a line about the file and the size of the network."""
+    size = f"{count_of(learned.graph.n_edges, 'edge')} among {count_of(len(learned.names), 'variable')}"
+    return f"wrote {printable(out)}: {size}"
 
 
-WHY_EXAMPLES = """\b
-Examples:
-  mnlearn why survey.csv night_shifts fatigue
-  mnlearn why survey.csv stress headaches --method mpl --json
-  mnlearn why survey.csv stress headaches --network network.json
-"""
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions(LearnOptions):
+    """What a report or a picture is made from: data to learn from, or a saved result."""
 
-X = Annotated[str, typer.Argument(metavar="A", help="A column.")]
-Y = Annotated[str, typer.Argument(metavar="B", help="Another column.")]
-Network = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE", help="A result that mnlearn learn --out FILE.json wrote from DATA: nothing is learned."
-    ),
-]
+    data: DataOfResult = None
+    bootstrap: Bootstrap = None
+
+    def resampling(self) -> ResampleOptions:
+        """Return the options of resampling."""
+        return ResampleOptions(bootstrap=self.bootstrap)
+
+    def learn_or_load(self, source: str) -> tuple[Learned, bool]:
+        """Return the network, and whether Ctrl-C cancelled the search or the samples."""
+        from mnlearn import learning
+
+        resampling, arguments = self.resampling(), self.learn_arguments()
+        resampling.check()
+        saved = self._saved(source)
+
+        def learn(*, monitor: Monitor) -> Learned:
+            return saved if saved is not None else learning.learn(source, monitor=monitor, **arguments)
+
+        return resampling.learn(learn, self.jobs)
+
+    def _saved(self, source: str) -> Learned | None:
+        """Return the result that a file holds, with its data if they are named; None for a data file."""
+        from mnlearn import learning
+
+        if not is_result(source):
+            if self.data is not None:
+                raise InputError(
+                    f"--data is for a saved result (.json); {source!r} is a data file. Drop it: DATA is given already."
+                )
+            return None
+        for name in ("method", "set_", "column", "discretize", "bins", "missing"):
+            if getattr(self, name) is not None:
+                raise InputError(
+                    f"--{name.strip('_')} is for learning; {source!r} is a saved result. Name the data file instead."
+                )
+        learned = learning.load(source)
+        return learned if self.data is None else learned.with_data(self.data)
 
 
-def why(
+def is_result(source: str) -> bool:
+    """Return whether a file holds a result rather than data."""
+    return Path(source).suffix.lower() == ".json"
+
+
+def why_command(
     data: options.Data,
-    x: X,
-    y: Y,
+    x: FirstColumn,
+    y: SecondColumn,
     *,
     network: Network = None,
-    method: options.Method = None,
-    judging: Judging,
-    set_: options.Set = None,
-    column: options.Columns = None,
-    preparing: Preparing,
-    reading: Reading,
-    jobs: options.Jobs = None,
+    judging: JudgeOptions,
+    learning: LearnOptions,
     _config: Config = None,
-    as_json: options.AsJson = False,
-    _debug: options.Debug = False,
+    output: OutputOptions,
 ) -> None:
-    """Show the evidence for or against an edge between A and B in the network of DATA.
+    """Show the evidence for or against one edge.
 
-    Tests given nothing and given the neighbours of either end; the score with and without the edge; for sep, what the
-    data say given the separators.
+    Prints tests of A and B given nothing and given the neighbours of either, the score with and without the edge, and
+    for sep the log odds given the separators.
+
+    Examples:
+      mnlearn why survey.csv night_shifts fatigue
+      mnlearn why survey.csv stress headaches --method mpl --json
+      mnlearn why survey.csv stress headaches --network network.json
     """
-    from mnlearn import learning
-    from mnlearn.data.readers import read
+    from mnlearn.learning import load
 
     if is_result(data):
         raise InputError(
             f"DATA must be a data file; {data!r} is a saved result. Name the data, and the result after it: "
             f"mnlearn why DATA A B --network {shlex.quote(data)}."
         )
-    wishes = options.said(method=method, columns=column, n_jobs=jobs) | judging.said() | preparing.said()
-    how = reading.keywords()
-    own = options.settings(set_, learning.learn, wishes)
-    if network is not None:
-        if any(wishes) or own or any(how.values()):
-            raise InputError(
-                "--network excludes options of learning, which the file has; got both. Drop one of the two."
-            )
-        found = learning.load(network).with_data(data).why(x, y)
+    arguments = learning.learn_arguments(**judging.given())
+    if network is None:
+        found = _learn(data, x, y, arguments).why(x, y)
+    elif learning != LearnOptions() or judging != JudgeOptions():
+        raise InputError("--network excludes options of learning, which the file has; got both. Drop one of the two.")
     else:
-        table = read(data, columns=wishes.pop("columns", None), missing=wishes.pop("missing", "error"), **how)
-        _check_pair(table.names, x, y)
-        with watched() as monitor:
-            learned = learning.learn(table, monitor=monitor, **wishes, **own)
-        if monitor.interrupted:
-            raise typer.Exit(EXIT_INTERRUPTED)
-        found = learned.why(x, y)
-    if as_json:
-        show_json(found.to_dict())
-    else:
-        say(str(found))
+        found = load(network).with_data(data).why(x, y)
+    output.show(found.to_dict, lambda: say(str(found)))
+
+
+def _learn(data: str, x: str, y: str, arguments: dict[str, Any]) -> Learned:
+    """Read the data, check the pair of columns, and learn."""
+    from mnlearn import learning
+    from mnlearn.data.readers import read
+
+    names = ("types", "missing_values", "repeats", "delimiter", "columns", "missing")
+    table = read(data, **{name: arguments.pop(name) for name in names if name in arguments})
+    _check_pair(table.names, x, y)
+    with progress_monitor() as monitor:
+        learned = learning.learn(table, monitor=monitor, **arguments)
+    if monitor.interrupted:
+        exit_interrupted()
+    return learned
 
 
 def _check_pair(names: Sequence[str], x: str, y: str) -> None:
-    """Refuse what is no pair of columns before anything is learned."""
-    for option, name in (("A", x), ("B", y)):
+    """Raise an error unless x and y are two columns, before anything is learned."""
+    for place, name in (("A", x), ("B", y)):
         if name not in names:
-            raise unknown_name(f"{option}: column", name, names)
+            raise unknown_name(f"{place}: column", name, names)
     if x == y:
-        raise InputError(f"A and B must be two different columns; got {x!r} twice. Ask about two.")
+        raise InputError(f"A and B must be two different columns; got {x!r} twice. Name two.")

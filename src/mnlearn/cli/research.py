@@ -1,10 +1,11 @@
-"""`mnlearn reproduce`: a published experiment again, its figures beside ours."""
+"""`mnlearn reproduce`, `mnlearn bench` and `mnlearn bench accuracy`: published experiments, speed and accuracy."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -12,7 +13,8 @@ import typer
 
 from mnlearn._atomic_files import replacing
 from mnlearn.cli import options
-from mnlearn.cli.console import EXIT_INTERRUPTED, note, say, show, show_json, simple_table, watched
+from mnlearn.cli.console import exit_interrupted, note, progress_monitor, say, show, simple_table
+from mnlearn.cli.options import OutputOptions, argument, flag, option
 from mnlearn.errors import FileError, InputError, check_name
 
 if TYPE_CHECKING:
@@ -24,62 +26,56 @@ if TYPE_CHECKING:
     from mnlearn.experiments.reproduction import Comparison, Cost, Reproduction
     from mnlearn.experiments.speed import Figure
 
+_CONTINUE = "the same command with the same --out continues"
+_QUICK_KINDS, _QUICK_SIZES = ("stars", "ferromagnet", "cliques", "independent"), (250, 1000)
 
-REPRODUCE_EXAMPLES = """\b
-Examples:
-  mnlearn reproduce --list
-  mnlearn reproduce mpl-table1 --source d=64 --method mpl --reps 10
-  mnlearn reproduce mpl-table3 --sizes 250,500 --data ../shared/data --out runs
-  mnlearn reproduce --page docs/reproduction.md --out runs
-"""
-
-Name = Annotated[str | None, typer.Argument(metavar="NAME", help="Which experiment; --list shows them.")]
-List = Annotated[
-    bool, typer.Option("--list", help="List the experiments and exit; with --out also what its runs took, and will.")
-]
-Reps = Annotated[int | None, typer.Option(metavar="R", help="Data sets for each figure; else as many as the paper.")]
-Sizes = Annotated[
-    str | None, typer.Option(metavar="N,N,...", help="Sizes, mostly numbers of rows; else as in the paper.")
-]
-Source = Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this source of data; repeatable.")]
-Method = Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this method; repeatable.")]
-Out = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Write tables and a plot there; a stopped run continues there.")
-]
-DataFolder = Annotated[
-    Path | None, typer.Option("--data", metavar="DIR", help="The folder of the data; else MNLEARN_DATA.")
-]
-PageFile = Annotated[
-    Path | None,
-    typer.Option("--page", metavar="FILE", help="Run nothing; make the tables of this page from the runs in --out."),
-]
+ExperimentName = Annotated[str | None, argument("NAME", "Name of the experiment; --list shows them.")]
+List = Annotated[bool, flag("--list", "List the experiments; with --out also the time of their runs.")]
+Reps = Annotated[int | None, option("R", "Data sets for each figure; as in the paper by default.")]
+Sizes = Annotated[str | None, option("N,N,...", "Sizes, mostly numbers of rows; as in the paper by default.")]
+OnlySource = Annotated[list[str] | None, option("NAME", "Only this source of data; repeatable.", "--source")]
+OnlyMethod = Annotated[list[str] | None, option("NAME", "Only this method; repeatable.", "--method")]
+RunFolder = Annotated[Path | None, option("DIR", "Write tables and plots to DIR; a stopped run continues there.")]
+DataFolder = Annotated[Path | None, option("DIR", "Folder of the data; MNLEARN_DATA by default.", "--data")]
+PageFile = Annotated[Path | None, option("FILE", "Only fill the tables of this page from the runs in --out.", "--page")]
+Quick = Annotated[bool, flag("--quick", "Run only a small part, in seconds.")]
+HalfName = Annotated[str, option("development|held-out", "Half of the battery.", "--half")]
+Kind = Annotated[list[str] | None, option("NAME", "Only this kind of network; repeatable.")]
+LearnerName = Annotated[list[str] | None, option("NAME", "Only this learner; repeatable.", "--learner")]
+DrawCount = Annotated[int | None, option("K", "Data sets for each kind and size; 5 by default.", "--draws")]
+Reference = Annotated[str, option("NAME", "Learner that the others are compared with.", "--against")]
 
 
-def reproduce(
-    name: Name = None,
+def reproduce_command(
+    name: ExperimentName = None,
     *,
     list_them: List = False,
     reps: Reps = None,
     sizes: Sizes = None,
-    source: Source = None,
-    method: Method = None,
-    out: Out = None,
+    source: OnlySource = None,
+    method: OnlyMethod = None,
+    out: RunFolder = None,
     data: DataFolder = None,
     jobs: options.Jobs = 1,
     page: PageFile = None,
-    as_json: options.AsJson = False,
-    _debug: options.Debug = False,
+    output: OutputOptions,
 ) -> None:
-    """Run a published experiment and print its figures beside ours.
+    """Repeat a published experiment.
 
-    The difference is in standard errors of itself: beyond 3 the two hardly agree. Ctrl-C stops after the present
-    run and shows what there is.
+    Prints the published figures beside ours. The difference is in standard errors; above 3 the two hardly agree. Ctrl-C
+    stops after the current run and prints the figures so far.
+
+    Examples:
+      mnlearn reproduce --list
+      mnlearn reproduce mpl-table1 --source d=64 --method mpl --reps 10
+      mnlearn reproduce mpl-table3 --sizes 250,500 --data ../shared/data --out runs
+      mnlearn reproduce --page docs/reproduction.md --out runs
     """
     from mnlearn.experiments.catalogue import REPRODUCTIONS
     from mnlearn.experiments.reproduction import Request
 
     if list_them:
-        _show_list(REPRODUCTIONS, _costs(REPRODUCTIONS, out), as_json=as_json)
+        _show_experiments(REPRODUCTIONS, _costs(REPRODUCTIONS, out), output)
         return
     if page is not None:
         _fill(page, name, out)
@@ -92,25 +88,23 @@ def reproduce(
         raise FileError(f"--data must be the folder of the data, which {name} needs; got none. Or set MNLEARN_DATA.")
     if out is not None:
         make_folder(out)
-    with watched() as watcher:
+    with progress_monitor() as monitor:
         request = Request(
-            numbers_of_rows(sizes), tuple(source or ()), tuple(method or ()), reps, folder, out, jobs, watcher
+            numbers_of_rows(sizes), tuple(source or ()), tuple(method or ()), reps, folder, out, jobs, monitor
         )
         lines = chosen.measure(request)
     if out is not None:
-        _write(lines, chosen, out, name)
-    if as_json:
-        show_json({"experiment": name, "title": chosen.title, "figures": [line._asdict() for line in lines]})
-    else:
-        show(lay_out_experiment(lines, chosen))
-        say(summary(lines))
-    if watcher.interrupted:
-        note("stopped before the end; the same command with the same --out continues")
-        raise typer.Exit(EXIT_INTERRUPTED)
+        _write_experiment(lines, chosen, out, name)
+    output.show(
+        lambda: {"experiment": name, "title": chosen.title, "figures": [line._asdict() for line in lines]},
+        lambda: _show_experiment(lines, chosen),
+    )
+    if monitor.interrupted:
+        exit_interrupted(_CONTINUE)
 
 
-def lay_out_experiment(lines: Sequence[Comparison], chosen: Reproduction) -> Table:
-    """One line for each figure."""
+def _show_experiment(lines: Sequence[Comparison], chosen: Reproduction) -> None:
+    """Print one line for each figure, and how many agree with the paper."""
     numbers = (chosen.axis, "published", "ours", "sd", "runs", "away")
     table = simple_table("source", chosen.axis, "learner", *numbers[1:], numbers=numbers)
     table.title = f"{chosen.title}: {chosen.quantity}"
@@ -119,46 +113,56 @@ def lay_out_experiment(lines: Sequence[Comparison], chosen: Reproduction) -> Tab
         away = "" if line.standard_errors is None else f"{line.standard_errors:+.1f} se"
         figures = (published, _short(line.ours), _short(line.sd), str(line.n), away)
         table.add_row(line.source, str(line.n_rows), line.learner, *figures)
-    return table
+    show(table)
+    say(agreement(lines))
 
 
 def _short(number: float) -> str:
-    """Two decimals; three for a small number, as ratios and rates are."""
+    """Return a number with two decimals, or three if it is below 1."""
     return f"{number:.3f}" if abs(number) < 1 else f"{number:.2f}"
 
 
-def summary(lines: Sequence[Comparison]) -> str:
-    """How many of the published figures are met."""
+def agreement(lines: Sequence[Comparison]) -> str:
+    """Return how many of the published figures agree with ours."""
     known = [abs(line.standard_errors) for line in lines if line.standard_errors is not None]
     if not known:
         return "no published figure to compare with"
     near = sum(away <= 3 for away in known)
-    return f"{near} of {len(known)} published figures within 3 standard errors; the farthest at {max(known):.1f}"
+    return f"{near} of {len(known)} published figures within 3 standard errors; largest difference {max(known):.1f}"
+
+
+def _write_experiment(lines: Sequence[Comparison], chosen: Reproduction, out: Path, name: str) -> None:
+    """Write the figures, and a plot if matplotlib is installed."""
+    from mnlearn.experiments.reproduction import plot, write_comparisons
+
+    write_comparisons(lines, out / f"{name}.csv")
+    if lines and find_spec("matplotlib") is not None:
+        plot(lines, chosen, out / f"{name}.png")
 
 
 def _fill(page: Path, name: str | None, out: Path | None) -> None:
-    """The tables of a page from the runs in a folder, and a word on each."""
+    """Fill the tables of a page from the runs in a folder."""
     from mnlearn.experiments.page import fill_page
 
     if name is not None:
-        raise InputError(f"--page must stand without an experiment; got {name}. Run that first, with --out.")
+        raise InputError(f"--page excludes an experiment; got {name}. Run that first, with --out.")
     if out is None or not out.is_dir():
         raise FileError(
             f"--out must be the folder of the runs for --page; got {out or 'none'}. Run an experiment first."
         )
     try:
-        filled = fill_page(page.read_text(encoding="utf-8"), partial(figures_of, folder=out))
+        filled = fill_page(page.read_text(encoding="utf-8"), partial(recorded_figures, folder=out))
     except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"--page must be a text file that can be read; {page}: {error}. Name another.") from error
+        raise FileError(f"--page must be a readable text file; {page}: {error}. Name another.") from error
     with replacing(page) as part:
         part.write_text(filled.text, encoding="utf-8")
     say(f"{page}: {len(filled.filled)} tables from {out}" + "".join(f"\n  {table}" for table in filled.filled))
     if filled.kept:
-        note(f"left as they were, having no runs there: {', '.join(dict.fromkeys(filled.kept))}")
+        note(f"unchanged, without runs in the folder: {', '.join(dict.fromkeys(filled.kept))}")
 
 
-def figures_of(name: str, folder: Path) -> list[Comparison]:
-    """The figures of all runs of an experiment in a folder; of "costs", what all experiments cost."""
+def recorded_figures(name: str, folder: Path) -> list[Comparison]:
+    """Return the figures of all runs of an experiment in a folder; for "costs", the cost of all experiments."""
     from mnlearn.experiments.catalogue import REPRODUCTIONS
     from mnlearn.experiments.reproduction import as_figures
 
@@ -170,7 +174,7 @@ def figures_of(name: str, folder: Path) -> list[Comparison]:
 
 
 def _costs(known: Mapping[str, Reproduction], folder: Path | None) -> dict[str, Cost]:
-    """What the experiments of which a folder has runs cost, by name."""
+    """Return the cost of the experiments that have runs in a folder, by name."""
     from mnlearn.experiments.reproduction import costs
 
     if folder is None:
@@ -178,36 +182,38 @@ def _costs(known: Mapping[str, Reproduction], folder: Path | None) -> dict[str, 
     return {name: cost for cost in costs(known, folder) for name in cost.experiments}
 
 
-def _show_list(known: Mapping[str, Reproduction], spent: Mapping[str, Cost], *, as_json: bool) -> None:
-    """The experiments, a line each."""
-    if as_json:
+def _show_experiments(known: Mapping[str, Reproduction], spent: Mapping[str, Cost], output: OutputOptions) -> None:
+    """Print the experiments, one line each."""
+
+    def document() -> dict[str, object]:
+        costs = {name: cost._asdict() for name, cost in spent.items()}
         listed = [
             {"name": name, "title": item.title, "sizes": item.sizes, "reps": item.repetitions, "data": item.needs_data}
-            | (
-                {key: value for key, value in spent[name]._asdict().items() if key != "experiments"}
-                if name in spent
-                else {}
-            )
+            | {key: value for key, value in costs.get(name, {}).items() if key != "experiments"}
             for name, item in known.items()
         ]
-        show_json({"experiments": listed})
-        return
-    more = ("runs", "CPU s", "CPU s in full") if spent else ()
-    table = simple_table("name", "what", "reps", "data", *more, numbers=("reps", *more))
-    for name, item in known.items():
-        numbers = _cost_cells(spent[name]) if name in spent else ("",) * len(more)
-        table.add_row(name, item.title, str(item.repetitions), "--data DIR" if item.needs_data else "none", *numbers)
-    show(table)
+        return {"experiments": listed}
+
+    def text() -> None:
+        more = ("runs", "CPU s", "CPU s in full") if spent else ()
+        table = simple_table("name", "title", "reps", "data", *more, numbers=("reps", *more))
+        for name, item in known.items():
+            numbers = _cost_cells(spent[name]) if name in spent else ("",) * len(more)
+            data = "--data DIR" if item.needs_data else "none"
+            table.add_row(name, item.title, str(item.repetitions), data, *numbers)
+        show(table)
+
+    output.show(document, text)
 
 
 def _cost_cells(cost: Cost) -> tuple[str, str, str]:
-    """Runs, seconds so far and in full; a question mark where the journal does not tell."""
+    """Return the runs, the seconds so far and in full; a question mark where the journal has none."""
     seconds, in_full = ("?" if number is None else f"{number:.0f}" for number in (cost.seconds, cost.in_full))
     return f"{cost.done} of {cost.of}", seconds, in_full
 
 
 def data_folder(data: Path | None) -> Path | None:
-    """The folder of the data, by the option or by the environment."""
+    """Return the folder of the data from the option or the environment."""
     named = data or (Path(os.environ["MNLEARN_DATA"]) if os.environ.get("MNLEARN_DATA") else None)
     if named is not None and not named.is_dir():
         raise FileError(f"--data must be a folder; there is no {named}. Name another, or correct MNLEARN_DATA.")
@@ -215,7 +221,7 @@ def data_folder(data: Path | None) -> Path | None:
 
 
 def numbers_of_rows(text: str | None) -> tuple[int, ...]:
-    """Numbers of rows, from text."""
+    """Return the numbers of --sizes."""
     try:
         sizes = [int(word) for word in text.split(",")] if text is not None else []
     except ValueError:
@@ -229,129 +235,87 @@ def numbers_of_rows(text: str | None) -> tuple[int, ...]:
 
 
 def make_folder(out: Path) -> None:
-    """The folder for what is written."""
+    """Create the folder of --out."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"--out must be a folder that can be made; {out}: {error.strerror}. Name another.") from error
 
 
-def _write(lines: Sequence[Comparison], chosen: Reproduction, out: Path, name: str) -> None:
-    """The figures, and a plot when matplotlib is at hand."""
-    from importlib.util import find_spec
+def bench_command(context: typer.Context, *, quick: Quick = False, output: OutputOptions) -> None:
+    """Measure the speed of counting and scoring.
 
-    from mnlearn.experiments.reproduction import plot, write_comparisons
+    Each line is a ratio to the limit of this processor, or to a simple alternative in the same run. mnlearn bench
+    accuracy measures how well the learners learn.
 
-    write_comparisons(lines, out / f"{name}.csv")
-    if lines and find_spec("matplotlib") is not None:
-        plot(lines, chosen, out / f"{name}.png")
-
-
-# `mnlearn bench`: how fast this machine counts and scores; `mnlearn bench accuracy` is in `accuracy.py`.
-
-
-BENCH_EXAMPLES = """\b
-Examples:
-  mnlearn bench
-  mnlearn bench --quick --json
-  mnlearn bench accuracy --quick
-"""
-
-Quick = Annotated[bool, typer.Option("--quick", help="Only a few lines, in a few seconds.")]
-
-
-def bench(
-    context: typer.Context, *, quick: Quick = False, as_json: options.AsJson = False, _debug: options.Debug = False
-) -> None:
-    """Measure counting and scoring on this machine; or, by `accuracy`, how well the learners learn.
-
-    Every line is a ratio to what this processor can do at best, or to a simple rival in the same run.
+    Examples:
+      mnlearn bench
+      mnlearn bench --quick --json
+      mnlearn bench accuracy --quick
     """
     if context.invoked_subcommand is not None:
         return
     from mnlearn.experiments.speed import measure
 
     figures = list(measure(quick=quick))
-    if as_json:
-        show_json({"figures": [figure.as_dict() for figure in figures]})
-    else:
-        show(lay_out_speed(figures))
+    output.show(lambda: {"figures": [figure.as_dict() for figure in figures]}, lambda: show(lay_out_speed(figures)))
 
 
 def lay_out_speed(figures: list[Figure]) -> Table:
-    """One line for each figure."""
-    table = simple_table("what", "time", "for each", "against", "ratio", "asked", numbers=("time", "ratio"))
+    """Return a table with one line for each figure."""
+    table = simple_table("what", "time", "for each", "against", "ratio", "limit", numbers=("time", "ratio"))
     for figure in figures:
         ratio = "" if figure.ratio is None else f"{figure.ratio:.3g}x " + ("faster" if figure.faster else "the time")
-        table.add_row(figure.what, _time(figure.nanoseconds), figure.per, figure.against, ratio, _asked(figure))
+        table.add_row(figure.what, _time(figure.nanoseconds), figure.per, figure.against, ratio, _limit(figure))
     return table
 
 
 def _time(nanoseconds: float) -> str:
-    """In the unit that suits it."""
+    """Return a time in a suitable unit."""
     for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
         if nanoseconds >= size:
             return f"{nanoseconds / size:.3g} {unit}"
     return f"{nanoseconds:.3g} ns"
 
 
-def _asked(figure: Figure) -> str:
-    """What is required, and whether it is reached."""
+def _limit(figure: Figure) -> str:
+    """Return the required value, and whether it is reached."""
     if figure.required is None:
         return ""
     unit = "ns" if figure.ratio is None else "x"
     return f"{'>=' if figure.faster else '<='} {figure.required:g}{unit}: {'yes' if figure.holds else 'no'}"
 
 
-# `mnlearn bench accuracy`: every learner on networks of many kinds, and what their errors say.
-
-
-ACCURACY_EXAMPLES = """\b
-Examples:
-  mnlearn bench accuracy --quick
-  mnlearn bench accuracy --kind alarm --learner sep --learner mpl --draws 2 --data ../shared/data
-  mnlearn bench accuracy --half held-out --data ../shared/data --out runs
-"""
-
-HalfName = Annotated[str, typer.Option("--half", metavar="development|held-out", help="Which half of the battery.")]
-QuickAccuracy = Annotated[bool, typer.Option("--quick", help="A few kinds, two sizes, one draw: some seconds.")]
-Kind = Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this kind of network; repeatable.")]
-LearnerName = Annotated[list[str] | None, typer.Option("--learner", metavar="NAME", help="Only this one; repeatable.")]
-Draws = Annotated[int | None, typer.Option(metavar="K", help="Data sets for each kind and size; 5 by default.")]
-Reference = Annotated[str, typer.Option("--against", metavar="NAME", help="Whom the others are held against.")]
-AccuracyOut = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Write tables and pages there; a stopped run continues there.")
-]
-
-_QUICK_KINDS, _QUICK_SIZES = ("stars", "ferromagnet", "cliques", "independent"), (250, 1000)
-
-
-def accuracy(
+def accuracy_command(
     *,
     half: HalfName = "development",
-    quick: QuickAccuracy = False,
+    quick: Quick = False,
     kind: Kind = None,
     learner: LearnerName = None,
     sizes: Sizes = None,
-    draws: Draws = None,
+    draws: DrawCount = None,
     against: Reference = "sep",
     data: DataFolder = None,
-    out: AccuracyOut = None,
+    out: RunFolder = None,
     jobs: options.Jobs = 1,
-    as_json: options.AsJson = False,
-    _debug: options.Debug = False,
+    output: OutputOptions,
 ) -> None:
-    """Run every learner on networks of many kinds and compare their errors.
+    """Compare the errors of all learners on many networks.
 
-    Changes of a method are judged on the development half; the figures of the documentation are of the held-out half.
-    The whole of one takes an hour. Ctrl-C stops after the present run and shows what there is.
+    Use the development half to judge a change of a method; published figures are from the held-out half. A half takes
+    about an hour. Ctrl-C stops after the current run and prints the results so far.
+
+    Examples:
+      mnlearn bench accuracy --quick
+      mnlearn bench accuracy --kind alarm --learner sep --learner mpl --draws 2 --data ../shared/data
+      mnlearn bench accuracy --half held-out --data ../shared/data --out runs
     """
     from mnlearn.experiments.accuracy import DRAWS, SIZES
     from mnlearn.experiments.accuracy_page import Standings
     from mnlearn.learning.experiments import accuracy_battery
 
     battery = accuracy_battery(
-        cast("Half", half),  # which the battery checks
+        cast("Half", half),  # checked by the battery
         data=data_folder(data),
         learners=learner or (),
         only=kind or (_QUICK_KINDS if quick else ()),
@@ -360,26 +324,21 @@ def accuracy(
     )
     if out is not None:
         make_folder(out)
-    with watched() as watcher:
+    with progress_monitor() as monitor:
         journal = None if out is None else out / f"accuracy-{half}.jsonl"
-        rows = battery.run(journal=journal, n_jobs=jobs, monitor=watcher)
+        rows = battery.run(journal=journal, n_jobs=jobs, monitor=monitor)
     if not rows:
-        raise InputError("nothing was run before it was stopped. Let it run for longer.")
+        raise InputError("no run ended before Ctrl-C. Let it run for longer.")
     standings = Standings(rows, against)
     if out is not None:
         _write_accuracy(rows, half, against, out)
-    if as_json:
-        show_json(document(half, standings))
-    else:
-        show(lay_out_accuracy(standings))
-        say(f"{len(standings.losses())} cells where another is better by more than two standard errors and 10 %")
-    if watcher.interrupted:
-        note("stopped before the end; the same command with the same --out continues")
-        raise typer.Exit(EXIT_INTERRUPTED)
+    output.show(lambda: accuracy_document(half, standings), lambda: _show_accuracy(standings))
+    if monitor.interrupted:
+        exit_interrupted(_CONTINUE)
 
 
-def lay_out_accuracy(standings: Standings) -> Table:
-    """One line for each learner."""
+def _show_accuracy(standings: Standings) -> None:
+    """Print one line for each learner."""
     numbers = ("data sets", "Hamming", "false +", "false -", "rank", "ratio", "behind", "seconds")
     table = simple_table("learner", *numbers, numbers=numbers)
     for line in standings.learners():
@@ -388,11 +347,12 @@ def lay_out_accuracy(standings: Standings) -> Table:
         table.add_row(
             line.learner, str(line.behind.n), *(f"{number:.2f}" for number in figures), behind, f"{line.seconds:.2g}"
         )
-    return table
+    show(table)
+    say(f"{len(standings.losses())} cells where another is better by more than two standard errors and 10 %")
 
 
-def document(half: str, standings: Standings) -> dict[str, object]:
-    """The same as one document, with every cell."""
+def accuracy_document(half: str, standings: Standings) -> dict[str, object]:
+    """Return the results as one document, with every cell."""
     learners = [{**line._asdict(), "behind": line.behind._asdict()} for line in standings.learners()]
     losses = [{**loss._asdict(), "behind": loss.behind._asdict()} for loss in standings.losses()]
     cells = [{"kind": c.kind, "n_rows": c.n_rows, "hamming": dict(c.hamming)} for c in standings.cells()]
@@ -400,15 +360,13 @@ def document(half: str, standings: Standings) -> dict[str, object]:
 
 
 def _write_accuracy(rows: list[Row], half: str, against: str, out: Path) -> None:
-    """The tidy table, the page, and the figure of the probabilities when matplotlib is at hand."""
-    from importlib.util import find_spec
-
+    """Write the table of all runs, the page, and a figure of the probabilities if matplotlib is installed."""
     from mnlearn.evaluation.calibration import bins, plot_reliability
     from mnlearn.experiments.accuracy_page import page
     from mnlearn.experiments.experiment import write_rows
 
     write_rows(rows, out / f"accuracy-{half}.csv")
     (out / f"accuracy-{half}.md").write_text(page(rows, title=f"The {half} half", reference=against), encoding="utf-8")
-    sure = [row.reliability for row in rows if row.learner == against and row.reliability is not None]
-    if sure and find_spec("matplotlib") is not None:
-        plot_reliability(bins(sure), out / f"accuracy-{half}.svg")
+    known = [row.reliability for row in rows if row.learner == against and row.reliability is not None]
+    if known and find_spec("matplotlib") is not None:
+        plot_reliability(bins(known), out / f"accuracy-{half}.svg")
