@@ -26,7 +26,4 @@ struct BinaryUpdate {
 
 using UpdateBinary = void (*)(const BinaryUpdate&);
 
-void update_binary_portable(const BinaryUpdate& update);
-void update_binary_avx512(const BinaryUpdate& update);
-
 }  // namespace mnlearn

@@ -1,8 +1,11 @@
 // Bits, written once over vectors of words that compilers keep in registers, and compiled once per instruction set.
+#pragma once
+
 #include "kernels/binary_gibbs.hpp"
 
 namespace mnlearn {
 namespace {
+namespace binary_gibbs {
 
 template <std::size_t W> struct VectorOf {
     typedef std::uint64_t Words __attribute__((vector_size(8 * W)));
@@ -89,5 +92,6 @@ inline void update_binary(const BinaryUpdate& u) {
     return update_words<1>(u);
 }
 
+}  // namespace binary_gibbs
 }  // namespace
 }  // namespace mnlearn

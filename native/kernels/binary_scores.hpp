@@ -44,17 +44,6 @@ struct PearsonColumn {
 };
 using ScoreColumn = void (*)(PearsonColumn&);
 
-void score_column_portable(PearsonColumn& column);
-void score_column_avx2(PearsonColumn& column);
-void score_column_avx512(PearsonColumn& column);
-
-void score_binary_portable(const BinaryRow& row);
-void score_binary_avx2(const BinaryRow& row);
-void score_binary_avx512(const BinaryRow& row);
-void finish_odds_portable(double* first, double* second, std::size_t n_ys);
-void finish_odds_avx2(double* first, double* second, std::size_t n_ys);
-void finish_odds_avx512(double* first, double* second, std::size_t n_ys);
-
 // values[k] = base + (cells − columns), by loads: what every instruction set does best one at a time (a gather of eight
 // takes three times as long here).
 inline constexpr std::size_t kMaxFolded = 4096;

@@ -20,11 +20,17 @@ inline constexpr std::size_t kListRoom = 64;
 using ListBits = std::uint32_t* (*)(const std::uint64_t* set, std::size_t words, std::int64_t size,
                                     std::uint32_t* rows);
 
-void split_set_portable(const SplitQuery& query);
-void split_set_avx2(const SplitQuery& query);
-void split_set_avx512(const SplitQuery& query);
-std::uint32_t* list_bits_portable(const std::uint64_t* set, std::size_t words, std::int64_t size, std::uint32_t* rows);
-std::uint32_t* list_bits_avx2(const std::uint64_t* set, std::size_t words, std::int64_t size, std::uint32_t* rows);
-std::uint32_t* list_bits_avx512(const std::uint64_t* set, std::size_t words, std::int64_t size, std::uint32_t* rows);
+// Rows that sets have in common: each of several sets, a second set, and each of several others.
+// Sets have `words` words, a multiple of eight, at multiples of 64 bytes; what follows the last row is zero.
+struct IntersectionQuery {
+    const std::uint64_t* sets;  // one after the other
+    std::size_t n_sets, words;
+    const std::uint64_t* second;
+    const std::uint64_t* const* others;
+    std::size_t n_others;
+    std::uint32_t* counts;  // [set * n_others + k]: the rows in this set, in the second, and in others[k]
+};
+
+using CountIntersections = void (*)(const IntersectionQuery&);
 
 }  // namespace mnlearn

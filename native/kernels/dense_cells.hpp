@@ -64,6 +64,5 @@ struct DenseCellKernels {
     void (*find_varied)(VariedQuery&);
     void (*drop)(const DropQuery&);
 };
-extern const DenseCellKernels kDenseCellsAvx2, kDenseCellsAvx512;
 
 }  // namespace mnlearn

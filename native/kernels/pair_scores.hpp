@@ -40,9 +40,6 @@ constexpr bool looks_up(PairForm form) { return form != PairForm::count && form 
 constexpr bool has_dof(PairForm form) { return form == PairForm::tested || form == PairForm::pearson; }
 
 using ScorePairs = void (*)(const PairRow&);
-void score_pairs_portable(const PairRow& row);
-void score_pairs_avx2(const PairRow& row);
-void score_pairs_avx512(const PairRow& row);
 
 // values[k] = base + (cells − margin), by loads one at a time: see look_up in kernels/binary_scores.hpp. Where it pays,
 // the table was folded before: c[k] + c[n0 − k] first, then c[k] + c[n1 − k].

@@ -2,11 +2,16 @@
 //
 // Everything is in an anonymous namespace: the instruction sets must not share an inline function. Each function works
 // on a copy of its PairRow: through a reference the compiler would read it again after every number written.
+#pragma once
+
 #include "kernels/binary_scores_impl.hpp"
 #include "kernels/pair_scores.hpp"
 
 namespace mnlearn {
 namespace {
+namespace pair_scores {
+
+using namespace binary_scores;
 
 // Calls each(k) for LANES y from k on. The last ones may come twice, which gives the same numbers again.
 template <int LANES, class Each> [[gnu::always_inline]] inline void for_lanes(std::size_t n_ys, Each each) {
@@ -109,7 +114,7 @@ template <int LANES> void pairs_filled_up(const PairRow& row) {
     if (has_dof(row.form)) std::memcpy(row.dof, dof, row.n_ys * sizeof(double));
 }
 
-template <int LANES> void fold(const double* table, std::size_t n, double* folded) {
+template <int LANES> void fold_pairs(const double* table, std::size_t n, double* folded) {
     using W = Wide<LANES>;
     typename W::Masks backwards;
     for (int k = 0; k < LANES; ++k) backwards[k] = LANES - 1 - k;
@@ -121,10 +126,10 @@ template <int LANES> void fold(const double* table, std::size_t n, double* folde
     for (; k <= n; ++k) folded[k] = table[k] + table[n - k];
 }
 
-template <int LANES> void score_pairs(const PairRow& row) {
+template <int LANES> void score_pairs_by(const PairRow& row) {
     if (looks_up(row.form) && folds(row)) {
-        fold<LANES>(row.cell, row.n0, row.folded);
-        fold<LANES>(row.cell, row.n1, row.folded + row.n0 + 1);
+        fold_pairs<LANES>(row.cell, row.n0, row.folded);
+        fold_pairs<LANES>(row.cell, row.n1, row.folded + row.n0 + 1);
     }
     if (looks_up(row.form)) look_up_pairs(row);
     if (row.n_ys >= LANES)
@@ -133,5 +138,8 @@ template <int LANES> void score_pairs(const PairRow& row) {
         pairs_filled_up<LANES>(row);
 }
 
+inline void score_pairs(const PairRow& row) { score_pairs_by<kWidth>(row); }
+
+}  // namespace pair_scores
 }  // namespace
 }  // namespace mnlearn

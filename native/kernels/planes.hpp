@@ -48,15 +48,7 @@ using MakePlane = std::int64_t (*)(const NewPlane&);
 
 using CountBits = std::int64_t (*)(const std::uint64_t* set, std::size_t words);  // the size of one bitset
 
-void count_planes_portable(const PlaneQuery& query);
-void count_planes_avx2(const PlaneQuery& query);
-void count_planes_avx512(const PlaneQuery& query);
-void number_pairs_avx512(const PairNumbers& query);
-std::int64_t make_plane_portable(const NewPlane& plane);
-std::int64_t make_plane_avx2(const NewPlane& plane);
-std::int64_t make_plane_avx512(const NewPlane& plane);
-std::int64_t count_bits_portable(const std::uint64_t* set, std::size_t words);
-std::int64_t count_bits_avx2(const std::uint64_t* set, std::size_t words);
-std::int64_t count_bits_avx512(const std::uint64_t* set, std::size_t words);
+// A probe of the processor: ANDs, counts and adds 16 * 512 bits a round, all in registers.
+using ProbePopcount = std::uint64_t (*)(std::size_t rounds);
 
 }  // namespace mnlearn

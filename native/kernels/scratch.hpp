@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
 
 namespace mnlearn {
@@ -27,6 +28,16 @@ public:
 private:
     T* values_;
 };
+
+// Numbers of 64 bits in a register of this instruction set, and the register as a vector.
+#if defined(__AVX512F__)
+constexpr int kWidth = 8;
+#elif defined(__AVX2__)
+constexpr int kWidth = 4;
+#else
+constexpr int kWidth = 2;
+#endif
+typedef std::uint64_t Vector __attribute__((vector_size(8 * kWidth)));
 
 inline std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
 

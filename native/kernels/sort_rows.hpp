@@ -39,6 +39,4 @@ inline std::size_t sort_room(std::size_t n_sets, std::size_t n_rows, int key_bit
 
 using SortRows = void (*)(const SortQuery&);
 
-void sort_rows_avx512(const SortQuery& query);
-
 }  // namespace mnlearn

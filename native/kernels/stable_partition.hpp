@@ -54,13 +54,4 @@ using StablePartition = void (*)(const PartitionQuery&);
 using CountRuns = void (*)(const RunQuery&);
 using PickVaried = std::size_t (*)(const VariedRunQuery&);  // how many
 
-void pack_avx2(const PackQuery& query);
-void pack_avx512(const PackQuery& query);
-void stable_partition_avx2(const PartitionQuery& query);
-void stable_partition_avx512(const PartitionQuery& query);
-void count_runs_avx2(const RunQuery& query);
-void count_runs_avx512(const RunQuery& query);
-std::size_t pick_varied_avx2(const VariedRunQuery& query);
-std::size_t pick_varied_avx512(const VariedRunQuery& query);
-
 }  // namespace mnlearn

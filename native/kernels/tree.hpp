@@ -31,8 +31,4 @@ struct TreeQuery {
 
 using CountTree = void (*)(const TreeQuery&);
 
-void count_tree_portable(const TreeQuery& query);
-void count_tree_avx2(const TreeQuery& query);
-void count_tree_avx512(const TreeQuery& query);
-
 }  // namespace mnlearn

@@ -1,12 +1,15 @@
 // The splitting count, written once over a type that counts common bits and compiled once per instruction set.
 //
 // Everything is in an anonymous namespace: the instruction sets must not share an inline function.
+#pragma once
+
 #include "kernels/planes.hpp"
 #include "kernels/scratch.hpp"
 #include "kernels/tree.hpp"
 
 namespace mnlearn {
 namespace {
+namespace tree {
 
 typedef std::uint64_t Words __attribute__((vector_size(64), may_alias));
 
@@ -111,5 +114,6 @@ private:
     std::size_t used_ = 0;                      // words of this block, a multiple of 8
 };
 
+}  // namespace tree
 }  // namespace
 }  // namespace mnlearn

@@ -27,8 +27,7 @@ struct VerticalQuery {
 
 using CountVertical = void (*)(const VerticalQuery&);
 
-void count_vertical_portable(const VerticalQuery& query);
-void count_vertical_avx2(const VerticalQuery& query);
-void count_vertical_avx512(const VerticalQuery& query);
+// A probe of the processor: loads n_rows rows of 512 bits, one after the other.
+using ProbeLoads = std::uint64_t (*)(const std::uint64_t* rows, std::size_t n_rows);
 
 }  // namespace mnlearn

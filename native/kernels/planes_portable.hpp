@@ -1,12 +1,15 @@
 // The bit-plane count in plain C++: the path of every processor, and the one the others are compared with.
-#include "kernels/planes.hpp"
+#pragma once
 
+#include "kernels/planes.hpp"
 #include "kernels/popcount_portable.hpp"
-#include "kernels/probes.hpp"
 #include "kernels/transpose.hpp"
 
 namespace mnlearn {
-std::int64_t make_plane_portable(const NewPlane& plane) {
+namespace {
+namespace planes {
+
+std::int64_t make_plane(const NewPlane& plane) {
     std::int64_t total = 0;
     for (std::size_t word = 0; word < plane.n_words; ++word) {
         const std::uint64_t rows = rows_with(plane.codes + 64 * word, plane.state);
@@ -16,13 +19,13 @@ std::int64_t make_plane_portable(const NewPlane& plane) {
     return total;
 }
 
-std::int64_t count_bits_portable(const std::uint64_t* set, std::size_t words) {
+std::int64_t count_bits(const std::uint64_t* set, std::size_t words) {
     std::uint64_t total = 0;
     for (std::size_t w = 0; w < words; ++w) total += popcount(set[w]);
     return static_cast<std::int64_t>(total);
 }
 
-std::uint64_t probe_popcount_portable(std::size_t rounds) {
+std::uint64_t probe_popcount(std::size_t rounds) {
     std::uint64_t states[kLanes] = {1, 2, 3, 4, 5, 6, 7, 8}, sums[kLanes] = {}, rows = 0x123456789abcdef;
     for (std::size_t step = 0; step < 16 * rounds; ++step) {
         asm volatile("" : "+r"(rows));  // else the compiler would count once and multiply
@@ -32,7 +35,7 @@ std::uint64_t probe_popcount_portable(std::size_t rounds) {
     return rows;
 }
 
-void count_planes_portable(const PlaneQuery& q) {
+void count_planes(const PlaneQuery& q) {
     const std::size_t stride = kLanes * q.n_groups;
     for (std::size_t g = 0; g < q.n_groups; ++g) {
         const std::uint64_t* planes = q.planes + static_cast<std::size_t>(q.groups[g]) * q.words * kLanes;
@@ -50,4 +53,6 @@ void count_planes_portable(const PlaneQuery& q) {
     }
 }
 
+}  // namespace planes
+}  // namespace
 }  // namespace mnlearn

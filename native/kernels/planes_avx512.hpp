@@ -1,12 +1,13 @@
 // The bit-plane count with AVX-512 VPOPCNTDQ: a tile of up to four row sets by four groups lives in registers.
-#include "kernels/planes.hpp"
+#pragma once
 
 #include <immintrin.h>
 
-#include "kernels/probes.hpp"
+#include "kernels/planes.hpp"
 
 namespace mnlearn {
 namespace {
+namespace planes {
 
 constexpr std::size_t kWordBlock = 512;  // words of a tile's planes that stay in the caches between row sets
 constexpr std::size_t kManyWords = 24;   // from here on an adder before the count pays
@@ -227,9 +228,7 @@ struct StoreNumbers {
     }
 };
 
-}  // namespace
-
-std::int64_t make_plane_avx512(const NewPlane& plane) {
+std::int64_t make_plane(const NewPlane& plane) {
     const __m512i state = _mm512_set1_epi8(static_cast<char>(plane.state));
     std::int64_t total = 0;
     for (std::size_t word = 0; word < plane.n_words; ++word) {
@@ -240,7 +239,7 @@ std::int64_t make_plane_avx512(const NewPlane& plane) {
     return total;
 }
 
-std::int64_t count_bits_avx512(const std::uint64_t* set, std::size_t words) {
+std::int64_t count_bits(const std::uint64_t* set, std::size_t words) {
     __m512i sums = _mm512_setzero_si512();
     for (std::size_t w = 0; w < words; w += kLanes) {
         const auto lanes = static_cast<__mmask8>(words - w < kLanes ? (1u << (words - w)) - 1 : 0xff);
@@ -253,7 +252,7 @@ std::int64_t count_bits_avx512(const std::uint64_t* set, std::size_t words) {
     return total;
 }
 
-std::uint64_t probe_popcount_avx512(std::size_t rounds) {
+std::uint64_t probe_popcount(std::size_t rounds) {
     constexpr int kRows = 4, kStates = 4;
     __m512i rows[kRows], states[kStates], sums[kRows][kStates] = {};
     for (int i = 0; i < kRows; ++i) rows[i] = everywhere(0x123456789abcdef + static_cast<std::uint64_t>(i));
@@ -274,16 +273,18 @@ std::uint64_t probe_popcount_avx512(std::size_t rounds) {
     return total;
 }
 
-void count_planes_avx512(const PlaneQuery& q) {
+void count_planes(const PlaneQuery& q) {
     for (std::size_t begin = 0; begin < q.words; begin += kWordBlock) {
         const std::size_t end = q.words - begin < kWordBlock ? q.words : begin + kWordBlock;
         count_all({q.words, q.planes, begin, end}, q.n_sets, 0, q.n_groups, StoreCounts{q, begin > 0});
     }
 }
 
-void number_pairs_avx512(const PairNumbers& q) {
+void number_pairs(const PairNumbers& q) {
     const std::size_t first = (q.first_x + 1) / kLanes, last = (q.n_variables + kLanes - 1) / kLanes;
     count_all({q.words, q.planes, 0, q.words}, q.n_xs, first, last, StoreNumbers{q});
 }
 
+}  // namespace planes
+}  // namespace
 }  // namespace mnlearn

@@ -1,11 +1,17 @@
-// The splitting count in plain C++.
+// The sizes of sets, of their parts and of their intersections, in plain C++.
+#pragma once
+
+#include "kernels/bitsets_impl.hpp"
 #include "kernels/popcount_portable.hpp"
 #include "kernels/tree_impl.hpp"
 
 namespace mnlearn {
 namespace {
+namespace set_sizes {
 
-struct PortableBits {
+using tree::Tree;
+
+struct TreeBits {
     static std::uint32_t size(const std::uint64_t* set, std::size_t words) {
         std::uint64_t total = 0;
         for (std::size_t w = 0; w < words; ++w) total += popcount(set[w]);
@@ -22,8 +28,19 @@ struct PortableBits {
     }
 };
 
+void count_tree(const TreeQuery& query) { Tree<TreeBits>(query).run(); }
+
+struct SetBits {
+    static std::uint32_t common(const std::uint64_t* a, const std::uint64_t* b, const std::uint64_t* c,
+                                std::size_t words) {
+        std::uint64_t total = 0;
+        for (std::size_t w = 0; w < words; ++w) total += popcount(a[w] & b[w] & c[w]);
+        return static_cast<std::uint32_t>(total);
+    }
+};
+
+void count_intersections(const IntersectionQuery& query) { bitsets::count_each<SetBits>(query); }
+
+}  // namespace set_sizes
 }  // namespace
-
-void count_tree_portable(const TreeQuery& query) { Tree<PortableBits>(query).run(); }
-
 }  // namespace mnlearn

@@ -2,12 +2,15 @@
 //
 // Two bits of the key part the rows of a set while they still stand in the order of the bits, so that these bits are
 // the masks to compress by. The other bits go with the rows and part each list again, in four or in two.
+#pragma once
+
 #include <immintrin.h>
 
 #include "kernels/sort_rows.hpp"
 
 namespace mnlearn {
 namespace {
+namespace sort_rows {
 
 constexpr int kBelow = 3;  // bits of an entry below the row
 
@@ -139,9 +142,7 @@ private:
     std::size_t list_ = 0;
 };
 
-}  // namespace
-
-void sort_rows_avx512(const SortQuery& query) {
+void sort_rows(const SortQuery& query) {
     Sorter sorter(query);
     switch (query.key_bits) {
         case 0:
@@ -159,4 +160,6 @@ void sort_rows_avx512(const SortQuery& query) {
     }
 }
 
+}  // namespace sort_rows
+}  // namespace
 }  // namespace mnlearn

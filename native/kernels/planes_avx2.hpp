@@ -1,12 +1,13 @@
 // The bit-plane count with AVX2: bits of each nibble by a table in a register, two row sets at a time.
-#include "kernels/planes.hpp"
+#pragma once
 
 #include <immintrin.h>
 
-#include "kernels/probes.hpp"
+#include "kernels/planes.hpp"
 
 namespace mnlearn {
 namespace {
+namespace planes {
 
 struct Pair {  // eight lanes are two registers of four
     __m256i lo, hi;
@@ -61,9 +62,7 @@ template <int SETS> void tile(const PlaneQuery& q, std::size_t s, std::size_t g)
         store(q.counts + (s + static_cast<std::size_t>(k)) * kLanes * q.n_groups + g * kLanes, sums[k]);
 }
 
-}  // namespace
-
-std::int64_t make_plane_avx2(const NewPlane& plane) {
+std::int64_t make_plane(const NewPlane& plane) {
     const __m256i state = _mm256_set1_epi8(static_cast<char>(plane.state));
     const auto with_state = [&](const std::uint8_t* codes) {
         const __m256i some = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes));
@@ -79,7 +78,7 @@ std::int64_t make_plane_avx2(const NewPlane& plane) {
     return total;
 }
 
-std::int64_t count_bits_avx2(const std::uint64_t* set, std::size_t words) {
+std::int64_t count_bits(const std::uint64_t* set, std::size_t words) {
     __m256i sums = _mm256_setzero_si256();
     std::size_t w = 0;
     for (; w + 4 <= words; w += 4) {
@@ -93,7 +92,7 @@ std::int64_t count_bits_avx2(const std::uint64_t* set, std::size_t words) {
     return total;
 }
 
-std::uint64_t probe_popcount_avx2(std::size_t rounds) {
+std::uint64_t probe_popcount(std::size_t rounds) {
     __m256i rows = _mm256_set1_epi64x(0x123456789abcdef), bytes[4] = {};
     for (std::size_t step = 0; step < 8 * rounds; ++step)
         for (int j = 0; j < 4; ++j) {
@@ -105,7 +104,7 @@ std::uint64_t probe_popcount_avx2(std::size_t rounds) {
     return static_cast<std::uint64_t>(_mm256_extract_epi64(rows, 0));
 }
 
-void count_planes_avx2(const PlaneQuery& q) {
+void count_planes(const PlaneQuery& q) {
     for (std::size_t g = 0; g < q.n_groups; ++g) {
         std::size_t s = 0;
         for (; s + 2 <= q.n_sets; s += 2) tile<2>(q, s, g);
@@ -113,4 +112,6 @@ void count_planes_avx2(const PlaneQuery& q) {
     }
 }
 
+}  // namespace planes
+}  // namespace
 }  // namespace mnlearn

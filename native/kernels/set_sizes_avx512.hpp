@@ -1,12 +1,17 @@
-// The splitting count with AVX-512 VPOPCNTDQ.
-#include "kernels/tree_impl.hpp"
+// The sizes of sets, of their parts and of their intersections with AVX-512 VPOPCNTDQ, four at a time.
+#pragma once
 
+#include "kernels/bitsets.hpp"
 #include "kernels/lane_sums_avx512.hpp"
+#include "kernels/tree_impl.hpp"
 
 namespace mnlearn {
 namespace {
+namespace set_sizes {
 
-struct Avx512Bits {
+using tree::Tree;
+
+struct TreeBits {
     static std::uint32_t size(const std::uint64_t* set, std::size_t words) {
         __m512i sum = _mm512_setzero_si512();
         for (std::size_t w = 0; w < words; w += 8)
@@ -39,8 +44,35 @@ struct Avx512Bits {
     }
 };
 
+void count_tree(const TreeQuery& query) { Tree<TreeBits>(query).run(); }
+
+template <int N>
+void intersect_tile(const std::uint64_t* set, const IntersectionQuery& q, const std::uint64_t* const* others,
+                    std::uint32_t* counts) {
+    __m512i sums[4] = {};
+    for (std::size_t w = 0; w < q.words; w += 8) {
+        const __m512i rows = _mm512_and_si512(_mm512_load_si512(set + w), _mm512_load_si512(q.second + w));
+        for (int k = 0; k < N; ++k)
+            sums[k] = _mm512_add_epi64(sums[k],
+                                       _mm512_popcnt_epi64(_mm512_and_si512(rows, _mm512_load_si512(others[k] + w))));
+    }
+    alignas(16) std::uint32_t totals[4];
+    _mm_store_si128(reinterpret_cast<__m128i*>(totals), four_totals(sums));
+    for (int k = 0; k < N; ++k) counts[k] = totals[k];
+}
+
+void count_intersections(const IntersectionQuery& q) {
+    for (std::size_t s = 0; s < q.n_sets; ++s) {
+        const std::uint64_t* set = q.sets + s * q.words;
+        std::uint32_t* counts = q.counts + s * q.n_others;
+        std::size_t k = 0;
+        for (; k + 4 <= q.n_others; k += 4) intersect_tile<4>(set, q, q.others + k, counts + k);
+        if (q.n_others - k == 3) intersect_tile<3>(set, q, q.others + k, counts + k);
+        if (q.n_others - k == 2) intersect_tile<2>(set, q, q.others + k, counts + k);
+        if (q.n_others - k == 1) intersect_tile<1>(set, q, q.others + k, counts + k);
+    }
+}
+
+}  // namespace set_sizes
 }  // namespace
-
-void count_tree_avx512(const TreeQuery& query) { Tree<Avx512Bits>(query).run(); }
-
 }  // namespace mnlearn

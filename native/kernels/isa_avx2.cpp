@@ -1,0 +1,39 @@
+// All kernels for AVX2 with BMI2 and POPCNT.
+#include "kernels/bitsets_impl.hpp"
+#include "kernels/dense_cells_impl.hpp"
+#include "kernels/kernel_table.hpp"
+#include "kernels/lanes_impl.hpp"
+#include "kernels/pair_scores_impl.hpp"
+#include "kernels/planes_avx2.hpp"
+#include "kernels/set_sizes_avx2.hpp"
+#include "kernels/stable_partition_impl.hpp"
+#include "kernels/vertical_impl.hpp"
+
+namespace mnlearn {
+
+const KernelTable kAvx2Kernels{
+    .count_planes = planes::count_planes,
+    .make_plane = planes::make_plane,
+    .count_bits = planes::count_bits,
+    .split_set = bitsets::split_set,
+    .list_bits = bitsets::list_bits,
+    .count_intersections = set_sizes::count_intersections,
+    .count_vertical = vertical::count_vertical,
+    .count_tree = set_sizes::count_tree,
+    .count_lanes = lanes::count_lanes,
+    .make_keys = lanes::make_keys,
+    .score_binary = binary_scores::score_binary,
+    .finish_odds = binary_scores::finish_odds,
+    .score_column = binary_scores::score_column,
+    .score_pairs = pair_scores::score_pairs,
+    .update_binary = nullptr,
+    .pack = stable_partition::pack,
+    .stable_partition = stable_partition::stable_partition,
+    .count_runs = stable_partition::count_runs,
+    .pick_varied = stable_partition::pick_varied,
+    .dense_cells = &dense_cells::kKernels,
+    .probe_popcount = planes::probe_popcount,
+    .probe_loads = vertical::probe_loads,
+};
+
+}  // namespace mnlearn

@@ -1,0 +1,43 @@
+// All kernels for AVX-512 with VPOPCNTDQ, VBMI, VBMI2 and GFNI.
+#include "kernels/binary_gibbs_impl.hpp"
+#include "kernels/bitsets_impl.hpp"
+#include "kernels/dense_cells_impl.hpp"
+#include "kernels/kernel_table.hpp"
+#include "kernels/lanes_impl.hpp"
+#include "kernels/pair_scores_impl.hpp"
+#include "kernels/planes_avx512.hpp"
+#include "kernels/set_sizes_avx512.hpp"
+#include "kernels/sort_rows_impl.hpp"
+#include "kernels/stable_partition_impl.hpp"
+#include "kernels/vertical_impl.hpp"
+
+namespace mnlearn {
+
+const KernelTable kAvx512Kernels{
+    .count_planes = planes::count_planes,
+    .number_pairs = planes::number_pairs,
+    .make_plane = planes::make_plane,
+    .count_bits = planes::count_bits,
+    .split_set = bitsets::split_set,
+    .list_bits = bitsets::list_bits,
+    .sort_rows = sort_rows::sort_rows,
+    .count_intersections = set_sizes::count_intersections,
+    .count_vertical = vertical::count_vertical,
+    .count_tree = set_sizes::count_tree,
+    .count_lanes = lanes::count_lanes,
+    .make_keys = lanes::make_keys,
+    .score_binary = binary_scores::score_binary,
+    .finish_odds = binary_scores::finish_odds,
+    .score_column = binary_scores::score_column,
+    .score_pairs = pair_scores::score_pairs,
+    .update_binary = binary_gibbs::update_binary,
+    .pack = stable_partition::pack,
+    .stable_partition = stable_partition::stable_partition,
+    .count_runs = stable_partition::count_runs,
+    .pick_varied = stable_partition::pick_varied,
+    .dense_cells = &dense_cells::kKernels,
+    .probe_popcount = planes::probe_popcount,
+    .probe_loads = vertical::probe_loads,
+};
+
+}  // namespace mnlearn

@@ -1,7 +1,0 @@
-#include "kernels/lanes_impl.hpp"
-
-namespace mnlearn {
-
-void count_lanes_avx2(const LaneQuery& query) { count_lanes(query); }
-
-}  // namespace mnlearn
