@@ -3,7 +3,7 @@
 
 #include "bindings/arguments.hpp"
 #include "bindings/arrays.hpp"
-#include "evidence/evidence_batch.hpp"
+#include "evidence/evidence.hpp"
 #include "evidence/logistic.hpp"
 #include "sampling/gibbs.hpp"
 #include "sampling/markovian.hpp"

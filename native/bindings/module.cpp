@@ -6,7 +6,7 @@
 
 #include "bindings/arguments.hpp"
 #include "scan/scan.hpp"
-#include "threads/parallel.hpp"
+#include "threads/thread_pool.hpp"
 
 using namespace mnlearn;
 

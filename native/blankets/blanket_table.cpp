@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "blankets/dense_blanket_table.hpp"
 #include "blankets/joint_table.hpp"
-#include "blankets/sparse_blanket_table.hpp"
 
 namespace mnlearn {
 namespace {

@@ -1,4 +1,4 @@
-#include "blankets/dense_blanket_table.hpp"
+#include "blankets/blanket_table.hpp"
 
 #include <algorithm>
 #include <bit>

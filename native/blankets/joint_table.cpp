@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "scan/candidates.hpp"
-#include "scan/row_scan.hpp"
+#include "scan/stratum_table.hpp"
 #include "store/strata.hpp"
 
 namespace mnlearn {

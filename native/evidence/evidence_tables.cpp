@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "scan/row_scan.hpp"
 #include "scan/scan_runner.hpp"
+#include "scan/stratum_table.hpp"
 
 namespace mnlearn {
 namespace {

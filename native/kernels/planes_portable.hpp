@@ -2,12 +2,22 @@
 #pragma once
 
 #include "kernels/planes.hpp"
-#include "kernels/popcount_portable.hpp"
 #include "kernels/transpose.hpp"
 
 namespace mnlearn {
 namespace {
 namespace planes {
+
+// Adds neighbours pairwise; written out so that compilers vectorise a loop of them.
+inline std::uint64_t popcount(std::uint64_t v) {
+    v = v - ((v >> 1) & 0x5555555555555555u);
+    v = (v & 0x3333333333333333u) + ((v >> 2) & 0x3333333333333333u);
+    v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    v += v >> 8;  // byte sums stay below 256, so no multiplication is needed
+    v += v >> 16;
+    v += v >> 32;
+    return v & 0x7f;
+}
 
 std::int64_t make_plane(const NewPlane& plane) {
     std::int64_t total = 0;

@@ -2,13 +2,14 @@
 #pragma once
 
 #include "kernels/bitsets_impl.hpp"
-#include "kernels/popcount_portable.hpp"
+#include "kernels/planes_portable.hpp"
 #include "kernels/tree_impl.hpp"
 
 namespace mnlearn {
 namespace {
 namespace set_sizes {
 
+using planes::popcount;
 using tree::Tree;
 
 struct TreeBits {

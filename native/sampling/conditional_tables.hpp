@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sampling/markovian.hpp"
@@ -50,5 +51,12 @@ private:
     std::vector<std::vector<std::uint32_t>> levels_;  // [level][node * card + value]: the next node; 0 where none went
     std::vector<std::uint32_t> thresholds_;           // [configuration][state], of 2^32, without the last state
 };
+
+// Writes rows[row][variable] where every variable is binary. A block has 1, 2, 4 or 8 words of 64 rows, the fewest that
+// hold all rows, or 8. Block b takes from the Philox stream (key, b) four numbers for the generator of each word (the
+// first of all words, then the second), and then for each update one, whose upper half says which variable it is. The
+// start of a variable is one draw of every word; an update draws as in kernels/binary_gibbs.hpp.
+void markovian_binary(const MarkovianModel& model, const MarkovianPlan& plan,
+                      const std::vector<std::optional<ConditionalTable>>& lookups, std::uint8_t* rows);
 
 }  // namespace mnlearn

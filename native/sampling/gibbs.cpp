@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sampling/philox.hpp"
-#include "threads/parallel.hpp"
+#include "threads/thread_pool.hpp"
 
 namespace mnlearn {
 namespace {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace mnlearn {
 
@@ -38,7 +39,7 @@ inline constexpr std::size_t kTogether = 64;  // new rows that are drawn togethe
 // Throws std::invalid_argument unless every code and every neighbour is one.
 void check_markovian(const MarkovianModel& model, const MarkovianPlan& plan);
 
-// Writes rows[row][variable]: as in sampling/markovian_binary.hpp if every variable is binary, else as follows. Rows
+// Writes rows[row][variable]: as in markovian_binary if every variable is binary, else as follows. Rows
 // start at random and then change one variable n_updates times. Block b of 64 rows draws from the Philox stream (key,
 // b), 17 numbers for the start of each variable and 17 for each update: the first has in its upper half which variable
 // it is (in an update) and in its lowest 16 bits the low bits of all 64 rows; the others have the high bits of rows k,

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "scan/row_scan.hpp"
+#include "scan/stratum_table.hpp"
 #include "store/store.hpp"
 #include "store/strata.hpp"
 

@@ -12,10 +12,10 @@
 #include "scan/binary_batch.hpp"
 #include "scan/candidates.hpp"
 #include "scan/count_bitsets.hpp"
-#include "scan/row_scan.hpp"
 #include "scan/scan.hpp"
 #include "scan/scores.hpp"
-#include "threads/parallel.hpp"
+#include "scan/stratum_table.hpp"
+#include "threads/thread_pool.hpp"
 
 namespace mnlearn {
 

@@ -3,10 +3,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "scan/row_scan.hpp"
 #include "scan/scan_runner.hpp"
+#include "scan/stratum_table.hpp"
 #include "store/strata.hpp"
-#include "threads/parallel.hpp"
+#include "threads/thread_pool.hpp"
 
 namespace mnlearn {
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "scan/row_scan.hpp"
+#include "scan/stratum_table.hpp"
 
 namespace mnlearn {
 namespace {

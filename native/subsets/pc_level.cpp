@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "subsets/subset_enumeration.hpp"
-#include "threads/parallel.hpp"
+#include "threads/thread_pool.hpp"
 
 namespace mnlearn {
 namespace {
