@@ -15,7 +15,7 @@ from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs import grid
 from mnlearn.scores import L1Logistic
-from mnlearn.scores.logistic import Asking, Columns, Regression, alone
+from mnlearn.scores.logistic import Asking, Columns, Regression, together
 from mnlearn.simulate import PairwiseNetwork, sample_exact
 
 from references import l1lr as reference
@@ -95,11 +95,11 @@ def test_each_step_of_a_path_is_an_optimum(codes: NDArray[np.int64], share: floa
     if columns.n_states[0] < 2:
         return
     regression = Regression(columns, 0, 1, others(rows, 0), NOBODY)
-    first = alone(regression.first_penalty(), columns)
+    first = together([regression.first_penalty()], columns)[0]
     if first == 0:
         return
     for penalty in (0.8 * first, share * 0.8 * first):
-        alone(regression.step(penalty), columns)
+        together([regression.step(penalty)], columns)
         repeated = np.repeat(np.column_stack(rows.columns)[:, 1:].astype(np.int64), rows.repeats, axis=0)
         own = int((columns.owner == 0).sum())
         active = (np.flatnonzero(regression.active()) - own).tolist()
@@ -179,7 +179,7 @@ def test_rare_states_are_seen_among_any_number_of_rows(x: int, often: int) -> No
     residual = np.where(columns.codes[x] == 1, rows.n_rows - n_ones, -n_ones) / rows.n_rows * columns.repeats
     gradient = np.abs(residual @ columns.values.astype(np.float64))
     regression = Regression(columns, x, 1, others(rows, x), frozenset())
-    assert alone(regression.first_penalty(), columns) == pytest.approx(np.delete(gradient, x).max(), rel=1e-4)
+    assert together([regression.first_penalty()], columns)[0] == pytest.approx(np.delete(gradient, x).max(), rel=1e-4)
     assert 1 in chosen(rows, x)
 
 

@@ -1,4 +1,4 @@
-"""Scores of whole graphs and of single blankets: the judges that weigh, where tests decide."""
+"""Scores of graphs and of blankets."""
 
 from mnlearn.scores._local import BlanketPrior, Decomposed, LocallyScored
 from mnlearn.scores.bjp import BJPScore

@@ -1,4 +1,4 @@
-"""What a blanket claims about its variable: the Markov blanket closure, weighed by an independence posterior.
+"""Blanket claims: the Markov blanket closure, weighted by an independence posterior.
 
 Schlüter, Bromberg & Edera, AMAI (2014), Definition 2  [IBMAP14]; Eq. 8 of [BJP18]. A variable x with the blanket B
 claims x ⟂ y | B of every y outside B, and x ⟂̸ y | B − y of every y in B. IB adds up all claims of all variables; BJP,
@@ -26,16 +26,16 @@ from mnlearn.protocols import (
 )
 
 LEAST = log(ulp(0.0))
-"""What a claim of probability 0 counts as: the log of the smallest positive number, so that all sums stay finite."""
+"""Log probability of an impossible claim: that of the smallest positive double, so that all sums stay finite."""
 
 
 def claims(posterior: IndependencePosterior, xs: Sequence[int], blankets: Sequence[VarSet]) -> FloatArray:
-    """log Pr of all that each blanket claims of its x and each other variable  [BJP18, Eq. 8]; 0 at x itself."""
-    return weigh(posterior, xs, blankets, around(xs, blankets, posterior.n_variables))
+    """Return log Pr of the claim of each blanket about x and every other variable  [BJP18, Eq. 8]; 0 at x."""
+    return weigh(posterior, xs, blankets, members_mask(xs, blankets, posterior.n_variables))
 
 
 def bare_claims(posterior: IndependencePosterior) -> FloatArray | None:
-    """What empty blankets claim, x ⟂ y of every pair, asked all at once and once each; None where it cannot be."""
+    """Return the claims of empty blankets, x ⟂ y for every pair, in one batch; None if the posterior has no batch."""
     pairs = cast(BatchedPosterior, posterior).independent_pairs() if hasattr(posterior, "independent_pairs") else None
     if pairs is None:
         return None
@@ -45,8 +45,8 @@ def bare_claims(posterior: IndependencePosterior) -> FloatArray | None:
     return rows + rows.T
 
 
-def around(xs: Sequence[int], blankets: Sequence[VarSet], n_variables: int) -> BoolArray:
-    """Each x with its blanket, as a row of truths."""
+def members_mask(xs: Sequence[int], blankets: Sequence[VarSet], n_variables: int) -> BoolArray:
+    """Return a boolean row per x that marks x and its blanket."""
     rows = np.zeros((len(xs), n_variables), dtype=np.bool_)
     for k, (x, blanket) in enumerate(zip(xs, blankets, strict=True)):
         rows[k, [x, *blanket]] = True
@@ -60,9 +60,9 @@ def weigh(
     around: BoolArray,
     wanted: BoolArray | None = None,
 ) -> FloatArray:
-    """`claims` for those who know already who is `around` each x; and only what is wanted, the others being NaN.
+    """Return the wanted `claims` given the mask `around` of each x and its blanket; others are NaN.
 
-    What comes along for free is there, too: all members of a blanket do if one of them is wanted.
+    All members of a blanket are computed if one of them is wanted: they cost nothing more.
     """
     rows, ks = np.full(around.shape, nan), range(len(xs))
     inside, outside = around.copy(), ~around
@@ -90,15 +90,15 @@ def weigh(
 def log_odds(
     posterior: IndependencePosterior, blankets: Sequence[VarSet], *, absent: BoolArray | None = None
 ) -> FloatArray:
-    """log Pr[x ⟂̸ y | B − y] − log Pr[x ⟂ y | B − y], a row for each x with its blanket B; NaN where not asked.
+    """Return log Pr[x ⟂̸ y | B − y] − log Pr[x ⟂ y | B − y], a row for each x with its blanket B; NaN elsewhere.
 
-    For every y in B; and for those outside that `absent`, if given, has in the row of x.
+    For every y in B, and for those outside that `absent` marks in the row of x.
     """
     n = posterior.n_variables
     rows, xs = np.full((n, n), nan), [x for x in range(n) if blankets[x]]
     for x, (independent, dependent) in zip(xs, _members(posterior, xs, [blankets[x] for x in xs]), strict=True):
         rows[x, sorted(blankets[x])] = dependent - independent
-    for x, wanted in enumerate(() if absent is None else absent & ~around(range(n), blankets, n)):
+    for x, wanted in enumerate(() if absent is None else absent & ~members_mask(range(n), blankets, n)):
         independent, dependent = posterior.log_odds(x, wanted.nonzero()[0], blankets[x])
         rows[x, wanted] = dependent - independent
     return rows
@@ -107,14 +107,14 @@ def log_odds(
 def _independent(
     posterior: IndependencePosterior, xs: Sequence[int], yss: Sequence[Indices], zs: Sequence[VarSet]
 ) -> list[FloatArray]:
-    """log Pr[x ⟂ y | z] for many scans: at once, if the posterior can; else one by one."""
+    """Return log Pr[x ⟂ y | z] for many scans, in one batch if the posterior has one."""
     if hasattr(posterior, "independent_many"):
         return cast(BatchedPosterior, posterior).independent_many(xs, yss, zs)
     return [posterior.log_odds(x, ys, z).independent for x, ys, z in zip(xs, yss, zs, strict=True)]
 
 
 def _members(posterior: IndependencePosterior, xs: Sequence[int], zs: Sequence[VarSet]) -> list[LogOdds]:
-    """The members of many sets: at once, if the posterior can; else one by one."""
+    """Return the members of many sets, in one batch if the posterior has one."""
     if hasattr(posterior, "members_many"):
         return cast(BatchedPosterior, posterior).members_many(xs, zs)
     return [posterior.members(x, z) for x, z in zip(xs, zs, strict=True)]
@@ -126,7 +126,7 @@ def _dependent(posterior: IndependencePosterior, xs: Sequence[int], zs: Sequence
 
 
 def require_posterior(score: str, posterior: object) -> None:
-    """Refuse, when a score is made, a judge that decides but does not weigh."""
+    """Raise UnsuitableError for a test that is not an independence posterior."""
     for method in ("log_odds", "members"):
         if not hasattr(posterior, method):
             raise UnsuitableError(
@@ -136,7 +136,7 @@ def require_posterior(score: str, posterior: object) -> None:
 
 
 def require_variables(graph: Graph, n_variables: int) -> None:
-    """Refuse a graph over another number of variables."""
+    """Raise InputError for a graph over another number of variables."""
     if graph.n_variables != n_variables:
         raise InputError(
             f"graph must have the {n_variables} variables of the posterior; got {graph.n_variables}. "

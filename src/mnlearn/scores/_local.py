@@ -1,4 +1,4 @@
-"""Scores that are sums over variables, and a graph that keeps such a score up to date flip by flip.
+"""Decomposable scores: sums over variables, updated flip by flip.
 
 A flip of {u, v} changes the blankets of u and v and no other, so it changes two terms of the sum  [MPL17, Eq. 9].
 """
@@ -19,48 +19,48 @@ from mnlearn.protocols import FloatArray, Indices, LocalScore, VarSet
 
 
 class Decomposed(ABC):
-    """The face our local scores share: a graph is worth the sum of what its variables are worth  [MPL17, Eq. 7]."""
+    """Base class of local scores: the score of a graph is the sum over its variables  [MPL17, Eq. 7]."""
 
     @property
     @abstractmethod
     def n_variables(self) -> int:
-        """How many variables the score knows."""
+        """Number of variables."""
 
     @abstractmethod
     def local(self, x: int, blanket: VarSet) -> float:
-        """What x is worth with these neighbours."""
+        """Return the score of x with this blanket."""
 
     @abstractmethod
     def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
-        """For each x with its blanket and its ys: what x is worth with one more neighbour, each y in turn."""
+        """Return local(x, blanket + y) for each x with its blanket and each of its ys."""
 
     @abstractmethod
     def removals(self, xs: Indices, blankets: Sequence[VarSet]) -> list[FloatArray]:
-        """For each x with its blanket: what x is worth with one neighbour less, each in turn in ascending order."""
+        """Return local(x, blanket − y) for each x with its blanket, members y in ascending order."""
 
     def __call__(self, graph: Graph) -> float:
-        """The score of a whole graph, in natural logs; higher is better."""
+        """Return the score of a graph in natural logs; higher is better."""
         return self.on(graph).value
 
     def on(self, graph: Graph) -> LocallyScored:
-        """The graph with its score, ready to be flipped."""
+        """Return the graph with its score, to be updated flip by flip."""
         return LocallyScored(self, graph)
 
 
 class LocallyScored:
-    """A graph under a local score: what each variable is worth, and would be worth after each flip asked about.
+    """A graph under a local score, with cached scores of single flips.
 
     Parameters
     ----------
     score
         Any `LocalScore`.
     graph
-        Where to start; flips change the object, not this graph.
+        The start; flips change this object, not the graph passed in.
 
     Notes
     -----
-    Only what a flip makes stale is scored again: the flips at its two ends, and of those only the end's own half
-    [MPL17, Sec. 4.2]. Memory grows with the pairs asked about.
+    A flip invalidates only the cached flips at its two ends, and of those only the half of that end [MPL17, Sec. 4.2].
+    Memory grows with the number of pairs scored.
 
     Examples
     --------
@@ -86,32 +86,34 @@ class LocallyScored:
             )
         self._score, self._graph = score, graph
         self._local = [score.local(x, graph.neighbors(x)) for x in range(n)]
-        self._flipped: list[dict[int, float]] = [{} for _ in range(n)]  # [x][y]: x's worth if {x, y} were flipped
+        self._flipped: list[dict[int, float]] = [
+            {} for _ in range(n)
+        ]  # [x][y]: local score of x if {x, y} were flipped
 
     @property
     def graph(self) -> Graph:
-        """The graph as it is now."""
+        """The current graph."""
         return self._graph
 
     @property
     def value(self) -> float:
-        """Its score."""
+        """The score of the current graph."""
         return fsum(self._local)
 
     @property
     def terms(self) -> tuple[float, ...]:
-        """What each variable contributes to the score."""
+        """The local score of each variable."""
         return tuple(self._local)
 
     def gains(self, edges: Sequence[Edge]) -> FloatArray:
-        """For each pair: by how much the score would change if it alone were flipped  [MPL17, Eq. 9]."""
+        """Return the change of the score for each pair, if it alone were flipped  [MPL17, Eq. 9]."""
         self._fill(edges)
         local, flipped = self._local, self._flipped
         changes = ((flipped[u][v] - local[u]) + (flipped[v][u] - local[v]) for u, v in edges)
         return np.fromiter(changes, dtype=np.float64, count=len(edges))
 
     def flip(self, edge: Edge) -> VarSet:
-        """Flip a pair for good. Returns its ends, the only variables whose pairs may have other gains now."""
+        """Flip a pair and return its ends, the only variables whose pairs may have new gains."""
         self._fill([edge])
         u, v = edge
         self._graph = self._graph.flip(u, v)
@@ -120,7 +122,7 @@ class LocallyScored:
         return frozenset(edge)
 
     def _fill(self, edges: Sequence[Edge]) -> None:
-        """Score every half of these flips that is not known yet, all in two batches."""
+        """Score every half of these flips that is not cached, in two batches."""
         n, flipped = self._score.n_variables, self._flipped
         joining: dict[int, dict[int, None]] = {}
         leaving: dict[int, None] = {}
@@ -150,18 +152,15 @@ class LocallyScored:
                 self._flipped[x].update(zip(sorted(blanket), values.tolist(), strict=True))
 
 
-# What a blanket is worth before the data: any function of its size keeps a score a sum over variables.
-
-
 BlanketPrior: TypeAlias = Callable[[int], float]
 """The size of a blanket -> its log prior, up to a constant; half of an edge's prior belongs to each end."""
 
 
 @dataclass(frozen=True)
 class GraphPrior:
-    """log p(G) = −strength |E| log d, or what a function of the blankets' sizes says  [MPL17, Sec. 3.1].
+    """log p(G) = −strength |E| log d, or a function of the sizes of the blankets  [MPL17, Sec. 3.1].
 
-    The paper prints the sign the other way round, and says what is meant: each edge is penalised by log d.
+    The paper prints the opposite sign; its text says that each edge is penalised by log d.
     """
 
     n_variables: int
@@ -174,11 +173,11 @@ class GraphPrior:
         if not (is_number(self.choice) and self.choice >= 0):
             raise InputError(
                 f"graph_prior must be a strength, 0 or more, or a function of a blanket's size; got {self.choice!r}. "
-                "The paper's is 1; None is no prior."
+                "The paper uses 1; None means no prior."
             )
 
     def __call__(self, size: int) -> float:
-        """The log prior of a blanket of that size."""
+        """Return the log prior of a blanket of this size."""
         if self.choice is None:
             return 0.0
         if not callable(self.choice):
@@ -194,11 +193,8 @@ class GraphPrior:
         return self._known[size]
 
 
-# What a score asks of its statistics before it counts on them.
-
-
 def require_counts(score: str, statistics: object) -> None:
-    """Refuse, when a score is made, statistics that cannot count."""
+    """Raise UnsuitableError for statistics that cannot count."""
     for method in ("reduce_many", "without", "local"):
         if not hasattr(statistics, method):
             raise UnsuitableError(
@@ -207,17 +203,14 @@ def require_counts(score: str, statistics: object) -> None:
             )
 
 
-# What an evidence has done so far.
-
-
 class Work(dict[str, int]):
-    """Scans asked for, models fitted, and those of them that could not be."""
+    """Counters of scans, fitted models and failed fits."""
 
     def __init__(self) -> None:
         super().__init__(scans=0, fits=0, fallbacks=0)
 
     def book(self, *, scans: int, fits: int, fallbacks: int) -> None:
-        """Add to it."""
+        """Add to the counters."""
         self["scans"] += scans
         self["fits"] += fits
         self["fallbacks"] += fallbacks

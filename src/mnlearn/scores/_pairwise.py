@@ -1,4 +1,4 @@
-"""A graph with a score that is a sum over pairs, kept up to date from flip to flip.
+"""Pairwise scores: sums over pairs, updated flip by flip.
 
 A flip of {u, v} changes two blankets, so only pairs with u or v change their part in the score. What differs
 from score to score, and is written in its own file, is which claims are asked again and how the two claims of
@@ -17,14 +17,14 @@ import numpy as np
 from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, VarSet
-from mnlearn.scores._blanket_claims import around, bare_claims, require_variables, weigh
+from mnlearn.scores._blanket_claims import bare_claims, members_mask, require_variables, weigh
 
 _BLOCK = 128  # variables asked at once: bounds the memory of what is asked
 
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """What a flip of (u, v) would lead to: the claims of both, the parts of their pairs, the gain, and its price."""
+    """Effect of a flip of (u, v): the claims of both ends, the parts of their pairs, the gain, and its cost."""
 
     edge: Edge
     claims: FloatArray  # two rows
@@ -36,7 +36,7 @@ class Proposal:
 class PairwiseState(ABC):
     """A `PairwiseScored` graph over an independence posterior; the scores of a file each fill in three methods.
 
-    `_claims[x, y]` is log Pr of what x claims of y under its present blanket; NaN where nobody asked yet.
+    `_claims[x, y]` is log Pr of what x claims of y under its present blanket; NaN if not computed yet.
     """
 
     def __init__(self, posterior: IndependencePosterior, graph: Graph) -> None:
@@ -44,7 +44,7 @@ class PairwiseState(ABC):
         self._posterior, self._graph = posterior, graph
         self._proposal: Proposal | None = None
         self._recomputed = self._scanned = 0
-        self._around = around(range(graph.n_variables), self._blankets(), graph.n_variables)
+        self._around = members_mask(range(graph.n_variables), self._blankets(), graph.n_variables)
         self._claims = self._first_claims()
         self._parts = self._all_parts()
         self._value = 0.5 * float(self._parts.sum())  # each pair stands in it twice; 0 on the diagonal
@@ -74,7 +74,7 @@ class PairwiseState(ABC):
         return {"recomputed": self._recomputed, "scanned": self._scanned}
 
     def gains(self, edges: Sequence[Edge]) -> FloatArray:
-        """For each pair: by how much the score would change if it alone were flipped."""
+        """Return the change of the score for each pair, if it alone were flipped."""
         return np.array([self._proposal_of(edge).gain for edge in edges], dtype=np.float64)
 
     def flip(self, edge: Edge) -> VarSet | None:
@@ -93,7 +93,7 @@ class PairwiseState(ABC):
 
     @abstractmethod
     def propose(self, u: int, v: int) -> Proposal:
-        """What a flip of u and v would lead to."""
+        """Return the effect of a flip of u and v."""
 
     @abstractmethod
     def log_odds(self, *, absent: bool = False) -> dict[Edge, float]:
@@ -101,7 +101,7 @@ class PairwiseState(ABC):
 
     @abstractmethod
     def _needed(self, x: int) -> BoolArray:
-        """Of whom the claims of x are a part of the score."""
+        """Return the variables about which the claims of x are part of the score."""
 
     @abstractmethod
     def _all_parts(self) -> FloatArray:
@@ -143,7 +143,7 @@ class PairwiseState(ABC):
         return rows
 
     def _first_claims(self) -> FloatArray:
-        """All claims that are needed. x ⟂ y given nothing is one claim, whoever makes it: it is asked once."""
+        """Compute all claims that are needed; the marginal claim x ⟂ y is shared by both ends and computed once."""
         n = self._graph.n_variables
         if not self._graph.n_edges and (claimed := bare_claims(self._posterior)) is not None:
             self._scanned += n * (n - 1) // 2

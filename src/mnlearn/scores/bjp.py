@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from mnlearn.errors import InputError, tuple_of
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, Indices, VarSet
-from mnlearn.scores._blanket_claims import around, claims, log_odds, require_posterior, require_variables, weigh
+from mnlearn.scores._blanket_claims import claims, log_odds, members_mask, require_posterior, require_variables, weigh
 from mnlearn.scores._pairwise import PairwiseState, Proposal
 
 Key = tuple[int, int]  # sorts the variables: number of blanket configurations (or place in a given order), index
@@ -83,55 +83,55 @@ class BJPScore:
 
     @property
     def n_variables(self) -> int:
-        """How many variables the posterior knows."""
+        """Number of variables."""
         return self.posterior.n_variables
 
     def __call__(self, graph: Graph) -> float:
-        """The score of a graph; higher is better."""
+        """Return the score of a graph; higher is better."""
         require_variables(graph, self.n_variables)
         order = self.visit_order(graph)
         undecided = np.ones((len(order), len(order)), dtype=np.bool_)
         for i, x in enumerate(order):
-            undecided[i:, x] = False  # Eq. 13-14: of those before it all is known to a variable, and counts as log 1
+            undecided[i:, x] = False  # Eq. 13-14: claims about earlier variables are settled and add log 1
         blankets = [graph.neighbors(x) for x in order]
-        rows = weigh(self.posterior, order, blankets, around(order, blankets, len(order)), undecided)
+        rows = weigh(self.posterior, order, blankets, members_mask(order, blankets, len(order)), undecided)
         return float(rows[undecided].sum())
 
     def on(self, graph: Graph) -> BJPState:
-        """The graph with its score and its pairs, to be flipped step by step."""
+        """Return the graph with its score, to be updated flip by flip."""
         return BJPState(self, graph)
 
     def visit_order(self, graph: Graph) -> list[int]:
-        """ψ: who comes first, to last."""
+        """Return ψ, the variables in visiting order."""
         require_variables(graph, self.n_variables)
         return [x for _, x in sorted(self.key(x, graph.neighbors(x)) for x in range(self.n_variables))]
 
     def key(self, x: int, blanket: VarSet) -> Key:
-        """What ψ sorts by: the number of configurations of the blanket, or the place in the given order; then x."""
+        """Return the sort key of ψ: the number of configurations of the blanket, or the given place; then x."""
         if self.order is not None:
             return self._places[x], x
         cards = self.posterior.cards
         return prod(cards[y] or 2 for y in blanket), x
 
     def terms(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
-        """For each x with its blanket a row: what it would claim of every variable, if it came first; 0 of itself."""
+        """Return a row per x with its blanket: its claims about every variable if x came first; 0 for x."""
         return claims(self.posterior, [int(x) for x in xs], blankets)
 
     def ranks(self, xs: Indices, blankets: Sequence[VarSet]) -> NDArray[np.object_]:
-        """For each x with its blanket: its rank. Of two ends the lower rank comes first; of equals, the lower index.
+        """Return the rank of each x with its blanket: of two ends the lower rank comes first, ties by index.
 
-        Python's whole numbers: 1024 neighbours of two states have more configurations than a float can count.
+        Python integers: 1024 binary neighbours have more configurations than a float can count.
         """
         return np.array([self.key(int(x), blanket)[0] for x, blanket in zip(xs, blankets, strict=True)], dtype=object)
 
 
 class BJPState(PairwiseState):
-    """A graph with its BJP score: a pair's part is the claim of that end which comes first.
+    """A graph with its BJP score: the part of a pair is the claim of the end that comes first in ψ.
 
-    A flip of {u, v} gives both another blanket and another place. Asked anew is what u claims of those who come after
-    it; and where somebody has come to stand before u, his claim about u, unless it was asked since his blanket last
-    changed. If it was not, all that he can claim is asked in one scan: his blanket is the smaller one, and the next
-    flip is likely to want the rest.
+    A flip of {u, v} changes the blankets and the places of both. Computed again are the claims of u about variables
+    after it. If another variable now precedes u, its claim about u is needed too; it is cached until its blanket
+    changes. A missing claim is computed together with all other claims of that variable in one scan: its blanket is
+    small, and the next flip is likely to need the rest.
     """
 
     def __init__(self, score: BJPScore, graph: Graph) -> None:
@@ -143,34 +143,35 @@ class BJPState(PairwiseState):
         super().__init__(score.posterior, graph)
 
     def propose(self, u: int, v: int) -> Proposal:
-        """Who comes first of each pair after the flip, and what it claims."""
+        """Return the effect of a flip: after it, each pair takes the claim of the end that comes first  [Eq. 11-14]."""
         ends = [u, v]
         blankets, around_them = self._flipped(u, v)
         keys = [self._score.key(x, blanket) for x, blanket in zip(ends, blankets, strict=True)]
         u_first = keys[0] < keys[1]
+        # after[i]: the variables that end i precedes in the new order, whose pairs take its claims; before: the others.
         after = self._place >= np.array([[bisect_left(self._order, key)] for key in keys])  # right of all but u and v
         after[0, u] = after[1, v] = False
         after[0, v], after[1, u] = u_first, not u_first
         before = ~after
         before[:, u] = before[:, v] = False
         rows, about = self._ask(ends, blankets, around_them, after, before)
-        parts = np.where(after, rows, about)
+        parts = np.where(after, rows, about)  # Eq. 12-13: the earlier variable of a pair decides it
         parts[0, v] = parts[1, u] = rows[0, v] if u_first else rows[1, u]
         change = parts - np.array((self._parts[u], self._parts[v]))
-        change[:, u] = change[:, v] = 0.0
+        change[:, u] = change[:, v] = 0.0  # the pair (u, v) is in both rows: count it once, below
         gain = float(change.sum() + parts[0, v] - self._parts[u, v])
         parts[0, u] = parts[1, v] = np.inf
         overtaken = before & (self._place > self._place[ends, None])
         return Proposal((u, v), rows, parts, gain, int(after.sum()) + int(overtaken.sum()))
 
     def log_odds(self, *, absent: bool = False) -> dict[Edge, float]:
-        """The log-odds of each pair by that end which comes first."""
+        """Return the log odds of each pair by the end that comes first."""
         n = self._graph.n_variables
         first = self._place[:, None] < self._place
         judged = self._blankets()
         for x in range(n):
             if not (absent or any(first[x, y] for y in judged[x])):
-                judged[x] = frozenset()  # a hub: all its edges are judged by the others
+                judged[x] = frozenset()  # a hub: the other ends decide all its edges
         odds = log_odds(self._posterior, judged, absent=first if absent else None)
         odds = np.where(first, odds, odds.T)
         pairs = zip(*np.triu_indices(n, 1), strict=True) if absent else self._graph.edges
@@ -179,7 +180,7 @@ class BJPState(PairwiseState):
     def _ask(
         self, ends: list[int], blankets: list[VarSet], around: BoolArray, after: BoolArray, before: BoolArray
     ) -> tuple[FloatArray, FloatArray]:
-        """What each end claims of those after it, under its new blanket, and what those before it claim of the end."""
+        """Return the claims of each end about variables after it, and the claims about it of variables before it."""
         about = self._about(ends)
         missing = before & np.isnan(about)
         others = np.flatnonzero(missing.any(axis=0)).tolist()
@@ -197,7 +198,7 @@ class BJPState(PairwiseState):
         return rows[:2], self._about(ends)
 
     def _about(self, ends: list[int]) -> FloatArray:
-        """What everybody claims of each end: two rows."""
+        """Return the claims of all variables about each end: two rows."""
         return np.array((self._claims[:, ends[0]], self._claims[:, ends[1]]))
 
     def _needed(self, x: int) -> BoolArray:
@@ -220,4 +221,4 @@ class BJPState(PairwiseState):
             elif new < old:
                 self._place[(self._place < old) & (self._place >= new)] += 1
             self._place[x] = new
-        return None  # the gain of any pair depends on where u and v stand
+        return None  # the gain of any pair depends on the places of u and v

@@ -1,9 +1,9 @@
-"""Conditional entropy, and the extended Bayesian criterion that makes entropies of unequal blankets comparable.
+"""Conditional entropy, and the extended BIC that makes entropies of unequal blankets comparable.
 
-Roy, Lane & Werner-Washburne, ICML (2009)  [MBS09], Sec. 2.4: the best blanket of a variable leaves the least of it
-unexplained, H(X | M). A larger blanket never leaves more, so something must hold entropy in check: the search
-(`mnlearn.algorithms.mbs` has the paper's λ log |M|), or a penalty for every parameter, as in the extended criterion of
-Foygel & Drton (2010)  [FD10]; we take it of each variable given its blanket, and sum.
+Roy, Lane & Werner-Washburne, ICML (2009)  [MBS09], Sec. 2.4: the best blanket of a variable has the least
+conditional entropy H(X | M). A larger blanket never has more, so a penalty is needed: that of the search
+(`mnlearn.algorithms.mbs` has the paper's λ log |M|), or one for every parameter, as in the extended BIC of Foygel &
+Drton (2010)  [FD10], here of each variable given its blanket, and summed.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from mnlearn.statistics.moments import Moments
 
 
 class _ByEntropies(Decomposed):
-    """What the two scores share: the entropies they are made of, and what those know of the data."""
+    """Base class of both scores: entropies and facts about the data."""
 
     _entropies: Entropies
 
     @property
     def n_variables(self) -> int:
-        """How many variables the data have."""
+        """Number of variables."""
         return self._entropies.n_variables
 
     @property
     def most_neighbors(self) -> int:
-        """How many neighbours the rows allow: half of N for a Gaussian, log₂ N for tables."""
+        """Largest number of neighbours that the rows allow: N / 2 for a Gaussian, log₂ N for tables."""
         return self._entropies.most_given
 
     @property
     def constant(self) -> VarSet:
-        """The variables that never change; nothing here keeps a search from giving them neighbours for nothing."""
+        """Constant variables; the score does not keep a search from giving them neighbours."""
         return self._entropies.constant
 
 
@@ -63,7 +63,7 @@ class Entropy(_ByEntropies):
     Raises
     ------
     UnsuitableError
-        If the statistics know no entropies.
+        If the statistics have no entropies.
 
     Notes
     -----
@@ -74,7 +74,7 @@ class Entropy(_ByEntropies):
     --------
     >>> from mnlearn.graphs import Graph
     >>> score = Entropy(Moments.from_covariance([[1.0, 0.6, 0.0], [0.6, 1.0, 0.0], [0.0, 0.0, 1.0]], n_rows=100))
-    >>> gain = score(Graph(3, [(0, 1)])) - score(Graph.empty(3))  # each end is told −log(1 − 0.6²) / 2 by the other
+    >>> gain = score(Graph(3, [(0, 1)])) - score(Graph.empty(3))  # each end gains −log(1 − 0.6²) / 2
     >>> round(gain, 4)
     0.4463
     """
@@ -90,7 +90,7 @@ class Entropy(_ByEntropies):
 
     @property
     def n_rows(self) -> int:
-        """How many rows the entropies are estimated from."""
+        """Number of rows that the entropies are estimated from."""
         return self._entropies.n_rows
 
     def local(self, x: int, blanket: VarSet) -> float:
@@ -98,23 +98,23 @@ class Entropy(_ByEntropies):
         return -self._entropies.given(x, blanket)
 
     def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
-        """The same with one more neighbour, each y in turn."""
+        """Return local(x, blanket + y) for each y."""
         return [-found for found in self._entropies.additions(xs, blankets, yss)]
 
     def removals(self, xs: Indices, blankets: Sequence[VarSet]) -> list[FloatArray]:
-        """The same with one neighbour less, each in turn in ascending order."""
+        """Return local(x, blanket − y) for each member y, in ascending order."""
         return [-found for found in self._entropies.removals(xs, blankets)]
 
     def exchanges(self, x: int, blanket: VarSet, ys: Indices) -> FloatArray:
-        """The same with y for a member: one row per member in ascending order, one column per y."""
+        """Return local(x, blanket − m + y): one row per member m in ascending order, one column per y."""
         return -self._entropies.exchanges(x, blanket, ys)
 
     def criterion(self, gamma: float) -> ExtendedBIC:
-        """The extended criterion by the same statistics: it can compare blankets of different sizes."""
+        """Return the extended BIC by these statistics, which can compare blankets of different sizes."""
         return ExtendedBIC(self.statistics, gamma=gamma)
 
     def folds(self, n_folds: int, seed: int) -> list[tuple[Entropy, Score]]:
-        """For each fold: the entropies of the other rows, and the log pseudo-likelihood of a graph on this one's."""
+        """Return for each fold the entropies of the other rows and the log pseudo-likelihood of a graph on the fold."""
         if self.rows is None:
             raise InputError(
                 "rows are needed for cross-validation; got none. Give the data set: Entropy(statistics, rows=dataset)."
@@ -135,19 +135,19 @@ class ExtendedBIC(_ByEntropies):
     statistics
         As in `Entropy`.
     gamma
-        γ: 0 is the ordinary criterion; the more, the dearer is each neighbour where there are many to choose from.
+        γ: 0 is the ordinary BIC; larger values penalise each neighbour more if there are many candidates.
 
     Raises
     ------
     InputError
-        If γ is no number, or negative.
+        If γ is not a number, or negative.
     UnsuitableError
-        If the statistics know no entropies.
+        If the statistics have no entropies.
 
     Notes
     -----
     d_i is how many parameters p(X_i | M_i) has beyond those of p(X_i): |M_i| for a Gaussian, (r_i − 1)(q_i − 1) for
-    tables, by declared states. An edge is a parameter of both its ends, and pays at both for what it gains at both.
+    tables, by declared states. An edge is a parameter of both its ends and is penalised at both.
 
     Examples
     --------
@@ -170,18 +170,18 @@ class ExtendedBIC(_ByEntropies):
         object.__setattr__(self, "_entropies", entropies_of("ExtendedBIC", self.statistics))
 
     def local(self, x: int, blanket: VarSet) -> float:
-        """−N H(x | blanket) less what the blanket costs."""
+        """Return −N H(x | blanket) minus the penalty of the blanket."""
         parameters = np.array(self._entropies.parameters(x, blanket))
         return float(self._less(np.array(self._entropies.given(x, blanket)), parameters, len(blanket)))
 
     def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
-        """The same with one more neighbour, each y in turn."""
+        """Return local(x, blanket + y) for each y."""
         found = self._entropies.additions(xs, blankets, yss)
         with_y = map(self._entropies.parameters_with, map(int, xs), blankets, yss)
         return [self._less(h, d, len(z) + 1) for h, d, z in zip(found, with_y, blankets, strict=True)]
 
     def removals(self, xs: Indices, blankets: Sequence[VarSet]) -> list[FloatArray]:
-        """The same with one neighbour less, each in turn in ascending order."""
+        """Return local(x, blanket − y) for each member y, in ascending order."""
         found = self._entropies.removals(xs, blankets)
         left = (
             [self._entropies.parameters(int(x), z - {m}) for m in sorted(z)] for x, z in zip(xs, blankets, strict=True)
@@ -189,26 +189,26 @@ class ExtendedBIC(_ByEntropies):
         return [self._less(h, np.array(d), len(z) - 1) for h, d, z in zip(found, left, blankets, strict=True)]
 
     def exchanges(self, x: int, blanket: VarSet, ys: Indices) -> FloatArray:
-        """The same with y for a member: one row per member in ascending order, one column per y."""
+        """Return local(x, blanket − m + y): one row per member m in ascending order, one column per y."""
         with_y = [self._entropies.parameters_with(x, blanket - {m}, ys) for m in sorted(blanket)]
         shaped = np.array(with_y).reshape(len(blanket), len(ys))
         return self._less(self._entropies.exchanges(x, blanket, ys), shaped, len(blanket))
 
     def _less(self, entropy: FloatArray, parameters: FloatArray, size: int) -> FloatArray:
-        """−N H less the two penalties."""
+        """Return −N H minus the two penalties."""
         n_rows, others = self._entropies.n_rows, max(self.n_variables - 1, 1)
         return np.asarray(-n_rows * entropy - 0.5 * log(n_rows) * parameters - self.gamma * size * log(others))
 
 
-# Conditional entropies of either kind of data behind one face: from counts, or from a covariance as if Gaussian.
+# Conditional entropies behind one protocol: from counts, or from a covariance as if Gaussian.
 
 
 _KERNEL = kernels.entropy()
-_MOST_CONFIGURATIONS = 1e280  # beyond any data; more count as this many, never infinite
+_MOST_CONFIGURATIONS = 1e280  # a cap, so that no number of parameters is infinite
 
 
 class Entropies(Protocol):
-    """H(x | z) in nats per row, in the batches of a `LocalScore`; and how many parameters p(x | z) has."""
+    """H(x | z) in nats per row, in the batches of a `LocalScore`, and the number of parameters of p(x | z)."""
 
     @property
     def n_variables(self) -> int: ...
@@ -216,12 +216,12 @@ class Entropies(Protocol):
     def n_rows(self) -> int: ...
     @property
     def most_given(self) -> int:
-        """How many variables may stand behind the bar and still leave rows to estimate from."""
+        """Largest conditioning set that leaves rows to estimate from."""
         ...
 
     @property
     def constant(self) -> VarSet:
-        """The variables that never change: no neighbour tells them anything, nor they it."""
+        """Constant variables, which are independent of all others."""
         ...
 
     def given(self, x: int, z: VarSet) -> float: ...
@@ -232,11 +232,11 @@ class Entropies(Protocol):
         ...
 
     def parameters(self, x: int, z: VarSet) -> float:
-        """How many free parameters p(x | z) has beyond those of p(x)."""
+        """Return the number of free parameters of p(x | z) beyond those of p(x)."""
         ...
 
     def parameters_with(self, x: int, z: VarSet, ys: Indices) -> FloatArray:
-        """The same with each y in z."""
+        """Return `parameters(x, z + y)` for each y."""
         ...
 
 
@@ -256,7 +256,7 @@ class GaussianEntropies:
 
     @property
     def most_given(self) -> int:
-        """One for every two rows: with as many variables as rows every fit is perfect; of 2 rows one is."""
+        """One for every two rows: with as many variables as rows every fit is perfect."""
         return min(max(1, (self.n_rows - 1) // 2), max(0, self.n_rows - 2))
 
     @property
@@ -330,12 +330,12 @@ class DiscreteEntropies:
         return np.asarray((cards[x] - 1.0) * (configurations - 1.0))
 
     def _configurations(self, z: VarSet) -> float:
-        """All configurations of z by declared states, seen or not."""
+        """Return the number of configurations of z by declared states."""
         return float(min(prod(self.counts.cards[y] for y in z), _MOST_CONFIGURATIONS))
 
 
 def entropies_of(score: str, statistics: object) -> Entropies:
-    """The entropies that these statistics give; statistics that give none are refused in the score's name."""
+    """Return the entropies of these statistics, or raise UnsuitableError in the name of the score."""
     if isinstance(statistics, Moments):
         return GaussianEntropies(statistics)
     for method in ("reduce_many", "without", "local"):
@@ -347,14 +347,14 @@ def entropies_of(score: str, statistics: object) -> Entropies:
     return DiscreteEntropies(cast(Statistics, statistics))
 
 
-# How well a structure, fitted to some rows, foretells others: the log pseudo-likelihood of held-out rows.
+# Cross-validation: the log pseudo-likelihood of held-out rows.
 
 
 _LEAST_SHARE = 1e-10  # the share of a variance that counts as something left, as in `Moments`
 
 
 def folds_of(rows: Dataset, n_folds: int, seed: int) -> Iterator[tuple[Dataset, Dataset]]:
-    """The rows without each fold, and the fold; a stored row that occurred often stays in one piece."""
+    """Yield the rows without each fold, and the fold; repeats of a row stay together."""
     whole_number("n_folds", n_folds, least=2, way_out="Usual are 5 and 10.")
     if rows.n_records < 2 * n_folds:
         raise InputError(

@@ -50,7 +50,7 @@ class FittingStatistics(Protocol):
 
 
 class _Evidence(Decomposed):
-    """What the three have in common: the data, and F and P of any question."""
+    """Base class of the three: statistics, and F and P of any blanket."""
 
     statistics: FittingStatistics
     _scans: EvidenceScans
@@ -58,7 +58,7 @@ class _Evidence(Decomposed):
 
     @property
     def n_variables(self) -> int:
-        """How many variables the data have."""
+        """Number of variables."""
         return len(self.statistics.cards)
 
     @abstractmethod
@@ -76,14 +76,14 @@ class _Evidence(Decomposed):
         return float(self.locals([x], [blanket])[0])
 
     def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
-        """The same with one more neighbour, each y in turn."""
+        """Return local(x, blanket + y) for each y."""
         found = self._scans.additions(xs, blankets, yss)
         n_fits = sum(len(fits.fell_back) + 1 for fits in found)
         self.work.book(scans=len(found), fits=n_fits, fallbacks=sum(int(fits.fell_back.sum()) for fits in found))
         return [self._choose(fits) for fits in found]
 
     def removals(self, xs: Indices, blankets: Sequence[VarSet]) -> list[FloatArray]:
-        """The same with one neighbour less, each in turn in ascending order."""
+        """Return local(x, blanket − y) for each member y, in ascending order."""
         sizes = [len(blanket) for blanket in blankets]
         smaller = [blanket - {y} for blanket in blankets for y in sorted(blanket)]
         values = self.locals(np.repeat(np.asarray(xs, dtype=np.int32), sizes), smaller)
@@ -137,7 +137,7 @@ class PairwiseEvidence(_Evidence):
 
 @dataclass(frozen=True)
 class HybridEvidence(PairwiseEvidence):
-    """H(x | S) = max(F − gift, P): what separator evidence judges by.
+    """H(x | S) = max(F − gift, P), the evidence used by separator evidence.
 
     Parameters
     ----------
@@ -165,11 +165,11 @@ class HybridEvidence(PairwiseEvidence):
         return np.maximum(fits.full_table, fits.pairwise)
 
     def with_three_way(self, use: bool) -> HybridEvidence:
-        """The same judge with or without three-way terms; its work starts from nothing."""
+        """Return this judge with or without three-way terms and with fresh counters."""
         return replace(self, three_way=use)
 
     def estimates(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
-        """What `additions` gives, with P to first order: one Newton step from the fit without y."""
+        """Return `additions` with P to first order: one Newton step from the fit without y."""
         found = self._scans.additions(xs, blankets, yss, exact=False)
         self.work.book(scans=len(found), fits=len(found), fallbacks=sum(int(f.fell_back.sum()) for f in found))
         return [self._choose(fits) for fits in found]
@@ -212,7 +212,7 @@ class FullTableEvidence(_Evidence):
 
     Notes
     -----
-    `MPL(statistics, graph_prior=None)` is the same score by declared states.
+    `MPL(statistics, graph_prior=None)` is this score by declared states.
 
     Examples
     --------
@@ -235,7 +235,7 @@ class FullTableEvidence(_Evidence):
         return fits.full_table
 
     def locals(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
-        """F of each x with its blanket; no model is fitted where there is a neighbour."""
+        """Return F of each x with its blanket; a model is fitted only for empty blankets."""
         lone = [k for k, blanket in enumerate(blankets) if not blanket]
         rest = [k for k, blanket in enumerate(blankets) if blanket]
         values = np.empty(len(blankets))
@@ -246,7 +246,7 @@ class FullTableEvidence(_Evidence):
         return values
 
     def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
-        """F with one more neighbour, each y in turn."""
+        """Return F with y added, for each y."""
         self.work.book(scans=len(blankets), fits=0, fallbacks=0)
         return self._scans.full_tables(xs, blankets, yss)
 

@@ -1,13 +1,13 @@
-"""Evidence for continuous variables: what neighbours are worth to a variable, all coefficients integrated out.
+"""Evidence for continuous variables: Bayes factors of blankets and edges with all coefficients integrated out.
 
-The continuous twin of `evidence.py`, so that separator evidence learns from numbers as it does from tables. Zellner's
+The continuous counterpart of `evidence.py` for separator evidence. Zellner's
 g-prior (in Bayesian Inference and Decision Techniques, 1986, 233-243  [Z86]) makes it closed: x regressed on
 S, q = |S|, with flat priors of the constant and of log σ, and coefficients β ~ Normal(0, g σ² (S'S)⁻¹). Against no
 neighbours, with ν = N − 1 degrees of freedom and the share 1 − R² of the variance of x that S leaves,
 
     log BF(x | S) = (ν − q)/2 · log(1 + g) − ν/2 · log(1 + g (1 − R²)),        g = τ² ν,
 
-which is what a blanket is worth. The evidence of an edge given a separator S is about one coefficient, those of S
+which is the evidence of a blanket. The evidence of an edge given a separator S is about one coefficient, those of S
 having flat priors. Here the prior is the moment prior of Johnson & Rossell, JRSS B 72 (2010), 143-170  [JR10], the
 g-prior times β²: an edge is not arbitrarily weak. With the partial correlation r and ν = N − 1 − |S|,
 
@@ -17,9 +17,9 @@ a function of r² alone: x and y may change places. Under the g-prior alone an a
 weak one; each of thousands of pairs would keep a probability of some hundredths, and their sum, the number of edges
 that separator evidence expects, would be far too large.
 
-τ says how strong edges are before the data: the most likely partial correlations are about ±√2 τ. A unit-information
+τ is the prior strength of edges: the most likely partial correlations are about ±√2 τ. A unit-information
 prior has τ = 1; edges of sparse networks are weaker, and a wider prior only makes them harder to find
-(docs/continuous.md has the measurement that chose τ). Nothing is fitted and nothing estimated: every number is exact.
+(docs/continuous.md has the measurement that chose τ). Every number is exact; nothing is fitted.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ class GaussianEvidence(Decomposed):
     moments
         The covariance of the data.
     width
-        τ: how strong edges are before the data, about 1/√2 of their most likely partial correlation; positive.
+        τ, the prior strength of edges: about 1/√2 of their most likely partial correlation; positive.
 
     Raises
     ------
     InputError
         If the width is not positive.
     UnsuitableError
-        If the statistics are no `Moments`.
+        If the statistics are not `Moments`.
 
     Notes
     -----
-    A constant variable, and one that S explains without rest, has nothing left to be told: its evidence is that of
-    r = 0. With fewer than 3 degrees of freedom an edge has no evidence either way. Never NaN; finite also for copies.
+    A constant variable, and one that S explains fully, has the evidence of r = 0. With fewer than 3
+    degrees of freedom an edge has no evidence either way. Never NaN; finite also for copies.
 
     Examples
     --------
@@ -88,25 +88,25 @@ class GaussianEvidence(Decomposed):
 
     @property
     def n_variables(self) -> int:
-        """How many variables the data have."""
+        """Number of variables."""
         return self.moments.n_variables
 
     def with_three_way(self, use: bool) -> GaussianEvidence:  # noqa: ARG002 - Gaussian variables interact in pairs only
-        """The same judge, its work starting from nothing: Gaussian variables have no three-way terms."""
+        """Return this judge with fresh counters; Gaussian variables have no three-way terms."""
         return GaussianEvidence(self.moments, width=self.width)
 
     def local(self, x: int, blanket: VarSet) -> float:
-        """The evidence of x with this blanket, against none."""
+        """Return the evidence of x with this blanket against the empty one."""
         return float(self.locals([x], [blanket])[0])
 
     def locals(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
-        """The same of each x with its blanket."""
+        """Return the evidence of each x with its blanket."""
         self.work.book(scans=0, fits=len(blankets), fallbacks=0)
         values = [self._local(self._log_left(int(x), b), len(b)) for x, b in zip(xs, blankets, strict=True)]
         return np.array(values, dtype=np.float64)
 
     def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
-        """The same with one more neighbour, each y in turn: one scan for all of them."""
+        """Return the evidence with y added, for each y, in one scan."""
         self.work.book(scans=len(blankets), fits=sum(len(ys) for ys in yss), fallbacks=0)
         found = []
         for x, blanket, ys in zip(xs, blankets, yss, strict=True):
@@ -115,11 +115,11 @@ class GaussianEvidence(Decomposed):
         return found
 
     def estimates(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
-        """What `additions` gives: it is exact as it is."""
+        """Return `additions`, which is exact."""
         return self.additions(xs, blankets, yss)
 
     def removals(self, xs: Indices, blankets: Sequence[VarSet]) -> list[FloatArray]:
-        """The same with one neighbour less, each in turn in ascending order: from one inverse."""
+        """Return the evidence without y for each member y, in ascending order, from one inverse."""
         self.work.book(scans=len(blankets), fits=sum(len(blanket) for blanket in blankets), fallbacks=0)
         found = []
         for x, blanket in zip(xs, blankets, strict=True):
@@ -146,9 +146,9 @@ class GaussianEvidence(Decomposed):
         return found
 
     def best_pair(self, x: int, blanket: VarSet, candidates: Indices) -> tuple[Edge, float] | None:
-        """The y < z of the candidates that leave the least of x together, and what x is worth with them; ties by index.
+        """Return the pair y < z of candidates that explains most of x, and the evidence with both; ties by index.
 
-        Two variables that hide each other's part in x, each alone telling nothing, are found this way only.
+        Only this finds two variables that predict x together but not alone.
         """
         ys = np.unique(np.asarray(candidates, dtype=np.int64))
         if len(ys) < 2:
@@ -157,15 +157,15 @@ class GaussianEvidence(Decomposed):
         matrix = self.moments.conditional_correlation([int(x), *ys.tolist()], blanket)
         with_x, among = matrix[0, 1:], matrix[1:, 1:]
         left = (1.0 - among) * (1.0 + among)
-        told = np.square(with_x)[:, None] + np.square(with_x) - 2.0 * np.outer(with_x, with_x) * among
-        share = np.where(left > EXPLAINED, told / np.maximum(left, EXPLAINED), 0.0)
+        explained = np.square(with_x)[:, None] + np.square(with_x) - 2.0 * np.outer(with_x, with_x) * among
+        share = np.where(left > EXPLAINED, explained / np.maximum(left, EXPLAINED), 0.0)
         share[np.tril_indices(len(ys))] = -1.0
         k, j = divmod(int(share.argmax()), len(ys))
         after = self._log_left(int(x), blanket) + log(max(1.0 - float(share[k, j]), EXPLAINED))
         return (int(ys[k]), int(ys[j])), float(self._local(np.asarray(after), len(blanket) + 2))
 
     def _log_left(self, x: int, blanket: VarSet) -> float:
-        """log(1 − R²): what the blanket leaves of x, as a share."""
+        """Return log(1 − R²) of x given the blanket."""
         return 2.0 * (self.moments.conditional_entropy(x, blanket) - self.moments.conditional_entropy(x, ()))
 
     def _local(self, log_left: FloatArray | float, size: int) -> FloatArray:
@@ -176,7 +176,7 @@ class GaussianEvidence(Decomposed):
 
 
 def log_factor(r: FloatArray, dof: int, width: float) -> FloatArray:
-    """ev of an edge by its partial correlation; 0 where rows are too few to tell."""
+    """Return the evidence of an edge by its partial correlation; 0 with too few degrees of freedom."""
     if dof <= 2:
         return np.zeros_like(r)
     g = width**2 * dof

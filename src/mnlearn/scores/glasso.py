@@ -1,4 +1,4 @@
-"""Penalised precision matrices, and how good each is: the judges of the graphical lasso.
+"""Graphical lasso: penalised precision matrices and the criteria that choose among them.
 
 [FHT08] for the estimate; scikit-learn solves it. What is added here: variables that no chain of correlations above λ
 connects are independent in the solution, so each such component is solved by itself, exactly (Mazumder & Hastie, JMLR
@@ -48,7 +48,7 @@ class EBICPrecision:
     Raises
     ------
     InputError
-        If a setting breaks its rule.
+        If a setting is invalid.
 
     Notes
     -----
@@ -74,7 +74,7 @@ class EBICPrecision:
 
     @property
     def n_variables(self) -> int:
-        """How many variables the data have."""
+        """Number of variables."""
         return self.moments.n_variables
 
     @cached_property
@@ -114,7 +114,7 @@ class CrossValidatedPrecision:
     Raises
     ------
     InputError
-        If a setting breaks its rule, or there are fewer rows than twice the folds.
+        If a setting is invalid, or there are fewer rows than twice the folds.
 
     Notes
     -----
@@ -146,7 +146,7 @@ class CrossValidatedPrecision:
 
     @property
     def n_variables(self) -> int:
-        """How many variables the data have."""
+        """Number of variables."""
         return self.rows.n_variables
 
     @cached_property
@@ -195,8 +195,8 @@ class Precision(NamedTuple):
             scale = np.sqrt(np.diag(theta))
             r = np.clip(theta / np.outer(scale, scale), -LARGEST, LARGEST)
             for u, v in zip(*np.nonzero(np.triu(np.abs(r) > _PRESENT, 1)), strict=True):
-                worth = -0.5 * n_rows * float(np.log1p(-r[u, v]) + np.log1p(r[u, v])) - price
-                found[members[u], members[v]] = worth
+                value = -0.5 * n_rows * float(np.log1p(-r[u, v]) + np.log1p(r[u, v])) - price
+                found[members[u], members[v]] = value
         return dict(sorted(found.items()))
 
 

@@ -1,7 +1,8 @@
-"""IB-score: how probable are all claims of all Markov blankets together, were they independent of one another?
+"""IB-score: the probability of all claims of all Markov blankets, taken as independent of one another.
 
 Schlüter, Bromberg & Edera, AMAI (2014)  [IBMAP14]; as given by Schlüter, Strappa, Milone & Bromberg, IJAR (2018),
-Eq. 7-8  [BJP18]. New in it: tests are weighed, not trusted, and add up to the score of a whole structure.
+Eq. 7-8  [BJP18]. Its idea: weight the outcomes of tests instead of trusting them, and add them
+up to the score of a structure.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ class IBScore:
     Raises
     ------
     UnsuitableError
-        If the judge decides but does not weigh.
+        If the test is not an independence posterior.
 
     Notes
     -----
-    A sum over variables of what each claims given its blanket, so it is a `LocalScore` too; and a sum over pairs, each
-    having two directed terms: what `on` keeps from flip to flip. A score costs n(n − 1) terms, in n scans and one table
+    A sum over variables of their claims, so it is a `LocalScore` too; and a sum over pairs with two directed terms
+    each, which `on` updates from flip to flip. A score costs n(n − 1) terms, in n scans and one table
     per variable with neighbours; a flip, 2(n − 1). A claim of probability 0 counts as the smallest positive number.
     Independent of the order of the columns up to rounding.
 
@@ -58,35 +59,35 @@ class IBScore:
 
     @property
     def n_variables(self) -> int:
-        """How many variables the posterior knows."""
+        """Number of variables."""
         return self.posterior.n_variables
 
     def __call__(self, graph: Graph) -> float:
-        """The score of a graph; higher is better."""
+        """Return the score of a graph; higher is better."""
         require_variables(graph, self.n_variables)
         return sum(self.local(x, graph.neighbors(x)) for x in range(self.n_variables))
 
     def on(self, graph: Graph) -> IBState:
-        """The graph with its score and its pairs, to be flipped step by step."""
+        """Return the graph with its score, to be updated flip by flip."""
         return IBState(self.posterior, graph)
 
     def terms(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
-        """For each x with its blanket a row: what it claims of every variable; 0 of itself  [Eq. 8]."""
+        """Return a row per x with its blanket: its claims about every variable; 0 for x  [Eq. 8]."""
         return claims(self.posterior, [int(x) for x in xs], blankets)
 
     def local(self, x: int, blanket: VarSet) -> float:
-        """The sum of what x claims."""
+        """Return the sum of the claims of x."""
         return float(self.terms([x], [blanket]).sum())
 
     def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
-        """For each x with its blanket and its ys: local(x, blanket + y)."""
+        """Return local(x, blanket + y) for each x with its blanket and each of its ys."""
         return [
             np.array([self.local(int(x), blanket | {int(y)}) for y in ys], dtype=np.float64)
             for x, blanket, ys in zip(xs, blankets, yss, strict=True)
         ]
 
     def removals(self, xs: Indices, blankets: Sequence[VarSet]) -> list[FloatArray]:
-        """For each x with its blanket: local(x, blanket − y), members in ascending order."""
+        """Return local(x, blanket − y) for each x with its blanket, members in ascending order."""
         return [
             np.array([self.local(int(x), blanket - {y}) for y in sorted(blanket)], dtype=np.float64)
             for x, blanket in zip(xs, blankets, strict=True)
@@ -94,21 +95,21 @@ class IBScore:
 
 
 class IBState(PairwiseState):
-    """A graph with its IB-score: a pair's part is both its claims; a flip asks two variables for all theirs anew."""
+    """A graph with its IB-score: the part of a pair is both its claims; a flip changes those of two variables."""
 
     def __init__(self, posterior: IndependencePosterior, graph: Graph) -> None:
         super().__init__(posterior, graph)
-        # [x][y]: how local(x) would change if x and y were flipped; what was asked since the blanket of x changed.
+        # [x][y]: how local(x) would change if x and y were flipped, cached until the blanket of x changes.
         self._changes: list[dict[int, float]] = [{} for _ in range(graph.n_variables)]
 
     def gains(self, edges: Sequence[Edge]) -> FloatArray:
-        """For each pair: by how much the score would change if it alone were flipped."""
-        if len(edges) == 1:  # a search that asks about one is likely to flip it: keep what that would lead to
+        """Return the change of the score for each pair, if it alone were flipped."""
+        if len(edges) == 1:  # a search that scores one pair is likely to flip it: cache the effect
             return super().gains(edges)
         return np.array([self._change(u, v) + self._change(v, u) for u, v in edges], dtype=np.float64)
 
     def propose(self, u: int, v: int) -> Proposal:
-        """Both ends make all their claims anew, under their new blankets."""
+        """Return the effect of a flip: all claims of both ends under their new blankets."""
         rows = self._claims_of((u, v), *self._flipped(u, v))
         of_u, of_v = float((rows[0] - self._claims[u]).sum()), float((rows[1] - self._claims[v]).sum())
         self._changes[u][v], self._changes[v][u] = of_u, of_v
@@ -119,7 +120,7 @@ class IBState(PairwiseState):
         return Proposal((u, v), rows, parts, of_u + of_v, 2 * (self._graph.n_variables - 1))
 
     def log_odds(self, *, absent: bool = False) -> dict[Edge, float]:
-        """The two directed log-odds of each pair added up."""
+        """Return the sum of the two directed log odds of each pair."""
         n = self._graph.n_variables
         everyone = np.ones((n, n), dtype=np.bool_)
         odds = log_odds(self._posterior, self._blankets(), absent=everyone if absent else None)
@@ -128,7 +129,7 @@ class IBState(PairwiseState):
         return {(int(u), int(v)): float(odds[u, v]) for u, v in pairs}
 
     def _change(self, x: int, y: int) -> float:
-        """How local(x) would change if x and y were flipped."""
+        """Return the change of local(x) if x and y were flipped."""
         if y not in self._changes[x]:
             blankets, around = self._flipped(x, y)
             row = self._claims_of([x], blankets[:1], around[:1])[0]

@@ -73,7 +73,7 @@ class EBICLasso:
 
     @property
     def n_variables(self) -> int:
-        """How many variables the data have."""
+        """Number of variables."""
         return self.moments.n_variables
 
     def neighborhood(self, x: int, candidates: VarSet, required: VarSet) -> Neighborhood:
@@ -146,7 +146,7 @@ class TheoryLasso:
 
     @property
     def n_variables(self) -> int:
-        """How many variables the data have."""
+        """Number of variables."""
         return self.moments.n_variables
 
     @property
@@ -157,7 +157,7 @@ class TheoryLasso:
         return float(-ndtri(self.alpha / (2 * self.n_variables**2))) / sqrt(self.moments.n_rows)
 
     def neighborhood(self, x: int, candidates: VarSet, required: VarSet) -> Neighborhood:
-        """Who is in at that penalty, required ones always."""
+        """Return the support at this penalty, with all required variables."""
         with quick_and_quiet():
             target = Target.of(self.moments, x, candidates, required)
             found = frozenset[int]() if target is None else target.support_at(self.penalty)
@@ -165,7 +165,7 @@ class TheoryLasso:
 
 
 def _most_members(n_rows: int) -> int:
-    """How many neighbours the rows allow: one for every two; none for 2 rows, where any one is a perfect fit."""
+    """Return the largest number of neighbours that the rows allow: one for every two rows."""
     return min(max(1, (n_rows - 2) // 2), max(0, n_rows - 2))
 
 
@@ -177,9 +177,9 @@ def support_by_ebic(moments: Moments, x: int, chosen: VarSet, gamma: float = _GA
     return dict(zip(sorted(chosen), worth.tolist(), strict=True))
 
 
-# The lasso's path by least angles, from a covariance alone: what the judges of `lasso.py` walk along.
+# The lasso path by least angles, from a covariance matrix.
 #
-# One correlation matrix serves all variables; scikit-learn's LARS follows a path from its blocks. A path is asked for
+# One correlation matrix serves all variables; scikit-learn's LARS follows a path from its blocks. A path is computed
 # its
 # first few steps, and for twice as many when they were not enough.
 
@@ -224,7 +224,7 @@ class Target:
 
     def supports(self, most: int) -> Iterator[VarSet]:
         """The sets of variables along the path, each as often as it is met, none larger than `most`."""
-        seen, steps, ended = 1, _FIRST_STEPS, False  # the first knot is where nobody is in
+        seen, steps, ended = 1, _FIRST_STEPS, False  # the first knot has an empty support
         while not ended:
             penalties, weights = path(self.gram, self.shared, max_steps=steps)
             for k in range(seen, len(penalties)):
@@ -236,7 +236,7 @@ class Target:
             steps *= 2
 
     def support_at(self, penalty: float) -> VarSet:
-        """Who is in at one penalty, in units of a correlation."""
+        """Return the support at one penalty, in units of a correlation."""
         if np.abs(self.shared).max() <= penalty:
             return frozenset()
         _, weights = path(self.gram, self.shared, smallest=penalty)

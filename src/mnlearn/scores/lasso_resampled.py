@@ -36,12 +36,12 @@ class CrossValidatedLasso:
     Raises
     ------
     InputError
-        If a setting breaks its rule, or there are fewer rows than twice the folds.
+        If a setting is invalid, or there are fewer rows than twice the folds.
 
     Notes
     -----
     The best penalty for prediction is too small for the structure, however many rows there are  [MB06]:
-    expect false edges. Penalties are 30 in geometric steps from the one that lets nobody in to a twentieth of it. The
+    expect false edges. Penalties are 30 in geometric steps from the one with an empty support to a twentieth of it. The
     support is that of `EBICLasso` with γ = 0.5.
 
     Examples
@@ -69,11 +69,11 @@ class CrossValidatedLasso:
 
     @property
     def n_variables(self) -> int:
-        """How many variables the data have."""
+        """Number of variables."""
         return self.rows.n_variables
 
     def neighborhood(self, x: int, candidates: VarSet, required: VarSet) -> Neighborhood:
-        """Who is in at the penalty with the least error of prediction, required ones always."""
+        """Return the support at the penalty with the least prediction error, with all required variables."""
         with quick_and_quiet():
             target = Target.of(self.rows.moments, x, candidates, required)
             found = frozenset[int]() if target is None else target.support_at(self._best_penalty(x, target))
@@ -94,7 +94,7 @@ class CrossValidatedLasso:
 
 @dataclass(frozen=True, eq=False)
 class StableLasso:
-    """Who is among the first q of the path in a share of at least `threshold` of many halves of the data  [MB10].
+    """Select variables among the first q of the path in at least a share `threshold` of many halves  [MB10].
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class StableLasso:
     Raises
     ------
     InputError
-        If a setting breaks its rule, or there are fewer than 8 rows.
+        If a setting is invalid, or there are fewer than 8 rows.
 
     Notes
     -----
@@ -149,7 +149,7 @@ class StableLasso:
 
     @property
     def n_variables(self) -> int:
-        """How many variables the data have."""
+        """Number of variables."""
         return self.rows.n_variables
 
     @property
@@ -159,7 +159,7 @@ class StableLasso:
         return max(1, min(ceil(wanted), self.n_variables - 1, self.rows.n_rows // 2 - 2))
 
     def neighborhood(self, x: int, candidates: VarSet, required: VarSet) -> Neighborhood:
-        """Who comes early on the path in most halves, and all that are required."""
+        """Return the variables early on the path in most halves, with all required ones."""
         others = np.array(sorted(candidates - required - {x}), dtype=np.int64)
         free = self.rows.values[:, [x, *others.tolist()]]
         if required:
@@ -205,7 +205,7 @@ def weights_at(penalties: FloatArray, weights: FloatArray, grid: FloatArray) -> 
 
 
 def first_on_path(design: FloatArray, target: FloatArray, n_first: int) -> IntArray:
-    """The first so many columns to get a weight on the lasso's path, in the order of their coming."""
+    """Return the first columns with a weight on the lasso path, in order of entry."""
     centred = design - design.mean(axis=0)
     size = np.sqrt(np.einsum("ij,ij->j", centred, centred))
     varies = np.flatnonzero(size > 1e-9)

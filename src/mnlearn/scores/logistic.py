@@ -7,7 +7,7 @@ from the path of penalties only its supports, fit each again without penalty, an
     BIC_γ(J) = −2 log L(J) + k_J log n + 2 γ |J| log(d − 1)                       (k_J = |J| for binary variables)
 
 as [MPL17, Sec. 5.1] does. The solver never sees more than it must: only columns that may matter at a penalty
-(`_path.py`), only distinct rows.
+(the path below), only distinct rows.
 
 Beyond binary variables (no paper; our choice): each state is a column, the states of x are regressed one against the
 rest with one penalty for all, and a variable enters as a whole when any of its columns does. The criterion is that of
@@ -56,7 +56,7 @@ class L1Logistic:
     Raises
     ------
     InputError
-        If a setting breaks its rule.
+        If a setting is invalid.
     UnsuitableError
         If a variable is continuous.
 
@@ -97,25 +97,25 @@ class L1Logistic:
         object.__setattr__(self, "_columns", Columns(self.data.compact()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """To another process go the data and the settings; what is made of them is made there again."""
+        """Pickle the data and the settings only; the rest is rebuilt in the other process."""
         return type(self), (self.data, self.gamma, self.n_penalties, self.smallest, self.patience)
 
     @property
     def n_variables(self) -> int:
-        """How many variables the data have."""
+        """Number of variables."""
         return self.data.n_variables
 
     def neighborhood(self, x: int, candidates: VarSet, required: VarSet) -> Neighborhood:
-        """The support with the least BIC_γ among those of the path.
+        """Return the support on the path with the least BIC_γ.
 
         Parameters
         ----------
         x
             The variable.
         candidates
-            Who may be a neighbour.
+            Variables that may be neighbours.
         required
-            Who must be: not penalised, and in every support.
+            Variables that must be neighbours: not penalised, and in every support.
 
         Returns
         -------
@@ -123,10 +123,10 @@ class L1Logistic:
             The support of a neighbour is half of what leaving it out would add to BIC_γ: about the log of a Bayes
             factor, above 0 where it helps.
         """
-        return alone(self._search(x, candidates, required), self._columns)
+        return self.neighborhoods([(x, candidates, required)])[0]
 
     def neighborhoods(self, asked: Sequence[tuple[int, VarSet, VarSet]]) -> list[Neighborhood]:
-        """Several at once, each as by itself: what they need of all rows is computed together."""
+        """Return several neighbourhoods, sharing the products with all rows."""
         return together([self._search(*each) for each in asked], self._columns)
 
     def _search(self, x: int, candidates: VarSet, required: VarSet) -> Asking[Neighborhood]:
@@ -222,17 +222,15 @@ class _Refits:
         return float(counts @ log_p)
 
 
-# A path of l1-penalised logistic regressions that looks only at columns which may matter.
+# The path of l1-penalised logistic regressions, restricted to columns that may matter.
 #
 # At a penalty λ the solution is known by its gradient: |x_jᵀ(y − p)| ≤ λ for a column left out. Between two penalties
-# the
-# gradient seldom moves faster than λ does, so only columns with |x_jᵀ(y − p)| ≥ 2 λ_k − λ_k−1 go to the solver (the
-# strong rule of Tibshirani and others, 2012), and the columns it missed, which the gradient betrays, are added until
+# the gradient seldom moves faster than λ does, so only columns with |x_jᵀ(y − p)| ≥ 2 λ_k − λ_k−1 go to the solver (the
+# strong rule of Tibshirani and others, 2012), and the columns it missed, seen by their gradient, are added until
 # there are none. The few columns have few distinct rows, which are all the solver sees.
 #
 # What is left is the gradient of all columns, a product of the residuals with all rows. Regressions are generators
-# that
-# yield their residuals and are sent the product, so that many of them can share one product of matrices (`together`).
+# that yield their residuals and are sent the product, so that many of them share one product of matrices (`together`).
 
 
 _SLACK = 1e-3  # by what share of the penalty a gradient may exceed it
@@ -243,7 +241,7 @@ _BLOCK = 2**24  # numbers of residuals that are multiplied at a time
 T = TypeVar("T")
 Floats: TypeAlias = NDArray[np.float32]
 Asking: TypeAlias = Generator[Floats, Floats, T]
-"""Yields residuals, is sent their products with all columns, returns what it found."""
+"""Generator that yields residuals, is sent their products with all columns, and returns its result."""
 
 
 class Columns:
@@ -273,17 +271,12 @@ class Columns:
         self.sums: FloatArray = self.repeats.astype(np.float64) @ self.values
 
     def belong_to(self, variables: VarSet) -> BoolArray:
-        """Which columns are those of some variables."""
+        """Return which columns belong to these variables."""
         return np.isin(self.owner, sorted(variables))
 
 
-def alone(asking: Asking[T], columns: Columns) -> T:
-    """What one of them finds."""
-    return together([asking], columns)[0]
-
-
 def together(askings: Sequence[Asking[T]], columns: Columns) -> list[T]:
-    """What each of them finds; their products are made together, a block at a time."""
+    """Return the result of each generator; their matrix products are computed together, a block at a time."""
     block = max(1, min(len(askings), _BLOCK // max(1, len(columns.values))))
     found: list[T] = []
     for first in range(0, len(askings), block):
@@ -292,7 +285,7 @@ def together(askings: Sequence[Asking[T]], columns: Columns) -> list[T]:
 
 
 def _in_step(askings: Sequence[Asking[T]], values: Floats) -> list[T]:
-    """All ask, all are answered, until the last has found what it looked for."""
+    """Run the generators in lockstep until all have returned."""
     found: dict[int, T] = {}
     answers: dict[int, Floats | None] = dict.fromkeys(range(len(askings)))
     while answers:

@@ -36,7 +36,7 @@ class MPL(Decomposed):
     Raises
     ------
     InputError
-        If a setting breaks its rule.
+        If a setting is invalid.
     UnsuitableError
         If the statistics cannot count.
 
@@ -71,7 +71,7 @@ class MPL(Decomposed):
 
     @property
     def n_variables(self) -> int:
-        """How many variables the data have."""
+        """Number of variables."""
         return len(self.statistics.cards)
 
     def local(self, x: int, blanket: VarSet) -> float:
@@ -79,11 +79,11 @@ class MPL(Decomposed):
         return float(self.statistics.local(self._kernel, x, blanket)[0]) + self._log_prior(len(blanket))
 
     def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
-        """The same with one more neighbour, each y in turn."""
+        """Return local(x, blanket + y) for each y."""
         scans = self.statistics.reduce_many(self._kernel, xs, yss, blankets)
         return [scan[0] + self._log_prior(len(blanket) + 1) for scan, blanket in zip(scans, blankets, strict=True)]
 
     def removals(self, xs: Indices, blankets: Sequence[VarSet]) -> list[FloatArray]:
-        """The same with one neighbour less, each in turn in ascending order."""
+        """Return local(x, blanket − y) for each member y, in ascending order."""
         scans = self.statistics.without(self._kernel, xs, blankets)
         return [scan[0] + self._log_prior(len(blanket) - 1) for scan, blanket in zip(scans, blankets, strict=True)]

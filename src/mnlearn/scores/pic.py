@@ -45,7 +45,7 @@ class PIC(Decomposed):
     Raises
     ------
     InputError
-        If a setting breaks its rule.
+        If a setting is invalid.
     UnsuitableError
         If the statistics cannot count.
 
@@ -85,7 +85,7 @@ class PIC(Decomposed):
 
     @property
     def n_variables(self) -> int:
-        """How many variables the data have."""
+        """Number of variables."""
         return len(self.statistics.cards)
 
     def local(self, x: int, blanket: VarSet) -> float:
@@ -94,7 +94,7 @@ class PIC(Decomposed):
         return float(self._score(x, entropy, self._configurations(blanket))) + self._log_prior(len(blanket))
 
     def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
-        """The same with one more neighbour, each y in turn."""
+        """Return local(x, blanket + y) for each y."""
         scans = self.statistics.reduce_many(_KERNEL, xs, yss, blankets)
         return [
             self._score(int(x), scan[0], self._configurations(blanket) * self._cards[np.asarray(ys, dtype=np.intp)])
@@ -103,7 +103,7 @@ class PIC(Decomposed):
         ]
 
     def removals(self, xs: Indices, blankets: Sequence[VarSet]) -> list[FloatArray]:
-        """The same with one neighbour less, each in turn in ascending order."""
+        """Return local(x, blanket − y) for each member y, in ascending order."""
         scans = self.statistics.without(_KERNEL, xs, blankets)
         return [
             self._score(int(x), scan[0], np.array([self._configurations(blanket - {y}) for y in sorted(blanket)]))
@@ -122,7 +122,7 @@ class PIC(Decomposed):
 
 
 def observed_cards(statistics: Statistics) -> tuple[int, ...]:
-    """How many states of each variable occur; of a variable that is alone, how many are declared."""
+    """Return the number of states of each variable that occur; of a single variable, the declared ones."""
     n = len(statistics.cards)
     if n < 2:
         return statistics.cards
