@@ -30,7 +30,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "client" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("cluster"))
-        function = getattr(item, "obj", None)
+        function: Any = getattr(item, "obj", None)
         if not FULL and is_hypothesis_test(function):
             own = function._hypothesis_internal_use_settings
             moderate = min(own.max_examples, FAST_EXAMPLES, max(5, own.max_examples // 3))

@@ -31,7 +31,7 @@ EVERYWHERE = {
 FOR_USERS = {"'way out' in a text for users": r"\bway out\b"}
 
 # How many are left while the texts are rewritten; the numbers only go down.
-LEFT = {"src": 381, "native": 46, "docs": 19, "tests": 6}
+LEFT = {"src": 268, "native": 44, "docs": 19, "tests": 3}
 
 
 def files(place: str) -> list[Path]:
