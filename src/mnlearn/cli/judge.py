@@ -17,10 +17,7 @@ SHOWN = 40  # terms listed without --all
 X = Annotated[str, argument("X", "A column.")]
 Y = Annotated[str, argument("Y", "Another column.")]
 Given = Annotated[list[str] | None, option("COL", "Condition on this column; repeatable.", "--given", "-g")]
-ScoreName = Annotated[
-    str,
-    option("NAME", f"Score: {options.SCORE_NAMES}.", "--score", autocompletion=options.complete_scores),
-]
+ScoreName = Annotated[str, options.named("SCORES", "Score: {names}.", "--score")]
 ScorePrior = Annotated[float | None, option("P", "ib, bjp: prior probability of independence; 0.5 by default.")]
 ScoreSet = Annotated[
     list[str] | None, option("NAME=VALUE", "Setting of the score, e.g. prior_cell=1; repeatable.", "--set")

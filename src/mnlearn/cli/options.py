@@ -6,11 +6,13 @@ function that typer needs, with one argument for each option.
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import Field, dataclass, fields
 from inspect import Parameter, Signature, get_annotations, signature
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypedDict, cast, get_type_hints
 
 import typer
@@ -34,33 +36,36 @@ def argument(metavar: str, help: str) -> Any:
     return typer.Argument(metavar=metavar, help=help)
 
 
-def complete_methods(incomplete: str) -> list[str]:
-    """Return the methods that a shell can complete."""
-    from mnlearn.learning.registry import METHODS
+def _registry() -> dict[str, dict[str, str]]:
+    """Return the names in the tables of the registry, each with the kind of judge that a method needs.
 
-    return [name for name in METHODS if name.startswith(incomplete)]
-
-
-def complete_tests(incomplete: str) -> list[str]:
-    """Return the tests that a shell can complete."""
-    from mnlearn.learning.registry import TESTS
-
-    return [name for name in TESTS if name.startswith(incomplete)]
-
-
-def complete_scores(incomplete: str) -> list[str]:
-    """Return the scores that a shell can complete."""
-    from mnlearn.learning.registry import SCORES
-
-    return [name for name in SCORES if name.startswith(incomplete)]
+    The names come from the source: importing the registry loads numpy, which --help and completion do without.
+    """
+    source = Path(__file__).parents[1] / "learning" / "registry.py"
+    found: dict[str, dict[str, str]] = {}
+    for node in ast.parse(source.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and isinstance(node.value, ast.Dict):
+            table = found[node.target.id] = {}
+            for key, entry in zip(node.value.keys, node.value.values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(entry, ast.Call):
+                    own = any(keyword.arg == "own_judge" for keyword in entry.keywords)
+                    table[str(key.value)] = "own" if own else "score" if len(entry.args) > 2 else "test"
+    return found
 
 
-_METHODS = (
-    "sep (default), with a probability for every edge. By tests: gsmn, gsmn*, gsimn (default if a test is named), "
-    "gsimn-fch, hhc-mn, pc. By a score: ib, bjp, mpl, pic, mbs, hillclimb, exhaustive. By regressions: l1lr; for "
-    "continuous columns lasso, l1mb, glasso. By mutual information: aracne."
-)
-SCORE_NAMES = "ib, bjp, mpl, pic, entropy, ebic, evidence, evidence-pairwise, evidence-table"
+_NAMES = _registry()
+
+
+def named(table: str, help: str, *names: str) -> Any:
+    """Declare an option that takes a name of the registry; `{names}` in the help lists the names of the table."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in _NAMES[table] if name.startswith(incomplete)]
+
+    by = {kind: ", ".join(n for n, k in _NAMES[table].items() if k == kind) for kind in ("test", "score", "own")}
+    listed = help.format(names=", ".join(_NAMES[table]), **by)
+    return option("NAME", listed, *names, autocompletion=complete)
+
 
 Data = Annotated[str, argument("DATA", "CSV, TSV or Parquet file, also gzipped, or a packed file.")]
 GraphFile = Annotated[str, argument("GRAPH", "Graph file; its variables are matched by name.")]
@@ -81,23 +86,20 @@ Discretize = Annotated[
 Bins = Annotated[int | None, option("K", "Number of states to cut into; 1 + log2(rows) by default.")]
 
 # What is learned and by which method.
-Method = Annotated[str | None, option("NAME", _METHODS, autocompletion=complete_methods)]
-Score = Annotated[
+Method = Annotated[
     str | None,
-    option("NAME", f"Score of mbs, hillclimb and exhaustive: {SCORE_NAMES}.", autocompletion=complete_scores),
+    named(
+        "METHODS",
+        "By default sep, or gsimn if a test is named. By tests: {test}. By a score: {score}. By a judge of their own: "
+        "{own}.",
+    ),
 ]
+Score = Annotated[str | None, named("SCORES", "Score of mbs, hillclimb and exhaustive: {names}.")]
 Set = Annotated[
     list[str] | None, option("NAME=VALUE", "Setting of the method, e.g. propagation=false; repeatable.", "--set")
 ]
 Columns = Annotated[list[str] | None, option("COL", "Use only these columns; repeatable.", "--column")]
-Test = Annotated[
-    str | None,
-    option(
-        "NAME",
-        "chi2, g2, mi, bayes, score; pcor, bayes-pcor. By default chi2, or pcor if all columns are continuous.",
-        autocompletion=complete_tests,
-    ),
-]
+Test = Annotated[str | None, named("TESTS", "{names}; by default chi2, or pcor if all columns are continuous.")]
 Alpha = Annotated[float | None, option("P", "Significance level: dependent if p <= P; 0.05 by default.")]
 Dof = Annotated[str | None, option("adjusted|observed|all", "Degrees of freedom of chi2 and g2; adjusted by default.")]
 Prior = Annotated[float | None, option("P", "bayes, bayes-pcor, ib, bjp: prior of independence; 0.5 by default.")]
