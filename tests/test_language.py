@@ -25,13 +25,13 @@ EVERYWHERE = {
     "'parted' for separated": r"\bparted\b",
     "'asked for'": r"\basked for\b",
     "'reckoned' for computed": r"\breckon(?:s|ed|ing)?\b",
-    "'more with more' for positive": r"\bmore with (?:more|less)\b",
+    "'more with more' for positive": r"\bmore with (?:more|less)\b(?! rows)",
     "'said' or 'told' for given": r"\b(?:was|were|is|are|as) (?:said|told)\b",
 }
 FOR_USERS = {"'way out' in a text for users": r"\bway out\b"}
 
 # How many are left while the texts are rewritten; the numbers only go down.
-LEFT = {"src": 268, "native": 44, "docs": 19, "tests": 3}
+LEFT = {"src": 222, "native": 44, "docs": 18, "tests": 3}
 
 
 def files(place: str) -> list[Path]:
