@@ -108,9 +108,9 @@ def test_too_many_categories_are_refused(run: Any, tmp_path: Path) -> None:
         (("a", "c", "--categorical", "a", "--continuous", "a"), "a column must have one type; got 'a'"),
         (("a", "c", "--categorical", "zz"), "--categorical or --continuous: column 'zz' does not exist"),
         (("a", "c", "--repeats", "zz"), "--repeats: column 'zz' does not exist"),
-        (("a", "c", "--repeats", "a"), "repeats must name a column that is not in the question"),
+        (("a", "c", "--repeats", "a"), "repeats must name a column that is not tested"),
         (("a", "c", "--delimiter", "ab"), "delimiter must be one ASCII character"),
-        (("a", "c", "--delimiter", "é"), "delimiter must be one ASCII character, ASCII"),
+        (("a", "c", "--delimiter", "é"), "delimiter must be one ASCII character, not a quote"),
         (("a", "coin", "--continuous", "coin"), "'coin'"),
     ],
 )

@@ -153,7 +153,7 @@ def test_a_feature_called_y_does_not_hide_the_target() -> None:
     ("said", "error", "message"),
     [
         ("categories", UnknownNameError, "categorical_features 'categories' does not exist"),
-        ([True, False], InputError, "one truth for each of the 3 features; got 2"),
+        ([True, False], InputError, "one bool for each of the 3 features; got 2"),
         ([0, 3], InputError, "positions below 3, the number of features; got 3"),
         (["x0", "z"], UnknownNameError, "feature 'z' does not exist"),
     ],

@@ -66,7 +66,7 @@ def test_settings_reach_the_method(survey: Any) -> None:
 
 def test_without_data_the_way_out_is_named(survey: Any) -> None:
     with pytest.raises(
-        mn.InputError, match="data must be given unless graph is what learn returned; got none, and a Graph"
+        mn.InputError, match="data must be given unless graph is a result of learn; got none, and a Graph"
     ):
         mn.fit_parameters(survey.graph)
 

@@ -199,7 +199,7 @@ def test_impossible_questions_are_refused(
 
 
 def test_the_column_of_repeats_is_no_variable() -> None:
-    with pytest.raises(InputError, match="repeats must name a column that is not in the question; got 'coin' in both"):
+    with pytest.raises(InputError, match="repeats must name a column that is not tested; got 'coin' in both"):
         independence_test(SURVEY, "cause", "effect", ["coin"], repeats="coin")
 
 

@@ -1,4 +1,4 @@
-"""The scikit-learn face: structure learning and blanket selection as estimators."""
+"""Estimators for scikit-learn: structure learning and feature selection by Markov blankets."""
 
 from mnlearn.estimators.network import MarkovNetworkLearner
 from mnlearn.estimators.selector import MarkovBlanketSelector

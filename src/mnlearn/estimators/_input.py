@@ -1,4 +1,4 @@
-"""From what scikit-learn hands an estimator to coded data."""
+"""Conversion of the X of scikit-learn to a data set."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ MissingPolicy: TypeAlias = Literal["error", "drop_rows", "category"]
 def columns_of(
     estimator: BaseEstimator, X: object, *, reset: bool, missing: str = "error"
 ) -> tuple[list[str], list[Any]]:
-    """The names and columns of X, after the checks that scikit-learn asks of an estimator.
+    """Return the names and columns of X, after the checks that scikit-learn requires of an estimator.
 
-    A data frame keeps the types of its columns; everything else becomes one array. A single column and a single row
-    are refused as scikit-learn words it.
+    A data frame keeps the types of its columns; everything else becomes one array.
     """
     finite = True if missing == "error" else "allow-nan"
     if _is_frame(X):
@@ -48,13 +47,12 @@ def coded(
     categorical: Categorical = "from_dtype",
     missing: MissingPolicy = "error",
 ) -> Dataset:
-    """The columns as a data set, each of the type that its values or the setting say."""
-    types = types_of(names, categorical)
-    return read(dict(zip(names, columns, strict=True)), types=types, missing=missing)
+    """Return the columns as a data set, each of the type of its values or of the setting."""
+    return read(dict(zip(names, columns, strict=True)), types=types_of(names, categorical), missing=missing)
 
 
 def types_of(names: Sequence[str], categorical: Categorical) -> dict[str, Literal["categorical", "continuous"]] | None:
-    """What `categorical_features` says of each column; None leaves it to the values."""
+    """Return the type of each column by `categorical_features`; None leaves it to the values."""
     if isinstance(categorical, str):
         known: dict[str, Any] = {"from_dtype": None, "all": "categorical", "none": "continuous"}
         check_name("categorical_features", categorical, known)
@@ -64,39 +62,39 @@ def types_of(names: Sequence[str], categorical: Categorical) -> dict[str, Litera
     return {name: "categorical" if name in chosen else "continuous" for name in names}
 
 
-def _chosen(names: Sequence[str], said: NDArray[Any]) -> set[str]:
-    """The categorical columns, said by a mask, by positions or by names."""
-    if said.dtype == bool:
-        if said.shape != (len(names),):
+def _chosen(names: Sequence[str], given: NDArray[Any]) -> set[str]:
+    """Return the categorical columns, given by a mask, by positions or by names."""
+    if given.dtype == bool:
+        if given.shape != (len(names),):
             raise InputError(
-                f"categorical_features must have one truth for each of the {len(names)} features; got {said.size}. "
+                f"categorical_features must have one bool for each of the {len(names)} features; got {given.size}. "
                 "Give positions or names for only some."
             )
-        return {name for name, is_one in zip(names, said, strict=True) if is_one}
-    pick: Callable[[Any], str] = str if said.dtype.kind in "UO" else lambda j: _at(names, int(j))
-    picked = {pick(item) for item in said.ravel()}
+        return {name for name, chosen in zip(names, given, strict=True) if chosen}
+    pick: Callable[[Any], str] = str if given.dtype.kind in "UO" else lambda j: _at(names, int(j))
+    picked = {pick(item) for item in given.ravel()}
     for name in picked:
         check_name("feature", name, names)
     return picked
 
 
-def _at(names: Sequence[str], place: int) -> str:
-    """The name of the feature at this position."""
-    if not 0 <= place < len(names):
+def _at(names: Sequence[str], position: int) -> str:
+    """Return the name of the feature at this position."""
+    if not 0 <= position < len(names):
         raise InputError(
-            f"categorical_features must be positions below {len(names)}, the number of features; got {place}. Count "
+            f"categorical_features must be positions below {len(names)}, the number of features; got {position}. Count "
             "from 0."
         )
-    return names[place]
+    return names[position]
 
 
 def _is_frame(X: object) -> bool:
-    """Whether X has columns with names and types of their own."""
+    """Whether X is a data frame: its columns have names and types."""
     return hasattr(X, "columns") and hasattr(X, "__len__") and hasattr(X, "__getitem__")
 
 
 def _check_size(n_rows: int, n_features: int) -> None:
-    """Refuse tables with nothing to learn from, in the words that scikit-learn looks for."""
+    """Raise InputError for less than 2 rows or columns, in the words that scikit-learn looks for."""
     if n_rows < 2:
         raise InputError(f"X must have at least 2 rows; got n_samples={n_rows}. Give more rows.")
     if n_features < 2:

@@ -18,33 +18,33 @@ from mnlearn.learning.api import learn
 
 
 class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
-    """Learns the structure of a Markov network from the columns of X.
+    """Learn the structure of a Markov network over the columns of X.
 
     Parameters
     ----------
     method
-        One of `mnlearn.learning.METHODS`; by default the one that suits the data, as `mnlearn.learn` chooses it.
+        One of `mnlearn.learning.METHODS`; by default the choice of `mnlearn.learn`.
     settings
-        What else `mnlearn.learn` is told: settings of the method, its test or its score, such as ``{"alpha": 0.01}``.
+        Settings of the method, its test or its score, as for `mnlearn.learn`, such as ``{"alpha": 0.01}``.
     categorical_features
-        Which columns are categorical: ``"from_dtype"`` (whole numbers, truths, texts and categories are, decimal
-        numbers are not), ``"all"``, ``"none"``, or a mask, positions or names. Encoders often return whole numbers
-        as decimals: say ``"all"`` after one.
+        Which columns are categorical: ``"from_dtype"`` (integers, bools, strings and categories, but not floats),
+        ``"all"``, ``"none"``, or a mask, positions or names. Encoders often return integers as floats: use ``"all"``
+        after one.
     discretize, bins
         Turn continuous columns into categorical ones; as in `mnlearn.learn`.
     missing
         ``"error"``, ``"drop_rows"`` or ``"category"``; as in `mnlearn.learn`.
     n_jobs
-        How many threads may count: None or −1 for all cores, else that many. Any number gives the same result.
+        Number of threads; None or −1 for all cores. The result does not depend on it.
 
     Attributes
     ----------
     result_
-        The whole result, a `mnlearn.Learned`.
+        Result of `mnlearn.learn`.
     graph_
-        The learned structure, a `mnlearn.Graph` over the positions of the features.
+        Learned structure, a `mnlearn.Graph` over the positions of the features.
     adjacency_
-        The same as a symmetric sparse matrix of 0 and 1.
+        Adjacency matrix, sparse and symmetric, of 0 and 1.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -77,7 +77,7 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
         self.missing = missing
         self.n_jobs = n_jobs
 
-    def fit(self, X: object, y: object = None) -> MarkovNetworkLearner:  # noqa: ARG002 - scikit-learn hands one
+    def fit(self, X: object, y: object = None) -> MarkovNetworkLearner:  # noqa: ARG002 - scikit-learn passes it
         """Learn the structure.
 
         Parameters
@@ -85,20 +85,20 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
         X
             A data frame or an array, at least 2 rows and 2 columns.
         y
-            Not used; here for pipelines.
+            Not used; for pipelines.
         """
         data = self._read(X, reset=True)
-        told = {"discretize": self.discretize, "bins": self.bins, **(self.settings or {})}
-        self.result_ = learn(data, self.method, n_jobs=self.n_jobs, **told)
+        options = {"discretize": self.discretize, "bins": self.bins, **(self.settings or {})}
+        self.result_ = learn(data, self.method, n_jobs=self.n_jobs, **options)
         self.graph_ = self.result_.graph
         self.adjacency_ = self.graph_.adjacency()
         return self
 
-    def score(self, X: object, y: object = None) -> float:  # noqa: ARG002 - scikit-learn hands one
-        """The mean log pseudo-likelihood of a row of X, each variable predicted from its blanket in the training rows.
+    def score(self, X: object, y: object = None) -> float:  # noqa: ARG002 - scikit-learn passes it
+        """Return the mean log pseudo-likelihood of a row of X; larger is better.
 
-        The larger the better: a grid search by it looks for the structure that predicts best, which tends to have
-        more edges than the true one.
+        Each variable is predicted from its blanket by the training rows. The structure that predicts best, as a grid
+        search finds it, tends to have more edges than the true one.
         """
         check_is_fitted(self)
         train = cast(Dataset, self.result_.data)
@@ -114,7 +114,7 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
         return float(np.mean(log_pseudolikelihoods(self.graph_, train, test)))
 
     def _read(self, X: object, *, reset: bool) -> Dataset:
-        """X by the settings."""
+        """Read X by the settings."""
         names, columns = columns_of(self, X, reset=reset, missing=self.missing)
         return coded(names, columns, categorical=self.categorical_features, missing=self.missing)
 
@@ -127,11 +127,8 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-# How well a network explains rows that it was not learned from.
-#
-# Every variable is predicted from its blanket by what the training rows say: smoothed frequencies where all variables
-# are categorical, a linear regression where all are continuous. The sum of the logarithms is the log pseudo-
-# likelihood.
+# Log pseudo-likelihood of new rows. Each variable is predicted from its blanket by the training rows: by smoothed
+# frequencies if all variables are categorical, by a linear regression if all are continuous.
 
 
 FloatArray = NDArray[np.float64]
@@ -139,26 +136,26 @@ Codes = NDArray[np.int64]
 
 
 def log_pseudolikelihoods(graph: Graph, train: Dataset, test: Dataset, *, prior: float = 0.5) -> FloatArray:
-    """Of every row of `test`, the sum over variables of log P(x | blanket) as `train` has it.
+    """Return, for every row of `test`, the sum over variables of log P(x | blanket) estimated from `train`.
 
     Parameters
     ----------
     graph
-        The blankets.
+        Graph of the blankets.
     train, test
-        The same variables, coded alike or not: states are matched by label.
+        Data sets of the same variables; states are matched by label.
     prior
-        What is added to every count. A state that `train` never had is one more state, with a count of 0.
+        Added to every count. A state that `train` does not have is one more state, with a count of 0.
     """
     total = np.zeros(test.n_records)
     if all(train.cards):
         old, new = _matched(train, test)
-        for x, around in _blankets(graph):
-            total += _frequencies(old[:, [x, *around]], new[:, [x, *around]], train.cards[x] + 1, prior)
+        for x, blanket in _blankets(graph):
+            total += _frequencies(old[:, [x, *blanket]], new[:, [x, *blanket]], train.cards[x] + 1, prior)
         return total
     old_values, new_values = (np.column_stack(data.columns).astype(float) for data in (train, test))
-    for x, around in _blankets(graph):
-        total += _regression(old_values, new_values, x, around)
+    for x, blanket in _blankets(graph):
+        total += _regression(old_values, new_values, x, blanket)
     return total
 
 
@@ -167,7 +164,7 @@ def _blankets(graph: Graph) -> list[tuple[int, list[int]]]:
 
 
 def _matched(train: Dataset, test: Dataset) -> tuple[Codes, Codes]:
-    """Both tables by the states of `train`; a state it does not know gets the code after its last."""
+    """Return both tables coded by the states of `train`; other states get the code after the last."""
     old = np.column_stack(train.columns).astype(np.int64)
     new = np.empty((test.n_records, train.n_variables), dtype=np.int64)
     for x, (known, seen) in enumerate(zip(train.levels, test.levels, strict=True)):
@@ -176,12 +173,12 @@ def _matched(train: Dataset, test: Dataset) -> tuple[Codes, Codes]:
 
 
 def _translation(known: Sequence[Hashable], seen: Sequence[Hashable]) -> Codes:
-    places: Mapping[Hashable, int] = {label: place for place, label in enumerate(known)}
-    return np.array([places.get(label, len(known)) for label in seen], dtype=np.int64)
+    codes: Mapping[Hashable, int] = {label: code for code, label in enumerate(known)}
+    return np.array([codes.get(label, len(known)) for label in seen], dtype=np.int64)
 
 
 def _frequencies(train: Codes, test: Codes, states: int, prior: float) -> FloatArray:
-    """log P(x | blanket) of every test row; x is the first column, and a blanket never seen says all states alike."""
+    """Return log P(x | blanket) of every test row; x is the first column. Unseen blankets give a uniform P."""
     both = np.concatenate([train, test])
     strata = np.unique(both[:, 1:], axis=0, return_inverse=True)[1].ravel()
     cells, of_train = strata * states + both[:, 0], len(train)
@@ -192,18 +189,18 @@ def _frequencies(train: Codes, test: Codes, states: int, prior: float) -> FloatA
     return found
 
 
-def _regression(train: FloatArray, test: FloatArray, x: int, around: Sequence[int]) -> FloatArray:
-    """log p(x | blanket) of every test row, by least squares with the variance of the residuals."""
+def _regression(train: FloatArray, test: FloatArray, x: int, blanket: Sequence[int]) -> FloatArray:
+    """Return log p(x | blanket) of every test row, by least squares with the variance of the residuals."""
     n_rows = len(train)
-    old = np.column_stack([np.ones(n_rows), train[:, list(around)]])
+    old = np.column_stack([np.ones(n_rows), train[:, list(blanket)]])
     weights, *_ = np.linalg.lstsq(old, train[:, x], rcond=None)
-    left = train[:, x] - old @ weights
+    residuals = train[:, x] - old @ weights
     spread = np.var(train[:, x])
     if spread <= 0.0:
         raise DataError(
             f"X must vary in every feature to be scored; feature {x} is constant in the training rows. Drop it."
         )
-    variance = max(float(left @ left) / max(n_rows - old.shape[1], 1), 1e-9 * float(spread))
-    missed = test[:, x] - np.column_stack([np.ones(len(test)), test[:, list(around)]]) @ weights
-    found: FloatArray = -0.5 * (np.log(2.0 * np.pi * variance) + missed**2 / variance)
+    variance = max(float(residuals @ residuals) / max(n_rows - old.shape[1], 1), 1e-9 * float(spread))
+    error = test[:, x] - np.column_stack([np.ones(len(test)), test[:, list(blanket)]]) @ weights
+    found: FloatArray = -0.5 * (np.log(2.0 * np.pi * variance) + error**2 / variance)
     return found

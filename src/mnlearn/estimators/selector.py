@@ -1,4 +1,4 @@
-"""The Markov blanket of a target as a selection of features."""
+"""Feature selection by the Markov blanket of a target."""
 
 from __future__ import annotations
 
@@ -21,28 +21,26 @@ from mnlearn.learning.api import learn
 
 
 class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """Keeps the features that are neighbours of y in the learned network: given them, the others say nothing more.
+    """Select the Markov blanket of y in the learned network: given these features, y is independent of the others.
 
     Parameters
     ----------
     method, settings, categorical_features
         As for `MarkovNetworkLearner`.
     target
-        Whether y is ``"categorical"`` or ``"continuous"``; ``"auto"`` takes whole numbers, truths and texts for
-        classes.
+        Whether y is ``"categorical"`` or ``"continuous"``; ``"auto"`` takes integers, bools and strings for classes.
     discretize, bins
-        How continuous columns are cut where others are categorical (for instance numbers as features, classes as y):
-        ``"frequency"`` or ``"width"``, into `bins` states. None refuses such mixtures. Where all columns are
-        continuous nothing is cut.
+        How continuous columns are discretised if others are categorical, such as y: ``"frequency"`` or ``"width"``,
+        into `bins` states. With None such mixtures are an error. If all columns are continuous, none is discretised.
     n_jobs
-        How many threads may count: None or −1 for all cores, else that many. Any number gives the same result.
+        Number of threads; None or −1 for all cores. The result does not depend on it.
 
     Attributes
     ----------
     result_
-        The whole network over the features and y (the last variable), a `mnlearn.Learned`.
+        Network over the features and y, the last variable; a `mnlearn.Learned`.
     support_
-        Which features are in the blanket of y, a mask.
+        Mask of the features in the blanket of y.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -74,14 +72,14 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
 
     def fit(self, X: object, y: object) -> MarkovBlanketSelector:
-        """Learn the network of the features and y, and keep the neighbours of y.
+        """Learn the network of the features and y, and select the neighbours of y.
 
         Parameters
         ----------
         X
             A data frame or an array of features.
         y
-            The target, one value a row.
+            Target, one value per row.
         """
         data = self._joined(X, y)
         self.result_ = learn(data, self.method, n_jobs=self.n_jobs, **(self.settings or {}))
@@ -95,28 +93,26 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return mask
 
     def _joined(self, X: object, y: object) -> Dataset:
-        """The features and the target, the last column, as one data set without mixtures."""
+        """Return the features and the target, the last column, as one data set of one type."""
         if y is None:
             raise InputError(
-                "y must be one value a row: this estimator requires y to be passed, but the target y is None. Give it."
+                "y must hold one value per row: this estimator requires y to be passed, but the target y is None."
             )
         names, columns = columns_of(self, X, reset=True)
-        goal = column_or_1d(y, warn=True)
-        check_consistent_length(columns[0], goal)
-        title = (
-            "y" if "y" not in names else next(t for t in (f"y_{k}" for k in range(len(names) + 1)) if t not in names)
-        )
-        kind = self._kind(goal)
-        types: dict[str, Any] = {**(types_of(names, self.categorical_features) or {}), title: kind}
-        data = read({**dict(zip(names, columns, strict=True)), title: goal}, types=types)
+        target = column_or_1d(y, warn=True)
+        check_consistent_length(columns[0], target)
+        titles = ("y", *(f"y_{k}" for k in range(len(names))))
+        title = next(title for title in titles if title not in names)
+        types: dict[str, Any] = {**(types_of(names, self.categorical_features) or {}), title: self._kind(target)}
+        data = read({**dict(zip(names, columns, strict=True)), title: target}, types=types)
         if self.discretize is None or not any(data.cards) or all(data.cards):
             return data
         return discretize(data, method=self.discretize, bins=self.bins)
 
-    def _kind(self, goal: NDArray[Any]) -> Literal["categorical", "continuous"]:
-        """The type of the target."""
+    def _kind(self, target: NDArray[Any]) -> Literal["categorical", "continuous"]:
+        """Return the type of the target."""
         if self.target == "auto":
-            kind = type_of_target(goal, input_name="y", raise_unknown=True)
+            kind = type_of_target(target, input_name="y", raise_unknown=True)
             return "continuous" if kind.startswith("continuous") else "categorical"
         if self.target not in ("categorical", "continuous"):
             raise InputError(

@@ -1,4 +1,4 @@
-"""From data to an answer in one call, and the only tables of names -> factories: tests, scores, methods."""
+"""Learning, scoring and testing by name, in one call from the data; and the registry of names."""
 
 from mnlearn.learning.api import GraphScore, ScoreTerm, fit_parameters, learn, load, score
 from mnlearn.learning.comparison import MethodResult, compare

@@ -1,4 +1,4 @@
-"""The structure behind the data, in one call."""
+"""From data to a network, a score or a model in one call: `learn`, `score`, `fit_parameters`, `load`."""
 
 from __future__ import annotations
 
@@ -58,39 +58,39 @@ def learn(
     Parameters
     ----------
     data
-        Whatever `mnlearn.data.read` accepts.
+        Anything that `mnlearn.read` accepts.
     method
-        One of `METHODS`. By default sep, for categorical and for continuous variables, with the effort that their
-        number allows (the log says which); gsimn where a test or a setting of tests is named.
+        One of `METHODS`. By default sep, with an effort that suits the number of variables (the log says which);
+        gsimn if a test or a setting of tests is given.
     test
-        One of `TESTS`, for methods that ask tests; by default chi2 for categorical variables and pcor for continuous
+        One of `TESTS`, for methods that use tests; by default chi2 for categorical variables and pcor for continuous
         ones.
     score
         One of `SCORES`, for the methods mbs (by default mpl for categorical variables, ebic for continuous ones),
-        hillclimb and exhaustive; others that weigh graphs have one of their own.
+        hillclimb and exhaustive; other methods that maximise a score have one of their own.
     required, forbidden
-        Pairs of names: edges that must be there, or must not. For methods that ask no tests.
+        Pairs of names: edges that must be present, or absent. For methods that use no tests.
     columns, types, levels, missing, missing_values, repeats, delimiter
-        As for `mnlearn.data.read`.
+        As for `mnlearn.read`.
     discretize, bins
         Turn continuous columns into categorical ones; as `method` and `bins` of `mnlearn.data.discretize`.
     n_jobs
-        How many threads may count, or processes may fit the models of l1lr, lasso and l1mb (started once that pays):
-        None or −1 for all cores, else that many. Any number gives the same result.
+        Number of threads, or of processes that fit the models of l1lr, lasso and l1mb; None or −1 for all cores.
+        The result does not depend on it.
     client
-        A `distributed.Client`: its workers count a packed file that all of them see, each some of the rows; those of
-        l1lr, lasso and l1mb get the data, and fit the models of some variables each.
+        A `distributed.Client`. Its workers each count a shard of a packed file that all of them can read; for l1lr,
+        lasso and l1mb they receive the data and fit the models of some variables each.
     max_memory
-        How many bytes caches may hold, as for `mnlearn.statistics.Counts`.
+        Limit of the caches in bytes, as for `mnlearn.statistics.Counts`.
     checkpoint
-        A folder that keeps what was counted, so that a run that was killed can go on.
+        A folder that stores counts, so that a run that was killed can be resumed.
     resume
-        Go on from what the checkpoint holds: the result, and its cost but for the seconds, is that of one whole run.
+        Resume from the checkpoint. The result, and its cost except seconds, is that of one whole run.
     monitor
-        Hears the progress, and may stop the search.
+        Receives the progress, and can cancel the search.
     **settings
         Settings of the test (see `make_test`) or the score (see `make_score`), and of the method (the fields of its
-        class). A graph to start from may be whatever `mnlearn.score` takes for a graph.
+        class). A graph to start from has any form that `mnlearn.score` accepts.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def learn(
     UnknownNameError
         If there is no such method, test, score or variable.
     InputError
-        If neither the method nor its judge has such a setting, or its value breaks a rule.
+        If neither the method nor its judge has a setting, or its value breaks a rule.
     UnsuitableError
         If the test or the score does not fit the types of the variables.
 
@@ -151,16 +151,16 @@ class ScoreTerm(NamedTuple):
 
 @dataclass(frozen=True)
 class GraphScore:
-    """The score of a graph: natural-log units, higher is better.
+    """Score of a graph in natural-log units; higher is better.
 
     Attributes
     ----------
     score
         Its name.
     value
-        The sum of the terms.
+        Sum of the terms.
     terms
-        What each variable adds (ib, mpl, pic), or each pair of variables (bjp).
+        Contribution of each pair of variables (bjp) or of each variable (other scores).
     """
 
     score: str
@@ -168,7 +168,7 @@ class GraphScore:
     terms: tuple[ScoreTerm, ...]
 
     def to_dict(self) -> dict[str, object]:
-        """The document that `mnlearn score --json` prints."""
+        """Return the document that `mnlearn score --json` prints."""
         terms = [{"variables": list(term.variables), "value": term.value} for term in self.terms]
         return {"score": self.score, "value": self.value, "terms": terms}
 
@@ -187,16 +187,16 @@ def score(
     Parameters
     ----------
     data
-        Whatever `mnlearn.data.read` accepts.
+        Anything that `mnlearn.read` accepts.
     graph
-        A file that `mnlearn.read_graph` reads, a `NamedGraph`, what `learn` returned, or pairs of names: variables are
+        A file that `mnlearn.read_graph` reads, a `NamedGraph`, a result of `learn`, or pairs of names: variables are
         matched by name. Or a `Graph`, whose variables are the columns in their order.
     score
         One of `SCORES`.
     n_jobs
-        How many threads may count: None or −1 for all cores, else that many. Any number gives the same result.
+        Number of threads; None or −1 for all cores. The result does not depend on it.
     client
-        A `distributed.Client`: its workers count a packed file that all of them see, each some of the rows.
+        A `distributed.Client`. Its workers each count a shard of a packed file that all of them can read.
     **options
         How the data are read: ``columns``, ``types``, ``levels``, ``missing``, ``missing_values``, ``repeats``,
         ``delimiter``, ``discretize`` and ``bins``, as for `learn`. Others are settings of the score, as for
@@ -205,9 +205,9 @@ def score(
     Raises
     ------
     UnknownNameError
-        If there is no such score, or the graph has a variable that the data have not.
+        If there is no such score, or the graph has a variable that the data do not have.
     InputError
-        If a column is no variable of the graph, or a setting breaks its rule.
+        If the graph lacks a column as a variable, or a setting breaks its rule.
     UnsuitableError
         If the score does not fit the types of the variables.
 
@@ -228,15 +228,17 @@ def score(
 
 
 def _terms(judge: Score, graph: Graph) -> list[tuple[tuple[int, ...], float]]:
-    """What each pair adds to a score by pairs; to any other, each variable."""
-    everyone = range(graph.n_variables)
-    blankets = [graph.neighbors(x) for x in everyone]
+    """Return the contribution of each pair to a score by pairs; of each variable to any other."""
+    variables = range(graph.n_variables)
+    blankets = [graph.neighbors(x) for x in variables]
     if not hasattr(judge, "ranks"):
         local = cast(LocalScore, judge).local
-        return [((x,), local(x, blankets[x])) for x in everyone]
+        return [((x,), local(x, blankets[x])) for x in variables]
     by_pairs = cast(PairScore, judge)
-    told, ranks = by_pairs.terms(everyone, blankets), by_pairs.ranks(everyone, blankets)
-    return [((x, y), float(told[x, y] if ranks[x] <= ranks[y] else told[y, x])) for x, y in combinations(everyone, 2)]
+    terms, ranks = by_pairs.terms(variables, blankets), by_pairs.ranks(variables, blankets)
+    return [
+        ((x, y), float(terms[x, y] if ranks[x] <= ranks[y] else terms[y, x])) for x, y in combinations(variables, 2)
+    ]
 
 
 def fit_parameters(
@@ -250,11 +252,10 @@ def fit_parameters(
     Parameters
     ----------
     graph
-        What `learn` returned, a file that `mnlearn.read_graph` reads, a `NamedGraph`, or pairs of names: variables are
-        matched by name. Or a `Graph`, whose variables are the columns in their order.
+        As for `score`.
     data
-        Whatever `mnlearn.data.read` accepts. With a learned network it may be left out: then it is the data that the
-        network was learned from.
+        Anything that `mnlearn.read` accepts. By default the data that the network was
+        learned from.
     method
         "canonical" [MBS09], "pseudolikelihood" or "gaussian"; by default "gaussian" for continuous variables and
         "pseudolikelihood" for categorical ones.
@@ -268,16 +269,16 @@ def fit_parameters(
     Returns
     -------
     MarkovModel
-        A `DiscreteModel` or a `GaussianModel`. Its `report` says how the fit ended.
+        A `DiscreteModel` or a `GaussianModel`; its `report` states how the fit ended.
 
     Raises
     ------
     UnsuitableError
         If the variables are not of the type that the method is for.
     UnknownNameError
-        If the graph has a variable that the data have not.
+        If the graph has a variable that the data do not have.
     InputError
-        If a column is no variable of the graph, or a setting breaks its rule.
+        If the graph lacks a column as a variable, or a setting breaks its rule.
 
     Examples
     --------
@@ -296,15 +297,15 @@ def fit_parameters(
 
 
 def _own_data(graph: object) -> object:
-    """The data that a network was learned from."""
+    """Return the data that a network was learned from."""
     if isinstance(graph, Learned) and graph.data is not None:
         return graph.data
     what = "a network that does not hold its data" if isinstance(graph, Learned) else f"a {type(graph).__name__}"
-    raise InputError(f"data must be given unless graph is what learn returned; got none, and {what}. Pass the data.")
+    raise InputError(f"data must be given unless graph is a result of learn; got none, and {what}. Pass the data.")
 
 
 def load(path: str | os.PathLike[str]) -> Learned:
-    """Read a whole result that `Learned.save` wrote as JSON.
+    """Read a result that `Learned.save` wrote as JSON.
 
     Parameters
     ----------
@@ -314,12 +315,12 @@ def load(path: str | os.PathLike[str]) -> Learned:
     Returns
     -------
     Learned
-        All that was found but for the data: `Learned.with_data` gives them back to it.
+        The whole result without the data; `Learned.with_data` attaches them.
 
     Raises
     ------
     FileError
-        If there is no such file, it holds no result, was changed after it was written, or is of a newer version.
+        If the file does not exist, does not hold a result, was changed after it was written, or has a newer version.
 
     Examples
     --------

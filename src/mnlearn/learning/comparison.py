@@ -1,4 +1,4 @@
-"""Several methods on the same data, side by side."""
+"""Comparison of several methods on the same data with the true network."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from mnlearn.results.learned import Learned
 
 
 class MethodResult(NamedTuple):
-    """What one method made of the data; without a network when it refused them, and then `refusal` says why."""
+    """Network that one method learned, with its errors; or, as `refusal`, why it does not accept the data."""
 
     method: str
     learned: Learned | None
     edges: Confusion | None
-    seconds: float  # of processor time, in this process
+    seconds: float  # processor time of this process
     refusal: str | None = None
 
     def to_dict(self) -> dict[str, object]:
-        """One line of `mnlearn compare --json`."""
+        """Return one line of `mnlearn compare --json`."""
         if self.learned is None or self.edges is None:
             return {"method": self.method, "error": self.refusal}
         found, cost = self.edges, self.learned.cost
@@ -63,30 +63,29 @@ def compare(
     client: Any = None,
     monitor: Monitor = SILENT,
 ) -> list[MethodResult]:
-    """Learn by several methods and hold each network against the true one.
+    """Learn by several methods and compare each network with the true one.
 
     Parameters
     ----------
     data
-        As `mnlearn.data.read` gives it.
+        A `Dataset`, as `mnlearn.read` returns it.
     truth
         The true graph over the same names, or a file with it.
     methods
         Names of `METHODS`, each once.
     test, alpha
-        For those that ask independence tests; the others have no use for them.
+        For the methods that use tests; the others ignore them.
     n_jobs
-        How many threads may count, or processes may fit models:
-        None or −1 for all cores, else that many. Any number gives the same result.
+        Number of threads or processes; None or −1 for all cores. The results do not depend on it.
     client
-        As for `learn`. A method that has no use for it says so.
+        As for `learn`.
     monitor
-        Hears the progress of each method in turn, and may stop.
+        Receives the progress of each method in turn, and can cancel.
 
     Returns
     -------
     list of MethodResult
-        In the order of `methods`. A method that does not fit the data says so and the others go on.
+        In the order of `methods`. A method that does not accept the data has a `refusal` instead of a network.
 
     Examples
     --------
@@ -117,7 +116,7 @@ def _read_truth(truth: object) -> NamedGraph:
 
 
 def _check_settings(test: object, alpha: object, n_jobs: int | None, client: object, monitor: object) -> None:
-    """What no method could make right is refused before the first, not by each of them."""
+    """Check once, before the first method, what would be wrong for all of them."""
     if test is not None:
         check_name("test", test, TESTS)
     if alpha is not None and not (is_number(alpha) and 0 < cast("float", alpha) < 1):
@@ -127,7 +126,7 @@ def _check_settings(test: object, alpha: object, n_jobs: int | None, client: obj
 
 
 def _result(data: Dataset, truth: NamedGraph, method: str, settings: dict[str, Any]) -> MethodResult:
-    """What one method makes of the data, or why it does not take them."""
+    """Learn by one method and compare; or catch why the method does not accept the data."""
     start = process_time()
     try:
         learned = learn(data, method, **settings)
@@ -139,7 +138,7 @@ def _result(data: Dataset, truth: NamedGraph, method: str, settings: dict[str, A
 
 
 def _check_methods(methods: Sequence[str]) -> None:
-    """At least one, each known, none twice."""
+    """Raise InputError unless there is at least one method, each known and none twice."""
     check_listed("methods", methods, "methods")
     for place, method in enumerate(methods):
         check_name("method", method, METHODS, shown=30)

@@ -1,4 +1,4 @@
-"""Experiments by name: networks as `mnlearn simulate` has them, methods as `mnlearn learn` has them."""
+"""Experiments with networks, methods and learners given by name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mnlearn.learning.spec import LearnSpec, resolve
 
 @dataclass(frozen=True)
 class NamedSource:
-    """Draws graph, parameters and rows anew for every data set, from a network and a distribution by name.
+    """Draw graph, parameters and rows of every data set from a network and a distribution given by name.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class NamedSource:
     distribution: str | None = None
 
     def __call__(self, n_rows: int, rng: np.random.Generator) -> Case:
-        from mnlearn.simulate.catalogue import simulate  # whoever only learns need not load it
+        from mnlearn.simulate.catalogue import simulate  # not needed to learn
 
         drawn = simulate(self.network, self.distribution, n_rows=n_rows, seed=int(rng.integers(2**63)))
         return Case(drawn.data, drawn.truth.graph)
@@ -41,7 +41,7 @@ class NamedSource:
 
 @dataclass(frozen=True)
 class NamedMethod:
-    """Learns by a method's name, on one thread, since experiments run in processes of their own."""
+    """Learn by a method given by name, on one thread: experiments run in processes of their own."""
 
     method: str
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -58,20 +58,20 @@ def experiment(
     distribution: str | None = None,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Experiment:
-    """An experiment (network × rows × method × repetition) by names; `mnlearn.experiments.experiment.run` runs it.
+    """Make an experiment (network × rows × method × repetition) for `mnlearn.experiments.experiment.run`.
 
     Parameters
     ----------
     name
-        Enters the seeds: other experiments draw other data.
+        Part of the seeds: experiments with other names draw other data.
     networks
-        Networks as `mnlearn.simulate.simulate` takes them, each once.
+        Networks as for `mnlearn.simulate.simulate`, each once.
     methods
         Names of `METHODS`.
     distribution
-        What is put on every network.
+        Distribution over every network.
     settings
-        By method, what `learn` is told beside its name.
+        Settings of `learn` for each method.
 
     Examples
     --------
@@ -80,24 +80,21 @@ def experiment(
     >>> [(row.learner, row.n_rows, row.hamming) for row in run(chains, sizes=[2000], repetitions=1)]
     [('mpl', 2000, 0)]
     """
-    told = settings or {}
-    for method in (*methods, *told):
+    given = settings or {}
+    for method in (*methods, *given):
         check_name("method", method, METHODS, shown=30)
     if not networks or not methods:
         raise InputError(f"networks and methods must name at least one each; got {len(networks)} and {len(methods)}.")
     return Experiment(
         name,
         {network: NamedSource(network, distribution) for network in networks},
-        {method: NamedMethod(method, dict(told.get(method, {}))) for method in methods},
+        {method: NamedMethod(method, dict(given.get(method, {}))) for method in methods},
     )
-
-
-# The accuracy battery with every learner of the library that takes categorical data.
 
 
 @dataclass(frozen=True)
 class WeighingMethod:
-    """Learns by a method's name on one thread, and tells the log-odds of all pairs where the method has them."""
+    """Learn by a method given by name on one thread; with the log odds of all pairs where the method has them."""
 
     name: str
     method: str
@@ -119,12 +116,12 @@ LEARNERS: Mapping[str, WeighingMethod] = {
     **{name: WeighingMethod(name, "sep", settings) for name, settings in _SEP.items()},
     **{name: WeighingMethod(name, name) for name in _OTHERS if name in METHODS},
 }
-"""Every learner of the battery by name: sep with its three efforts, the others with their defaults."""
+"""Learners of the accuracy battery: sep with its three efforts, others for categorical data with their defaults."""
 
 BUDGETS: Mapping[str, Budget] = {
     "l1lr": Budget(draws=2, rows=2000, leave_out=("tree n=200", "wide", "independent, wide", "hailfinder"))
 }
-"""Learners that take seconds, or minutes, where the others take hundredths."""
+"""Smaller budgets for learners that take seconds or minutes where the others take hundredths."""
 
 
 def accuracy_battery(
@@ -136,18 +133,18 @@ def accuracy_battery(
     sizes: tuple[int, ...] = SIZES,
     draws: int = DRAWS,
 ) -> Battery:
-    """The battery of one half.
+    """Return the accuracy battery of one half.
 
     Parameters
     ----------
     half
         "development" or "held-out".
     data
-        The folder that holds `networks/*.bif` and `graphs/*.edges`; without it those kinds are left out.
+        Folder with `networks/*.bif` and `graphs/*.edges`; without it those kinds are skipped.
     learners, only
-        Some of `LEARNERS` and some of the kinds; all when empty.
+        Names of `LEARNERS` and of kinds; empty for all.
     sizes, draws
-        Numbers of rows, and data sets for each kind and number of rows.
+        Numbers of rows, and of data sets for each kind and number of rows.
 
     Examples
     --------
@@ -161,18 +158,15 @@ def accuracy_battery(
     return Battery(half, chosen, data, sizes, draws, BUDGETS, tuple(only))
 
 
-# A structure learner by the name of its method: what a `MarkovEDA` takes.
-
-
 def structure_learner(
     method: str, *, test: str | None = None, score: str | None = None, **settings: Any
 ) -> Callable[[Dataset], Graph]:
-    """Make a function of a data set that returns the graph that `learn` would find.
+    """Make a function from a data set to the graph that `learn` finds, such as `MarkovEDA` takes.
 
     Parameters
     ----------
     method, test, score, **settings
-        As for `learn`; checked now, not when the function is called.
+        As for `learn`; checked before the function is called.
 
     Examples
     --------

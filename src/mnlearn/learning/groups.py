@@ -1,12 +1,13 @@
-"""Do two groups have the same network? A permutation test  [NCT22].
+"""Permutation test of whether two groups have the same network  [NCT22].
 
-Learn a network from each group, and take how far the two are apart: in edges, in total strength, and in the strength
-of the pair that differs most. Then deal the rows out to two groups of the same sizes at random, again and again, learn
-and compare each time: p is the share of deals whose difference is at least as large, the real one counted among them.
+A network is learned from each group. Three statistics measure their difference: the number of edges in only one of
+them, the difference of total strength, and the largest difference of strength of a pair. Then the rows are assigned to
+two groups of the same sizes at random, and networks are learned and compared again, `n_permutations` times. A p-value
+is the share of assignments, the real one included, whose difference is at least as large as the real one.
 
-New here: any method and any type of variable. [NCT22] compares the weights of a penalised regression; the strength of
-an edge here is the mutual information of its ends in nats a row, given the other neighbours of one end, the mean of
-both ends, less the dof / (2 N) that chance alone is worth. Where there is no edge it is 0.
+[NCT22] compares weights of a penalised regression. Here any method and any type of variable will do: the strength of
+an edge is the mutual information of its ends in nats per row given the other neighbours of one end, averaged over both
+ends, minus its expectation dof / (2 N) under independence. A pair without an edge has strength 0.
 """
 
 from __future__ import annotations
@@ -47,12 +48,12 @@ _ROUNDING = 1e-9  # differences as large as the real one up to this count as rea
 
 
 class _Distances(NamedTuple):
-    """How far two networks are apart."""
+    """Differences of two networks."""
 
     edges: float
     strength: float
     largest: float
-    pairs: FloatArray  # |difference of strengths| of the pairs that are looked at
+    pairs: FloatArray  # |difference of strengths| of each tested pair
 
 
 def compare_groups(
@@ -74,43 +75,43 @@ def compare_groups(
     Parameters
     ----------
     data
-        Whatever `mnlearn.data.read` accepts; all rows of both groups.
+        Anything that `mnlearn.read` accepts; all rows of both groups.
     by
-        The column that says to which group a row belongs. It is no part of the networks.
+        Column that holds the group of each row; not a variable of the networks.
     method
         As for `mnlearn.learn`.
     groups
-        Two labels of that column; not needed where it has no others.
+        Two labels of that column; needed if it has more than two.
     n_permutations
-        How often the rows are dealt out anew. No p-value is smaller than 1 / (1 + this).
+        Number of random assignments of the rows. No p-value is smaller than 1 / (1 + n_permutations).
     correction
-        For the number of pairs: ``"holm"``, ``"fdr"`` (Benjamini and Hochberg) or ``"none"``.
+        Correction of the p-values of pairs for their number: ``"holm"``, ``"fdr"`` (Benjamini and Hochberg) or
+        ``"none"``.
     seed
-        Of the permutations; the same seed gives the same p-values, for any number of jobs.
+        Seed of the permutations; it determines the p-values for any number of jobs.
     n_jobs
-        How many processes: None or −1 for all cores, else that many. Any number gives the same result.
+        Number of processes; None or −1 for all cores. The result does not depend on it.
     client
-        A `distributed.Client`, to use its workers instead.
+        A `distributed.Client`, whose workers are used instead.
     monitor
-        Hears the progress, and may stop: the p-values are those of the permutations so far.
+        Receives the progress, and can cancel: the p-values are then those of the permutations so far.
     **options
-        Whatever else `mnlearn.learn` takes.
+        Other options of `mnlearn.learn`.
 
     Returns
     -------
     GroupComparison
-        Both networks; p-values of the number of edges that differ, of the total strength, of the largest difference;
-        and of every pair that is an edge in one of them.
+        Both networks, the p-values of the three statistics, and that of every pair that is an edge in one of them.
 
     Raises
     ------
     InputError
-        If the column has more than two labels and none are named, or a setting breaks its rule.
+        If the column has more than two labels and `groups` is not given, or a setting breaks its rule.
 
     Notes
     -----
-    Twice as many networks are learned as there are permutations. A p-value of a pair is exact where nothing at all
-    differs between the groups; where other pairs do differ, it is the usual approximation  [NCT22].
+    Two networks are learned per permutation. The p-value of a pair is exact if the groups do not differ at all; if
+    other pairs differ, it is the usual approximation  [NCT22].
 
     Examples
     --------
@@ -126,7 +127,7 @@ def compare_groups(
     whole_number("seed", seed, least=0, way_out="Leave it out for 0.")
     check_name("correction", correction, get_args(Correction))
     if not isinstance(by, str):
-        raise InputError(f"by must be the name of a column; got {by!r}. Names are texts.")
+        raise InputError(f"by must be the name of a column; got {by!r}. Names are strings.")
     if groups is not None:
         check_listed("groups", groups, "two labels")
     spec = resolve({**options, "method": method})
@@ -135,20 +136,20 @@ def compare_groups(
     pairs = sorted({*one.graph.edges, *two.graph.edges})
     strengths = [strength(network, part) for network, part in zip(networks, parts, strict=True)]
     real = _distances(networks, strengths, pairs)
-    deal = _Deal(cast(LearnSpec, one.recipe), pool, parts[0].n_rows, tuple(pairs))
+    permutation = _Permutation(cast(LearnSpec, one.recipe), pool, parts[0].n_rows, tuple(pairs))
     seeds = np.random.SeedSequence(seed).spawn(wanted)
-    dealt = list(run(deal, seeds, n_jobs=n_jobs, client=client, backend="processes", monitor=monitor))
-    if not dealt:
-        raise MnlearnError("the test was stopped before the first permutation was done. Let it run a little longer.")
-    p = _p_values(real.pairs, np.array([distances.pairs for distances in dealt]))
-    statistics = tuple(_invariance(name, real, dealt) for name in ("edges", "strength", "largest"))
+    permuted = list(run(permutation, seeds, n_jobs=n_jobs, client=client, backend="processes", monitor=monitor))
+    if not permuted:
+        raise MnlearnError("the test was cancelled before the first permutation ended. Let it run longer.")
+    p = _p_values(real.pairs, np.array([distances.pairs for distances in permuted]))
+    statistics = tuple(_invariance(name, real, permuted) for name in ("edges", "strength", "largest"))
     listed = _pairs(networks, strengths, pairs, p, correction)
     one, two = (replace(network, frame=kind_of_frame(data)) for network in networks)
-    return GroupComparison(by, labels, (one, two), statistics, listed, correction, wanted, len(dealt), seed)
+    return GroupComparison(by, labels, (one, two), statistics, listed, correction, wanted, len(permuted), seed)
 
 
 def _read(spec: LearnSpec, data: object, by: str) -> Dataset:
-    """The columns that are asked for, and the one that divides the rows, which has labels whatever it holds."""
+    """Read the chosen columns and the one with the groups, which is always categorical."""
     reading = spec.reading.copy()
     if not isinstance(data, Dataset):
         reading["types"] = {**(reading.get("types") or {}), by: "categorical"}
@@ -161,15 +162,15 @@ def _read(spec: LearnSpec, data: object, by: str) -> Dataset:
 
 
 def _networks(spec: LearnSpec, parts: Sequence[Dataset], n_jobs: int | None) -> tuple[Learned, Learned]:
-    """The network of each group, by the same method with the same settings."""
+    """Learn the network of each group by the same method with the same settings."""
     one = spec.learn(parts[0], n_jobs=n_jobs)
     two = cast(LearnSpec, one.recipe).learn(parts[1], n_jobs=n_jobs)
     return one, replace(two, choice=one.choice)
 
 
 @dataclass(frozen=True)
-class _Deal:
-    """Deal the rows out anew, learn twice, compare: something that can be sent to another process."""
+class _Permutation:
+    """Task for another process: assign the rows at random, learn two networks, compare them."""
 
     spec: LearnSpec
     rows: Dataset
@@ -184,7 +185,7 @@ class _Deal:
 
 
 def strength(network: Learned, data: Dataset) -> FloatArray:
-    """I(x; y | other neighbours of x) − dof / (2 N) of every edge, the mean of both ends; 0 elsewhere."""
+    """Return I(x; y | other neighbours of x) − dof / (2 N) of every edge, averaged over both ends; 0 elsewhere."""
     n, n_rows = len(network.names), data.n_rows
     blankets = [network.graph.neighbors(x) for x in range(n)]
     found = np.zeros((n, n))
@@ -194,40 +195,40 @@ def strength(network: Learned, data: Dataset) -> FloatArray:
             r = moments.member_correlations(x, blanket) if blanket else np.empty(0)
             found[x, sorted(blanket)] = -0.5 * np.log1p(-(r**2)) - 0.5 / n_rows
     else:
-        told = Counts(data, n_jobs=1).members(kernels.mi(), range(n), blankets)
-        for x, (information, dof) in enumerate(told):
+        members = Counts(data, n_jobs=1).members(kernels.mi(), range(n), blankets)
+        for x, (information, dof) in enumerate(members):
             found[x, sorted(blankets[x])] = information - dof / (2 * n_rows)
     return np.maximum((found + found.T) / 2, 0.0)
 
 
 def _distances(networks: Sequence[Learned], strengths: Sequence[FloatArray], pairs: Sequence[Edge]) -> _Distances:
-    """Edges that only one has; |Σ s₁ − Σ s₂|; max |s₁ − s₂|; and |s₁ − s₂| of these pairs."""
+    """Return the number of edges in only one; |Σ s₁ − Σ s₂|; max |s₁ − s₂|; and |s₁ − s₂| of these pairs."""
     first, second = (set(network.graph.edges) for network in networks)
-    apart = np.abs(strengths[0] - strengths[1])
+    difference = np.abs(strengths[0] - strengths[1])
     totals = [float(np.triu(matrix).sum()) for matrix in strengths]
     ends = np.array(pairs, dtype=np.intp).reshape(-1, 2)
-    largest = float(apart.max(initial=0.0))
-    return _Distances(len(first ^ second), abs(totals[0] - totals[1]), largest, apart[ends[:, 0], ends[:, 1]])
+    largest = float(difference.max(initial=0.0))
+    return _Distances(len(first ^ second), abs(totals[0] - totals[1]), largest, difference[ends[:, 0], ends[:, 1]])
 
 
-def _invariance(name: str, real: _Distances, dealt: Sequence[_Distances]) -> Invariance:
-    """One statistic of the whole networks."""
+def _invariance(name: str, real: _Distances, permuted: Sequence[_Distances]) -> Invariance:
+    """Return one statistic of the whole networks with its p-value."""
     value = float(getattr(real, name))
-    by_chance = np.array([[getattr(distances, name)] for distances in dealt])
+    by_chance = np.array([[getattr(distances, name)] for distances in permuted])
     return Invariance(name, value, float(_p_values(np.array([value]), by_chance)[0]))
 
 
-def _p_values(real: FloatArray, dealt: FloatArray) -> FloatArray:
-    """(1 + deals that reach the real value) / (1 + deals), for each column."""
+def _p_values(real: FloatArray, permuted: FloatArray) -> FloatArray:
+    """Return (1 + permutations that reach the real value) / (1 + permutations) for each column."""
     slack = _ROUNDING * np.maximum(1.0, np.abs(real))
-    reached: NDArray[np.int64] = (dealt >= real - slack).sum(axis=0)
-    return np.asarray((1.0 + reached) / (1.0 + len(dealt)), dtype=np.float64)
+    reached: NDArray[np.int64] = (permuted >= real - slack).sum(axis=0)
+    return np.asarray((1.0 + reached) / (1.0 + len(permuted)), dtype=np.float64)
 
 
 def _pairs(
     networks: Sequence[Learned], strengths: Sequence[FloatArray], pairs: Sequence[Edge], p: FloatArray, correction: str
 ) -> tuple[PairDifference, ...]:
-    """The pairs by name, the smallest p first; then those that differ most."""
+    """Return the pairs by name, sorted by p, then by the size of the difference."""
     names, corrected = networks[0].names, _corrected(p, correction)
     listed = []
     for k, (u, v) in enumerate(pairs):
@@ -238,7 +239,7 @@ def _pairs(
 
 
 def _corrected(p: FloatArray, correction: str) -> FloatArray:
-    """Holm's step down, or the false discovery rate of Benjamini and Hochberg."""
+    """Correct p-values by Holm's step down or by the false discovery rate of Benjamini and Hochberg."""
     m = len(p)
     if correction == "none" or not m:
         return p
@@ -255,13 +256,13 @@ def _corrected(p: FloatArray, correction: str) -> FloatArray:
 def _divided(
     data: Dataset, by: str, groups: Sequence[object] | None
 ) -> tuple[tuple[str, str], tuple[Dataset, Dataset], Dataset]:
-    """The labels of the two groups; the rows of each, and of both, without the column that divides them."""
-    place = data.index(by)
-    column, labels = data.columns[place], data.levels[place]
+    """Return the labels of the two groups; the rows of each, and of both, without the column of the groups."""
+    index = data.index(by)
+    column, labels = data.columns[index], data.levels[index]
     if labels is None:
         raise DataError(f"by must name a categorical column; {by!r} is continuous. Name another, or discretise it.")
-    there = [label for code, label in enumerate(labels) if (column == code).any()]
-    chosen = there if groups is None else [_label(label, there, by) for label in groups]
+    present = [label for code, label in enumerate(labels) if (column == code).any()]
+    chosen = present if groups is None else [_label(label, present, by) for label in groups]
     if len(chosen) != 2 or chosen[0] == chosen[1]:
         shown = ", ".join(map(repr, chosen[:8]))
         raise InputError(
@@ -271,12 +272,12 @@ def _divided(
     if len(others) < 2:
         raise DataError(f"data must have at least 2 columns beside {by!r}; got {len(others)}. Add columns.")
     first, second = (column == labels.index(label) for label in chosen)
-    parts = [take(data.select(others), np.flatnonzero(kept)) for kept in (first, second, first | second)]
+    parts = [take(data.select(others), np.flatnonzero(rows)) for rows in (first, second, first | second)]
     return (str(chosen[0]), str(chosen[1])), (parts[0], parts[1]), parts[2]
 
 
 def _label(wanted: object, labels: Sequence[object], by: str) -> object:
-    """The label that is meant, also where it is said as a text."""
+    """Return the label that equals the wanted one, or has the same string."""
     for label in labels:
         if str(label) == str(wanted) or (not isinstance(wanted, np.ndarray) and label == wanted):
             return label

@@ -1,4 +1,4 @@
-"""From whatever holds data to a data set that a judge can be made for."""
+"""Inputs of the public calls: sources of data, variables, edges and graphs, turned into data sets and indices."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def load_data(
 
 
 def check_dataset(argument: str, data: object) -> None:
-    """Refuse data that were not read yet, where they must have been."""
+    """Raise UnsuitableError unless the data are a `Dataset`."""
     if not isinstance(data, Dataset):
         raise UnsuitableError(
             f"{argument} must be a Dataset; got a {type(data).__name__}. Read it first: mnlearn.read(...)."
@@ -70,7 +70,7 @@ def check_dataset(argument: str, data: object) -> None:
 
 
 def is_continuous(dataset: Dataset, judge: str) -> bool:
-    """Whether all variables are continuous, as against all categorical; a mixture is refused in the judge's name."""
+    """Whether all variables are continuous rather than categorical; raise UnsuitableError for a mixture."""
     continuous = [name for name, card in zip(dataset.names, dataset.cards, strict=True) if not card]
     if 0 < len(continuous) < dataset.n_variables:
         other = next(name for name, card in zip(dataset.names, dataset.cards, strict=True) if card)
@@ -101,15 +101,12 @@ def check_all_continuous(who: str, dataset: Dataset, instead: str) -> None:
             )
 
 
-# What users say by name, as the indices that everything inside the library works with.
-
-
 GraphLike = str | os.PathLike[str] | NamedGraph | Learned | Graph | Result | Iterable[Sequence[str]]
-"""A file, a graph with names, a learned network, a graph (or the result of a search) by column, or pairs of names."""
+"""Forms of a graph: a file, a graph with names, a learned network, a graph or a search result by column, or pairs."""
 
 
 def variables_by_name(argument: str, chosen: object, names: Sequence[str]) -> tuple[int, ...]:
-    """The places of these variables."""
+    """Return the indices of variables given by name."""
     if isinstance(chosen, str) or not isinstance(chosen, Iterable):
         raise InputError(f"{argument} must be a list of names; got {chosen!r}. Write [{chosen!r}].")
     place = {name: x for x, name in enumerate(names)}
@@ -117,7 +114,7 @@ def variables_by_name(argument: str, chosen: object, names: Sequence[str]) -> tu
 
 
 def edges_by_name(argument: str, pairs: Iterable[object], names: Sequence[str]) -> tuple[Edge, ...]:
-    """Pairs of names as edges, each once, in ascending order."""
+    """Return pairs of names as edges, each once, in ascending order."""
     found, place = set(), {name: x for x, name in enumerate(names)}
     for pair in pairs:
         ends = tuple(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else ()
@@ -132,14 +129,14 @@ def edges_by_name(argument: str, pairs: Iterable[object], names: Sequence[str]) 
 
 
 def _place_of(argument: str, name: object, place: Mapping[str, int]) -> int:
-    """The place of one variable."""
+    """Return the index of one variable."""
     if not isinstance(name, str) or name not in place:
         raise unknown_name(f"{argument}: variable", name, place)
     return place[name]
 
 
 def check_apart(known: Mapping[str, Sequence[Edge]], names: Sequence[str]) -> None:
-    """Refuse, by name, an edge that is both required and forbidden."""
+    """Raise InputError for an edge that is both required and forbidden."""
     for u, v in sorted(set(known.get("required", ())) & set(known.get("forbidden", ()))):
         raise InputError(
             f"required and forbidden must not share an edge; both name {names[u]!r} and {names[v]!r}. Drop it from one."
@@ -147,17 +144,17 @@ def check_apart(known: Mapping[str, Sequence[Edge]], names: Sequence[str]) -> No
 
 
 def named_edges(graph: Graph, names: Sequence[str]) -> list[list[str]]:
-    """The edges as pairs of names, for documents."""
+    """Return the edges as pairs of names."""
     return [[names[u], names[v]] for u, v in graph.edges]
 
 
 def graph_over(dataset: Dataset, graph: GraphLike, argument: str = "graph") -> Graph:
-    """The graph with the data's columns as its variables, matched by name.
+    """Return a graph over the columns of the data, matched by name.
 
     Raises
     ------
     InputError
-        If the graph has other variables than the data, or is none of the forms.
+        If the graph has other variables than the data, or none of the forms of `GraphLike`.
     """
     if isinstance(graph, Result):
         graph = graph.graph
@@ -183,7 +180,7 @@ def graph_over(dataset: Dataset, graph: GraphLike, argument: str = "graph") -> G
 
 
 def _check_same(argument: str, of_graph: Sequence[str], of_data: Sequence[str]) -> None:
-    """Every variable is in both."""
+    """Raise InputError unless graph and data have the same variables."""
     in_data, in_graph = frozenset(of_data), frozenset(of_graph)
     for name in of_graph:
         if name not in in_data:

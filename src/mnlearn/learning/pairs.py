@@ -1,4 +1,4 @@
-"""Questions about pairs in one call: is x independent of y given z, and which pairs go together most."""
+"""Conditional independence tests of pairs in one call: one pair given others, or all pairs ranked."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def independence_test(
     n_jobs: int | None = None,
     **options: Any,
 ) -> TestResult:
-    """Ask whether x is independent of y given other columns.
+    """Test whether x is independent of y given other columns.
 
     Parameters
     ----------
     data
-        Whatever `mnlearn.data.read` accepts. Only the columns of the question are read: the types of the others, and
-        what is missing there, do not matter.
+        Anything that `mnlearn.read` accepts. Only the columns of the test are read: types and missing values of the
+        others do not matter.
     x, y
         Two columns.
     given
@@ -45,7 +45,7 @@ def independence_test(
     test
         One of `TESTS`; by default chi2 for categorical columns and pcor for continuous ones.
     n_jobs
-        How many threads may count: None or −1 for all cores, else that many. Any number gives the same result.
+        Number of threads; None or −1 for all cores. The result does not depend on it.
     **options
         How the data are read: ``types``, ``levels``, ``missing``, ``missing_values``, ``repeats``, ``delimiter``,
         ``discretize`` and ``bins``, as for `mnlearn.learn`. Others are settings of the test, as for `make_test`.
@@ -66,7 +66,7 @@ def independence_test(
     reading, settings = split_options(options)
     if "columns" in reading:
         raise InputError("columns are those of x, y and given; got columns as well. Drop columns.")
-    reading["columns"] = _asked(x, y, given, reading.get("repeats"))
+    reading["columns"] = _tested_columns(x, y, given, reading.get("repeats"))
     with _columns_by_name():
         dataset = load_data(data, **reading)
     judge = make_test(test, dataset, n_jobs=n_jobs, **settings)
@@ -83,25 +83,26 @@ def dependences(
     n_jobs: int | None = None,
     **settings: Any,
 ) -> list[TestResult]:
-    """Judge every pair of variables without conditioning, the strongest dependence first.
+    """Test every pair of variables without conditioning, and rank them by dependence.
 
     Parameters
     ----------
     data
-        Whatever `mnlearn.data.read` accepts; all variables of one type.
+        Anything that `mnlearn.read` accepts; all variables of one type.
     test
         As for `independence_test`.
     top
-        How many pairs to return; all by default.
+        Number of pairs to return; all by default.
     n_jobs
-        How many threads may count: None or −1 for all cores, else that many. Any number gives the same result.
+        Number of threads; None or −1 for all cores. The result does not depend on it.
     **settings
         As for `make_test`.
 
     Returns
     -------
     list
-        By log p or, where there is none, log posterior of independence; then by statistic; then by position.
+        The strongest dependence first: by log p or, without one, log posterior of independence; then by statistic;
+        then by position.
 
     Notes
     -----
@@ -130,16 +131,16 @@ def dependences(
 
 
 class _Strongest:
-    """The strongest pairs so far: all of them, or some more than asked for, so that few scans need a sort."""
+    """The strongest pairs so far: all of them, or somewhat more than `top`, so that few scans need a sort."""
 
     def __init__(self, top: int | None) -> None:
         self._top = top
         self._scans: dict[int, Evidence] = {}
-        self._keys: list[FloatArray] = []  # rows: support, weakness, x, place of y in the scan of x
+        self._keys: list[FloatArray] = []  # rows: support, −strength, x, position of y in the scan of x
         self._held = 0
 
     def add(self, x: int, evidence: Evidence) -> None:
-        """Take in the scan of one x."""
+        """Add the scan of one x."""
         size = evidence.independent.size
         self._scans[x] = evidence
         place = np.arange(size, dtype=np.float64)
@@ -149,7 +150,7 @@ class _Strongest:
             self._keep(self._top)
 
     def ranked(self) -> list[tuple[int, int, Evidence]]:
-        """x, the place of y, and the scan they stand in, strongest first."""
+        """Return x, the position of y in the scan of x, and that scan, strongest first."""
         self._keep(self._top)
         (keys,) = self._keys
         pairs = zip(keys[2].astype(int).tolist(), keys[3].astype(int).tolist(), strict=True)
@@ -163,32 +164,31 @@ class _Strongest:
         self._scans = {x: scan for x, scan in self._scans.items() if x in mentioned}
 
 
-def _asked(x: str, y: str, given: Collection[str], repeats: str | None) -> list[str]:
-    """The columns of a question, each once, in order of name: how it is put must not change draws and rounding."""
+def _tested_columns(x: str, y: str, given: Collection[str], repeats: str | None) -> list[str]:
+    """Check the columns of a test and sort them by name, so that their order changes neither draws nor rounding."""
     check_listed("given", given, "columns")
     for what, name in (("x", x), ("y", y), *(("given", name) for name in given)):
         if not isinstance(name, str):
-            raise InputError(f"{what} must be the name of a column; got {name!r}. Names are texts: {str(name)!r}.")
+            raise InputError(f"{what} must be the name of a column; got {name!r}. Names are strings: {str(name)!r}.")
     if x == y:
-        raise InputError(f"x and y must be two different columns; got {x!r} twice. Ask about two columns.")
+        raise InputError(f"x and y must be two different columns; got {x!r} twice. Give two columns.")
     for name in given:
         if name in (x, y):
             raise InputError(f"given must not contain x or y; got {name!r} in both. Leave it out of given.")
-    asked = sorted([x, y, *given])
-    for name, after in pairwise(asked):
+    columns = sorted([x, y, *given])
+    for name, after in pairwise(columns):
         if name == after:
             raise InputError(f"given must name each column once; got {name!r} twice. Name it once.")
-    if is_one_of(repeats, asked):
+    if is_one_of(repeats, columns):
         raise InputError(
-            f"repeats must name a column that is not in the question; got {repeats!r} in both. "
-            "Ask about other columns, or drop repeats."
+            f"repeats must name a column that is not tested; got {repeats!r} in both. Drop repeats, or test others."
         )
-    return asked
+    return columns
 
 
 @contextmanager
 def _columns_by_name() -> Iterator[None]:
-    """Let the error about an unknown column speak of the column: the caller passed no `columns`."""
+    """Remove `columns` from the error about an unknown column, since the caller passed none."""
     try:
         yield
     except UnknownNameError as error:
@@ -196,7 +196,7 @@ def _columns_by_name() -> Iterator[None]:
 
 
 def _evidence(judge: ExplainedTest, x: int, ys: Sequence[int], z: VarSet) -> Evidence:
-    """What the judge knows, without the log p that is none: under a threshold it only orders pairs."""
+    """Return the evidence of a test; under a threshold without log p, which then only ranks pairs."""
     evidence = judge.evidence(x, ys, z)
     if isinstance(judge, MutualInformation) and judge.decide == "threshold":
         return replace(evidence, log_p=None)
@@ -204,40 +204,37 @@ def _evidence(judge: ExplainedTest, x: int, ys: Sequence[int], z: VarSet) -> Evi
 
 
 def _support(evidence: Evidence) -> FloatArray:
-    """How well each pair of a scan bears with independence: log p, or else the log posterior."""
+    """Return the support of independence for each pair of a scan: log p, or else the log posterior."""
     support = evidence.log_independent if evidence.log_p is None else evidence.log_p
     return np.zeros(evidence.independent.shape) if support is None else support
 
 
 def _strength(evidence: Evidence) -> FloatArray:
-    """What tells pairs of equal support apart."""
+    """Return what ranks pairs of equal support: the size of the statistic."""
     return np.zeros(evidence.independent.shape) if evidence.statistic is None else np.abs(evidence.statistic)
-
-
-# The record of an answer: the question by name, the decision, the numbers behind it.
 
 
 @dataclass(frozen=True)
 class TestResult:
-    """The answer to one question, with the numbers behind it; what the test does not compute is None.
+    """Decision of one test with the numbers behind it; a number that the test does not compute is None.
 
     Attributes
     ----------
     x, y, given
-        The question: is x independent of y given these?
+        The tested pair and the columns conditioned on.
     test
-        The name of the test.
+        Name of the test.
     independent
         The decision.
     log_p
-        The natural log of the p-value.
+        Natural log of the p-value.
     statistic, dof
         Chi-square or G2 with its degrees of freedom; mutual information in nats; Fisher's z in standard errors.
     log_independent, log_dependent
-        The natural logs of the posterior probabilities.
+        Natural logs of the posterior probabilities.
     """
 
-    __test__: ClassVar[bool] = False  # it is no test case, whatever pytest makes of its name
+    __test__: ClassVar[bool] = False  # pytest would collect it by its name
 
     x: str
     y: str
@@ -252,7 +249,7 @@ class TestResult:
 
     @classmethod
     def of(cls, evidence: Evidence, k: int, question: tuple[str, str, tuple[str, ...]], test: str) -> TestResult:
-        """Take the k-th answer of a scan."""
+        """Return the k-th result of a scan."""
         x, y, given = question
         return cls(
             x=x,
@@ -276,7 +273,7 @@ class TestResult:
         return plain
 
     def __str__(self) -> str:
-        """One sentence."""
+        """Return one sentence."""
         decision = "independent" if self.independent else "dependent"
         condition = f" given {', '.join(self.given)}" if self.given else ""
         numbers = {
@@ -291,10 +288,10 @@ class TestResult:
 
 
 def _at(numbers: FloatArray | None, k: int) -> float | None:
-    """One number of a scan; zero has no sign."""
+    """Return one number of a scan; zero without a sign."""
     return None if numbers is None else float(numbers[k]) + 0.0
 
 
 def _finite(value: object) -> object:
-    """The value, unless it is a number that JSON does not know."""
+    """Return None for a number that is not finite, which JSON cannot hold; else the value."""
     return None if isinstance(value, float) and not isfinite(value) else value

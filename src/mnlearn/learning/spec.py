@@ -30,7 +30,7 @@ from mnlearn.learning.inputs import (
     split_options,
 )
 from mnlearn.learning.registry import METHODS, SCORES, TEST_SETTINGS, check_setting, make_score, make_test, methods_by
-from mnlearn.protocols import SILENT, EvidenceScore, ExplainedTest, Learner, Monitor, Question, Score, VarSet
+from mnlearn.protocols import SILENT, EvidenceScore, ExplainedTest, Learner, Monitor, Score, VarSet
 from mnlearn.results.edges import named_edge, pair_support
 from mnlearn.results.explain import PairTest, ScoreDifference, SeparatorFactor, SeparatorOdds, Why
 from mnlearn.results.learned import Learned
@@ -298,24 +298,19 @@ def _explain(learned: Learned, edge: Edge, score: str | None, judge: Any, data: 
         support_scale=learned.support_scale,
         probability=pair.probability,
         frequency=pair.frequency,
-        tests=(*_recalled(learned, edge), *_asked(learned, edge, _test(learned, judge, data))),
+        tests=(*_traced(learned, edge), *_tested(learned, edge, _test(learned, judge, data))),
         score=_score(str(score), judge, learned.graph, edge) if by_score else None,
         separators=odds,
     )
 
 
-def _recalled(learned: Learned, edge: Edge) -> Iterator[PairTest]:
-    """What the search asked about the pair, if it kept its questions."""
-    for asked in learned.trace or ():
-        if {asked.x, asked.y} == set(edge):
-            yield _remembered(learned, asked)
-
-
-def _remembered(learned: Learned, asked: Question) -> PairTest:
-    """One line of a trace."""
+def _traced(learned: Learned, edge: Edge) -> Iterator[PairTest]:
+    """Yield the tests of the pair in the trace of the search, if there is one."""
     test = str(learned.settings.get("test", "test"))
-    given = _names(learned, asked.z)
-    return PairTest(given, test, asked.independent, asked.log_support, asked=asked.phase, source=asked.source)
+    for step in learned.trace or ():
+        if {step.x, step.y} == set(edge):
+            given = _names(learned, step.z)
+            yield PairTest(given, test, step.independent, step.log_support, asked=step.phase, source=step.source)
 
 
 def _test(learned: Learned, judge: Any, data: Dataset) -> ExplainedTest | None:
@@ -324,12 +319,12 @@ def _test(learned: Learned, judge: Any, data: Dataset) -> ExplainedTest | None:
         return judge
     try:
         return make_test(None, data)
-    except MnlearnError:  # variables of several types: there is no test for all of them
+    except MnlearnError:  # no test is for variables of several types
         return None
 
 
-def _asked(learned: Learned, edge: Edge, test: ExplainedTest | None) -> Iterator[PairTest]:
-    """The pair given nothing, and given the other neighbours of either end; each set once."""
+def _tested(learned: Learned, edge: Edge, test: ExplainedTest | None) -> Iterator[PairTest]:
+    """Test the pair given nothing, and given the other neighbours of either end; each set once."""
     if test is None:
         return
     u, v = edge
@@ -345,14 +340,14 @@ def _asked(learned: Learned, edge: Edge, test: ExplainedTest | None) -> Iterator
 
 
 def _score(name: str, score: Score, graph: Graph, edge: Edge) -> ScoreDifference:
-    """The score with the edge and without."""
+    """Return the score with the edge and without."""
     other = graph.flip(*edge)
     present, absent = (graph, other) if graph.has_edge(*edge) else (other, graph)
     return ScoreDifference(name, float(score(present)), float(score(absent)))
 
 
 def _separators(learned: Learned, edge: Edge, judge: EvidenceScore) -> SeparatorOdds:
-    """ev(x, y | sep(x; y)) from both sides, and k for one edge more than are expected besides."""
+    """Return ev(x, y | sep(x; y)) from both sides, and k for one edge more than the others expected."""
     graph, (u, v) = learned.graph, edge
     n = graph.n_variables
     separators = Separators(graph)
