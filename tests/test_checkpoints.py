@@ -89,14 +89,14 @@ def test_what_was_kept_is_not_asked_again(tmp_path: Path) -> None:
 def test_other_work_is_refused(tmp_path: Path) -> None:
     with Checkpoint(tmp_path, "one") as kept:
         kept.recall(1, lambda: 1)
-        with pytest.raises(FileError, match="checkpoint must be of one process at a time"):
+        with pytest.raises(FileError, match="checkpoint must be used by one process at a time"):
             Checkpoint(tmp_path, "one", resume=True)
     with pytest.raises(FileError, match=r"checkpoint must be an empty folder, or be resumed; .* Use resume=True"):
         Checkpoint(tmp_path, "one")
     with pytest.raises(FileError, match="checkpoint must be of the same data and settings"):
         Checkpoint(tmp_path, "other", resume=True)
     (tmp_path / checkpoints.FILE).write_bytes(b"something else entirely, and long enough to be read")
-    with pytest.raises(FileError, match="checkpoint must be a folder of ours"):
+    with pytest.raises(FileError, match="checkpoint must be a folder made by mnlearn"):
         Checkpoint(tmp_path, "one", resume=True)
     with pytest.raises(FileError, match="checkpoint must be a folder that can be written"):
         Checkpoint("/proc/self/nowhere", "one")
@@ -234,7 +234,7 @@ def test_other_data_or_settings_are_refused(tmp_path: Path) -> None:
     for data, method, options in others:
         with pytest.raises(FileError, match="checkpoint must be of the same data and settings"):
             mn.learn(data, method, checkpoint=tmp_path, resume=True, **options)
-    with pytest.raises(InputError, match="resume needs a checkpoint to go on from; got none"):
+    with pytest.raises(InputError, match="resume needs a checkpoint to continue from; got none"):
         mn.learn(survey(), "mpl", resume=True)
 
 

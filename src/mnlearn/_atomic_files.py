@@ -1,4 +1,4 @@
-"""Files that are whole or not there, and written by one process at a time: the one way in which they are replaced."""
+"""Atomic replacement and locking of files: a file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import IO
 
 
 def lock(file: IO[bytes]) -> bool:
-    """Whether this open file is ours alone until it is closed; where files cannot be locked, nobody is kept out."""
+    """Lock an open file until it is closed; return False if another process holds it. No-op without fcntl."""
     try:
         import fcntl
     except ImportError:
@@ -25,15 +25,15 @@ def lock(file: IO[bytes]) -> bool:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A name beside the path to write under: renamed when the block ends well, and taken away when it does not.
+    """Yield a temporary path beside the file: renamed to it when the block succeeds, deleted when it fails.
 
-    It keeps the extension, by which some writers know the format. What the system refuses is an OSError; the caller
-    knows the argument and words it.
+    It keeps the extension, from which some writers infer the format. Failures are plain OSErrors: the caller knows the
+    argument to name in its message.
 
     Parameters
     ----------
     path
-        The file to be; one that is there is replaced. Through a link the file behind it is.
+        The file to write; an existing one is replaced. Symbolic links are followed.
 
     Examples
     --------

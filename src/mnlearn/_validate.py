@@ -1,4 +1,4 @@
-"""Randomness enters here: a seed becomes a generator, and nothing is drawn without one."""
+"""Seeds: the one place where a seed becomes a random generator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Seed: TypeAlias = int | np.random.Generator
 
 
 def rng_from(seed: Seed) -> np.random.Generator:
-    """The generator of a seed; a generator is taken as it is, and moves on."""
+    """Return the generator of a seed; a generator is returned as it is."""
     if isinstance(seed, np.random.Generator):
         return seed
     try:

@@ -1,4 +1,8 @@
-"""A folder that keeps answers: records appended one by one, each whole or not believed."""
+"""Checkpoints: a folder that stores the answers of a run, so that a run which was killed can be resumed.
+
+Records are appended to one file, each with its length and checksum. A record that was cut off or damaged is dropped
+with all that follow it.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ from mnlearn.errors import FileError, InputError, check_path, true_or_false
 
 MARK = b"MNCHECK1"
 FILE = "answers.mncheck"
-FLUSH_SECONDS = 0.5  # work that may be lost
+FLUSH_SECONDS = 0.5  # of work that may be lost
 FLUSH_BYTES = 1 << 24
 _RECORD = struct.Struct("<II")  # length, checksum
 _ENTRY = struct.Struct("<16sI")  # key, length
@@ -31,22 +35,22 @@ Value = TypeVar("Value")
 
 
 class Checkpoint:
-    """A folder that keeps the answers of one piece of work.
+    """Folder that stores the answers of one run.
 
     Parameters
     ----------
     folder
-        Made if need be.
+        Created if it does not exist.
     fingerprint
-        Of the data and the settings: a checkpoint of other work is refused.
+        Of the data and the settings: a checkpoint of another run is rejected.
     resume
-        Whether to go on from what the folder holds; if not, it must hold nothing.
+        Whether to continue from the stored answers; if not, the folder must hold none.
 
     Raises
     ------
     FileError
-        If the folder holds answers and is not to be resumed, or those of other data or settings; if another process
-        is at work on it; if it cannot be written.
+        If the folder holds answers and `resume` is false, or answers for other data or settings; if another process
+        uses it; if it cannot be written.
 
     Examples
     --------
@@ -87,13 +91,13 @@ class Checkpoint:
 
     @property
     def n_known(self) -> int:
-        """How many answers were there when it was opened."""
+        """Number of answers that were stored when it was opened."""
         return len(self._known)
 
     def recall(self, question: object, find: Callable[[], Any]) -> Any:
-        """The answer that was kept for a question, or the one found now, which is kept from now on.
+        """Return the stored answer to a question, or call `find` and store its result.
 
-        Answers are arrays, numbers, texts, and lists and dicts of these.
+        Answers are arrays, numbers, strings, and lists and dicts of these.
         """
         key = key_of(question)
         known = self._known.get(key)
@@ -104,18 +108,18 @@ class Checkpoint:
         return answer
 
     def knows(self, question: object) -> bool:
-        """Whether the answer to a question was kept."""
+        """Return whether the answer to a question is stored."""
         return key_of(question) in self._known
 
     def items(self, run: Callable[[list[Value]], Iterable[Any]], items: Sequence[Value]) -> Iterator[Any]:
-        """The answers to many items in their order: those that were kept, and those that `run` gives for the others.
+        """Yield the answers to many items in their order: stored ones, and those of `run` for the others.
 
         Parameters
         ----------
         run
-            Gives the answers to a list of items in its order, as `mnlearn.parallel.run` does; fewer if it was stopped.
+            Returns the answers to a list of items in its order, as `mnlearn.parallel.run` does; fewer if cancelled.
         items
-            What there is to do; an item is known by its place.
+            The items; an item is identified by its position.
         """
         keys = [key_of(("item", k)) for k in range(len(items))]
         fresh = iter(run([item for key, item in zip(keys, items, strict=True) if key not in self._known]))
@@ -132,12 +136,12 @@ class Checkpoint:
                 return
 
     def flush(self) -> None:
-        """Write what waits, and see it on the disk."""
+        """Write the waiting answers to the disk."""
         with self._lock:
             self._flush()
 
     def close(self) -> None:
-        """Write what waits, and let others at the folder."""
+        """Write the waiting answers and release the folder."""
         self.flush()
         self._file.close()
 
@@ -147,9 +151,9 @@ class Checkpoint:
         content = self._file.read()
         header = MARK + _record(json.dumps({"of": fingerprint}).encode())
         if content and not header.startswith(content[: len(header)]) and not content.startswith(MARK):
-            raise FileError(f"checkpoint must be a folder of ours; {self.path} is something else. Name another folder.")
+            raise FileError(f"checkpoint must be a folder made by mnlearn; {self.path} is not. Name another folder.")
         records = list(_records(content))
-        if len(records) < 2:  # nothing, a beginning that was cut off, or work that failed before its first answer
+        if len(records) < 2:  # empty, cut off in its header, or a run that failed before its first answer
             self._file.truncate(0)
             self._file.write(header)
             self._sync()
@@ -157,12 +161,12 @@ class Checkpoint:
         if json.loads(records[0][0])["of"] != fingerprint:
             raise FileError(
                 f"checkpoint must be of the same data and settings; the one in {self.path.parent} is of others. Name "
-                "another folder, or give it back the data and settings it was made with."
+                "another folder, or use the data and settings it was made with."
             )
         if not resume:
             raise FileError(
                 f"checkpoint must be an empty folder, or be resumed; {self.path.parent} holds one. Use resume=True to "
-                "go on from it, or name another folder."
+                "continue from it, or name another folder."
             )
         for payload, _ in records[1:]:
             self._known.update(_entries(payload))
@@ -192,13 +196,13 @@ class Checkpoint:
 def open_checkpoint(
     folder: str | os.PathLike[str] | None, resume: bool, *what: object
 ) -> AbstractContextManager[Checkpoint | None]:
-    """The checkpoint of some work, told by its data and settings; None if no folder is named."""
+    """Open the checkpoint of a run, identified by its data and settings; without a folder, yield None."""
     true_or_false(resume=resume)
     if folder is not None:
         check_path("checkpoint", folder)
         return Checkpoint(folder, fingerprint_of(*what), resume=resume)
     if resume:
-        raise InputError("resume needs a checkpoint to go on from; got none. Name its folder: checkpoint=...")
+        raise InputError("resume needs a checkpoint to continue from; got none. Name its folder: checkpoint=...")
     return nullcontext()
 
 
@@ -207,13 +211,13 @@ def _record(payload: bytes) -> bytes:
 
 
 def _records(content: bytes) -> Sequence[tuple[bytes, int]]:
-    """The whole records of a file and where each ends; what follows the last of them was never finished."""
+    """Return the complete records of a file and where each ends; the rest was never finished."""
     found: list[tuple[bytes, int]] = []
     place = len(MARK)
     while content.startswith(MARK) and place + _RECORD.size <= len(content):
         length, checksum = _RECORD.unpack_from(content, place)
         payload = content[place + _RECORD.size : place + _RECORD.size + length]
-        if not length or len(payload) < length or zlib.crc32(payload) != checksum:  # zeros are no record
+        if not length or len(payload) < length or zlib.crc32(payload) != checksum:  # zeros are not a record
             break
         place += _RECORD.size + length
         found.append((payload, place))
@@ -231,24 +235,24 @@ def _entries(payload: bytes) -> dict[bytes, bytes]:
 
 
 def _lock_file(file: Any, path: Path) -> None:
-    """One process at a time."""
+    """Raise FileError if another process uses the file."""
     if not lock(file):
         raise FileError(
-            f"checkpoint must be of one process at a time; another one is at work on {path.parent}. Wait for it, or "
+            f"checkpoint must be used by one process at a time; another one uses {path.parent}. Wait for it, or "
             "name another folder."
         )
 
 
-# Questions in sixteen bytes, and answers in bytes and back.
+# Keys of questions, and answers as bytes.
 
 
 def key_of(question: object) -> bytes:
-    """Sixteen bytes that stand for a question; sets and arrays of the same members give the same."""
+    """Return the 16-byte key of a question; equal sets and arrays have equal keys."""
     return hashlib.blake2b(repr(_plain(question)).encode(), digest_size=16).digest()
 
 
 def _plain(value: Any) -> object:
-    """The same in tuples, numbers and texts, whose words do not depend on chance."""
+    """Return the value as tuples, numbers and strings, whose repr is the same in every process."""
     if isinstance(value, frozenset | set):
         return ("set", *sorted(_plain(one) for one in value))  # type: ignore[type-var]
     if isinstance(value, np.ndarray):
@@ -261,7 +265,7 @@ def _plain(value: Any) -> object:
 
 
 def encoded(answer: Any) -> bytes:
-    """An answer in bytes: its form in JSON, and the arrays behind it."""
+    """Return an answer as bytes: its structure in JSON, then its arrays."""
     arrays: list[NDArray[Any]] = []
     form = json.dumps(_form(answer, arrays)).encode()
     return b"".join([struct.pack("<I", len(form)), form, *(np.ascontiguousarray(array).tobytes() for array in arrays)])
@@ -281,7 +285,7 @@ def _form(value: Any, arrays: list[NDArray[Any]]) -> Any:
 
 
 def decoded(content: bytes) -> Any:
-    """The answer that was encoded; tuples are lists now."""
+    """Return the answer that was encoded, with lists in place of tuples."""
     (length,) = struct.unpack_from("<I", content)
     place = 4 + length
 
@@ -305,5 +309,5 @@ def decoded(content: bytes) -> Any:
 
 
 def fingerprint_of(*parts: object) -> str:
-    """One line that stands for data and settings."""
+    """Return a hash of data and settings."""
     return hashlib.blake2b(repr([_plain(part) for part in parts]).encode(), digest_size=16).hexdigest()

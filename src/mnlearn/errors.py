@@ -1,7 +1,7 @@
-"""What can go wrong, by name.
+"""Exceptions of the library, and the checks of arguments that raise them.
 
-Every message names the argument, the rule, the value and the way out, in that order. All of them
-descend from `MnlearnError`, so one `except` catches whatever this library refuses on purpose.
+Every message names the argument, the rule, the value and what to do instead, in that order. All exceptions derive from
+`MnlearnError`, so one `except` catches everything that this library raises on purpose.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Item = TypeVar("Item")
 
 
 class MnlearnError(Exception):
-    """Anything this library refuses on purpose."""
+    """Base class of the exceptions that this library raises on purpose."""
 
 
 class InputError(MnlearnError, ValueError):
@@ -36,15 +36,15 @@ class FileError(InputError):
 
 
 class UnknownNameError(InputError, LookupError):
-    """A column, test or format that does not exist; the message lists the ones that do."""
+    """A column, test or format does not exist; the message lists those that do."""
 
 
 class UnsuitableError(InputError, TypeError):
-    """A judge that does not fit the types of the data."""
+    """A judge does not fit the types of the data."""
 
 
 class BudgetExceeded(MnlearnError):  # noqa: N818 - an event a search catches, not a fault
-    """A `Budgeted` judge was asked more than it may answer."""
+    """A `Budgeted` test has no tests left."""
 
 
 class MissingDependencyError(MnlearnError, ImportError):
@@ -52,11 +52,11 @@ class MissingDependencyError(MnlearnError, ImportError):
 
 
 class MnlearnWarning(UserWarning):
-    """Something a user should know about a result that is still valid."""
+    """Warning about a result that is still valid."""
 
 
 def require(module: str, extra: str) -> ModuleType:
-    """Import an optional module, or say how to install it."""
+    """Import an optional module; raise MissingDependencyError with the install command if it is missing."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -75,14 +75,14 @@ def unknown_name(kind: str, name: object, known: Iterable[str], *, shown: int = 
 
 
 def _nearest(name: str, names: Sequence[str], most: int = 3) -> list[str]:
-    """The most similar names; of equally similar ones the first, so that item_1 suggests item_01 before item_21."""
+    """Return the most similar names; ties keep their order, so that item_1 suggests item_01 before item_21."""
     similar = get_close_matches(name, dict.fromkeys(names), n=max(len(names), 1))
     place = {known: k for k, known in reversed(list(enumerate(names)))}
     return sorted(similar, key=lambda known: (-SequenceMatcher(None, known, name).ratio(), place[known]))[:most]
 
 
 def whole_number(name: str, value: object, *, least: int, way_out: str, most: int | None = None) -> int:
-    """The value as an int, or the error that says it is none, or too small, or too large."""
+    """Return the value as an int; raise InputError if it is not an integer from `least` to `most`."""
     try:
         number = index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -95,45 +95,45 @@ def whole_number(name: str, value: object, *, least: int, way_out: str, most: in
 
 
 def check_name(kind: str, name: object, known: Iterable[str], *, shown: int = 12) -> None:
-    """Refuse what is none of the known names, whatever it is instead."""
+    """Raise UnknownNameError unless `name` is one of the known names."""
     names = list(known)
     if not isinstance(name, str) or name not in names:
         raise unknown_name(kind, name, names, shown=shown)
 
 
 def is_one_of(value: object, known: Sequence[str]) -> bool:
-    """Whether the value is one of these texts; it may be anything."""
+    """Return whether the value is one of these strings."""
     return isinstance(value, str) and value in known
 
 
 def check_path(argument: str, value: object) -> None:
-    """Refuse what cannot name a file or a folder."""
+    """Raise InputError unless the value is a path: a string or a PathLike."""
     if not isinstance(value, str | os.PathLike):
-        raise InputError(f"{argument} must be a text or a Path; got {value!r}. Name a file or folder.")
+        raise InputError(f"{argument} must be a string or a Path; got {value!r}. Name a file or folder.")
 
 
 def check_mapping(argument: str, value: object, example: str) -> None:
-    """Refuse what has no keys and values; None stands for nothing."""
+    """Raise InputError unless the value is a mapping or None."""
     if value is not None and not isinstance(value, Mapping):
         raise InputError(f"{argument} must be a dict; got {value!r}. Write for example {example}.")
 
 
 def check_listed(argument: str, value: object, what: str) -> None:
-    """Refuse what is not several things in a row; a text is one thing, whatever its letters."""
+    """Raise InputError unless the value is an iterable other than a string."""
     if isinstance(value, str):
-        raise InputError(f"{argument} must be a list of {what}; got the text {value!r}. Use [{value!r}].")
+        raise InputError(f"{argument} must be a list of {what}, not a string; got {value!r}. Use [{value!r}].")
     if not isinstance(value, Iterable):
         raise InputError(f"{argument} must be a list of {what}; got {value!r}. Put a single one into a list.")
 
 
 def tuple_of(argument: str, value: Iterable[Item], what: str) -> tuple[Item, ...]:
-    """Several things in a row, told once and for all."""
+    """Return an iterable other than a string as a tuple."""
     check_listed(argument, value, what)
     return tuple(value)
 
 
 def check_methods(argument: str, value: object, methods: Sequence[str], way_out: str) -> None:
-    """Refuse an object that cannot do what will be asked of it."""
+    """Raise UnsuitableError unless the value is an object with these methods."""
     if isinstance(value, type) or not all(callable(getattr(value, method, None)) for method in methods):
         raise UnsuitableError(
             f"{argument} must have the methods {' and '.join(methods)}; got a {type(value).__name__}. {way_out}"
@@ -141,8 +141,8 @@ def check_methods(argument: str, value: object, methods: Sequence[str], way_out:
 
 
 def check_room(argument: str, n_bytes: float, what: str, way_out: str) -> None:
-    """Refuse work that would take more memory than the machine has, before any of it is taken."""
-    if not hasattr(os, "sysconf"):  # there the system itself must refuse
+    """Raise InputError if the work would need more memory than the machine has."""
+    if not hasattr(os, "sysconf"):  # no way to find out: the system raises MemoryError later
         return
     there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if n_bytes > there:
@@ -153,14 +153,14 @@ def check_room(argument: str, n_bytes: float, what: str, way_out: str) -> None:
 
 
 def is_number(value: object) -> bool:
-    """Whether the value is a finite number; a truth is none, and neither is a text of digits."""
+    """Return whether the value is a finite real number; bools and strings are not."""
     if isinstance(value, bool):
         return False
     return isinstance(value, Real) and isfinite(value)
 
 
 def true_or_false(**settings: object) -> None:
-    """Refuse a setting that is neither: any text, "no" among them, would count as true."""
+    """Raise InputError for a setting that is not a bool: any string, "no" included, would count as true."""
     for name, value in settings.items():
         if value is not True and value is not False:
             raise InputError(f"{name} must be true or false; got {value!r}. Leave it out for the default.")

@@ -1,4 +1,7 @@
-"""How much of the machine a piece of work may use: its share of the cores, beside other jobs of `run`."""
+"""Parallel work: `run` applies a function to items in threads, processes or on a Dask cluster.
+
+Answers come in the same order with any number of jobs. Jobs that run side by side share the cores of the machine.
+"""
 
 from __future__ import annotations
 
@@ -25,32 +28,27 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 MOST_JOBS = 4096
-_share: ContextVar[int] = ContextVar("mnlearn_share", default=1)  # how many work beside us on the cores there are
+_share: ContextVar[int] = ContextVar("mnlearn_share", default=1)  # how many jobs share the cores
 
 
 def cores() -> int:
-    """How many cores this code may use: those the process is bound to, shared with the jobs of `run` beside it."""
+    """Return the number of cores this code may use: those of the process, shared among the jobs of `run`."""
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, bound // _share.get())
 
 
 def job_count(n_jobs: int | None) -> int:
-    """How many jobs a wish means: None and −1 are all cores; inside a job of `run`, at most its share of them."""
-    wish: object = n_jobs
-    if wish is None or (isinstance(wish, Integral) and wish == -1):
+    """Return the number of jobs: None and −1 mean all cores; inside a job of `run`, at most its share of them."""
+    given: object = n_jobs
+    if given is None or (isinstance(given, Integral) and given == -1):
         return cores()
-    wanted = min(whole_number("n_jobs", wish, least=1, way_out="Leave it out for all cores."), MOST_JOBS)
+    wanted = min(whole_number("n_jobs", given, least=1, way_out="Leave it out for all cores."), MOST_JOBS)
     return wanted if _share.get() == 1 else min(wanted, cores())
 
 
-def beside() -> int:
-    """How many work on the cores there are, this code among them."""
-    return _share.get()
-
-
 @dataclass(frozen=True)
-class Shared(Generic[Item, Answer]):
-    """The function, told how many work beside it."""
+class _Shared(Generic[Item, Answer]):
+    """Function that runs with the number of jobs that share the cores."""
 
     function: Callable[[Item], Answer]
     share: int
@@ -63,12 +61,12 @@ class Shared(Generic[Item, Answer]):
             _share.reset(token)
 
 
-# Dask clusters: joined by their address or started here, and watched while they work.
+# Dask clusters: joined by address or started here.
 
 
-PATIENCE = 30.0  # seconds without any worker, in which a killed one may be started anew
-_LOOK = 1.0  # seconds between two looks at who is there
-_QUIET = 40  # of logging: the workers report errors only
+PATIENCE = 30.0  # seconds without any worker before an error: a killed one may be restarted
+_POLL_WORKERS = 1.0  # seconds between two looks at the list of workers
+_QUIET = 40  # logging level: workers report errors only
 _LOCALLY = {"distributed.scheduler.reuse-broadcast-comm": True}  # halves the round trip of a scan: 3 ms instead of 6
 
 
@@ -79,9 +77,9 @@ def cluster(address: str | None = None, *, workers: int | None = None) -> Iterat
     Parameters
     ----------
     address
-        Of a scheduler, such as ``"tcp://10.0.0.1:8786"``.
+        Address of a scheduler, such as ``"tcp://10.0.0.1:8786"``.
     workers
-        How many processes to start here instead; the cores are shared out among them.
+        Number of processes to start on this machine instead; they share its cores.
 
     Yields
     ------
@@ -91,7 +89,7 @@ def cluster(address: str | None = None, *, workers: int | None = None) -> Iterat
     Raises
     ------
     InputError
-        If not one of the two is given, or nobody answers at the address.
+        If not exactly one of the two is given, or nothing answers at the address.
 
     Examples
     --------
@@ -100,46 +98,51 @@ def cluster(address: str | None = None, *, workers: int | None = None) -> Iterat
     [1, 2]
     """
     if (address is None) == (workers is None):
-        raise InputError("a cluster needs an address or a number of workers, one of the two. Drop one, or add one.")
+        raise InputError("a cluster needs either an address or a number of workers. Give exactly one of them.")
     distributed = require("distributed", "dask")
     if workers is None:
         try:
             client = distributed.Client(address, timeout=10)
-        except (OSError, ValueError, TimeoutError, MemoryError) as error:  # the last: what answers is no scheduler
+        except (
+            OSError,
+            ValueError,
+            TimeoutError,
+            MemoryError,
+        ) as error:  # MemoryError: not a scheduler
             raise InputError(
-                f"cluster must be the address of a Dask scheduler; nobody answers at {address!r} ({error}). Start one: "
-                "dask scheduler."
+                f"cluster must be the address of a Dask scheduler; nothing answers at {address!r} ({error}). Start "
+                "one: dask scheduler."
             ) from error
         with client:
             yield client
         return
-    count = whole_number("workers", workers, least=1, way_out="Ask for at least one.")
-    with ExitStack() as opened:
-        opened.enter_context(require("dask", "dask").config.set(_LOCALLY))
-        with ctrl_c_held():  # one that comes meanwhile is heard once there is something to stop
+    count = whole_number("workers", workers, least=1, way_out="Use at least one.")
+    with ExitStack() as stack:
+        stack.enter_context(require("dask", "dask").config.set(_LOCALLY))
+        with _ctrl_c_held():  # delivered once there is a cluster to stop
             local = distributed.LocalCluster(
                 n_workers=count,
                 threads_per_worker=max(1, cores() // count),
                 dashboard_address=":0",
                 silence_logs=_QUIET,
             )
-            opened.enter_context(local)
-            client = opened.enter_context(distributed.Client(local))
+            stack.enter_context(local)
+            client = stack.enter_context(distributed.Client(local))
         yield client
 
 
 @contextmanager
-def ctrl_c_held() -> Iterator[None]:
-    """Hold Ctrl-C back while processes start, where a system can: they inherit that, and never hear it.
+def _ctrl_c_held() -> Iterator[None]:
+    """Block Ctrl-C while processes start, where the system can: they inherit the mask and never receive it.
 
-    A terminal sends Ctrl-C to every process; whether to stop is for the one that was asked, not for its workers.
+    A terminal sends Ctrl-C to every process of its group, but only the parent decides whether to stop.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
     from multiprocessing import resource_tracker
 
-    resource_tracker.ensure_running()  # lets go of what is held when it starts; so first
+    resource_tracker.ensure_running()  # unblocks the signal when it starts, so it starts first
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -148,18 +151,18 @@ def ctrl_c_held() -> Iterator[None]:
 
 
 class ClusterMonitor:
-    """A monitor that also looks whether the cluster has workers: work that nobody does would wait for ever."""
+    """Monitor that also checks that the cluster has workers: without any, work would wait for ever."""
 
     def __init__(self, monitor: Monitor, client: Any) -> None:
         self.progress = monitor.progress
         self._cancelled, self._client = monitor.cancelled, client
-        self._looked = self._seen = monotonic()
+        self._polled = self._seen = monotonic()
 
     def cancelled(self) -> bool:
-        """Whether the caller had enough; without any worker for a while, an error."""
+        """Return whether the caller cancelled; raise MnlearnError if there was no worker for a while."""
         now = monotonic()
-        if now - self._looked > _LOOK:
-            self._looked = now
+        if now - self._polled > _POLL_WORKERS:
+            self._polled = now
             if self._client.nthreads():
                 self._seen = now
             elif now - self._seen > PATIENCE:
@@ -168,20 +171,20 @@ class ClusterMonitor:
 
 
 def no_workers() -> MnlearnError:
-    """What to say when all are gone."""
+    """Return the error for a cluster without workers."""
     return MnlearnError(
         f"client must have at least one worker; it has none, and none came within {PATIENCE:g} s. Start some, or wait "
         "for them: client.wait_for_workers(1)."
     )
 
 
-# Items done by a plain loop, threads, processes or a Dask cluster, with the same answers in the same order.
+# `run` and its four ways: a plain loop, threads, processes, a Dask cluster.
 
 
 Backend: TypeAlias = Literal["threads", "processes"]
 
-_AHEAD = 8  # items handed out for each job: enough that a slow one does not leave the others idle
-_PATIENCE = 0.1  # seconds between two looks at the monitor
+_AHEAD = 8  # items submitted per job: enough that a slow one does not leave the others idle
+_POLL_MONITOR = 0.1  # seconds between two polls of the monitor
 _IDLE = 300  # seconds that a process waits for more work before it ends
 
 
@@ -200,41 +203,41 @@ def run(
     Parameters
     ----------
     function
-        Takes one item. For processes and clusters it must be something that can be sent: a function of a module, a
-        partial of one, a record of plain values.
+        Takes one item. For processes and clusters it must be picklable: a function of a module, a partial of one, a
+        record of plain values.
     items
-        What there is to do.
+        The items.
     n_jobs
-        How many at a time: None or −1 for all cores, else that many. Any number gives the same result.
-        All cores are those that the process is bound to; 1 is a plain loop. Not for a client.
+        How many at a time: None or −1 for all cores the process may use; 1 is a plain loop. Any number gives the same
+        result. Ignored with a client.
     client
-        A `distributed.Client`: the items are done by its workers, and `n_jobs` and `backend` do not matter.
+        A `distributed.Client` whose workers do the items; `n_jobs` and `backend` are ignored.
     backend
-        ``"threads"``, for functions that spend their time in the native core or in NumPy; ``"processes"`` for those
-        that spend it in Python.
+        ``"threads"`` for functions that spend their time in the native core or in NumPy; ``"processes"`` for those that
+        spend it in Python.
     in_order
-        Whether the answers come in the order of the items; if not, each comes as soon as it is there.
+        Whether answers come in the order of the items; if not, each comes as soon as it is ready.
     monitor
-        Hears how many items are done. When it has had enough, nothing new is begun and what is under way still
-        comes (a cluster calls it off): there are fewer answers than items then.
+        Receives the number of items done. When it cancels, no new item starts; answers of running items still come
+        (a cluster cancels them), so that there are fewer answers than items.
 
     Returns
     -------
     iterator
-        One answer for each item. The first exception reaches the caller, at the place of its answer, and calls off
-        the rest; so does leaving the loop, or Ctrl-C.
+        One answer per item. The first exception is raised in place of its answer and cancels the rest; so does leaving
+        the loop, or Ctrl-C.
 
     Raises
     ------
     InputError
-        If a setting breaks a rule; nothing was begun then.
+        If a setting breaks a rule; no item has started then.
     MnlearnError
-        If a process died: it was killed, or ran out of memory; or if a cluster has no worker left.
+        If a process was killed or ran out of memory, or a cluster has no worker left.
 
     Notes
     -----
-    The answers are held until their turn comes, those of at most eight items per job. Inside an item, `cores` is the
-    item's share of the machine: n items at a time have cores / n each, an item on a cluster has one.
+    Answers of at most eight items per job are held until their turn. Inside an item, `cores` is the item's share of the
+    machine: n items at a time have cores / n each, an item on a cluster has one.
 
     Examples
     --------
@@ -247,7 +250,7 @@ def run(
         raise UnsuitableError(
             f"client must be a distributed.Client; got a {type(client).__name__}. Make one: Client('address:port')."
         )
-    check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out to hear nothing.")
+    check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out for no progress.")
     todo = list(items)
     jobs = job_count(n_jobs)
     if client is not None:
@@ -262,7 +265,7 @@ def run(
 
 
 def ahead(items: Iterable[Item]) -> Iterator[Item]:
-    """Hand items on while a thread of its own makes the next one: for items that are made outside Python."""
+    """Yield items while a background thread makes the next one: for items that are made outside Python."""
     from concurrent.futures import ThreadPoolExecutor
 
     source = iter(items)
@@ -274,7 +277,7 @@ def ahead(items: Iterable[Item]) -> Iterator[Item]:
 
 
 class Quietly:
-    """A monitor that may stop the work but hears nothing of it: for callers that count in their own way."""
+    """Monitor that can cancel but ignores progress: for callers that report progress themselves."""
 
     def __init__(self, monitor: Monitor) -> None:
         self.cancelled = monitor.cancelled
@@ -304,29 +307,29 @@ def _in_threads(
     pool = ThreadPoolExecutor(jobs, thread_name_prefix="mnlearn")
     interrupted = False
     try:
-        task = Shared(function, beside() * jobs)
+        task = _Shared(function, _share.get() * jobs)
         yield from _answers(pool, task, items, ahead=jobs * _AHEAD, in_order=in_order, monitor=monitor)
     except KeyboardInterrupt:
         interrupted = True
         raise
-    finally:  # who pressed Ctrl-C is not made to wait for what is under way
+    finally:  # after Ctrl-C, do not wait for running items
         pool.shutdown(wait=not interrupted, cancel_futures=True)
 
 
 def _in_processes(
     function: Callable[[Item], Answer], items: list[Item], jobs: int, in_order: bool, monitor: Monitor
 ) -> Iterator[Answer]:
-    """Fresh processes that inherit no threads holding locks; they stay for the next call, and end when idle."""
+    """Run in fresh processes, which inherit no locked threads; they stay for the next call and end when idle."""
     from concurrent.futures import BrokenExecutor
 
     from joblib.externals.loky import get_reusable_executor
 
     pool = None
     try:
-        with ctrl_c_held():
+        with _ctrl_c_held():
             pool = get_reusable_executor(max_workers=jobs, timeout=_IDLE)
             pool.submit(int)
-        task = Shared(function, beside() * jobs)
+        task = _Shared(function, _share.get() * jobs)
         ahead = jobs * _AHEAD
         yield from _answers(pool, task, items, ahead=ahead, in_order=in_order, monitor=monitor, killed=True)
     except BrokenExecutor as error:
@@ -334,7 +337,7 @@ def _in_processes(
             f"a worker process must live until its work is done; one of {jobs} was killed or ran out of memory. "
             "Use fewer jobs (n_jobs=...), or smaller work."
         ) from error
-    except KeyboardInterrupt:  # also one that was held back while the processes began
+    except KeyboardInterrupt:  # also one that was blocked while the processes started
         if pool is not None:
             pool.shutdown(kill_workers=True)
         raise
@@ -343,11 +346,11 @@ def _in_processes(
 def _on_cluster(
     function: Callable[[Item], Answer], items: list[Item], client: Any, in_order: bool, monitor: Monitor
 ) -> Iterator[Answer]:
-    """By the workers of a Dask client; what a lost worker had in hand is done by another one."""
+    """Run on the workers of a Dask client; items of a lost worker are done by another one."""
     with client.get_executor(pure=False) as pool:
         ahead = _AHEAD * max(1, sum(client.nthreads().values()))
         watched = ClusterMonitor(monitor, client)
-        yield from _answers(pool, Shared(function, MOST_JOBS), items, ahead=ahead, in_order=in_order, monitor=watched)
+        yield from _answers(pool, _Shared(function, MOST_JOBS), items, ahead=ahead, in_order=in_order, monitor=watched)
 
 
 def _answers(
@@ -360,7 +363,7 @@ def _answers(
     monitor: Monitor,
     killed: bool = False,
 ) -> Iterator[Answer]:
-    """The answers of a pool, `ahead` items handed out at a time; a pool that Ctrl-C kills calls them off itself."""
+    """Yield the answers of a pool, `ahead` items submitted at a time; a pool that Ctrl-C kills cancels them itself."""
     queue = iter(items)
     waiting: deque[Future[Answer]] = deque()
     try:
@@ -369,14 +372,14 @@ def _answers(
             if not waiting:
                 return
             yield from _finished(waiting, in_order)
-        yield from (future.result() for future in _begun(waiting))
+        yield from (future.result() for future in _running(waiting))
     except Exception:
-        if not in_order:  # one failure does not cost what the others did
-            yield from (future.result() for future in _begun(waiting) if future.exception() is None)
+        if not in_order:  # keep the answers of the other items
+            yield from (future.result() for future in _running(waiting) if future.exception() is None)
         raise
     except KeyboardInterrupt:
         if killed:
-            waiting.clear()  # loky's thread trips over what was called off before, and then kills nobody
+            waiting.clear()  # loky fails on cancelled items and then kills no process
         raise
     finally:
         for future in waiting:
@@ -384,10 +387,10 @@ def _answers(
 
 
 def _finished(waiting: deque[Future[Answer]], in_order: bool) -> Iterator[Answer]:
-    """Those whose turn it is and that are done, after a short wait; a failure comes last."""
+    """Yield the answers that are ready and whose turn it is, after a short wait; a failure comes last."""
     from concurrent.futures import FIRST_COMPLETED, wait
 
-    wait([waiting[0]] if in_order else waiting, _PATIENCE, return_when=FIRST_COMPLETED)
+    wait([waiting[0]] if in_order else waiting, _POLL_MONITOR, return_when=FIRST_COMPLETED)
     if in_order:
         while waiting and waiting[0].done():
             yield waiting.popleft().result()
@@ -398,6 +401,6 @@ def _finished(waiting: deque[Future[Answer]], in_order: bool) -> Iterator[Answer
         yield future.result()
 
 
-def _begun(waiting: deque[Future[Answer]]) -> list[Future[Answer]]:
-    """What could not be called off any more; from the back, or a free job would begin what comes next."""
+def _running(waiting: deque[Future[Answer]]) -> list[Future[Answer]]:
+    """Cancel from the back, so that no free job starts the next item; return what was already running."""
     return [future for future in reversed(waiting) if not future.cancel()][::-1]

@@ -59,4 +59,4 @@ def test_what_cannot_be_done_is_refused(run: Any, packed: Path, tmp_path: Path) 
     assert "--cluster and --workers exclude each other" in refused
     assert "--max-memory must be a size such as 500M" in run("learn", packed, "--max-memory", "much").refusal()
     assert "--workers must be a whole number" in run("learn", packed, "--workers", 0).refusal()
-    assert "needs a checkpoint to go on from" in run("learn", packed, "--resume").refusal()
+    assert "needs a checkpoint to continue from" in run("learn", packed, "--resume").refusal()

@@ -178,5 +178,5 @@ def test_too_few_complete_rows() -> None:
 def test_unknown_policies_and_markers() -> None:
     with pytest.raises(InputError, match="missing must be one of 'error', 'drop_rows', 'category'; got 'drop'"):
         read(HOLES, missing="drop")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"must be a list of values; got the text '\?'"):
+    with pytest.raises(InputError, match=r"must be a list of values, not a string; got '\?'"):
         read(HOLES, missing_values="?")

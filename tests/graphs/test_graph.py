@@ -184,7 +184,7 @@ def test_small_graphs_and_their_text() -> None:
         (lambda: Graph(2, [(1, 1)]), r"an edge must join two different variables; got \(1, 1\)"),
         (lambda: Graph(2, [(0, 1, 2)]), "an edge must be a pair"),
         (lambda: Graph(2, [(0.0, 1)]), "an edge must be a pair"),  # type: ignore[list-item]
-        (lambda: Graph(2, "ab"), "edges must be a list of pairs of variables; got the text"),  # type: ignore[arg-type]
+        (lambda: Graph(2, "ab"), "edges must be a list of pairs of variables, not a string; got"),  # type: ignore[arg-type]
         (lambda: Graph(2, [(0, 1)]).neighbors(2), "x must name variables by index, 0..1; got 2"),
         (lambda: Graph(2, [(0, 1)]).neighbors(-1), "got -1"),
         (lambda: Graph.empty(0).neighbors(0), "the graph is empty"),

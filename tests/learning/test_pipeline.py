@@ -184,7 +184,7 @@ def test_continuous_columns_can_be_cut_on_the_way() -> None:
         (("cause", "effect", ("effect",)), "given must not contain x or y; got 'effect' in both"),
         (("cause", "effect", ("cause",)), "given must not contain x or y; got 'cause' in both"),
         (("cause", "effect", ("coin", "coin")), "given must name each column once; got 'coin' twice"),
-        (("cause", "effect", "coin"), r"given must be a list of columns; got the text 'coin'\. Use \['coin'\]"),
+        (("cause", "effect", "coin"), r"given must be a list of columns, not a string; got 'coin'\. Use \['coin'\]"),
         (("caus", "effect", ()), r"^column 'caus' does not exist\. Did you mean 'cause'"),
         (("cause", "efect", ()), r"^column 'efect' does not exist\. Did you mean 'effect'"),
         (("cause", "effect", ("midle",)), r"^column 'midle' does not exist\. Did you mean 'middle'"),

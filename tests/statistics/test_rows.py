@@ -63,7 +63,7 @@ def test_shuffled_columns_keep_their_values_and_suffice() -> None:
 
 def test_more_than_memory_bears_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_data, "MOST_VALUES", 100)
-    with pytest.raises(InputError, match="at most 100 values to be spread out row by row; got 30 rows of 4"):
+    with pytest.raises(InputError, match="at most 100 values to be expanded into rows; got 30 rows of 4"):
         Rows(table(VALUES))
 
 

@@ -1,4 +1,7 @@
-"""How tables are counted for a judge: by how many threads, by whom, in how much memory; and what is kept of them."""
+"""Resources of a run: threads, Dask client, memory and checkpoint, as statistics and judges use them.
+
+`Counting` makes the statistics of a data set; `ParallelNeighborhoods` finds neighbourhoods of many variables at once.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Counting:
-    """Where the statistics of a data set come from.
+    """Settings by which statistics are computed.
 
     Attributes
     ----------
@@ -41,7 +44,7 @@ class Counting:
     max_memory
         Bytes beyond the data, as for `Counts`.
     checkpoint
-        Keeps what was counted.
+        Stores the answers.
     """
 
     n_jobs: int | None = None
@@ -50,12 +53,12 @@ class Counting:
     checkpoint: Checkpoint | None = None
 
     def __post_init__(self) -> None:
-        job_count(self.n_jobs)  # raises; not every method would look at it
+        job_count(self.n_jobs)  # raises: some methods never use it
         if self.client is not None:
             check_methods("client", self.client, ("nthreads", "run"), "Make a distributed.Client('address:port').")
 
     def counts(self, dataset: Dataset) -> Any:
-        """Tables of categorical variables."""
+        """Return the contingency tables of categorical variables."""
         found = self._counts(dataset)
         if self.checkpoint is None:
             return found
@@ -64,8 +67,8 @@ class Counting:
         return CheckpointedCounts(found, self.checkpoint)
 
     def moments(self, dataset: Dataset) -> Any:
-        """Correlations of continuous ones."""
-        self._refuse_client("continuous variables, whose correlations are soon computed here")
+        """Return the correlations of continuous variables."""
+        self._refuse_client("continuous variables, whose correlations are quick to compute")
         if self.checkpoint is None:
             return Moments(dataset)
         from mnlearn.learning.checkpointed import CheckpointedMoments
@@ -73,10 +76,10 @@ class Counting:
         return CheckpointedMoments(dataset, self.checkpoint)
 
     def judge(self, judge: Any) -> Any:
-        """A judge that reads the data itself: asked for many variables at once if it can, its answers kept."""
+        """Return a judge that reads the data itself, made parallel and checkpointed where it can be."""
         if hasattr(judge, "neighborhood"):
             return ParallelNeighborhoods(judge, self.n_jobs, self.client, self.checkpoint)
-        self._refuse_client("this method, which reads the rows itself and all at once")
+        self._refuse_client("this method, which reads all rows at once")
         if self.checkpoint is None or not hasattr(judge, "information"):
             return judge
         from mnlearn.learning.checkpointed import CheckpointedInformation
@@ -96,35 +99,32 @@ class Counting:
 
 
 def check_counting(counting: object) -> None:
-    """Refuse what does not say how to count."""
+    """Raise InputError unless the value is a Counting or None."""
     if not isinstance(counting, Counting | None):
         raise InputError(f"counting must be a Counting; got a {type(counting).__name__}. Leave it out, and use n_jobs.")
 
 
-# Neighbourhoods asked for together: found here where that is soon done, by processes or workers where it is not.
+_Query: TypeAlias = tuple[int, VarSet, VarSet]  # x, candidates, required
 
-
-Question: TypeAlias = tuple[int, VarSet, VarSet]  # x, candidates, required
-
-TOGETHER = 16  # variables that a judge is asked for at a time, where it chooses for several at once
-WORTH = 4.0  # seconds of work left from which processes pay: they take two to begin
-GROUPS = 4  # for each job: the judge travels with a group, and a group that takes long holds nobody up
+TOGETHER = 16  # variables per call of a judge that chooses for several at once
+WORTH = 4.0  # seconds of remaining work from which processes pay: they take two to start
+GROUPS = 4  # per job: the judge is sent once per group, and small groups balance the load
 
 
 @dataclass(frozen=True)
 class ParallelNeighborhoods:
-    """A judge of neighbourhoods, none of which depends on another; who answers changes no bit of the answers.
+    """Judge that finds neighbourhoods in processes or on a cluster, with the same bits as one after the other.
 
     Attributes
     ----------
     judge
-        Who knows them.
+        The judge that finds each of them.
     n_jobs
-        How many processes: None for all cores. They are started only once the first answers show that it pays.
+        Number of processes: None for all cores. They start only if the time of the first answers shows that it pays.
     client
-        A `distributed.Client` whose workers answer instead.
+        A `distributed.Client` whose workers are used instead.
     checkpoint
-        Keeps the answers.
+        Stores the answers.
     """
 
     judge: NeighborhoodJudge
@@ -134,31 +134,31 @@ class ParallelNeighborhoods:
 
     @property
     def n_variables(self) -> int:
-        """How many variables there are."""
+        """Number of variables."""
         return self.judge.n_variables
 
     def neighborhood(self, x: int, candidates: VarSet, required: VarSet) -> Neighborhood:
-        """One by itself."""
+        """Return one neighbourhood."""
         return next(self.spread([(x, candidates, required)]))
 
-    def spread(self, asked: Sequence[Question], monitor: Monitor = SILENT) -> Iterator[Neighborhood]:
-        """The answers in the order of the questions; fewer if the monitor has had enough."""
-        kept = self.checkpoint
-        if kept is None:
+    def spread(self, asked: Sequence[_Query], monitor: Monitor = SILENT) -> Iterator[Neighborhood]:
+        """Yield the answers in the order of the questions; fewer if the monitor cancels."""
+        checkpoint = self.checkpoint
+        if checkpoint is None:
             yield from self._found(asked, monitor)
             return
-        at_hand = [kept.knows(_key(question)) for question in asked]  # looked up once
-        fresh = self._found([question for question, known in zip(asked, at_hand, strict=True) if not known], monitor)
-        for question, known in zip(asked, at_hand, strict=True):
+        stored = [checkpoint.knows(_key(question)) for question in asked]
+        fresh = self._found([question for question, known in zip(asked, stored, strict=True) if not known], monitor)
+        for question, known in zip(asked, stored, strict=True):
             if monitor.cancelled():
                 return
             answer = None if known else next(fresh, None)
             if not known and answer is None:
                 return
-            yield Neighborhood(*kept.recall(_key(question), partial(_same, answer)))
+            yield Neighborhood(*checkpoint.recall(_key(question), partial(_same, answer)))
 
-    def _found(self, asked: Sequence[Question], monitor: Monitor) -> Iterator[Neighborhood]:
-        """The answers, none of them kept."""
+    def _found(self, asked: Sequence[_Query], monitor: Monitor) -> Iterator[Neighborhood]:
+        """Yield the answers, without a checkpoint."""
         done, started = 0, perf_counter()
         jobs = job_count(self.n_jobs) if self.client is None else sum(self.client.nthreads().values())
         ask = partial(_answers, self.judge)
@@ -175,7 +175,7 @@ class ParallelNeighborhoods:
 
 
 def _pays(jobs: int, seconds: float, done: int, total: int) -> bool:
-    """Whether processes would be faster for what is left, to judge by what it took so far."""
+    """Return whether processes would be faster for the rest, judging by the time so far."""
     return jobs > 1 and 0 < done < total - 1 and seconds * (total - done) / done > WORTH
 
 
@@ -183,8 +183,8 @@ def _same(answer: Neighborhood | None) -> Neighborhood | None:
     return answer
 
 
-def _answers(judge: NeighborhoodJudge, asked: Sequence[Question]) -> list[Neighborhood]:
-    """By one thread of BLAS, here as on a worker: with more, the last bits of a factor are others."""
+def _answers(judge: NeighborhoodJudge, asked: Sequence[_Query]) -> list[Neighborhood]:
+    """Answer with one thread of BLAS, here as on a worker: more threads change the last bits of a factor."""
     with _blas().limit(limits=1, user_api="blas"):
         if isinstance(judge, BatchedNeighborhoods):
             return judge.neighborhoods(asked)
@@ -193,7 +193,7 @@ def _answers(judge: NeighborhoodJudge, asked: Sequence[Question]) -> list[Neighb
 
 @cache
 def _blas() -> Any:
-    """The BLAS libraries of this process, once those are loaded that the judges use."""
+    """Return the controller of the BLAS libraries, after loading those that the judges use."""
     import scipy.linalg  # noqa: F401
     import sklearn.linear_model  # noqa: F401
     from threadpoolctl import ThreadpoolController
@@ -201,13 +201,13 @@ def _blas() -> Any:
     return ThreadpoolController()
 
 
-def _grouped(asked: Sequence[Question], most: int) -> list[Sequence[Question]]:
-    """At most so many groups of nearly the same size, in order."""
+def _grouped(asked: Sequence[_Query], most: int) -> list[Sequence[_Query]]:
+    """Split questions into at most `most` groups of nearly the same size, in order."""
     count = min(most, len(asked))
     cuts = [len(asked) * k // count for k in range(count + 1)] if count else [0]
     return [asked[start:stop] for start, stop in pairwise(cuts)]
 
 
-def _key(question: Question) -> tuple[str, Question, list[Any]]:
-    """As a `Kept` judge asks."""
+def _key(question: _Query) -> tuple[str, _Query, list[Any]]:
+    """Return what stands for a question in a checkpoint."""
     return ("neighborhood", question, [])

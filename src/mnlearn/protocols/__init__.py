@@ -1,11 +1,11 @@
-"""The nouns of the library: small records, and what each kind of object must be able to answer.
+"""Records and protocols of the library: the methods that each kind of object must have.
 
-data → statistics → judges (tests, posteriors, scores) → search → graph. A search sees a judge, never
-the data; a judge sees statistics, never rows. To extend the library, write an object with the right methods
-and pass it: there is no base class and no registration.
+data → statistics → judges (tests, posteriors, scores) → search → graph. A search sees a judge, never the data; a judge
+sees statistics, never rows. To extend the library, write an object with the right methods and pass it. No registration
+is needed; for a test, `BaseTest` supplies the batched forms.
 
-`statistics` are what is known of the data; `tests` decide, `scores` weigh, `proposals` name whole neighbourhoods or
-graphs; `walks` are tests that take over the inner loop of a search; `searches` are given a judge and return a result.
+`statistics` hold what is known of the data, `tests` decide, `scores` weigh, and `search` holds learners, their monitor
+and their result.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Judges that weigh: posteriors of independence, and scores of graphs. Log units, higher is better."""
+"""Posteriors of independence and scores of graphs: log units, higher is better."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class LogOdds(NamedTuple):
 
 
 class IndependencePosterior(Protocol):
-    """Weighs: how probable are independence and dependence of x and each y given z?"""
+    """Posterior probability of independence and of dependence of x and each y given z."""
 
     @property
     def n_variables(self) -> int: ...
@@ -27,19 +27,19 @@ class IndependencePosterior(Protocol):
     def cards(self) -> tuple[int, ...]: ...
     def log_odds(self, x: int, ys: Indices, z: VarSet) -> LogOdds: ...
     def members(self, x: int, z: VarSet) -> LogOdds:
-        """Every y in z, in ascending order, given the rest of z."""
+        """Return both for every y in z, in ascending order, given the rest of z."""
         ...
 
 
 class BatchedPosterior(IndependencePosterior, Protocol):
-    """A posterior that answers many questions at once."""
+    """Posterior that answers many questions at once; scores use each of these methods where it exists."""
 
     def independent_many(self, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]) -> list[FloatArray]:
-        """For each place in xs, yss and zs: the `independent` half of `log_odds`."""
+        """Return the `independent` half of `log_odds` for each x with its ys and its z."""
         ...
 
     def members_many(self, xs: Indices, zs: Sequence[VarSet]) -> list[LogOdds]:
-        """For each x and its z: what `members` says."""
+        """Return `members` for each x with its z."""
         ...
 
     def independent_pairs(self) -> FloatArray:
@@ -48,7 +48,7 @@ class BatchedPosterior(IndependencePosterior, Protocol):
 
 
 class Score(Protocol):
-    """Of a whole graph: log units, higher is better."""
+    """Score of a whole graph: log units, higher is better."""
 
     @property
     def n_variables(self) -> int: ...
@@ -56,29 +56,29 @@ class Score(Protocol):
 
 
 class LocalScore(Score, Protocol):
-    """A score that is a sum over variables: of each, given its neighbours."""
+    """Score that is a sum over variables of a term given the neighbours of each."""
 
     def local(self, x: int, blanket: VarSet) -> float: ...
     def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
-        """For each x with its blanket and its ys: local(x, blanket + y), one number per y."""
+        """Return local(x, blanket + y) for each x with its blanket, one number per y."""
         ...
 
     def removals(self, xs: Indices, blankets: Sequence[VarSet]) -> list[FloatArray]:
-        """For each x with its blanket: local(x, blanket − y), one number per member in ascending order."""
+        """Return local(x, blanket − y) for each x with its blanket, one number per member y in ascending order."""
         ...
 
 
 class PairScore(Score, Protocol):
-    """A score that is a sum over pairs: of each, told by that one of its two ends which comes first in an order."""
+    """Score that is a sum over pairs: the end that comes first in an order supplies the term of a pair."""
 
     def terms(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
-        """For each x with its blanket: a row of what it would tell about every variable; 0 about itself."""
+        """Return, for each x with its blanket, a row of terms: one for every other variable, 0 at x itself."""
         ...
 
     def ranks(self, xs: Indices, blankets: Sequence[VarSet]) -> NDArray[Any]:
-        """For each x with its blanket: its rank. Of two ends the lower rank comes first; of equals, the lower index.
+        """Return the rank of each x with its blanket. The lower rank comes first; of equal ranks, the lower index.
 
-        Whatever can be compared: numbers, or whole numbers too large for one, as objects.
+        Anything that can be compared: floats, or integers too large for a float, as objects.
         """
         ...
 
@@ -91,71 +91,71 @@ class PairEvidence(NamedTuple):
 
 
 class EvidenceScore(LocalScore, Protocol):
-    """A local score in units of evidence, that can also weigh single edges given a separator."""
+    """Local score in units of evidence that also weighs single edges given a separating set."""
 
     @property
     def work(self) -> Mapping[str, int]:
-        """What was done so far: `scans`, `fits`, and `fallbacks` of fits that were not possible."""
+        """Return the work so far: `scans`, `fits`, and `fallbacks` where a fit was not possible."""
         ...
 
     def with_three_way(self, use: bool) -> EvidenceScore:
-        """The same judge with or without three-way terms; its work starts from nothing."""
+        """Return a copy with or without three-way terms, whose work starts at zero."""
         ...
 
     def locals(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
-        """local(x, blanket) of each x with its blanket."""
+        """Return local(x, blanket) of each x with its blanket."""
         ...
 
     def estimates(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
-        """What `additions` gives, to first order and without fits: for ranking."""
+        """Return `additions` to first order, without fits: for ranking."""
         ...
 
     def pairs(
         self, xs: Indices, separators: Sequence[VarSet], yss: Sequence[Indices], *, fit_above: float
     ) -> list[PairEvidence]:
-        """The evidence of x − y given the separator, for each y; exact where it may exceed `fit_above`."""
+        """Return the evidence of x − y given the separating set, for each y; exact where it may exceed `fit_above`."""
         ...
 
     def best_pair(self, x: int, blanket: VarSet, candidates: Indices) -> tuple[Edge, float] | None:
-        """The two candidates that explain x best together, any interaction counted, and what x is worth with them."""
+        """Return the two candidates that explain x best together, and the score of x with both."""
         ...
 
 
 class ScoredGraph(Protocol):
-    """A graph that knows its score and what a flip would do to it. It changes: one search, one such object."""
+    """Graph with its score and the gain of each flip. Mutable: each search has its own."""
 
     @property
     def graph(self) -> Graph: ...
     @property
     def value(self) -> float: ...
     def gains(self, edges: Sequence[Edge]) -> FloatArray:
-        """For each pair: by how much the score would change if it alone were flipped."""
+        """Return, for each pair, the change of the score if it alone were flipped."""
         ...
 
     def flip(self, edge: Edge) -> VarSet | None:
-        """Flip a pair for good. Returns the variables whose pairs may have other gains now; None stands for all."""
+        """Flip a pair and return the variables whose pairs may have other gains now; None means all."""
         ...
 
 
 class PairwiseScored(ScoredGraph, Protocol):
-    """A scored graph whose score is a sum over pairs of variables, so that each pair has its part in it."""
+    """Scored graph whose score is a sum over pairs of variables."""
 
     @property
     def pairwise(self) -> FloatArray:
-        """The part of each pair: symmetric, inf on the diagonal. A flip changes rows and columns of its ends only."""
+        """Return the term of each pair: symmetric, inf on the diagonal. A flip changes rows and columns of its ends."""
         ...
 
     @property
     def cost(self) -> Mapping[str, int]:
-        """What was done so far: parts of pairs `recomputed` for flips; terms that were asked for in all, `scanned`."""
+        """Return the work so far: terms of pairs `recomputed` for flips, and all terms computed, `scanned`."""
         ...
 
     def log_odds(self, *, absent: bool = False) -> dict[Edge, float]:
-        """The log-odds of each edge, present against absent, given its context; if asked, of every other pair too."""
+        """Return the log odds of each edge, present against absent, given its context; `absent`: of all pairs."""
         ...
 
 
 class SearchableScore(Score, Protocol):
-    """A score that a search over edge flips can follow step by step."""
+    """Score that a search over edge flips can update step by step."""
 
     def on(self, graph: Graph) -> ScoredGraph: ...

@@ -1,4 +1,4 @@
-"""What is known of the data: tables of counts, and the numbers that kernels make of them."""
+"""Statistics: contingency tables, kernels that score them, and the type aliases of all signatures."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+VarSet: TypeAlias = frozenset[int]  # inside the library a variable is an index 0..n-1
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+BoolArray: TypeAlias = NDArray[np.bool_]
+Indices: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]  # the many y of a scan
+
 
 @dataclass(frozen=True)
 class Kernel:
-    """What a scan computes from each table (x, y | z): a name the native core knows, and its settings.
+    """Score of a table (x, y | z) that the native core computes in a scan: its name and its settings.
 
-    The constructors in `mnlearn.statistics.kernels` are the only makers of these; `outputs` names the rows
-    of what `Statistics.reduce` returns.
+    Made by the functions of `mnlearn.statistics.kernels`; `outputs` names the rows that `Statistics.reduce` returns.
     """
 
     name: str
@@ -25,11 +30,11 @@ class Kernel:
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """Counts of (x, y) within every observed configuration of z, one array per y.
+    """Contingency tables of x and each y within every observed configuration of z.
 
-    `counts[k][s, a, b]` is how often x = a and y_k = b in the stratum whose z-values are `strata[s]`
-    (columns in ascending order of the variable's index; rows in lexicographic order). Tables of disjoint
-    sets of rows add up: see `mnlearn.statistics.add_tables`.
+    `counts[k][s, a, b]` is how often x = a and y_k = b in the stratum whose values of z are `strata[s]` (a column for
+    each member of z in ascending order; rows in lexicographic order). Tables of disjoint sets of rows add up: see
+    `mnlearn.statistics.add_tables`.
     """
 
     x: int
@@ -40,47 +45,55 @@ class Tables:
 
 
 class Statistics(Protocol):
-    """The only reader of discrete data. The scan (one x, one z, many y) is its one primitive."""
+    """The only reader of categorical data. The scan (one x, one z, many y) is its one primitive."""
 
     @property
     def n_rows(self) -> int: ...  # repeats included
     @property
-    def cards(self) -> tuple[int, ...]: ...
+    def cards(self) -> tuple[int, ...]: ...  # number of states of each variable
     @property
     def names(self) -> tuple[str, ...]: ...
-    def tables(self, x: int, ys: Indices, z: VarSet) -> Tables: ...
+    def tables(self, x: int, ys: Indices, z: VarSet) -> Tables:
+        """Count (x, y) within every observed configuration of z, for each y: the primitive of the library.
+
+        Parameters
+        ----------
+        x
+            Index of a variable.
+        ys
+            Indices of other variables, in any order; may be empty.
+        z
+            Conditioning set, without x and without any y.
+
+        Returns
+        -------
+        Tables
+            Exact counts. Configurations of z without rows are left out; every table adds up to `n_rows`.
+        """
+        ...
+
     def reduce(self, kernel: Kernel, x: int, ys: Indices, z: VarSet) -> FloatArray:
-        """One row per output of the kernel, one column per y."""
+        """Score the table (x, y | z) of each y: one row per output of the kernel, one column per y."""
         ...
 
     def local(self, kernel: Kernel, x: int, z: VarSet) -> FloatArray:
-        """The same outputs for the table of x given z alone: what `reduce` gives for a constant y."""
+        """Score the table of x given z alone: the outputs that `reduce` gives for a constant y."""
         ...
 
     def reduce_all(self, kernel: Kernel) -> FloatArray:
-        """`reduce` with z empty for every pair x < y, in lexicographic order of the pairs."""
+        """Score every pair x < y given nothing, in lexicographic order: one column per pair."""
         ...
 
     def reduce_many(
         self, kernel: Kernel, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]
     ) -> list[FloatArray]:
-        """Many scans at once, one for each place in xs, yss and zs: what `reduce` gives for each."""
+        """Return what `reduce` gives for each x with its ys and its z."""
         ...
 
     def members(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
-        """For each x and its z: every y in z, in ascending order, given the rest of z. One column per member."""
+        """Score, for each x and its z, every y in z given the rest of z: one column per member, in ascending order."""
         ...
 
     def without(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
-        """For each x and its z: `local` given z without one member, each member in ascending order. A column each."""
+        """Score, for each x and its z, x given z without one member: one column per member, in ascending order."""
         ...
-
-
-# What variables, sets of them and numbers about them are called in every signature.
-
-
-VarSet: TypeAlias = frozenset[int]  # inside the library a variable is an index 0..n-1
-FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.int64]
-BoolArray: TypeAlias = NDArray[np.bool_]
-Indices: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]  # the many y of a scan

@@ -1,4 +1,4 @@
-"""Judges that decide: is x independent of y given z?"""
+"""Conditional independence tests: their answers, their base class, and the parts that run near the data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, IntArra
 
 
 class Verdict(NamedTuple):
-    """The answer to one question."""
+    """Answer to one question."""
 
     independent: bool
     log_support: float | None  # log p-value or log posterior of independence; None when inferred
@@ -22,20 +22,20 @@ class Verdict(NamedTuple):
 
 
 class Verdicts(NamedTuple):
-    """The answers to one scan: arrays over its ys."""
+    """Answers to one scan: arrays over its ys."""
 
     independent: BoolArray
     log_support: FloatArray
     source: str = "data"
 
     def one(self, k: int) -> Verdict:
-        """The k-th answer as a single `Verdict`."""
+        """Return the k-th answer."""
         return Verdict(bool(self.independent[k]), float(self.log_support[k]), self.source)
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All that a test knows about each pair of a scan; what a test does not compute is None."""
+    """All numbers of a test for each pair of a scan; None where the test does not compute them."""
 
     independent: BoolArray
     statistic: FloatArray | None = None
@@ -46,7 +46,7 @@ class Evidence:
 
 
 class Question(NamedTuple):
-    """One line of a trace: what a search asked, what it was told, by whom and when."""
+    """One line of a trace: a question of a search, its answer, and where the answer came from."""
 
     x: int
     y: int
@@ -54,7 +54,7 @@ class Question(NamedTuple):
     independent: bool
     log_support: float | None  # None when inferred
     source: str  # "data", "memo", or the rule that implied the answer
-    phase: str  # which part of the algorithm asked: "initial", "grow", "shrink", ...
+    phase: str  # part of the algorithm: "initial", "grow", "shrink", ...
 
 
 @runtime_checkable
@@ -72,40 +72,40 @@ class IndependenceTest(Protocol):
 
 @runtime_checkable
 class ExplainedTest(IndependenceTest, Protocol):
-    """A test that can also show the numbers behind its decision."""
+    """Test that can also show the numbers behind its decisions."""
 
     @property
     def name(self) -> str: ...
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence: ...
 
 
-# Tests that take over the inner loop of a search: a blanket question by question, or set after set.
-#
-# Each question is decided before the next is put, as the search would do; only the loop is elsewhere, near the data.
+# Inner loops of a search that a test may run near the data. Each question is still decided before the next one.
 
 
 class Knowledge(Protocol):
-    """What answers given before imply, by rules  [JAIR09, Algorithm 5]. It changes: one search, one such object.
+    """Knowledge base of earlier answers and the rules by which they imply others  [JAIR09, Algorithm 5].
+
+    Mutable: each search has its own.
 
     The rules are tried in this order, numbered from 1, and 0 stands for none: a dependence by strong union, by the
     triangle; an independence by strong union, by the triangle, by the triangle with x and y exchanged.
     """
 
     def implied(self, x: int, y: int, z: VarSet) -> int:
-        """Which rule says whether x ⟂ y | z."""
+        """Return the number of the rule that decides whether x ⟂ y | z."""
         ...
 
     def infer(self, x: int, y: int, z: VarSet) -> int:
-        """The same; what the rule says is known from now on."""
+        """Return the number of the rule that decides whether x ⟂ y | z, and enter its answer."""
         ...
 
     def learn(self, x: int, y: int, z: VarSet, independent: bool) -> None:
-        """Enter what the judge said."""
+        """Enter an answer of the test."""
         ...
 
 
 class Turns(NamedTuple):
-    """Answers to questions asked in turns, each decided before the next: lists over the first of the ys."""
+    """Answers to questions that depend on each other, each decided before the next: lists over the first of the ys."""
 
     independent: list[bool]
     log_support: list[float | None]  # None where a rule answered
@@ -117,16 +117,16 @@ class Turns(NamedTuple):
 
 
 class Separated(NamedTuple):
-    """Pairs that a walk over sets found independent."""
+    """Pairs that a search over conditioning sets found independent."""
 
     sets: NDArray[np.int32]  # a row each: x, y, and the members of the set that separates them, in ascending order
     log_support: FloatArray
     asked: int  # how many questions that took
-    finished: bool  # or stopped on request
+    finished: bool  # False: cancelled
 
 
 class SetLevel(NamedTuple):
-    """The sets of one size, each to be tried on the pairs that are left. Matrices have a row for each x."""
+    """One level of PC: sets of one size, to be tried on the pairs that are left. Matrices have a row for each x."""
 
     size: int
     around: BoolArray  # which variables the sets of x may have
@@ -135,48 +135,48 @@ class SetLevel(NamedTuple):
 
 
 class Around(NamedTuple):
-    """Whom a walk over sets left around a variable."""
+    """Neighbours that a search over conditioning sets leaves around a variable."""
 
     members: Sequence[int]
     weakest: Sequence[float]  # of each, the largest log support of independence given a set; NaN if none was tried
     asked: Sequence[int]  # how many questions that took, by the size of the set
-    finished: bool  # or stopped on request, and then not worth anything
+    finished: bool  # False: cancelled, and then of no use
 
 
 class SeparatingSets(NamedTuple):
-    """How many sets of neighbours separate each y from a variable."""
+    """Number of sets of neighbours that separate each y from a variable."""
 
     counts: IntArray  # a row for each y: all, then those with each neighbour, in ascending order
     asked: Sequence[int]  # how many questions that took, by the size of the set
-    finished: bool  # or stopped on request
+    finished: bool  # False: cancelled
 
 
 class SubsetWalk(Protocol):
-    """Tries set after set as a search of its kind does, each question decided before the next."""
+    """Search over conditioning sets that runs near the data, each question decided before the next."""
 
     def separate(self, level: SetLevel, xs: range, go_on: Callable[[int], bool]) -> Separated | None:
-        """A level of PC-stable, for some x in turn; None where it cannot answer for sets of this size.
+        """Run one level of PC-stable for some x in turn; None if sets of this size are not supported.
 
         Each set of the size among `around[x]`, in lexicographic order, is tried on every y in `left[x]` that is not in
-        it; on y < x only if not all of the set is in `around[y]`. `go_on(x)` is asked several times a second.
+        it; on y < x only if not all of the set is in `around[y]`. `go_on(x)` is polled several times a second.
         """
         ...
 
     def explain_away(
         self, x: int, candidates: Indices, limit: int | None, go_on: Callable[[int], bool]
     ) -> Around | None:
-        """Interleaved HITON-PC around x; None where it cannot answer.
+        """Run interleaved HITON-PC around x; None if that is not supported.
 
-        Each candidate in turn is tried with all sets of those held, and comes in if none separates it from x; then each
-        of the others held, in the order in which they came in, with all sets that have the newcomer. Sets have at most
-        `limit` members; they come by size, then in the order of their members, the newcomer last.
+        Each candidate in turn is tried with all sets of present neighbours, and joins them if none separates it from x;
+        then each other neighbour, in order of joining, with all sets that contain the newcomer. Sets have at most
+        `limit` members, ordered by size, then by their members, the newcomer last.
         """
         ...
 
     def count_separating(
         self, x: int, ys: Indices, around: BoolArray, limit: int | None, go_on: Callable[[int], bool]
     ) -> SeparatingSets | None:
-        """All sets of at most `limit` among `around[x]`, each tried on every y; None where it cannot answer.
+        """Try all sets of at most `limit` members of `around[x]` on every y; None if that is not supported.
 
         On y < x only if not all of the set is in `around[y]`, as in `separate`.
         """

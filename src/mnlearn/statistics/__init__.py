@@ -1,4 +1,4 @@
-"""Statistics: the only readers of the data."""
+"""Statistics: counts, moments and rows, the only readers of the data."""
 
 from mnlearn.statistics import kernels
 from mnlearn.statistics.counts import Counts

@@ -18,7 +18,7 @@ _TOLERANCE = 1e-8  # in units of a correlation: what a covariance read from a fi
 
 
 def correlation_of_rows(dataset: Dataset) -> tuple[FloatArray, FloatArray]:
-    """The correlation matrix and the standard deviations (divisor N), repeats as weights."""
+    """Return the correlation matrix and the standard deviations (divisor N), repeats as weights."""
     columns = [np.asarray(column, dtype=np.float64) for column in dataset.columns]
     weights = None if dataset.repeats is None else dataset.repeats.astype(np.float64)
     rules = [_Standard(column, weights) for column in columns]
@@ -36,14 +36,14 @@ def correlation_of_rows(dataset: Dataset) -> tuple[FloatArray, FloatArray]:
 
 
 def standardized(dataset: Dataset) -> FloatArray:
-    """The stored rows, each column centred and of unit variance, repeats as weights; zeros where constant."""
+    """Return the stored rows, each column centred and of unit variance, repeats as weights; zeros where constant."""
     weights = None if dataset.repeats is None else dataset.repeats.astype(np.float64)
     columns = [np.asarray(column, dtype=np.float64) for column in dataset.columns]
     return np.column_stack([_Standard(column, weights).apply(column) for column in columns])
 
 
 def correlation_of_covariance(covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The correlation matrix and the standard deviations of a covariance that a user gives, checked."""
+    """Return the correlation matrix and the standard deviations of a user's covariance, after checking it."""
     from scipy.linalg.lapack import dpotrf
 
     if covariance.ndim != 2 or covariance.shape[0] != covariance.shape[1] or not covariance.size:
@@ -72,7 +72,7 @@ def correlation_of_covariance(covariance: FloatArray) -> tuple[FloatArray, Float
 
 
 def _require_symmetric(scaled: FloatArray, covariance: FloatArray) -> None:
-    """Refuse a matrix whose halves differ by more than rounding, and name the worst entry."""
+    """Raise InputError if the two halves differ by more than rounding, and name the worst entry."""
     difference = np.abs(scaled - scaled.T)
     if (difference > _TOLERANCE).any():
         x, y = divmod(int(difference.argmax()), len(scaled))
@@ -83,7 +83,7 @@ def _require_symmetric(scaled: FloatArray, covariance: FloatArray) -> None:
 
 
 def _tidy(correlation: FloatArray, scale: FloatArray) -> FloatArray:
-    """Exact ones on the diagonal, exact zeros for constant variables, nothing beyond 1."""
+    """Put exact ones on the diagonal and exact zeros for constant variables, and clip to ±1."""
     np.clip(correlation, -1.0, 1.0, out=correlation)
     constant = scale == 0.0
     correlation[constant, :] = 0.0
@@ -93,7 +93,7 @@ def _tidy(correlation: FloatArray, scale: FloatArray) -> FloatArray:
 
 
 class _Standard:
-    """How one column becomes centred with unit variance, without overflow and without losing the centre."""
+    """Rule that centres a column and scales it to unit variance, without overflow or loss of the centre."""
 
     def __init__(self, column: FloatArray, weights: FloatArray | None) -> None:
         """Measure the column; `scale` is its standard deviation, 0 if it is constant."""
@@ -106,7 +106,7 @@ class _Standard:
         values = self._moved(column)
         first = _mean(values, weights)
         values = values - first
-        second = _mean(values, weights)  # the mean was rounded; this is the mean of what that left
+        second = _mean(values, weights)  # the mean was rounded: centre what is left once more
         values -= second
         largest = float(np.abs(values).max())
         values /= largest
@@ -115,17 +115,17 @@ class _Standard:
         self.scale = max(float(np.ldexp(self._size, self._exponent)), 5e-324)
 
     def apply(self, values: FloatArray) -> FloatArray:
-        """The standardized values; zeros for a constant column."""
+        """Return the standardized values; zeros for a constant column."""
         if self.scale == 0.0:
             return np.zeros(values.size)
         first, second = self._centres
         return (self._moved(values) - first - second) / self._size
 
     def _moved(self, values: FloatArray) -> FloatArray:
-        """The values times a power of two, which is exact."""
+        """Return the values times a power of two, which is exact."""
         return np.ldexp(values, -self._exponent) if self._exponent else values
 
 
 def _mean(values: FloatArray, weights: FloatArray | None) -> float:
-    """The weighted mean."""
+    """Return the weighted mean."""
     return float(values.mean() if weights is None else weights @ values / weights.sum())

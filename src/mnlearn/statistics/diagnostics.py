@@ -1,4 +1,4 @@
-"""What is odd about data, in sentences: constant, copied and explained columns, too many categories, few rows."""
+"""Diagnostics of a data set in sentences: constant, copied and explained columns, many categories, few rows."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from mnlearn.statistics.moments import Moments
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
 
-_MOST_WORK = 1 << 30  # multiplications that looking for columns explained by others may take
+_MOST_WORK = 1 << 30  # multiplications for finding columns that others explain
 _SHOWN = 6
 _MANY = 10  # categories that are no cause for concern, and rows that each category should have on average
 
 
 def oddities(dataset: Dataset) -> tuple[str, ...]:
-    """Say what every method has to cope with; nothing for sound data.
+    """Return sentences about problems that every method has with the data; none for sound data.
 
     Parameters
     ----------
     dataset
-        The data. Columns that others explain are looked for where that takes a moment only; of categorical columns only
-        the number of categories counts, so that none is read again.
+        The data. Columns that others explain are searched only where that is quick; of categorical columns only the
+        number of categories is used, so that none is read again.
 
     Examples
     --------
@@ -41,16 +41,16 @@ def oddities(dataset: Dataset) -> tuple[str, ...]:
         if k not in constant:
             first = original.setdefault(column.tobytes(), k)
             copies.update({k: first} if first != k else {})
-    said = [f"constant, so without an edge: {_listed(dataset, single)}"] if single else []
-    said += _crowded(dataset)
+    notes = [f"constant, so without an edge: {_listed(dataset, single)}"] if single else []
+    notes += _crowded(dataset)
     if copies:
         pairs = [f"{dataset.names[k]!r} of {dataset.names[first]!r}" for k, first in copies.items()]
-        said.append(f"copies, which no method can tell apart: {_cut(pairs)}")
-    return (*said, *_explained(dataset, [k for k in places if k not in constant and k not in copies]))
+        notes.append(f"copies, which no method can tell apart: {_cut(pairs)}")
+    return (*notes, *_explained(dataset, [k for k in places if k not in constant and k not in copies]))
 
 
 def _crowded(dataset: Dataset) -> list[str]:
-    """Categorical columns with few rows for each category: identifiers, dates, numbers not meant as labels."""
+    """Name categorical columns with few rows per category: identifiers, dates, numbers not meant as labels."""
     many = [k for k, card in enumerate(dataset.cards) if card > max(_MANY, dataset.n_rows / _MANY)]
     if not many:
         return []
@@ -62,7 +62,7 @@ def _crowded(dataset: Dataset) -> list[str]:
 
 
 def _explained(dataset: Dataset, places: list[int]) -> list[str]:
-    """Fewer rows than variables, or else columns that are linear combinations of others."""
+    """Report fewer rows than variables, or else columns that are linear combinations of others."""
     n, n_rows = len(places), dataset.n_rows
     if n_rows <= n:
         return [
@@ -78,11 +78,11 @@ def _explained(dataset: Dataset, places: list[int]) -> list[str]:
 
 
 def _listed(dataset: Dataset, places: list[int]) -> str:
-    """Names, the first few."""
+    """Return the first few names."""
     return _cut([repr(dataset.names[k]) for k in places])
 
 
 def _cut(texts: list[str]) -> str:
-    """The first few, and how many more there are."""
+    """Join the first few items and the number of the others."""
     more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
     return ", ".join(texts[:_SHOWN]) + more

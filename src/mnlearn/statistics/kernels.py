@@ -1,7 +1,7 @@
-"""What a scan can compute from each table (x, y | z) while the table is in cache.
+"""Kernels: the scores of a table (x, y | z) that a scan computes while the table is in cache.
 
-Each function checks its settings and returns a `Kernel`, the order form that `Counts.reduce` and every other
-`Statistics` understand.
+Each function checks its settings and returns a `Kernel` for `Counts.reduce` and any other `Statistics`. Also here:
+log tails and logistic regressions that the native core computes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from mnlearn import _core
-from mnlearn._core import log_chi2_tails
+from mnlearn._core import log_chi2_tails as log_chi2_tails  # noqa: PLC0414 - for tests, which do not import the core
 from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.protocols.statistics import FloatArray, Kernel
 
@@ -33,7 +33,7 @@ def chi2(dof: DofRule = "adjusted") -> Kernel:
 
 
 def g2(dof: DofRule = "adjusted") -> Kernel:
-    """The likelihood ratio G² = 2 Σ o log(o / e) and its degrees of freedom; `dof` as in `chi2`."""
+    """Likelihood ratio G² = 2 Σ o log(o / e) and its degrees of freedom; `dof` as in `chi2`."""
     return Kernel("g2", ("statistic", "dof"), (_rule(dof),))
 
 
@@ -43,14 +43,14 @@ def mi(dof: DofRule = "adjusted") -> Kernel:
 
 
 def bayes(*, alpha: float = 1.0, beta: float = 1.0, gamma: float = 1.0, prior: float = 0.5) -> Kernel:
-    """The log posterior of independence, log P(CI | D)  [BJP18, App. C].
+    """Log posterior of independence, log P(CI | D)  [BJP18, App. C].
 
     Parameters
     ----------
     alpha, beta, gamma
         Dirichlet priors of a cell of x, of y, and of the pair.
     prior
-        P(M_CI), how probable independence is before the data.
+        P(M_CI), the prior probability of independence.
     """
     for name, value in (("alpha", alpha), ("beta", beta), ("gamma", gamma)):
         _positive(name, value)
@@ -60,12 +60,12 @@ def bayes(*, alpha: float = 1.0, beta: float = 1.0, gamma: float = 1.0, prior: f
 
 
 def dirichlet(prior_cell: float | None = None, *, sample_size: float | None = None) -> Kernel:
-    """The Dirichlet-multinomial log marginal likelihood of x given z + y  [MPL17, Eq. 6].
+    """Dirichlet-multinomial log marginal likelihood of x given z + y  [MPL17, Eq. 6].
 
     Parameters
     ----------
     prior_cell
-        The prior α of every cell; 1/2 (Jeffreys) when nothing is given.
+        The prior α of every cell; 1/2 (Jeffreys) by default.
     sample_size
         Instead: an equivalent sample size N′, spread over all cells of the declared table, α = N′ / (r q).
     """
@@ -79,7 +79,7 @@ def dirichlet(prior_cell: float | None = None, *, sample_size: float | None = No
 
 
 def entropy() -> Kernel:
-    """The conditional entropy H(x | z + y) in nats; −N times it is the maximised log-likelihood of x."""
+    """Conditional entropy H(x | z + y) in nats; −N times it is the maximised log-likelihood of x."""
     return Kernel("entropy", ("entropy",))
 
 
@@ -94,27 +94,18 @@ def _positive(name: str, value: float) -> float:
     return float(value)
 
 
-# Tails of distributions that the native core computes; `mnlearn.independence` builds its p-values on them.
-
-
-__all__ = ["log_chi2_tails"]
-
-
-# Logistic regressions on grouped rows: the one place that fits them.
-
-
-RIDGE = 1e-6  # makes a fit finite where it separates the states; moves a log-likelihood by about as little
+RIDGE = 1e-6  # keeps a fit finite where the columns separate the states; changes a log-likelihood by about as much
 
 
 class LogisticFit(NamedTuple):
-    """The coefficients of the columns, the intercept last, and −log L there."""
+    """Coefficients of the columns, the intercept last, and −log L at the optimum."""
 
     coefficients: FloatArray
     loss: float
 
 
 class GroupedRows(NamedTuple):
-    """Rows that agree in all columns as one row each: how many they are, and how many of them answer 1."""
+    """Data of a logistic regression, equal rows grouped: how many they are, and how many of them have response 1."""
 
     design: FloatArray
     total: FloatArray
@@ -128,9 +119,9 @@ class GroupedRows(NamedTuple):
         penalties
             One for each column, at least 0.
         tolerance
-            How far a derivative may be from its optimum.
+            Largest violation of an optimality condition.
         start
-            Where to begin; zeros when left out.
+            Initial coefficients; zeros by default.
 
         Examples
         --------

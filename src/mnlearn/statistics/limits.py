@@ -1,4 +1,4 @@
-"""What the processor can do at best: the ceilings that the speed of counting is measured against."""
+"""Upper bounds of the processor that the speed of counting is measured against."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import numpy as np
 
 from mnlearn import _core
 
-PROBE_BITS = 8192  # what the core counts in a round
+PROBE_BITS = 8192  # counted by the core in one round
 
 
 def supported_code_paths() -> list[str]:
-    """The code paths this processor can run, fastest first."""
+    """Return the code paths this processor can run, fastest first."""
     return _core.levels()
 
 
 def popcount_work(path: str, rounds: int, *, n_threads: int = 1) -> Callable[[], object]:
-    """Work that ANDs, counts and adds `rounds` times PROBE_BITS bits in registers, on each of the threads.
+    """Return work that ANDs, counts and adds `rounds` times PROBE_BITS bits in registers, on each of the threads.
 
     No table is counted faster by these three steps; adding several words before counting them takes fewer.
     """
@@ -25,7 +25,7 @@ def popcount_work(path: str, rounds: int, *, n_threads: int = 1) -> Callable[[],
 
 
 def load_work(path: str, n_rows: int) -> Callable[[], object]:
-    """Work that loads n_rows rows of 512 bits one after the other: no list of rows is added up faster.
+    """Return work that loads n_rows rows of 512 bits one after the other: no list of rows is added up faster.
 
     The rows begin at multiples of 64 bytes, as those of the core do: across two lines each load would count twice.
     """

@@ -1,7 +1,7 @@
-"""Continuous variables row by row: for what no covariance can tell. Ranks, kernel densities, resamples.
+"""Continuous variables row by row, for statistics beyond the covariance: ranks, kernel densities, resamples.
 
-Rows are kept in one canonical order, sorted by their values, so that folds, subsamples and permutations drawn by a seed
-do not depend on the order in which rows were read, nor on how repeats are stored.
+Rows are sorted by their values, so that folds, subsamples and permutations drawn by a seed do not depend on the order
+in which rows were read, nor on how repeats are stored.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
 
 MOST_VALUES = 1 << 28
-"""So many values, 2 GB, are the most that rows are spread out to when repeats are."""
+"""Largest number of values, 2 GB, after repeats are expanded into rows."""
 
 
 class Rows:
-    """Every row of continuous variables, each variable with mean 0 and variance 1.
+    """All rows of continuous variables, each variable with mean 0 and variance 1.
 
     Parameters
     ----------
     dataset
-        Continuous variables only. `repeats` are spread out into that many equal rows.
+        Continuous variables only. `repeats` are expanded into that many equal rows.
 
     Raises
     ------
     UnsuitableError
         If a variable is categorical.
     InputError
-        If spreading out repeats would need too much memory.
+        If the expanded rows would need too much memory.
 
     Examples
     --------
@@ -56,8 +56,8 @@ class Rows:
                 )
         if dataset.n_rows * dataset.n_variables > MOST_VALUES:
             raise InputError(
-                f"data must have at most {MOST_VALUES:,} values to be spread out row by row; got {dataset.n_rows:,} "
-                f"rows of {dataset.n_variables}. Use what works on the covariance alone, or fewer rows."
+                f"data must have at most {MOST_VALUES:,} values to be expanded into rows; got {dataset.n_rows:,} "
+                f"rows of {dataset.n_variables}. Use a method based on the covariance alone, or fewer rows."
             )
         order = np.lexsort(dataset.columns[::-1])
         if dataset.repeats is not None:
@@ -67,39 +67,39 @@ class Rows:
 
     @property
     def n_rows(self) -> int:
-        """The number of rows, repeats included."""
+        """Number of rows, repeats included."""
         return len(self.values)
 
     @property
     def n_variables(self) -> int:
-        """The number of variables."""
+        """Number of variables."""
         return int(self.values.shape[1])
 
     @cached_property
     def moments(self) -> Moments:
-        """The covariance of these rows."""
+        """Covariance of these rows."""
         return moments_of(self.values)
 
     @cached_property
     def ranks(self) -> FloatArray:
-        """The rank of each value in its column, from 1; equal values share the mean of their ranks."""
+        """Rank of each value in its column, from 1; equal values have the mean of their ranks."""
         from scipy.stats import rankdata
 
         return np.asfortranarray(rankdata(self.values, axis=0))
 
     def normal_scores(self) -> FloatArray:
-        """Φ⁻¹((rank − ½) / N): every column made normal, its order kept; zeros for a constant one."""
+        """Return Φ⁻¹((rank − ½) / N): every column made normal, its order kept; zeros for a constant one."""
         from scipy.special import ndtri
 
         return np.asfortranarray(ndtri((self.ranks - 0.5) / self.n_rows))
 
     def rank_correlation(self) -> FloatArray:
-        """Spearman's ρ of every pair, within ±`LARGEST` off the diagonal; 0 with a constant variable."""
+        """Return Spearman's ρ of every pair, within ±`LARGEST` off the diagonal; 0 with a constant variable."""
         return correlation(self.ranks)
 
 
 def correlation(columns: FloatArray) -> FloatArray:
-    """The correlations of these columns, within ±`LARGEST` off the diagonal; 0 with a constant one, never NaN."""
+    """Return the correlations of columns, within ±`LARGEST` off the diagonal; 0 with a constant one, never NaN."""
     centred = columns - columns.mean(axis=0)
     size = np.sqrt(np.einsum("ij,ij->j", centred, centred))
     varies = size > 1e-12 * np.sqrt(len(columns)) * np.abs(columns).max(axis=0, initial=1.0)
@@ -111,14 +111,14 @@ def correlation(columns: FloatArray) -> FloatArray:
 
 
 def moments_of(values: FloatArray) -> Moments:
-    """The moments of some rows of standardized values."""
+    """Return the moments of some rows of standardized values."""
     centred = values - values.mean(axis=0)
     covariance = centred.T @ centred / len(values)
     return Moments.from_covariance((covariance + covariance.T) / 2, n_rows=len(values))
 
 
 def kernel_information(scores: FloatArray, width: float | None = None) -> FloatArray:
-    """The mutual information of every pair by Gaussian kernel densities, in nats  [ARACNE06].
+    """Return the mutual information of every pair by Gaussian kernel densities, in nats  [ARACNE06].
 
     I(x; y) = Σ_i log(f(x_i, y_i) / (f(x_i) f(y_i))) / N; each density is a mean of Gaussian kernels over all rows.
 
@@ -151,9 +151,9 @@ def kernel_information(scores: FloatArray, width: float | None = None) -> FloatA
 
 
 def shuffled(columns: FloatArray, n_pairs: int, seed: int) -> FloatArray:
-    """So many columns that they make at least `n_pairs` pairs, each a column of these with its values shuffled.
+    """Return shuffled copies of the columns, as many as make at least `n_pairs` pairs.
 
-    The columns are taken in turn, and sorted before they are shuffled: the order of the rows does not matter.
+    The columns are used in turn, and sorted before they are shuffled: the order of the rows does not matter.
     """
     rng = np.random.default_rng(seed)
     n_columns = ceil(0.5 + sqrt(0.25 + 2 * n_pairs))
