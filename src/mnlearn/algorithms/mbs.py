@@ -1,31 +1,54 @@
-"""MBS: Markov blanket search, in which every blanket agrees with every other at every moment.
+"""MBS: Markov blanket search with blankets that agree after every move.
 
-Roy, Lane & Werner-Washburne, ICML (2009)  [MBS09], Algorithm 1. The blankets of a network are symmetric: Y is in
-that of X when X is in that of Y. Searches that find each blanket by itself must mend this afterwards, by AND or OR. New
-here: a neighbour is weighed by what both ends gain (Eq. 6) and joins both blankets at once; nothing needs mending.
+Roy, Lane & Werner-Washburne, ICML (2009)  [MBS09], Algorithm 1. The blankets of a network are symmetric: Y is in that
+of X when X is in that of Y. Searches that find each blanket by itself must repair this afterwards, by AND or OR. MBS
+weighs a neighbour by the gain of both ends (Eq. 6) and adds it to both blankets at once; nothing needs a repair.
 
 Round k lets every variable take its best new neighbour, up to k each; then each neighbour may be swapped for a better
-one, and is tabu to the variable that let it go. The paper's score is S(X | M) = H(X | M) + λ log |M|; any score that is
-a sum over variables will do. Where we differ: λ and k, which the paper tries out, may be left to the data (`choose`);
-and a stage of deletions may end each round, without which a neighbour taken too early stays for good.
+one, and is tabu to the variable that gave it up. The paper's score is S(X | M) = H(X | M) + λ log |M|; any score that
+is a sum over variables can be used. Two things differ: λ and k, which the paper tries out, may be chosen by the data
+(`choose`, mbs_selection.py); and a stage of deletions may end each round, without which a neighbour taken too early
+stays for good.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 from time import perf_counter
 from typing import Literal, get_args
 
-from mnlearn.algorithms._mbs_search import ApartSearch, ConsistentSearch, Regularized
-from mnlearn.algorithms._search import Constraints
-from mnlearn.algorithms.mbs_selection import Chooser, Run, Search, Selectable
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.algorithms._search import (
+    STOPPED,
+    Constraints,
+    check_cancelled,
+    check_variables,
+    first_best,
+    ordered,
+    tolerance,
+)
+from mnlearn.algorithms.mbs_selection import (
+    BlanketSearch,
+    IndependentBlankets,
+    Regularized,
+    SearchRun,
+    Selectable,
+    Stage,
+    choose_by_criterion,
+    choose_by_folds,
+    outside,
+)
 from mnlearn.errors import InputError, UnsuitableError, check_name, is_number, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols import SILENT, LocalScore, Monitor, PenaltyTrial, Result
+from mnlearn.protocols import SILENT, FloatArray, LocalScore, Monitor, Move, PenaltyTrial, Result, Score, VarSet
 
 Combine = Literal["consistent", "and", "or"]
 Choose = Literal["ebic", "cv"]
+_PATIENCE = 3  # rounds without a better graph before a search with a criterion ends
+_BLOCK = 1 << 22  # gains computed at once: 32 MiB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,29 +58,29 @@ class MBS:
     Parameters
     ----------
     k_max
-        The most neighbours that additions lead to. None leaves it to the data: see `choose`.
+        The most neighbours that additions lead to. None chooses it by the data: see `choose`.
     k_hard
-        The most neighbours that a variable may come to by swaps; 20 in the paper.
+        The most neighbours that swaps lead to; 20 in the paper.
     regularization
         λ of S(X | M) = −score(X | M) + λ log max(1, |M|), in units of the judge: nats per row for `Entropy`, 0 to 1 in
-        the paper. None leaves it to the data: see `choose`.
+        the paper. None chooses it by the data: see `choose`.
     choose
-        How λ and k are found when they are not given and the judge has no penalty of its own (`Entropy`): several λ are
-        tried, and of all the graphs after each round the best is taken, ``"ebic"`` by the extended Bayesian
-        criterion, ``"cv"`` by the pseudo-likelihood of rows held out. Judges with a penalty of their own (`MPL`, `PIC`,
-        `ExtendedBIC`) need no λ: then it is 0, and k grows for as long as there are moves.
+        How λ and k are chosen when they are not given and the judge has no penalty of its own (`Entropy`): several λ
+        are tried, and the best of the graphs after each round is taken, ``"ebic"`` by the extended Bayesian criterion,
+        ``"cv"`` by the pseudo-likelihood of held-out rows. Judges with a penalty of their own (`MPL`, `PIC`,
+        `ExtendedBIC`) need no λ: then it is 0, and k grows as long as there are moves.
     gamma
         γ of the extended criterion.
     n_folds, seed
-        Of the cross-validation.
+        Number of folds and seed of the cross-validation.
     combine
-        ``"consistent"``: the paper's. For comparison, the same two stages for every blanket by itself, then an edge
-        where both ends want it, ``"and"``, or one of them, ``"or"``.
+        ``"consistent"``: the paper's. For comparison, the two stages for every blanket by itself, then an edge where
+        both ends choose each other, ``"and"``, or one of them the other, ``"or"``.
     deletions
-        Whether each round ends by letting neighbours go without whom both ends together are worth more. The paper has
-        no such stage. None: only where the penalty is not the paper's either but the judge's own.
+        Whether each round ends by removing neighbours without which both ends together score better. The paper has no
+        such stage. None: only with the judge's own penalty instead of the paper's.
     required, forbidden
-        Edges that must or must not be there.
+        Edges that every graph of the search has, or none.
 
     Raises
     ------
@@ -65,17 +88,17 @@ class MBS:
         If a setting breaks its rule; and from `learn`, before anything is scored, if there are fewer than 2 variables,
         or the required edges do not fit.
     UnsuitableError
-        From `learn`, if the judge is no local score.
+        From `learn`, if the judge is not a local score.
 
     Notes
     -----
     Variables are visited in the order of the columns, as in the paper, so another order may end elsewhere; of equal
     gains the smallest index is taken. Only a positive gain is a move. A blanket never has more neighbours than the rows
     allow (`most_neighbors` of the judge): with fewer rows than variables every fit would be perfect. A constant column
-    stays alone; of copies, which no score can tell apart, others join the first. The support of an edge is by how much
-    the score falls without it.
+    stays without neighbours; of equal columns the others join the first. The support of an edge is the loss of score
+    without it.
 
-    An addition asks for two new rows of gains, a swap for three; the gains of all pairs take 8 n² bytes.
+    An addition computes two new rows of gains, a swap three; the gains of all pairs take 8 n² bytes.
 
     Examples
     --------
@@ -104,7 +127,7 @@ class MBS:
     def __post_init__(self) -> None:
         whole_number("k_hard", self.k_hard, least=1, way_out="The paper's is 20.")
         if self.k_max is not None:
-            whole_number("k_max", self.k_max, least=1, way_out="None leaves it to the data.")
+            whole_number("k_max", self.k_max, least=1, way_out="Use None to choose it by the data.")
             if self.k_max > self.k_hard:
                 raise InputError(f"k_max must not exceed k_hard; got {self.k_max} and {self.k_hard}. Raise k_hard.")
         given = {"gamma": self.gamma} | ({} if self.regularization is None else {"regularization": self.regularization})
@@ -119,13 +142,64 @@ class MBS:
             check_name(name, chosen, get_args(known))
 
     def learn(self, judge: LocalScore, monitor: Monitor = SILENT) -> Result:
-        """Search, with the penalty and the size that are given or chosen; see the class."""
+        """Return the graph of the search, with the given or chosen penalty and limit; see the class."""
         started = perf_counter()
-        chooser = self._chooser(judge, monitor)
-        run, trials = self._search(judge, chooser)
-        k = chooser.best_round(run)
-        graph, moves = run.graphs[k - 1], tuple(move for move in run.search.moves if move.k <= k)
-        score = run.search.score
+        self._check(judge)
+        known = _isolate(Constraints(judge.n_variables, self.required, self.forbidden), getattr(judge, "constant", ()))
+        most = self._most_neighbors(judge, known)
+        own_penalty = not isinstance(judge, Selectable)
+        deletions = self.deletions if self.deletions is not None else own_penalty and self.regularization is None
+
+        def run_search(
+            judge: LocalScore, regularization: float, criterion: Score | None = None, k_max: int | None = None
+        ) -> SearchRun:
+            limit = min(self.k_max or most, most) if k_max is None else min(k_max, most)
+            search = self._start(Regularized(judge, regularization), known, most, deletions=deletions)
+            return self._algorithm_1(search, limit, criterion, monitor)
+
+        if not isinstance(judge, Selectable):  # the judge has a penalty of its own
+            run, trials = run_search(judge, self.regularization or 0.0), list[PenaltyTrial]()
+        elif self.regularization is not None:
+            run = run_search(judge, self.regularization, judge.criterion(self.gamma))
+            trials = run.trials() if self.k_max is None else []
+        elif self.choose == "ebic":
+            run, trials = choose_by_criterion(run_search, judge, self.gamma)
+        else:
+            run, trials = choose_by_folds(run_search, judge, self.n_folds, self.seed, given_k=self.k_max is not None)
+        return self._result(run, trials, started)
+
+    def _algorithm_1(self, search: BlanketSearch, k_max: int, criterion: Score | None, monitor: Monitor) -> SearchRun:
+        """Run one search  [MBS09, Algorithm 1].
+
+        With a criterion and no given k, the search ends some rounds after the best graph.
+        """
+        graphs, values, converged, more = list[Graph](), list[float](), True, True
+        for k in range(min(1, k_max), k_max + 1):  # k = 0 where no neighbour is allowed: one round without moves
+            n_moves = len(search.moves)
+            try:
+                search.start(monitor)
+                for done, stage in enumerate(search.stages):  # add stage, swap stage; deletions where chosen
+                    for x in _polled(search, done, k, monitor):
+                        stage(x, k)
+                more = len(search.moves) > n_moves or search.largest() >= k
+            except STOPPED:
+                more = converged = False
+            graphs.append(search.graph())
+            values.append(criterion(graphs[-1]) if criterion else float(len(graphs)))
+            if not more or (self.k_max is None and len(values) - values.index(max(values)) > _PATIENCE):
+                break
+        best = len(values) if self.k_max is not None else values.index(max(values)) + 1
+        return SearchRun(search, graphs, values, best, converged)
+
+    def _start(self, score: Regularized, known: Constraints, most: int, *, deletions: bool) -> BlanketSearch:
+        """Return the state before the first round: the required edges."""
+        if self.combine == "consistent":
+            return ConsistentBlankets(score, known, k_hard=most, deletions=deletions)
+        return IndependentBlankets(score, known, combine=self.combine, deletions=deletions)
+
+    def _result(self, run: SearchRun, trials: Sequence[PenaltyTrial], started: float) -> Result:
+        graph, score = run.graphs[run.k - 1], run.search.score
+        moves = tuple(move for move in run.search.moves if move.k <= run.k)
         return Result(
             graph=graph,
             score=score(graph),
@@ -134,78 +208,202 @@ class MBS:
             cost={
                 "moves": len(moves),
                 "swaps": sum(None not in (move.added, move.removed) for move in moves),
-                "rounds": k,
-                "regularization": run.regularization,
+                "rounds": run.k,
+                "regularization": score.regularization,
                 "scored": run.search.scored,
                 "seconds": perf_counter() - started,
             },
             settings={setting.name: getattr(self, setting.name) for setting in fields(self)},
             support_scale="log_odds",
-            stages={f"k={round_}": stage for round_, stage in enumerate(run.graphs[:k], start=1)},
+            stages={f"k={k}": stage for k, stage in enumerate(run.graphs[: run.k], start=1)},
             moves=moves,
             trials=tuple(trials),
         )
 
-    def _search(self, judge: LocalScore, chooser: Chooser) -> tuple[Run, list[PenaltyTrial]]:
-        """The search whose result counts, and what was tried to find λ and k."""
-        if not isinstance(judge, Selectable):  # it has a penalty of its own
-            return chooser.run(judge, self.regularization or 0.0), []
-        if self.regularization is not None:
-            run = chooser.run(judge, self.regularization, judge.criterion(self.gamma))
-            return run, [] if chooser.given_k else run.trials()
-        if self.choose == "ebic":
-            return chooser.by_criterion(judge, self.gamma)
-        return chooser.by_folds(judge, self.n_folds, self.seed)
-
-    def _chooser(self, judge: LocalScore, monitor: Monitor) -> Chooser:
-        """What the searches have in common, checked before anything is scored."""
+    def _check(self, judge: LocalScore) -> None:
+        """Raise an error unless the judge is a local score of at least 2 variables."""
         for method in ("local", "additions", "removals"):
             if not hasattr(judge, method):
                 raise UnsuitableError(
                     f"MBS cannot search by a {type(judge).__name__}, which has no {method}. Use a score that is a sum "
                     "over variables, such as Entropy or MPL."
                 )
+        check_variables(judge.n_variables)
+
+    def _most_neighbors(self, judge: LocalScore, known: Constraints) -> int:
+        """Return the most neighbours that any search allows; raise InputError if more are required."""
         n = judge.n_variables
-        if n < 2:
-            raise InputError(
-                f"judge must know at least 2 variables; got {n}. There is no structure to learn from fewer."
-            )
-        known = _leaving_alone(Constraints(n, self.required, self.forbidden), getattr(judge, "constant", ()))
         fullest = int(Graph(n, known.required).degrees().max())
         if fullest > self.k_hard:
             raise InputError(
                 f"k_hard must leave room for the required edges; got {self.k_hard}, where a variable has {fullest} of "
                 "them. Raise it, or drop some edges."
             )
-        limit = min(self.k_hard, n - 1, getattr(judge, "most_neighbors", n - 1))
-
-        deletions = self.deletions
-        if deletions is None:
-            deletions = self.regularization is None and not isinstance(judge, Selectable)
-
-        def make(score: Regularized) -> Search:
-            if self.combine == "consistent":
-                return ConsistentSearch(score, known, k_hard=limit, deletions=deletions)
-            return ApartSearch(score, known, combine=self.combine, deletions=deletions)
-
-        return Chooser(make, min(self.k_max or limit, limit), self.k_max is not None, monitor)
+        return min(self.k_hard, n - 1, getattr(judge, "most_neighbors", n - 1))
 
 
-def _leaving_alone(known: Constraints, constant: Collection[int]) -> Constraints:
-    """The same with all but required edges of these variables forbidden.
+class ConsistentBlankets:
+    """Blankets that are symmetric after every move, and the gain of each pair from either end.
 
-    Otherwise a swap might take one in for what the other end saves: the first neighbour has no price.
+    `half[x, y]` is the gain of x if y joins its blanket; a pair gains half[x, y] + half[y, x]  [Eq. 6]. A move changes
+    two or three blankets, so two or three rows of it.
     """
-    pairs = {(min(x, y), max(x, y)) for x in constant for y in range(known.n_variables) if x != y}
+
+    def __init__(self, score: Regularized, known: Constraints, *, k_hard: int, deletions: bool) -> None:
+        n = known.n_variables
+        self.moves: list[Move] = []
+        self.scored = 0
+        self.score, self._k_hard = score, k_hard
+        self.stages: Sequence[Stage] = (self._add, self._swap, self._delete) if deletions else (self._add, self._swap)
+        start = Graph(n, known.required)
+        self._blankets: list[VarSet] = [start.neighbors(x) for x in range(n)]
+        self._sizes = start.degrees()
+        self._required = frozenset(known.required)
+        self._allowed = known.mask()  # [x, y]: whether a move of x may add y: neither tabu to x nor fixed
+        self._scores = [score.local(x, blanket) for x, blanket in enumerate(self._blankets)]
+        self._rounding = 3 * tolerance(self._scores)
+        self._half: FloatArray = np.empty((0, 0))
+        self._removed: dict[int, dict[int, float]] = {}  # [x][y]: the score of x without its neighbour y
+
+    def graph(self) -> Graph:
+        """Return the graph of the blankets."""
+        return Graph(
+            len(self._blankets), ((x, y) for x, blanket in enumerate(self._blankets) for y in blanket if x < y)
+        )
+
+    def largest(self) -> int:
+        """Return the size of the largest blanket."""
+        return int(self._sizes.max())
+
+    def start(self, monitor: Monitor) -> None:
+        """Compute the gains of all pairs from either end, block by block, before the first round."""
+        if self._half.size:
+            return
+        n = len(self._blankets)
+        self._half = np.full((n, n), -np.inf)
+        step = max(1, _BLOCK // n)
+        for first in range(0, n, step):
+            check_cancelled(monitor)
+            self._update(range(first, min(first + step, n)))
+
+    def _add(self, x: int, k: int) -> None:
+        """Add the X_j that maximises ΔS_ij, where that is positive and both have fewer than k  [Eq. 6]."""
+        if self._sizes[x] >= k:
+            return
+        half = self._half
+        gains = np.where(self._allowed[x] & (self._sizes < k), half[x] + half[:, x], -np.inf)
+        best = first_best(gains, 0.0, self._rounding)
+        if best is not None:
+            self._scores[x] += half[x, best]
+            self._scores[best] += half[best, x]
+            self._join(x, best)
+            self._record(Move(k, x, best, None, float(gains[best])))
+
+    def _swap(self, x: int, k: int) -> None:
+        """Swap each neighbour of x for the best X_q that is not tabu, if the three blankets gain together."""
+        waiting = [y for y in sorted(self._blankets[x]) if ordered(x, y) not in self._required]
+        while waiting:
+            members = sorted(self._blankets[x])
+            allowed = self._allowed[x] & (self._sizes < self._k_hard)
+            allowed[members] = False
+            ys = np.flatnonzero(allowed)
+            swapped_in = self.score.exchanges(x, self._blankets[x], ys)
+            self.scored += len(ys) * len(members)
+            swapped = False  # after a swap the scores of the other exchanges have changed
+            while waiting and not swapped:
+                y = waiting.pop(0)
+                swapped = self._swap_out(x, y, ys, swapped_in[members.index(y)], k=k)
+
+    def _swap_out(self, x: int, y: int, ys: NDArray[np.int64], scores: FloatArray, *, k: int) -> bool:
+        """Swap the neighbour y of x for the best of ys, if the three gain; y is tabu to x from then on."""
+        without = self._without(y)[x]
+        gains = (scores - self._scores[x]) + (without - self._scores[y]) + self._half[ys, x]
+        best = first_best(gains, 0.0, self._rounding)
+        if best is None:
+            return False
+        q = int(ys[best])
+        self._scores[x], self._scores[y] = float(scores[best]), without
+        self._scores[q] += self._half[q, x]
+        self._leave(x, y)
+        self._allowed[x, y] = False
+        self._join(x, q)
+        self._record(Move(k, x, q, y, float(gains[best])))
+        return True
+
+    def _delete(self, x: int, k: int) -> None:
+        """Remove neighbours of x without which both ends score better, the worst first. Not in the paper."""
+        while members := [y for y in sorted(self._blankets[x]) if ordered(x, y) not in self._required]:
+            alone, others = self._without(x), [self._without(y)[x] for y in members]
+            gains = np.array(
+                [(alone[y] - self._scores[x]) + (w - self._scores[y]) for y, w in zip(members, others, strict=True)]
+            )
+            best = first_best(gains, 0.0, self._rounding)
+            if best is None:
+                return
+            y = members[best]
+            self._scores[x], self._scores[y] = alone[y], others[best]
+            self._leave(x, y)
+            self._record(Move(k, x, None, y, float(gains[best])))
+
+    def _join(self, x: int, y: int) -> None:
+        for one, other in ((x, y), (y, x)):
+            self._blankets[one] |= {other}
+            self._removed.pop(one, None)
+            self._sizes[one] += 1
+
+    def _leave(self, x: int, y: int) -> None:
+        for one, other in ((x, y), (y, x)):
+            self._blankets[one] -= {other}
+            self._removed.pop(one, None)
+            self._sizes[one] -= 1
+
+    def _without(self, x: int) -> dict[int, float]:
+        """Return the score of x without each of its neighbours; cached until its blanket changes."""
+        if x not in self._removed:
+            values = self.score.removals([x], [self._blankets[x]])[0]
+            self._removed[x] = dict(zip(sorted(self._blankets[x]), values.tolist(), strict=True))
+            self.scored += len(values)
+        return self._removed[x]
+
+    def _record(self, move: Move) -> None:
+        """Record the move and update the gains of its variables."""
+        self.moves.append(move)
+        self._update([x for x in (move.x, move.added, move.removed) if x is not None])
+
+    def _update(self, xs: Sequence[int]) -> None:
+        """Compute the gains of these variables by every new neighbour."""
+        half, blankets = self._half, [self._blankets[x] for x in xs]
+        yss = [outside(x, blanket, len(half)) for x, blanket in zip(xs, blankets, strict=True)]
+        for x, ys, values in zip(xs, yss, self.score.additions(xs, blankets, yss), strict=True):
+            half[x] = -np.inf
+            half[x, ys] = values - self._scores[x]
+            self.scored += len(ys)
+
+
+def _polled(search: BlanketSearch, done: int, k: int, monitor: Monitor) -> Iterator[int]:
+    """Yield the variables of the next stage, reporting the progress and polling the monitor before each."""
+    n = search.score.n_variables
+    for x in range(n):
+        check_cancelled(monitor)
+        monitor.progress(done * n + x, len(search.stages) * n, f"blankets of up to {k}: {len(search.moves)} moves")
+        yield x
+
+
+def _isolate(known: Constraints, constant: Collection[int]) -> Constraints:
+    """Return the constraints with all but the required edges of these variables forbidden.
+
+    Otherwise a swap might add one because the other end gains: the first neighbour has no penalty.
+    """
+    pairs = {ordered(x, y) for x in constant for y in range(known.n_variables) if x != y}
     return Constraints(known.n_variables, known.required, (pairs | set(known.forbidden)) - set(known.required))
 
 
 def _support(score: Regularized, graph: Graph) -> dict[Edge, float]:
-    """By how much the score falls without each edge."""
+    """Return the loss of score without each edge."""
     everyone, blankets = range(graph.n_variables), [graph.neighbors(x) for x in range(graph.n_variables)]
     losses: dict[Edge, float] = dict.fromkeys(graph.edges, 0.0)
     for x, without in zip(everyone, score.removals(everyone, blankets), strict=True):
         now = score.local(x, blankets[x])
         for y, value in zip(sorted(blankets[x]), without.tolist(), strict=True):
-            losses[min(x, y), max(x, y)] += now - value
+            losses[ordered(x, y)] += now - value
     return losses
