@@ -24,11 +24,18 @@ settings.register_profile("fast", settings.get_profile("full"), max_examples=FAS
 settings.load_profile("full" if FULL else "fast")
 
 
+# Tests of these files start worker processes; in one group they start them once.
+USES_PROCESSES = {
+    *("test_parallel.py", "test_spread.py", "test_jobs.py", "test_sharded.py", "test_compare_groups.py"),
+    *("test_experiment.py", "test_critical.py", "test_driver.py"),
+}
+
+
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the tests of the shared cluster in one process, and limit the examples of each test in the fast profile."""
+    """Run the tests that start workers in one process, and limit the examples of each test in the fast profile."""
     for item in items:
-        if "client" in getattr(item, "fixturenames", ()):
+        if "client" in getattr(item, "fixturenames", ()) or item.path.name in USES_PROCESSES:
             item.add_marker(pytest.mark.xdist_group("cluster"))
         function: Any = getattr(item, "obj", None)
         if not FULL and is_hypothesis_test(function):

@@ -182,6 +182,7 @@ def test_what_is_chosen_is_the_best_of_what_was_tried() -> None:
     assert len({trial.regularization for trial in result.trials}) == 7
 
 
+@pytest.mark.slow
 def test_by_criterion_each_trial_is_the_criterion_of_its_graph() -> None:
     data = sparse_gaussian(grid(3, 3), seed=1).dataset(100, seed=2)
     judge = Entropy(Moments(data))

@@ -249,7 +249,7 @@ def hard_data() -> dict[str, Dataset]:
 
 
 @pytest.mark.parametrize("name", hard_data())
-@pytest.mark.parametrize("three_way", [False, True])
+@pytest.mark.parametrize("three_way", few([True, False], 1))
 def test_hard_data_give_finite_evidence(name: str, three_way: bool) -> None:
     data = hard_data()[name]
     judge, n = HybridEvidence(Counts(data), three_way=three_way), len(data.cards)

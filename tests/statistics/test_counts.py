@@ -97,7 +97,7 @@ def test_reduce_equals_the_slow_twin(name: str, data: Dataset, draw: st.DataObje
         assert_close(got[:, k], expected(kernel, data, x, y, sorted(z)), data.n_rows)
 
 
-@pytest.mark.parametrize("name", few(KERNELS, 4))
+@pytest.mark.parametrize("name", few(KERNELS, 2))
 @pytest.mark.parametrize("cards", few([(256, 257, 2, 2), (300, 280, 2, 3), (2, 300, 60, 5), (1, 300, 2, 2)], 1))
 def test_many_states(name: str, cards: tuple[int, ...]) -> None:
     rng = np.random.default_rng(7)

@@ -228,6 +228,7 @@ def pid() -> int:
     return os.getpid()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("processes")
 def test_a_worker_that_is_killed_costs_nothing_but_time(tmp_path: Path) -> None:
     data = data_of(3000, [2, 3, 4, 2, 3, 2, 4, 2])

@@ -51,6 +51,7 @@ def test_an_edge_is_about_one_long() -> None:
     assert ((lengths > 0.7) & (lengths < 2.0)).all()
 
 
+@pytest.mark.slow
 def test_a_large_part_is_laid_out_by_springs_and_seeded() -> None:
     ring = Graph(330, [(k, (k + 1) % 330) for k in range(330)])
     assert (positions(ring, 1) == positions(ring, 1)).all()

@@ -21,6 +21,7 @@ from mnlearn.visual import KINDS, draw, plot_experiment
 from mnlearn.visual.experiments import summarised
 from mnlearn.visual.figure_data import SIGN_COLORS, figure_data_of, measures, shown_name
 from mnlearn.visual.network import cell_colors, centralities
+from profiles import few
 
 GRAPH = Graph(5, [(0, 1), (1, 2), (0, 2), (2, 3)])
 ODDS = {(0, 1): 4.0, (1, 2): 0.5, (0, 2): 2.0, (2, 3): -1.0}
@@ -65,7 +66,7 @@ def test_characters_that_the_font_lacks_are_said_once(
     assert said[0].startswith("the font of the picture lacks 名前: boxes stand there.")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", few(KINDS, 2))
 def test_any_name_is_text_and_nothing_else(learned: Learned, tmp_path: Path, kind: str) -> None:
     figure = draw(replace(learned, names=NAMES), tmp_path / "p.svg", kind=kind, title="$ & <i>")
     ET.parse(tmp_path / "p.svg")
