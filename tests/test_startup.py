@@ -25,16 +25,16 @@ def test_importing_the_package_imports_none_of_its_packages() -> None:
     assert found.stdout.split() == []
 
 
-def test_every_public_name_is_found_when_it_is_used() -> None:
+def test_every_public_name_is_loaded_on_use() -> None:
     assert [name for name in mnlearn.__all__ if getattr(mnlearn, name, None) is None or name not in dir(mnlearn)] == []
 
 
-def test_a_name_is_the_one_that_its_import_says() -> None:
+def test_a_name_is_the_object_of_its_package() -> None:
     import mnlearn.learning
 
-    assert mnlearn.score is mnlearn.learning.score  # and not the module of that name among the tests
+    assert mnlearn.score is mnlearn.learning.score  # not a module of that name
     assert callable(mnlearn.discretize)
-    assert "example" in getattr(mnlearn, "simulate").__all__  # noqa: B009 - a package, which no import names
+    assert "example" in getattr(mnlearn, "simulate").__all__  # noqa: B009 - a package, not a name of the imports
     with pytest.raises(AttributeError, match="no attribute 'lern'"):
         mnlearn.lern  # type: ignore[attr-defined]
 

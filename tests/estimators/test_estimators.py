@@ -1,4 +1,4 @@
-"""The estimators at work: in pipelines and searches, on frames and arrays, with good and bad input."""
+"""Estimators in pipelines and searches, on data frames and arrays, with good and bad input."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def read_by(estimator: MarkovNetworkLearner | MarkovBlanketSelector) -> Dataset:
     return estimator.result_.data
 
 
-def test_a_frame_gives_what_one_call_gives() -> None:
+def test_a_frame_gives_the_result_of_learn() -> None:
     frame = survey()
     fitted = MarkovNetworkLearner("mpl").fit(frame)
     assert fitted.graph_ == learn(frame, "mpl").graph
@@ -50,19 +50,19 @@ def test_a_frame_gives_what_one_call_gives() -> None:
     assert fitted.adjacency_.sum() == 2 * fitted.graph_.n_edges
 
 
-def test_an_array_of_whole_numbers_is_categorical_and_one_of_decimals_is_not() -> None:
+def test_an_array_of_integers_is_categorical_and_one_of_floats_is_not() -> None:
     X = np.random.default_rng(0).integers(0, 3, size=(60, 3))
     assert all(read_by(MarkovNetworkLearner("mpl").fit(X)).cards)
     assert not any(read_by(MarkovNetworkLearner("pc").fit(X.astype(float))).cards)
 
 
-@pytest.mark.parametrize("said", ["all", [True, True, True], [0, 1, 2], ["x0", "x1", "x2"]])
-def test_categorical_features_are_said_in_four_ways(said: Any) -> None:
+@pytest.mark.parametrize("given", ["all", [True, True, True], [0, 1, 2], ["x0", "x1", "x2"]])
+def test_categorical_features_are_given_in_four_ways(given: Any) -> None:
     X = np.random.default_rng(0).integers(0, 3, size=(60, 3)).astype(float)
-    assert read_by(MarkovNetworkLearner("mpl", categorical_features=said).fit(X)).cards == (3, 3, 3)
+    assert read_by(MarkovNetworkLearner("mpl", categorical_features=given).fit(X)).cards == (3, 3, 3)
 
 
-def test_encoded_texts_learn_as_the_texts_do() -> None:
+def test_encoded_strings_give_the_result_of_the_strings() -> None:
     frame = survey(800)
     encoded = make_pipeline(OrdinalEncoder(), MarkovNetworkLearner("mpl", categorical_features="all")).fit(frame)
     assert encoded[-1].graph_ == MarkovNetworkLearner("mpl").fit(frame).graph_
@@ -83,13 +83,13 @@ def test_score_prefers_the_true_structure_to_none() -> None:
     assert fitted.score(X[800:]) > empty.score(X[800:])
 
 
-def test_score_cuts_new_rows_where_the_training_rows_were_cut() -> None:
+def test_score_discretises_new_rows_at_the_cuts_of_the_training_rows() -> None:
     X = gaussian_chain(600)
     fitted = MarkovNetworkLearner("mpl", discretize="frequency", bins=3).fit(X[:400])
     assert np.isfinite(fitted.score(X[400:] * 10.0))
 
 
-def test_a_state_never_seen_has_a_small_chance_not_none() -> None:
+def test_an_unseen_state_has_a_small_positive_probability() -> None:
     train = read({"a": [0, 1] * 20, "b": [0, 1] * 20})
     test = read({"a": [0, 7], "b": [1, 1]})
     found = log_pseudolikelihoods(Graph.from_edges(2, [(0, 1)]), train, test)
@@ -99,7 +99,7 @@ def test_a_state_never_seen_has_a_small_chance_not_none() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 40), st.integers(1, 10))
-def test_held_out_terms_are_those_of_plain_counting(seed: int, n_train: int, n_test: int) -> None:
+def test_held_out_terms_match_plain_counting(seed: int, n_train: int, n_test: int) -> None:
     rng = np.random.default_rng(seed)
     train, test = (rng.integers(0, 3, size=(rows, 3)) for rows in (n_train, n_test + 1))
     graph = Graph.from_edges(3, [(0, 1), (1, 2)])
@@ -109,7 +109,7 @@ def test_held_out_terms_are_those_of_plain_counting(seed: int, n_train: int, n_t
 
 
 def plain_term(train: Any, row: Any, x: int, around: list[int]) -> float:
-    """log P(x | blanket) by going through the rows one at a time."""
+    """Return log P(x | blanket), counted row by row."""
     alike = [other for other in train if all(other[j] == row[j] for j in around)]
     hits = sum(other[x] == row[x] for other in alike)
     return float(np.log((hits + 0.5) / (len(alike) + 0.5 * 4)))
@@ -124,14 +124,14 @@ def test_the_blanket_of_a_class_among_numbers() -> None:
         MarkovBlanketSelector(discretize=None).fit(X, y)
 
 
-def test_the_blanket_of_a_number_among_numbers_is_not_cut() -> None:
+def test_continuous_targets_and_features_are_not_discretised() -> None:
     X = gaussian_chain(600)
     selector = MarkovBlanketSelector().fit(np.delete(X, 2, axis=1), X[:, 2])
     assert selector.get_support(indices=True).tolist() == [1, 2]
     assert not read_by(selector).cuts
 
 
-def test_a_selector_in_a_pipeline_with_names_on_the_way_out() -> None:
+def test_a_selector_in_a_pipeline_returns_names() -> None:
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     selector = MarkovBlanketSelector("mpl").set_output(transform="pandas")
     model = make_pipeline(selector, LogisticRegression(max_iter=5000))
@@ -150,7 +150,7 @@ def test_a_feature_called_y_does_not_hide_the_target() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "error", "message"),
+    ("given", "error", "message"),
     [
         ("categories", UnknownNameError, "categorical_features 'categories' does not exist"),
         ([True, False], InputError, "one bool for each of the 3 features; got 2"),
@@ -158,9 +158,9 @@ def test_a_feature_called_y_does_not_hide_the_target() -> None:
         (["x0", "z"], UnknownNameError, "feature 'z' does not exist"),
     ],
 )
-def test_wrong_categorical_features_are_refused(said: Any, error: type[Exception], message: str) -> None:
+def test_wrong_categorical_features_are_refused(given: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        MarkovNetworkLearner("mpl", categorical_features=said).fit(np.ones((5, 3), dtype=int))
+        MarkovNetworkLearner("mpl", categorical_features=given).fit(np.ones((5, 3), dtype=int))
 
 
 def test_other_wrong_settings_are_refused() -> None:

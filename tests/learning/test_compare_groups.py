@@ -1,4 +1,4 @@
-"""Two groups, two networks, one permutation test."""
+"""Permutation test of the networks of two groups."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_real_difference_is_found_and_named() -> None:
     assert document["permutations"] == {"asked": 99, "done": 99, "seed": 0}
 
 
-def test_equal_groups_are_told_apart_no_more_often_than_by_chance() -> None:
+def test_equal_groups_are_rejected_no_more_often_than_the_level() -> None:
     p = [
         statistic.p
         for seed in range(12)
@@ -64,7 +64,7 @@ def test_equal_groups_are_told_apart_no_more_often_than_by_chance() -> None:
     assert 0.3 < np.mean(p) < 0.9
 
 
-def test_any_number_of_jobs_and_any_order_of_groups_give_the_same() -> None:
+def test_result_does_not_depend_on_jobs_or_order_of_groups() -> None:
     data = two_groups()
     one = mn.compare_groups(data, "group", "mpl", n_permutations=8, n_jobs=1)
     two = mn.compare_groups(data, "group", "mpl", n_permutations=8, n_jobs=2)
@@ -84,8 +84,8 @@ def test_repeated_rows_count_as_rows() -> None:
     assert [s.value for s in again.statistics] == pytest.approx([s.value for s in whole.statistics])
 
 
-def test_strength_is_the_information_that_the_rest_of_the_blanket_leaves() -> None:
-    """The obvious way: one table at a time."""
+def test_strength_is_the_conditional_information_given_the_rest_of_the_blanket() -> None:
+    """Reference: one table at a time."""
     learned = mn.learn({name: values for name, values in two_groups().items() if name != "group"}, "mpl")
     assert learned.data is not None
     counts, found = Counts(learned.data), strength(learned, learned.data)
@@ -113,7 +113,7 @@ def test_strength_of_continuous_variables_is_that_of_their_correlation() -> None
 
 
 @given(st.lists(st.floats(0.001, 1), min_size=1, max_size=12))
-def test_corrections_are_those_of_the_books(p: list[float]) -> None:
+def test_corrections_match_the_definitions(p: list[float]) -> None:
     values = np.array(p)
     assert _corrected(values, "fdr") == pytest.approx(false_discovery_control(values))
     holm = [max(min(1.0, sum(q >= r for q in p) * r) for r in p if r <= own) for own in p]
@@ -123,7 +123,7 @@ def test_corrections_are_those_of_the_books(p: list[float]) -> None:
 
 
 class Impatient:
-    """A monitor that stops after the first permutation."""
+    """Monitor that cancels after the first permutation."""
 
     heard = 0
 
@@ -134,7 +134,7 @@ class Impatient:
         return self.heard > 0
 
 
-def test_a_stopped_test_has_the_permutations_so_far() -> None:
+def test_a_cancelled_test_has_the_permutations_so_far() -> None:
     found = mn.compare_groups(two_groups(), "group", "mpl", n_permutations=50, n_jobs=1, monitor=Impatient())
     assert (found.asked, found.done) == (50, 1)
     assert {statistic.p for statistic in found.statistics} <= {0.5, 1.0}
@@ -155,7 +155,7 @@ def test_a_stopped_test_has_the_permutations_so_far() -> None:
         ({"alpha": 7}, "alpha must be between 0 and 1"),
     ],
 )
-def test_bad_questions_are_refused(options: dict[str, Any], message: str) -> None:
+def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
     asked: dict[str, Any] = {"by": "group", "n_permutations": 3, "n_jobs": 1} | options
     with pytest.raises(mn.InputError, match=message):
         mn.compare_groups(two_groups(80), **asked)

@@ -1,4 +1,4 @@
-"""Continuous columns by name: every method that takes them, the rivals' settings, odd columns, and mixtures."""
+"""Continuous columns: every method that accepts them, settings of the regularised methods, odd columns, mixtures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_every_method_for_continuous_columns_finds_the_chain(method: str) -> Non
 
 
 @pytest.mark.parametrize("method", sorted(set(METHODS) - CATEGORICAL))
-def test_odd_columns_and_few_rows_are_said_and_borne(method: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_odd_columns_and_few_rows_are_logged_and_accepted(method: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("WARNING", logger="mnlearn.learning"):
         learned = learn(ODD, method)
     assert "constant, so without an edge: 'flat'" in caplog.messages
@@ -47,7 +47,7 @@ def test_odd_columns_and_few_rows_are_said_and_borne(method: str, caplog: pytest
 
 
 @pytest.mark.parametrize("method", [None, *METHODS])
-def test_a_mixture_is_refused_with_the_way_out(method: str | None) -> None:
+def test_a_mixture_is_refused_with_advice(method: str | None) -> None:
     mixed = {"a": A, "b": ["x", "y"] * 20, "c": C}
     rule = "needs variables of one type; 'a' is continuous and 'b' is categorical"
     with pytest.raises(
@@ -72,13 +72,13 @@ def test_a_mixture_is_refused_with_the_way_out(method: str | None) -> None:
         ("glasso", {"penalty": "cv", "n_folds": 3, "n_penalties": 12}),
     ],
 )
-def test_settings_of_the_rivals_reach_them(method: str, settings: dict[str, Any]) -> None:
+def test_settings_reach_the_regularised_judges(method: str, settings: dict[str, Any]) -> None:
     learned = learn(TABLE, method, **settings)
     assert settings.items() <= dict(learned.settings).items()
     assert set(path(5).edges) <= set(learned.graph.edges)
 
 
-def test_required_and_forbidden_edges_go_by_name() -> None:
+def test_required_and_forbidden_edges_are_given_by_name() -> None:
     for method in ("aracne", "lasso", "l1mb"):
         learned = learn(TABLE, method, required=[("x0", "x4")], forbidden=[("x1", "x2")])
         assert "x4" in learned.blanket("x0")
@@ -109,7 +109,7 @@ def test_bad_settings_are_refused(method: str, settings: dict[str, Any], message
         learn(TABLE, method, **settings)
 
 
-def test_categorical_columns_are_for_others() -> None:
+def test_categorical_columns_are_refused() -> None:
     codes = {"a": ["x", "y"] * 20, "b": ["x", "x", "y", "y"] * 10}
     for method in ("lasso", "l1mb", "glasso"):
         with pytest.raises(mn.UnsuitableError, match=f"{method} needs continuous variables; 'a' is categorical with 2"):
@@ -119,7 +119,7 @@ def test_categorical_columns_are_for_others() -> None:
         learn(codes, "aracne", information="rank")
 
 
-def test_mbs_takes_the_papers_score_where_its_penalty_is_named_and_the_criterion_elsewhere() -> None:
+def test_mbs_uses_the_score_of_the_paper_if_its_penalty_is_given_else_the_criterion() -> None:
     assert learn(TABLE, "mbs").settings["score"] == "ebic"
     assert learn(TABLE, "mbs", k_max=2).settings["score"] == "ebic"
     for settings in ({"regularization": 1e-4, "k_max": 2}, {"choose": "cv"}, {"score": "entropy"}):
@@ -143,6 +143,6 @@ def test_gamma_of_mbs_is_that_of_its_score() -> None:
     assert learn(TABLE, "mbs", score="entropy", gamma=1000.0).cost["rounds"] == 1
 
 
-def test_mbs_refuses_scores_that_are_no_sum_over_variables() -> None:
+def test_mbs_refuses_scores_that_are_not_a_sum_over_variables() -> None:
     with pytest.raises(mn.UnsuitableError, match="MBS cannot search by a BJPScore, which has no local"):
         learn(TABLE, "mbs", score="bjp")

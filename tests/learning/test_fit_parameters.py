@@ -1,4 +1,4 @@
-"""Parameters by name, in one call."""
+"""Parameters of a model in one call."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_graph_may_be_a_file_pairs_or_by_column_and_names_are_matched(survey
     ]
 
 
-def test_continuous_columns_are_gaussian_or_cut(tmp_path: Path) -> None:
+def test_continuous_columns_are_gaussian_or_discretised(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     a = rng.normal(size=300)
     frame = {"a": a, "b": a + 0.5 * rng.normal(size=300)}
@@ -64,7 +64,7 @@ def test_settings_reach_the_method(survey: Any) -> None:
         mn.fit_parameters(survey.graph, survey.columns(), alpha=0.1)
 
 
-def test_without_data_the_way_out_is_named(survey: Any) -> None:
+def test_without_data_the_error_gives_advice(survey: Any) -> None:
     with pytest.raises(
         mn.InputError, match="data must be given unless graph is a result of learn; got none, and a Graph"
     ):

@@ -1,4 +1,4 @@
-"""Learning by name: one call from data to a network."""
+"""`learn`: one call from data to a network."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SURVEY = example(3000, seed=1)
 BY_TEST = sorted(name for name, named in METHODS.items() if named.judge == "test")
 FEW = ["night_shifts", "late_coffee", "screen_in_bed", "poor_sleep", "stress", "headaches"]  # few enough for exhaustive
 CONTINUOUS = ("lasso", "l1mb", "glasso")  # for continuous variables only
-FEW_GRAPH = SURVEY.graph.subgraph([SURVEY.names.index(name) for name in FEW])  # what the others do is not seen here
+FEW_GRAPH = SURVEY.graph.subgraph([SURVEY.names.index(name) for name in FEW])  # the other variables are not read
 
 
 def columns_for(method: str) -> list[str]:
@@ -33,7 +33,7 @@ def columns_for(method: str) -> list[str]:
 def test_every_method_by_tests_finds_the_example_nearly(method: str) -> None:
     learned = learn(SURVEY.columns(), method, alpha=0.01)
     wrong = set(learned.graph.edges) ^ set(SURVEY.graph.edges)
-    assert len(wrong) <= (6 if method == "gsimn-fch" else 3)  # one wrong test, with all its consequences drawn
+    assert len(wrong) <= (6 if method == "gsimn-fch" else 3)  # one wrong test, with all that is inferred from it
     assert learned.method == method
     assert learned.names == tuple(SURVEY.names)
     assert learned.converged
@@ -51,7 +51,7 @@ def test_every_other_method_finds_the_example_nearly(method: str) -> None:
     if METHODS[method].judge == "score":
         score = str(learned.settings["score"])
         assert score == {"hillclimb": "bjp", "mbs": "mpl", "sep": "evidence"}.get(method, method)
-    if METHODS[method].judge == "score" and method != "sep":  # which maximises no score of whole graphs
+    if METHODS[method].judge == "score" and method != "sep":  # sep does not maximise a score of whole graphs
         assert learned.score == pytest.approx(mn.score(SURVEY.columns(), learned, score).value, abs=1e-6)
     support = [edge.support for edge in learned.edge_list() if edge.support is not None]
     assert len(support) == learned.graph.n_edges
@@ -61,7 +61,7 @@ def test_every_other_method_finds_the_example_nearly(method: str) -> None:
     json.dumps(learned.to_dict())
 
 
-def test_the_default_suits_the_data_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_default_suits_the_data_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     rng = np.random.default_rng(1)
     numbers = {name: rng.normal(size=60) for name in "abc"}
     wide = {f"v{k}": rng.integers(0, 2, 40).astype(str) for k in range(201)}
@@ -114,11 +114,11 @@ def test_edges_have_probabilities_and_absent_pairs_on_request(tmp_path: Path) ->
     for other in (learn(SURVEY.columns(), "sep"), learn(SURVEY.columns(), "gsimn")):
         with pytest.raises(mn.InputError, match=r"Learn again with keep_pairs=True \(sep\)"):
             other.pair_list()
-    for method in ("gsimn", "mpl", "bjp", "l1lr"):  # no probabilities are claimed
+    for method in ("gsimn", "mpl", "bjp", "l1lr"):  # without probabilities
         assert all(edge.probability is None for edge in learn(SURVEY.columns(), method).edge_list())
 
 
-def test_stages_of_a_search_can_be_reached() -> None:
+def test_stages_of_a_search_are_kept() -> None:
     learned = learn(SURVEY.columns(), "mpl")
     assert set(learned.stages) == {"and", "or", "phase2"}
     assert set(learned.stages["and"].edges) <= set(learned.stages["or"].edges)
@@ -126,7 +126,7 @@ def test_stages_of_a_search_can_be_reached() -> None:
     assert {frozenset(edge) for edge in document["stages"]["phase2"]} == {frozenset(e) for e in document["edges"]}
 
 
-@pytest.mark.parametrize("score", sorted(set(SCORES) - {"entropy"}))  # which, without a penalty, wants every edge
+@pytest.mark.parametrize("score", sorted(set(SCORES) - {"entropy"}))  # without a penalty every edge is best
 def test_exhaustive_finds_the_few_nearly_by_every_score(score: str) -> None:
     learned = learn(SURVEY.columns(), "exhaustive", score=score, columns=FEW, averaging=True)
     assert len(set(learned.graph.edges) ^ set(FEW_GRAPH.edges)) <= 1
@@ -144,7 +144,7 @@ def test_exhaustive_finds_the_few_nearly_by_every_score(score: str) -> None:
 
 
 @pytest.mark.parametrize("test", sorted(set(TESTS) - {"pcor", "bayes-pcor", "mi"}))
-def test_every_discrete_test_serves(test: str) -> None:
+def test_every_discrete_test_can_be_used(test: str) -> None:
     assert len(set(learn(SURVEY.columns(), "gsmn*", test=test).graph.edges) ^ set(SURVEY.graph.edges)) <= 7
 
 
@@ -157,7 +157,7 @@ def test_continuous_columns_take_partial_correlations() -> None:
     assert [(e.u, e.v) for e in sorted(learned.edge_list())] == [("a", "b"), ("b", "c")]
 
 
-def test_the_same_settings_run_it_again() -> None:
+def test_settings_of_a_result_reproduce_it() -> None:
     first = learn(SURVEY.columns(), "gsimn", test="g2", alpha=0.02, mirrored=True)
     settings: dict[str, Any] = dict(first.settings)
     again = learn(SURVEY.columns(), settings.pop("method"), **settings)
@@ -167,7 +167,7 @@ def test_the_same_settings_run_it_again() -> None:
     }
 
 
-def test_the_settings_tell_how_the_data_were_read() -> None:
+def test_settings_of_a_result_include_the_reading_options() -> None:
     rng = np.random.default_rng(6)
     a = rng.standard_normal(300)
     table = {"a": a, "b": a + rng.standard_normal(300), "c": rng.standard_normal(300), "left_out": ["?"] * 300}
@@ -337,7 +337,7 @@ def test_settings_of_a_method_are_known_with_their_defaults() -> None:
     assert method_settings("gsmn*")["propagation"] is True
 
 
-def test_a_monitor_stops_the_search_with_the_best_so_far() -> None:
+def test_a_cancelled_search_returns_the_best_so_far() -> None:
     class Impatient:
         def progress(self, done: float, total: float | None, message: str = "") -> None: ...
 
@@ -353,7 +353,7 @@ def test_a_monitor_stops_the_search_with_the_best_so_far() -> None:
         assert not learned.converged
 
 
-def test_required_and_forbidden_edges_go_by_name() -> None:
+def test_required_and_forbidden_edges_are_given_by_name() -> None:
     required, forbidden = [("headaches", "night_shifts")], [("poor_sleep", "stress")]
     learned = learn(SURVEY.columns(), "exhaustive", columns=FEW, required=required, forbidden=forbidden)
     edges = {frozenset((edge.u, edge.v)) for edge in learned.edge_list()}
@@ -363,7 +363,7 @@ def test_required_and_forbidden_edges_go_by_name() -> None:
     assert learn(SURVEY.columns(), settings.pop("method"), **settings).graph == learned.graph
 
 
-def test_a_graph_to_start_from_goes_by_name(tmp_path: Path) -> None:
+def test_a_graph_to_start_from_is_matched_by_name(tmp_path: Path) -> None:
     first = learn(SURVEY.columns(), "mpl")
     first.save(tmp_path / "net.graphml")
     for start in (first, tmp_path / "net.graphml", [(edge.u, edge.v) for edge in first.edge_list()], first.graph):

@@ -38,7 +38,7 @@ def test_the_terms_add_up_to_the_score_of_the_class(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SCORES)
-def test_variables_are_matched_by_name_whatever_their_order(name: str, tmp_path: Path) -> None:
+def test_variables_are_matched_by_name_in_any_order(name: str, tmp_path: Path) -> None:
     expected = score(COLUMNS, SURVEY.graph, name).value
     turned = NamedGraph(SURVEY.graph.relabel(range(11, -1, -1)), SURVEY.names[::-1])
     mn.write_graph(tmp_path / "net.graphml", turned.graph, turned.names)
@@ -47,7 +47,7 @@ def test_variables_are_matched_by_name_whatever_their_order(name: str, tmp_path:
         assert score(COLUMNS, graph, name).value == expected
 
 
-def test_what_learn_returned_can_be_scored() -> None:
+def test_a_learned_network_can_be_scored() -> None:
     learned = mn.learn(COLUMNS, alpha=0.01)
     assert score(COLUMNS, learned, "mpl").value == score(COLUMNS, learned.graph, "mpl").value
 
@@ -70,7 +70,7 @@ def test_settings_reach_the_score() -> None:
     assert [part.variables for part in few.terms] == [("stress",), ("headaches",)]
 
 
-def test_the_order_of_bjp_goes_by_name() -> None:
+def test_the_order_of_bjp_is_given_by_name() -> None:
     names = list(SURVEY.names)
     places = [names.index(name) for name in names[::-1]]
     expected = BJPScore(BayesianTest(Counts(DATA)), order=places)(SURVEY.graph)
@@ -115,7 +115,9 @@ def test_the_document() -> None:
         ("nowhere.graphml", {}, mn.FileError, "nowhere.graphml"),
     ],
 )
-def test_what_does_not_fit_is_refused(graph: Any, options: Any, error: type[Exception], message: str) -> None:
+def test_graphs_and_settings_that_do_not_fit_are_refused(
+    graph: Any, options: Any, error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         score(COLUMNS, graph, **{"score": "mpl", **options})
 

@@ -1,4 +1,4 @@
-"""From data to an answer in one call."""
+"""Tests of one pair and of all pairs in one call."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_default_alpha_is_every_tests_default() -> None:
     assert PartialCorrelation(Moments(CONTINUOUS)).alpha == DEFAULT_ALPHA
 
 
-def test_chain_is_told_apart_by_its_middle() -> None:
+def test_ends_of_a_chain_are_independent_given_its_middle() -> None:
     for name in ("chi2", "g2", "mi", "bayes"):
         assert not independence_test(SURVEY, "cause", "effect", test=name).independent
         assert independence_test(SURVEY, "cause", "effect", ["middle"], test=name).independent
@@ -145,7 +145,7 @@ def test_numbers_are_those_of_scipy() -> None:
     assert found.log_p == pytest.approx(math.log(expected.pvalue))
 
 
-def test_only_the_columns_of_the_question_are_read() -> None:
+def test_only_the_tested_columns_are_read() -> None:
     frame = {**SURVEY, "hole": [None] * 400, "half": [1, None] * 200, "mixed": ["a", 1] * 200}
     assert independence_test(frame, "cause", "effect") == independence_test(SURVEY, "cause", "effect")
     with pytest.raises(DataError, match="'half' 200"):
@@ -154,7 +154,7 @@ def test_only_the_columns_of_the_question_are_read() -> None:
         independence_test(frame, "cause", "hole")
 
 
-def test_a_dataset_will_do() -> None:
+def test_a_dataset_is_accepted() -> None:
     assert independence_test(read(SURVEY), "effect", "cause") == independence_test(SURVEY, "effect", "cause")
 
 
@@ -170,7 +170,7 @@ def test_reading_options_are_passed_on(caplog: pytest.LogCaptureFixture) -> None
     assert declared.dof == 2
 
 
-def test_continuous_columns_can_be_cut_on_the_way() -> None:
+def test_continuous_columns_can_be_discretised() -> None:
     mixed = independence_test(SURVEY, "height", "weight", ["coin"], discretize="frequency", bins=3, dof="all")
     assert (mixed.test, mixed.dof, mixed.independent) == ("chi2", 8, False)
     with pytest.raises(InputError, match=r"bins is for discretize=.*got 3"):
@@ -191,14 +191,14 @@ def test_continuous_columns_can_be_cut_on_the_way() -> None:
     ],
 )
 @pytest.mark.parametrize("source", [dict, read], ids=["columns", "dataset"])
-def test_impossible_questions_are_refused(
+def test_impossible_tests_are_refused(
     question: tuple[str, str, Any], message: str, source: Callable[[dict[str, list[Any]]], object]
 ) -> None:
     with pytest.raises(InputError, match=message):
         independence_test(source(SURVEY), *question)
 
 
-def test_the_column_of_repeats_is_no_variable() -> None:
+def test_the_column_of_repeats_is_not_a_variable() -> None:
     with pytest.raises(InputError, match="repeats must name a column that is not tested; got 'coin' in both"):
         independence_test(SURVEY, "cause", "effect", ["coin"], repeats="coin")
 
@@ -222,7 +222,7 @@ def test_a_constant_column_is_independent_of_everything(name: str) -> None:
 
 @settings(max_examples=25)
 @given(st.sampled_from(sorted(set(TESTS) - CONTINUOUS_TESTS)), st.permutations(["cause", "middle", "effect", "coin"]))
-def test_how_the_question_is_put_changes_nothing(name: str, order: list[str]) -> None:
+def test_order_of_x_y_and_given_changes_nothing(name: str, order: list[str]) -> None:
     x, y, *others = order
     found = independence_test(SURVEY, x, y, others, test=name)
     turned = independence_test(DISCRETE.select(order), y, x, others[::-1], test=name)
@@ -308,7 +308,7 @@ def test_dependences_of_numbers_and_by_threshold() -> None:
     assert by_threshold[0].statistic == max(pair.statistic or 0.0 for pair in by_threshold)
 
 
-def test_ties_of_dependences_go_by_position() -> None:
+def test_ties_of_dependences_are_broken_by_position() -> None:
     equal = Dataset.from_codes([[0, 1] * 10] * 4)
     assert [(pair.x, pair.y) for pair in dependences(equal)] == [
         (f"x{u}", f"x{v}") for u in range(4) for v in range(u + 1, 4)
@@ -320,7 +320,7 @@ def test_dependences_need_a_positive_top() -> None:
         dependences(DISCRETE, top=0)
 
 
-def test_bayes_keeps_its_own_cell_priors() -> None:
+def test_bayes_has_its_own_cell_priors() -> None:
     judge = make_test("bayes", DISCRETE, prior=0.2)
     assert isinstance(judge, BayesianTest)
     assert (judge.alpha, judge.beta, judge.gamma) == (1.0, 1.0, 1.0)

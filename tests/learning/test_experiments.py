@@ -1,4 +1,4 @@
-"""The battery by names of the library."""
+"""Experiments with methods given by name."""
 
 from __future__ import annotations
 
