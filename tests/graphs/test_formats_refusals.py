@@ -85,7 +85,7 @@ def edge(source: str, target: str, more: str = "") -> str:
         ("json", JSON.format(2, AB, "[]"), '"version" must be at most 1 .* got 2, written by a newer one. Upgrade'),
         ("json", JSON.format('"1"', AB, "[]"), "positive integer; got '1'"),
         ("json", JSON.format(1, '["a", "a"]', "[]"), "declared once; got 'a' twice"),
-        ("json", JSON.format(1, '["a", 1]', "[]"), "list of texts; got 1"),
+        ("json", JSON.format(1, '["a", 1]', "[]"), "list of strings; got 1"),
         ("json", JSON.format(1, "[]", "[]"), "at least one variable"),
         ("json", JSON.format(1, '["\\ud800"]', "[]"), "valid Unicode"),
         ("json", JSON.format(1, AB, '[["a", "c"]]'), "declared variables; got 'c'"),
@@ -157,7 +157,7 @@ def test_unknown_formats_list_the_known_ones(tmp_path: Path) -> None:
     [
         (["a"], {}, "names must hold one name for each of 2 variables; got 1"),
         (["a", "a"], {}, "names must be distinct; got 'a' twice"),
-        (["a", 1], {}, "names must be texts; got 1"),
+        (["a", 1], {}, "names must be strings; got 1"),
         (["a", "\ud800"], {}, "valid Unicode"),
         (["a", "b"], {(1, 0): {"w": 1.0}}, r"edges \(u, v\) of the graph with u < v; got \(1, 0\)"),
         (["a", "b"], {(0, 1): {"w": "x"}}, "attributes must be numbers .* got 'w': 'x'"),

@@ -1,4 +1,4 @@
-"""The undirected graph, ways to make one, and the files it lives in."""
+"""Undirected graphs, generators of graphs, and graph files."""
 
 from mnlearn.graphs.formats import FORMATS, read_graph, write_graph
 from mnlearn.graphs.generators import (

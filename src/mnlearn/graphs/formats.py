@@ -1,4 +1,4 @@
-"""Graphs in files: edge list, edge table, adjacency CSV, GraphML, GML, DOT and JSON, both ways.
+"""Read and write graph files: edge list, edge table, adjacency CSV, GraphML, GML, DOT and JSON.
 
 | format    | extensions            | carries                                                        |
 |-----------|-----------------------|----------------------------------------------------------------|
@@ -8,10 +8,10 @@
 | `graphml` | .graphml              | names without control characters, numbers on edges             |
 | `gml`     | .gml                  | every name, numbers on edges                                   |
 | `dot`     | .dot .gv              | every name, numbers on edges                                   |
-| `json`    | .json                 | every name, numbers on edges; schema in `_json.py`             |
+| `json`    | .json                 | every name, numbers on edges; schema in `markup_formats`       |
 
 All of them keep isolated variables and the order of the variables. A file is UTF-8. What is not a simple undirected
-graph (directions, self loops, repeated edges or names) is refused, never repaired in silence.
+graph (directions, self loops, repeated edges or names) raises an error and is never repaired silently.
 DOT is parsed at some 500 edges a second, the other formats at more than 10,000.
 """
 
@@ -49,7 +49,7 @@ __all__ = ["FORMATS", "Attributes", "NamedGraph", "carries_numbers", "read_graph
 
 
 class _Format(NamedTuple):
-    """How one format is called, recognised, read and written."""
+    """Title, extensions, parser and writer of a format."""
 
     title: str
     extensions: tuple[str, ...]
@@ -76,9 +76,9 @@ def read_graph(path: str | os.PathLike[str], format: str | None = None) -> Named
     Parameters
     ----------
     path
-        The file; its extension tells the format.
+        The file; its extension determines the format.
     format
-        One of `FORMATS`, whatever the extension.
+        One of `FORMATS`; overrides the extension.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def read_graph(path: str | os.PathLike[str], format: str | None = None) -> Named
     Raises
     ------
     FileError
-        If there is no such file, or it does not hold one simple undirected graph in this format.
+        If the file does not exist, or does not hold one simple undirected graph in this format.
 
     Examples
     --------
@@ -116,18 +116,18 @@ def write_graph(
     format: str | None = None,
     attributes: Attributes | None = None,
 ) -> None:
-    """Write a graph to a file, whole or not at all.
+    """Write a graph to a file; the file is complete or not written.
 
     Parameters
     ----------
     path
-        The file; its extension tells the format. A file that is there is replaced.
+        The file; its extension determines the format. An existing file is replaced.
     graph
-        What to write; it has at least one variable.
+        The graph, with at least one variable.
     names
         One distinct name per variable; the indices when left out.
     format
-        One of `FORMATS`, whatever the extension.
+        One of `FORMATS`; overrides the extension.
     attributes
         Numbers on edges, by (u, v) with u < v. The edge list and the adjacency CSV cannot carry them.
 
@@ -149,18 +149,18 @@ def write_graph(
 
 
 def carries_numbers(path: str | os.PathLike[str], format: str | None = None) -> bool:
-    """Whether a file of this name, or of this format, can carry numbers on its edges."""
+    """Return whether a file of this name, or of this format, can carry numbers on its edges."""
     return _chosen(path, format).carries_numbers
 
 
 def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
-    """The name of the format asked for, or of the one the extension tells."""
+    """Return the name of the given format, or of the format of the extension."""
     chosen = _chosen(path, format)
     return next(name for name, known in _FORMATS.items() if known is chosen)
 
 
 def _chosen(path: str | os.PathLike[str], format: str | None) -> _Format:
-    """The format asked for, or the one the extension tells."""
+    """Return the given format, or the format of the extension."""
     check_path("path", path)
     if format is not None:
         check_name("graph format", format, FORMATS)
@@ -175,7 +175,7 @@ def _chosen(path: str | os.PathLike[str], format: str | None) -> _Format:
 
 
 def check_extension(path: str | os.PathLike[str], argument: str) -> None:
-    """Refuse a path whose extension tells no format, where nothing else could tell it."""
+    """Raise FileError unless the extension of a path is that of a format."""
     check_path(argument, path)
     if _by_extension(path) is None:
         raise FileError(
@@ -184,7 +184,7 @@ def check_extension(path: str | os.PathLike[str], argument: str) -> None:
 
 
 def _by_extension(path: str | os.PathLike[str]) -> _Format | None:
-    """The format that the end of a name tells."""
+    """Return the format of an extension, if known."""
     name = Path(path).name.lower()  # .edges.csv comes before .csv
     return next((known for known in _FORMATS.values() if name.endswith(known.extensions)), None)
 
@@ -194,7 +194,7 @@ def _extensions() -> str:
 
 
 def read_whole(path: str | os.PathLike[str]) -> str:
-    """A whole file as text; it must be there, be UTF-8 and hold something."""
+    """Return a whole file as a string, or raise FileError if it is missing, not UTF-8 or empty."""
     check_path("path", path)
     shown = repr(os.fspath(path))
     try:
@@ -209,7 +209,7 @@ def read_whole(path: str | os.PathLike[str]) -> str:
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
-    """Write under a temporary name in the same folder, then rename, so that nothing half-written stays."""
+    """Write under a temporary name in the same folder, then rename, so that no incomplete file is left."""
     shown = repr(os.fspath(path))
     guarded = f"\ufeff{text}" if text.startswith("\ufeff") else text  # a reader drops one byte order mark
     try:
@@ -220,5 +220,5 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """What the system says, without its number and path."""
+    """Return the message of the system, without its number and path."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)

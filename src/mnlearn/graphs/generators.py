@@ -1,7 +1,6 @@
-"""Graphs to learn from and to test with: random ones, each with a seed, and regular shapes.
+"""Generators of graphs: random ones, regular shapes, and the structures that the papers name or draw.
 
-The same seed gives the same graph everywhere: what is drawn are NumPy's plain random numbers, and nothing else decides.
-The structures that the papers name or draw are in `structures.py`.
+A seed gives the same graph on every machine, because only plain random numbers of NumPy are drawn.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from mnlearn._validate import Seed, rng_from
 from mnlearn.errors import InputError, is_number
 from mnlearn.graphs.graph import Graph, check_graph
 
-_LARGEST = 10**7  # variables that a graph of Python's sets has room for
+_LARGEST = 10**7  # variables of a graph made of Python sets
 
 
 def random_graph(n_variables: int, average_degree: float, seed: Seed) -> Graph:
-    """A graph with n τ / 2 edges (rounded down), every choice of them equally likely.
+    """Return a graph with n τ / 2 edges (rounded down), every choice of them equally likely.
 
     The edges are the first n τ / 2 pairs of a random permutation of all pairs [JAIR09, Sec. 5.1], τ being the average
-    degree; the rest of the permutation is never drawn, so memory follows the edges.
+    degree; the rest of the permutation is never drawn, so memory is linear in the edges.
 
     Parameters
     ----------
@@ -45,16 +44,15 @@ def random_graph(n_variables: int, average_degree: float, seed: Seed) -> Graph:
     n = _size("n_variables", n_variables, 1)
     if not (is_number(average_degree) and 0 <= average_degree <= n - 1):
         raise InputError(f"average_degree must be from 0 to n_variables - 1 = {n - 1}; got {average_degree}.")
-    n_edges = floor(n * average_degree / 2 + 1e-9)  # 10 × 0.6 / 2 is 3, whatever the rounding says
+    n_edges = floor(n * average_degree / 2 + 1e-9)  # 10 × 0.6 / 2 is 3 despite rounding
     chosen = rng_from(seed).choice(n * (n - 1) // 2, size=n_edges, replace=False) if n_edges else np.empty(0, np.int64)
     return Graph(n, _pairs(chosen.astype(np.int64)).tolist())
 
 
 def erdos_renyi(n_variables: int, probability: float, seed: Seed) -> Graph:
-    """A graph in which each pair is joined with the same probability, whatever the others are.
+    """Return a graph in which each pair is joined independently with the same probability.
 
-    The number of edges is drawn first, from its binomial distribution, then which pairs they are; memory follows the
-    edges.
+    The number of edges is drawn first, from its binomial distribution, then the pairs; memory is linear in the edges.
 
     Parameters
     ----------
@@ -80,7 +78,7 @@ def erdos_renyi(n_variables: int, probability: float, seed: Seed) -> Graph:
 
 
 def barabasi_albert(n_variables: int, n_links: int, seed: Seed) -> Graph:
-    """A scale-free graph: variables come one by one and link to those that have many links already  [BJP18, Sec. 4.2].
+    """Return a scale-free graph: variables are added one by one, linked by preferential attachment  [BJP18, Sec. 4.2].
 
     The first `n_links` + 1 variables form a star around variable 0; every later one is joined to `n_links` different
     earlier ones, each drawn with probability in proportion to its degree.
@@ -103,7 +101,7 @@ def barabasi_albert(n_variables: int, n_links: int, seed: Seed) -> Graph:
     n = _size("n_variables", n_variables, m + 1)
     rng = rng_from(seed)
     edges = [(0, x) for x in range(1, m + 1)]
-    ends = [x for edge in edges for x in edge]  # every variable as often as its degree says
+    ends = [x for edge in edges for x in edge]  # every variable as often as its degree
     for x in range(m + 1, n):
         chosen: set[int] = set()
         while len(chosen) < m:
@@ -114,7 +112,7 @@ def barabasi_albert(n_variables: int, n_links: int, seed: Seed) -> Graph:
 
 
 def random_tree(n_variables: int, seed: Seed) -> Graph:
-    """A tree, every labelled tree on n variables equally likely: a random Prüfer sequence, decoded."""
+    """Return a tree, every labelled tree on n variables equally likely, from a random Prüfer sequence."""
     n = _size("n_variables", n_variables, 1)
     rng = rng_from(seed)
     if n <= 2:
@@ -125,15 +123,15 @@ def random_tree(n_variables: int, seed: Seed) -> Graph:
 
 
 def grid(n_rows: int, n_columns: int, *, periodic: bool = False) -> Graph:
-    """A lattice; the variable in row r and column c has index r * n_columns + c.
+    """Return a lattice; the variable in row r and column c has index r * n_columns + c.
 
     Parameters
     ----------
     n_rows, n_columns
         Its sides, at least 1 each.
     periodic
-        Whether the last row and column are joined to the first, as on a torus. A side of one or two has nothing to
-        wrap around to that is not already a neighbour.
+        Whether the last row and column are joined to the first, as on a torus. On a side of one or two this adds
+        no edge.
 
     Examples
     --------
@@ -144,38 +142,38 @@ def grid(n_rows: int, n_columns: int, *, periodic: bool = False) -> Graph:
     place = np.arange(rows * columns).reshape(rows, columns)
     across = np.stack([place[:, :-1].ravel(), place[:, 1:].ravel()], axis=1)
     down = np.stack([place[:-1].ravel(), place[1:].ravel()], axis=1)
-    around = [np.stack([place[:, -1], place[:, 0]], axis=1)] if periodic and columns > 2 else []
-    around += [np.stack([place[-1], place[0]], axis=1)] if periodic and rows > 2 else []
-    return Graph(rows * columns, np.concatenate([across, down, *around]).tolist())
+    wrapped = [np.stack([place[:, -1], place[:, 0]], axis=1)] if periodic and columns > 2 else []
+    wrapped += [np.stack([place[-1], place[0]], axis=1)] if periodic and rows > 2 else []
+    return Graph(rows * columns, np.concatenate([across, down, *wrapped]).tolist())
 
 
 def path(n_variables: int) -> Graph:
-    """A chain 0 - 1 - ... - (n-1)."""
+    """Return a chain 0 - 1 - ... - (n-1)."""
     n = _size("n_variables", n_variables, 1)
     return Graph(n, ((x, x + 1) for x in range(n - 1)))
 
 
 def cycle(n_variables: int) -> Graph:
-    """A ring 0 - 1 - ... - (n-1) - 0."""
+    """Return a ring 0 - 1 - ... - (n-1) - 0."""
     n = _size("n_variables", n_variables, 3)
     return Graph(n, ((x, (x + 1) % n) for x in range(n)))
 
 
 def star(n_variables: int) -> Graph:
-    """A hub, variable 0, joined to all others."""
+    """Return a star: variable 0 is joined to all others."""
     n = _size("n_variables", n_variables, 1)
     return Graph(n, ((0, x) for x in range(1, n)))
 
 
 def hubs(n_hubs: int, n_leaves: int) -> Graph:
-    """Hubs that are joined to one another, each with leaves of its own.
+    """Return hubs that are joined to one another, each with its own leaves.
 
     Parameters
     ----------
     n_hubs
-        How many, at least 1: the variables 0, 1, ...
+        Number of hubs, at least 1: the variables 0, 1, ...
     n_leaves
-        Leaves of each hub; those of hub 0 come first.
+        Number of leaves of each hub; those of hub 0 come first.
 
     Notes
     -----
@@ -193,7 +191,7 @@ def hubs(n_hubs: int, n_leaves: int) -> Graph:
 
 
 def clique_chain(n_variables: int, clique_size: int, overlap: int = 1) -> Graph:
-    """Cliques in a row, each sharing its first variables with the last ones of the one before.
+    """Return cliques in a row, each sharing its first variables with the last ones of the previous clique.
 
     Parameters
     ----------
@@ -202,7 +200,7 @@ def clique_chain(n_variables: int, clique_size: int, overlap: int = 1) -> Graph:
     clique_size
         At least 2.
     overlap
-        How many variables two neighbouring cliques share, from 0 (then they are apart) to `clique_size` − 1.
+        Number of variables that two neighbouring cliques share, from 0 (no edge between them) to `clique_size` − 1.
 
     Examples
     --------
@@ -218,7 +216,7 @@ def clique_chain(n_variables: int, clique_size: int, overlap: int = 1) -> Graph:
 
 
 def disjoint_union(graphs: Iterable[Graph]) -> Graph:
-    """Graphs side by side without an edge between them; the variables of the second come after those of the first.
+    """Return graphs side by side without edges between them; variables are numbered in the order of the graphs.
 
     Examples
     --------
@@ -234,7 +232,7 @@ def disjoint_union(graphs: Iterable[Graph]) -> Graph:
 
 
 def _size(argument: str, value: int, least: int) -> int:
-    """A checked number of variables, rows or columns."""
+    """Return a checked number of variables, rows or columns."""
     try:
         size = index(value)
     except TypeError:
@@ -247,25 +245,25 @@ def _size(argument: str, value: int, least: int) -> int:
 
 
 def _pairs(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Pairs (u, v), u < v, by number: (0,1), (0,2), (1,2), (0,3), ... so pair number v(v-1)/2 + u is (u, v)."""
+    """Return pairs (u, v), u < v, by number: (0,1), (0,2), (1,2), (0,3), ... so pair number v(v-1)/2 + u is (u, v)."""
     v = ((1 + np.sqrt(8.0 * numbers + 1)) / 2).astype(np.int64)
     v -= v * (v - 1) // 2 > numbers  # the root may round up
     v += v * (v + 1) // 2 <= numbers  # or down
     return np.stack([numbers - v * (v - 1) // 2, v], axis=1)
 
 
-# The structures that the papers learn back: those they name, and our choice where they are only drawn.
+# Structures of the papers: those they name, and our choice where they are only drawn
 
 
 _COMPONENT = 16  # variables in each of the four components of [MPL17]
 
 
 def six_node_structures() -> tuple[Graph, ...]:
-    """Six graphs of six variables with total irregularities 0, 10, 18, 20, 26 and 26  [BJP18, Figure 2].
+    """Return six graphs of six variables with total irregularities 0, 10, 18, 20, 26 and 26  [BJP18, Figure 2].
 
     The figure gives these numbers and a drawing. Ours: a ring; a ring of five with one more variable; a hub with four
-    neighbours, one of which has a neighbour of its own; a star; and two of the four connected graphs that reach 26,
-    the most there is on six variables.
+    neighbours, one of which has another neighbour; a star; and two of the four connected graphs that reach 26,
+    the maximum on six variables.
 
     Examples
     --------
@@ -280,7 +278,7 @@ def six_node_structures() -> tuple[Graph, ...]:
 
 
 def six_node_graphs(level: int, *, over: Literal["pairs", "edges"] = "pairs") -> tuple[Graph, ...]:
-    """All graphs of six variables with one irregularity, each once up to the names of the variables.
+    """Return all graphs of six variables with one irregularity, each once up to isomorphism.
 
     Parameters
     ----------
@@ -304,7 +302,7 @@ def six_node_graphs(level: int, *, over: Literal["pairs", "edges"] = "pairs") ->
 
 
 def sixteen_node_components() -> dict[str, Graph]:
-    """The four components of 16 variables from which [MPL17, Sec. 5.1] builds its networks.
+    """Return the four components of 16 variables from which [MPL17, Sec. 5.1] builds its networks.
 
     They are only drawn there; this choice gives magnitudes like those of its Table 1: a 4 x 4 grid (24 edges), two
     joined stars (15), a ring (16), and a chain of triangles (22, the last link a single edge).
@@ -323,7 +321,7 @@ def sixteen_node_components() -> dict[str, Graph]:
 
 
 def sixteen_node_replicas(n_variables: int) -> Graph:
-    """The four components side by side, 1, 2, 4 or 8 times each, or as often as fits  [MPL17, Sec. 5.1].
+    """Return the four components side by side, 1, 2, 4 or 8 times each, or as often as fits  [MPL17, Sec. 5.1].
 
     Parameters
     ----------
@@ -343,11 +341,11 @@ def sixteen_node_replicas(n_variables: int) -> Graph:
     return disjoint_union(components * times)
 
 
-# How unequal the degrees of a graph are: the two numbers that [BJP18] calls irregularity.
+# The two measures of unequal degrees that [BJP18] calls irregularity
 
 
 def irregularity(graph: Graph) -> int:
-    """irr(G) = Σ_{(i,j) ∈ E} |d(i) − d(j)|: the imbalance of its edges; 0 for a regular graph  [BJP18, Eq. 15].
+    """Return irr(G) = Σ_{(i,j) ∈ E} |d(i) − d(j)|: the imbalance of its edges; 0 for a regular graph  [BJP18, Eq. 15].
 
     Examples
     --------
@@ -360,7 +358,7 @@ def irregularity(graph: Graph) -> int:
 
 
 def total_irregularity(graph: Graph) -> int:
-    """Σ_{i<j} |d(i) − d(j)| over all pairs, joined or not: what Table 1 of [BJP18] lists (Table 3 lists its double).
+    """Return Σ_{i<j} |d(i) − d(j)| over all pairs, joined or not  [BJP18, Table 1; Table 3 lists its double].
 
     Examples
     --------

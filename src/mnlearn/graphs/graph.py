@@ -1,7 +1,7 @@
-"""The undirected graph: what every search returns and every score weighs.
+"""The undirected graph, the result of every search.
 
-Immutable. A changed graph is a new one that shares the neighbour sets it did not touch, so a flip costs one copy of
-n references and two small sets. A variable is an index 0..n-1; names live in `mnlearn.data` and in the file formats.
+Graphs are immutable. A changed graph is a new one that shares the unchanged neighbour sets, so a flip costs one copy
+of n references and two small sets. A variable is an index 0..n-1; names are in `mnlearn.data` and in the file formats.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 Edge: TypeAlias = tuple[int, int]  # (u, v) with u < v
-_MOST_VARIABLES = 2**31 - 1  # as far as indices go
+_MOST_VARIABLES = 2**31 - 1  # the largest index
 _SHOWN = 8  # edges in a repr
 
 
@@ -36,7 +36,7 @@ class Graph:
     Parameters
     ----------
     n_variables
-        How many variables there are, isolated ones included.
+        Number of variables, isolated ones included.
     edges
         Pairs of indices.
 
@@ -52,7 +52,7 @@ class Graph:
     __slots__ = ("_edges", "_n_edges", "_neighbors")
     _neighbors: tuple[frozenset[int], ...]
     _n_edges: int
-    _edges: tuple[Edge, ...] | None  # computed when first asked for
+    _edges: tuple[Edge, ...] | None  # computed at first use
 
     def __init__(self, n_variables: int, edges: Iterable[Sequence[int]] = ()) -> None:
         n = _count(n_variables)
@@ -66,7 +66,7 @@ class Graph:
 
     @classmethod
     def _share(cls, neighbors: Iterable[frozenset[int]], n_edges: int) -> Graph:
-        """A graph around neighbour sets that are known to be symmetric and free of loops."""
+        """Return a graph of neighbour sets that are symmetric and free of loops; nothing is checked."""
         graph = object.__new__(cls)
         graph._neighbors = tuple(neighbors)
         graph._n_edges = n_edges
@@ -75,24 +75,24 @@ class Graph:
 
     @classmethod
     def empty(cls, n_variables: int) -> Graph:
-        """The graph without edges."""
+        """Return the graph without edges."""
         return cls(n_variables)
 
     @classmethod
     def complete(cls, n_variables: int) -> Graph:
-        """The graph with every edge; takes memory quadratic in the number of variables."""
+        """Return the graph with every edge; its memory is quadratic in the number of variables."""
         n = _count(n_variables)
-        everyone = frozenset(range(n))
-        return cls._share((everyone - {x} for x in range(n)), n * (n - 1) // 2)
+        all_variables = frozenset(range(n))
+        return cls._share((all_variables - {x} for x in range(n)), n * (n - 1) // 2)
 
     @classmethod
     def from_edges(cls, n_variables: int, edges: Iterable[Sequence[int]]) -> Graph:
-        """The graph with these edges: pairs of indices, in any direction; a repeated pair counts once."""
+        """Return the graph with these edges: pairs of indices, in any direction; a repeated pair counts once."""
         return cls(n_variables, edges)
 
     @classmethod
     def from_adjacency(cls, matrix: Any) -> Graph:
-        """The graph whose edges are the non-zero entries of a symmetric matrix with a zero diagonal.
+        """Return the graph whose edges are the non-zero entries of a symmetric matrix with a zero diagonal.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class Graph:
 
     @classmethod
     def from_networkx(cls, graph: Any) -> tuple[Graph, tuple[Hashable, ...]]:
-        """The same graph with indices for nodes, and the nodes in order of their index (networkx's own order)."""
+        """Return a networkx graph with indices for nodes, and the nodes in order of their index (that of networkx)."""
         if graph.is_directed():
             raise InputError(
                 f"graph must be undirected; got a {type(graph).__name__}. Decide what its directions mean, for "
@@ -124,12 +124,12 @@ class Graph:
 
     @property
     def n_variables(self) -> int:
-        """How many variables there are."""
+        """Number of variables."""
         return len(self._neighbors)
 
     @property
     def n_edges(self) -> int:
-        """How many edges there are."""
+        """Number of edges."""
         return self._n_edges
 
     @property
@@ -141,27 +141,27 @@ class Graph:
         return self._edges
 
     def neighbors(self, x: int) -> frozenset[int]:
-        """The variables that share an edge with x: its Markov blanket."""
+        """Return the variables that share an edge with x: its Markov blanket."""
         try:
             if 0 <= x < len(self._neighbors):
                 return self._neighbors[x]
-        except (TypeError, ValueError):  # no index
+        except (TypeError, ValueError):  # not an index
             pass
         raise _out_of_range("x", x, len(self._neighbors))
 
     def degree(self, x: int) -> int:
-        """How many neighbours x has."""
+        """Return the number of neighbours of x."""
         return len(self.neighbors(x))
 
     def degrees(self) -> NDArray[np.int64]:
-        """The number of neighbours of every variable, by index."""
+        """Return the number of neighbours of every variable, by index."""
         return np.fromiter(map(len, self._neighbors), dtype=np.int64, count=len(self._neighbors))
 
     def has_edge(self, u: int, v: int) -> bool:
-        """Whether u and v share an edge."""
+        """Return whether u and v share an edge."""
         try:
             known = bool(0 <= v < len(self._neighbors))
-        except (TypeError, ValueError):  # no index
+        except (TypeError, ValueError):  # not an index
             known = False
         if not known:
             raise _out_of_range("v", v, len(self._neighbors))
@@ -172,7 +172,7 @@ class Graph:
         return self.has_edge(u, v)
 
     def flip(self, u: int, v: int) -> Graph:
-        """The graph in which the pair (u, v) has an edge if it had none here, and none if it had one."""
+        """Return the graph in which the pair (u, v) has an edge if it has none here, and none if it has one."""
         n = self.n_variables
         u, v = _checked_pair((u, v), n)
         neighbors = list(self._neighbors)
@@ -182,22 +182,22 @@ class Graph:
         return Graph._share(neighbors, self._n_edges + (-1 if present else 1))
 
     def add(self, edges: Iterable[Sequence[int]]) -> Graph:
-        """The graph with these edges as well; one that is already there stays."""
+        """Return the graph with these edges as well; existing ones stay."""
         return self._changed(_checked_edges(edges, self.n_variables), frozenset.union)
 
     def remove(self, edges: Iterable[Sequence[int]]) -> Graph:
-        """The graph without these edges, each of which must be there."""
+        """Return the graph without these edges, each of which must exist."""
         leaving = list(_checked_edges(edges, self.n_variables))
         for u, v in leaving:
             if v not in self._neighbors[u]:
                 raise InputError(
                     f"edges must be edges of the graph; got ({u}, {v}), which is not. Use flip(u, v) to change a pair "
-                    f"whatever its state."
+                    f"in any state."
                 )
         return self._changed(leaving, frozenset.difference)
 
     def _changed(self, edges: Iterable[Edge], change: Callable[..., frozenset[int]]) -> Graph:
-        """Union or difference with the neighbours that these edges name, touching only their ends."""
+        """Return the graph after union or difference with these edges; only the neighbour sets of their ends change."""
         touched: dict[int, set[int]] = {}
         for u, v in edges:
             touched.setdefault(u, set()).add(v)
@@ -210,9 +210,9 @@ class Graph:
         return Graph._share(neighbors, self._n_edges + degree_change // 2)
 
     def reachable(self, x: int | Iterable[int], z: Iterable[int] = frozenset()) -> frozenset[int]:
-        """The variables joined to x by a path that avoids z, x included: its component once z is taken away.
+        """Return the variables joined to x by a path that avoids z, x included: its component without z.
 
-        One flood answers a whole scan: y is separated from x by z when it is neither in z nor in this set.
+        One search is enough for a whole scan: y is separated from x by z if it is neither in z nor in this set.
         """
         starts, blocked = self._members("x", x), self._members("z", z)
         _refuse_overlap("x", starts, "z", blocked)
@@ -222,12 +222,12 @@ class Graph:
         return frozenset(seen - blocked)
 
     def separates(self, x: int | Iterable[int], y: int | Iterable[int], z: Iterable[int] = frozenset()) -> bool:
-        """Whether every path between x and y meets z.
+        """Return whether every path between x and y meets z.
 
         Parameters
         ----------
         x, y
-            Indices, or sets of them; disjoint from z and from each other. Nothing is joined to an empty set.
+            Indices, or sets of them; disjoint from z and from each other. An empty set is separated from any other.
         z
             The separating set; may be empty.
 
@@ -242,7 +242,7 @@ class Graph:
         return all(goals.isdisjoint(wave) for wave in self._flood(starts, set(blocked)))
 
     def _flood(self, starts: AbstractSet[int], seen: set[int]) -> Iterator[AbstractSet[int]]:
-        """Waves of variables by distance from the starts; never enters `seen`, and adds to it what it reaches."""
+        """Yield the variables at each distance from the starts; skip those in `seen`, and add the new ones to it."""
         wave = set(starts)
         while wave:
             seen |= wave
@@ -251,7 +251,7 @@ class Graph:
             wave = set().union(*map(self._neighbors.__getitem__, wave)) - seen
 
     def _members(self, argument: str, variables: int | Iterable[int]) -> frozenset[int]:
-        """One index or many, as a checked set."""
+        """Return one index or many as a checked set."""
         try:
             members = frozenset(map(index, variables if isinstance(variables, Iterable) else (variables,)))
         except TypeError:
@@ -262,13 +262,13 @@ class Graph:
         return members
 
     def components(self) -> tuple[tuple[int, ...], ...]:
-        """The connected components, each in ascending order, ordered by their smallest member."""
+        """Return the connected components, each in ascending order, ordered by their smallest member."""
         seen: set[int] = set()
         floods = (self._flood({x}, seen) for x in range(self.n_variables) if x not in seen)
         return tuple(tuple(sorted(chain.from_iterable(waves))) for waves in floods)
 
     def subgraph(self, variables: Collection[int]) -> Graph:
-        """The graph on some of the variables: `variables[i]` becomes i (a set is taken in ascending order)."""
+        """Return the graph on some of the variables: `variables[i]` becomes i (a set is read in ascending order)."""
         chosen = sorted(variables) if isinstance(variables, AbstractSet) else list(variables)
         position = {x: i for i, x in enumerate(chosen)}
         if len(position) < len(chosen):
@@ -278,7 +278,7 @@ class Graph:
         return Graph._share(neighbors, sum(map(len, neighbors)) // 2)
 
     def relabel(self, permutation: Sequence[int]) -> Graph:
-        """The same graph under other labels: variable x becomes `permutation[x]`."""
+        """Return the graph with other indices: variable x becomes `permutation[x]`."""
         new = [index(x) for x in permutation]
         if sorted(new) != list(range(self.n_variables)):
             listed = ", ".join(map(str, new[:12])) + (", ..." if len(new) > 12 else "")
@@ -289,14 +289,14 @@ class Graph:
         return Graph._share(neighbors, self._n_edges)
 
     def complement(self) -> Graph:
-        """The graph with exactly the other edges; takes memory quadratic in the number of variables."""
+        """Return the graph with exactly the other edges; its memory is quadratic in the number of variables."""
         n = self.n_variables
-        everyone = frozenset(range(n))
-        others = (everyone - around - {x} for x, around in enumerate(self._neighbors))
+        all_variables = frozenset(range(n))
+        others = (all_variables - neighbors - {x} for x, neighbors in enumerate(self._neighbors))
         return Graph._share(others, n * (n - 1) // 2 - self._n_edges)
 
     def adjacency(self) -> csr_array[np.int8]:
-        """The adjacency matrix: a sparse array with a one for each edge, in both directions."""
+        """Return the adjacency matrix: a sparse array with a one for each edge, in both directions."""
         from scipy.sparse import csr_array
 
         n = self.n_variables
@@ -305,7 +305,7 @@ class Graph:
         return csr_array((np.ones(len(ends), dtype=np.int8), ends, starts), shape=(n, n))
 
     def to_networkx(self, names: Sequence[Hashable] | None = None) -> Any:
-        """The same graph as a `networkx.Graph`; nodes are the names, or the indices when there are none."""
+        """Return the graph as a `networkx.Graph`; nodes are the names, or the indices if there are none."""
         import networkx as nx
 
         labels: Sequence[Hashable] = range(self.n_variables) if names is None else tuple(names)
@@ -325,7 +325,7 @@ class Graph:
         return self._n_edges == other._n_edges and self._neighbors == other._neighbors
 
     def __hash__(self) -> int:
-        # A frozenset keeps its own hash, so after a flip only two sets are hashed anew.
+        # A frozenset caches its hash, so after a flip only two sets are hashed again.
         return hash(self._neighbors)
 
     def __reduce__(self) -> tuple[type[Graph], tuple[int, tuple[Edge, ...]]]:
@@ -338,7 +338,7 @@ class Graph:
 
 
 def _count(n_variables: int) -> int:
-    """A number of variables, checked."""
+    """Return a checked number of variables."""
     try:
         n = index(n_variables)
     except TypeError:
@@ -351,13 +351,13 @@ def _count(n_variables: int) -> int:
 
 
 def _checked_edges(edges: Iterable[Sequence[int]], n: int) -> Iterator[Edge]:
-    """The edges as pairs u < v of plain integers within range."""
+    """Return the edges as pairs u < v of plain integers within range."""
     check_listed("edges", edges, "pairs of variables")
     return (_checked_pair(edge, n) for edge in edges)
 
 
 def _checked_pair(edge: Sequence[int], n: int) -> Edge:
-    """One edge as (u, v) with u < v."""
+    """Return one edge as (u, v) with u < v."""
     try:
         u, v = edge
         u, v = index(u), index(v)
@@ -371,25 +371,25 @@ def _checked_pair(edge: Sequence[int], n: int) -> Edge:
 
 
 def _out_of_range(argument: str, got: object, n: int) -> InputError:
-    """The error for an index that is no variable."""
+    """Return the error for an index out of range."""
     known = f"0..{n - 1}" if n else "no variable at all: the graph is empty"
     return InputError(f"{argument} must name variables by index, {known}; got {got}. Count them from 0.")
 
 
 def _refuse_overlap(one: str, a: frozenset[int], other: str, b: frozenset[int]) -> None:
-    """Sets in a question of separation are disjoint."""
+    """Raise InputError unless two sets are disjoint."""
     if not a.isdisjoint(b):
         raise InputError(f"{one} and {other} must be disjoint; got {one}={_shown(a)}, {other}={_shown(b)}.")
 
 
 def _shown(members: frozenset[int]) -> str:
-    """A short text for a set of indices."""
+    """Return a short string for a set of indices."""
     listed = ", ".join(map(str, sorted(members)[:12]))
     return "{" + listed + (", ..." if len(members) > 12 else "") + "}"
 
 
 def _symmetric_entries(matrix: Any) -> tuple[int, NDArray[np.int32], NDArray[np.int32]]:
-    """Size, rows and columns of the non-zero entries of a matrix, once it is known to be an adjacency."""
+    """Return the size, and the rows and columns of the non-zero entries, of an adjacency matrix."""
     from scipy.sparse import coo_array, issparse
 
     try:
@@ -413,7 +413,7 @@ def _symmetric_entries(matrix: Any) -> tuple[int, NDArray[np.int32], NDArray[np.
 
 
 def _refuse_asymmetry(entries: Any) -> None:
-    """An adjacency says the same about (u, v) and (v, u); values may differ by rounding, zeros may not."""
+    """Raise InputError unless a matrix is symmetric; values may differ by rounding, zeros may not."""
     mirrored = entries.T.tocsr()
     one_sided = (entries != 0) != (mirrored != 0)
     unequal = abs(entries - mirrored) > 1e-8 * abs(entries).maximum(abs(mirrored))
@@ -426,12 +426,9 @@ def _refuse_asymmetry(entries: Any) -> None:
         )
 
 
-# What every function of a graph refuses in the same words.
-
-
 def check_graph(argument: str, graph: object) -> None:
-    """Refuse what is no graph by index."""
+    """Raise UnsuitableError unless the argument is a Graph."""
     if not isinstance(graph, Graph):
         raise UnsuitableError(
-            f"{argument} must be a Graph; got a {type(graph).__name__}. Of a network with names, give its .graph."
+            f"{argument} must be a Graph; got a {type(graph).__name__}. For a network with names, pass its .graph."
         )

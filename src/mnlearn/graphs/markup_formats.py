@@ -1,4 +1,4 @@
-"""GraphML and GML, parsed and written by networkx; what its readers would let pass is refused here."""
+"""Markup formats: GraphML and GML by networkx, with more checks than its readers make; DOT; JSON."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from mnlearn.errors import FileError, InputError, require
 from mnlearn.graphs.named import Assembly, NamedGraph, refuse_directed
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_MARK = "'"  # put before every quoted GML text, because networkx turns the texts "()" and "[]" into other things
+_MARK = "'"  # put before every quoted GML string, because networkx changes the strings "()" and "[]"
 
 
 def parse_graphml(text: str) -> NamedGraph:
-    """The one graph of a GraphML file; nodes go by their `name` if every node has one, otherwise by their id."""
+    """Parse the one graph of a GraphML file; nodes are named by their `name` if every node has one, or by their id."""
     import networkx as nx
 
     if "<!DOCTYPE" in text or "<!ENTITY" in text:  # entities can expand without bound or read other files
         raise FileError("the text must not declare a DOCTYPE or entities; got such a declaration. Remove it.")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # networkx warns of ports and untyped keys, which are no part of a structure
+        warnings.simplefilter("ignore")  # networkx warns of ports and untyped keys, which do not matter for a structure
         _check_elements(text)
         graph = nx.parse_graphml(text)
     refuse_directed(graph.is_directed(), "GraphML graph", 'If no direction is meant, set edgedefault="undirected".')
@@ -35,7 +35,7 @@ def parse_graphml(text: str) -> NamedGraph:
 
 
 def _check_elements(text: str) -> None:
-    """One graph; every node once; every edge between nodes that exist."""
+    """Raise FileError unless there is one graph, with every node once and every edge between its nodes."""
     from xml.etree import ElementTree
 
     found: dict[str, list[Any]] = {"graph": [], "node": [], "edge": []}
@@ -55,7 +55,7 @@ def _check_elements(text: str) -> None:
 
 
 def render_graphml(named: NamedGraph) -> str:
-    """Nodes whose id is the name; numbers on edges as doubles."""
+    """Return GraphML with names as ids of nodes, and numbers on edges as doubles."""
     import networkx as nx
 
     for name in named.names:
@@ -70,7 +70,7 @@ def render_graphml(named: NamedGraph) -> str:
 
 
 def parse_gml(text: str) -> NamedGraph:
-    """The one graph of a GML file; nodes go by their label if every node has one, otherwise by their id."""
+    """Parse the one graph of a GML file; nodes are named by their label if every node has one, or by their id."""
     import networkx as nx
 
     ascii_text = re.sub(r"[^\x00-\x7f]", lambda letter: f"&#{ord(letter.group())};", text)
@@ -83,19 +83,19 @@ def parse_gml(text: str) -> NamedGraph:
 
 
 def _unmarked(name: object) -> str:
-    """A label or id as it stands in the file."""
+    """Return a label or id as it is in the file."""
     return name[len(_MARK) :] if isinstance(name, str) else str(name)
 
 
 def render_gml(named: NamedGraph) -> str:
-    """Nodes whose label is the name; what is not ASCII is written as a character reference, as GML asks."""
+    """Return GML with names as labels of nodes; as GML requires, other characters than ASCII are references."""
     import networkx as nx
 
     return "".join(f"{line}\n" for line in nx.generate_gml(_as_networkx(named)))
 
 
 def _assembled(graph: Any, names: dict[Any, str]) -> NamedGraph:
-    """A parsed graph under the names of its nodes."""
+    """Return a parsed graph under the names of its nodes."""
     assembly = Assembly()
     for node in graph:
         assembly.declare(names[node])
@@ -106,41 +106,41 @@ def _assembled(graph: Any, names: dict[Any, str]) -> NamedGraph:
 
 
 def _as_networkx(named: NamedGraph) -> Any:
-    """The graph with plain floats on its edges, so that each attribute has one type in the file."""
+    """Return the graph with plain floats on its edges, so that each attribute has one type in the file."""
     graph = named.graph.to_networkx(named.names)
     for a, b, numbers in named.named_edges():
         graph.edges[a, b].update({key: float(value) for key, value in numbers.items()})
     return graph
 
 
-# DOT, the language of Graphviz: read by pydot (the extra `dot`), written here.
+# DOT, the language of Graphviz: read by pydot (the extra `dot`), written here
 
 
 _PARSER = Lock()  # pydot's parser is not safe to use from two threads
 _QUOTED = re.compile(r'"(?:\\.|[^"\\])*"', re.DOTALL)
 _OPAQUE = re.compile(rf"{_QUOTED.pattern}|/\*.*?\*/|//[^\n]*|^\s*#[^\n]*", re.DOTALL | re.MULTILINE)
-_DEFAULTS = frozenset({"node", "edge", "graph"})  # `node [shape=box]` declares no variable
-_WAY_OUT = "If no direction is meant, write `graph` for `digraph` and `--` for `->`."
+_DEFAULTS = frozenset({"node", "edge", "graph"})  # `node [shape=box]` does not declare a variable
+_UNDIRECTED = "If no direction is meant, write `graph` for `digraph` and `--` for `->`."
 
 
 def parse_dot(text: str) -> NamedGraph:
-    """The one undirected graph of a DOT file, its subgraphs included; variables in order of first appearance."""
+    """Parse the one undirected graph of a DOT file with its subgraphs; variables in order of first appearance."""
     require("pydot", "dot")
     with _PARSER, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # old spellings within pydot and pyparsing
-        # Not `graph_from_dot_data`, which prints its errors and overlooks what follows the graph.
+        # Not `graph_from_dot_data`, which prints its errors and ignores what follows the graph.
         graphs = require("pydot.dot_parser", "dot").GraphParser.parser.parse_string(text, parse_all=True)
     if len(graphs) != 1:
         raise FileError(f"the file must hold one graph; got {len(graphs)}. Keep one of them.")
     directed = graphs[0].get_type() == "digraph" or "->" in _OPAQUE.sub("", text)
-    refuse_directed(directed, "DOT graph", _WAY_OUT)
+    refuse_directed(directed, "DOT graph", _UNDIRECTED)
     assembly = Assembly()
     _collect(graphs[0].obj_dict, assembly)
     return assembly.finish()
 
 
 def _collect(box: Mapping[str, Any], assembly: Assembly) -> list[str]:
-    """Enter the statements of a graph or subgraph in their order; the names of the variables in it."""
+    """Add the statements of a graph or subgraph in their order; return the names of its variables."""
     inside: list[str] = []
     for kind, statement in sorted(_statements(box), key=lambda found: int(found[1]["sequence"])):
         if kind == "nodes" and statement["name"] not in _DEFAULTS:
@@ -156,14 +156,14 @@ def _collect(box: Mapping[str, Any], assembly: Assembly) -> list[str]:
 
 
 def _statements(box: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Nodes, edges and subgraphs, each with its kind; pydot keeps them in three tables of lists."""
+    """Yield nodes, edges and subgraphs, each with its kind; pydot stores them in three tables of lists."""
     for kind in ("nodes", "edges", "subgraphs"):
         for same in box[kind].values():
             yield from ((kind, statement) for statement in same)
 
 
 def _members(point: str | Mapping[str, Any], assembly: Assembly) -> list[str]:
-    """The variables at one end of an edge: one, or all of a subgraph such as `{a b}`."""
+    """Return the variables at one end of an edge: one, or all of a subgraph such as `{a b}`."""
     if not isinstance(point, str):
         return list(dict.fromkeys(_collect(point, assembly)))
     name = _unquoted(point)
@@ -172,7 +172,7 @@ def _members(point: str | Mapping[str, Any], assembly: Assembly) -> list[str]:
 
 
 def _unquoted(identifier: str) -> str:
-    r"""The name that a DOT identifier stands for, without its port; `\"` and `\\` are one character each."""
+    r"""Return the name of a DOT identifier, without its port; `\"` and `\\` are one character each."""
     quoted = _QUOTED.match(identifier)
     if quoted:
         return re.sub(r'\\(["\\])', r"\1", quoted.group()[1:-1])
@@ -180,7 +180,7 @@ def _unquoted(identifier: str) -> str:
 
 
 def _numbers(attributes: Mapping[str, object]) -> dict[str, float]:
-    """The attributes that are numbers."""
+    """Return the attributes that are numbers."""
     found = {}
     for key, value in attributes.items():
         try:
@@ -191,7 +191,7 @@ def _numbers(attributes: Mapping[str, object]) -> dict[str, float]:
 
 
 def render_dot(named: NamedGraph) -> str:
-    """Every variable, then every edge, all names quoted."""
+    """Return DOT with every variable, then every edge, all names quoted."""
     names = [_quoted(name) for name in named.names]
     edges = []
     for (u, v), (_, _, numbers) in zip(named.graph.edges, named.named_edges(), strict=True):
@@ -201,23 +201,21 @@ def render_dot(named: NamedGraph) -> str:
 
 
 def _quoted(name: str) -> str:
-    """A name between quotes; a backslash at the end of a line would join it to the next, so the text is cut there."""
+    """Return a name between quotes, split after a backslash at the end of a line, which would join it to the next."""
     escaped = name.replace("\\", r"\\").replace('"', r"\"")
     return '"' + re.sub(r"\\(?=\r?\n)", r'\\" + "', escaped) + '"'
 
 
-# JSON: a small schema of our own.
+# JSON, in a small schema:
 #
 #     {"format": "mnlearn-graph", "version": 1,
 #      "variables": ["a", "b", "c"],
 #      "edges": [["a", "b"], ["b", "c"]],
 #      "edge_attributes": {"support": [-3.5, null]}}
 #
-# An end of an edge is a name (or, on reading, an index into `variables`). `edge_attributes` is optional: per
-# attribute
-# one number for each edge, in their order, null where there is none; infinities and NaN are the texts "inf", "-inf"
-# and
-# "nan". Other keys are ignored. A reader refuses a version newer than its own and reads every older one.
+# An end of an edge is a name (or, on reading, an index into `variables`). `edge_attributes` is optional: per attribute
+# one number for each edge, in their order, null where there is none; infinities and NaN are the strings "inf", "-inf"
+# and "nan". Other keys are ignored. A reader raises an error for a newer version and reads every older one.
 
 
 _FORMAT = "mnlearn-graph"
@@ -226,7 +224,7 @@ _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
 def parse_json(text: str) -> NamedGraph:
-    """A graph in version 1 of the schema."""
+    """Parse a graph in version 1 of the schema."""
     document = json.loads(text, parse_constant=_refuse_constant)
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
         raise FileError(f'the document must be an object with "format": "{_FORMAT}"; it is not an mnlearn graph.')
@@ -236,7 +234,7 @@ def parse_json(text: str) -> NamedGraph:
     assembly = Assembly()
     for name in variables:
         if not isinstance(name, str):
-            raise FileError(f'"variables" must be a list of texts; got {name!r}.')
+            raise FileError(f'"variables" must be a list of strings; got {name!r}.')
         assembly.declare(name)
     for edge, attributes in zip(edges, numbers, strict=True):
         if not isinstance(edge, list) or len(edge) != 2:
@@ -246,12 +244,12 @@ def parse_json(text: str) -> NamedGraph:
 
 
 def _refuse_constant(constant: str) -> None:
-    """Python would read NaN and Infinity, which are not JSON."""
-    raise FileError(f'numbers must be JSON numbers; got {constant}. Write the text "inf", "-inf" or "nan" instead.')
+    """Raise FileError for NaN and Infinity, which Python would read but JSON does not have."""
+    raise FileError(f'numbers must be JSON numbers; got {constant}. Write the string "inf", "-inf" or "nan" instead.')
 
 
 def _check_version(version: object) -> None:
-    """Every version up to ours is read."""
+    """Raise FileError unless the version is ours or older."""
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise FileError(f'"version" must be a positive integer; got {version!r}.')
     if version > _VERSION:
@@ -262,7 +260,7 @@ def _check_version(version: object) -> None:
 
 
 def _listed(document: Mapping[str, Any], key: str) -> list[Any]:
-    """A required list of the document."""
+    """Return a required list of the document."""
     found = document.get(key)
     if not isinstance(found, list):
         raise FileError(f'"{key}" must be a list; got {"nothing" if key not in document else repr(found)[:60]}.')
@@ -270,7 +268,7 @@ def _listed(document: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def _end(end: object, variables: list[str]) -> str:
-    """The name at one end of an edge."""
+    """Return the name at one end of an edge."""
     if isinstance(end, int) and not isinstance(end, bool) and 0 <= end < len(variables):
         return variables[end]
     if not isinstance(end, str):
@@ -279,7 +277,7 @@ def _end(end: object, variables: list[str]) -> str:
 
 
 def _numbers_by_edge(columns: object, n_edges: int) -> list[dict[str, float]]:
-    """The columns of `edge_attributes`, turned into one record per edge."""
+    """Return the columns of `edge_attributes` as one record per edge."""
     if not isinstance(columns, dict):
         raise FileError(f'"edge_attributes" must be an object; got {columns!r}.')
     records: list[dict[str, float]] = [{} for _ in range(n_edges)]
@@ -293,7 +291,7 @@ def _numbers_by_edge(columns: object, n_edges: int) -> list[dict[str, float]]:
 
 
 def _number(key: str, value: object) -> float:
-    """One number of an attribute."""
+    """Return one number of an attribute."""
     if isinstance(value, str) and value in _NOT_FINITE:
         return _NOT_FINITE[value]
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -302,7 +300,7 @@ def _number(key: str, value: object) -> float:
 
 
 def render_json(named: NamedGraph) -> str:
-    """The document, one edge a line."""
+    """Return the document, one edge a line."""
     edges = list(named.named_edges())
     keys = sorted({key for _, _, numbers in edges for key in numbers})
     columns = {key: [_plain(numbers.get(key)) for _, _, numbers in edges] for key in keys}
@@ -318,17 +316,17 @@ def render_json(named: NamedGraph) -> str:
 
 
 def _text(value: object) -> str:
-    """Compact JSON that keeps letters readable."""
+    """Return compact JSON without escapes for letters."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _block(items: list[str]) -> str:
-    """A list with one item a line."""
+    """Return a list with one item a line."""
     return "[\n    " + ",\n    ".join(items) + "\n  ]" if items else "[]"
 
 
 def _plain(value: float | None) -> float | str | None:
-    """A number JSON can hold, or its name."""
+    """Return a number that JSON can hold, or its name."""
     if value is None:
         return None
     number = float(value)

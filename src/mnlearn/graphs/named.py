@@ -1,4 +1,4 @@
-"""Variables with names and edges with numbers: what a graph file holds, whatever its format."""
+"""Graphs with names for variables and numbers on edges, as graph files hold them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any, TypeAlias, TypeGuard
 from mnlearn.errors import FileError, InputError, MnlearnError, check_mapping
 from mnlearn.graphs.graph import Edge, Graph
 
-Attributes: TypeAlias = Mapping[Edge, Mapping[str, float]]  # per edge: a name and a number, as often as wanted
-_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*")  # what GML allows; the other formats allow more
-# Mean something else in GML, GraphML or DOT.
+Attributes: TypeAlias = Mapping[Edge, Mapping[str, float]]  # per edge: numbers by name
+_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*")  # names that GML allows; the other formats allow more
+# These have another meaning in GML, GraphML or DOT.
 _TAKEN = frozenset(("digraph", "edge", "graph", "id", "key", "label", "node", "source", "strict", "subgraph", "target"))
 
 
 @dataclass(frozen=True)
 class NamedGraph:
-    """A graph, the names of its variables by index, and the numbers on its edges, if there are any."""
+    """A graph, the names of its variables by index, and the numbers on its edges, if any."""
 
     graph: Graph
     names: tuple[str, ...]
@@ -32,30 +32,30 @@ class NamedGraph:
             _check_numbers(edge, numbers, self.graph)
 
     def named_edges(self) -> Iterator[tuple[str, str, Mapping[str, float]]]:
-        """Every edge, in the graph's order, with names for its ends and with its numbers."""
+        """Yield every edge in the order of the graph: the names of its ends, and its numbers."""
         for u, v in self.graph.edges:
             yield self.names[u], self.names[v], self.attributes.get((u, v), {})
 
 
 class Assembly:
-    """Collects what a parser finds in a file, and refuses what is not a simple undirected graph."""
+    """Collects variables and edges from a parser; raises FileError unless they form a simple undirected graph."""
 
     def __init__(self) -> None:
         self._position: dict[str, int] = {}
         self._numbers: dict[Edge, Mapping[str, float]] = {}
 
     def declare(self, name: str) -> None:
-        """A variable, for formats that list each of them once."""
+        """Add a variable, for formats that list each of them once."""
         if name in self._position:
             raise FileError(f"a variable must be declared once; got {name!r} twice. Rename one of the two.")
         self.meet(name)
 
     def meet(self, name: str) -> None:
-        """A variable, for formats that know it from its first appearance."""
+        """Add a variable unless it is known, for formats without a list of variables."""
         self._position.setdefault(name, len(self._position))
 
     def join(self, a: str, b: str, numbers: Mapping[str, object] | None = None) -> None:
-        """An edge between two variables that are known by now; of what it carries, numbers are kept."""
+        """Add an edge between two known variables; of its attributes, numbers are kept."""
         for name in (a, b):
             if name not in self._position:
                 raise FileError(f"an edge must join declared variables; got {name!r}, which is not declared.")
@@ -67,7 +67,7 @@ class Assembly:
         self._numbers[u, v] = {k: float(value) for k, value in (numbers or {}).items() if _is_number(value, k)}
 
     def finish(self) -> NamedGraph:
-        """The graph of all that was collected."""
+        """Return the graph of all variables and edges."""
         if not self._position:
             raise FileError("a graph must have at least one variable; got none.")
         graph = Graph(len(self._position), self._numbers)
@@ -76,30 +76,30 @@ class Assembly:
 
 @contextmanager
 def foreign_errors() -> Iterator[None]:
-    """Turn whatever a parser of another library raises into our own error."""
+    """Turn any error of another library's parser into FileError."""
     try:
         yield
     except (MnlearnError, MemoryError):
         raise
-    except Exception as error:  # which ones depends on the library, its version and the damage
+    except Exception as error:  # their types depend on the library, its version and the damage
         reason = " ".join(str(error).split()) or type(error).__name__
         raise FileError(f"the file is damaged or of another kind; the parser says: {reason[:200]}") from error
 
 
-def refuse_directed(directed: bool, title: str, way_out: str) -> None:
-    """Directions are never dropped in silence."""
+def refuse_directed(directed: bool, title: str, advice: str) -> None:
+    """Raise FileError for a directed graph."""
     if directed:
-        raise FileError(f"the graph must be undirected; got a directed {title}. {way_out}")
+        raise FileError(f"the graph must be undirected; got a directed {title}. {advice}")
 
 
 def _is_number(value: object, key: str) -> TypeGuard[Real]:
-    """Whether an attribute found in a file is one we carry."""
+    """Return whether an attribute found in a file is kept."""
     named = _KEY.fullmatch(key) is not None and key.lower() not in _TAKEN
     return named and isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _check_names(names: Sequence[str], n_variables: int) -> None:
-    """One distinct, encodable text per variable."""
+    """Raise InputError unless there is one distinct, encodable string per variable."""
     if n_variables == 0:
         raise InputError("graph must have at least one variable to be named or written; got none.")
     if len(names) != n_variables:
@@ -107,7 +107,7 @@ def _check_names(names: Sequence[str], n_variables: int) -> None:
     seen: set[str] = set()
     for name in names:
         if not isinstance(name, str):
-            raise InputError(f"names must be texts; got {name!r}. Pass str(name).")
+            raise InputError(f"names must be strings; got {name!r}. Pass str(name).")
         if name in seen:
             raise InputError(f"names must be distinct; got {name!r} twice. Rename one of the two.")
         if any("\ud800" <= letter <= "\udfff" for letter in name):
@@ -116,7 +116,7 @@ def _check_names(names: Sequence[str], n_variables: int) -> None:
 
 
 def _check_numbers(edge: Any, numbers: Mapping[str, float], graph: Graph) -> None:
-    """Attributes belong to an edge, have a plain name and are numbers."""
+    """Raise InputError unless attributes belong to an edge, have a plain name and are numbers."""
     if not isinstance(edge, tuple) or len(edge) != 2 or edge not in graph or edge[0] >= edge[1]:
         raise InputError(
             f"attributes must belong to edges (u, v) of the graph with u < v; got {edge!r}. Leave out the others."

@@ -1,22 +1,22 @@
-"""Plain text: the edge list and the adjacency CSV."""
+"""Plain text formats: the edge list, the adjacency CSV and the edge table."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from mnlearn.errors import FileError, InputError
 from mnlearn.graphs.graph import Graph
 from mnlearn.graphs.named import Assembly, NamedGraph
 
-# A spreadsheet would run a cell that starts with one of these; an apostrophe in front makes it text.
+# A spreadsheet would run a cell that starts with one of these as a formula; an apostrophe in front prevents it.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def parse_edge_list(text: str) -> NamedGraph:
-    """One edge a line, two names with a tab between; a lone name is a variable; `#` starts a comment line.
+    """Parse one edge a line, two names separated by a tab; a lone name is a variable; `#` starts a comment line.
 
     A file without any tab may separate its names by spaces instead. Variables come in order of first appearance.
     """
@@ -29,12 +29,12 @@ def parse_edge_list(text: str) -> NamedGraph:
         for name in names:
             assembly.meet(name)
         if len(names) == 2:
-            _join(assembly, number, *names)
+            _join(assembly, f"line {number}", names[0], names[1])
     return assembly.finish()
 
 
 def _names_of_line(number: int, fields: list[str]) -> list[str]:
-    """One or two names; a tab after a lone name says that the spaces within belong to it."""
+    """Return one or two names; a tab after a lone name means that its spaces belong to it."""
     names = fields[:1] if len(fields) == 2 and not fields[1] else fields
     if len(names) > 2:
         raise FileError(
@@ -45,16 +45,16 @@ def _names_of_line(number: int, fields: list[str]) -> list[str]:
     return names
 
 
-def _join(assembly: Assembly, number: int, a: str, b: str) -> None:
-    """Add an edge; an error names its line."""
+def _join(assembly: Assembly, place: str, a: str, b: str, numbers: Mapping[str, float] | None = None) -> None:
+    """Add an edge; an error names its line or row."""
     try:
-        assembly.join(a, b)
+        assembly.join(a, b, numbers)
     except FileError as error:
-        raise FileError(f"line {number}: {error}") from None
+        raise FileError(f"{place}: {error}") from None
 
 
 def render_edge_list(named: NamedGraph) -> str:
-    """Edges in order of their later end, so that the order of first appearance is the order of the variables."""
+    """Return the edges in order of their later end, so that variables first appear in their own order."""
     _refuse_attributes(named, "an edge list")
     for name in named.names:
         if not name or name.startswith("#") or any(letter in name for letter in "\t\r\n"):
@@ -66,7 +66,7 @@ def render_edge_list(named: NamedGraph) -> str:
 
 
 def _edge_lines(named: NamedGraph) -> Iterator[str]:
-    """Two names with a tab between, or a lone one, with a tab after it if it has spaces."""
+    """Yield two names separated by a tab, or a lone one, with a tab after it if it has spaces."""
     for ends in edges_in_order(named.graph):
         if len(ends) == 2:
             yield f"{named.names[ends[0]]}\t{named.names[ends[1]]}"
@@ -76,7 +76,7 @@ def _edge_lines(named: NamedGraph) -> Iterator[str]:
 
 
 def edges_in_order(graph: Graph) -> Iterator[tuple[int, ...]]:
-    """Edges, and lone variables, in an order in which the variables appear first in their own.
+    """Yield edges and lone variables in an order in which the variables first appear in their own.
 
     Each variable is introduced by an edge to an earlier one, by the edge to the next one, or alone.
     """
@@ -94,7 +94,7 @@ def edges_in_order(graph: Graph) -> Iterator[tuple[int, ...]]:
 
 
 def parse_adjacency(text: str) -> NamedGraph:
-    """A header of names after a corner cell, then per variable its name and one number per column."""
+    """Parse a header of names after a corner cell, then per variable its name and one number per column."""
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
     header = [as_name(cell) for cell in rows[0][1:]]
     if len(rows) - 1 != len(header):
@@ -108,7 +108,7 @@ def parse_adjacency(text: str) -> NamedGraph:
 
 
 def _numbers_of_row(name: str, cells: list[str], header: list[str]) -> dict[str, float]:
-    """The non-zero entries of one row, by the name of their column."""
+    """Return the non-zero entries of one row, by the name of their column."""
     if len(cells) != len(header):
         raise FileError(f"row {name!r} must hold {len(header)} numbers; got {len(cells)}.")
     try:
@@ -121,7 +121,7 @@ def _numbers_of_row(name: str, cells: list[str], header: list[str]) -> dict[str,
 
 
 def _symmetric(header: list[str], entries: dict[str, dict[str, float]]) -> NamedGraph:
-    """The graph of a matrix that says the same about (a, b) and (b, a)."""
+    """Return the graph of a matrix, or raise FileError if (a, b) and (b, a) differ."""
     assembly = Assembly()
     for name in header:
         assembly.declare(name)
@@ -134,39 +134,43 @@ def _symmetric(header: list[str], entries: dict[str, dict[str, float]]) -> Named
                     f"the matrix must be symmetric; got {number:g} for ({a!r}, {b!r}) and {mirrored:g} for "
                     f"({b!r}, {a!r}). Decide what the directions mean and write both entries alike."
                 )
-            if position[a] <= position[b]:  # equal is a self loop, which the assembly refuses
+            if position[a] <= position[b]:  # equal is a self loop, for which the assembly raises an error
                 assembly.join(a, b)
     return assembly.finish()
 
 
 def render_adjacency(named: NamedGraph) -> str:
-    """Zeros and ones under a header of names; n² cells."""
+    """Return zeros and ones under a header of names; n² cells."""
     _refuse_attributes(named, "an adjacency CSV")
     names = [as_cell(name) for name in named.names]
+    rows = ((name, named.graph.neighbors(x)) for x, name in enumerate(names))
+    cells = ([name, *("1" if y in neighbors else "0" for y in range(len(names)))] for name, neighbors in rows)
+    return _as_csv(named, ["", *names], cells)
+
+
+def _as_csv(named: NamedGraph, header: list[str], rows: Iterable[list[str]]) -> str:
+    """Return rows as CSV text."""
     text = io.StringIO(newline="")
     # Older Pythons leave a carriage return within a cell unquoted.
-    any_return = any("\r" in name for name in names)
+    any_return = any("\r" in name for name in named.names)
     writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if any_return else csv.QUOTE_MINIMAL)
-    writer.writerow(["", *names])
-    n = named.graph.n_variables
-    for x, name in enumerate(names):
-        neighbors = named.graph.neighbors(x)
-        writer.writerow([name, *("1" if y in neighbors else "0" for y in range(n))])
+    writer.writerow(header)
+    writer.writerows(rows)
     return text.getvalue()
 
 
 def as_cell(name: str) -> str:
-    """A name no spreadsheet runs as a formula: an apostrophe goes in front of one that looks like it."""
+    """Return a name that no spreadsheet runs as a formula: with an apostrophe in front if it looks like one."""
     return f"'{name}" if name.lstrip("'").startswith(_FORMULA) else name
 
 
 def as_name(cell: str) -> str:
-    """The name in a cell, without the apostrophe that `as_cell` put there."""
+    """Return the name in a cell, without the apostrophe of `as_cell`."""
     return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(_FORMULA) else cell
 
 
 def _refuse_attributes(named: NamedGraph, title: str) -> None:
-    """What a format cannot carry is not dropped in silence."""
+    """Raise InputError for attributes that a format cannot carry."""
     if named.attributes:
         raise InputError(
             f"attributes must be left out for {title}, which cannot carry them; got them for "
@@ -174,27 +178,27 @@ def _refuse_attributes(named: NamedGraph, title: str) -> None:
         )
 
 
-# The edge table: a CSV with a row for each edge, its two ends and its numbers, for spreadsheets and data frames.
+# The edge table: a CSV with a row for each edge, its two ends and its numbers, for spreadsheets and data frames
 
 
-_ENDS = (("u", "v"), ("source", "target"), ("from", "to"))  # headings of the two ends, in tables of others too
+_ENDS = (("u", "v"), ("source", "target"), ("from", "to"))  # headings of the two ends, also in tables of other programs
 
 
 def is_edge_table(text: str) -> bool:
-    """Whether a CSV is one: a matrix has no heading above its names."""
+    """Return whether a CSV is an edge table: a matrix has no heading above its names."""
     header = next(csv.reader(io.StringIO(text, newline="")), [])
     return tuple(cell.strip().lower() for cell in header[:2]) in _ENDS
 
 
 def parse_csv(text: str) -> NamedGraph:
-    """An edge table or an adjacency matrix, whichever it is."""
+    """Parse an edge table or an adjacency matrix."""
     return parse_edge_table(text) if is_edge_table(text) else parse_adjacency(text)
 
 
 def parse_edge_table(text: str) -> NamedGraph:
-    """Two ends a row, then numbers under their headings; a row with one end is a variable without an edge.
+    """Parse two ends a row, then numbers under their headings; a row with one end is a variable without an edge.
 
-    Variables come in order of first appearance. A column that holds anything but numbers is left out.
+    Variables come in order of first appearance. Cells that are not numbers are left out.
     """
     header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if any(row)]
     if not is_edge_table(text):
@@ -207,45 +211,31 @@ def parse_edge_table(text: str) -> NamedGraph:
         for name in ends:
             assembly.meet(name)
         if len(ends) == 2:
-            _joined_cells(assembly, number, ends, _numbers(header, row))
+            _join(assembly, f"row {number}", ends[0], ends[1], _numbers(header, row))
     return assembly.finish()
 
 
-def _joined_cells(assembly: Assembly, number: int, ends: list[str], numbers: Mapping[str, float]) -> None:
-    """Add an edge; an error names its row."""
-    try:
-        assembly.join(ends[0], ends[1], numbers)
-    except FileError as error:
-        raise FileError(f"row {number}: {error}") from None
-
-
 def _numbers(header: list[str], row: list[str]) -> dict[str, float]:
-    """The cells that are numbers, by heading."""
+    """Return the cells that are numbers, by heading."""
     found = {}
     for heading, cell in zip(header[2:], row[2:], strict=True):
         try:
             found[heading] = float(as_name(cell))
-        except ValueError:  # empty, or a text
+        except ValueError:  # empty, or not a number
             continue
     return found
 
 
 def render_edge_table(named: NamedGraph) -> str:
-    """Rows in an order that keeps that of the variables; no cell that a spreadsheet would run."""
+    """Return rows in an order that keeps that of the variables; no cell is a formula."""
     if "" in named.names:
         raise InputError("names in an edge table must not be empty; got ''. Rename it, or write GraphML or JSON.")
     keys = list(dict.fromkeys(key for _, _, numbers in named.named_edges() for key in numbers))
-    text = io.StringIO(newline="")
-    # Older Pythons leave a carriage return within a cell unquoted.
-    any_return = any("\r" in name for name in named.names)
-    writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if any_return else csv.QUOTE_MINIMAL)
-    writer.writerow(["u", "v", *keys])
-    writer.writerows(_rows(named, keys))
-    return text.getvalue()
+    return _as_csv(named, ["u", "v", *keys], _rows(named, keys))
 
 
 def _rows(named: NamedGraph, keys: list[str]) -> Iterator[list[str]]:
-    """One row for each edge, and for each variable without one."""
+    """Yield one row for each edge, and for each variable without edges."""
     names = [as_cell(name) for name in named.names]
     for ends in edges_in_order(named.graph):
         if len(ends) == 1:
@@ -257,7 +247,7 @@ def _rows(named: NamedGraph, keys: list[str]) -> Iterator[list[str]]:
 
 
 def _cell(value: float | None) -> str:
-    """A number that reads back equal; -inf would be a formula."""
+    """Return a number that reads back equal; -inf would be a formula."""
     if value is None:
         return ""
     return repr(float(value)) if math.isfinite(value) else as_cell(str(float(value)))
