@@ -45,7 +45,7 @@ from mnlearn.errors import DataError, FileError, InputError, MnlearnError, Unkno
         (b"a,b\n1,2\n" * 9000 + b"1,\xff,2\n", FileError, "UTF-8 text; line 18001"),
         ("a,b\n1,2\n3,4\n".encode("utf-16"), FileError, "must be UTF-8 text"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\xff", FileError, "must be UTF-8 text"),
-        ("# hi\na,b\n1,2\n", DataError, "begins with the remark '# hi'. Delete the lines above the header"),
+        ("# hi\na,b\n1,2\n", DataError, "begins with the comment '# hi'. Delete the lines above the header"),
         ("#a;b\n1;2\n", DataError, "pass delimiter=';'"),
         ("a b\n1 2\n3 4\n", DataError, "pass delimiter=' '"),
         ('a,b\n1,2\n"3,4\n5,6\n', DataError, "quote is never closed in the row that begins on line 3"),
@@ -146,7 +146,7 @@ def test_damaged_gzip(damage: str, tmp_path: Path) -> None:
 def test_truncated_parquet(name: str, kept: float, tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": list(range(1000)), "b": ["x", "y"] * 500}), tmp_path / "whole.parquet")
     whole = (tmp_path / "whole.parquet").read_bytes()
-    with pytest.raises(FileError, match=r"must be a sound Parquet file.*Write or copy it again"):
+    with pytest.raises(FileError, match=r"must be an intact Parquet file.*Write or copy it again"):
         read(write_text(tmp_path, whole[: int(kept * len(whole))], name))
 
 
@@ -156,12 +156,12 @@ def test_parquet_with_damaged_pages(tmp_path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[200:1200] = bytes(1000)
     path.write_bytes(content)
-    with pytest.raises(FileError, match="must be a sound Parquet file"):
+    with pytest.raises(FileError, match="must be an intact Parquet file"):
         read(path)
 
 
 def test_text_that_calls_itself_parquet(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="must be a sound Parquet file"):
+    with pytest.raises(FileError, match="must be an intact Parquet file"):
         read(write_text(tmp_path, "a,b\n1,2\n3,4\n", "t.parquet"))
 
 
@@ -216,7 +216,7 @@ def test_options(options: dict[str, object], message: str) -> None:
         ([1, 2, 3], "record 1 is 1"),
         (["ab", "cd"], "record 1 is 'ab'"),
         ([(1, 2), (3,)], "record 2 has 1 values, the first has 2"),
-        ([{"a": 1, "b": 1}, (1, 2)], "record 2 is no dict"),
+        ([{"a": 1, "b": 1}, (1, 2)], "record 2 is not a dict"),
         ([], "at least 2 rows"),
         ({}, "at least 2 rows"),
         ({"a": [1, 2], "b": [1]}, "must have one length"),

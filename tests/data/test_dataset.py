@@ -219,7 +219,7 @@ def codes_of(*values: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
     [
         ({"names": ("a", "a")}, "'a' occurs more than once"),
         ({"names": ("a",)}, "one entry per variable"),
-        ({"names": ("a", 1)}, "names must be texts"),
+        ({"names": ("a", 1)}, "names must be strings"),
         ({"cards": (2, 1)}, "levels of 'b' must be 1 different"),
         ({"cards": (2, 70_000)}, "from 0 to 65,535"),
         ({"levels": ((0, 1), (1, 1))}, "2 different labels"),
@@ -233,7 +233,7 @@ def codes_of(*values: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
             {"columns": (codes_of(0, 1), np.array([0.5, np.inf])), "cards": (2, 0), "levels": ((0, 1), None)},
             "finite numbers; data row 2 holds inf",
         ),
-        ({"columns": (codes_of(0, 1), np.array([0.5, 1])), "cards": (2, 0)}, "must be None, for it is continuous"),
+        ({"columns": (codes_of(0, 1), np.array([0.5, 1])), "cards": (2, 0)}, "must be None because it is continuous"),
         ({"repeats": np.array([1, 0])}, "at least 1; got 0"),
         ({"repeats": np.array([1, -2])}, "at least 1; got -2"),
         ({"repeats": np.array([1.0, 2.0])}, "must be int64"),

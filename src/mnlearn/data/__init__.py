@@ -1,4 +1,4 @@
-"""Data in: read, check, code once; discretise; look over."""
+"""Read, check and code data; discretise; describe; pack; write."""
 
 from mnlearn.data.dataset import Dataset, MissingReport
 from mnlearn.data.discretize import discretize

@@ -1,4 +1,4 @@
-"""The rules a data set obeys; each check names what breaks it."""
+"""Rules for data sets, and for the files they are read from."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_STATES = 65_535
 
 
 def code_type(card: int) -> type[np.uint8] | type[np.uint16]:
-    """The type that holds the codes of a variable with so many states."""
+    """Return the type of the codes of a variable with this many states."""
     return np.uint8 if card <= 256 else np.uint16
 
 
@@ -27,7 +27,7 @@ def check_shapes(
     columns: Sequence[NDArray[np.generic]],
     levels: Sequence[tuple[Hashable, ...] | None],
 ) -> None:
-    """One name, card, column and list of labels per variable; columns of one length; names all different."""
+    """Raise DataError unless every variable has a name, a card, a column and labels, and columns have one length."""
     sizes = (len(names), len(cards), len(columns), len(levels))
     if len(set(sizes)) > 1 or not names:
         raise DataError(
@@ -40,24 +40,24 @@ def check_shapes(
 
 
 def check_names(names: Sequence[object]) -> None:
-    """Names are texts, all different."""
+    """Raise DataError unless the names are different strings."""
     odd = [name for name in names if not isinstance(name, str)]
     if odd:
-        raise DataError(f"names must be texts; got {odd[0]!r}. Use str(...).")
+        raise DataError(f"names must be strings; got {odd[0]!r}. Use str(...).")
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise DataError(
             f"column names must differ; {', '.join(map(repr, twice[:5]))} occurs more than once. "
-            "Rename the columns so that each can be told apart."
+            "Rename the columns so that all names differ."
         )
 
 
 def check_column(name: str, card: int, column: NDArray[np.generic], labels: tuple[Hashable, ...] | None) -> None:
-    """The type and range of one column, and one different label per state."""
+    """Raise DataError unless a column has the type and range of its card, and one label per state."""
     if card == 0:
         _check_type(name, column, np.float64)
         if labels is not None:
-            raise DataError(f"levels of {name!r} must be None, for it is continuous; got {len(labels)} labels.")
+            raise DataError(f"levels of {name!r} must be None because it is continuous; got {len(labels)} labels.")
         check_finite(name, column)
         return
     if not 1 <= card <= MAX_STATES:
@@ -70,7 +70,7 @@ def check_column(name: str, card: int, column: NDArray[np.generic], labels: tupl
 
 
 def check_finite(name: str, column: NDArray[np.generic]) -> None:
-    """No NaN, no infinity."""
+    """Raise DataError for NaN and infinity."""
     wrong = np.flatnonzero(~np.isfinite(column.astype(np.float64, copy=False)))
     if len(wrong):
         raise DataError(
@@ -80,14 +80,14 @@ def check_finite(name: str, column: NDArray[np.generic]) -> None:
 
 
 def check_range(what: str, codes: NDArray[np.generic], card: int) -> None:
-    """Codes from 0 to card - 1."""
+    """Raise DataError unless the codes are from 0 to card - 1."""
     low, high = int(codes.min()), int(codes.max())
     if low < 0 or high >= card:
         raise DataError(f"{what} must hold codes from 0 to {card - 1}; got {low if low < 0 else high}.")
 
 
 def check_repeats(repeats: NDArray[np.int64], n_records: int) -> None:
-    """One positive count per stored row, whose sum fits in int64."""
+    """Raise DataError unless there is one positive count per stored row and their sum fits in int64."""
     if repeats.dtype != np.int64 or repeats.shape != (n_records,):
         raise DataError(
             f"repeats must be int64, one for each of the {n_records} rows; got {repeats.dtype} {repeats.shape}."
@@ -104,13 +104,13 @@ def check_total(total: float) -> None:
 
 
 def code_columns(codes: ArrayLike | Sequence[ArrayLike]) -> list[NDArray[np.integer]]:
-    """The columns of a 2-D array, or a list of columns, checked to be integers of one length."""
+    """Return the columns of a 2-D array or a list, or raise DataError unless they are integers of one length."""
     if isinstance(codes, np.ndarray):
         columns = list(codes.T) if codes.ndim == 2 else []
     else:
         try:
             columns = [np.asarray(column) for column in codes]  # type: ignore[union-attr]
-        except (TypeError, ValueError):  # no list, or a column with lists inside
+        except (TypeError, ValueError):  # not a list, or a column with lists inside
             columns = []
     shapes = sorted({column.shape for column in columns})
     kinds = {column.dtype.kind for column in columns}
@@ -123,7 +123,7 @@ def code_columns(codes: ArrayLike | Sequence[ArrayLike]) -> list[NDArray[np.inte
 
 
 def is_whole(value: object) -> bool:
-    """Whether it is an integer, of Python or NumPy; true and false are not."""
+    """Return whether the value is an integer of Python or NumPy; booleans are not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
@@ -137,7 +137,7 @@ def generator(seed: object) -> np.random.Generator:
 
 
 def whole_numbers(what: str, values: ArrayLike, length: int) -> NDArray[np.int64]:
-    """Non-negative integers, one per entry; 2.0 counts as 2."""
+    """Return non-negative integers, one per entry; 2.0 counts as 2."""
     try:
         numbers = np.asarray(values)
     except ValueError:  # ragged
@@ -156,14 +156,14 @@ def whole_numbers(what: str, values: ArrayLike, length: int) -> NDArray[np.int64
 
 
 def _check_type(name: str, column: NDArray[np.generic], expected: DTypeLike) -> None:
-    """The column has exactly the type that its card asks for."""
+    """Raise DataError unless the column has exactly the type of its card."""
     if column.dtype != np.dtype(expected):
         raise DataError(
             f"column {name!r} must be {np.dtype(expected)}; got {column.dtype}. Use read or Dataset.from_codes."
         )
 
 
-# Finding out what a path is, before it is read.
+# Files of data
 
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
@@ -171,7 +171,7 @@ PARQUET = (".parquet", ".pq")
 
 
 class DataFile(NamedTuple):
-    """A file that exists, and how to read it; a delimiter of None means Parquet."""
+    """An existing file and its format; a delimiter of None means Parquet."""
 
     path: Path
     delimiter: str | None
@@ -187,7 +187,7 @@ class RowTooLong(Exception):  # noqa: N818 - never leaves the readers
 
 
 def recognise(path: Path, delimiter: str | None) -> DataFile:
-    """Tell the format from the name; a delimiter given by the caller makes any file delimited text."""
+    """Find the format of a file by its name; with a delimiter any file is delimited text."""
     check_exists(path)
     gzipped = path.suffix.lower() == ".gz"
     suffix = Path(path.stem).suffix.lower() if gzipped else path.suffix.lower()
@@ -208,7 +208,7 @@ def recognise(path: Path, delimiter: str | None) -> DataFile:
 
 
 def check_exists(path: Path) -> None:
-    """The path is a file that may be opened."""
+    """Raise FileError unless the path is a file that can be opened."""
     try:
         if path.is_dir():
             raise FileError(f"path must be a file; {path} is a directory. Name one file in it.")

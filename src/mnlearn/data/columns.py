@@ -1,4 +1,4 @@
-"""Columns on their way in: codes collected batch by batch, then put in the order of their labels."""
+"""Columns while they are read: codes are collected batch by batch, then put in the order of their labels."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class ReadTable(NamedTuple):
 
 
 class Codes:
-    """The labels in order of first sight, and the codes of the rows so far: 0 is missing, k the k-th label."""
+    """Codes of the rows so far, 0 for missing and k for the k-th label, and the labels in order of first occurrence."""
 
     def __init__(self, options: ColumnOptions) -> None:
         self.name = options.name
@@ -92,7 +92,7 @@ class Codes:
         self.has_zeros = False
 
     def code(self, label: Hashable) -> int:
-        """The code of a label, new or known."""
+        """Return the code of a label, new or known."""
         code = self.index.get(label)
         if code is None:
             if len(self.index) == MAX_STATES:
@@ -101,7 +101,7 @@ class Codes:
         return code
 
     def extend(self, lookup: Sequence[int], rows: NDArray[np.integer]) -> None:
-        """Append rows given as positions in `lookup`, which holds codes."""
+        """Append rows given as positions in `lookup`, a list of codes."""
         narrow = max(lookup, default=0) <= 255
         if narrow and len(lookup) <= 256 and rows.dtype.itemsize <= 4:
             small = rows.astype(np.uint8)
@@ -119,7 +119,7 @@ class Codes:
 
 
 class Numbers:
-    """A continuous column: float64, NaN where missing."""
+    """Values of a continuous column: float64, NaN where missing."""
 
     def __init__(self, options: ColumnOptions) -> None:
         self.name = options.name
@@ -128,14 +128,14 @@ class Numbers:
         self._chunks = options.new_chunks()
 
     def extend(self, values: NDArray[np.float64]) -> None:
-        """Append values; the named markers among them become missing."""
+        """Append values; named markers become missing."""
         if len(self._markers):
             values = np.where(np.isin(values, self._markers), np.nan, values)
         self._chunks.append(values)
         self.n_rows += len(values)
 
     def finish(self, doubts: Sequence[str] = ()) -> ReadColumn:
-        """The column as it is."""
+        """Return the column."""
         return ReadColumn(self.name, self._chunks, doubts=tuple(doubts))
 
 
@@ -147,9 +147,9 @@ def coded_column(
     categories: bool = False,
     doubts: Sequence[str] = (),
 ) -> ReadColumn:
-    """Say what the codes of a categorical column mean.
+    """Return a categorical column.
 
-    `labels[k - 1]` is what code k stands for, None when missing. Declared levels keep their order, and so do the
+    `labels[k - 1]` is the label of code k, None when missing. Declared levels keep their order, and so do the
     `categories` that came with the data; all others are sorted.
     """
     seen = dict.fromkeys(label for label in labels if label is not None)
@@ -173,7 +173,7 @@ def coded_column(
 
 
 def order_key(label: Hashable) -> tuple[object, ...]:  # noqa: PLR0911 - one line per type
-    """A total order over labels that does not depend on the rows: numbers by value, texts by code point."""
+    """Return the sort key of a label, independent of the rows: numbers by value, strings by code point."""
     if isinstance(label, Real | Decimal):
         return (0, label)
     if isinstance(label, str):
@@ -188,13 +188,13 @@ def order_key(label: Hashable) -> tuple[object, ...]:  # noqa: PLR0911 - one lin
         return (5, tuple(order_key(part) for part in label))
     if isinstance(label, frozenset):
         return (6, sorted(order_key(part) for part in label))
-    # A default repr is a memory address: such labels stay in order of first sight.
+    # A default repr is a memory address: such labels stay in order of first occurrence.
     shown = "" if type(label).__repr__ is object.__repr__ else repr(label)
     return (7, type(label).__qualname__, shown)
 
 
 def too_many(name: str) -> DataError:
-    """The error for a column with more distinct values than a categorical variable may have."""
+    """Return the error for a column with more distinct values than a categorical variable may have."""
     return DataError(
         f"column {name!r} must have at most {MAX_STATES:,} distinct values to be categorical; it has more. "
         f"Leave it out with columns=[...], or, if it is a quantity, read it with types={{{name!r}: 'continuous'}}."
@@ -210,13 +210,13 @@ class MixedTypesError(DataError):
 
 
 class Mixtures:
-    """Lets every column have its say before a mixture of types is reported, so that one message names them all."""
+    """Collects the columns with mixed types, so that one message names them all."""
 
     def __init__(self) -> None:
         self._found: list[MixedTypesError] = []
 
     def attempt(self, step: Callable[[], T]) -> T | None:
-        """Do a step with one column; keep its complaint for later."""
+        """Run a step for one column; store its error for later."""
         try:
             return step()
         except MixedTypesError as error:
@@ -224,7 +224,7 @@ class Mixtures:
             return None
 
     def report(self) -> None:
-        """Raise the first complaint, with the names of the other columns."""
+        """Raise the first error, with the names of the other columns."""
         if not self._found:
             return
         first, *others = self._found
@@ -235,7 +235,7 @@ class Mixtures:
 
 
 def mixed(name: str, first: tuple[str, object, int], second: tuple[str, object, int]) -> MixedTypesError:
-    """The error for a column that holds two kinds of values; each is (kind, example, data row)."""
+    """Return the error for a column that holds two kinds of values; each is (kind, example, data row)."""
     (one, example, row), (other, counterexample, other_row) = sorted((first, second), key=lambda found: found[2])
     marker = example if one == "text" else counterexample
     return MixedTypesError(
@@ -247,20 +247,20 @@ def mixed(name: str, first: tuple[str, object, int], second: tuple[str, object, 
 
 
 def not_a_number(options: ColumnOptions, value: object, row: int) -> DataError:
-    """The error for a continuous column with something else in it."""
+    """Return the error for a value in a continuous column that is not a number."""
     name = options.name
     if options.is_repeats:
         return DataError(
-            f"repeats: column {name!r} must hold whole numbers; data row {row} holds {value!r}. Mend or drop that row."
+            f"repeats: column {name!r} must hold whole numbers; data row {row} holds {value!r}. Correct or drop it."
         )
     return DataError(
-        f"column {name!r} must hold numbers, for it is read as continuous; data row {row} holds {value!r}. "
+        f"column {name!r} must hold numbers because it is read as continuous; data row {row} holds {value!r}. "
         f"Use missing_values=[{value!r}] if it marks a missing value, or types={{{name!r}: 'categorical'}}."
     )
 
 
 def _check_inside(options: ColumnOptions, seen: dict[Hashable, None]) -> None:
-    """Every label seen is among the declared levels."""
+    """Raise UndeclaredError if a label is not among the declared levels."""
     outside = sorted((label for label in seen if label not in options.declared), key=order_key)
     if outside:
         more = f" and {len(outside) - 3} more" if len(outside) > 3 else ""

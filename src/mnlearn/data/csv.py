@@ -1,7 +1,9 @@
-"""Delimited text, streamed: blocks of the file become codes and are forgotten.
+"""Delimited text, read in blocks: each block becomes codes and is released.
 
-Every cell arrives as text and `TextColumn` finds out what a column holds, so no block has to be read twice.
-Imported on first use: it needs pyarrow.
+Every cell is read as a string, and `TextColumn` finds the type of a column. A column starts as distinct strings with
+codes. The first decimal number makes it continuous for good; otherwise its type is decided at the end. So the result
+does not depend on where a block ends, unlike that of a reader that guesses types from the first block.
+Imported on first use because it needs pyarrow.
 """
 
 from __future__ import annotations
@@ -28,11 +30,11 @@ from mnlearn.errors import DataError, FileError, MnlearnError
 
 BLOCK_BYTES = 1 << 20  # measured: larger blocks are no faster and hold more
 HEADERS_PER_BLOCK = 64  # a wide table needs larger blocks, or every column pays for a few rows
-LONGEST_ROW = 1 << 26  # beyond this, a quote that never closes is the likelier story
+LONGEST_ROW = 1 << 26  # beyond this, a quote that is never closed is more likely
 
 
 class Header(NamedTuple):
-    """The first record of a file: the names, and how many lines and characters it took."""
+    """The first record of a file: the names, and its number of lines and characters."""
 
     names: list[str]
     lines: int
@@ -40,7 +42,7 @@ class Header(NamedTuple):
 
 
 def read_csv_into(columns: Mapping[str, TextColumn], file: DataFile, header: Header, block: int) -> int:
-    """Read the file into collectors, each called by the position of its column; how many rows there were."""
+    """Read a file into column readers, keyed by the position of the column, and return the number of rows."""
     last = str(len(header.names) - 1)
     mixtures = Mixtures()
     n_rows, suspect = 0, False
@@ -67,7 +69,7 @@ def read_csv_into(columns: Mapping[str, TextColumn], file: DataFile, header: Hea
 
 @contextmanager
 def _open_reader(file: DataFile, header: Header, keys: list[str], block: int) -> Iterator[Any]:
-    """Open the rows after the header; columns are called by their position, every cell is text."""
+    """Open the rows below the header; columns are named by their position, every cell is a string."""
     positions = [str(position) for position in range(len(header.names))]
     read = pacsv.ReadOptions(block_size=block, column_names=positions, skip_rows=header.lines)
     parse = pacsv.ParseOptions(delimiter=file.delimiter, newlines_in_values=True)
@@ -80,12 +82,12 @@ def _open_reader(file: DataFile, header: Header, keys: list[str], block: int) ->
 
 
 def first_block(header: Header) -> int:
-    """How many bytes to read at a time."""
+    """Return the number of bytes to read at a time."""
     return max(BLOCK_BYTES, HEADERS_PER_BLOCK * header.length)
 
 
 def read_header(file: DataFile) -> Header:
-    """Read the first record, and make sure that another one follows."""
+    """Read the first record, and check that another one follows."""
     try:
         return _read_header(file)
     except BROKEN as error:
@@ -108,34 +110,30 @@ def _read_header(file: DataFile) -> Header:
 
 
 def _check_split(file: DataFile, names: list[str]) -> None:
-    """A single column whose name holds another delimiter was split at the wrong one, or is a remark."""
+    """Raise DataError if the only column looks like a comment or like cells with another delimiter."""
     if len(names) > 1:
         return
-    remark = names[0].startswith("#")
-    other = next((mark for mark in (";\t|," if remark else ";\t|, ") if mark in names[0]), None)
+    comment = names[0].startswith("#")
+    other = next((mark for mark in (";\t|," if comment else ";\t|, ") if mark in names[0]), None)
     if other is not None:
         raise DataError(
             f"{file.path} must have at least 2 columns; split at {file.delimiter!r} it has one, {names[0]!r}. "
             f"It looks split at {other!r}: pass delimiter={other!r}."
         )
-    if remark:
+    if comment:
         raise DataError(
-            f"{file.path} must begin with a header, the names of its columns; it begins with the remark {names[0]!r}. "
+            f"{file.path} must begin with a header, the names of its columns; it begins with the comment {names[0]!r}. "
             "Delete the lines above the header."
         )
 
 
 def _ends_over_lines(cells: Any) -> bool:
-    """Whether the last cell holds a line end, as it does when its quote is never closed and swallows what follows."""
+    """Return whether the last cell holds a line end, as it does when its quote is never closed."""
     cell = cells[-1].as_py() if len(cells) else None
     return cell is not None and ("\n" in cell or "\r" in cell)
 
 
-# Columns of delimited text: what a column holds is known only when every cell has been seen.
-#
-# A column starts as distinct texts with codes. The first decimal number turns it into a continuous column for good;
-# otherwise its type is settled at the end. So the result does not depend on where a block of the file ends,
-# which a reader that guesses types from the first block cannot promise. Imported on first use: it needs pyarrow.
+# Types of cells and columns
 
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,300}")
@@ -148,7 +146,7 @@ _INFINITE = frozenset(
 
 
 class Kind(Enum):
-    """What a cell looks like."""
+    """Type of a cell by its form."""
 
     WHOLE = auto()
     DECIMAL = auto()
@@ -165,7 +163,7 @@ _WORDS = {Kind.FLAG, Kind.COMMA, Kind.WORD}
 
 
 def kind_of(cell: str) -> Kind:
-    """Classify a cell that is not missing; blanks around it are gone."""
+    """Classify a cell that is neither missing nor surrounded by blanks."""
     if _WHOLE.fullmatch(cell):
         return Kind.WHOLE
     if _DECIMAL.fullmatch(cell):
@@ -182,7 +180,7 @@ def kind_of(cell: str) -> Kind:
 
 
 class TextColumn:
-    """A column of cells, typed by what all of them have in common."""
+    """Reader of a column of text cells; all of them together decide its type."""
 
     def __init__(self, options: ColumnOptions) -> None:
         self._options = options
@@ -193,7 +191,7 @@ class TextColumn:
         self._numbers = Numbers(options) if options.type == "continuous" else None
 
     def add(self, array: Any) -> None:
-        """Take the next cells in."""
+        """Read the next cells."""
         if pa.types.is_dictionary(array.type):
             array = array.dictionary_decode()
         if self._numbers is not None:
@@ -208,7 +206,7 @@ class TextColumn:
         self._codes.extend([self._known[text] for text in texts], rows)
 
     def finish(self) -> ReadColumn:
-        """Settle the type and say what the codes mean."""
+        """Decide the type and return the column."""
         if (
             self._numbers is None
             and self._options.is_open
@@ -225,7 +223,7 @@ class TextColumn:
         return coded_column(self._codes, labels, self._options, doubts=tuple(self._doubts))
 
     def _learn(self, text: str | None, position: int, rows: NDArray[np.integer]) -> Kind | None:
-        """Give a new text its code and note the first of its kind; refuse numbers among words."""
+        """Give a new string its code and note the first cell of its kind; raise an error for numbers among words."""
         cell = (text or "").strip()
         if self._is_missing(cell):
             self._known[text] = 0
@@ -238,7 +236,7 @@ class TextColumn:
         return kind
 
     def _labels(self) -> list[Hashable | None]:
-        """What each code stands for, when no levels were declared."""
+        """Return the label of each code when no levels were declared."""
         plain = set(self._kinds) - ({Kind.NAN, Kind.DOUBT} if self._options.is_open else {Kind.NAN})
         if self._options.is_open and Kind.COMMA in plain and Kind.WORD not in plain:
             raise _decimal_commas(self._options.name, self._kinds[Kind.COMMA])
@@ -246,7 +244,7 @@ class TextColumn:
         return [self._label(cell, read) for cell in self._codes.index]
 
     def _label(self, cell: Hashable, read: Callable[[str], Hashable]) -> Hashable | None:
-        """What one cell stands for in a column read by `read`; None when it is missing."""
+        """Return the label of one cell in a column parsed by `read`; None when it is missing."""
         text = str(cell)
         kind = kind_of(text)
         if kind not in (Kind.NAN, Kind.DOUBT):
@@ -258,7 +256,7 @@ class TextColumn:
         return None
 
     def _declared(self, cell: Hashable) -> Hashable | None:
-        """The declared level that a cell stands for: as text, else as a number or a flag; itself when there is none."""
+        """Return the declared level that equals a cell as a string, number or flag; the cell itself if none does."""
         text, kind = str(cell), kind_of(str(cell))
         if text in self._options.declared:
             return text
@@ -268,7 +266,7 @@ class TextColumn:
         return value if value in self._options.declared else text
 
     def _as_numbers(self) -> Numbers:
-        """The cells so far as a continuous column."""
+        """Return the cells so far as a continuous column."""
         numbers = Numbers(self._options)
         table = np.array([np.nan] + [self._number(str(cell)) for cell in self._codes.index])
         for chunk in self._codes.chunks:
@@ -277,7 +275,7 @@ class TextColumn:
         return numbers
 
     def _parsed(self, array: Any, numbers: Numbers) -> NDArray[np.float64]:
-        """Cells as numbers: all at once when they are plain numbers and named markers, else text by text."""
+        """Return cells as numbers: all at once if they are plain numbers and named markers, otherwise one by one."""
         values = _cast(array)
         if values is None:
             blank = pc.is_in(array, value_set=pa.array(["", *self._options.markers.texts], type=array.type))
@@ -292,7 +290,7 @@ class TextColumn:
         return np.take(np.array(table, dtype=np.float64), rows)
 
     def _number(self, text: str | None, row: Callable[[], int] = int) -> float:
-        """One cell of a continuous column as a number, NaN when missing."""
+        """Return one cell of a continuous column as a number, NaN when missing."""
         cell = (text or "").strip()
         kind = Kind.NAN if self._is_missing(cell) else kind_of(cell)
         if kind in _NUMBERS:
@@ -306,14 +304,14 @@ class TextColumn:
         return float("nan")
 
     def _is_missing(self, cell: str) -> bool:
-        """A blank, a named marker, or a number that was named; a declared level never is."""
+        """Return whether a cell is blank, a named marker or a named number; a declared level never is missing."""
         if not self._options.markers.numbers or kind_of(cell) not in _NUMBERS:
             return self._options.is_missing(cell)
         declared = cell in self._options.declared or float(cell) in self._options.declared
         return not declared and (self._options.is_missing(cell) or float(cell) in self._options.markers)
 
     def _refuse_mixture(self) -> None:
-        """Numbers among words are an error unless the caller said what they are."""
+        """Raise an error for numbers among words unless the type or the levels were given."""
         if not self._options.is_open:
             return
         number = next((kind for kind in (Kind.WHOLE, Kind.DECIMAL) if kind in self._kinds), None)
@@ -323,7 +321,7 @@ class TextColumn:
 
 
 def distinct(array: Any) -> tuple[list[str | None], NDArray[np.integer]]:
-    """The distinct texts of an array in order of first sight, and the position of each row's text among them."""
+    """Return the distinct strings of an array in order of first occurrence, and the position of each row among them."""
     single = _single_bytes(array)
     if single is not None:
         present = np.bincount(single)
@@ -335,7 +333,7 @@ def distinct(array: Any) -> tuple[list[str | None], NDArray[np.integer]]:
 
 
 def _single_bytes(array: Any) -> NDArray[np.uint8] | None:
-    """The bytes of an array whose cells are one byte each, as coded data mostly are: no hashing needed.
+    """Return the bytes of an array whose cells are one byte each, as codes usually are: no hashing needed.
 
     On a 1,000,000 x 100 file of digits this takes 0.5 s where encoding takes 3 s.
     """
@@ -349,7 +347,7 @@ def _single_bytes(array: Any) -> NDArray[np.uint8] | None:
 
 
 def _cast(array: Any) -> NDArray[np.float64] | None:
-    """Texts as numbers with NaN for null, or None when one of them is no plain number."""
+    """Return strings as numbers with NaN for null, or None if one of them is not a plain number."""
     try:
         numbers = pc.cast(array, pa.float64())
     except pa.ArrowInvalid:
@@ -358,17 +356,17 @@ def _cast(array: Any) -> NDArray[np.float64] | None:
 
 
 def _first_row(rows: NDArray[np.integer], position: int, before: int) -> int:
-    """The data row, counted from 1, of the first cell with this text; looked up only when a message needs it."""
+    """Return the data row, counted from 1, of the first cell with this string."""
     return before + int(np.argmax(rows == position)) + 1
 
 
 def _flag(cell: str) -> bool:
-    """A true/false cell."""
+    """Return the value of a true/false cell."""
     return cell.lower() == "true"
 
 
 def _decimal_commas(name: str, first: tuple[str, int]) -> DataError:
-    """The error for numbers with decimal commas, which would pass for labels unnoticed."""
+    """Return the error for numbers with decimal commas, which would otherwise pass for labels."""
     return DataError(
         f"column {name!r} must write numbers with a decimal point; data row {first[1]} holds {first[0]!r}. "
         f"Save the file with decimal points, or use types={{{name!r}: 'categorical'}} if these are labels."
@@ -382,20 +380,16 @@ _READINGS: tuple[tuple[set[Kind], Callable[[str], Hashable]], ...] = (
 )
 
 
-# Arrow arrays as NumPy arrays, straight from their buffers.
-#
-# `Array.to_numpy` imports pandas wherever it is installed, 0.3 s before the first row is read; so does every Python
-# value
-# handed to pyarrow, which happens here only for columns with something missing. Imported on first use: it needs
-# pyarrow.
+# Arrow buffers as NumPy arrays. `Array.to_numpy` would import pandas where it is installed, which takes 0.3 s; so does
+# every Python value passed to pyarrow, which happens here only for columns with missing values.
 
 
 def flat(array: Any) -> NDArray[Any]:
-    """The values of an array of numbers without nulls, shared, not copied."""
+    """Return the values of an array of numbers without nulls; they are shared, not copied."""
     kind = np.dtype(str(array.type))  # "int32", "double": NumPy knows them by these names
     return np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)
 
 
 def floats(array: Any) -> NDArray[np.float64]:
-    """The values of a float64 array, NaN for null."""
+    """Return the values of a float64 array, NaN for null."""
     return flat(array.fill_null(pa.scalar(np.nan, pa.float64())) if array.null_count else array)

@@ -1,4 +1,4 @@
-"""What is wrong with a text file, and where: it is read again, slowly, once reading it fast has failed."""
+"""Find the error in a text file, and its line: read it again, slowly, after the fast reader has failed."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class Record(NamedTuple):
 
 
 def diagnose(file: DataFile, names: Sequence[str] | None, error: Exception) -> MnlearnError:
-    """The error for a file that could not be read: what is wrong and where; no names if its header is the trouble."""
+    """Return the error for a file that could not be read, with its line; `names` is None if the header is at fault."""
     try:
         return _not_text(file) or _misshapen(file, names) or _unreadable(file, error)
     except BROKEN as damage:
         return FileError(
-            f"path must be a sound file; {file.path} is damaged, cut short or of another format ({damage}). "
+            f"path must be an intact file; {file.path} is damaged, cut short or of another format ({damage}). "
             "Write or copy it again."
         )
 
 
 def check_closed(file: DataFile) -> None:
-    """Every quote that opens a cell is closed; one that is not makes one cell of all that follows."""
+    """Raise DataError if a quote is never closed, which makes one cell of the rest of the file."""
     try:
         last = deque(_records(file), maxlen=1)
     except BROKEN as error:
@@ -52,18 +52,18 @@ def check_closed(file: DataFile) -> None:
 
 @contextmanager
 def open_text(file: DataFile) -> Iterator[io.TextIOWrapper]:
-    """The text of the file without the mark of its encoding, its line ends as they are."""
+    """Open the file as text, without a byte order mark and with line ends unchanged."""
     with _open_bytes(file) as stream, io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
         yield text
 
 
 def _open_bytes(file: DataFile) -> gzip.GzipFile | io.BufferedReader:
-    """The bytes of the file, unpacked."""
+    """Open the unpacked bytes of the file."""
     return gzip.open(file.path, "rb") if file.gzipped else file.path.open("rb")
 
 
 def _not_text(file: DataFile) -> FileError | None:
-    """The first line that is not UTF-8."""
+    """Return the error for the first line that is not UTF-8, if any."""
     with _open_bytes(file) as stream:
         for number, line in enumerate(stream, start=1):
             try:
@@ -79,41 +79,41 @@ def _not_text(file: DataFile) -> FileError | None:
 
 
 def _packed(file: DataFile) -> FileError:
-    """The error for packed bytes under a name that does not say so."""
+    """Return the error for gzipped bytes under a name without .gz."""
     if file.gzipped:
         return FileError(f"path must be text packed once; {file.path} looks gzipped twice. Unpack it once.")
     return FileError(f"path must be UTF-8 text; {file.path} looks gzipped. Name it {file.path.name}.gz.")
 
 
 def _misshapen(file: DataFile, names: Sequence[str] | None) -> DataError | None:
-    """The first record whose quote is never closed, or that has another number of cells than the header."""
+    """Return the error for the first record with an open quote or another number of cells than the header, if any."""
     for record in _records(file):
         if not record.closed:
             return _never_closed(file, record)
         if names is not None and record.cells != len(names):
             return DataError(
                 f"{file.path} must have {len(names)} cells in every row, as in its header; "
-                f"line {record.line} has {record.cells}. Mend the row, or quote the cells that hold "
+                f"line {record.line} has {record.cells}. Correct the row, or quote the cells that hold "
                 f"{file.delimiter!r}."
             )
     return None
 
 
 def _unreadable(file: DataFile, error: Exception) -> FileError:
-    """The error when nothing wrong was found but what the fast reader said."""
+    """Return the error of the fast reader, where nothing else was found."""
     return FileError(f"path must be delimited text; {file.path} cannot be read: {error}. Check how it was written.")
 
 
 def _never_closed(file: DataFile, record: Record) -> DataError:
-    """The error for a quote that swallows the rest of the file."""
+    """Return the error for a quote that takes in the rest of the file."""
     return DataError(
         f"{file.path} must close every quote that opens a cell; a quote is never closed in the row that begins on "
-        f"line {record.line}. Close it or take it away."
+        f"line {record.line}. Close or delete it."
     )
 
 
 def _records(file: DataFile) -> Iterator[Record]:
-    """Every record that is not blank; the `csv` module would refuse cells of more than 131,072 characters."""
+    """Yield every record that is not blank; the `csv` module does not allow cells of more than 131,072 characters."""
     with open_text(file) as text:
         first, cells, inside = 1, 0, False
         for number, line in enumerate(text, start=1):
@@ -130,7 +130,7 @@ def _records(file: DataFile) -> Iterator[Record]:
 
 
 def _split(line: str, mark: str, inside: bool) -> tuple[int, bool]:
-    """How often a line is split, and whether it ends inside quotes, given whether it begins there."""
+    """Count the delimiters of a line, and return whether it ends inside quotes; `inside`: whether it begins there."""
     marks = position = 0
     while True:
         if not inside and line.startswith('"', position):

@@ -1,4 +1,4 @@
-"""The record that everything else reads: coded columns, checked once on entry and never changed after."""
+"""The data set: coded columns, checked once and immutable."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ MAX_STATES = _checks.MAX_STATES
 
 @dataclass(frozen=True)
 class MissingReport:
-    """What was missing when the data were read, and what was done about it.
+    """Missing values in the data that were read, and the policy applied.
 
     Attributes
     ----------
     policy
-        The setting in force: ``"error"``, ``"drop_rows"`` or ``"category"``.
+        The policy: ``"error"``, ``"drop_rows"`` or ``"category"``.
     counts
-        Missing values per column, before anything was done; complete columns are left out.
+        Missing values per column before the policy was applied; complete columns are left out.
     rows_dropped
-        How many stored rows were left out because a value was missing.
+        Number of stored rows left out because a value was missing.
     """
 
     policy: str = "error"
@@ -40,11 +40,11 @@ class MissingReport:
     rows_dropped: int = 0
 
     def __reduce__(self) -> tuple[type[MissingReport], tuple[object, ...]]:
-        """Parts that can travel to another process."""
+        """Return parts that can be pickled."""
         return MissingReport, (self.policy, dict(self.counts), self.rows_dropped)
 
     def __str__(self) -> str:
-        """One sentence: what was missing and what was done."""
+        """Return one sentence on missing values and the policy applied."""
         if not self.counts:
             return "nothing was missing"
         listed = [f"{name!r} {count}" for name, count in self.counts.items()]
@@ -69,11 +69,11 @@ class Dataset:
     levels
         The label of each code; None for a continuous variable.
     repeats
-        How often each stored row occurred, at least once; None when every row stands for itself.
+        How often each stored row occurred, at least once; None if every row occurred once.
     missing
-        What was missing when the data were read.
+        Missing values in the data that were read.
     cuts
-        The cut points of each variable that was discretised, by name.
+        The cut points of each discretised variable, by name.
     pack
         The packed file that the columns are mapped from, if they are.
 
@@ -94,7 +94,7 @@ class Dataset:
     pack: Pack | None = None
 
     def __post_init__(self) -> None:
-        """Check every rule of the record, once."""
+        """Check every rule once."""
         _checks.check_shapes(self.names, self.cards, self.columns, self.levels)
         for name, card, column, labels in zip(self.names, self.cards, self.columns, self.levels, strict=True):
             _checks.check_column(name, card, column, labels)
@@ -105,18 +105,18 @@ class Dataset:
 
     @classmethod
     def trusted(cls, **parts: Any) -> Dataset:
-        """A data set of parts already known to be sound: nothing is checked, nothing is read."""
+        """Return a data set of valid parts, without checks."""
         data = cls.__new__(cls)
         data.__dict__.update(parts)
         return data
 
     def verify(self) -> None:
-        """Make sure that the packed file behind the columns, if there is one, is as it was written; once."""
+        """Compare the checksums of the packed file behind the columns, if there is one; only once."""
         if self.pack is not None:
             self.pack.verify()
 
     def fingerprint(self) -> str:
-        """One line that stands for the data: names, levels and every row."""
+        """Return a digest of the names, the levels and every row."""
         digest = blake2b(repr((self.names, self.cards, self.levels)).encode(), digest_size=16)
         if self.pack is not None and self.pack.holds(self.columns):
             digest.update(f"{self.pack.fingerprint} of a pack".encode())
@@ -126,7 +126,7 @@ class Dataset:
         return digest.hexdigest()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Whole columns of a packed file travel as its name; everything else as it is."""
+        """Pickle whole columns of a packed file as its path, everything else as it is."""
         if self.pack is None or self.cuts or not self.pack.holds(self.columns):
             return super().__reduce_ex__(protocol)
         from mnlearn.data.pack_format import reopen
@@ -134,11 +134,11 @@ class Dataset:
         return reopen, (self.pack.path.absolute(), self.pack.fingerprint, self.names)
 
     def __getstate__(self) -> dict[str, object]:
-        """Parts that can travel to another process."""
+        """Return parts that can be pickled."""
         return {**self.__dict__, "cuts": dict(self.cuts), "pack": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """The same parts on the other side, read-only again."""
+        """Restore the parts, read-only again."""
         own: dict[str, Any] = {"columns": tuple(_frozen(column, own=True) for column in state["columns"])}
         if state["repeats"] is not None:
             own["repeats"] = _frozen(state["repeats"], own=True)
@@ -212,14 +212,14 @@ class Dataset:
         return self.n_records if self.repeats is None else int(self.repeats.sum())
 
     def index(self, name: str) -> int:
-        """Return the position of a variable; an unknown name is an error that lists the nearest ones."""
+        """Return the position of a variable; the error for an unknown name lists the nearest ones."""
         try:
             return self.names.index(name)
         except ValueError:
             raise unknown_name("column", name, self.names) from None
 
     def select(self, variables: Iterable[str | int]) -> Dataset:
-        """Return the same rows with only these variables, in this order; the columns are shared, not copied.
+        """Return all rows with only these variables, in this order; the columns are shared, not copied.
 
         Parameters
         ----------
@@ -253,7 +253,7 @@ class Dataset:
         Parameters
         ----------
         n_rows
-            How many rows to draw, from 1 to all of them.
+            Number of rows to draw, from 1 to all of them.
         seed
             A seed or a generator; the same seed draws the same rows.
 
@@ -264,8 +264,8 @@ class Dataset:
         """
         if not _checks.is_whole(n_rows) or not 1 <= n_rows <= self.n_rows:
             raise InputError(
-                f"n_rows must be a whole number from 1 to {self.n_rows}, the rows there are; got {n_rows!r}. "
-                "Rows are drawn without replacement: ask for fewer."
+                f"n_rows must be a whole number from 1 to {self.n_rows}, the number of rows; got {n_rows!r}. "
+                "Rows are drawn without replacement: draw fewer."
             )
         generator = _checks.generator(seed)
         if self.repeats is None:
@@ -285,7 +285,7 @@ class Dataset:
         return self._rows(first, weights)
 
     def __repr__(self) -> str:
-        """Shape, a few names, and what was missing."""
+        """Return the shape, a few names, and the missing values."""
         shown = ", ".join(
             f"{name}[{card}]" if card else f"{name}[real]"
             for name, card in zip(self.names[:6], self.cards[:6], strict=True)
@@ -296,7 +296,7 @@ class Dataset:
         return f"<Dataset: {rows}, {self.n_variables} variables: {shown}{more}{note}>"
 
     def _position(self, variable: str | int) -> int:
-        """Position of a variable given by name or by position."""
+        """Return the position of a variable given by name or by position."""
         if isinstance(variable, str):
             return self.index(variable)
         if not _checks.is_whole(variable):
@@ -310,22 +310,22 @@ class Dataset:
         return int(variable)
 
     def _rows(self, kept: NDArray[np.int64], repeats: NDArray[np.int64] | None) -> Dataset:
-        """The same variables with other rows."""
+        """Return a data set with some of the rows."""
         columns = tuple(_frozen(column[kept], own=True) for column in self.columns)
         return self._with(columns=columns, repeats=None if repeats is None else _frozen(repeats, own=True), pack=None)
 
     def _with(self, **changes: object) -> Dataset:
-        """A copy with some parts exchanged for parts already known to be sound: nothing is checked again."""
+        """Return a copy with some valid parts replaced, without checks."""
         return self.trusted(**{**self.__dict__, **changes})
 
 
 def _card(value: object) -> int:
-    """A number of states that the caller declares."""
+    """Return a checked number of states."""
     return whole_number("every one of cards", value, least=1, way_out="Leave cards out to count the states.")
 
 
 def _frozen(array: NDArray[np.generic], *, own: bool = False) -> NDArray[np.generic]:
-    """The array, contiguous and read-only; copied when its owner could still write to it."""
+    """Return the array contiguous and read-only; a writable one is copied unless we own it."""
     if array.flags.writeable and not own:
         array = array.copy()
     array = np.ascontiguousarray(array)
@@ -334,7 +334,7 @@ def _frozen(array: NDArray[np.generic], *, own: bool = False) -> NDArray[np.gene
 
 
 def _draw(repeats: NDArray[np.int64], n_rows: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """How often each row is drawn: multivariate hypergeometric."""
+    """Draw how often each row occurs, from the multivariate hypergeometric distribution."""
     total = int(repeats.sum())
     if total < 1_000_000_000:  # the limit of NumPy's sampler
         return generator.multivariate_hypergeometric(repeats, n_rows, method="marginals")
@@ -343,14 +343,11 @@ def _draw(repeats: NDArray[np.int64], n_rows: int, generator: np.random.Generato
     return np.bincount(owners, minlength=len(repeats)).astype(np.int64)
 
 
-# Which rows are equal, without building the rows.
-
-
 def row_groups(columns: Iterable[NDArray[np.generic]]) -> tuple[NDArray[np.int64], int]:
-    """Number the distinct rows: the group of every row, and how many groups there are.
+    """Return the group of equal rows that each row belongs to, and the number of groups.
 
     Codes of several columns are packed into one integer until it would overflow; then the packed values
-    are numbered anew. A sort is paid once per 62 bits of codes, not once per column.
+    are renumbered. So there is one sort per 62 bits of codes, not one per column.
     """
     packed: NDArray[np.int64] | None = None
     size = 1
@@ -369,13 +366,13 @@ def row_groups(columns: Iterable[NDArray[np.generic]]) -> tuple[NDArray[np.int64
 
 
 def _numbered(column: NDArray[np.generic]) -> tuple[NDArray[np.int64], int]:
-    """A column as integers from 0, and a bound on them."""
+    """Return a column as integers from 0, and a bound on them."""
     if column.dtype.kind == "f":  # NaN equals NaN here, -0.0 equals 0.0
         return _renumbered(column)
     return column.astype(np.int64), int(column.max(initial=0)) + 1
 
 
 def _renumbered(values: NDArray[np.generic]) -> tuple[NDArray[np.int64], int]:
-    """Values as ranks among the distinct ones."""
+    """Return values as ranks among the distinct ones, and the number of ranks."""
     distinct, ranks = np.unique(values, return_inverse=True)
     return ranks.reshape(-1).astype(np.int64, copy=False), max(len(distinct), 1)

@@ -1,4 +1,4 @@
-"""Continuous variables to a few states each: equal width, equal frequency, or given cuts.
+"""Discretise continuous variables: equal width, equal frequency, or given cuts.
 
 A cut c separates the values below c from those at or above it, so k - 1 increasing cuts make k states.
 """
@@ -39,7 +39,7 @@ def discretize(
     bins
         Number of states; by default k = 1 + log2(N), rounded down, for N rows with repeats included [JAIR09].
     cuts
-        Cut points by variable, such as `Dataset.cuts` of another data set; they take the place of the method there.
+        Cut points by variable, such as `Dataset.cuts` of another data set; the method is not used for these variables.
     columns
         The variables to discretise; every continuous one by default.
 
@@ -51,7 +51,7 @@ def discretize(
     Notes
     -----
     A state that no row falls into still counts as one. A constant variable gets a single state, and so does every
-    run of equal values: ties are never split, so equal frequency can give fewer states than asked for.
+    run of equal values: ties are never split, so equal frequency can give fewer states than `bins`.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def discretize(
     """
     if not isinstance(dataset, Dataset):
         raise InputError(
-            f"dataset must be a Dataset; got a {type(dataset).__name__}. Make one of it with mnlearn.read first."
+            f"dataset must be a Dataset; got a {type(dataset).__name__}. Convert it with mnlearn.read first."
         )
     check_mapping("cuts", cuts, "{'age': [18, 65]}")
     if columns is not None:
@@ -99,14 +99,14 @@ def discretize(
 
 
 def default_bins(n_rows: int) -> int:
-    """k = 1 + log2(N), rounded down."""
+    """Return k = 1 + log2(N), rounded down."""
     return max(n_rows, 1).bit_length()
 
 
 def equal_width(values: ArrayLike, bins: int) -> NDArray[np.float64]:
     """Return the cuts of `bins` intervals of equal width between the least and the greatest value.
 
-    A constant column has no cuts; cuts that floating point cannot tell apart become one.
+    A constant column has no cuts; cuts that are equal in floating point are merged.
     """
     _check_bins(bins)
     column = _finite(values)
@@ -119,8 +119,8 @@ def equal_width(values: ArrayLike, bins: int) -> NDArray[np.float64]:
 def equal_frequency(values: ArrayLike, bins: int, repeats: ArrayLike | None = None) -> NDArray[np.float64]:
     """Return cuts that leave about N / bins rows in each interval, halfway between neighbouring values.
 
-    Each cut goes to the boundary between distinct values whose number of rows below is nearest to its share,
-    the lower one in a tie; cuts that fall together become one.
+    Each cut is the boundary between distinct values whose number of rows below is nearest to its share,
+    the lower one in a tie; equal cuts are merged.
     """
     _check_bins(bins)
     column = _finite(values)
@@ -140,10 +140,10 @@ def equal_frequency(values: ArrayLike, bins: int, repeats: ArrayLike | None = No
 
 
 def checked_cuts(name: str, points: ArrayLike) -> NDArray[np.float64]:
-    """Cuts given by the caller: finite, strictly increasing."""
+    """Return given cuts, or raise InputError unless they are finite and strictly increasing."""
     try:
         cuts = np.array(points, dtype=np.float64, ndmin=1)
-    except (TypeError, ValueError):  # no numbers, or ragged
+    except (TypeError, ValueError):  # not numbers, or ragged
         cuts = np.array([np.nan])
     if cuts.ndim != 1 or not bool(np.isfinite(cuts).all()) or not bool((np.diff(cuts) > 0).all()):
         raise InputError(
@@ -155,7 +155,7 @@ def checked_cuts(name: str, points: ArrayLike) -> NDArray[np.float64]:
 
 
 def interval_labels(cuts: NDArray[np.float64]) -> tuple[str, ...]:
-    """Readable labels: < 1, [1, 2), >= 2; as few digits as keep the cuts apart."""
+    """Return labels such as < 1, [1, 2), >= 2, with as few digits as keep the cuts different."""
     if not len(cuts):
         return ("all",)
     for digits in range(4, 18):
@@ -167,7 +167,7 @@ def interval_labels(cuts: NDArray[np.float64]) -> tuple[str, ...]:
 
 
 def _chosen(dataset: Dataset, given: Mapping[str, object], columns: Sequence[str] | None) -> list[int]:
-    """The variables to discretise: those named, or every continuous one."""
+    """Return the variables to discretise: those named, or every continuous one."""
     named = [dataset.index(name) for name in [*given, *(() if columns is None else columns)]]
     for k in named:
         if dataset.cards[k]:
@@ -181,13 +181,13 @@ def _chosen(dataset: Dataset, given: Mapping[str, object], columns: Sequence[str
 
 
 def _check_bins(bins: int) -> None:
-    """A number of states that a variable may have."""
+    """Raise InputError unless a variable can have this number of states."""
     if not is_whole(bins) or not 1 <= bins <= MAX_STATES:
         raise InputError(f"bins must be a whole number from 1 to {MAX_STATES:,}; got {bins!r}.")
 
 
 def _finite(values: ArrayLike) -> NDArray[np.float64]:
-    """Values as a non-empty column of finite numbers."""
+    """Return values as a column, or raise DataError unless they are finite numbers."""
     column = np.asarray(values, dtype=np.float64)
     if column.ndim != 1 or not column.size or not bool(np.isfinite(column).all()):
         raise DataError(

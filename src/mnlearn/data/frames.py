@@ -1,4 +1,4 @@
-"""Data already in memory: frames, tables, arrays, records. Imported on first use: it needs pyarrow and narwhals."""
+"""Data in memory: frames, Arrow tables, arrays, records. Imported on first use: it needs pyarrow and narwhals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mnlearn.errors import DataError, InputError
 
 
 def load_memory(source: object, options: TableOptions) -> ReadTable:
-    """Read whatever is in memory, or say what cannot be read."""
+    """Read a table in memory, or raise an error that names what cannot be read."""
     try:
         return _load(source, options)
     except pa.ArrowException as error:
@@ -30,7 +30,7 @@ def load_memory(source: object, options: TableOptions) -> ReadTable:
 
 
 def _load(source: object, options: TableOptions) -> ReadTable:
-    """Tell the sources apart."""
+    """Read a source by its type."""
     if isinstance(source, np.ndarray):
         return _load_array(source, options)
     if isinstance(source, Mapping):
@@ -53,12 +53,12 @@ def _load(source: object, options: TableOptions) -> ReadTable:
 
 
 def _load_pandas(frame: Any, options: TableOptions) -> ReadTable:
-    """A pandas frame, by position: its column names may be anything."""
+    """Read a pandas frame by position, because its column names can be anything."""
     return _table(list(frame.columns), lambda j: frame.iloc[:, j], len(frame), options, "the data frame")
 
 
 def _load_frame(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], options: TableOptions) -> ReadTable:
-    """Any other frame that narwhals knows; a lazy one is computed first."""
+    """Read any other frame that narwhals supports; a lazy one is computed first."""
     eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     if eager.implementation.is_pandas_like():
         return _load_pandas(eager.to_pandas(), options)
@@ -66,14 +66,14 @@ def _load_frame(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], options: TableOpti
 
 
 def _load_stream(source: Any, options: TableOptions) -> ReadTable:
-    """Batches of Arrow columns, one after another."""
+    """Read batches of Arrow columns."""
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
     return read_stream(source, options, "the Arrow table").joined()
 
 
 def _load_array(array: np.ndarray[Any, np.dtype[Any]], options: TableOptions) -> ReadTable:
-    """A 2-D array, or the fields of a structured one."""
+    """Read a 2-D array, or the fields of a structured one."""
     if array.dtype.names is not None and array.ndim == 1:
         fields = array.dtype.names
         return _table(fields, lambda j: array[fields[j]], len(array), options, "the structured array")
@@ -84,7 +84,7 @@ def _load_array(array: np.ndarray[Any, np.dtype[Any]], options: TableOptions) ->
 
 
 def _load_columns(columns: Mapping[Any, Any], options: TableOptions) -> ReadTable:
-    """A dict of columns."""
+    """Read a dict of columns."""
     values = [_listed(name, column) for name, column in columns.items()]
     lengths = {str(name): len(column) for name, column in zip(columns, values, strict=True)}
     if len(set(lengths.values())) > 1:
@@ -94,13 +94,13 @@ def _load_columns(columns: Mapping[Any, Any], options: TableOptions) -> ReadTabl
 
 
 def _load_records(records: Sequence[Any], options: TableOptions) -> ReadTable:
-    """A list of dicts, named tuples, tuples or lists."""
+    """Read a list of dicts, named tuples, tuples or lists."""
     first = records[0] if records else ()
     if isinstance(first, Mapping):
         odd = next((k for k, record in enumerate(records) if not isinstance(record, Mapping)), None)
         if odd is not None:
             raise DataError(
-                f"records must be of one form; record {odd + 1} is no dict like the first: {records[odd]!r}."
+                f"records must be of one form; record {odd + 1} is not a dict like the first: {records[odd]!r}."
             )
         keys = list(dict.fromkeys(key for record in records for key in record))
         return _table(
@@ -113,7 +113,7 @@ def _load_records(records: Sequence[Any], options: TableOptions) -> ReadTable:
         if len(record) != len(first):
             raise DataError(
                 f"records must have one length; record {k + 1} has {len(record)} values, the first has {len(first)}. "
-                "Fill what is missing with None."
+                "Fill missing values with None."
             )
     names = getattr(first, "_fields", None) or [f"x{j}" for j in range(len(first))]
     return _table(names, lambda j: [record[j] for record in records], len(records), options, "the list of records")
@@ -122,7 +122,7 @@ def _load_records(records: Sequence[Any], options: TableOptions) -> ReadTable:
 def _table(
     names: Sequence[object], fetch: Callable[[int], Any], n_rows: int, options: TableOptions, source: str
 ) -> ReadTable:
-    """Read column by column, so that only one is held twice at any time."""
+    """Read column by column, so that only one is in memory twice at any time."""
     selection = options.select(names)
     mixtures = Mixtures()
 
@@ -135,7 +135,7 @@ def _table(
 
 
 def _column(options: ColumnOptions, values: Any) -> ReadColumn:
-    """Read one column, whoever keeps it."""
+    """Read one column by its type."""
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return whole_column(options, values)
     if isinstance(values, np.ndarray):
@@ -150,7 +150,7 @@ def _column(options: ColumnOptions, values: Any) -> ReadColumn:
 
 
 def _array_column(options: ColumnOptions, values: np.ndarray[Any, np.dtype[Any]]) -> ReadColumn:
-    """A 1-D array; a masked value is missing."""
+    """Read a 1-D array; a masked value is missing."""
     if values.ndim != 1:
         raise DataError(
             f"column {options.name!r} must be 1-D; got shape {values.shape}. Split it into columns of their own."
@@ -168,7 +168,7 @@ def _array_column(options: ColumnOptions, values: np.ndarray[Any, np.dtype[Any]]
 
 
 def _pandas_column(options: ColumnOptions, series: Any) -> ReadColumn:
-    """A pandas column: its categories as they were declared, objects one by one, the rest through Arrow."""
+    """Read a pandas column: categories as declared, objects one by one, the rest through Arrow."""
     if hasattr(series, "cat"):
         return categories_column(options, series.cat.categories.tolist(), series.cat.codes.to_numpy())
     if series.dtype == object:
@@ -183,7 +183,7 @@ def _pandas_column(options: ColumnOptions, series: Any) -> ReadColumn:
 
 
 def _series_column(options: ColumnOptions, series: nw.Series[Any]) -> ReadColumn:
-    """Any other series. A polars Categorical lists what it met, not what may occur: it is read as text."""
+    """Read any other series; a polars Categorical is read as strings, because it lists only values that occurred."""
     if series.dtype == nw.Object:
         return object_column(options, series.to_list())
     if series.dtype == nw.Categorical:
@@ -192,15 +192,15 @@ def _series_column(options: ColumnOptions, series: nw.Series[Any]) -> ReadColumn
 
 
 def _listed(name: object, column: Any) -> Any:
-    """A column that knows its length and the order of its values."""
-    if isinstance(column, Mapping | Set):  # iterating would take keys, or an order of chance, for the data
+    """Return a column with a length and an order of its values."""
+    if isinstance(column, Mapping | Set):  # iterating would read keys, or an arbitrary order, as the data
         raise InputError(
             f"source must map names to lists of values, row by row; {str(name)!r} is a {type(column).__name__}. "
             "Turn it into a list; from pandas, pass the frame itself or df.to_dict('list')."
         )
     try:
         values = iter(column)
-    except TypeError:  # arrays without dimensions have a length by name only
+    except TypeError:  # a 0-D array has `__len__` but no length
         values = None
     if isinstance(column, str | bytes) or values is None:
         raise InputError(f"source must map names to columns; got the single value {column!r}. Wrap it in a list.")

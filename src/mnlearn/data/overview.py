@@ -1,4 +1,4 @@
-"""A first look at a table: sizes, types, what is missing, what is constant, what is there twice."""
+"""Overview of a table: sizes, types, missing values, constant and duplicated variables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mnlearn.data.readers import already_coded, load_table, select_from
 
 @dataclass(frozen=True)
 class VariableOverview:
-    """One variable.
+    """Description of one variable.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class VariableOverview:
     cardinality
         Number of states, declared ones included; 0 for a continuous variable.
     missing
-        How many stored rows have no value.
+        Number of stored rows without a value.
     constant
         Whether there is only one value, missing ones aside.
     low, high
@@ -36,7 +36,7 @@ class VariableOverview:
     most_common, most_common_count
         The most frequent level of a categorical variable and its rows, repeats included; the first such level in a tie.
     doubtful
-        Texts counted as missing here that `read` will ask about, such as NA.
+        Strings counted as missing here for which `read` raises an error, such as NA.
     """
 
     name: str
@@ -53,7 +53,7 @@ class VariableOverview:
 
 @dataclass(frozen=True)
 class Overview:
-    """A whole table.
+    """Description of a table.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Overview:
     duplicate_rows: int
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain lists, numbers and texts, ready for JSON; what JSON does not know becomes text."""
+        """Return plain lists, numbers and strings for JSON; other values become strings."""
         plain = asdict(self)
         for variable in plain["variables"]:
             for key in ("low", "high", "most_common"):
@@ -98,17 +98,17 @@ def overview(
     repeats: str | None = None,
     delimiter: str | None = None,
 ) -> Overview:
-    """Look over a table without asking that it be complete.
+    """Describe a table, which may be incomplete.
 
     Parameters
     ----------
     source, columns, types, levels, missing_values, repeats, delimiter
-        As for `read`. Missing values are counted, not refused; rows that occurred 0 times are left out here too.
+        As for `read`. Missing values are counted; rows that occurred 0 times are left out.
 
     Returns
     -------
     Overview
-        What there is.
+        Sizes, and one entry per variable.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def _variable(column: _Column, repeats: NDArray[np.int64] | None) -> VariableOve
 
 
 def _duplicated(columns: Sequence[_Column]) -> tuple[tuple[str, ...], ...]:
-    """Groups of columns that split the rows in the same way."""
+    """Return groups of columns that split the rows in the same way."""
     groups: dict[bytes, list[str]] = {}
     for column in columns:
         groups.setdefault(_fingerprint(column), []).append(column.name)
@@ -221,14 +221,14 @@ def _duplicated(columns: Sequence[_Column]) -> tuple[tuple[str, ...], ...]:
 
 
 def _fingerprint(column: _Column) -> bytes:
-    """A digest that is the same for the same numbers, or for codes that differ only in what they are called."""
+    """Return a digest that is equal for equal numbers, or for codes that differ only in their labels."""
     if column.levels is None:
         numbers = column.values + 0.0  # -0.0 becomes 0.0
-        numbers[np.isnan(numbers)] = np.nan  # one NaN of the many
+        numbers[np.isnan(numbers)] = np.nan  # one NaN for all
         return blake2b(numbers.tobytes(), person=b"continuous").digest()
     n_rows = len(column.values)
     first = np.full(len(column.levels) + 1, n_rows, dtype=np.int64)
-    first[column.values[::-1]] = np.arange(n_rows - 1, -1, -1)  # the last write, the first row, stays
+    first[column.values[::-1]] = np.arange(n_rows - 1, -1, -1)  # the last write is that of the first row
     rank = np.empty(len(first), dtype=np.uint16)
     rank[np.argsort(first, kind="stable")] = np.arange(len(first))
     return blake2b(rank[column.values].tobytes(), person=b"categorical").digest()

@@ -1,13 +1,13 @@
-"""The packed file: codes and bit-planes as the core counts them, ready to be mapped into memory.
+"""Format of the packed file: codes and bit-planes as the core counts them, mapped into memory.
 
     preamble     64 bytes: a mark, the version, where the description is, how long the file is, checksums
     columns      the codes of one variable after the other (or float64), each at a multiple of 4,096 bytes
     repeats      int64, if rows have some
-    planes       uint64, see `_planes.py`; none where rows have repeats
-    description  JSON: names, levels, what was missing, where each part is and its checksum
+    planes       uint64, see `PlaneLayout`; none where rows have repeats
+    description  JSON: names, levels, missing values, position and checksum of each part
 
 All numbers are little-endian. The description is written last and the file gets its name only when it is complete, so
-whatever has the name is whole. Files of version k are read by every later version of the library.
+a file under this name is complete. Files of version k are read by every later version of the library.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ SUFFIX = ".mnpack"
 ALIGNMENT = 4096
 PREAMBLE = struct.Struct("<8sIIQQQI")  # mark, version, length of this, description: start, length; file size, checksum
 PREAMBLE_BYTES = 64
-AT_ONCE = 1 << 24  # bytes: smaller files are verified when they are opened, larger ones before they are counted
+AT_ONCE = 1 << 24  # bytes; smaller files are verified when they are opened, larger ones before they are counted
 _CHECK_BYTES = 1 << 22
 
 
 class Section(NamedTuple):
-    """A part of the file: where it starts, how long it is, its checksum (CRC-32)."""
+    """A part of the file: its start, length and checksum (CRC-32)."""
 
     start: int
     length: int
@@ -56,14 +56,14 @@ class Section(NamedTuple):
 
 @dataclass(eq=False)
 class Pack:
-    """A packed file that is mapped into memory.
+    """A packed file, mapped into memory.
 
     Attributes
     ----------
     path
         The file.
     fingerprint
-        Of the description, which has the checksums of all parts: equal files have equal fingerprints.
+        Digest of the description, which has the checksums of all parts: equal files have equal fingerprints.
     columns
         The variables in the order of the file.
     planes
@@ -84,7 +84,7 @@ class Pack:
     _verified: bool = False
 
     def verify(self) -> None:
-        """Read the whole file and compare checksums, once; what differs is an error."""
+        """Read the whole file and compare checksums, only once; raise FileError if one differs."""
         if self._verified:
             return
         with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
@@ -92,21 +92,21 @@ class Pack:
             wrong = [name for name, sum_ in zip(self._sections, found, strict=True) if sum_ != self._sections[name][2]]
         if wrong:
             raise FileError(
-                f"path must be a sound pack; {self.path} was altered or damaged in {wrong[0]}"
+                f"path must be an intact pack; {self.path} was altered or damaged in {wrong[0]}"
                 + (f" and {len(wrong) - 1} more parts" if len(wrong) > 1 else "")
                 + ". Copy it again, or pack the data again."
             )
         self._verified = True
 
     def holds(self, columns: Sequence[NDArray[Any]]) -> bool:
-        """Whether these columns, some or all, are whole columns of the file."""
+        """Return whether each of these columns is a whole column of the file."""
         mine = {column.__array_interface__["data"][0]: column for column in self.columns}
         return all(
             _same_memory(column, mine.get(column.__array_interface__["data"][0], np.empty(0))) for column in columns
         )
 
     def planes_of(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.uint64] | None:
-        """The bit-planes, if these are the columns of the file, all of them and in its order."""
+        """Return the bit-planes if these are all columns of the file, in its order; otherwise None."""
         same = len(columns) == len(self.columns) and all(map(_same_memory, columns, self.columns))
         return self.planes if same else None
 
@@ -120,15 +120,15 @@ def open_pack(path: Path) -> Dataset:
         if isinstance(error, FileError):
             raise
         raise FileError(
-            f"path must be a sound pack; the description in {path} does not fit its contents ({error}). "
+            f"path must be an intact pack; the description in {path} does not fit its contents ({error}). "
             "Pack the data again."
         ) from error
 
 
 def _description(path: Path) -> tuple[dict[str, Any], str]:
-    """What the file says about itself, once it is certain that it is whole."""
+    """Return the description of a file and its digest, after checking that the file is complete."""
     if sys.byteorder != "little":
-        raise FileError(f"packs are for little-endian machines; this one is not. Read the source of {path} instead.")
+        raise FileError(f"packs need a little-endian machine; this one is not. Read the source of {path} instead.")
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -143,9 +143,9 @@ def _description(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def _preamble(path: Path, head: bytes, size: int) -> tuple[int, int, int]:
-    """Start, length and checksum of the description."""
+    """Return the start, length and checksum of the description."""
     if not head.startswith(MARK):
-        what = "is empty" if not head else "is something else by its first bytes"
+        what = "is empty" if not head else "has other first bytes"
         raise FileError(f"path must be a pack, written by mnlearn pack; {path} {what}. Pack the data again.")
     if len(head) < PREAMBLE_BYTES:
         raise _damaged(path, "it is cut short")
@@ -164,14 +164,14 @@ def _preamble(path: Path, head: bytes, size: int) -> tuple[int, int, int]:
 
 
 def preamble(start: int, text: bytes) -> bytes:
-    """The first bytes of a file whose description starts here."""
+    """Return the first bytes of a file whose description starts at `start`."""
     head = PREAMBLE.pack(MARK, VERSION, PREAMBLE_BYTES, start, len(text), start + len(text), zlib.crc32(text))
     head = head.ljust(PREAMBLE_BYTES - 4, b"\0")
     return head + zlib.crc32(head).to_bytes(4, "little")
 
 
 def _mapped(path: Path, described: dict[str, Any], fingerprint: str) -> Dataset:
-    """The data set whose columns are in the file."""
+    """Return the data set whose columns are in the file."""
     n_records, variables = described["n_records"], described["variables"]
     with path.open("rb") as file:
         content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -183,7 +183,7 @@ def _mapped(path: Path, described: dict[str, Any], fingerprint: str) -> Dataset:
     )
     repeats = _array(content, sections["repeats"], np.int64, n_records) if "repeats" in sections else None
     pack = Pack(path, fingerprint, columns, declared=tuple(v["declared"] for v in variables), _sections=sections)
-    if "planes 0" in sections:  # one group lies behind the other
+    if "planes 0" in sections:  # the groups follow each other
         n_groups = plane_layout(cards).n_groups
         groups = [sections[f"planes {group}"] for group in range(n_groups)]
         together = Section(groups[0].start, sum(group.length for group in groups), 0)
@@ -205,11 +205,11 @@ def _mapped(path: Path, described: dict[str, Any], fingerprint: str) -> Dataset:
 
 
 def reopen(path: Path, fingerprint: str, names: Sequence[str]) -> Dataset:
-    """The same file, or some of its columns, in another process."""
+    """Open a file again in another process, or some of its columns."""
     data = open_pack(path)
     if data.pack is None or data.pack.fingerprint != fingerprint:
         raise FileError(
-            f"path must still be the file it was; {path} was written anew since. Open it again: mnlearn.read(...)."
+            f"path must be the file that was pickled; {path} was replaced since. Open it again: mnlearn.read(...)."
         )
     return data if tuple(names) == data.names else data.select(names)
 
@@ -219,7 +219,7 @@ def _levels(written: Iterable[Any] | None) -> tuple[Hashable, ...] | None:
 
 
 def _array(content: mmap.mmap, section: Section, kind: Any, length: int) -> NDArray[Any]:
-    """A part of the file as a read-only array."""
+    """Return a part of the file as a read-only array."""
     if section.length != length * np.dtype(kind).itemsize:
         raise ValueError(f"a part has {section.length} bytes where {length} values were expected")
     return np.frombuffer(content, kind, length, section.start)
@@ -231,7 +231,7 @@ def _same_memory(one: NDArray[Any], other: NDArray[Any]) -> bool:
 
 
 def _checksum(content: mmap.mmap, section: Section) -> int:
-    """The CRC-32 of a part, read in pieces that other threads can go on beside."""
+    """Return the CRC-32 of a part, read in pieces so that other threads can run."""
     view, checksum = memoryview(content), 0
     for start in range(section.start, section.start + section.length, _CHECK_BYTES):
         end = min(start + _CHECK_BYTES, section.start + section.length)
@@ -241,36 +241,35 @@ def _checksum(content: mmap.mmap, section: Section) -> int:
 
 
 def _damaged(path: Path, why: str) -> FileError:
-    return FileError(f"path must be a sound pack; {path} is damaged: {why}. Copy it again, or pack the data again.")
+    return FileError(f"path must be an intact pack; {path} is damaged: {why}. Copy it again, or pack the data again.")
 
 
-# Bit-planes in the order in which the native core counts them, made from blocks of codes.
+# Bit-planes in the order in which the native core counts them.
 #
-# A variable of r states has r − 1 planes, one for each state but the last; bit i of a plane says whether row i has
-# the
+# A variable of r states has r − 1 planes, one for each state but the last; bit i of a plane says whether row i has the
 # state. Eight planes lie side by side, word by word: word w of plane p is at `((p // 8) * n_words + w) * 8 + p % 8`.
 
 
-MAX_PLANE_CARD = 9  # beyond it, planes would take more room than the codes
+MAX_PLANE_CARD = 9  # above it, planes would take more memory than the codes
 LANES = 8
 BLOCK = 512  # no variable's planes cross a multiple of this
 NO_PLANE = 2**32 - 1
 
 
 class PlaneLayout(NamedTuple):
-    """Which planes belong to which variable."""
+    """The planes of each variable."""
 
     first: tuple[int, ...]  # per variable its first plane, or NO_PLANE
     n_planes: int
 
     @property
     def n_groups(self) -> int:
-        """Groups of eight planes."""
+        """Number of groups of eight planes."""
         return -(-self.n_planes // LANES)
 
 
 def plane_layout(cards: Sequence[int]) -> PlaneLayout:
-    """Number the planes of all variables that have some."""
+    """Number the planes of all variables that have planes."""
     first, n_planes = [], 0
     for card in cards:
         if not 2 <= card <= MAX_PLANE_CARD:
@@ -286,7 +285,7 @@ def plane_layout(cards: Sequence[int]) -> PlaneLayout:
 def group_words(
     layout: PlaneLayout, cards: Sequence[int], columns: Sequence[NDArray[Any]], group: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """The words of eight planes for a block of rows, word by word, and how many rows each plane has in it."""
+    """Return the words of eight planes for a block of rows, word by word, and the number of rows in each plane."""
     n_words = -(-len(columns[0]) // 64)
     words = np.zeros((n_words, LANES), dtype=np.uint64)
     totals = np.zeros(LANES, dtype=np.int64)
@@ -300,10 +299,7 @@ def group_words(
     return words, totals
 
 
-# Labels of states as JSON, and back: the same value of the same type.
-
-
-# A subclass stands before its parent: a datetime is a date too.
+# Labels of states as JSON and back, with their types. A subclass comes before its parent: a datetime is a date too.
 _WRITERS: tuple[tuple[type, str, Callable[[Any], object]], ...] = (
     (dt.datetime, "datetime", lambda label: label.isoformat()),
     (dt.date, "date", lambda label: label.isoformat()),
@@ -327,23 +323,23 @@ _READERS: Mapping[str, Callable[[Any], Hashable]] = {
 
 
 def as_json(label: Hashable) -> object:
-    """A label in JSON; what JSON has no word for is an object with one entry, its type."""
+    """Return a label for JSON; a type that JSON lacks becomes an object with one entry, the type."""
     if label is None or type(label) in (bool, int, float, str):
         return label
     for kind, name, write in _WRITERS:
         if isinstance(label, kind):
             return {name: write(label)}
-    plain = getattr(label, "item", None)  # NumPy's numbers
+    plain = getattr(label, "item", None)  # NumPy scalars
     if callable(plain):
         return as_json(plain())
     raise DataError(
-        f"labels must be texts, numbers, truths, dates, times or bytes to be written to a file; got {label!r}. "
-        "Turn them into texts first."
+        f"labels must be strings, numbers, booleans, dates, times or bytes to be written to a file; got {label!r}. "
+        "Turn them into strings first."
     )
 
 
 def from_json(value: Any) -> Hashable:
-    """The label that `as_json` wrote."""
+    """Return the label that `as_json` wrote."""
     if not isinstance(value, dict):
         return value  # type: ignore[no-any-return]
     ((kind, written),) = value.items()

@@ -1,4 +1,4 @@
-"""Writing a packed file: blocks of rows in, one file out, under its name only when it is complete."""
+"""Write a packed file from blocks of rows, or append rows to one; it gets its name only when it is complete."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from mnlearn.data.pack_format import ALIGNMENT, LANES, PREAMBLE_BYTES, as_json, 
 from mnlearn.errors import DataError, FileError, InputError
 from mnlearn.parallel import run
 
-Block: TypeAlias = list[NDArray[Any]]  # the same rows of every variable, and their repeats after them if there are some
+Block: TypeAlias = list[NDArray[Any]]  # some rows of every variable, followed by their repeats if there are any
 WORD = 64  # rows in one word of a plane
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A column of the file to be."""
+    """A column of the file."""
 
     name: str
     levels: tuple[Hashable, ...] | None
@@ -50,7 +50,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Contents:
-    """What is to be written."""
+    """Contents of the file to write."""
 
     variables: Sequence[Variable]
     n_records: int
@@ -61,7 +61,7 @@ class Contents:
 
 
 class _Stretch:
-    """A part of the file that grows from its start, and the checksum so far."""
+    """A part of the file that is written from its start, and its checksum so far."""
 
     def __init__(self, handle: int, start: int, length: int) -> None:
         self._handle, self.start, self.length = handle, start, length
@@ -80,7 +80,7 @@ class _Stretch:
 
 
 class _Layout(NamedTuple):
-    """The parts of a file of so many rows."""
+    """The parts of a file."""
 
     columns: list[_Stretch]
     planes: list[_Stretch]  # one for each group of eight, one after the other
@@ -88,7 +88,7 @@ class _Layout(NamedTuple):
 
 
 def write_pack(path: Path, contents: Contents) -> None:
-    """Write a file, or nothing: under another name, to the disk, and only then under its own."""
+    """Write a complete file or none: under a temporary name, to the disk, then renamed."""
     try:
         with replacing(path) as part:
             handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
@@ -130,7 +130,7 @@ def _write(handle: int, contents: Contents) -> None:
 
 
 def _laid_out(handle: int, contents: Contents, n_groups: int) -> _Layout:
-    """Give every part its place."""
+    """Return the position of every part."""
     kinds = [variable.type for variable in contents.variables] + [np.int64] * contents.has_repeats
     columns, end = [], _aligned(PREAMBLE_BYTES)
     for kind in kinds:
@@ -164,7 +164,7 @@ def _description(contents: Contents, layout: _Layout, totals: list[int]) -> byte
 
 
 def whole_words(blocks: Iterable[Block]) -> Iterator[Block]:
-    """The same rows in blocks of whole words of 64; only the last may be shorter."""
+    """Yield the rows in blocks of whole words of 64; only the last may be shorter."""
     left: Block | None = None
     for block in blocks:
         joined = block if left is None else [np.concatenate(pair) for pair in zip(left, block, strict=True)]
@@ -181,7 +181,7 @@ def _aligned(place: int) -> int:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make sure that the new name is on the disk, where folders can be opened."""
+    """Write the new name to the disk, where folders can be opened."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -190,7 +190,7 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-# More rows to a packed file: what they must have in common with those that are there, and the two put together.
+# Appending rows to a packed file
 
 
 BLOCK_ROWS = 1 << 20
@@ -198,12 +198,12 @@ BLOCK_ROWS = 1 << 20
 
 @contextmanager
 def append_lock(path: Path) -> Iterator[None]:
-    """Append to this file while nobody else does; another one at it is refused, for one of the two would be lost."""
+    """Lock a file for appending; raise FileError if another process appends, because one of the two would be lost."""
     while True:
         with path.open("rb") as file:
             if not lock(file):
-                raise FileError(f"append must be done by one at a time; another one is at {path}. Wait for it to end.")
-            if os.path.samestat(os.fstat(file.fileno()), path.stat()):  # not one that was replaced meanwhile
+                raise FileError(f"append must run alone; another process is appending to {path}. Wait for it to end.")
+            if os.path.samestat(os.fstat(file.fileno()), path.stat()):  # the file was not replaced meanwhile
                 yield
                 return
 
@@ -227,15 +227,15 @@ def options_of_pack(old: Dataset, options: TableOptions) -> TableOptions:
 
 
 def contents_like(old: Dataset, data: Dataset) -> Contents:
-    """Rows that are coded already, in memory or in another pack, as more rows of a pack."""
+    """Return coded rows, in memory or in another pack, as rows to append to a pack."""
     chosen = data.select(old.names)
     assert old.pack is not None
     for name, before, labels, fixed in zip(old.names, old.levels, chosen.levels, old.pack.declared, strict=True):
         if (before is None) != (labels is None):
             kinds = ["continuous" if found is None else "categorical" for found in (before, labels)]
             raise DataError(
-                f"column {name!r} must be of one type in old rows and new ones; it is {kinds[0]} in the pack and "
-                f"{kinds[1]} in what is appended. Pack the source of one of the two again with types={{...}}."
+                f"column {name!r} must have one type in old and new rows; it is {kinds[0]} in the pack and "
+                f"{kinds[1]} in the rows to append. Pack the source of one of the two again with types={{...}}."
             )
         outside = [label for label in labels or () if label is not None and label not in (before or ())]
         if fixed and outside:
@@ -249,7 +249,7 @@ def contents_like(old: Dataset, data: Dataset) -> Contents:
 
 
 def contents_of(data: Dataset, declared: set[str]) -> Contents:
-    """A data set that is in memory, or in another pack."""
+    """Return the contents of a data set in memory or in another pack."""
     data.verify()
     return Contents(
         variables=[
@@ -269,7 +269,7 @@ def _sliced(columns: Sequence[NDArray[Any]]) -> Iterator[Block]:
 
 
 def joined_contents(old: Dataset, new: Contents) -> Contents:
-    """The rows of a pack, and those to be appended to it."""
+    """Return the rows of a pack, followed by those to append."""
     has_repeats = old.repeats is not None or new.has_repeats
     merged = [_merged(v, labels) for v, labels in zip(new.variables, old.levels, strict=True)]
     tables = [_table(labels, v.levels) for labels, v in zip(old.levels, merged, strict=True)]
@@ -295,7 +295,7 @@ def joined_contents(old: Dataset, new: Contents) -> Contents:
 
 
 def _merged(new: Variable, old: tuple[Hashable, ...] | None) -> Variable:
-    """One variable with the levels of both: in their order, and what stands for missing last."""
+    """Return a variable with the levels of both, in order, the missing state last."""
     if old is None or new.levels is None:
         return new
     kept, added = ([label for label in labels if label is not None] for labels in (old, new.levels))
@@ -303,7 +303,7 @@ def _merged(new: Variable, old: tuple[Hashable, ...] | None) -> Variable:
         word = next(label for label in chain(kept, added) if isinstance(label, str))
         other = next(label for label in chain(kept, added) if not isinstance(label, str))
         raise DataError(
-            f"column {new.name!r} must hold one type of value in old rows and new ones; got {word!r} and {other!r}. "
+            f"column {new.name!r} must hold one type of value in old and new rows; got {word!r} and {other!r}. "
             "Pack all rows again with types={...: 'categorical'}."
         )
     fresh = [label for label in added if label not in set(kept)]
@@ -313,7 +313,7 @@ def _merged(new: Variable, old: tuple[Hashable, ...] | None) -> Variable:
 
 
 def _table(before: tuple[Hashable, ...] | None, after: tuple[Hashable, ...] | None) -> NDArray[Any] | None:
-    """From codes among some levels to codes among more of them; None where nothing changes."""
+    """Return the table from codes among some levels to codes among more of them; None where nothing changes."""
     if before is None or after is None or before == after:
         return None
     place = {label: code for code, label in enumerate(after)}
@@ -321,7 +321,7 @@ def _table(before: tuple[Hashable, ...] | None, after: tuple[Hashable, ...] | No
 
 
 def _moved(blocks: Iterable[Block], tables: Sequence[NDArray[Any] | None], *, weighted: bool) -> Iterator[Block]:
-    """Blocks in other codes; rows without repeats occurred once."""
+    """Yield blocks in other codes; rows without repeats occurred once."""
     for block in blocks:
         columns = [c if table is None else table[c] for c, table in zip(block, tables, strict=False)]
         weights = block[len(tables) :] or [np.ones(len(columns[0]), dtype=np.int64)]

@@ -1,4 +1,4 @@
-"""Other rows of the same table: with replacement, in two disjoint parts, or those that are named."""
+"""Resample rows: with replacement, in two disjoint parts, or at given positions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mnlearn.errors import InputError
 
 
 def resample(dataset: Dataset, seed: int | np.random.Generator) -> Dataset:
-    """Draw as many rows as there are, with replacement.
+    """Draw as many rows as the data have, with replacement.
 
     Parameters
     ----------
@@ -23,8 +23,8 @@ def resample(dataset: Dataset, seed: int | np.random.Generator) -> Dataset:
     Returns
     -------
     Dataset
-        The drawn rows in their old order, with all the declared states. A row drawn k times is there k times, unless
-        the data came with repeats: then it is there once, with its repeats.
+        The drawn rows in their old order, with all declared states. A row drawn k times is stored k times, unless
+        the data have repeats: then it is stored once, with its repeats.
 
     Notes
     -----
@@ -44,14 +44,14 @@ def resample(dataset: Dataset, seed: int | np.random.Generator) -> Dataset:
 
 
 def split(dataset: Dataset, n_rows: int, seed: int | np.random.Generator) -> tuple[Dataset, Dataset]:
-    """Draw rows without replacement, and give the others too.
+    """Draw rows without replacement, and return them and the others.
 
     Parameters
     ----------
     dataset
         The rows to divide.
     n_rows
-        How many to draw: at least one, and one less than there are.
+        Number of rows to draw: at least one, and fewer than all.
     seed
         A seed or a generator; the same seed draws the same rows.
 
@@ -69,7 +69,7 @@ def split(dataset: Dataset, n_rows: int, seed: int | np.random.Generator) -> tup
     if not _checks.is_whole(n_rows) or not 1 <= n_rows < dataset.n_rows:
         raise InputError(
             f"n_rows must be a whole number from 1 to {dataset.n_rows - 1}, so that both parts have rows; got "
-            f"{n_rows!r}. Ask for another number."
+            f"{n_rows!r}. Choose another number."
         )
     generator = _checks.generator(seed)
     if dataset.repeats is not None:
@@ -81,7 +81,7 @@ def split(dataset: Dataset, n_rows: int, seed: int | np.random.Generator) -> tup
 
 
 def take(dataset: Dataset, kept: NDArray[np.integer]) -> Dataset:
-    """These stored rows, with their repeats.
+    """Return the stored rows at given positions, with their repeats.
 
     Examples
     --------
@@ -93,6 +93,6 @@ def take(dataset: Dataset, kept: NDArray[np.integer]) -> Dataset:
 
 
 def _weighted(dataset: Dataset, repeats: NDArray[np.int64]) -> Dataset:
-    """Every stored row as often as this."""
+    """Return every stored row with these repeats."""
     kept = np.flatnonzero(repeats)
     return dataset._rows(kept, repeats[kept])

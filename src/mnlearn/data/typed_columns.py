@@ -1,4 +1,4 @@
-"""Columns that come with a type: Parquet, data frames, arrays. Imported on first use: it needs pyarrow."""
+"""Columns that have a type: Arrow arrays, Python objects, Parquet files. Imported on first use: it needs pyarrow."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from mnlearn.errors import DataError, FileError, MnlearnError
 
 
 def column_for(options: ColumnOptions, type_: Any) -> ColumnReader:
-    """The collector that suits an Arrow type and what the caller said."""
+    """Return the column reader for an Arrow type and the given options."""
     kinds = pa.types
     if kinds.is_dictionary(type_):
         value_type, categories = type_.value_type, True
@@ -64,7 +64,7 @@ def column_for(options: ColumnOptions, type_: Any) -> ColumnReader:
 
 
 def whole_column(options: ColumnOptions, array: Any) -> ReadColumn:
-    """Read a whole Arrow array, in slices, so that too many categories are noticed early."""
+    """Read a whole Arrow array in slices, so that too many categories are found early."""
     column = column_for(options, array.type)
     for chunk in array.chunks if isinstance(array, pa.ChunkedArray) else (array,):
         add_slices(column, chunk)
@@ -72,29 +72,21 @@ def whole_column(options: ColumnOptions, array: Any) -> ReadColumn:
 
 
 def add_slices(column: ColumnReader, array: Any) -> None:
-    """Hand an array over in slices of a bounded number of rows."""
+    """Read an array in slices of a bounded number of rows."""
     for start in range(0, len(array), BATCH_ROWS):
         column.add(array.slice(start, BATCH_ROWS))
 
 
-class NumberColumn:
-    """A continuous column."""
-
-    def __init__(self, options: ColumnOptions) -> None:
-        self._numbers = Numbers(options)
+class NumberColumn(Numbers):
+    """Reader of a continuous column."""
 
     def add(self, array: Any) -> None:
-        """Take the next numbers in; null becomes NaN."""
-        numbers = pc.cast(_plain(array), pa.float64(), safe=False)
-        self._numbers.extend(floats(numbers))
-
-    def finish(self) -> ReadColumn:
-        """The column as it is."""
-        return self._numbers.finish()
+        """Read the next numbers; null becomes NaN."""
+        self.extend(floats(pc.cast(_plain(array), pa.float64(), safe=False)))
 
 
 class ValueColumn:
-    """A categorical column of typed values: integers, flags, texts, dates, or the categories of a frame."""
+    """Reader of a categorical column of typed values: integers, booleans, strings, dates, categories of a frame."""
 
     def __init__(self, options: ColumnOptions, *, categories: bool = False) -> None:
         self._options = options
@@ -104,7 +96,7 @@ class ValueColumn:
         self._near: _Near | None = None
 
     def add(self, array: Any) -> None:
-        """Take the next values in."""
+        """Read the next values."""
         if not self._categories and pa.types.is_dictionary(array.type) and len(array.dictionary) <= MAX_STATES:
             self._add_places(array.dictionary.to_pylist(), _rows(array))
             return
@@ -124,17 +116,17 @@ class ValueColumn:
         self.add_coded(labels, _rows(values))
 
     def _add_places(self, labels: list[Hashable], rows: NDArray[np.integer]) -> None:
-        """Take in rows given as positions among labels, of which some may not occur: those are none of the column."""
+        """Read rows given as positions among labels; labels that do not occur are dropped."""
         if any(label not in self._codes.index for label in labels):
             used = np.bincount(rows, minlength=len(labels))
             labels = [label if used[k] else None for k, label in enumerate(labels)]
         self.add_coded(labels, rows)
 
     def _add_near(self, values: NDArray[np.integer]) -> bool:
-        """Take in whole numbers that lie near each other, as codes mostly do; whether they did.
+        """Read integers that lie near each other, as codes usually do; return whether they do.
 
-        Looking each up by its place takes a fifth of the time that hashing takes; where all were met before, their
-        distance from the lowest is mostly their code.
+        A lookup by position takes a fifth of the time of hashing. Where all values are known, the distance from the
+        lowest is usually their code.
         """
         if self._near is not None and self._near.add(values, self._codes):
             return True
@@ -148,16 +140,16 @@ class ValueColumn:
         return True
 
     def add_coded(self, labels: Iterable[Hashable], rows: NDArray[np.integer]) -> None:
-        """Take in rows given as positions among labels; the position after the last label is missing."""
+        """Read rows given as positions among labels; the position after the last label is missing."""
         self._codes.extend([*(self._code(label) for label in labels), 0], rows)
 
     def finish(self) -> ReadColumn:
-        """Put the levels in order."""
+        """Return the column with its levels in order."""
         labels = list(self._codes.index)
         return coded_column(self._codes, labels, self._options, categories=self._categories, doubts=tuple(self._doubts))
 
     def _code(self, label: Hashable) -> int:
-        """The code of a value, 0 when missing."""
+        """Return the code of a value, 0 when missing."""
         if self._options.is_missing(label):
             return 0
         if not self._categories and self._options.is_doubtful(label):
@@ -167,15 +159,15 @@ class ValueColumn:
 
 
 class _Near(NamedTuple):
-    """The codes of whole numbers from `low` on, by their distance from it; 0 where there is none."""
+    """Codes of the integers from `low` on, by their distance from it; 0 where there is none."""
 
     low: int
     table: NDArray[np.uint8]
-    n_steady: int  # so many from the beginning have the codes 1, 2, 3, ...
+    n_steady: int  # how many from the beginning have the codes 1, 2, 3, ...
 
     @classmethod
     def to(cls, low: int, codes: Codes) -> _Near | None:
-        """What is known by now; None where codes do not fit a byte, or numbers are beyond those with a sign."""
+        """Return the codes known by now; None if they do not fit a byte, or numbers do not fit int64."""
         known = [codes.index.get(low + k, 0) for k in range(255)]
         if max(known) > 255 or low > np.iinfo(np.int64).max:
             return None
@@ -183,7 +175,7 @@ class _Near(NamedTuple):
         return cls(low, table, int(np.argmin(table == np.arange(256))) - 1)
 
     def add(self, values: NDArray[np.integer], codes: Codes) -> bool:
-        """Take numbers in; not if one of them is new."""
+        """Append the codes of numbers and return True; return False if one of them is new."""
         found = np.empty(len(values), dtype=np.uint8)
         if not code_near(values, self.low, found):
             return False
@@ -198,13 +190,13 @@ class _Near(NamedTuple):
 def categories_column(
     options: ColumnOptions, categories: Sequence[Hashable], rows: NDArray[np.signedinteger]
 ) -> ReadColumn:
-    """A column of positions among categories (-1 is missing), as pandas keeps them, whatever the labels are."""
+    """Read positions among categories (-1 is missing), as pandas stores them; labels can be of any type."""
     if options.type == "continuous":
         raise DataError(f"types[{options.name!r}] can be 'continuous' for numbers only; the column holds categories.")
     if len(categories) > MAX_STATES:
         raise too_many(options.name)
     places = np.where(rows < 0, len(categories), rows)
-    if options.levels is not None:  # then only what the rows hold has to be among them
+    if options.levels is not None:  # then only categories that occur must be among the levels
         used = np.bincount(places, minlength=len(categories))
         categories = [label if used[k] else None for k, label in enumerate(categories)]
     column = ValueColumn(options, categories=True)
@@ -213,29 +205,29 @@ def categories_column(
 
 
 def _rows(array: Any) -> NDArray[Any]:
-    """The places of a dictionary array; what is missing has the one after the last."""
+    """Return the positions of a dictionary array; missing values have the one after the last."""
     rows = array.indices
-    if rows.null_count:  # a small index may have no number left for what is missing
+    if rows.null_count:  # a small index type may have no number left for missing values
         rows = rows.cast(pa.int32()).fill_null(len(array.dictionary))
     return flat(rows)
 
 
 def _plain(array: Any) -> Any:
-    """An array without dictionary or extension around its values."""
+    """Return an array without dictionary or extension type."""
     if pa.types.is_dictionary(array.type):
         return array.dictionary_decode()
     return array.storage if isinstance(array, pa.ExtensionArray) else array
 
 
 def is_text(type_: Any) -> bool:
-    """Whether this is any of Arrow's text types."""
+    """Return whether this is one of Arrow's string types."""
     checks: list[Callable[[Any], bool]] = [pa.types.is_string, pa.types.is_large_string]
     if hasattr(pa.types, "is_string_view"):
         checks.append(pa.types.is_string_view)
     return any(check(type_) for check in checks)
 
 
-# Columns of Python objects: records, lists, object columns. Imported on first use: it needs pyarrow.
+# Columns of Python objects: records, lists, object columns
 
 
 _WHOLE, _DECIMAL = "whole numbers", "numbers"
@@ -248,13 +240,13 @@ _SAME = frozenset({date, datetime, time, timedelta, np.datetime64, np.timedelta6
 
 
 def object_column(options: ColumnOptions, values: Sequence[object]) -> ReadColumn:
-    """Read a list of values: through Arrow when it has one type for all of them, else one by one."""
+    """Read a list of values: through Arrow if it has one type for all of them, otherwise one by one."""
     array = _as_arrow(values)
     return _each(options, values) if array is None else whole_column(options, array)
 
 
 def _as_arrow(values: Sequence[object]) -> Any:
-    """The values as an Arrow array, or None when their labels would not come back as they were."""
+    """Return the values as an Arrow array, or None if it would change their labels."""
     if not _are_alike(values):
         return None
     try:
@@ -268,23 +260,23 @@ def _as_arrow(values: Sequence[object]) -> Any:
 
 
 def _are_alike(values: Sequence[object]) -> bool:
-    """Whether Arrow can be trusted with these types.
+    """Return whether Arrow keeps values of these types as they are.
 
-    What it makes of a mixture depends on the order: after a date it cuts a datetime to its day and takes 1 for
-    2 January 1970, after 1.5 it takes True for 1, after a datetime it drops a time zone. pandas' own times lose their
+    Its result for a mixture depends on the order: after a date it cuts a datetime to its day and reads 1 as
+    2 January 1970, after 1.5 it reads True as 1, after a datetime it drops a time zone. pandas' own times lose their
     nanoseconds.
     """
     types = {type_ for type_ in set(map(type, values)) if type_.__name__ not in ("NoneType", "NAType", "NaTType")}
     families = {next((family[0] for family in _FAMILIES if issubclass(type_, family)), type_) for type_ in types}
     if families == {datetime}:
         return len({value.tzinfo for value in values if type(value) is datetime}) == 1
-    if families == {str, int}:  # NaN marks what is missing; Arrow refuses any other number among texts
+    if families == {str, int}:  # NaN marks a missing value; Arrow rejects any other number among strings
         return types <= {str, float}
     return len(families) <= 1 and all(family in _SAME or family in (bool, int, str) for family in families)
 
 
 def _each(options: ColumnOptions, values: Sequence[object]) -> ReadColumn:
-    """Read value by value: labels may be anything hashable, but of one kind unless declared categorical."""
+    """Read value by value: labels can be anything hashable, but of one kind unless declared categorical."""
     labels = [_label(options, value, row) for row, value in enumerate(values, start=1)]
     doubts = tuple(dict.fromkeys(str(label) for label in labels if options.is_doubtful(label)))
     labels = [None if options.is_missing(label) or options.is_doubtful(label) else label for label in labels]
@@ -302,7 +294,7 @@ def _each(options: ColumnOptions, values: Sequence[object]) -> ReadColumn:
 
 
 def _label(options: ColumnOptions, value: object, row: int) -> Hashable:
-    """A value as a label: NumPy scalars become Python's, every missing value becomes None."""
+    """Return a value as a label: NumPy scalars become Python values, every missing value becomes None."""
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
         value = value.item()
     if type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, np.generic) and np.isnat(value)):
@@ -312,13 +304,13 @@ def _label(options: ColumnOptions, value: object, row: int) -> Hashable:
     except TypeError as error:
         raise DataError(
             f"column {options.name!r} must hold hashable labels; data row {row} holds a {type(value).__name__}. "
-            "Turn it into a tuple or a text, or leave the column out with columns=[...]."
+            "Turn it into a tuple or a string, or leave the column out with columns=[...]."
         ) from error
     return value
 
 
 def _kind(label: Hashable) -> str:
-    """What kind of value a label is, in words."""
+    """Return the kind of a label, in words."""
     if isinstance(label, bool):
         return "true/false"
     if isinstance(label, int):
@@ -331,7 +323,7 @@ def _kind(label: Hashable) -> str:
 
 
 def _refuse_mixture(options: ColumnOptions, kinds: dict[str, tuple[Hashable, int]]) -> None:
-    """Two kinds of values are an error, unless both are numbers or the caller said what they are."""
+    """Raise an error for two kinds of values, unless both are numbers or the type was given."""
     if not options.is_open or not kinds:
         return
     first = next(iter(kinds))
@@ -344,7 +336,7 @@ def _refuse_mixture(options: ColumnOptions, kinds: dict[str, tuple[Hashable, int
 def _numbers(
     options: ColumnOptions, labels: Sequence[Hashable], kinds: dict[str, tuple[Hashable, int]], doubts: tuple[str, ...]
 ) -> ReadColumn:
-    """The column as numbers."""
+    """Return the column as numbers."""
     for kind, (label, row) in kinds.items():
         if kind not in (_WHOLE, _DECIMAL):
             raise not_a_number(options, label, row)
@@ -368,21 +360,21 @@ def read_batches_into(columns: Sequence[tuple[str, ColumnReader]], batches: Iter
 
 
 class ParquetSource(NamedTuple):
-    """A file that was found to be sound."""
+    """An open Parquet file."""
 
     content: Any
     parquet: Any
 
     @property
     def schema(self) -> Any:
-        """Names and types of its columns."""
+        """Names and types of the columns."""
         return self.parquet.schema_arrow
 
     def batches(self, selection: Selection) -> Iterator[Any]:
-        """The columns of a selection, some rows at a time.
+        """Yield the columns of a selection, some rows at a time.
 
-        Texts come as places in a list of those that occur, as the file mostly keeps them: making every text takes seven
-        times as long as all the rest of reading.
+        Strings come as positions in a dictionary, as the file usually stores them: decoding every string takes seven
+        times as long as the rest of reading.
         """
         names, types = self.schema.names, self.schema.types
         wanted = [names[selected.position] for selected in selection.columns]
@@ -397,7 +389,7 @@ class ParquetSource(NamedTuple):
 
 @contextmanager
 def open_parquet(file: DataFile) -> Iterator[ParquetSource]:
-    """The file, opened; what goes wrong with it inside is said in our words."""
+    """Open a Parquet file; errors of the parser inside the context become FileError."""
     try:
         content = _content(file)
         with pq.ParquetFile(content) as parquet:
@@ -407,13 +399,13 @@ def open_parquet(file: DataFile) -> Iterator[ParquetSource]:
     except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FileError(
-            f"path must be a sound Parquet file; {file.path} is damaged, cut short or of another format ({reason}). "
+            f"path must be an intact Parquet file; {file.path} is damaged, cut short or of another format ({reason}). "
             "Write or copy it again."
         ) from error
 
 
 def _content(file: DataFile) -> object:
-    """What Arrow opens: the path itself, or the unpacked bytes, since Parquet is read from its end."""
+    """Return what Arrow opens: the path, or the unpacked bytes, because Parquet is read from its end."""
     if not file.gzipped:
         return file.path
     with gzip.open(file.path, "rb") as packed:

@@ -1,4 +1,4 @@
-"""A data set in a file: CSV or Parquet, whole or not at all."""
+"""Write a data set to CSV or Parquet; the file is complete or not written."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def write_data(dataset: Dataset, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     dataset
-        What to write. One whose rows have repeats is refused: expand them first.
+        The data set; rows must not have repeats.
     path
-        The file; .csv, .tsv or .parquet. One that is there is replaced.
+        The file; .csv, .tsv or .parquet. An existing one is replaced.
 
     Raises
     ------
     FileError
-        If the extension is none of these, or the file cannot be written.
+        If the extension is another one, or the file cannot be written.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def write_data(dataset: Dataset, path: str | os.PathLike[str]) -> None:
     """
     check_data_path(path)
     if dataset.repeats is not None:
-        raise InputError("dataset must hold every row by itself to be written; got repeats. Expand them first.")
+        raise InputError("dataset must have no repeats to be written; got repeats. Expand the rows first.")
     try:
         with replacing(path) as part:
             _write_table(_table(dataset), part, Path(path).suffix.lower())
@@ -53,7 +53,7 @@ def write_data(dataset: Dataset, path: str | os.PathLike[str]) -> None:
 
 
 def check_data_path(path: str | os.PathLike[str]) -> None:
-    """Refuse a file that could not be written, before there is anything to write."""
+    """Raise FileError if the path cannot be written to."""
     if Path(path).suffix.lower() not in DATA_EXTENSIONS:
         raise FileError(f"path must end in {', '.join(DATA_EXTENSIONS)}; got {os.fspath(path)!r}. Rename it.")
     if not Path(path).resolve().parent.is_dir():
@@ -61,7 +61,7 @@ def check_data_path(path: str | os.PathLike[str]) -> None:
 
 
 def _table(dataset: Dataset) -> pa.Table:
-    """Numbers as they are, codes as their labels."""
+    """Return an Arrow table of numbers and labels."""
     import pyarrow as pa
 
     arrays = []
@@ -72,14 +72,14 @@ def _table(dataset: Dataset) -> pa.Table:
 
 
 def _labelled(labels: tuple[Any, ...], codes: Any) -> Any:
-    """The label of every code; labels of more than one kind become text."""
+    """Return the label of every code; labels of more than one type become strings."""
     plain = labels if len({type(label) for label in labels}) == 1 else tuple(map(str, labels))
     named = np.array(plain)
     return named[codes] if named.dtype != object else np.array(tuple(map(str, labels)))[codes]
 
 
 def _write_table(table: pa.Table, path: Path, extension: str) -> None:
-    """The table in the format of its extension."""
+    """Write the table in the format of its extension."""
     if extension == ".parquet":
         from pyarrow import parquet
 
@@ -89,7 +89,7 @@ def _write_table(table: pa.Table, path: Path, extension: str) -> None:
 
 
 def _write_delimited(table: pa.Table, path: Path, delimiter: str) -> None:
-    """Text, quoted where it must be."""
+    """Write delimited text, quoted where needed."""
     import csv
 
     columns = [column.to_pylist() for column in table.columns]
