@@ -11,7 +11,7 @@ import typer
 
 from mnlearn.cli import options
 from mnlearn.cli.app import app
-from mnlearn.cli.options import ClusterOptions, DataOptions, OptionGroup, ReadOptions, expand_groups
+from mnlearn.cli.options import ClusterOptions, InputOptions, OptionGroup, ReadingOptions, expand_groups
 from mnlearn.errors import InputError
 
 Loud = Annotated[bool, typer.Option("--loud", help="Print in capitals.")]
@@ -23,7 +23,6 @@ Pause = Annotated[int | None, typer.Option(help="Seconds between repetitions.")]
 class Speech(OptionGroup):
     """Options of a command that prints a word."""
 
-    _names = {"times": "n_times"}  # noqa: RUF012
     loud: Loud = False
     times: Times = None
 
@@ -56,10 +55,10 @@ def test_options_of_a_group_come_before_those_it_inherits() -> None:
     assert list(signature(expand_groups(speak)).parameters) == ["pause", "loud", "times"]
 
 
-def test_given_options_have_the_names_of_the_library() -> None:
-    assert Speech(times=3).given() == {"loud": False, "n_times": 3}
-    assert options.TestOptions(permutations=9, alpha=0.1).given() == {"alpha": 0.1, "n_permutations": 9}
-    assert DataOptions().arguments(prior=None) == dict(ReadOptions().keywords())
+def test_options_that_were_not_given_are_dropped() -> None:
+    assert Speech(times=3).given() == {"loud": False, "times": 3}
+    assert options.TestOptions(n_permutations=9, alpha=0.1).given() == {"alpha": 0.1, "n_permutations": 9}
+    assert InputOptions().arguments(prior=None) == dict(ReadingOptions().keywords())
 
 
 def test_every_command_that_reads_data_takes_the_options_of_reading() -> None:
@@ -71,7 +70,7 @@ def test_every_command_that_reads_data_takes_the_options_of_reading() -> None:
 
 def test_a_column_with_two_types_is_refused() -> None:
     with pytest.raises(InputError, match="one type; got 'b' as --categorical and as --continuous"):
-        ReadOptions(categorical=["a", "b"], continuous=["b"]).keywords()
+        ReadingOptions(categorical=["a", "b"], continuous=["b"]).keywords()
 
 
 def test_two_clusters_are_refused() -> None:

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnlearn.cli.console import count_of, first_names, name_options, printable, probability, sentence, single_line
+from mnlearn.cli.console import escaped, first_names, name_options, probability, sentence, single_line, with_noun
 
 
 @given(st.text())
 def test_printable_text_moves_no_cursor(text: str) -> None:
-    shown = printable(text)
+    shown = escaped(text)
     assert shown.isprintable()
     if text.isprintable():
         assert shown == text
@@ -25,7 +25,7 @@ def test_single_line_has_one_line(text: str) -> None:
 
 
 def test_lone_surrogates_are_written_out() -> None:
-    assert printable("a\udcffb") == "a\\udcffb"
+    assert escaped("a\udcffb") == "a\\udcffb"
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_arguments_become_options(message: str, words: str) -> None:
 
 
 def test_counting_and_listing() -> None:
-    assert count_of(1, "row") == "1 row"
-    assert count_of(1234, "row") == "1,234 rows"
+    assert with_noun(1, "row") == "1 row"
+    assert with_noun(1234, "row") == "1,234 rows"
     assert first_names(["a", "b"]) == "a, b"
     assert first_names([*"abcdefghij"]) == "a, b, c, d, e, f, g, h and 2 more"
     assert sentence("Missing argument 'X'.") == "missing argument 'X'."

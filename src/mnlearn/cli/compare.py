@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from mnlearn.cli import options
 from mnlearn.cli.config import Config
 from mnlearn.cli.console import exit_interrupted, note, progress_monitor, say, show, simple_table
-from mnlearn.cli.options import ClusterOptions, DataOptions, JudgeOptions, LearnOptions, OutputOptions, option
+from mnlearn.cli.options import ClusterOptions, InputOptions, JudgeOptions, LearnOptions, OutputOptions, option
 from mnlearn.errors import MnlearnError
 
 if TYPE_CHECKING:
@@ -15,23 +15,18 @@ if TYPE_CHECKING:
 
     from mnlearn.learning.comparison import MethodResult
 
-Truth = Annotated[str, option("FILE", "True graph over the columns of DATA.")]
-Methods = Annotated[str, option("A,B,C", "Names of methods, as for mnlearn learn --method.")]
-By = Annotated[str, option("COL", "Column that holds the group of each row.")]
 Group = Annotated[list[str] | None, option("LABEL", "Label of a group: give two if the column has more; repeatable.")]
-Permutations = Annotated[int, option("K", "Number of permutations of the rows.")]
-Correction = Annotated[str, option("holm|fdr|none", "Correction for the number of pairs.")]
 Seed = Annotated[int, option("S", "Seed of the permutations.")]
 
 
 def compare_command(
     data: options.Data,
     *,
-    truth: Truth,
-    methods: Methods,
+    truth: Annotated[str, option("FILE", "True graph over the columns of DATA.")],
+    methods: Annotated[str, option("A,B,C", "Names of methods, as for mnlearn learn --method.")],
     test: options.Test = None,
     alpha: options.Alpha = None,
-    reading: DataOptions,
+    reading: InputOptions,
     jobs: options.Jobs = None,
     workers: ClusterOptions,
     output: OutputOptions,
@@ -80,10 +75,10 @@ def _show_methods(found: Sequence[MethodResult]) -> None:
 def compare_groups_command(
     data: options.Data,
     *,
-    by: By,
+    by: Annotated[str, option("COL", "Column that holds the group of each row.")],
     group: Group = None,
-    permutations: Permutations = 200,
-    correction: Correction = "holm",
+    permutations: Annotated[int, option("K", "Number of permutations of the rows.")] = 200,
+    correction: Annotated[str, option("holm|fdr|none", "Correction for the number of pairs.")] = "holm",
     seed: Seed = 0,
     judging: JudgeOptions,
     learning: LearnOptions,

@@ -104,7 +104,7 @@ def show_rows(table: Table, rows: Sequence[Sequence[str]], *, limit: int | None)
     from rich.text import Text
 
     for row in rows[:limit]:
-        table.add_row(*(Text(printable(cell)) for cell in row))
+        table.add_row(*(Text(escaped(cell)) for cell in row))
     show(table)
     if limit is not None and len(rows) > limit:
         say(f"and {len(rows) - limit} more; --all lists them")
@@ -131,14 +131,14 @@ def silence() -> None:
     os.close(devnull)
 
 
-def printable(text: str) -> str:
+def escaped(text: str) -> str:
     """Return the string with control characters escaped."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
 def single_line(text: str) -> str:
     """Return the string on one line, with control characters escaped."""
-    return printable(" ".join(text.split()))
+    return escaped(" ".join(text.split()))
 
 
 def sentence(text: str) -> str:
@@ -150,10 +150,10 @@ def sentence(text: str) -> str:
 def first_names(names: Sequence[str], *, shown: int = 8, between: str = ", ") -> str:
     """Return the first names as one string, and how many more there are."""
     more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
-    return between.join(map(printable, names[:shown])) + more
+    return between.join(map(escaped, names[:shown])) + more
 
 
-def count_of(number: int, noun: str) -> str:
+def with_noun(number: int, noun: str) -> str:
     """Return a number with its noun, in the plural unless the number is 1."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 from mnlearn.cli import options
 from mnlearn.cli.console import (
-    count_of,
+    escaped,
     exit_interrupted,
     first_names,
     note,
-    printable,
     progress_monitor,
     say,
     show,
     simple_table,
+    with_noun,
 )
-from mnlearn.cli.options import OutputOptions, ReadOptions, argument, drop_none, flag, option
+from mnlearn.cli.options import OutputOptions, ReadingOptions, argument, drop_none, flag, option
 from mnlearn.errors import InputError, MnlearnError
 
 if TYPE_CHECKING:
@@ -35,9 +35,6 @@ All = Annotated[bool, flag("--all", f"List every variable, even if there are mor
 InfoMissing = Annotated[
     str | None, option("error|drop_rows|category", "Treat missing values first; by default they are only counted.")
 ]
-Sources = Annotated[list[str], argument("DATA...", "CSV, TSV or Parquet files, folders of them, or quoted patterns.")]
-PackOut = Annotated[str, option("FILE", "File to write; it ends in .mnpack.", "--out", "-o")]
-Append = Annotated[bool, flag("--append", "Add the rows to an existing FILE.")]
 Levels = Annotated[list[str] | None, option("COL=A,B", "States of a column in order; repeatable. Found by default.")]
 
 
@@ -46,7 +43,7 @@ def info_command(
     *,
     show_all: All = False,
     missing: InfoMissing = None,
-    reading: ReadOptions,
+    reading: ReadingOptions,
     output: OutputOptions,
 ) -> None:
     """Summarise a data file: size, types, possible problems.
@@ -78,7 +75,7 @@ def lay_out_overview(found: Overview, *, list_all: bool = False) -> list[Rendera
     wide = len(found.variables) > MOST_VARIABLES and not list_all
     table = _by_type(found.variables) if wide else _by_variable(found.variables)
     stored = f" ({found.n_records:,} stored)" if found.n_rows != found.n_records else ""
-    size = f"{count_of(found.n_rows, 'row')}{stored}, {count_of(len(found.variables), 'variable')}"
+    size = f"{with_noun(found.n_rows, 'row')}{stored}, {with_noun(len(found.variables), 'variable')}"
     return [Text(size, style="bold"), table, *map(Text, _remarks(found, wide=wide))]
 
 
@@ -89,7 +86,7 @@ def _by_variable(variables: Sequence[VariableOverview]) -> Table:
     table = simple_table(*_HEADINGS, numbers=("states", "missing"))
     for variable in variables:
         table.add_row(
-            Text(printable(variable.name)),
+            Text(escaped(variable.name)),
             variable.type,
             f"{variable.cardinality:,}" if variable.cardinality else "",
             f"{variable.missing:,}" if variable.missing else "",
@@ -105,7 +102,7 @@ def _values(variable: VariableOverview) -> str:
     if variable.type == "continuous":
         values = f"{variable.low:g} to {variable.high:g}"
     else:
-        values = f"{printable(str(variable.most_common))} ({variable.most_common_count:,})"
+        values = f"{escaped(str(variable.most_common))} ({variable.most_common_count:,})"
     return f"constant: {values}" if variable.constant else values
 
 
@@ -128,9 +125,9 @@ def _by_type(variables: Sequence[VariableOverview]) -> Table:
 def _remarks(found: Overview, *, wide: bool) -> list[str]:
     """Return remarks on possible problems, one line each."""
     incomplete = sorted((v for v in found.variables if v.missing), key=lambda variable: -variable.missing)
-    doubtful = [f"{printable(v.name)} ({first_names(v.doubtful)})" for v in found.variables if v.doubtful]
+    doubtful = [f"{escaped(v.name)} ({first_names(v.doubtful)})" for v in found.variables if v.doubtful]
     remarks = {
-        "missing": first_names([f"{printable(v.name)} {v.missing:,}" for v in incomplete]),
+        "missing": first_names([f"{escaped(v.name)} {v.missing:,}" for v in incomplete]),
         "maybe missing": first_names(doubtful) + (", declare them with --missing-value" if doubtful else ""),
         "constant": first_names(found.constant),
         "duplicated": first_names([first_names(group, shown=4, between=" = ") for group in found.duplicated]),
@@ -141,14 +138,14 @@ def _remarks(found: Overview, *, wide: bool) -> list[str]:
 
 
 def pack_command(
-    data: Sources,
+    data: Annotated[list[str], argument("DATA...", "CSV, TSV or Parquet files, folders of them, or quoted patterns.")],
     *,
-    out: PackOut,
-    append: Append = False,
+    out: Annotated[str, option("FILE", "File to write; it ends in .mnpack.", "--out", "-o")],
+    append: Annotated[bool, flag("--append", "Add the rows to an existing FILE.")] = False,
     column: options.Columns = None,
     levels: Levels = None,
     missing: options.Missing = None,
-    reading: ReadOptions,
+    reading: ReadingOptions,
     output: OutputOptions,
 ) -> None:
     """Write data of any size to one packed file.
@@ -173,7 +170,7 @@ def pack_command(
                 exit_interrupted()
             raise
     size = {"file": out, "rows": packed.n_rows, "variables": packed.n_variables, "stored_rows": packed.n_records}
-    text = f"{printable(out)}: {count_of(packed.n_rows, 'row')}, {count_of(packed.n_variables, 'variable')}"
+    text = f"{escaped(out)}: {with_noun(packed.n_rows, 'row')}, {with_noun(packed.n_variables, 'variable')}"
     output.show(lambda: size, lambda: say(text))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from mnlearn._atomic_files import replacing
-from mnlearn.cli.console import count_of, probability, say, show, simple_table
+from mnlearn.cli.console import probability, say, show, simple_table, with_noun
 from mnlearn.cli.data import lay_out_overview
 from mnlearn.cli.options import OutputOptions, option
 from mnlearn.errors import FileError
@@ -78,9 +78,9 @@ def demo_command(
         }
 
     def text() -> None:
-        say(f"Wrote {data} and {truth}, the true network ({count_of(survey.graph.n_edges, 'edge')}).\n")
+        say(f"Wrote {data} and {truth}, the true network ({with_noun(survey.graph.n_edges, 'edge')}).\n")
         show(*lay_out_overview(summary))
-        say(f"\nThe strongest pairwise dependences, of {count_of(len(pairs), 'pair')} (chi2, nothing given):")
+        say(f"\nThe strongest pairwise dependences, of {with_noun(len(pairs), 'pair')} (chi2, nothing given):")
         show(_strongest(survey, pairs[:PAIRS_SHOWN]))
         say(_explanation(found))
         say(f"{_comparison(survey, learned)} Wrote {out / 'learned.graphml'}.")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mnlearn.cli.config import check_output_file
-from mnlearn.cli.console import count_of, note, printable, say, show, simple_table
+from mnlearn.cli.console import escaped, note, say, show, simple_table, with_noun
 from mnlearn.cli.options import OptionGroup, OutputOptions, argument, drop_none, flag, option
 from mnlearn.errors import InputError, check_name
 
@@ -20,32 +20,22 @@ if TYPE_CHECKING:
 
     Entry: TypeAlias = tuple[str, str, Mapping[str, Any]]
 
-ConvertSource = Annotated[str, argument("SOURCE", "Graph file to read.")]
-ConvertTarget = Annotated[str, argument("TARGET", "File to write; an existing file is replaced.")]
-FromFormat = Annotated[str | None, option("FORMAT", "Format of SOURCE, whatever its extension.", "--from")]
-ToFormat = Annotated[str | None, option("FORMAT", "Format of TARGET, whatever its extension.", "--to")]
 LearnedGraph = Annotated[str, argument("LEARNED", "Graph file.")]
 TrueGraph = Annotated[str, argument("TRUTH", "Graph file with the same variables, in any order.")]
 Kinds = Annotated[str | None, option("SPN,1N,2N,3C,4C", "Subgraphs for E- and V-scores, or none; all by default.")]
 Network = Annotated[str | None, argument("NETWORK", "Name with settings (see --list), graph file, or BIF file.")]
 Distribution = Annotated[str | None, option("NAME", "Distribution on the graph (see --list); uniform by default.")]
 TruthOut = Annotated[str | None, option("FILE", "File for the true graph; .truth.edges beside the data by default.")]
-List = Annotated[bool, flag("--list", "List networks and distributions with their settings.")]
 Rows = Annotated[int, option("N", "Number of rows.")]
 Seed = Annotated[int, option("S", "Seed of the random numbers.")]
-DataOut = Annotated[str, option("FILE", "File for the data: .csv, .tsv or .parquet.")]
-Sampler = Annotated[str, option("auto|enumerate|eliminate|gibbs", "How rows are drawn.", "--sampler")]
-Chains = Annotated[int | None, option("N", "Number of Gibbs chains; 4 by default.")]
-BurnIn = Annotated[int | None, option("N", "Sweeps before the first row; 1000 by default.")]
-Thin = Annotated[int | None, option("N", "Sweeps between two rows of a chain; 10 by default.")]
 
 
 def convert_command(
-    source: ConvertSource,
-    target: ConvertTarget,
+    source: Annotated[str, argument("SOURCE", "Graph file to read.")],
+    target: Annotated[str, argument("TARGET", "File to write; an existing file is replaced.")],
     *,
-    from_format: FromFormat = None,
-    to_format: ToFormat = None,
+    from_format: Annotated[str | None, option("FORMAT", "Format of SOURCE, whatever its extension.", "--from")] = None,
+    to_format: Annotated[str | None, option("FORMAT", "Format of TARGET, whatever its extension.", "--to")] = None,
     output: OutputOptions,
 ) -> None:
     """Convert a graph file to another format.
@@ -72,8 +62,8 @@ def convert_command(
         note(f"{target!r} cannot store these numbers on edges: {', '.join(left_out)}")
     size = {"variables": graph.n_variables, "edges": graph.n_edges, "isolated": isolated, "left_out": left_out}
     lone = f" ({isolated} isolated)" if isolated else ""
-    text = f"{count_of(graph.n_variables, 'variable')}{lone}, {count_of(graph.n_edges, 'edge')}"
-    output.show(lambda: {"source": source, "target": target, **size}, lambda: say(f"{printable(target)}: {text}"))
+    text = f"{with_noun(graph.n_variables, 'variable')}{lone}, {with_noun(graph.n_edges, 'edge')}"
+    output.show(lambda: {"source": source, "target": target, **size}, lambda: say(f"{escaped(target)}: {text}"))
 
 
 def _write(target: str, to_format: str | None, named: NamedGraph) -> list[str]:
@@ -105,7 +95,7 @@ def evaluate_command(learned: LearnedGraph, truth: TrueGraph, *, kinds: Kinds = 
 def _show_evaluation(found: Evaluation) -> None:
     """Print the errors of the edges, then the scores of the subgraphs."""
     edges = found.edges
-    say(f"{count_of(found.learned_edges, 'edge')} learned, {found.true_edges:,} true, {found.variables:,} variables")
+    say(f"{with_noun(found.learned_edges, 'edge')} learned, {found.true_edges:,} true, {found.variables:,} variables")
     say(
         f"Hamming distance {edges.hamming} ({edges.false_positives} too many, {edges.false_negatives} missing), "
         f"{edges.normalized_hamming:.4g} of all pairs"
@@ -125,11 +115,11 @@ class SampleOptions(OptionGroup):
 
     rows: Rows = 1000
     seed: Seed = 1
-    out: DataOut = "data.csv"
-    sampler: Sampler = "auto"
-    chains: Chains = None
-    burn_in: BurnIn = None
-    thin: Thin = None
+    out: Annotated[str, option("FILE", "File for the data: .csv, .tsv or .parquet.")] = "data.csv"
+    sampler: Annotated[str, option("auto|enumerate|eliminate|gibbs", "How rows are drawn.", "--sampler")] = "auto"
+    chains: Annotated[int | None, option("N", "Number of Gibbs chains; 4 by default.")] = None
+    burn_in: Annotated[int | None, option("N", "Sweeps before the first row; 1000 by default.")] = None
+    thin: Annotated[int | None, option("N", "Sweeps between two rows of a chain; 10 by default.")] = None
 
     def check(self) -> None:
         """Raise an error for a bad file or sampler before anything is drawn."""
@@ -150,7 +140,7 @@ def simulate_command(
     distribution: Distribution = None,
     truth: TruthOut = None,
     sampling: SampleOptions,
-    list_: List = False,
+    list_: Annotated[bool, flag("--list", "List networks and distributions with their settings.")] = False,
     output: OutputOptions,
 ) -> None:
     """Draw data from a known network, and write both to files.
@@ -202,8 +192,8 @@ def simulate_command(
             "converged": drawn.converged,
         },
         lambda: say(
-            f"{printable(out)}: {count_of(sampling.rows, 'row')} of {count_of(graph.n_variables, 'variable')}, "
-            f"{drawn.notes}\n{printable(str(target))}: the true network, {count_of(graph.n_edges, 'edge')}"
+            f"{escaped(out)}: {with_noun(sampling.rows, 'row')} of {with_noun(graph.n_variables, 'variable')}, "
+            f"{drawn.notes}\n{escaped(str(target))}: the true network, {with_noun(graph.n_edges, 'edge')}"
         ),
     )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from mnlearn.cli import options
-from mnlearn.cli.console import first_names, printable, probability, say, show, show_rows, simple_table
-from mnlearn.cli.options import ClusterOptions, DataOptions, OutputOptions, TestOptions, argument, flag, option
+from mnlearn.cli.console import escaped, first_names, probability, say, show, show_rows, simple_table
+from mnlearn.cli.options import ClusterOptions, InputOptions, OutputOptions, TestOptions, argument, flag, option
 
 if TYPE_CHECKING:
     from mnlearn.learning.api import GraphScore
@@ -16,13 +16,9 @@ SHOWN = 40  # terms listed without --all
 
 X = Annotated[str, argument("X", "A column.")]
 Y = Annotated[str, argument("Y", "Another column.")]
-Given = Annotated[list[str] | None, option("COL", "Condition on this column; repeatable.", "--given", "-g")]
-ScoreName = Annotated[str, options.named("SCORES", "Score: {names}.", "--score")]
-ScorePrior = Annotated[float | None, option("P", "ib, bjp: prior probability of independence; 0.5 by default.")]
 ScoreSet = Annotated[
     list[str] | None, option("NAME=VALUE", "Setting of the score, e.g. prior_cell=1; repeatable.", "--set")
 ]
-All = Annotated[bool, flag("--all", f"List all terms, not only the {SHOWN} lowest.")]
 
 
 def independence_command(
@@ -30,9 +26,9 @@ def independence_command(
     x: X,
     y: Y,
     *,
-    given: Given = None,
+    given: Annotated[list[str] | None, option("COL", "Condition on this column; repeatable.", "--given", "-g")] = None,
     testing: TestOptions,
-    reading: DataOptions,
+    reading: InputOptions,
     output: OutputOptions,
 ) -> None:
     """Test whether X is independent of Y, given other columns.
@@ -57,7 +53,7 @@ def _show_test(result: TestResult, testing: TestOptions) -> None:
     from mnlearn.learning.registry import TESTS
 
     lines = {
-        "question": f"{printable(result.x)} and {printable(result.y)}",
+        "question": f"{escaped(result.x)} and {escaped(result.y)}",
         "given": first_names(result.given) if result.given else "nothing",
         "test": f"{result.test} ({TESTS[result.test].help})",
         "statistic": _number(result.statistic),
@@ -103,14 +99,14 @@ def score_command(
     data: options.Data,
     graph: options.GraphFile,
     *,
-    name: ScoreName = "ib",
-    prior: ScorePrior = None,
+    name: Annotated[str, options.named("SCORES", "Score: {names}.", "--score")] = "ib",
+    prior: Annotated[float | None, option("P", "ib, bjp: prior probability of independence; 0.5 by default.")] = None,
     set_: ScoreSet = None,
     column: options.Columns = None,
-    reading: DataOptions,
+    reading: InputOptions,
     jobs: options.Jobs = None,
     workers: ClusterOptions,
-    all_: All = False,
+    all_: Annotated[bool, flag("--all", f"List all terms, not only the {SHOWN} lowest.")] = False,
     output: OutputOptions,
 ) -> None:
     """Score a graph given the data, in natural-log units.

@@ -14,14 +14,14 @@ import typer
 from mnlearn.cli import options
 from mnlearn.cli.config import Config, SaveConfig, check_output_file, save_config
 from mnlearn.cli.console import (
-    count_of,
+    escaped,
     exit_interrupted,
     first_names,
-    printable,
     progress_monitor,
     say,
     show_rows,
     simple_table,
+    with_noun,
 )
 from mnlearn.cli.options import (
     ClusterOptions,
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 SHOWN = 40  # edges listed without --all
 
-Require = Annotated[list[str] | None, option("A,B", "Required edge; repeatable. Not for methods by tests.")]
-Forbid = Annotated[list[str] | None, option("A,B", "Forbidden edge; repeatable. Not for methods by tests.")]
 Bootstrap = Annotated[int | None, option("B", "Learn again from B samples of the rows; count how often edges occur.")]
 Sampling = Annotated[
     str | None,
@@ -50,18 +48,14 @@ Sampling = Annotated[
         "Samples of --bootstrap: 63.2 % of the rows without replacement (default), all with replacement, or halves.",
     ),
 ]
-BootstrapSeed = Annotated[int | None, option("S", "Seed of --bootstrap; 0 by default.")]
 Stable = Annotated[float | None, option("T", "Keep the pairs that are an edge in at least this share of the samples.")]
 MaxMemory = Annotated[str | None, option("SIZE", "Memory limit for caches, e.g. 500M; other memory is not limited.")]
-Checkpoint = Annotated[str | None, option("DIR", "Store counts in DIR, so that a killed run can be resumed.")]
 Resume = Annotated[bool, flag("--resume", "Continue the run that --checkpoint holds; the result is the same.")]
 Out = Annotated[
     str | None,
     option("FILE", "Write the network: .json (whole result), .graphml, .gml, .dot, .edges, .edges.csv, .csv (matrix)."),
 ]
 Plot = Annotated[str | None, option("FILE", "Draw the network: .png, .svg or .pdf; more kinds: mnlearn plot.")]
-Report = Annotated[str | None, option("FILE", "Write an HTML report of the whole result: .html.")]
-All = Annotated[bool, flag("--all", f"List all edges, not only the first {SHOWN}.")]
 
 
 def learn_command(
@@ -74,7 +68,7 @@ def learn_command(
     edges: EdgeOptions,
     resampling: ResampleOptions,
     files: FileOptions,
-    all_: All = False,
+    all_: Annotated[bool, flag("--all", f"List all edges, not only the first {SHOWN}.")] = False,
     workers: ClusterOptions,
     long_run: RunOptions,
     _config: Config = None,
@@ -123,7 +117,7 @@ class FileOptions(OptionGroup):
 
     out: Out = None
     plot: Plot = None
-    report: Report = None
+    report: Annotated[str | None, option("FILE", "Write an HTML report of the whole result: .html.")] = None
 
     def check(self) -> None:
         """Raise an error for a file that cannot be written, before anything is learned."""
@@ -155,8 +149,8 @@ class FileOptions(OptionGroup):
 class EdgeOptions(OptionGroup):
     """Edges that are required or forbidden."""
 
-    require: Require = None
-    forbid: Forbid = None
+    require: Annotated[list[str] | None, option("A,B", "Required edge; repeatable. Not for methods by tests.")] = None
+    forbid: Annotated[list[str] | None, option("A,B", "Forbidden edge; repeatable. Not for methods by tests.")] = None
 
     def given(self) -> dict[str, Any]:
         """Return the pairs of names."""
@@ -181,7 +175,7 @@ class RunOptions(OptionGroup):
     """Memory and checkpoints of a long run."""
 
     max_memory: MaxMemory = None
-    checkpoint: Checkpoint = None
+    checkpoint: Annotated[str | None, option("DIR", "Store counts in DIR, so that a killed run can be resumed.")] = None
     resume: Resume = False
 
     def given(self) -> dict[str, Any]:
@@ -207,7 +201,7 @@ class ResampleOptions(OptionGroup):
 
     bootstrap: Bootstrap = None
     sampling: Sampling = None
-    bootstrap_seed: BootstrapSeed = None
+    bootstrap_seed: Annotated[int | None, option("S", "Seed of --bootstrap; 0 by default.")] = None
     stable: Stable = None
 
     def check(self) -> None:
@@ -254,7 +248,7 @@ class ResampleOptions(OptionGroup):
         if not learned.converged:
             exit_interrupted("this is the best network so far; the search did not end")
         if learned.resampling is not None:
-            samples = count_of(learned.resampling.done, "sample")
+            samples = with_noun(learned.resampling.done, "sample")
             exit_interrupted(f"the network is complete; its frequencies are from the first {samples}")
         exit_interrupted("the network is complete" + (", without frequencies" if self.bootstrap is not None else ""))
 
@@ -300,7 +294,7 @@ def _show_result(learned: Learned, written: list[str], *, all_edges: bool) -> No
     graph = learned.graph
     isolated = sum(1 for v in range(graph.n_variables) if not graph.degree(v))
     lone = f" ({isolated} without an edge)" if isolated else ""
-    say(f"{count_of(graph.n_edges, 'edge')} among {count_of(graph.n_variables, 'variable')}{lone}, by {learned.method}")
+    say(f"{network_size(learned)}{lone}, by {learned.method}")
     _show_edges(learned, all_edges=all_edges)
     if learned.score is not None:
         name = learned.settings.get("score", learned.method)
@@ -309,7 +303,12 @@ def _show_result(learned: Learned, written: list[str], *, all_edges: bool) -> No
     if learned.resampling is not None:
         say(f"frequencies of {learned.resampling}{_expected_false(learned)}")
     for path in written:
-        say(f"wrote {printable(path)}")
+        say(f"wrote {escaped(path)}")
+
+
+def network_size(learned: Learned) -> str:
+    """Return the numbers of edges and variables."""
+    return f"{with_noun(learned.graph.n_edges, 'edge')} among {with_noun(len(learned.names), 'variable')}"
 
 
 def _show_edges(learned: Learned, *, all_edges: bool) -> None:

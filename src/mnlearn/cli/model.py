@@ -8,9 +8,9 @@ import warnings
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mnlearn.cli import options
-from mnlearn.cli.console import count_of, note, printable, say, show_rows, simple_table
+from mnlearn.cli.console import escaped, note, say, show_rows, simple_table, with_noun
 from mnlearn.cli.graph import SampleOptions
-from mnlearn.cli.options import DataOptions, OutputOptions, argument, flag, option
+from mnlearn.cli.options import InputOptions, OutputOptions, argument, flag, option
 from mnlearn.errors import InputError, MnlearnWarning
 
 if TYPE_CHECKING:
@@ -31,12 +31,7 @@ FitMethod = Annotated[
 FitSet = Annotated[
     list[str] | None, option("NAME=VALUE", "Setting of the method, e.g. ridge=0.1; repeatable.", "--set")
 ]
-ModelOut = Annotated[str, option("FOLDER", "Folder for the model; model by default.", "--out", "-o")]
-Uai = Annotated[str | None, option("FILE", "Also write the factors as a UAI file.")]
-All = Annotated[bool, flag("--all", f"List all edges, not only the {SHOWN} strongest.")]
 ModelFolder = Annotated[str, argument("MODEL", "Folder that mnlearn fit wrote.")]
-PredictedColumn = Annotated[str, argument("COL", "Variable to predict.")]
-PredictionsOut = Annotated[str | None, option("FILE", "Write the table: .csv, .tsv or .parquet; else print it as CSV.")]
 
 
 def fit_command(
@@ -45,11 +40,11 @@ def fit_command(
     *,
     method: FitMethod = None,
     set_: FitSet = None,
-    out: ModelOut = "model",
-    uai: Uai = None,
+    out: Annotated[str, option("FOLDER", "Folder for the model; model by default.", "--out", "-o")] = "model",
+    uai: Annotated[str | None, option("FILE", "Also write the factors as a UAI file.")] = None,
     column: options.Columns = None,
-    reading: DataOptions,
-    all_: All = False,
+    reading: InputOptions,
+    all_: Annotated[bool, flag("--all", f"List all edges, not only the {SHOWN} strongest.")] = False,
     output: OutputOptions,
 ) -> None:
     """Fit the parameters of a known graph; write a model.
@@ -85,19 +80,19 @@ def _show_model(model: MarkovModel, out: str, uai: str | None, *, all_edges: boo
     table = simple_table("edge", "", scale, "sign", numbers=(scale,))
     show_rows(table, rows, limit=None if all_edges else SHOWN)
     report = model.report
-    ended = "" if report.converged else f", NOT converged after {count_of(report.iterations, 'step')}"
-    size = f"{count_of(model.n_parameters, 'parameter')} of {count_of(len(model.names), 'variable')}"
-    say(f"{printable(out)}: {size} by {report.method} from {count_of(report.n_rows, 'row')}{ended}")
+    ended = "" if report.converged else f", NOT converged after {with_noun(report.iterations, 'step')}"
+    size = f"{with_noun(model.n_parameters, 'parameter')} of {with_noun(len(model.names), 'variable')}"
+    say(f"{escaped(out)}: {size} by {report.method} from {with_noun(report.n_rows, 'row')}{ended}")
     if uai is not None:
-        say(f"{printable(uai)}: the factors, in the UAI format")
+        say(f"{escaped(uai)}: the factors, in the UAI format")
 
 
 def predict_command(
     model: ModelFolder,
     data: options.Data,
-    column: PredictedColumn,
+    column: Annotated[str, argument("COL", "Variable to predict.")],
     *,
-    out: PredictionsOut = None,
+    out: Annotated[str | None, option("FILE", "Write the table: .csv, .tsv or .parquet; else print it as CSV.")] = None,
     output: OutputOptions,
 ) -> None:
     """Predict a column from the others, row by row.
@@ -124,8 +119,8 @@ def predict_command(
 
 def _show_predictions(found: Predictions, column: str, out: str | None) -> None:
     """Print the table or the file that holds it, and the accuracy."""
-    rows = count_of(found.table.n_rows, "row")
-    say(_csv(found) if out is None else f"{printable(out)}: {printable(column)} of {rows}")
+    rows = with_noun(found.table.n_rows, "row")
+    say(_csv(found) if out is None else f"{escaped(out)}: {escaped(column)} of {rows}")
     if found.value is not None:
         note(f"{found.measure} {found.value:.4g} over {rows}")
 
@@ -134,9 +129,9 @@ def _csv(found: Predictions) -> str:
     """Return the table as CSV."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(printable, found.table.names))
+    writer.writerow(map(escaped, found.table.names))
     for row in found.rows():
-        writer.writerow([f"{v:.6g}" if isinstance(v, float) else printable(str(v)) for v in row])
+        writer.writerow([f"{v:.6g}" if isinstance(v, float) else escaped(str(v)) for v in row])
     return text.getvalue().rstrip("\n")
 
 
@@ -163,7 +158,7 @@ def sample_command(model: ModelFolder, *, sampling: SampleOptions, output: Outpu
         note(str(warning.message))
     converged = not any(issubclass(warning.category, MnlearnWarning) for warning in caught)
     size = {"rows": drawn.n_rows, "variables": drawn.n_variables, "seed": sampling.seed, "converged": converged}
-    text = f"{printable(out)}: {count_of(drawn.n_rows, 'row')} of {count_of(drawn.n_variables, 'variable')}"
+    text = f"{escaped(out)}: {with_noun(drawn.n_rows, 'row')} of {with_noun(drawn.n_variables, 'variable')}"
     output.show(lambda: {"files": {"data": out}, **size}, lambda: say(text))
 
 

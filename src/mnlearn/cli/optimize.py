@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from mnlearn._atomic_files import replacing
 from mnlearn.cli.config import check_output_file
-from mnlearn.cli.console import count_of, exit_interrupted, printable, progress_monitor, say
+from mnlearn.cli.console import escaped, exit_interrupted, progress_monitor, say, with_noun
 from mnlearn.cli.graph import Seed, show_catalogue
 from mnlearn.cli.options import OutputOptions, argument, drop_none, flag, option
 from mnlearn.errors import FileError, InputError
@@ -18,35 +18,26 @@ if TYPE_CHECKING:
     from mnlearn.optimize.problems import Problem
     from mnlearn.optimize.structures import StructureLearner
 
-ProblemName = Annotated[str | None, argument("PROBLEM", "Name with settings (see --list), or a DIMACS file.")]
-LearnerName = Annotated[str, option("NAME", "moa, moa' or a method of mnlearn learn.", "--learner")]
 MaxNeighbors = Annotated[int | None, option("K", "moa: largest number of neighbours of a gene; 3 by default.")]
-Population = Annotated[int, option("N", "Number of individuals.")]
-Generations = Annotated[int, option("G", "Largest number of generations.")]
-Evaluations = Annotated[int | None, option("E", "Largest number of fitness evaluations.")]
-Patience = Annotated[int | None, option("G", "Stop after this many generations without progress.")]
 Target = Annotated[float | None, option("F", "Stop at this fitness; at the optimum by default, if it is known.")]
-History = Annotated[Path | None, option("FILE", "Write every generation to a CSV file.")]
-ConvergencePlot = Annotated[Path | None, option("FILE", "Draw the convergence: .png, .svg or .pdf.")]
 RunFile = Annotated[Path | None, option("FILE", "Store the run in FILE, and continue from it if it exists.")]
-List = Annotated[bool, flag("--list", "List the problems with their settings.")]
 
 
 def optimize_command(
-    problem: ProblemName = None,
+    problem: Annotated[str | None, argument("PROBLEM", "Name with settings (see --list), or a DIMACS file.")] = None,
     *,
-    learner: LearnerName = "moa'",
+    learner: Annotated[str, option("NAME", "moa, moa' or a method of mnlearn learn.", "--learner")] = "moa'",
     max_neighbors: MaxNeighbors = None,
-    population: Population = 500,
-    generations: Generations = 100,
-    evaluations: Evaluations = None,
-    patience: Patience = None,
+    population: Annotated[int, option("N", "Number of individuals.")] = 500,
+    generations: Annotated[int, option("G", "Largest number of generations.")] = 100,
+    evaluations: Annotated[int | None, option("E", "Largest number of fitness evaluations.")] = None,
+    patience: Annotated[int | None, option("G", "Stop after this many generations without progress.")] = None,
     target: Target = None,
     seed: Seed = 0,
-    history: History = None,
-    plot: ConvergencePlot = None,
+    history: Annotated[Path | None, option("FILE", "Write every generation to a CSV file.")] = None,
+    plot: Annotated[Path | None, option("FILE", "Draw the convergence: .png, .svg or .pdf.")] = None,
     checkpoint: RunFile = None,
-    list_: List = False,
+    list_: Annotated[bool, flag("--list", "List the problems with their settings.")] = False,
     output: OutputOptions,
 ) -> None:
     """Solve an optimisation problem with learned networks.
@@ -125,8 +116,8 @@ def _document(problem: Problem, found: Optimum) -> dict[str, object]:
 def _show_optimum(problem: Problem, found: Optimum) -> None:
     """Print the best individual and its cost."""
     of = "" if problem.optimum is None else f" of {problem.optimum:g}, the optimum"
-    spent = f"{count_of(found.evaluations, 'evaluation')}, {count_of(found.generations, 'generation')}"
-    say(f"{printable(problem.name)}: fitness {found.fitness:g}{of}")
+    spent = f"{with_noun(found.evaluations, 'evaluation')}, {with_noun(found.generations, 'generation')}"
+    say(f"{escaped(problem.name)}: fitness {found.fitness:g}{of}")
     say(f"{spent}; ended by {found.reason}")
     say(" ".join(map(str, found.individual.tolist())))
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import Field, dataclass, fields
 from inspect import Parameter, Signature, get_annotations, signature
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypedDict, cast, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -73,17 +73,12 @@ Jobs = Annotated[int | None, option("K", "Number of threads or processes; -1 mea
 
 # How a file is read and its columns are prepared.
 MissingValue = Annotated[list[str] | None, option("TEXT", "String that marks a missing value, e.g. '?'; repeatable.")]
-Categorical = Annotated[list[str] | None, option("COL", "Read this column as categorical; repeatable.")]
-Continuous = Annotated[list[str] | None, option("COL", "Read this column as continuous; repeatable.")]
-Repeats = Annotated[str | None, option("COL", "Column that holds how often each row occurs.")]
-Delimiter = Annotated[str | None, option("CHAR", "Cell separator; by default from the file extension.")]
 Missing = Annotated[
     str | None, option("error|drop_rows|category", "Treatment of missing values; error by default.", show_default=False)
 ]
 Discretize = Annotated[
     str | None, option("width|frequency", "Cut continuous columns into states of equal width or frequency.")
 ]
-Bins = Annotated[int | None, option("K", "Number of states to cut into; 1 + log2(rows) by default.")]
 
 # What is learned and by which method.
 Method = Annotated[
@@ -103,14 +98,10 @@ Test = Annotated[str | None, named("TESTS", "{names}; by default chi2, or pcor i
 Alpha = Annotated[float | None, option("P", "Significance level: dependent if p <= P; 0.05 by default.")]
 Dof = Annotated[str | None, option("adjusted|observed|all", "Degrees of freedom of chi2 and g2; adjusted by default.")]
 Prior = Annotated[float | None, option("P", "bayes, bayes-pcor, ib, bjp: prior of independence; 0.5 by default.")]
-Threshold = Annotated[float | None, option("NATS", "mi: dependent above this value; no permutations.")]
-Permutations = Annotated[int | None, option("K", "mi: number of permutations; 199 by default.")]
 Seed = Annotated[int | None, option("S", "mi: seed of the permutations; 0 by default.")]
 
 # Where it runs and what is printed.
 Cluster = Annotated[str | None, option("ADDRESS", "Dask scheduler whose workers count a packed file or fit models.")]
-Workers = Annotated[int | None, option("K", "Like --cluster, with K local processes.")]
-AsJson = Annotated[bool, flag("--json", "Print one JSON document instead of text.")]
 Debug = Annotated[bool, flag("--debug", "Show a traceback when something fails.")]
 
 
@@ -118,13 +109,9 @@ Debug = Annotated[bool, flag("--debug", "Show a traceback when something fails."
 class OptionGroup:
     """Options that belong together; None means that an option was not given."""
 
-    _names: ClassVar[Mapping[str, str]] = {}  # arguments of the library that have another name than the option
-
     def given(self) -> dict[str, Any]:
-        """Return the options that were given, under the names of the library."""
-        return drop_none(
-            **{self._names.get(field.name, field.name): getattr(self, field.name) for field in fields(self)}
-        )
+        """Return the options that were given."""
+        return drop_none(**vars(self))
 
 
 def drop_none(**options: Any) -> dict[str, Any]:
@@ -168,7 +155,7 @@ def _own_fields_first(group: type[OptionGroup]) -> list[Field[Any]]:
 class OutputOptions(OptionGroup):
     """JSON or text, and tracebacks."""
 
-    as_json: AsJson = False
+    as_json: Annotated[bool, flag("--json", "Print one JSON document instead of text.")] = False
     debug: Debug = False
 
     def show(self, document: Callable[[], object], text: Callable[[], object]) -> None:
@@ -179,26 +166,17 @@ class OutputOptions(OptionGroup):
             text()
 
 
-class ReaderKeywords(TypedDict):
-    """Arguments of the readers of the library."""
-
-    types: dict[str, Literal["categorical", "continuous"]]
-    missing_values: Sequence[Hashable]
-    repeats: str | None
-    delimiter: str | None
-
-
 @dataclass(frozen=True, kw_only=True)
-class ReadOptions(OptionGroup):
+class ReadingOptions(OptionGroup):
     """How a file is read."""
 
     missing_value: MissingValue = None
-    categorical: Categorical = None
-    continuous: Continuous = None
-    repeats: Repeats = None
-    delimiter: Delimiter = None
+    categorical: Annotated[list[str] | None, option("COL", "Read this column as categorical; repeatable.")] = None
+    continuous: Annotated[list[str] | None, option("COL", "Read this column as continuous; repeatable.")] = None
+    repeats: Annotated[str | None, option("COL", "Column that holds how often each row occurs.")] = None
+    delimiter: Annotated[str | None, option("CHAR", "Cell separator; by default from the file extension.")] = None
 
-    def keywords(self) -> ReaderKeywords:
+    def keywords(self) -> dict[str, Any]:
         """Return the arguments of the readers."""
         categorical, continuous = self.categorical or (), self.continuous or ()
         both = sorted({*categorical} & {*continuous})
@@ -206,9 +184,8 @@ class ReadOptions(OptionGroup):
             raise InputError(
                 f"a column must have one type; got {both[0]!r} as --categorical and as --continuous. Drop one."
             )
-        types = dict.fromkeys(categorical, "categorical") | dict.fromkeys(continuous, "continuous")
         return {
-            "types": cast("dict[str, Literal['categorical', 'continuous']]", types),
+            "types": dict.fromkeys(categorical, "categorical") | dict.fromkeys(continuous, "continuous"),
             "missing_values": self.missing_value or (),
             "repeats": self.repeats,
             "delimiter": "\t" if self.delimiter in ("\\t", "tab") else self.delimiter,  # a tab is hard to type
@@ -216,11 +193,11 @@ class ReadOptions(OptionGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataOptions(ReadOptions):
+class InputOptions(ReadingOptions):
     """How a file is read, and what is done to its columns."""
 
     discretize: Discretize = None
-    bins: Bins = None
+    bins: Annotated[int | None, option("K", "Number of states to cut into; 1 + log2(rows) by default.")] = None
     missing: Missing = None
 
     def arguments(
@@ -243,7 +220,7 @@ class DataOptions(ReadOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearnOptions(DataOptions):
+class LearnOptions(InputOptions):
     """What is learned from, and by which method."""
 
     method: Method = None
@@ -263,13 +240,14 @@ class LearnOptions(DataOptions):
 class TestOptions(OptionGroup):
     """An independence test with its settings."""
 
-    _names: ClassVar[Mapping[str, str]] = {"permutations": "n_permutations"}
     test: Test = None
     alpha: Alpha = None
     dof: Dof = None
     prior: Prior = None
-    threshold: Threshold = None
-    permutations: Permutations = None
+    threshold: Annotated[float | None, option("NATS", "mi: dependent above this value; no permutations.")] = None
+    n_permutations: Annotated[
+        int | None, option("K", "mi: number of permutations; 199 by default.", "--permutations")
+    ] = None
     seed: Seed = None
 
 
@@ -288,7 +266,7 @@ class ClusterOptions(OptionGroup):
     """The workers that count."""
 
     cluster: Cluster = None
-    workers: Workers = None
+    workers: Annotated[int | None, option("K", "Like --cluster, with K local processes.")] = None
 
     @contextmanager
     def client(self) -> Iterator[Any]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from mnlearn.cli import options
 from mnlearn.cli.config import Config
-from mnlearn.cli.console import count_of, exit_interrupted, printable, progress_monitor, say
-from mnlearn.cli.learn import Bootstrap, ResampleOptions, check_picture, check_report
+from mnlearn.cli.console import escaped, exit_interrupted, progress_monitor, say
+from mnlearn.cli.learn import Bootstrap, ResampleOptions, check_picture, check_report, network_size
 from mnlearn.cli.options import JudgeOptions, LearnOptions, OutputOptions, argument, option
 from mnlearn.errors import InputError, check_name, unknown_name
 
@@ -23,15 +23,6 @@ if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
 
 Source = Annotated[str, argument("DATA|RESULT", "Data file to learn from, or a .json file of `learn --out`.")]
-DataOfResult = Annotated[str | None, option("DATA", "Data of RESULT: signs, types and warnings need them.", "--data")]
-ReportOut = Annotated[str, option("FILE", "File to write; report.html by default.", "--out", "-o")]
-ReportTitle = Annotated[str | None, option("TEXT", "Title of the page.")]
-PlotOut = Annotated[str, option("FILE", "File to write: .png, .svg or .pdf.", "--out", "-o")]
-Kind = Annotated[str, option("NAME", "network, heatmap, degrees, support, centralities or stability.")]
-PlotTitle = Annotated[str | None, option("TEXT", "Title above the picture.")]
-LayoutSeed = Annotated[int, option("S", "Seed of the layout.", "--layout-seed", min=0)]
-FirstColumn = Annotated[str, argument("A", "A column.")]
-SecondColumn = Annotated[str, argument("B", "Another column.")]
 Network = Annotated[
     str | None, option("FILE", "Result that mnlearn learn --out FILE.json wrote from DATA; nothing is learned.")
 ]
@@ -40,8 +31,8 @@ Network = Annotated[
 def report_command(
     source: Source,
     *,
-    out: ReportOut = "report.html",
-    title: ReportTitle = None,
+    out: Annotated[str, option("FILE", "File to write; report.html by default.", "--out", "-o")] = "report.html",
+    title: Annotated[str | None, option("TEXT", "Title of the page.")] = None,
     learning: SourceOptions,
     output: OutputOptions,
 ) -> None:
@@ -61,23 +52,24 @@ def report_command(
     check_report("--out", out)
     learned, interrupted = learning.learn_or_load(source)
     learned.report(out, title=title, source=Path(learning.data or source).name)
+    written = f"wrote {escaped(out)}: {network_size(learned)}"
 
     def document() -> dict[str, object]:
         found = {"variables": len(learned.names), "edges": learned.graph.n_edges, "converged": learned.converged}
         warnings = [caution._asdict() for caution in cautions(learned)]
         return {"source": source, "report": out, "method": learned.method, **found, "cautions": warnings}
 
-    output.show(document, lambda: say(f"{_wrote(out, learned)}, by {learned.method}. Open it in a browser."))
+    output.show(document, lambda: say(f"{written}, by {learned.method}. Open it in a browser."))
     learning.resampling().exit_if(interrupted, learned)
 
 
 def plot_command(
     source: Source,
     *,
-    out: PlotOut,
-    kind: Kind = "network",
-    title: PlotTitle = None,
-    layout_seed: LayoutSeed = 0,
+    out: Annotated[str, option("FILE", "File to write: .png, .svg or .pdf.", "--out", "-o")],
+    kind: Annotated[str, option("NAME", "network, heatmap, degrees, support, centralities or stability.")] = "network",
+    title: Annotated[str | None, option("TEXT", "Title above the picture.")] = None,
+    layout_seed: Annotated[int, option("S", "Seed of the layout.", "--layout-seed", min=0)] = 0,
     learning: SourceOptions,
     output: OutputOptions,
 ) -> None:
@@ -99,21 +91,15 @@ def plot_command(
     learned.plot(out, kind=kind, title=title, seed=layout_seed)
     size = {"variables": len(learned.names), "edges": learned.graph.n_edges}
     document = {"source": source, "picture": out, "kind": kind, "method": learned.method, **size}
-    output.show(lambda: document, lambda: say(_wrote(out, learned)))
+    output.show(lambda: document, lambda: say(f"wrote {escaped(out)}: {network_size(learned)}"))
     learning.resampling().exit_if(interrupted, learned)
-
-
-def _wrote(out: str, learned: Learned) -> str:
-    """Return a line about the file and the size of the network."""
-    size = f"{count_of(learned.graph.n_edges, 'edge')} among {count_of(len(learned.names), 'variable')}"
-    return f"wrote {printable(out)}: {size}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class SourceOptions(LearnOptions):
     """What a report or a picture is made from: data to learn from, or a saved result."""
 
-    data: DataOfResult = None
+    data: Annotated[str | None, option("DATA", "Data of RESULT: signs, types and warnings need them.", "--data")] = None
     bootstrap: Bootstrap = None
 
     def resampling(self) -> ResampleOptions:
@@ -159,8 +145,8 @@ def is_result(source: str) -> bool:
 
 def why_command(
     data: options.Data,
-    x: FirstColumn,
-    y: SecondColumn,
+    x: Annotated[str, argument("A", "A column.")],
+    y: Annotated[str, argument("B", "Another column.")],
     *,
     network: Network = None,
     judging: JudgeOptions,

@@ -29,31 +29,21 @@ if TYPE_CHECKING:
 _CONTINUE = "the same command with the same --out continues"
 _QUICK_KINDS, _QUICK_SIZES = ("stars", "ferromagnet", "cliques", "independent"), (250, 1000)
 
-ExperimentName = Annotated[str | None, argument("NAME", "Name of the experiment; --list shows them.")]
-List = Annotated[bool, flag("--list", "List the experiments; with --out also the time of their runs.")]
-Reps = Annotated[int | None, option("R", "Data sets for each figure; as in the paper by default.")]
 Sizes = Annotated[str | None, option("N,N,...", "Sizes, mostly numbers of rows; as in the paper by default.")]
-OnlySource = Annotated[list[str] | None, option("NAME", "Only this source of data; repeatable.", "--source")]
-OnlyMethod = Annotated[list[str] | None, option("NAME", "Only this method; repeatable.", "--method")]
 RunFolder = Annotated[Path | None, option("DIR", "Write tables and plots to DIR; a stopped run continues there.")]
 DataFolder = Annotated[Path | None, option("DIR", "Folder of the data; MNLEARN_DATA by default.", "--data")]
 PageFile = Annotated[Path | None, option("FILE", "Only fill the tables of this page from the runs in --out.", "--page")]
 Quick = Annotated[bool, flag("--quick", "Run only a small part, in seconds.")]
-HalfName = Annotated[str, option("development|held-out", "Half of the battery.", "--half")]
-Kind = Annotated[list[str] | None, option("NAME", "Only this kind of network; repeatable.")]
-LearnerName = Annotated[list[str] | None, option("NAME", "Only this learner; repeatable.", "--learner")]
-DrawCount = Annotated[int | None, option("K", "Data sets for each kind and size; 5 by default.", "--draws")]
-Reference = Annotated[str, option("NAME", "Learner that the others are compared with.", "--against")]
 
 
 def reproduce_command(
-    name: ExperimentName = None,
+    name: Annotated[str | None, argument("NAME", "Name of the experiment; --list shows them.")] = None,
     *,
-    list_them: List = False,
-    reps: Reps = None,
+    list_them: Annotated[bool, flag("--list", "List the experiments; with --out also the time of their runs.")] = False,
+    reps: Annotated[int | None, option("R", "Data sets for each figure; as in the paper by default.")] = None,
     sizes: Sizes = None,
-    source: OnlySource = None,
-    method: OnlyMethod = None,
+    source: Annotated[list[str] | None, option("NAME", "Only this source of data; repeatable.", "--source")] = None,
+    method: Annotated[list[str] | None, option("NAME", "Only this method; repeatable.", "--method")] = None,
     out: RunFolder = None,
     data: DataFolder = None,
     jobs: options.Jobs = 1,
@@ -288,13 +278,13 @@ def _limit(figure: Figure) -> str:
 
 def accuracy_command(
     *,
-    half: HalfName = "development",
+    half: Annotated[str, option("development|held-out", "Half of the battery.", "--half")] = "development",
     quick: Quick = False,
-    kind: Kind = None,
-    learner: LearnerName = None,
+    kind: Annotated[list[str] | None, option("NAME", "Only this kind of network; repeatable.")] = None,
+    learner: Annotated[list[str] | None, option("NAME", "Only this learner; repeatable.", "--learner")] = None,
     sizes: Sizes = None,
-    draws: DrawCount = None,
-    against: Reference = "sep",
+    draws: Annotated[int | None, option("K", "Data sets for each kind and size; 5 by default.", "--draws")] = None,
+    against: Annotated[str, option("NAME", "Learner that the others are compared with.", "--against")] = "sep",
     data: DataFolder = None,
     out: RunFolder = None,
     jobs: options.Jobs = 1,
