@@ -12,9 +12,8 @@
 namespace mnlearn {
 namespace {
 
-constexpr const char* kMethodNames[kCountingMethods] = {
-    "",        "tree", "split_planes", "split_columns", "sorted_columns", "planes",
-    "columns", "keys", "lanes",        "alone",         "distinct"};
+constexpr const char* kMethodNames[kCountingMethods] = {"",     "split_planes", "split_columns", "sorted_columns",
+                                                        "keys", "planes",       "alone",         "distinct"};
 
 void py_force(PyStore& data, const std::string& method) {
     for (std::size_t k = 0; k < kCountingMethods; ++k)
@@ -50,14 +49,11 @@ struct Constant {
     double CostConstants::* value;
 };
 constexpr Constant kConstants[] = {
-    {"tree", &CostConstants::tree},
     {"split_planes", &CostConstants::split_planes},
     {"split_columns", &CostConstants::split_columns},
     {"sorted_columns", &CostConstants::sorted_columns},
     {"planes", &CostConstants::planes},
-    {"columns", &CostConstants::columns},
     {"keys", &CostConstants::keys},
-    {"lanes", &CostConstants::lanes},
     {"alone", &CostConstants::alone},
     {"load_word", &CostConstants::load_word},
     {"split_word", &CostConstants::split_word},
@@ -84,13 +80,8 @@ constexpr Constant kConstants[] = {
     {"strata", &CostConstants::strata},
     {"strata_row", &CostConstants::strata_row},
     {"strata_set", &CostConstants::strata_set},
-    {"listed_row", &CostConstants::listed_row},
     {"bitset_row", &CostConstants::bitset_row},
     {"bitset_word", &CostConstants::bitset_word},
-    {"tree_word", &CostConstants::tree_word},
-    {"tree_split", &CostConstants::tree_split},
-    {"tree_set", &CostConstants::tree_set},
-    {"tree_state", &CostConstants::tree_state},
     {"alone_y", &CostConstants::alone_y},
     {"alone_row", &CostConstants::alone_row},
     {"alone_cell", &CostConstants::alone_cell},

@@ -32,7 +32,7 @@ bool splitting_pays(const Store& store, std::span<const std::int32_t> variables,
     for (const std::int32_t v : variables)
         if (!store.has_planes(static_cast<std::size_t>(v))) return false;
     const double words = static_cast<double>(store.planes().words);
-    return static_cast<double>(cells) * (6.0 + 1.5 * words * store.level().costs.tree_word) <
+    return static_cast<double>(cells) * (6.0 + 1.5 * words * store.level().tree_word) <
            1.3 * static_cast<double>(store.n_records());
 }
 

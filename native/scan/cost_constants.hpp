@@ -7,7 +7,7 @@ namespace mnlearn {
 
 struct CostConstants {
     // A scan of each way, whatever its size, beyond what any scan takes.
-    double tree, split_planes, split_columns, sorted_columns, planes, columns, keys, lanes, alone;
+    double split_planes, split_columns, sorted_columns, planes, keys, alone;
     // Bitsets: a word of a plane brought into line, a word of a set split off, and a set.
     double load_word, split_word, split_set;
     // Eight planes against a set: a word of it, and the counts.
@@ -21,10 +21,8 @@ struct CostConstants {
     double key_digit, key_row, key_set, whole_set;
     // Eight lanes: a row, a set. One y by its key: a row, a cell.
     double lane_row, lane_set, table_row, table_cell;
-    // Numbered strata: any, a row, a configuration that could occur; then a row into a list or into a bitset.
-    double strata, strata_row, strata_set, listed_row, bitset_row, bitset_word;
-    // The tree: a word of a set and a state of y, a word of a set split off, a set, a set and a state of y.
-    double tree_word, tree_split, tree_set, tree_state;
+    // Numbered strata: any, a row, a configuration that could occur; then a row into a bitset, a word of a bitset.
+    double strata, strata_row, strata_set, bitset_row, bitset_word;
     // One y after the other: y, a row, a cell.
     double alone_y, alone_row, alone_cell;
     // Tables handed to the score: binary ones side by side, likewise for a few y, a cell of others.
@@ -32,14 +30,11 @@ struct CostConstants {
 };
 
 inline constexpr CostConstants kAvx512Constants{
-    .tree = 1570,
     .split_planes = 1410,
     .split_columns = 1300,
     .sorted_columns = 1180,
     .planes = 1260,
-    .columns = 482,
     .keys = 1200,
-    .lanes = 1430,
     .alone = 596,
     .load_word = 1.24,
     .split_word = 0.35,
@@ -66,13 +61,8 @@ inline constexpr CostConstants kAvx512Constants{
     .strata = 634,
     .strata_row = 0.994,
     .strata_set = 9.35,
-    .listed_row = 2.81,
     .bitset_row = 1.62,
     .bitset_word = 0.209,
-    .tree_word = 0.0656,
-    .tree_split = 0.0523,
-    .tree_set = 23.8,
-    .tree_state = 0.348,
     .alone_y = 138,
     .alone_row = 0.915,
     .alone_cell = 0.651,
@@ -82,14 +72,11 @@ inline constexpr CostConstants kAvx512Constants{
 };
 
 inline constexpr CostConstants kAvx2Constants{
-    .tree = 1710,
     .split_planes = 1590,
     .split_columns = 0,
     .sorted_columns = 444,
     .planes = 1350,
-    .columns = 164,
     .keys = 1240,
-    .lanes = 1440,
     .alone = 596,
     .load_word = 1.48,
     .split_word = 0.525,
@@ -116,13 +103,8 @@ inline constexpr CostConstants kAvx2Constants{
     .strata = 634,
     .strata_row = 0.994,
     .strata_set = 9.35,
-    .listed_row = 2.81,
     .bitset_row = 1.62,
     .bitset_word = 0.209,
-    .tree_word = 0.278,
-    .tree_split = 0.391,
-    .tree_set = 10.9,
-    .tree_state = 2.16,
     .alone_y = 138,
     .alone_row = 0.915,
     .alone_cell = 0.651,
@@ -132,14 +114,11 @@ inline constexpr CostConstants kAvx2Constants{
 };
 
 inline constexpr CostConstants kPortableConstants{
-    .tree = 1380,
     .split_planes = 1310,
     .split_columns = 0,
     .sorted_columns = 315,
     .planes = 1130,
-    .columns = 27.1,
     .keys = 1080,
-    .lanes = 1200,
     .alone = 596,
     .load_word = 1.83,
     .split_word = 1.2,
@@ -166,13 +145,8 @@ inline constexpr CostConstants kPortableConstants{
     .strata = 634,
     .strata_row = 0.994,
     .strata_set = 9.35,
-    .listed_row = 2.81,
     .bitset_row = 1.62,
     .bitset_word = 0.209,
-    .tree_word = 1.11,
-    .tree_split = 0.889,
-    .tree_set = 9.85,
-    .tree_state = 4.32,
     .alone_y = 138,
     .alone_row = 0.915,
     .alone_cell = 0.651,

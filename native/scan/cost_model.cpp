@@ -6,7 +6,6 @@
 
 #include "kernels/lanes.hpp"
 #include "kernels/sort_rows.hpp"
-#include "kernels/tree.hpp"
 
 namespace mnlearn {
 namespace {
@@ -148,12 +147,6 @@ struct Estimate {
     double bitsets_of_strata() const {
         return w.variables == 1 ? 0 : w.rows * c.bitset_row + w.occupied * w.words * c.bitset_word;
     }
-    double in_tree() const {
-        const double blocks_of_rows = std::ceil(w.words / kTreeWords);
-        return c.load_word * w.words * (w.states + w.planes) + w.occupied * w.words * w.states * c.tree_word +
-               w.sets * (2 * w.words * c.tree_split + blocks_of_rows * c.tree_set + w.states * c.tree_state) +
-               handed_over_few();
-    }
     double one_by_one() const {
         return w.ys * (c.alone_y + w.rows * c.alone_row + w.strata * w.card_x * cells_of_y() * c.alone_cell);
     }
@@ -164,8 +157,6 @@ struct Estimate {
 double cost_of(CountingMethod method, const ScanSize& work, const CostConstants& costs) {
     const Estimate e{work, costs};
     switch (method) {
-        case CountingMethod::tree:
-            return costs.tree + e.in_tree();
         case CountingMethod::split_planes:
             return costs.split_planes + e.bitsets(work.planes, work.sets) + e.by_planes(work.occupied);
         case CountingMethod::split_columns:
@@ -177,16 +168,17 @@ double cost_of(CountingMethod method, const ScanSize& work, const CostConstants&
         case CountingMethod::planes:  // without strata the set of x's last state is not counted
             return costs.planes + e.bitsets_of_strata() +
                    e.by_planes(work.variables == 1 ? work.card_x - 1 : work.occupied);
-        case CountingMethod::columns:
-            return costs.columns + work.rows * costs.listed_row + e.by_columns(1);
-        case CountingMethod::lanes:
-            return costs.lanes + e.in_lanes(work.occupied);
         case CountingMethod::alone:
         case CountingMethod::any:
         case CountingMethod::distinct:
             break;
     }
     return costs.alone + e.one_by_one();
+}
+
+double cost_of_counting(CountingMethod method, const ScanSize& work, const CostConstants& costs) {
+    const Estimate e{work, costs};
+    return method == CountingMethod::split_planes ? e.by_planes(work.occupied) : e.by_columns(1);
 }
 
 double cost_of_numbering(const ScanSize& work, const CostConstants& costs) {

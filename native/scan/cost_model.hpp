@@ -38,8 +38,10 @@ private:
     void divide(const Store& store, std::int32_t x, std::span<const std::int32_t> z);
 };
 
-// Nanoseconds of one core for all y, by one way; planes, columns, lanes and alone with the strata numbered already.
+// Nanoseconds of one core for all y, by one method; planes and alone with the strata numbered already.
 double cost_of(CountingMethod method, const ScanSize& work, const CostConstants& costs);
+// The part that is counting and scoring, once the sets of x are there; for methods that make sets without numbers.
+double cost_of_counting(CountingMethod method, const ScanSize& work, const CostConstants& costs);
 double cost_of_numbering(const ScanSize& work, const CostConstants& costs);
 
 }  // namespace mnlearn

@@ -12,11 +12,6 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// The cost of a way, unless another one is forced.
-double unless_forced(const Store& store, CountingMethod method, double cost) {
-    return store.forced() == CountingMethod::any || store.forced() == method ? cost : kNever;
-}
-
 // The bitsets of all sets may take half a byte a value: within the memory the library promises.
 bool bitsets_fit(const Store& store, double n_sets) { return n_sets <= 4.0 * static_cast<double>(store.n_variables()); }
 
@@ -38,10 +33,6 @@ void bring_together(const Query& q, const Candidates& ys, Plan& plan) {
     plan.ys = plan.sorted;
 }
 
-double cost(CountingMethod method, const ScanSize& work, const Store& store) {
-    return cost_of(method, work, store.level().costs);
-}
-
 // Those that could be counted together: one by one all the same.
 void take_apart(Plan& plan) {
     for (std::size_t k = 0; k < plan.ys.size(); ++k) plan.alone.push_back(plan.place(k));
@@ -53,41 +44,27 @@ void take_apart(Plan& plan) {
 Plan make_plan(const Query& q, const Candidates& ys) {
     Plan plan;
     bring_together(q, ys, plan);
-    if (q.store.n_records() == 0) {
-        take_apart(plan);
-        return plan;
-    }
     const bool some = plan.ys.size() > 0 && plan.ys.size() < q.ys.size();
     const ScanSize work(q.store, q.x, some ? Candidates(q.store, plan.ys) : ys, q.strata);
-    const auto cost_by = [&](CountingMethod method, bool possible) {
-        return possible ? unless_forced(q.store, method, cost(method, work, q.store)) : kNever;
-    };
-    const double planes = cost_by(CountingMethod::planes, !plan.ys.empty() && bitsets_fit(q.store, work.occupied)),
-                 columns = cost_by(CountingMethod::columns, !plan.ys.empty() && q.store.row_bits_fit()),
-                 together = std::min(planes, columns), alone = cost(CountingMethod::alone, work, q.store);
-    plan.by_columns = columns < planes;
-    if (together == kNever || unless_forced(q.store, CountingMethod::alone, alone) < together)
-        take_apart(plan);
+    const CostConstants& costs = q.store.level().costs;
+    const double alone = cost_of(CountingMethod::alone, work, costs);
+    const bool possible = q.store.n_records() > 0 && !plan.ys.empty() && bitsets_fit(q.store, work.occupied);
+    const double planes = possible ? cost_of(CountingMethod::planes, work, costs) : kNever;
+    const bool forced = q.store.forced() == CountingMethod::planes || q.store.forced() == CountingMethod::alone;
+    const bool together = forced ? q.store.forced() == CountingMethod::planes : planes <= alone;
+    if (together && possible)
+        plan.cost_together = planes;
     else
-        plan.cost_together = together;
+        take_apart(plan);
     plan.cost_alone = alone * static_cast<double>(plan.alone.size()) / work.ys;
     return plan;
 }
 
-Plan plan_on_sets(const Query& q, const Candidates& ys) {
+Plan plan_together(const Query& q, const Candidates& ys, CountingMethod method) {
     Plan plan;
     bring_together(q, ys, plan);
     if (q.n_threads > 1)
-        plan.cost_together = cost(CountingMethod::planes, ScanSize(q.store, q.x, ys, q.strata), q.store);
-    return plan;
-}
-
-Plan plan_on_lists(const Query& q, const Candidates& ys) {
-    Plan plan;
-    bring_together(q, ys, plan);
-    plan.by_columns = true;
-    if (q.n_threads > 1)
-        plan.cost_together = cost(CountingMethod::columns, ScanSize(q.store, q.x, ys, q.strata), q.store);
+        plan.cost_together = cost_of_counting(method, ScanSize(q.store, q.x, ys, q.strata), q.store.level().costs);
     return plan;
 }
 
@@ -109,7 +86,6 @@ MethodCosts costs_of_methods(const Store& store, std::int32_t x, const Candidate
     };
     const bool bitsets = have_planes(store, x, ys, z), lists = bitsets && store.row_bits_fit();
     if (!z.empty()) {
-        allow(CountingMethod::tree, bitsets && work.sets <= kMaxParts, 0.0);
         allow(CountingMethod::split_planes, bitsets && bitsets_fit(store, work.sets), 0.0);
         allow(CountingMethod::split_columns, lists && bitsets_fit(store, work.sets), 0.0);
         allow(CountingMethod::sorted_columns, lists && work.sets <= most_key_sets(store), 0.0);
@@ -117,35 +93,17 @@ MethodCosts costs_of_methods(const Store& store, std::int32_t x, const Candidate
     }
     const double numbering = cost_of_numbering(work, costs);
     allow(CountingMethod::planes, bitsets && bitsets_fit(store, work.occupied), numbering);
-    allow(CountingMethod::columns, lists, numbering);
-    allow(CountingMethod::lanes, fit_lanes(store, x, ys, work.occupied), numbering);
     allow(CountingMethod::alone, true, numbering);
     return result;
 }
 
-CountingMethod choose_method(const Store& store, std::int32_t x, const Candidates& ys,
-                             std::span<const std::int32_t> z) {
+CountingMethod choose_method(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z,
+                             bool needs_sets) {
     if (z.empty() || store.n_records() == 0) return CountingMethod::any;  // the planes of x serve as they are
-    const MethodCosts costs = costs_of_methods(store, x, ys, z, store.level().costs);
-    if (store.forced() != CountingMethod::any)
-        return costs[store.forced()] < kNever ? store.forced() : CountingMethod::any;
-    return costs.least();
-}
-
-Source source_of(CountingMethod method) {
-    if (method == CountingMethod::split_planes) return Source::planes;
-    if (method == CountingMethod::split_columns) return Source::lists;
-    return method == CountingMethod::sorted_columns ? Source::keys : Source::numbers;
-}
-
-Source source_of_sets(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z) {
-    if (z.empty() || store.n_records() == 0) return Source::numbers;
     MethodCosts costs = costs_of_methods(store, x, ys, z, store.level().costs);
-    for (const CountingMethod method : {CountingMethod::tree, CountingMethod::keys, CountingMethod::lanes})
-        costs[method] = kNever;  // they make no sets
-    if (store.forced() != CountingMethod::any)
-        return costs[store.forced()] < kNever ? source_of(store.forced()) : Source::numbers;
-    return source_of(costs.least());
+    if (needs_sets) costs[CountingMethod::keys] = kNever;
+    if (store.forced() == CountingMethod::any) return costs.least();
+    return costs[store.forced()] < kNever ? store.forced() : CountingMethod::any;
 }
 
 bool distinct_rows_pay(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z) {

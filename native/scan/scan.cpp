@@ -12,69 +12,78 @@ namespace mnlearn {
 
 namespace {
 
-// With the strata of z numbered: from planes, columns or lanes of all rows, or one y at a time.
-CountingMethod reduce_on_strata(const Store& store, const KernelSpec& kernel, std::int32_t x,
-                                const Candidates& candidates, std::span<const std::int32_t> z, int n_threads,
-                                double* out) {
-    CacheInUse cache(store);
-    const auto strata = cache.strata(z);
-    const Query query{store, x, candidates.ys, *strata, n_threads, out};
-    const Plan plan = make_plan(query, candidates);
-    const bool in_lanes = lanes_pay(query, candidates, plan.cost());
-    with_scorer(kernel, facts_of(store, z, strata->count), store.log_tables(), [&](const auto& scorer) {
-        if (in_lanes)
-            score_small(scorer, query, count_in_lanes(query));
-        else
+// One scan: its arguments, and how each method carries it out.
+struct ScanTask {
+    const Store& store;
+    const KernelSpec& kernel;
+    std::int32_t x;
+    const Candidates& candidates;
+    std::span<const std::int32_t> z;
+    int n_threads;
+    double* out;
+
+    template <class Run> void with_strata(const Strata& strata, const Run& run) const {
+        with_scorer(kernel, facts_of(store, z, strata.count), store.log_tables(),
+                    [&](const auto& scorer) { run(scorer, Query{store, x, candidates.ys, strata, n_threads, out}); });
+    }
+    void by_keys() const {
+        const SmallCounts counts = count_in_whole_lanes(store, x, candidates.ys, z);
+        with_strata(counts.strata, [&](const auto& scorer, const Query& query) { score_small(scorer, query, counts); });
+    }
+    void on_bitsets() const {
+        const PlaneSets ready = sets_from_planes(store, x, z);
+        with_strata(ready.strata, [&](const auto& scorer, const Query& query) {
+            const Plan plan = plan_together(query, candidates, CountingMethod::split_planes);
+            Scan(query, scorer).run_on_bitsets(plan, ready.sets.get(), ready.x);
+        });
+    }
+    void on_lists(CountingMethod method) const {
+        const bool from_planes = method == CountingMethod::split_columns;
+        const SortedLists ready = from_planes ? lists_from_planes(store, x, z) : lists_from_keys(store, x, z);
+        with_strata(ready.strata, [&](const auto& scorer, const Query& query) {
+            Scan(query, scorer).run_on_lists(plan_together(query, candidates, method), ready.lists);
+        });
+    }
+    // By planes of all rows, or one y at a time.
+    CountingMethod on_strata() const {
+        CacheInUse cache(store);
+        const auto strata = cache.strata(z);
+        CountingMethod method = CountingMethod::alone;
+        with_strata(*strata, [&](const auto& scorer, const Query& query) {
+            const Plan plan = make_plan(query, candidates);
             Scan(query, scorer).run(plan);
-    });
-    if (in_lanes) return CountingMethod::lanes;
-    return plan.ys.empty() ? CountingMethod::alone : plan.by_columns ? CountingMethod::columns : CountingMethod::planes;
-}
+            if (!plan.ys.empty()) method = CountingMethod::planes;
+        });
+        return method;
+    }
+};
 
 }  // namespace
 
 CountingMethod run_scan(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys,
                         std::span<const std::int32_t> z, int n_threads, double* out) {
     if (ys.empty()) return CountingMethod::any;
-    const auto finish = [&](CountingMethod method, const SmallCounts& few) {
-        with_scorer(kernel, facts_of(store, z, few.strata.count), store.log_tables(), [&](const auto& scorer) {
-            score_small(scorer, Query{store, x, ys, few.strata, n_threads, out}, few);
-        });
-        return method;
-    };
     const Candidates candidates(store, ys);
     if (distinct_rows_pay(store, x, candidates, z)) {
         run_scan(store.distinct(), kernel, x, ys, z, n_threads, out);
         return CountingMethod::distinct;
     }
-    const CountingMethod chosen = choose_method(store, x, candidates, z);
-    if (chosen == CountingMethod::tree) return finish(CountingMethod::tree, count_by_splitting(store, x, ys, z));
-    if (chosen == CountingMethod::keys) return finish(CountingMethod::keys, count_in_whole_lanes(store, x, ys, z));
-    const auto with = [&](const Strata& strata, const auto& run) {
-        CountingMethod method = CountingMethod::any;
-        with_scorer(kernel, facts_of(store, z, strata.count), store.log_tables(), [&](const auto& scorer) {
-            const Query query{store, x, ys, strata, n_threads, out};
-            method = run(query, Scan(query, scorer));
-        });
-        return method;
-    };
-    const Source source = source_of(chosen);
-    const auto on_lists = [&](CountingMethod method, const SortedLists& ready) {
-        return with(ready.strata, [&](const Query& query, const auto& scan) {
-            scan.run_on_lists(plan_on_lists(query, candidates), ready.lists);
+    const ScanTask task{store, kernel, x, candidates, z, n_threads, out};
+    const CountingMethod method = choose_method(store, x, candidates, z);
+    switch (method) {
+        case CountingMethod::keys:
+            task.by_keys();
             return method;
-        });
-    };
-    if (source == Source::planes) {
-        const PlaneSets ready = sets_from_planes(store, x, z);
-        return with(ready.strata, [&](const Query& query, const auto& scan) {
-            scan.run_on_bitsets(plan_on_sets(query, candidates), ready.sets.get(), ready.x);
-            return CountingMethod::split_planes;
-        });
+        case CountingMethod::split_planes:
+            task.on_bitsets();
+            return method;
+        case CountingMethod::split_columns:
+        case CountingMethod::sorted_columns:
+            task.on_lists(method);
+            return method;
+        default:
+            return task.on_strata();
     }
-    if (source == Source::lists) return on_lists(chosen, lists_from_planes(store, x, z));
-    if (source == Source::keys) return on_lists(chosen, lists_from_keys(store, x, z));
-    return reduce_on_strata(store, kernel, x, candidates, z, n_threads, out);
 }
 
 void score_tables(const KernelSpec& kernel, const GivenTables& given, LogTables& tables, double* out) {

@@ -72,7 +72,6 @@ struct Plan {
     std::vector<std::int32_t> sorted;  // what `ys` looks at, unless it is the question
     std::vector<std::size_t> alone;    // places of those counted row by row
     bool binary = false;               // those together and x, all of them
-    bool by_columns = false;           // how those together are counted: vertical counters, or planes
     double cost_together = 0.0, cost_alone = 0.0;
 
     Plan() = default;
@@ -82,15 +81,8 @@ struct Plan {
     double cost() const { return cost_together + cost_alone; }  // nanoseconds of one core
 };
 Plan make_plan(const Query& q, const Candidates& ys);
-Plan plan_on_sets(const Query& q, const Candidates& ys);   // for bitsets that are made already: all y together
-Plan plan_on_lists(const Query& q, const Candidates& ys);  // for lists that are made already
-
-// Where the sets of x come from at the least cost: from planes alone, as bitsets (sets_from_planes) or as lists
-// (lists_from_planes), from keys of z and x (lists_from_keys), or from numbered strata. Without numbers everything must
-// have planes, and z few configurations.
-enum class Source { planes, lists, keys, numbers };
-Source source_of(CountingMethod method);
-Source source_of_sets(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
+// All y together, for sets that this method made.
+Plan plan_together(const Query& q, const Candidates& ys, CountingMethod method);
 
 // Nanoseconds of a scan by each way, all y included; infinite where it is impossible.
 struct MethodCosts {
@@ -105,9 +97,10 @@ struct MethodCosts {
 MethodCosts costs_of_methods(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z,
                              const CostConstants& costs);
 
-// The cheapest way, or the one that is forced. Planes, columns, lanes and alone are chosen anew once the strata are
-// numbered: `make_plan` and `lanes_pay` know how many there are.
-CountingMethod choose_method(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
+// The cheapest method, or the one that is forced. Where strata are numbered first, `make_plan` decides between planes
+// and row by row, once their number is known. `needs_sets`: only methods that make the sets of (z, x).
+CountingMethod choose_method(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z,
+                             bool needs_sets = false);
 
 // Whether few distinct rows (Store::distinct) are counted sooner one by one than all rows in any other way.
 bool distinct_rows_pay(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z);
@@ -125,8 +118,7 @@ public:
     Scan(const Query& q, const Scorer& scorer) : q_(q), scorer_(scorer) {}
 
     void run(const Plan& plan) const {
-        if (!plan.ys.empty() && plan.by_columns) run_on_lists(plan, lists_of_strata(q_.store, q_.x, q_.strata));
-        if (!plan.ys.empty() && !plan.by_columns) run_by_planes(plan);
+        if (!plan.ys.empty()) run_by_planes(plan);
         if (!plan.alone.empty()) run_alone(plan);
     }
 

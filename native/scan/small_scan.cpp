@@ -45,35 +45,6 @@ void drop_empty(SmallCounts& few, std::span<const std::uint32_t> sizes) {
     few.strata.count = few.x.n_strata = kept;
 }
 
-}  // namespace
-
-SmallCounts count_by_splitting(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
-                               std::span<const std::int32_t> z) {
-    const Planes& planes = store.planes();
-    SmallCounts few;
-    few.x.card_x = column_of(store, x).card;
-    std::vector<TreeLevel> levels;
-    std::size_t parts = few.x.card_x;
-    for (const std::int32_t v : z) {
-        levels.push_back({store.first_plane(v), column_of(store, v).card});
-        parts *= levels.back().card;
-    }
-    levels.push_back({store.first_plane(x), few.x.card_x});
-    std::vector<std::uint32_t> states, sizes(parts, 0);
-    for (const std::int32_t y : ys) {
-        few.column.push_back(states.size());
-        for (std::uint32_t b = 0; b + 1 < column_of(store, y).card; ++b) states.push_back(store.first_plane(y) + b);
-    }
-    few.width = states.size();
-    few.counts.assign(parts * few.width, 0);
-    store.level().count_tree({planes.bits, planes.words, store.n_records(), levels.data(), levels.size(), states.data(),
-                              states.size(), sizes.data(), few.counts.data()});
-    drop_empty(few, sizes);
-    return few;
-}
-
-namespace {
-
 // Everything but what belongs to the strata; the set of each row is given.
 SmallCounts run_lanes(const Store& store, std::span<const std::int32_t> ys, std::span<const std::uint32_t> sets,
                       std::size_t n_sets, std::vector<std::uint32_t>& sizes) {
@@ -131,23 +102,6 @@ SmallCounts count_tables_of(const Store& store, std::span<const std::int32_t> ys
 bool fit_lanes(const Store& store, std::int32_t x, const Candidates& ys, double n_sets) {
     if (store.n_records() == 0 || column_of(store, x).card > kMaxPlaneCard || !ys.have_planes) return false;
     return ys.n_states < kMaxLaneStates && n_sets <= std::max(4096.0, 4.0 * static_cast<double>(store.n_records()));
-}
-
-bool lanes_pay(const Query& q, const Candidates& ys, double nanoseconds) {
-    if (!fit_lanes(q.store, q.x, ys, static_cast<double>(q.strata.count) * q.card_x())) return false;
-    if (q.store.forced() != CountingMethod::any) return q.store.forced() == CountingMethod::lanes;
-    return cost_of(CountingMethod::lanes, ScanSize(q.store, q.x, ys, q.strata), q.store.level().costs) < nanoseconds;
-}
-
-SmallCounts count_in_lanes(const Query& q) {
-    const auto rx = q.card_x();
-    std::vector<std::uint32_t> sets(q.store.n_records()), sizes;
-    with_codes(column_of(q.store, q.x), [&](auto code) {
-        for (std::size_t row = 0; row < sets.size(); ++row) sets[row] = q.strata[row] * rx + code(row);
-    });
-    SmallCounts few = run_lanes(q.store, q.ys, sets, q.strata.count * rx, sizes);
-    few.x = {rx, q.strata.count, false, {sizes.begin(), sizes.end()}};
-    return few;
 }
 
 bool fit_whole_lanes(const Store& store, std::int32_t x, const Candidates& ys, double n_sets) {

@@ -1,5 +1,4 @@
-// Scans of a few y: what searches ask most. The counts come by splitting the rows (kernels/tree.hpp) where z has few
-// configurations, in lanes (kernels/lanes.hpp) where it has many.
+// Scans of a few y, counted by a key of (z, x) for each row.
 #pragma once
 
 #include "scan/scan_runner.hpp"
@@ -14,18 +13,7 @@ struct SmallCounts {
     std::vector<std::size_t> column;  // per y: that of its first state; the last state is left out
 };
 
-// Every state of ys by splitting, before any row is numbered; for up to so many sets.
-inline constexpr double kMaxParts = 4096;
-SmallCounts count_by_splitting(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
-                               std::span<const std::int32_t> z);
-
-// Whether all ys can be counted in lanes; for a query, whether they are, and sooner than in `nanoseconds`.
-bool fit_lanes(const Store& store, std::int32_t x, const Candidates& ys, double n_sets);
-bool lanes_pay(const Query& q, const Candidates& ys, double nanoseconds);
-SmallCounts count_in_lanes(const Query& q);
-
-// The same without numbering the strata: all configurations of z are counted, and those that do not occur left out. For
-// tables no larger than the data.
+// All configurations of z are counted, and those that do not occur are left out. For tables no larger than the data.
 bool fit_whole_lanes(const Store& store, std::int32_t x, const Candidates& ys, double n_sets);
 SmallCounts count_in_whole_lanes(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
                                  std::span<const std::int32_t> z);

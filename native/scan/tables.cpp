@@ -13,9 +13,8 @@ namespace mnlearn {
 TableScan::TableScan(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
                      std::span<const std::int32_t> z, int n_threads)
     : store_(store), x_(x), ys_(ys), z_(z), n_threads_(n_threads) {
-    const Source source = source_of_sets(store, x, Candidates(store, ys), z);
-    if (source == Source::planes || source == Source::lists) {
-        on_lists_ = source == Source::lists;
+    method_ = choose_method(store, x, Candidates(store, ys), z, true);
+    if (method_ == CountingMethod::split_planes || method_ == CountingMethod::split_columns) {
         ready_ = sets_from_planes(store, x, z);
         strata_ = &ready_->strata;
     } else {
@@ -63,9 +62,9 @@ void TableScan::count(std::span<const TableTarget> targets) const {
     if (ys_.empty()) return;
     const Query q{store_, x_, ys_, *strata_, n_threads_, nullptr};
     const Candidates ys(store_, ys_);
-    const Plan plan = !ready_ ? make_plan(q, ys) : on_lists_ ? plan_on_lists(q, ys) : plan_on_sets(q, ys);
+    const Plan plan = ready_ ? plan_together(q, ys, method_) : make_plan(q, ys);
     if (!plan.ys.empty()) {
-        if (plan.by_columns)
+        if (method_ == CountingMethod::split_columns)
             count_in_lists(plan, targets);
         else
             count_in_bitsets(plan, targets);
@@ -104,7 +103,7 @@ void TableScan::count_in_bitsets(const Plan& plan, std::span<const TableTarget> 
 }
 
 void TableScan::count_in_lists(const Plan& plan, std::span<const TableTarget> targets) const {
-    const SetLists lists = ready_ ? lists_of_bitsets(store_, *ready_) : lists_of_strata(store_, x_, *strata_);
+    const SetLists lists = lists_of_bitsets(store_, *ready_);
     const std::size_t rx = column_of(store_, x_).card, step = std::max<std::size_t>(1, kSetsInCache / rx);
     store_.row_bits();  // built here, not in every thread's turn
     const auto blocks = split_blocks(store_, plan.ys);

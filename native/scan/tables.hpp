@@ -41,8 +41,8 @@ private:
     std::int32_t x_;
     std::span<const std::int32_t> ys_, z_;
     int n_threads_;
-    std::optional<PlaneSets> ready_;  // sets made from planes alone, where that is the cheapest way
-    bool on_lists_ = false;           // and then counted as lists
+    CountingMethod method_;
+    std::optional<PlaneSets> ready_;  // for split_planes and split_columns
     std::shared_ptr<const Strata> kept_;
     const Strata* strata_;
 };

@@ -12,15 +12,15 @@ std::vector<InstructionSet> detect() {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vbmi") &&
         __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2"))
-        found.emplace_back("avx512", kAvx512Kernels, kAvx512Constants);
+        found.emplace_back("avx512", kAvx512Kernels, kAvx512Constants, 0.0656);
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt")) {
         // Vectors of 512 bits, halved by the compiler for AVX2, were slower than the portable version.
         KernelTable kernels = kAvx2Kernels;
         kernels.update_binary = kPortableKernels.update_binary;
-        found.emplace_back("avx2", kernels, kAvx2Constants);
+        found.emplace_back("avx2", kernels, kAvx2Constants, 0.278);
     }
 #endif
-    found.emplace_back("portable", kPortableKernels, kPortableConstants);
+    found.emplace_back("portable", kPortableKernels, kPortableConstants, 1.11);
     return found;
 }
 

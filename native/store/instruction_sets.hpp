@@ -11,11 +11,13 @@
 namespace mnlearn {
 
 struct InstructionSet : KernelTable {
-    InstructionSet(std::string_view label, const KernelTable& kernels, const CostConstants& constants)
-        : KernelTable(kernels), name(label), costs(constants) {}
+    InstructionSet(std::string_view label, const KernelTable& kernels, const CostConstants& constants,
+                   double nanoseconds_a_word)
+        : KernelTable(kernels), name(label), costs(constants), tree_word(nanoseconds_a_word) {}
 
     std::string_view name;
     CostConstants costs;  // for the cost model of scan/cost_model.cpp
+    double tree_word;     // nanoseconds for a word of a set that count_tree splits off
 };
 
 // Fastest first; only those that this processor and operating system can run.

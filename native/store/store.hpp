@@ -62,23 +62,15 @@ struct GivenPlanes {
     std::span<const std::uint32_t> totals;
 };
 
-// Ways of counting a scan. `any` is the cheapest by the cost model; the others are for tests and for fitting it, and
-// are taken where they are possible. Split: sets made from planes alone; sorted: from keys of z and x; otherwise the
-// strata are numbered first.
-enum class CountingMethod {
-    any,
-    tree,
-    split_planes,
-    split_columns,
-    sorted_columns,
-    planes,
-    columns,
-    keys,
-    lanes,
-    alone,
-    distinct
-};
-inline constexpr std::size_t kCountingMethods = 11;
+// How the tables of a scan are counted. `any` stands for the cheapest one by the cost model; a test or a fit may force
+// another where it is possible.
+//   split_planes, split_columns  the sets of (z, x) come from bit-planes; counted by planes, or as row lists by columns
+//   sorted_columns               row lists by a counting sort of keys of (z, x); counted by columns
+//   keys                         a table for each y, or lanes, indexed by a key of (z, x)
+//   planes, alone                strata are numbered first; counted by planes, or row by row
+//   distinct                     row by row over distinct rows with repeats
+enum class CountingMethod { any, split_planes, split_columns, sorted_columns, keys, planes, alone, distinct };
+inline constexpr std::size_t kCountingMethods = 8;
 
 class DistinctStore;
 

@@ -53,8 +53,7 @@ bool PathCounts::serves(std::span<const std::int32_t> z, std::span<const std::in
     const double words = static_cast<double>(words_), rows = static_cast<double>(store_.n_records());
     const double memory = 8.0 * (static_cast<double>(loaded_words_) + words * (2.0 * sets + counted + needed));
     if (memory > std::max<double>(kLeastBytes, kBytesPerRow * rows)) return false;
-    const double nanoseconds =
-        words * sets * (states(z.back()) * counted * level_.costs.tree_word + level_.costs.split_word);
+    const double nanoseconds = words * sets * (states(z.back()) * counted * level_.tree_word + level_.costs.split_word);
     return nanoseconds < rows * (kRow + kRowOfY * static_cast<double>(ys.size())) + kQuestion;
 }
 

@@ -93,7 +93,7 @@ def test_bits_made_from_codes_and_turned_over_hold_every_state(card: int, n_rows
         np.add.at(want, (codes[2], codes[0], codes[y]), 1)
         np.testing.assert_array_equal(table, want[want.sum((1, 2)) > 0])
     scans = []
-    for way in ("alone", "planes", "columns", "split_columns"):
+    for way in ("alone", "planes", "sorted_columns", "split_columns"):
         _core.force(counts._store, way)
         scans.append(counts.reduce(kernels.g2(), 0, range(3, 70), frozenset({2})).tobytes())
     assert len(set(scans)) == 1

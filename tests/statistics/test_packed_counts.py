@@ -23,7 +23,7 @@ def data_of(n_rows: int, seed: int = 0) -> Dataset:
 
 
 @pytest.mark.parametrize("path", _core.levels())
-@pytest.mark.parametrize("way", ["", "tree", "planes", "columns", "split_planes", "lanes"])
+@pytest.mark.parametrize("way", ["", "planes", "split_planes", "keys"])
 def test_scans_of_a_pack_have_the_same_bits(
     tmp_path: Path, way: str, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -44,7 +44,7 @@ def test_planes_are_not_built_again(tmp_path: Path) -> None:
     data = data_of(20_000)
     held, mapped = Counts(data), Counts(pack(data, tmp_path / "t.mnpack"))
     for counts in (held, mapped):
-        _core.force(counts._store, "tree")
+        _core.force(counts._store, "split_planes")
         counts.reduce(kernels.mi(), 0, [3, 4], frozenset({1}))
     planes = 2 * 8 * -(-20_000 // 64) * 8  # 14 planes in two groups of eight
     assert held.nbytes - mapped.nbytes == planes
@@ -83,7 +83,7 @@ def test_a_ceiling_of_memory_changes_no_bits() -> None:
     data = Dataset.from_codes(rng.integers(0, 4, (30_000, 200)))
     free, bound = Counts(data), Counts(data, max_memory=1 << 22)
     for counts in (free, bound):
-        _core.force(counts._store, "columns")
+        _core.force(counts._store, "sorted_columns")
     asked = [(0, list(range(5, 200)), frozenset({1, 2})), (3, list(range(5, 200)), frozenset({1, 2, 4}))]
     for x, ys, z in asked:
         assert np.array_equal(free.reduce(kernels.bayes(), x, ys, z), bound.reduce(kernels.bayes(), x, ys, z))

@@ -13,7 +13,7 @@ from mnlearn.statistics import Counts, kernels
 
 from references import counts as reference
 
-WAYS = ("", "tree", "split_planes", "split_columns", "sorted_columns", "planes", "columns", "keys", "lanes", "alone")
+WAYS = ("", "split_planes", "split_columns", "sorted_columns", "keys", "planes", "alone")
 
 
 @pytest.mark.parametrize("path", _core.levels())
@@ -83,20 +83,20 @@ def test_one_bad_candidate_among_many_is_refused(size_z: int) -> None:
 # How many y, and up to which |z| each way is chosen, |z| rising from 0 to 8: docs/engine.md. Binary, 520 variables.
 CROSSOVERS: dict[tuple[str, int], dict[int, dict[str, int]]] = {
     ("avx512", 8000): {
-        1: {"planes": 0, "tree": 6, "keys": 8},
-        6: {"planes": 0, "split_planes": 2, "tree": 6, "keys": 8},
+        1: {"planes": 0, "split_planes": 3, "keys": 8},
+        6: {"planes": 0, "split_planes": 4, "keys": 8},
         64: {"planes": 0, "split_planes": 3, "split_columns": 5, "sorted_columns": 8},
         500: {"planes": 0, "split_columns": 5, "sorted_columns": 8},
     },
     ("avx2", 8000): {
-        1: {"planes": 0, "tree": 4, "keys": 8},
-        6: {"planes": 0, "split_planes": 1, "tree": 4, "keys": 8},
+        1: {"planes": 0, "split_planes": 3, "keys": 8},
+        6: {"planes": 0, "split_planes": 3, "keys": 8},
         64: {"planes": 0, "split_planes": 3, "sorted_columns": 8},
         500: {"planes": 0, "split_columns": 2, "sorted_columns": 8},
     },
     ("portable", 8000): {
-        1: {"planes": 0, "tree": 2, "keys": 8},
-        6: {"planes": 0, "tree": 2, "keys": 8},
+        1: {"planes": 0, "keys": 8},
+        6: {"planes": 0, "split_planes": 1, "keys": 8},
         64: {"planes": 0, "split_columns": 1, "sorted_columns": 8},
         500: {"planes": 0, "split_columns": 2, "sorted_columns": 8},
     },
@@ -140,7 +140,7 @@ def test_the_least_cost_is_what_is_chosen(binary_counts: Counts, n_ys: int, size
     z = frozenset(range(1, 1 + size_z))
     costs = costs_of(binary_counts, range(20, 20 + n_ys), z)
     chosen = _core.way_of(binary_counts._store, 0, range(20, 20 + n_ys), z)
-    numbered = {"planes", "columns", "lanes", "alone"}  # chosen among once more when the strata are known
+    numbered = {"planes", "alone"}  # decided when the strata are numbered
     least = min(costs, key=costs.__getitem__)
     assert chosen == least or {chosen, least} <= numbered
     assert _core.probe_choice(binary_counts._store, 0, range(20, 20 + n_ys), z, 2) == least
@@ -175,8 +175,8 @@ def test_what_is_impossible_has_no_cost() -> None:
     assert set(_core.costs_of(store, 1, [0, 2], [3], constants)) == {"alone"}
     assert "keys" in _core.costs_of(store, 1, [2], [0, 3], constants)  # z needs no planes
     few, many = (set(_core.costs_of(store, 1, [2], range(3, 3 + k), constants)) for k in (3, 20))
-    assert {"tree", "split_planes", "keys", "planes", "lanes", "alone"} <= few
-    assert many == {"alone", "columns", "lanes", "planes"}
+    assert {"split_planes", "keys", "planes", "alone"} <= few
+    assert many == {"alone", "planes"}
 
 
 def test_variables_without_planes_are_counted_one_by_one() -> None:

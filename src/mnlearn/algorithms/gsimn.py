@@ -7,8 +7,8 @@ the answers already paid for do not imply it  [JAIR09, Sec. 4.5].
 Lines 11 and 19 of Algorithm 5 let w range over the conditioning set; a set that contains w cannot condition a
 statement about w, so here, as the text of Section 4.5 has it, w is any variable.
 
-A judge that decides whole phases by itself applies the same rules inside (native/knowledge.cpp). Those written out here
-serve every other judge, and go on where such a one does not.
+A judge that decides whole phases by itself applies the same rules in `native/blankets/knowledge_base.cpp`. The rules
+here serve every other judge.
 """
 
 from __future__ import annotations

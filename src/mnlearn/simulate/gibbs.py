@@ -100,7 +100,7 @@ def sample_gibbs(
 
 
 def _compiled(network: FactorNetwork) -> _Compiled:
-    """The network as the native core reads it; see `GibbsModel` in native/gibbs.hpp."""
+    """The network as the native core reads it; see `GibbsModel` in native/sampling/gibbs.hpp."""
     term_start, table_start, other_start = [0], [0], [0]
     tabled: list[bool] = []
     others: list[int] = []

@@ -109,7 +109,7 @@ class EvidenceScans:
     def rows(
         self, kind: Kind, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], fit_above: float
     ) -> FloatArray:
-        """What the core says of many questions of one kind: see native/evidence.hpp for the rows of each kind."""
+        """Return the rows of many questions of one kind; `native/evidence/evidence.hpp` describes them."""
         try:
             members = [sorted(map(index, z)) for z in zs]
             candidates = [indices("ys", ys) for ys in yss]
