@@ -82,7 +82,7 @@ def test_a_landscape_that_was_stopped_is_none() -> None:
         def cancelled(self) -> bool:
             return True
 
-    with pytest.raises(InputError, match="monitor stopped the search"):
+    with pytest.raises(InputError, match="the search was cancelled"):
         landscape(RandomLocal(4, 1), monitor=Impatient())
 
 

@@ -11,7 +11,7 @@ import pytest
 from mnlearn.data import Dataset
 from mnlearn.errors import UnknownNameError
 from mnlearn.experiments.accuracy import Battery, Budget
-from mnlearn.experiments.experiment import Method, Weighed
+from mnlearn.experiments.experiment import Method, WithLogOdds
 from mnlearn.graphs import Graph
 
 
@@ -19,9 +19,9 @@ def nothing(data: Dataset) -> Mapping[str, Graph]:
     return {"nothing": Graph(data.n_variables)}
 
 
-def everything(data: Dataset) -> Mapping[str, Graph | Weighed]:
+def everything(data: Dataset) -> Mapping[str, Graph | WithLogOdds]:
     n = data.n_variables
-    return {"everything": Weighed(Graph.complete(n), np.full((n, n), 2.0))}
+    return {"everything": WithLogOdds(Graph.complete(n), np.full((n, n), 2.0))}
 
 
 METHODS: Mapping[str, Method] = {"nothing": nothing, "everything": everything}

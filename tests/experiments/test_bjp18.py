@@ -7,7 +7,7 @@ import pytest
 
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnknownNameError
-from mnlearn.experiments.bjp18 import PUBLISHED, TABLE_1, TABLE_1_SIZES, BestOfAll, success_rate
+from mnlearn.experiments.bjp18 import PUBLISHED, TABLE_1, TABLE_1_SIZES, BestOfAll, success_rate_figure
 from mnlearn.experiments.reproduction import Key, Published, Request
 from mnlearn.graphs.generators import six_node_structures
 from mnlearn.learning import learn
@@ -42,14 +42,14 @@ def test_the_same_table_whatever_else_is_asked_for_and_however_many_processes() 
 
 def test_errors_are_over_distributions() -> None:
     key = Key("1", 2000, "bjp")
-    certain = success_rate(key, [0.0, 1.0, 0.0, 1.0], Published(0.5, 0.0, 10), 1.0)
+    certain = success_rate_figure(key, [0.0, 1.0, 0.0, 1.0], Published(0.5, 0.0, 10), 1.0)
     assert (certain.ours, certain.n, certain.standard_errors) == (0.5, 4, 0.0)
     assert certain.sd == pytest.approx(np.std([0, 1, 0, 1], ddof=1))
-    never = success_rate(key, [0.0, 0.0], Published(0.3, 0.0, 10), 1.0)
+    never = success_rate_figure(key, [0.0, 0.0], Published(0.3, 0.0, 10), 1.0)
     assert never.sd > 0  # twenty failures do not make it impossible
     assert never.standard_errors is not None
     assert -5 < never.standard_errors < -1
-    unknown = success_rate(key, [0.2], None, 1.0)
+    unknown = success_rate_figure(key, [0.2], None, 1.0)
     assert (unknown.published, unknown.standard_errors) == (None, None)
 
 

@@ -53,7 +53,7 @@ def test_the_learners_are_those_of_the_library() -> None:
     data = paper.hub_networks().sources["hub1"](500, np.random.default_rng(5)).data
     for method in ("ib", "bjp", "mpl"):
         assert paper.METHODS[method](data)[method] == learn(data, method).graph
-    decided = paper.by_gsmn(data)
+    decided = paper.by_gsmn_readings(data)
     assert decided["gsmn-chi2"] == learn(data, "gsmn*", test="chi2", alpha=0.05).graph
     assert decided["gsmn"] == learn(data, "gsmn*", test="bayes").graph
 

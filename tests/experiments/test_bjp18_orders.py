@@ -53,7 +53,7 @@ def test_the_order_matters_less_with_many_rows() -> None:
 
 
 def test_a_smaller_data_set_is_the_beginning_of_a_larger_one() -> None:
-    small, large = (orders.simulate(size, np.random.default_rng(2)) for size in (50, 200))
+    small, large = (orders.simulate_hub(size, np.random.default_rng(2)) for size in (50, 200))
     network = uniform_factors(orders.HUB, (rng := np.random.default_rng(2)))
     codes = sample(network, orders.ORDER_SIZES[-1], rng).codes
     for found, size in ((small, 50), (large, 200)):

@@ -14,7 +14,7 @@ import pytest
 
 from mnlearn.data import Dataset
 from mnlearn.errors import FileError, InputError, UnknownNameError
-from mnlearn.experiments.experiment import Case, Experiment, Row, generator_of, run, write_rows
+from mnlearn.experiments.experiment import Case, Experiment, Row, generator_of, run_experiment, write_rows
 from mnlearn.graphs import Graph, path
 
 
@@ -47,7 +47,7 @@ def stable(rows: list[Row]) -> list[tuple[Any, ...]]:
 
 
 def test_every_source_size_repetition_and_method_has_its_rows() -> None:
-    rows = run(COINS, [5, 7], 3)
+    rows = run_experiment(COINS, [5, 7], 3)
     assert len(rows) == 2 * 2 * 3 * 3
     assert stable(rows)[:3] == [
         ("three", 5, 0, "chain", 0, 0, 0),
@@ -62,9 +62,9 @@ def test_every_source_size_repetition_and_method_has_its_rows() -> None:
 
 
 def test_data_are_the_same_whatever_else_is_run() -> None:
-    some = run(COINS.only(["four"], ["ends"]), [7], 2)
-    assert stable(some) == [row for row in stable(run(COINS, [5, 7], 3)) if row[:2] == ("four", 7) and row[2] < 2
-                            and row[3] != "chain"]  # fmt: skip
+    some = run_experiment(COINS.only(["four"], ["ends"]), [7], 2)
+    assert stable(some) == [row for row in stable(run_experiment(COINS, [5, 7], 3)) if row[:2] == ("four", 7)
+                            and row[2] < 2 and row[3] != "chain"]  # fmt: skip
     first = generator_of("coins", "four", 7, 0).random()
     assert first == generator_of("coins", "four", 7, 0).random()
     others = [("coins", "four", 7, 1), ("coins", "four", 8, 0), ("coins", "five", 7, 0), ("dice", "four", 7, 0)]
@@ -73,7 +73,7 @@ def test_data_are_the_same_whatever_else_is_run() -> None:
 
 def test_pairs_that_are_left_out_are_not_run() -> None:
     less = Experiment(COINS.name, COINS.sources, COINS.methods, frozenset({("four", "ends")}))
-    assert {(row.source, row.learner) for row in run(less, [5], 1)} == {
+    assert {(row.source, row.learner) for row in run_experiment(less, [5], 1)} == {
         ("three", "ends"),
         ("three", "nothing"),
         ("three", "chain"),
@@ -82,7 +82,7 @@ def test_pairs_that_are_left_out_are_not_run() -> None:
 
 
 def test_processes_give_the_same_rows() -> None:
-    assert stable(run(COINS, [5], 2, n_jobs=2)) == stable(run(COINS, [5], 2))
+    assert stable(run_experiment(COINS, [5], 2, n_jobs=2)) == stable(run_experiment(COINS, [5], 2))
 
 
 class Counting:
@@ -101,17 +101,17 @@ class Counting:
 def test_a_killed_run_continues_where_it_stopped(tmp_path: Path) -> None:
     journal = tmp_path / "deep" / "coins.jsonl"
     with pytest.raises(KeyboardInterrupt):
-        run(Experiment("coins", COINS.sources, {"m": Counting(fail_at=4)}), [5, 7], 2, journal=journal)
+        run_experiment(Experiment("coins", COINS.sources, {"m": Counting(fail_at=4)}), [5, 7], 2, journal=journal)
     assert len(journal.read_text().splitlines()) == 3
     with journal.open("a") as file:
         file.write('{"source": "four", "n_ro')  # the power fails in the middle of a line
     again = Counting()
-    rows = run(Experiment("coins", COINS.sources, {"m": again}), [5, 7], 2, journal=journal)
+    rows = run_experiment(Experiment("coins", COINS.sources, {"m": again}), [5, 7], 2, journal=journal)
     assert again.runs == 8 - 3
-    assert stable(rows) == stable(run(Experiment("coins", COINS.sources, {"m": Counting()}), [5, 7], 2))
+    assert stable(rows) == stable(run_experiment(Experiment("coins", COINS.sources, {"m": Counting()}), [5, 7], 2))
     assert all(json.loads(line) for line in journal.read_text().splitlines())
     nothing_new = Counting()
-    fewer = run(Experiment("coins", COINS.sources, {"m": nothing_new}), [5], 1, journal=journal)
+    fewer = run_experiment(Experiment("coins", COINS.sources, {"m": nothing_new}), [5], 1, journal=journal)
     assert nothing_new.runs == 0
     assert [(row.source, row.n_rows, row.repetition) for row in fewer] == [("three", 5, 0), ("four", 5, 0)]
 
@@ -129,13 +129,13 @@ def test_a_monitor_hears_the_progress_and_may_stop(tmp_path: Path) -> None:
             return len(self.heard) >= 2
 
     monitor = After()
-    rows = run(COINS, [5, 7], 3, monitor=monitor, journal=tmp_path / "j")
+    rows = run_experiment(COINS, [5, 7], 3, monitor=monitor, journal=tmp_path / "j")
     assert monitor.heard == [(2, 24), (4, 24)]
     assert len(rows) == 2 * 3
 
 
 def test_rows_are_written_as_csv(tmp_path: Path) -> None:
-    rows = run(COINS, [5], 1)
+    rows = run_experiment(COINS, [5], 1)
     write_rows(rows, tmp_path / "rows.csv")
     with (tmp_path / "rows.csv").open(newline="") as file:
         read = list(csv.DictReader(file))
@@ -154,7 +154,7 @@ def test_rows_are_written_as_csv(tmp_path: Path) -> None:
 )
 def test_bad_requests_are_refused(arguments: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        run(COINS, *arguments)
+        run_experiment(COINS, *arguments)
 
 
 def test_bad_names_and_journals_are_refused(tmp_path: Path) -> None:
@@ -164,8 +164,8 @@ def test_bad_names_and_journals_are_refused(tmp_path: Path) -> None:
         COINS.only([], ["mpl"])
     (tmp_path / "bad").write_text("{}\nnonsense\n")
     with pytest.raises(FileError, match=r"line 1 of .*bad is none"):
-        run(COINS, [5], 1, journal=tmp_path / "bad")
+        run_experiment(COINS, [5], 1, journal=tmp_path / "bad")
     with pytest.raises(FileError, match="journal must be a file we can read and write"):
-        run(COINS, [5], 1, journal=tmp_path)
+        run_experiment(COINS, [5], 1, journal=tmp_path)
     with pytest.raises(InputError, match="n_jobs must be a whole number, at least 1"):
-        run(COINS, [5], 1, n_jobs=0)
+        run_experiment(COINS, [5], 1, n_jobs=0)

@@ -16,14 +16,14 @@ import pytest
 from mnlearn.data import Dataset
 from mnlearn.errors import FileError, InputError, UnknownNameError
 from mnlearn.evaluation import compare_edges
-from mnlearn.experiments.experiment import Experiment, Row, run, write_rows
+from mnlearn.experiments.experiment import Experiment, Row, run_experiment, write_rows
 from mnlearn.graphs import Graph, path
 from mnlearn.learning import NamedMethod, NamedSource, experiment
 
 PROGRAM = """
 import sys, time
 from pathlib import Path
-from mnlearn.experiments.experiment import Experiment, run, write_rows
+from mnlearn.experiments.experiment import Experiment, run_experiment, write_rows
 from mnlearn.graphs import Graph
 from mnlearn.learning import NamedSource
 
@@ -36,7 +36,7 @@ def slow(data):
     return {"slow": Graph(data.n_variables)}
 
 tried = Experiment("killed", {"path": NamedSource("path:n=3"), "tree": NamedSource("tree:n=5")}, {"slow": slow})
-write_rows(run(tried, [20, 30], 4, journal=folder / "journal"), folder / "rows.csv")
+write_rows(run_experiment(tried, [20, 30], 4, journal=folder / "journal"), folder / "rows.csv")
 """
 
 
@@ -90,25 +90,25 @@ def test_one_failure_does_not_cost_what_the_others_did(tmp_path: Path) -> None:
     picky = Experiment("picky", SOURCES, {"picky": fails_on_trees})
     journal = tmp_path / "journal"
     with pytest.raises(InputError, match="no trees"):
-        run(picky, [20], 3, journal=journal, n_jobs=2)
+        run_experiment(picky, [20], 3, journal=journal, n_jobs=2)
     kept = len(lines_of(journal))
     assert kept >= 1
-    assert len(run(picky.only(["path"]), [20], 3, journal=journal)) == 3
+    assert len(run_experiment(picky.only(["path"]), [20], 3, journal=journal)) == 3
     assert len(lines_of(journal)) == 3
 
 
 def test_a_journal_belongs_to_one_experiment(tmp_path: Path) -> None:
-    run(Experiment("one", SOURCES, {"mpl": NamedMethod("mpl")}), [20], 1, journal=tmp_path / "journal")
+    run_experiment(Experiment("one", SOURCES, {"mpl": NamedMethod("mpl")}), [20], 1, journal=tmp_path / "journal")
     other = Experiment("other", SOURCES, {"mpl": NamedMethod("mpl")})
     with pytest.raises(FileError, match=r"journal must be of the experiment 'other'; line 1 .* is of 'one'"):
-        run(other, [20], 1, journal=tmp_path / "journal")
+        run_experiment(other, [20], 1, journal=tmp_path / "journal")
 
 
 @pytest.mark.parametrize("line", ["5", "[]", '{"source": "path"}', "no JSON"])
 def test_a_line_that_is_no_record_is_refused(tmp_path: Path, line: str) -> None:
     (tmp_path / "journal").write_text(f"{line}\n")
     with pytest.raises(FileError, match=r"journal must hold one JSON record per line; line 1 of .* is none"):
-        run(Experiment("one", SOURCES, {"mpl": NamedMethod("mpl")}), [20], 1, journal=tmp_path / "journal")
+        run_experiment(Experiment("one", SOURCES, {"mpl": NamedMethod("mpl")}), [20], 1, journal=tmp_path / "journal")
 
 
 def test_a_journal_that_cannot_be_written_is_refused_before_anything_runs() -> None:
@@ -116,12 +116,12 @@ def test_a_journal_that_cannot_be_written_is_refused_before_anything_runs() -> N
         raise AssertionError(data)
 
     with pytest.raises(FileError, match="journal must be a file we can read and write; /proc/self/journal"):
-        run(Experiment("one", SOURCES, {"never": never}), [20], 1, journal=Path("/proc/self/journal"))
+        run_experiment(Experiment("one", SOURCES, {"never": never}), [20], 1, journal=Path("/proc/self/journal"))
 
 
 def test_a_size_named_twice_is_refused() -> None:
     with pytest.raises(InputError, match="sizes must be different numbers of rows; got 20 twice"):
-        run(Experiment("one", SOURCES, {"mpl": NamedMethod("mpl")}), [20, 30, 20], 1)
+        run_experiment(Experiment("one", SOURCES, {"mpl": NamedMethod("mpl")}), [20, 30, 20], 1)
 
 
 def test_rows_tell_every_measure_of_edges() -> None:
@@ -136,7 +136,7 @@ def test_rows_tell_every_measure_of_edges() -> None:
 def test_the_table_is_csv_or_parquet(tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
-    rows = run(experiment("written", ["path:n=3"], ["mpl", "pc"], settings={"pc": {"alpha": 0.01}}), [50], 2)
+    rows = run_experiment(experiment("written", ["path:n=3"], ["mpl", "pc"], settings={"pc": {"alpha": 0.01}}), [50], 2)
     write_rows(rows, tmp_path / "rows.csv")
     write_rows(rows, tmp_path / "rows.parquet")
     table = pq.read_table(tmp_path / "rows.parquet").to_pylist()

@@ -10,6 +10,7 @@ import pytest
 from mnlearn.data import Dataset
 from mnlearn.errors import FileError
 from mnlearn.experiments import mpl17
+from mnlearn.experiments.experiment import observed_states
 from mnlearn.experiments.reproduction import Comparison, Key, Published, Request
 from mnlearn.graphs import grid
 from networks import DATA, needs_data
@@ -72,7 +73,7 @@ def test_pc_and_l1lr_learn_what_they_are_given() -> None:
 
 def test_states_are_those_that_occur() -> None:
     data = Dataset.from_codes([[0, 4, 4], [1, 1, 1]], cards=[9, 3], names=["a", "b"])
-    seen = mpl17.as_seen(data)
+    seen = observed_states(data)
     assert (seen.cards, seen.names) == ((2, 1), ("a", "b"))
     assert [column.tolist() for column in seen.columns] == [[0, 1, 1], [0, 0, 0]]
 

@@ -12,7 +12,7 @@ import pytest
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.experiments.catalogue import REPRODUCTIONS
 from mnlearn.experiments.experiment import Row
-from mnlearn.experiments.reproduction import Key, Published, Request, compare, plot, write_comparisons
+from mnlearn.experiments.reproduction import Key, Published, Request, compare_published, plot, write_comparisons
 
 
 def rows(distances: list[int]) -> list[Row]:
@@ -20,24 +20,24 @@ def rows(distances: list[int]) -> list[Row]:
 
 
 def test_the_difference_is_in_its_own_standard_errors() -> None:
-    (line,) = compare(rows([10, 12, 14, 16]), {Key("ring", 100, "mpl"): Published(12.0, 2.0, 100)})
+    (line,) = compare_published(rows([10, 12, 14, 16]), {Key("ring", 100, "mpl"): Published(12.0, 2.0, 100)})
     assert (line.ours, line.n, line.published, line.seconds) == (13, 4, 12.0, 0.5)
     assert line.sd == pytest.approx(sqrt(20 / 3))
     assert line.standard_errors == pytest.approx(1 / sqrt(4 / 100 + 20 / 3 / 4))
 
 
 def test_what_cannot_be_compared_is_not() -> None:
-    (unknown,) = compare(rows([1, 2]), {})
+    (unknown,) = compare_published(rows([1, 2]), {})
     assert (unknown.published, unknown.standard_errors) == (None, None)
-    (once,) = compare(rows([1]), {Key("ring", 100, "mpl"): Published(12.0, 2.0, 100)})
+    (once,) = compare_published(rows([1]), {Key("ring", 100, "mpl"): Published(12.0, 2.0, 100)})
     assert isnan(once.sd)
     assert once.standard_errors is None
-    (exact,) = compare(rows([1, 1]), {Key("ring", 100, "mpl"): Published(1.0, 0.0, 100)})
+    (exact,) = compare_published(rows([1, 1]), {Key("ring", 100, "mpl"): Published(1.0, 0.0, 100)})
     assert exact.standard_errors is None
 
 
 def test_figures_are_written_and_drawn(tmp_path: Path) -> None:
-    lines = compare(rows([1, 2]), {Key("ring", 100, "mpl"): Published(1.0, 1.0, 100)})
+    lines = compare_published(rows([1, 2]), {Key("ring", 100, "mpl"): Published(1.0, 1.0, 100)})
     write_comparisons(lines, tmp_path / "t.csv")
     with (tmp_path / "t.csv").open(newline="") as file:
         (read,) = csv.DictReader(file)

@@ -1,4 +1,4 @@
-"""How good what was learned is: measures, and experiments that take them many times."""
+"""Evaluation of learned graphs: metrics, calibration, landscapes, directed refinement."""
 
 from mnlearn.evaluation.directed import DirectedNetwork, learn_directed
 from mnlearn.evaluation.landscape import Landscape, landscape

@@ -41,7 +41,7 @@ class Bin(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """Observed less promised."""
+        """Observed share minus mean probability."""
         return self.observed - self.mean
 
     @property

@@ -48,7 +48,7 @@ class DirectedNetwork:
         return tuple(u for u, v in self.arcs if v == x)
 
     def moral_graph(self) -> Graph:
-        """The Markov network of the same factors: arcs without directions, and the parents of every child joined."""
+        """Return the moral graph: arcs without directions, and the parents of every child joined."""
         families = [(x, *self.parents(x)) for x in range(self.n_variables)]
         return Graph(self.n_variables, {pair for family in families for pair in combinations(family, 2)})
 
@@ -110,7 +110,7 @@ def learn_directed(
 
 
 def _learner(gum: Any, dataset: Dataset, file: Path) -> Any:
-    """Greedy hill climbing on these rows, on one thread: the same arcs every time."""
+    """Run greedy hill climbing on one thread, so that the arcs are reproducible."""
     _write(file, dataset)
     learner = gum.BNLearner(str(file), _template(gum, dataset))
     if dataset.repeats is not None:
@@ -147,7 +147,7 @@ def _template(gum: Any, dataset: Dataset) -> Any:
 
 
 def _check(dataset: Dataset, blankets: Graph | None, criterion: str, max_parents: int | None) -> None:
-    """Refuse what does not fit, before anything is loaded."""
+    """Raise InputError for unsuitable arguments before anything is imported."""
     for name, card in zip(dataset.names, dataset.cards, strict=True):
         if not card:
             raise UnsuitableError(
@@ -161,4 +161,4 @@ def _check(dataset: Dataset, blankets: Graph | None, criterion: str, max_parents
         )
     check_name("criterion", criterion, get_args(Criterion))
     if max_parents is not None:
-        whole_number("max_parents", max_parents, least=1, way_out="None is no limit.")
+        whole_number("max_parents", max_parents, least=1, way_out="None means no limit.")

@@ -125,7 +125,7 @@ def landscape(
     search = Exhaustive(required=tuple(required), forbidden=tuple(forbidden), keep_all=True)
     found = search.learn(score, monitor)
     if found.all_graphs is None:
-        raise InputError("monitor stopped the search; there is no landscape of a part. Let it run to its end.")
+        raise InputError("the search was cancelled, and a landscape needs all graphs. Let it run to its end.")
     middle = found.graph if center is None else center
     distances = found.all_graphs.distances(middle)
     places = {"center": middle, "best": found.graph, **(marked or {})}

@@ -1,4 +1,4 @@
-"""How good a learned graph is: every measure of the five papers, each defined by its formula.
+"""Metrics of learned graphs: every measure of the five papers, with its formula.
 
 Edges first (Hamming distance, errors of both kinds, precision, recall, F), then the few numbers that describe a graph,
 a search or a score. Some have files of their own and are found here as well: the accuracy on sampled independences
@@ -93,12 +93,12 @@ class Confusion:
 
     @property
     def precision(self) -> float:
-        """TP / (TP + FP): how much of what was found is there; 1 when nothing was found, since nothing is wrong."""
+        """TP / (TP + FP); 1 if nothing was found."""
         return _share(self.true_positives, self.true_positives + self.false_positives)
 
     @property
     def recall(self) -> float:
-        """TP / (TP + FN): how much of what is there was found; 1 when nothing is there."""
+        """TP / (TP + FN); 1 if there are no true edges."""
         return _share(self.true_positives, self.true_positives + self.false_negatives)
 
     @property
@@ -268,7 +268,7 @@ def score_gap(score: Score, learned: Graph, optimum: Graph) -> float:
 
 
 def _share(part: int, whole: int) -> float:
-    """part / whole; of nothing, all."""
+    """Return part / whole, or 1 if both are 0."""
     return part / whole if whole else 1.0
 
 
@@ -277,7 +277,7 @@ def _share(part: int, whole: int) -> float:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A learned graph against the truth.
+    """Comparison of a learned graph with the true one.
 
     Attributes
     ----------
@@ -296,7 +296,7 @@ class Evaluation:
     ev: Mapping[str, SubgraphScore]
 
     def to_dict(self) -> dict[str, object]:
-        """The document that `mnlearn evaluate --json` prints."""
+        """Return the document that `mnlearn evaluate --json` prints."""
         found = self.edges
         return {
             "variables": self.variables,
@@ -345,7 +345,7 @@ def evaluate(learned: object, truth: object, *, kinds: Sequence[str] | None = No
 
 
 def _graph(argument: str, given: object) -> Graph | NamedGraph:
-    """A graph, or one from a file."""
+    """Return a graph, read from a file if a path is given."""
     if isinstance(given, Graph | NamedGraph):
         return given
     if isinstance(given, str | os.PathLike):

@@ -30,7 +30,7 @@ Sizes = Literal["even", "all"]
 
 
 class Triplet(NamedTuple):
-    """A question that both a graph and data can answer: is x independent of y given z?"""
+    """A conditional independence x ⟂ y | z, decided by a graph and by data."""
 
     x: int
     y: int
@@ -39,7 +39,7 @@ class Triplet(NamedTuple):
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How often graph and data said the same of a set of triplets.
+    """Agreement of graph and data on a set of triplets.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def independence_accuracy(
 
 
 def count_agreements(graph: Graph, test: IndependenceTest, triplets: Iterable[Triplet]) -> Accuracy:
-    """Ask each triplet of the graph and of the data."""
+    """Compare graph and data on each triplet."""
     counts = np.zeros((2, 2), dtype=np.int64)
     for x, y, z in triplets:
         counts[int(graph.separates(x, y, z)), int(test(x, y, z).independent)] += 1

@@ -1,4 +1,4 @@
-"""What the battery runs: two halves that share nothing but the kinds of networks, and how much of it a learner gets.
+"""The accuracy battery: kinds of networks, two halves of data sets, and the share that slow learners run on.
 
 Changes of a method are judged on the development half; the held-out half is for the figures that are published. The
 half enters the seeds, so no data set, no parameter and no random graph is in both.
@@ -8,16 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
 
-from mnlearn.data.dataset import Dataset
 from mnlearn.errors import check_name, whole_number
-from mnlearn.experiments.experiment import Case, Experiment, Method, Row, Source, run
+from mnlearn.experiments.experiment import (
+    Case,
+    Experiment,
+    Method,
+    RepositoryNetwork,
+    Row,
+    Source,
+    observed_states,
+    run_experiment,
+)
 from mnlearn.graphs.formats import read_graph
 from mnlearn.graphs.generators import (
     barabasi_albert,
@@ -32,7 +40,6 @@ from mnlearn.graphs.generators import (
 )
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import SILENT, Monitor
-from mnlearn.simulate.bayesian_network import BayesianNetwork, read_bif
 from mnlearn.simulate.factors import Factor, FactorNetwork, agreement_factors, random_pairwise_factors, uniform_factors
 from mnlearn.simulate.pairwise import PairwiseNetwork, ising
 from mnlearn.simulate.sampling import sample
@@ -44,7 +51,7 @@ DRAWS = 5
 
 @dataclass(frozen=True)
 class Budget:
-    """What a slow learner is run on: so many draws, so many rows at most, and not on all kinds."""
+    """Limits of a slow learner: number of draws, number of rows, and kinds left out."""
 
     draws: int = DRAWS
     rows: int = SIZES[-1]
@@ -103,7 +110,7 @@ class Battery:
         n_jobs
             How many processes: None or −1 for all cores, else that many. Any number gives the same result.
         monitor
-            Hears the progress, and may stop.
+            Receives the progress and may cancel.
         """
         rows: list[Row] = []
         for budget, methods in self._shares().items():
@@ -111,12 +118,12 @@ class Battery:
             draws = min(self.draws, budget.draws)
             if sizes:
                 part = self._experiment(budget, methods)
-                rows += run(part, sizes, draws, journal=journal, n_jobs=n_jobs, monitor=monitor)
+                rows += run_experiment(part, sizes, draws, journal=journal, n_jobs=n_jobs, monitor=monitor)
         place = {kind: k for k, kind in enumerate(kinds(self.data))}
         return sorted(rows, key=lambda row: (place[row.source], row.n_rows, row.repetition, row.learner))
 
     def _shares(self) -> dict[Budget, list[str]]:
-        """The learners by their budgets; those without one first."""
+        """Return the learners by their budgets; those without one first."""
         shares: dict[Budget, list[str]] = {Budget(self.draws): []}
         for name in self.methods:
             shares.setdefault(self.budgets.get(name, Budget(self.draws)), []).append(name)
@@ -129,12 +136,11 @@ class Battery:
         return Experiment(chosen.name, kept, chosen.methods)
 
 
-# What the battery draws: a kind of network is a shape, a law of its parameters, and fresh draws of both.
+# Kinds of networks: each is a shape and a distribution of its parameters, drawn anew for every data set.
 #
 # Small enough that every learner can be run on all of them, and different enough that no one learner is at home
 # everywhere: hubs, trees, lattices, random graphs, cliques, people, Bayesian networks, many states, interactions
-# without
-# lower-order traces, and nothing at all.
+# without lower-order traces, and nothing at all.
 
 
 Rng = np.random.Generator
@@ -142,34 +148,15 @@ Rng = np.random.Generator
 
 @dataclass(frozen=True)
 class Drawn:
-    """A graph, parameters and rows, all three anew for every data set."""
+    """A kind of network: graph, parameters and rows are new for every data set."""
 
     shape: Callable[[Rng], Graph]
     law: Callable[[Graph, Rng], FactorNetwork | PairwiseNetwork]
 
     def __call__(self, n_rows: int, rng: Rng) -> Case:
-        """Rows, and the graph they were drawn from."""
+        """Draw a graph, parameters and rows."""
         graph = self.shape(rng)
-        return Case(as_seen(sample(self.law(graph, rng), n_rows, rng).dataset()), graph)
-
-
-@dataclass(frozen=True)
-class Repository:
-    """Rows of a Bayesian network in a file; the truth is its moral graph."""
-
-    file: str
-
-    def __call__(self, n_rows: int, rng: Rng) -> Case:
-        """Rows of the network: its parameters are its own, so only the rows are new."""
-        network = _network(self.file)
-        return Case(as_seen(network.sample(n_rows, rng)), network.moral_graph())
-
-
-def as_seen(data: Dataset) -> Dataset:
-    """The same rows with only those states that occur in them, as if read from a file."""
-    found = [np.unique(column, return_inverse=True) for column in data.columns]
-    codes = [inverse.reshape(-1) for _, inverse in found]
-    return Dataset.from_codes(codes, cards=[len(seen) for seen, _ in found], names=data.names)
+        return Case(observed_states(sample(self.law(graph, rng), n_rows, rng).dataset()), graph)
 
 
 def kinds(data: Path | None = None) -> dict[str, Source]:
@@ -206,7 +193,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
 
 
 def parity_factors(graph: Graph, strength: float, _rng: Rng) -> FactorNetwork:
-    """On each triangle of a chain of triangles exp(±strength) by parity: no pair shows a trace of it."""
+    """Return factors exp(±strength) by parity on each triangle; all pairs are marginally independent."""
     odd = np.indices((2, 2, 2)).sum(0) % 2
     triangles = [c for c in combinations(range(graph.n_variables), 3) if all(e in graph for e in combinations(c, 2))]
     return FactorNetwork((2,) * graph.n_variables, [Factor(c, strength * (1.0 - 2.0 * odd)) for c in triangles])
@@ -219,7 +206,7 @@ def pairwise_tables(graph: Graph, rng: Rng, *, strength: float, least: int, most
 
 
 def lone_states(graph: Graph, rng: Rng, *, least: int, most: int) -> FactorNetwork:
-    """No interactions: every variable with states of its own, equally likely for each other variable."""
+    """Return independent variables with random numbers of states, every second one uniform."""
     cards = rng.integers(least, most + 1, graph.n_variables).tolist()
     fields = [rng.normal(0.0, 1.0, card) if x % 2 else np.zeros(card) for x, card in enumerate(cards)]
     return FactorNetwork(cards, [Factor((x,), field) for x, field in enumerate(fields)])
@@ -293,7 +280,7 @@ _GENERATED: Mapping[str, Source] = {
 
 
 def _from_files(data: Path) -> dict[str, Source]:
-    """The kinds that need a file which is there."""
+    """Return the kinds whose files exist."""
     found: dict[str, Source] = {}
     for name in ("karate", "dolphins"):
         file = data / "graphs" / f"{name}.edges"
@@ -302,13 +289,8 @@ def _from_files(data: Path) -> dict[str, Source]:
     for name in FAMILIES["Bayesian networks"]:
         file = data / "networks" / f"{name}.bif"
         if file.exists():
-            found[name] = Repository(str(file))
+            found[name] = RepositoryNetwork(str(file))
     return found
-
-
-@lru_cache(maxsize=16)  # one process reads a network once
-def _network(file: str) -> BayesianNetwork:
-    return read_bif(file)
 
 
 def _read(file: str, _rng: Rng) -> Graph:

@@ -178,8 +178,7 @@ def _of_silence(rows: Sequence[Row]) -> list[str]:
 # What the errors say about the learners: against one of them, data set by data set, and cell by cell.
 #
 # A cell is a kind of network and a number of rows. All learners see the same data sets, so what counts are
-# differences on
-# the same data set: their mean, and its standard error.
+# differences on the same data set: their mean, and its standard error.
 
 
 DataSet: TypeAlias = tuple[str, int, int]  # kind, rows, draw
@@ -188,7 +187,7 @@ CLEARLY, MUCH = 2.0, 0.1
 
 
 class Difference(NamedTuple):
-    """The mean of paired differences."""
+    """Mean of paired differences with its standard error."""
 
     mean: float
     standard_error: float
@@ -196,14 +195,14 @@ class Difference(NamedTuple):
 
     @classmethod
     def of(cls, differences: Sequence[float]) -> Difference:
-        """From the differences; one alone has no standard error."""
+        """Return the mean and standard error of differences; NaN for a single one."""
         n = len(differences)
         spread = float(np.std(differences, ddof=1)) / sqrt(n) if n > 1 else inf
         return cls(float(np.mean(differences)), spread, n)
 
 
 class Standing(NamedTuple):
-    """One learner over all its data sets, and against the reference on those that both have seen."""
+    """One learner over all its data sets, and paired with the reference on common ones."""
 
     learner: str
     hamming: float
@@ -311,13 +310,13 @@ class Standings:
         return Cell(kind, n_rows, hamming, {name: Difference.of(d) for name, d in apart.items() if d})
 
     def _differences(self, name: str, rows: Iterable[Row]) -> list[float]:
-        """The learner's errors less those of the reference, on each data set that both have seen."""
+        """Return the errors of a learner minus those of the reference, on common data sets."""
         both = [self._errors[row.source, row.n_rows, row.repetition] for row in rows]
         return [float(errors[name] - errors[self.reference]) for errors in both if self.reference in errors]
 
     @cached_property
     def _errors(self) -> Mapping[DataSet, Mapping[str, int]]:
-        """Of each data set: what each learner got wrong."""
+        """Return the errors of each learner by data set."""
         known: dict[DataSet, dict[str, int]] = defaultdict(dict)
         for row in self.rows:
             known[row.source, row.n_rows, row.repetition][row.learner] = row.hamming
@@ -328,7 +327,7 @@ _COUNTS = ("hamming", "false_positives", "false_negatives")
 
 
 def _by(rows: Iterable[Row], what: str) -> dict[str, list[Row]]:
-    """The rows of each learner or kind, in the order in which they are met."""
+    """Group rows by learner or kind, in order of appearance."""
     grouped: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         grouped[getattr(row, what)].append(row)

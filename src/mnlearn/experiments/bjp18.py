@@ -1,4 +1,6 @@
-"""How often is the true structure the best of all graphs?  Table 1 of [BJP18].
+"""Experiments of Schlüter, Strappa, Milone & Bromberg, IJAR (2018)  [BJP18]: Tables 1 and 3 to 5, Appendix B.
+
+Table 1: how often is the true structure the best of all graphs?
 
 Schlüter, Strappa, Milone & Bromberg, IJAR (2018), Sec. 4.1: six structures of six variables, from regular to as
 irregular as can be; ten distributions for each, with factors drawn from the uniform distribution on (0, 1); ten data
@@ -101,7 +103,7 @@ class BestOfAll:
     samples: int = SAMPLES
 
     def __call__(self, size: int, rng: np.random.Generator) -> Mapping[str, Measured]:
-        """The share of successes of every score, from data sets of `size` rows."""
+        """Return the success rate of every score, from data sets of `size` rows."""
         truth = six_node_structures()[self.structure - 1]
         network = uniform_factors(truth, rng)
         found: dict[str, list[bool]] = {score: [] for score in SCORES}
@@ -116,7 +118,7 @@ class BestOfAll:
         return {name: Measured(fmean(successes), seconds[name]) for name, successes in found.items()}
 
 
-def success_rate(key: Key, rates: Sequence[float], published: Published | None, seconds: float) -> Comparison:
+def success_rate_figure(key: Key, rates: Sequence[float], published: Published | None, seconds: float) -> Comparison:
     """The mean of the rates of some distributions beside the published one.
 
     Data sets from one distribution succeed or fail together, so that errors are taken over the distributions. The
@@ -124,7 +126,7 @@ def success_rate(key: Key, rates: Sequence[float], published: Published | None, 
 
     Examples
     --------
-    >>> line = success_rate(Key("3", 8000, "ib"), [0.4, 0.8], Published(0.4, 0.0, 10), 0.1)
+    >>> line = success_rate_figure(Key("3", 8000, "ib"), [0.4, 0.8], Published(0.4, 0.0, 10), 0.1)
     >>> round(line.ours, 3), round(line.standard_errors, 3)
     (0.6, 0.913)
     """
@@ -146,7 +148,7 @@ def _variance(rates: Sequence[float]) -> float:
 
 
 def _published_table_1() -> Iterator[tuple[Key, Published]]:
-    """The figures; the deviation between distributions is not told, and taken to be ours."""
+    """Yield the published figures; their deviation between distributions is not printed, so ours is used."""
     for score, structures in PUBLISHED.items():
         for number, rates in enumerate(structures, start=1):
             for size, rate in zip(TABLE_1_SIZES, rates, strict=True):
@@ -167,7 +169,7 @@ TABLE_1 = Reproduction(
         repetitions=DISTRIBUTIONS,
         published=dict(_published_table_1()),
         nested=True,
-        figure=success_rate,
+        figure=success_rate_figure,
     ),
     quantity="success rate",
 )
@@ -232,29 +234,23 @@ scalefree4 8000 189.2 9.32 57.09 0.85 47.9 2.5 34.3 2.53
 """
 
 
-# Are the structures that BJP finds nearer to the truth?  Tables 3 to 5 of [BJP18, Sec. 4.2].
+# Tables 3 to 5 of [BJP18, Sec. 4.2]: Hamming distances of IB, BJP, MPL and GSMN on irregular networks.
 #
 # Schlüter, Strappa, Milone & Bromberg, IJAR (2018): networks of 16 to 128 binary variables with few hubs and many
-# leaves,
-# factors uniform on (0, 1), 250 to 8000 rows. IB and BJP are climbed by IBMAP-HC, MPL by its two phases; GSMN
+# leaves, factors uniform on (0, 1), 250 to 8000 rows. IB and BJP are climbed by IBMAP-HC, MPL by its two phases; GSMN
 # decides.
 #
 # Readings. Hub 1 is the double star: the printed irregularity, 392, is twice its total irregularity. The larger hub
 # networks are only drawn, and we found no graph of joined hubs with their irregularities (1916, 6624, 24496): ours go
 # on where the double star begins, a chain of 4, 8 and 16 hubs with 7 leaves each (1688, 6968, 28280). The scale-free
 # networks are drawn too; ours are trees of the Barabasi-Albert model, a new one for every data set. Factors are new
-# for
-# every data set (the paper: ten distributions with ten data sets each), rows are drawn exactly. The real networks are
-# in
-# the folder `graphs` of the data; where they are too dense to draw from exactly, rows come from a Gibbs sampler, as
-# in
-# the paper. The figures of their table are not at hand, only what the paper says of them.
+# for every data set (the paper: ten distributions with ten data sets each), rows are drawn exactly. The real networks
+# are in the folder `graphs` of the data; where they are too dense to draw from exactly, rows come from a Gibbs
+# sampler, as in the paper. The figures of their table are not at hand, only what the paper says of them.
 #
 # What the paper leaves open is measured in two readings. GSMN is GSMN*; its test is not named: "gsmn" asks the
-# Bayesian
-# test of the paper, "gsmn-chi2" chi-square at 0.05. "mpl" is that of [MPL17]; "mpl-ess" has α = N′ / (r q) with N′ =
-# 1
-# and no prior of graphs, as [BJP18, Sec. 2.2.1] writes it.
+# Bayesian test of the paper, "gsmn-chi2" chi-square at 0.05. "mpl" is that of [MPL17]; "mpl-ess" has α = N′ / (r q)
+# with N′ = 1 and no prior of graphs, as [BJP18, Sec. 2.2.1] writes it.
 #
 # The number after a mean is called its standard deviation. It cannot be that of the data sets: where 2 of 100 of them
 # have one false edge (0.02 on the mean), it is 0.02 and not 0.14. We take it for an error of the mean.
@@ -267,31 +263,31 @@ REAL = ("karate", "ibm32", "curtis54", "will57", "can_62", "dolphins", "polbooks
 _READINGS = (("gsmn", "gsmn-chi2"), ("mpl", "mpl-ess"), ("ib",), ("bjp",))  # of each column of both tables
 
 
-def by_gsmn(data: Dataset) -> Mapping[str, Graph]:
-    """GSMN*, which takes every answer of a test for true: of the Bayesian test, and of chi-square at 0.05."""
+def by_gsmn_readings(data: Dataset) -> Mapping[str, Graph]:
+    """Learn by GSMN* with the Bayesian test, and with chi-square at 0.05."""
     counts = Counts(data, n_jobs=1)
     tests: dict[str, IndependenceTest] = {"gsmn": BayesianTest(counts), "gsmn-chi2": ChiSquare(counts)}
     return {name: GSMNStar().learn(test).graph for name, test in tests.items()}
 
 
-def by_mpl(data: Dataset) -> Mapping[str, Graph]:
-    """The two-phase search by marginal pseudo-likelihood, with the priors of [MPL17] and with those of [BJP18]."""
+def by_mpl_readings(data: Dataset) -> Mapping[str, Graph]:
+    """Learn by the two-phase search with the priors of [MPL17], and with those of [BJP18]."""
     counts = Counts(data, n_jobs=1)
     scores = {"mpl": MPL(counts), "mpl-ess": MPL(counts, sample_size=1.0, graph_prior=None)}
     return {name: TwoPhase().learn(score).graph for name, score in scores.items()}
 
 
 def by_ib(data: Dataset) -> Mapping[str, Graph]:
-    """IBMAP-HC by the IB-score."""
+    """Learn by IBMAP-HC with the IB-score."""
     return {"ib": IBMAPHC().learn(IBScore(BayesianTest(Counts(data, n_jobs=1)))).graph}
 
 
 def by_bjp(data: Dataset) -> Mapping[str, Graph]:
-    """IBMAP-HC by BJP."""
+    """Learn by IBMAP-HC with BJP."""
     return {"bjp": IBMAPHC().learn(BJPScore(BayesianTest(Counts(data, n_jobs=1)))).graph}
 
 
-METHODS = {"gsmn": by_gsmn, "mpl": by_mpl, "ib": by_ib, "bjp": by_bjp}
+METHODS = {"gsmn": by_gsmn_readings, "mpl": by_mpl_readings, "ib": by_ib, "bjp": by_bjp}
 
 
 def chain_of_hubs(n_hubs: int, n_leaves: int = LEAVES) -> Graph:
@@ -314,7 +310,7 @@ class Hubs:
     n_hubs: int
 
     def __call__(self, n_rows: int, rng: np.random.Generator) -> Case:
-        """A distribution, then rows of it."""
+        """Draw a distribution, then rows of it."""
         return _drawn(chain_of_hubs(self.n_hubs), n_rows, rng)
 
 
@@ -325,7 +321,7 @@ class ScaleFree:
     n_variables: int
 
     def __call__(self, n_rows: int, rng: np.random.Generator) -> Case:
-        """A tree, a distribution, then rows of it."""
+        """Draw a tree, a distribution, then rows of it."""
         return _drawn(barabasi_albert(self.n_variables, 1, rng), n_rows, rng)
 
 
@@ -336,7 +332,7 @@ class RealNetwork:
     file: str
 
     def __call__(self, n_rows: int, rng: np.random.Generator) -> Case:
-        """A distribution, then rows of it."""
+        """Draw a distribution, then rows of it."""
         return _drawn(_graph(self.file), n_rows, rng)
 
 
@@ -367,7 +363,7 @@ def _drawn(graph: Graph, n_rows: int, rng: np.random.Generator) -> Case:
 
 
 def _published(table: str) -> Iterator[tuple[Key, Published]]:
-    """The figures of a table; the printed number is an error of the mean, so the mean stands for one observation."""
+    """Yield the figures of a table; the printed number is a standard error, so a mean counts as one observation."""
     for line in table.split("\n")[1:-1]:
         name, rows, *numbers = line.split()
         for readings, mean, error in zip(_READINGS, numbers[::2], numbers[1::2], strict=True):
@@ -408,8 +404,8 @@ REAL_NETWORKS = Reproduction(
 # - "gain": how much higher BJP is with small blankets first than under each other order, on the same data.
 #
 # The paper shows one distribution and one data set as a plot, without numbers. Here every repetition has a
-# distribution
-# and a data set of its own, a smaller one being the beginning of a larger one, and the figures are means.
+# distribution and a data set of its own, a smaller one being the beginning of a larger one, and the figures are
+# means.
 
 
 ORDER_SIZES = (250, 500, 1000, 2000, 4000, 8000, 40_000, 70_000, 100_000)
@@ -426,7 +422,7 @@ NUMBERS = (
 
 
 def values(data: Dataset) -> Iterator[tuple[str, float]]:
-    """Of one data set: the log posteriors of both assertions, and BJP of the true graph under each order."""
+    """Yield the log posteriors of both assertions, and BJP of the true graph under each order."""
     posterior = BayesianTest(Counts(data, n_jobs=1))
     for name, given in ASSERTIONS.items():
         yield f"assertion {name}", float(posterior.log_odds(1, np.array([2]), given).independent[0])
@@ -437,8 +433,8 @@ def values(data: Dataset) -> Iterator[tuple[str, float]]:
             yield f"gain {name}", scores[SMALL_FIRST] - score
 
 
-def simulate(size: int, rng: np.random.Generator) -> Mapping[str, Measured]:
-    """Both simulations, on the first rows of a data set of a distribution."""
+def simulate_hub(size: int, rng: np.random.Generator) -> Mapping[str, Measured]:
+    """Run both simulations on the first rows of a data set."""
     network = uniform_factors(HUB, rng)
     codes = sample(network, max(size, ORDER_SIZES[-1]), rng).codes[:size]
     started = process_time()
@@ -448,7 +444,7 @@ def simulate(size: int, rng: np.random.Generator) -> Mapping[str, Measured]:
 
 
 def _hub(_data: Path | None) -> Mapping[str, Trial]:
-    return {"hub": simulate}
+    return {"hub": simulate_hub}
 
 
 ORDERINGS = Reproduction(

@@ -9,10 +9,10 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from time import monotonic, process_time
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -24,8 +24,12 @@ from mnlearn.errors import InputError, unknown_name, whole_number
 from mnlearn.evaluation.calibration import Reliability, reliability
 from mnlearn.evaluation.metrics import Confusion, compare_edges
 from mnlearn.experiments.journal import Journal, Record, RunKey, read_records
+from mnlearn.graphs.generators import random_graph
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import SILENT, FloatArray, Monitor
+from mnlearn.simulate.bayesian_network import BayesianNetwork, read_bif
+from mnlearn.simulate.pairwise import with_log_odds
+from mnlearn.simulate.sampling import sample
 
 T = TypeVar("T")
 
@@ -38,26 +42,69 @@ class Case(NamedTuple):
 
 
 class Source(Protocol):
-    """Draws data whose graph is known."""
+    """Function that draws data from a known graph."""
 
     def __call__(self, n_rows: int, rng: np.random.Generator) -> Case: ...
 
 
-class Weighed(NamedTuple):
-    """A learned graph with the log-odds of every pair: its probabilities can be held against the truth."""
+@dataclass(frozen=True)
+class RandomNetwork:
+    """A random graph with one log odds ratio on every edge, new for every data set  [JAIR09, Sec. 5.1.2; IBMAP14]."""
+
+    n_variables: int
+    average_degree: float
+    log_odds: float
+    signs: Literal["same", "mixed"] = "same"
+
+    def __call__(self, n_rows: int, rng: np.random.Generator) -> Case:
+        """Draw a network, then rows of it."""
+        graph = random_graph(self.n_variables, self.average_degree, rng)
+        return Case(sample(with_log_odds(graph, self.log_odds, rng, signs=self.signs), n_rows, rng).dataset(), graph)
+
+
+@dataclass(frozen=True)
+class RepositoryNetwork:
+    """A Bayesian network in a BIF file; the true graph is its moral graph  [MPL17, Sec. 5.2].
+
+    Learners see the states that occur in the rows, as if read from a file. With all declared states MPL misses the
+    figures of Barley (up to 67 states) by up to one edge and a half; with those that occur it meets them.
+    """
+
+    file: str
+
+    def __call__(self, n_rows: int, rng: np.random.Generator) -> Case:
+        """Draw rows of the network."""
+        network = _network(self.file)
+        return Case(observed_states(network.sample(n_rows, rng)), network.moral_graph())
+
+
+def observed_states(data: Dataset) -> Dataset:
+    """Return the rows with only the states that occur in them."""
+    found = [np.unique(column, return_inverse=True) for column in data.columns]
+    codes = [inverse.reshape(-1) for _, inverse in found]
+    return Dataset.from_codes(codes, cards=[len(seen) for seen, _ in found], names=data.names)
+
+
+@lru_cache(maxsize=16)  # one process reads a network once
+def _network(file: str) -> BayesianNetwork:
+    return read_bif(file)
+
+
+class WithLogOdds(NamedTuple):
+    """A learned graph with the log odds of every pair, for calibration."""
 
     graph: Graph
     log_odds: FloatArray
 
 
 class Method(Protocol):
-    """Learns from data; may return several graphs, each under the name it has in the table."""
+    """Function that learns from data; may return several graphs, each with its name in the table."""
 
-    def __call__(self, data: Dataset) -> Mapping[str, Graph] | Mapping[str, Graph | Weighed]: ...
+    def __call__(self, data: Dataset) -> Mapping[str, Graph] | Mapping[str, Graph | WithLogOdds]: ...
 
 
 class Row(NamedTuple):
-    """One learned graph against the truth."""
+    """One learned graph compared with the true one."""
 
     source: str
     n_rows: int
@@ -73,13 +120,13 @@ class Row(NamedTuple):
 
     @property
     def confusion(self) -> Confusion:
-        """The pairs of variables by what was learned and what is true."""
+        """Confusion counts of the pairs of variables."""
         pairs = self.n_variables * (self.n_variables - 1) // 2
         found, added, missed = self.true_edges - self.false_negatives, self.false_positives, self.false_negatives
         return Confusion(found, added, missed, pairs - self.true_edges - added)
 
     def tidy(self) -> dict[str, object]:
-        """All fields, and the measures that follow from them: one line of the table."""
+        """Return all fields and derived measures: one line of the table."""
         measures = ("normalized_hamming", "precision", "recall", "f1")
         fields = {name: value for name, value in self._asdict().items() if name != "reliability"}
         return {**fields, **{name: getattr(self.confusion, name) for name in measures}}
@@ -87,7 +134,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is drawn, and what learns from it.
+    """Sources of data and methods that learn from them.
 
     Parameters
     ----------
@@ -105,7 +152,7 @@ class Experiment:
     ...     codes = np.cumsum(rng.random((n_rows, 3)) < 0.2, axis=1) % 2
     ...     return Case(Dataset.from_codes(codes), path(3))
     >>> guess = Experiment("guess", {"chain": chain}, {"none": lambda data: {"none": Graph(data.n_variables)}})
-    >>> [(row.learner, row.hamming) for row in run(guess, sizes=[10], repetitions=2)]
+    >>> [(row.learner, row.hamming) for row in run_experiment(guess, sizes=[10], repetitions=2)]
     [('none', 2), ('none', 2)]
     """
 
@@ -115,7 +162,7 @@ class Experiment:
     leave_out: frozenset[tuple[str, str]] = field(default_factory=frozenset)
 
     def only(self, sources: Iterable[str] = (), methods: Iterable[str] = ()) -> Experiment:
-        """The same with some of the sources and methods; all, where none is named. The data stay the same."""
+        """Return the experiment with some of its sources and methods, by default all; its data do not change."""
         return Experiment(
             self.name,
             _chosen("source", self.sources, sources),
@@ -125,7 +172,7 @@ class Experiment:
 
 
 class _Task(NamedTuple):
-    """One data set, and the methods that have not seen it yet."""
+    """One data set, and the methods still to run on it."""
 
     source: str
     n_rows: int
@@ -133,7 +180,7 @@ class _Task(NamedTuple):
     methods: tuple[str, ...]
 
 
-def run(
+def run_experiment(
     experiment: Experiment,
     sizes: Sequence[int],
     repetitions: int,
@@ -205,17 +252,17 @@ def run(
 
 
 def recorded(experiment: str, journal: Path) -> list[Row]:
-    """All that the journal of an experiment holds, whatever was asked for when it was written; nothing is run."""
+    """Return all rows of the journal of an experiment; nothing is run."""
     return list(_rows(read_records(experiment, journal, ("seconds", "errors"))))
 
 
 def generator_of(experiment: str, source: str, n_rows: int, repetition: int) -> np.random.Generator:
-    """The generator of one data set: its own, whatever else is run, on every machine."""
+    """Return the random generator of one data set, independent of what else is run."""
     return np.random.default_rng([crc32(f"{experiment}/{source}".encode()), n_rows, repetition])
 
 
 def write_rows(rows: Iterable[Row], path: Path) -> None:
-    """One tidy table, CSV or Parquet; no reader sees half a file."""
+    """Write one tidy table as CSV or Parquet; no partial file is left."""
     lines = [row.tidy() for row in rows]
     columns = list(lines[0]) if lines else list(Row("", 0, 0, "", 0, 0, 0, 0.0).tidy())
     with replacing(path) as part:
@@ -232,7 +279,7 @@ def write_rows(rows: Iterable[Row], path: Path) -> None:
 
 
 def _tasks(experiment: Experiment, sizes: Iterable[int], repetitions: int, done: set[RunKey]) -> Iterator[_Task]:
-    """Everything that is to be run and was not; repetition by repetition, so that a stopped run is a smaller one."""
+    """Return what is left to run, repetition by repetition, so that a cancelled run is a smaller experiment."""
     sizes = list(sizes)
     for repetition in range(repetitions):
         for source in experiment.sources:
@@ -244,7 +291,7 @@ def _tasks(experiment: Experiment, sizes: Iterable[int], repetitions: int, done:
 
 
 def _execute(experiment: Experiment, task: _Task) -> list[dict[str, object]]:
-    """Draw the data, run the methods on them; one record for each method, which share the time of the drawing."""
+    """Draw the data and run the methods; one record per method, sharing the time of the drawing."""
     started = process_time()
     rng = generator_of(experiment.name, task.source, task.n_rows, task.repetition)
     case = experiment.sources[task.source](task.n_rows, rng)
@@ -261,21 +308,21 @@ def _execute(experiment: Experiment, task: _Task) -> list[dict[str, object]]:
         weighed = {
             name: reliability(learned.log_odds, case.truth)
             for name, learned in graphs.items()
-            if isinstance(learned, Weighed)
+            if isinstance(learned, WithLogOdds)
         }
         spent = {"seconds": round(seconds, 4), "drawing": drawing}
         records.append({**key, **size, **spent, "errors": errors, "reliability": weighed})
     return records
 
 
-def _graph(learned: Graph | Weighed) -> Graph:
-    return learned.graph if isinstance(learned, Weighed) else learned
+def _graph(learned: Graph | WithLogOdds) -> Graph:
+    return learned.graph if isinstance(learned, WithLogOdds) else learned
 
 
 def _asked_for(
     experiment: Experiment, records: Iterable[Record], sizes: set[int], repetitions: int
 ) -> Iterator[Record]:
-    """The records of some sizes, repetitions and methods; a journal may hold more."""
+    """Return the records of these sizes, repetitions and methods; a journal may hold more."""
     for record in records:
         wanted = record["n_rows"] in sizes and record["repetition"] < repetitions
         if wanted and record["method"] in experiment.methods:
@@ -283,7 +330,7 @@ def _asked_for(
 
 
 def _rows(records: Iterable[Record]) -> Iterator[Row]:
-    """One row per graph."""
+    """Return one row per graph."""
     for record in records:
         key = record["source"], record["n_rows"], record["repetition"]
         size = record.get("variables", 0), record.get("true_edges", 0)
@@ -294,14 +341,14 @@ def _rows(records: Iterable[Record]) -> Iterator[Row]:
 
 
 def _sorted(experiment: Experiment, rows: Iterable[Row]) -> list[Row]:
-    """By source in the order of the experiment, then rows, repetition and learner."""
+    """Sort by source in the order of the experiment, then rows, repetition and learner."""
     place = {source: k for k, source in enumerate(experiment.sources)}
     mine = [row for row in rows if row.source in place]
     return sorted(mine, key=lambda row: (place[row.source], row.n_rows, row.repetition, row.learner))
 
 
 def _chosen(kind: str, known: Mapping[str, T], names: Iterable[str]) -> dict[str, T]:
-    """Those that are named, in their old order; all when none is."""
+    """Return the named items in their order; all if none is named."""
     wanted = list(names)
     for name in wanted:
         if name not in known:

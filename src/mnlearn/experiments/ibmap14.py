@@ -1,4 +1,6 @@
-"""Does weighing the tests beat believing them?  The synthetic experiments of [IBMAP14].
+"""Experiments of Schlüter, Bromberg & Edera, AMAI (2014)  [IBMAP14]: synthetic, landscape, EDA and UCI tables.
+
+Synthetic networks: does weighting the tests beat trusting them?
 
 Schlüter, Bromberg & Edera, AMAI (2014): GSMN and HHC-MN take every answer of a test for true, and one wrong answer
 leads to others; IBMAP-HC climbs the IB-score, which weighs all answers together. Random networks of growing
@@ -22,7 +24,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from time import process_time
-from typing import Literal
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from mnlearn.algorithms.ibmap import IBMAPHC
 from mnlearn.data.dataset import Dataset
 from mnlearn.evaluation.landscape import landscape
 from mnlearn.evaluation.triplets import independence_accuracy
-from mnlearn.experiments.experiment import Case, Experiment
+from mnlearn.experiments.experiment import Case, Experiment, RandomNetwork
 from mnlearn.experiments.jair09 import TABLES, Table, prepared, table_files
 from mnlearn.experiments.measured import Measured, Measurement, Trial
 from mnlearn.experiments.reproduction import Reproduction, TableOfDistances
@@ -59,17 +60,17 @@ LOG_ODDS = 1.0
 
 
 def by_gsmn(data: Dataset) -> Mapping[str, Graph]:
-    """Grow and shrink, which believes every answer."""
+    """Learn by GSMN*, which trusts every test."""
     return {"gsmn": GSMNStar().learn(BayesianTest(Counts(data, n_jobs=1))).graph}
 
 
 def by_hhc(data: Dataset) -> Mapping[str, Graph]:
-    """HITON-PC around every variable, which believes them too; sets of any size, both ends must agree."""
+    """Learn by HHC-MN, which trusts every test; sets of any size, both ends must agree."""
     return {"hhc-mn": HHCMN().learn(BayesianTest(Counts(data, n_jobs=1))).graph}
 
 
 def by_ibmap(data: Dataset) -> Mapping[str, Graph]:
-    """IBMAP-HC by the IB-score, which weighs them."""
+    """Learn by IBMAP-HC, which weights the tests."""
     return {"ibmap-hc": IBMAPHC().learn(IBScore(BayesianTest(Counts(data, n_jobs=1)))).graph}
 
 
@@ -77,40 +78,26 @@ METHODS = {"gsmn": by_gsmn, "hhc-mn": by_hhc, "ibmap-hc": by_ibmap}
 
 
 @dataclass(frozen=True)
-class RandomNetwork:
-    """A random graph with n τ / 2 edges and the same log odds ratio on each, both new for every data set."""
-
-    average_degree: float
-    signs: Literal["same", "mixed"]
-
-    def __call__(self, n_rows: int, rng: np.random.Generator) -> Case:
-        """A graph, then rows of it."""
-        graph = random_graph(VARIABLES, self.average_degree, rng)
-        network = with_log_odds(graph, LOG_ODDS, rng, signs=self.signs)
-        return Case(sample(network, n_rows, rng).dataset(), graph)
-
-
-@dataclass(frozen=True)
 class SpinGlass:
-    """A square lattice that is wrapped around, with couplings of either sign, new for every data set."""
+    """A periodic square lattice with couplings of either sign, new for every data set."""
 
     side: int
 
     def __call__(self, n_rows: int, rng: np.random.Generator) -> Case:
-        """Couplings, then rows."""
+        """Draw couplings, then rows."""
         graph = grid(self.side, self.side, periodic=True)
         return Case(sample(ising(graph, LOG_ODDS / 4, rng), n_rows, rng).dataset(), graph)
 
 
 def random_networks(_data: Path | None = None) -> Experiment:
     """The first synthetic experiment."""
-    same = {f"tau={tau}": RandomNetwork(tau, "same") for tau in CONNECTIVITIES}
-    mixed = {f"tau={tau},mixed": RandomNetwork(tau, "mixed") for tau in CONNECTIVITIES}
+    same = {f"tau={tau}": RandomNetwork(VARIABLES, tau, LOG_ODDS) for tau in CONNECTIVITIES}
+    mixed = {f"tau={tau},mixed": RandomNetwork(VARIABLES, tau, LOG_ODDS, "mixed") for tau in CONNECTIVITIES}
     return Experiment("ibmap-random", {**same, **mixed}, METHODS)
 
 
 def spin_glasses(_data: Path | None = None) -> Experiment:
-    """The second."""
+    """The second synthetic experiment."""
     return Experiment("ibmap-ising", {f"{side}x{side}": SpinGlass(side) for side in SIDES}, METHODS)
 
 
@@ -125,13 +112,11 @@ ISING = Reproduction(
 )
 
 
-# Does the IB-score fall with the distance to the truth, and does IBMAP-HC reach its top?  Appendix of [IBMAP14].
+# Appendix of [IBMAP14]: does the IB-score fall with the distance to the true graph, and does IBMAP-HC find its maximum?
 #
 # Schlüter, Bromberg & Edera, AMAI (2014): the IB-score of all graphs of a small domain against their Hamming distance
-# to
-# the true one. The paper sees a curve that falls, the more clearly the more rows there are, and IBMAP-HC always at
-# its
-# highest point. It shows plots; what they show is put into numbers here:
+# to the true one. The paper sees a curve that falls, the more clearly the more rows there are, and IBMAP-HC always at
+# its highest point. It shows plots; what they show is put into numbers here:
 #
 # - "correlation" of distance and score over all graphs: −1 if every step away from the truth costs the same;
 # - "reached": whether IBMAP-HC finds the highest score of all;
@@ -157,7 +142,7 @@ class Surface:
     average_degree: float
 
     def __call__(self, size: int, rng: np.random.Generator) -> Mapping[str, Measured]:
-        """The numbers of one data set with `size` rows."""
+        """Return the numbers of one data set with `size` rows."""
         started = process_time()
         truth = random_graph(LANDSCAPE_VARIABLES, self.average_degree, rng)
         data = sample(with_log_odds(truth, LOG_ODDS, rng), size, rng).dataset()
@@ -191,21 +176,17 @@ LANDSCAPE = Reproduction(
 # Does a better structure save fitness evaluations?  MOA against MOA' on OneMax and Royal Road  [IBMAP14].
 #
 # Schlüter, Bromberg & Edera, AMAI (2014), the section on estimation of distribution algorithms: MOA learns its
-# structure
-# by mutual information with a bound on the neighbours, MOA' by IBMAP-HC without one. For growing problems the paper
-# gives
-# the critical population (the smallest with the wanted success rate) and the fitness evaluations at that size, and
-# finds
-# that MOA' never needs more: on Royal Road at best half of the evaluations, on OneMax a quarter less.
+# structure by mutual information with a bound on the neighbours, MOA' by IBMAP-HC without one. For growing problems
+# the paper gives the critical population (the smallest with the wanted success rate) and the fitness evaluations at
+# that size, and finds that MOA' never needs more: on Royal Road at best half of the evaluations, on OneMax a quarter
+# less.
 #
 # Readings. The text at hand has lost all numbers of this section: there are no published figures here. Ours:
-# truncation
-# of one half, one half stays (elitism), T = 1 / (0.2 g), 4 n ln n updates, at most 60 generations; 19 of 20 runs
-# must reach the optimum, and the bisection ends at a tenth. MOA knows the truth about its bound: group − 1
-# neighbours, on
-# OneMax one. After the bisection 20 other runs at the critical population tell the success rate, the evaluations and
-# the
-# distance of the last structure that was learned to the cliques of the groups; a repetition is one such search.
+# truncation of one half, one half stays (elitism), T = 1 / (0.2 g), 4 n ln n updates, at most 60 generations; 19 of
+# 20 runs must reach the optimum, and the bisection ends at a tenth. MOA knows the truth about its bound: group − 1
+# neighbours, on OneMax one. After the bisection 20 other runs at the critical population tell the success rate, the
+# evaluations and the distance of the last structure that was learned to the cliques of the groups; a repetition is
+# one such search.
 #
 # - "population", "evaluations": of those that reached the optimum;
 # - "success": the share of the other runs that did;
@@ -233,7 +214,7 @@ class Contest:
     runs: int = RUNS
 
     def __call__(self, size: int, rng: np.random.Generator) -> Mapping[str, Measured]:
-        """The numbers of both for `size` genes; none if they make no whole groups."""
+        """Return the numbers of both for `size` genes; none if `size` is not a multiple of the group."""
         if size % self.group:
             return {}
         problem = royal_road(size, group=self.group)
@@ -312,9 +293,8 @@ ROYAL_ROAD = Reproduction(
 # Accuracy on real tables.  The benchmark table of [IBMAP14].
 #
 # Schlüter, Bromberg & Edera, AMAI (2014): each table is shuffled and divided; GSMN, HHC-MN and IBMAP-HC learn from
-# the
-# training part, and the test part says how many random independences the graph has right. The paper's claim: IBMAP-HC
-# is the most accurate where data are scarce.
+# the training part, and the test part says how many random independences the graph has right. The paper's claim:
+# IBMAP-HC is the most accurate where data are scarce.
 #
 # Readings. The text at our disposal has lost the table, its figures and the names of its data sets; there is no
 # published figure here, and what can be checked is who comes first. The tables are those of [JAIR09], prepared as
@@ -341,7 +321,7 @@ class Divided:
     table: Table
 
     def __call__(self, size: int, rng: np.random.Generator) -> Mapping[str, Measured]:
-        """Both accuracies of every learner; nothing where the table has too few rows."""
+        """Return both accuracies of every learner; nothing if the table has too few rows."""
         data = prepared(self.file, self.table)
         if data.n_rows < 2 * size:
             return {}

@@ -1,9 +1,10 @@
-"""How many tests does reasoning save when every answer is true?  Figures 6 and 7 of [JAIR09].
+"""Experiments of Bromberg, Margaritis & Honavar, JAIR 35 (2009)  [JAIR09]: Figures 6 to 13 and Table 1.
 
-Bromberg, Margaritis & Honavar, JAIR 35 (2009), Sec. 5.1.1: random graphs of average degree τ = 1, 2, 4, 8; vertex
-separation in the graph answers every question, so that all learners return the graph and differ only in what they ask.
-Figure 6 is the weighted number of tests (2 + |z| each) of GSIMN over that of GSMN*, with and without propagation, a
-hundred graphs for each figure. Figure 7 is the number of tests of GSIMN-FCH over that of GSIMN, four graphs each.
+Figures 6 and 7 (Sec. 5.1.1), the number of tests when every answer is true: random graphs of average degree τ = 1, 2,
+4, 8; vertex separation in the graph answers every question, so that all learners return the graph and differ only in
+what they ask. Figure 6 is the weighted number of tests (2 + |z| each) of GSIMN over that of GSMN*, with and without
+propagation, a hundred graphs for each figure. Figure 7 is the number of tests of GSIMN-FCH over that of GSIMN, four
+graphs each.
 
 Readings. The initial tests count, and line 22 of Algorithm 3 is off, as in the published counts; the numbers named
 "line 22" are with it. The figures are drawn, not printed. The text says of Figure 6 that for many variables and τ = 8
@@ -36,16 +37,13 @@ from mnlearn.data.readers import read
 from mnlearn.errors import MnlearnError
 from mnlearn.evaluation.metrics import normalized_hamming
 from mnlearn.evaluation.triplets import sample_triplets
-from mnlearn.experiments.experiment import Case, Source
+from mnlearn.experiments.experiment import RandomNetwork, RepositoryNetwork, Source
 from mnlearn.experiments.measured import Measured, Measurement, Trial, data_files
-from mnlearn.experiments.mpl17 import Repository
 from mnlearn.experiments.reproduction import Key, Published, Reproduction
 from mnlearn.graphs.generators import random_graph
 from mnlearn.independence.discrete import ChiSquare
 from mnlearn.independence.wrappers import SeparationOracle
 from mnlearn.protocols import IndependenceTest, Result
-from mnlearn.simulate.pairwise import with_log_odds
-from mnlearn.simulate.sampling import sample
 from mnlearn.statistics.counts import Counts
 from mnlearn.statistics.kernels import DofRule
 
@@ -60,7 +58,7 @@ class WeightedRatios:
     degree: int
 
     def __call__(self, size: int, rng: np.random.Generator) -> Mapping[str, Measured]:
-        """The ratios for a graph of `size` variables."""
+        """Return the ratios for a graph of `size` variables."""
         if self.degree > size - 1:
             return {}
         oracle, started, ratios = SeparationOracle(random_graph(size, self.degree, rng)), process_time(), {}
@@ -80,7 +78,7 @@ class ForwardChaining:
     degree: int
 
     def __call__(self, size: int, rng: np.random.Generator) -> Mapping[str, Measured]:
-        """The ratios for a graph of `size` variables."""
+        """Return the ratios for a graph of `size` variables."""
         if size < 2 or self.degree > size - 1:
             return {}
         oracle, started, found = SeparationOracle(random_graph(size, self.degree, rng)), process_time(), {}
@@ -98,7 +96,7 @@ def _weighted(oracle: SeparationOracle, result: Result) -> float:
 
 
 def _right(oracle: SeparationOracle, result: Result) -> Result:
-    """The result, if it is the graph that the oracle knows; nothing else is worth counting."""
+    """Return the result, or raise an error if it is not the graph of the oracle."""
     if result.graph != oracle.graph:
         raise MnlearnError("a learner must return the graph of its oracle; it did not. Please report this.")
     return result
@@ -146,7 +144,7 @@ FIGURE_7 = Reproduction(
 )
 
 
-# The learners that [JAIR09] compares on data, as its published counts ask for them.
+# The learners that [JAIR09] compares on data, with the settings of its published counts.
 
 
 LEARNERS: Mapping[str, Callable[[IndependenceTest], Result]] = {
@@ -156,25 +154,22 @@ LEARNERS: Mapping[str, Callable[[IndependenceTest], Result]] = {
     "gsimn-line22": GSIMN().learn,
     "gsimn-seeded": GSIMN(seed_dependences=True).learn,
 }
-"""By name; line 22 of Algorithm 3 is off in the first three, and the last knows the initial dependences as well."""
+"""By name; line 22 of Algorithm 3 is off in the first three, and the last starts with the initial dependences."""
 
 
-# Is what reasoning saves paid for with wrong edges?  Figures 8 to 13 of [JAIR09].
+# Figures 8 to 13 of [JAIR09]: does inference cost accuracy?
 #
 # Bromberg, Margaritis & Honavar, JAIR 35 (2009), Sec. 5.1.2 and 5.1.3: GSMN* with and without propagation and GSIMN
-# learn
-# from rows drawn from a known network, by the chi-square test at 0.05. Figures 8 to 11: random graphs of 50 and 75
-# binary
-# variables, average degree 1, 2, 4, 8, the log odds ratio 1, 1.5 or 2 on every edge. Figures 12 and 13: five Bayesian
-# networks, moralised. Figures 8, 9 and 12 are normalised Hamming distances, 10 and 13 weighted tests, 11 is time.
+# learn from rows drawn from a known network, by the chi-square test at 0.05. Figures 8 to 11: random graphs of 50 and
+# 75 binary variables, average degree 1, 2, 4, 8, the log odds ratio 1, 1.5 or 2 on every edge. Figures 12 and 13:
+# five Bayesian networks, moralised. Figures 8, 9 and 12 are normalised Hamming distances, 10 and 13 weighted tests,
+# 11 is time.
 #
 # All are drawn, none is printed: there is nothing to compare figure by figure, only what the text says of them.
-# Readings.
-# All log odds ratios have the same sign and there are no fields; rows come from Gibbs chains, as in the paper,
-# exactly
-# where elimination can do it. The numbers of rows and of repetitions are ours. Time is processor time, in `seconds`.
-# The degrees of freedom are not told: both rules are measured, "observed" being (I − 1)(J − 1) for every slice that
-# occurs.
+# Readings. All log odds ratios have the same sign and there are no fields; rows come from Gibbs chains, as in the
+# paper, exactly where elimination can do it. The numbers of rows and of repetitions are ours. Time is processor time,
+# in `seconds`. The paper does not give the degrees of freedom: both rules are measured, "observed" being
+# (I − 1)(J − 1) for every slice that occurs.
 
 
 SIZES = (500, 2000, 8000, 20_000)
@@ -184,31 +179,17 @@ NETWORKS = ("Hailfinder", "Insurance", "Alarm", "Mildew", "Water")
 
 
 @dataclass(frozen=True)
-class RandomNetwork:
-    """A new random graph with the same log odds ratio on every edge, and rows of it  [JAIR09, Sec. 5.1.2]."""
-
-    n_variables: int
-    degree: int
-    log_odds: float
-
-    def __call__(self, n_rows: int, rng: np.random.Generator) -> Case:
-        """A network, then rows of it."""
-        graph = random_graph(self.n_variables, self.degree, rng)
-        return Case(sample(with_log_odds(graph, self.log_odds, rng), n_rows, rng).dataset(), graph)
-
-
-@dataclass(frozen=True)
-class Learned:
-    """What every learner makes of one data set: distance, weighted tests, time."""
+class LearnerTrial:
+    """Distance, weighted tests and time of every learner on one data set."""
 
     source: Source
 
     def __call__(self, size: int, rng: np.random.Generator) -> Mapping[str, Measured]:
-        """Both numbers of every learner, from `size` rows."""
+        """Return both numbers of every learner, from `size` rows."""
         case = self.source(size, rng)
         found: dict[str, Measured] = {}
         for (name, learn), (rule, suffix) in product(LEARNERS.items(), DOF.items()):
-            test = ChiSquare(Counts(case.data, n_jobs=1), dof=rule)  # nobody profits from what another has counted
+            test = ChiSquare(Counts(case.data, n_jobs=1), dof=rule)  # no learner uses the cache of another
             started = process_time()
             result = learn(test)
             seconds = process_time() - started
@@ -221,14 +202,15 @@ def _random_networks(_data: Path | None) -> Mapping[str, Trial]:
     """The sources of Figures 8 to 11."""
     settings = product((50, 75), (1, 2, 4, 8), (1, 1.5, 2))
     return {
-        f"n={n} degree={degree} odds={odds}": Learned(RandomNetwork(n, degree, odds)) for n, degree, odds in settings
+        f"n={n} degree={degree} odds={odds}": LearnerTrial(RandomNetwork(n, degree, odds))
+        for n, degree, odds in settings
     }
 
 
 def _moral_networks(data: Path | None) -> Mapping[str, Trial]:
     """The sources of Figures 12 and 13."""
     files = data_files(data, "networks/*.bif", {name: f"{name.lower()}.bif" for name in NETWORKS})
-    return {name: Learned(Repository(str(file))) for name, file in files.items()}
+    return {name: LearnerTrial(RepositoryNetwork(str(file))) for name, file in files.items()}
 
 
 def _reproduction(title: str, quantity: str, *, moral: bool) -> Reproduction:
@@ -253,21 +235,16 @@ FIGURE_13 = _reproduction("JAIR09 Figure 13: tests on the same networks", "tests
 #
 # Bromberg, Margaritis & Honavar, JAIR 35 (2009), Sec. 5.2: nineteen tables of the UCI archive, continuous columns cut
 # into 1 + log2 N intervals of equal width. A random third of the rows is learned from, by the chi-square test at
-# 0.05.
-# The accuracy of a graph is how often it agrees with the same test on all rows, over 10,000 random independences, as
-# many
-# for each size of the conditioning set. A repetition here is another third and other independences; the paper has
-# one.
+# 0.05. The accuracy of a graph is how often it agrees with the same test on all rows, over 10,000 random
+# independences, as many for each size of the conditioning set. A repetition here is another third and other
+# independences; the paper has one.
 #
-# Readings. Which columns and rows the paper left out is told by its n and N (`TABLES`); for echocardiogram and
-# haberman
-# no choice gives its n, and their figures are not compared. The published counts of lenses, 60, 40 and 20, are those
-# of
-# five variables without any dependence: 20 for the initial tests, 40 or 20 when GSMN* asks them again (line 22 of
-# Algorithm 3 is off), and nothing more for GSIMN, which must have known their outcomes. So there are three of it:
-# "gsimn"
-# is Algorithm 5 from an empty knowledge base, line 22 off; "gsimn-line22" is with line 22; "gsimn-seeded" in addition
-# knows the initial dependences from the start.
+# Readings. Which columns and rows the paper left out follows from its n and N (`TABLES`); for echocardiogram and
+# haberman no choice gives its n, and their figures are not compared. The published counts of lenses, 60, 40 and 20,
+# are those of five variables without any dependence: 20 for the initial tests, 40 or 20 when GSMN* asks them again
+# (line 22 of Algorithm 3 is off), and nothing more for GSIMN, which must have known their outcomes. So there are
+# three of it: "gsimn" is Algorithm 5 from an empty knowledge base, line 22 off; "gsimn-line22" is with line 22;
+# "gsimn-seeded" in addition knows the initial dependences from the start.
 
 
 TRIPLETS = 10_000
@@ -275,7 +252,7 @@ UCI_REPETITIONS = 10  # the paper has one
 
 
 class Table(NamedTuple):
-    """How a table was prepared: its file, the columns left out, the continuous ones."""
+    """Preparation of a table: its file, the columns left out, the continuous ones."""
 
     file: str
     dropped: str = ""
@@ -343,13 +320,13 @@ _COLUMNS = (("gsmn*-without-propagation",), ("gsmn*",), ("gsimn", "gsimn-line22"
 
 @dataclass(frozen=True)
 class Third:
-    """A random third of a table: what each learner asked, and how its graph agrees with all rows."""
+    """A random third of a table: tests of each learner, and agreement of its graph with all rows."""
 
     file: str
     table: Table
 
     def __call__(self, size: int, rng: np.random.Generator) -> Mapping[str, Measured]:
-        """Weighted tests and accuracy of every learner; `size` is the number of triplets."""
+        """Return weighted tests and accuracy of every learner; `size` is the number of triplets."""
         data = prepared(self.file, self.table)
         part = ChiSquare(Counts(data.sample(data.n_rows // 3, rng), n_jobs=1))
         whole = ChiSquare(Counts(data, n_jobs=1))
@@ -360,7 +337,7 @@ class Third:
             started = process_time()
             result = learn(part)
             seconds = process_time() - started
-            agreeing = sum(result.graph.separates(*t) == told for t, told in zip(triplets, answers, strict=True))
+            agreeing = sum(result.graph.separates(*t) == answer for t, answer in zip(triplets, answers, strict=True))
             found[f"{name} tests"] = Measured(float(result.cost["weighted"]), seconds)
             found[f"{name} accuracy"] = Measured(agreeing / size, seconds)
         return found
@@ -368,7 +345,7 @@ class Third:
 
 @lru_cache(maxsize=4)  # one process prepares a table once
 def prepared(file: str, table: Table) -> Dataset:
-    """The table without rows that miss a value, all columns categorical."""
+    """Return the table without rows with missing values, all columns categorical."""
     continuous = table.continuous.split()
     kept = [name for name in _header(Path(file)) if name not in table.dropped.split()]
     types: dict[str, VariableType] = {name: "continuous" if name in continuous else "categorical" for name in kept}
@@ -394,7 +371,7 @@ def _thirds(data: Path | None) -> Mapping[str, Trial]:
 
 
 def _published() -> Iterator[tuple[Key, Published]]:
-    """The figures by table, quantity and learner; each is of a single third, whose deviation is not told."""
+    """Yield the figures by table, quantity and learner; each is of a single third, without a deviation."""
     for line in PUBLISHED.strip().split("\n"):
         name, *numbers = line.split()
         for quantity, figures in (("tests", numbers[:3]), ("accuracy", numbers[3:])):

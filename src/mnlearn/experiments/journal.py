@@ -49,11 +49,11 @@ class Journal:
 
     @property
     def done(self) -> set[RunKey]:
-        """What need not be run again."""
+        """Return the finished runs."""
         return {(r["source"], r["n_rows"], r["repetition"], r["method"]) for r in self.records}
 
     def add(self, records: Iterable[Record]) -> None:
-        """Keep the records; on disk before anything else happens."""
+        """Append the records and flush them to disk."""
         mine = [{"experiment": self._experiment, **record} for record in records]
         self.records += mine
         if self._path is None:
@@ -68,7 +68,7 @@ class Journal:
 
 
 def read_records(experiment: str, path: Path, results: Iterable[str]) -> list[Record]:
-    """The finished runs of a journal, which may still be written to: a line without an end is left for its writer."""
+    """Return the finished runs of a journal; an incomplete last line is ignored."""
     text = path.read_text(encoding="utf-8")
     keys = _KEYS.union(results)
     return [_checked(experiment, path, number, line, keys) for number, line in enumerate(_whole(text), start=1)]
@@ -106,14 +106,14 @@ def _record(line: str, keys: frozenset[str]) -> Record | None:
 
 
 def _refusal(path: Path, error: OSError) -> FileError:
-    """What the system refused, as an error of ours."""
+    """Convert an OSError into a FileError."""
     return FileError(
         f"journal must be a file we can read and write; {path}: {error.strerror or error}. Name another folder."
     )
 
 
 def _cut_off(path: Path) -> None:
-    """Cut off what a killed run began to write after the last whole line."""
+    """Truncate an incomplete last line of a killed run."""
     text = path.read_text(encoding="utf-8")
     whole = text[: text.rfind("\n") + 1]
     if whole != text:

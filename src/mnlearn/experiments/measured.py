@@ -1,4 +1,4 @@
-"""Experiments that measure something else than Hamming distances: numbers by source, size and repetition, journaled."""
+"""Experiments with measures other than Hamming distances: numbers by source, size and repetition, in a journal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Measured(NamedTuple):
 
 
 class Trial(Protocol):
-    """One repetition: numbers by name; none where there is no such trial, as with more edges than pairs."""
+    """One repetition: numbers by name; none for an impossible trial, such as more edges than pairs."""
 
     def __call__(self, size: int, rng: np.random.Generator) -> Mapping[str, Measured]: ...
 
@@ -68,7 +68,7 @@ class Measurement:
     figure: Callable[[Key, Sequence[float], Published | None, float], Comparison] = figure
 
     def __call__(self, request: Request) -> list[Comparison]:
-        """Run what is asked for."""
+        """Run the requested part."""
         learners = _chosen("method", self.learners, request.methods)
         trials = self.trials(request.data)
         wanted = _chosen("source", trials, request.sources)
@@ -137,7 +137,7 @@ def _task_of(record: Record) -> _Task:
 
 
 def _execute(name: str, trials: Mapping[str, Trial], nested: bool, task: _Task) -> Record:
-    """One trial with its own generator, whatever else is run."""
+    """Run one trial with its own random generator."""
     started = process_time()
     rng = generator_of(name, task.source, 0 if nested else task.size, task.repetition)
     found = trials[task.source](task.size, rng)
@@ -163,7 +163,7 @@ def _cells(records: Iterable[Record]) -> dict[Key, list[Measured]]:
 
 
 def _write_runs(records: Iterable[Record], path: Path) -> None:
-    """Every number of every trial, whole or not at all."""
+    """Write every number of every trial; no partial file is left."""
     with replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(("source", "size", "repetition", "learner", "value", "seconds"))
@@ -172,7 +172,7 @@ def _write_runs(records: Iterable[Record], path: Path) -> None:
 
 
 def _chosen(kind: str, known: Iterable[str], names: Sequence[str]) -> list[str]:
-    """Those that are named, in their old order; all when none is."""
+    """Return the named items in their order; all if none is named."""
     everything = list(known)
     for name in names:
         if name not in everything:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,7 @@ from mnlearn.algorithms.mpl import LocalSearchableScore, TwoPhase
 from mnlearn.algorithms.pc import PC
 from mnlearn.algorithms.regularized import combined
 from mnlearn.data.dataset import Dataset
-from mnlearn.experiments.experiment import Case, Experiment
+from mnlearn.experiments.experiment import Case, Experiment, RepositoryNetwork
 from mnlearn.experiments.measured import data_files
 from mnlearn.experiments.reproduction import Key, Published, Reproduction, TableOfDistances
 from mnlearn.graphs.generators import clique_chain, cycle, disjoint_union, grid, hubs
@@ -30,7 +29,6 @@ from mnlearn.independence.bayesian import ScoreTest
 from mnlearn.scores.logistic import L1Logistic
 from mnlearn.scores.mpl import MPL
 from mnlearn.scores.pic import PIC
-from mnlearn.simulate.bayesian_network import BayesianNetwork, read_bif
 from mnlearn.simulate.factors import uniform_factors
 from mnlearn.simulate.sampling import sample
 from mnlearn.statistics.counts import Counts
@@ -115,22 +113,22 @@ _LEARNERS = ("mpl", "pic", "pc", "l1lr-and", "l1lr-or")  # the columns of both t
 
 
 def by_mpl(data: Dataset) -> Mapping[str, Graph]:
-    """The two-phase search by marginal pseudo-likelihood: hyperparameters 1/2, prior −|E| log d."""
+    """Learn by the two-phase search with MPL: hyperparameters 1/2, prior −|E| log d."""
     return _two_phase("mpl", MPL(Counts(data, n_jobs=1)))
 
 
 def by_pic(data: Dataset) -> Mapping[str, Graph]:
-    """The same search by PIC: penalty q log n, no prior."""
+    """Learn by the two-phase search with PIC: penalty q log n, no prior."""
     return _two_phase("pic", PIC(Counts(data, n_jobs=1)))
 
 
 def by_pc_skeleton(data: Dataset) -> Mapping[str, Graph]:
-    """The first phase of PC: Bayesian score test with 1/2, at most 5 conditioning variables."""
+    """Learn the skeleton of PC: Bayesian score test with 1/2, at most 5 conditioning variables."""
     return {"pc": PC(max_conditioning=5).learn(ScoreTest(Counts(data, n_jobs=1))).graph}
 
 
 def by_pc_moral(data: Dataset) -> Mapping[str, Graph]:
-    """PC with its directions, moralised: colliders by the first separating set, as in the original, or by most."""
+    """Learn by PC with directions, moralised: colliders by the first separating set, as in the paper, or by majority."""
     test = ScoreTest(Counts(data, n_jobs=1))
     original = PC(max_conditioning=5, output="moral", colliders="sepset").learn(test).graph
     return {"pc": original, "pc-majority": PC(max_conditioning=5, output="moral").learn(test).graph}
@@ -140,8 +138,8 @@ def by_l1lr(data: Dataset) -> Mapping[str, Graph]:
     """L1-regularised logistic regression with BIC of γ = 0.5; both rules from the same neighbourhoods."""
     n = data.n_variables
     everyone: frozenset[int] = frozenset(range(n))
-    around = L1Logistic(data).neighborhoods([(x, everyone - {x}, frozenset()) for x in range(n)])
-    found = {x: neighborhood.support for x, neighborhood in enumerate(around)}
+    fitted = L1Logistic(data).neighborhoods([(x, everyone - {x}, frozenset()) for x in range(n)])
+    found = {x: neighborhood.support for x, neighborhood in enumerate(fitted)}
     return {"l1lr-and": Graph(n, combined(found, "and")), "l1lr-or": Graph(n, combined(found, "or"))}
 
 
@@ -163,34 +161,6 @@ class Components:
         return Case(sample(uniform_factors(graph, rng), n_rows, rng).dataset(), graph)
 
 
-@dataclass(frozen=True)
-class Repository:
-    """A Bayesian network of the repository, in the folder `networks` of the data  [MPL17, Sec. 5.2].
-
-    Learners see the states that occur in the rows, as if read from a file. With all declared states MPL misses the
-    figures of Barley (up to 67 states) by up to one edge and a half; with those that occur it meets them.
-    """
-
-    file: str
-
-    def __call__(self, n_rows: int, rng: np.random.Generator) -> Case:
-        """Rows of the network, and its moral graph."""
-        network = _network(self.file)
-        return Case(as_seen(network.sample(n_rows, rng)), network.moral_graph())
-
-
-def as_seen(data: Dataset) -> Dataset:
-    """The same rows with only those states that occur in them."""
-    found = [np.unique(column, return_inverse=True) for column in data.columns]
-    codes = [inverse.reshape(-1) for _, inverse in found]
-    return Dataset.from_codes(codes, cards=[len(seen) for seen, _ in found], names=data.names)
-
-
-@lru_cache(maxsize=8)  # one process reads a network once
-def _network(file: str) -> BayesianNetwork:
-    return read_bif(file)
-
-
 def synthetic(_data: Path | None = None) -> Experiment:
     """Table 1."""
     methods = {"mpl": by_mpl, "pic": by_pic, "pc": by_pc_skeleton, "l1lr": by_l1lr}
@@ -200,7 +170,7 @@ def synthetic(_data: Path | None = None) -> Experiment:
 def bayesian_networks(data: Path | None) -> Experiment:
     """Table 3."""
     files = data_files(data, "networks/*.bif", {name: f"{name.lower()}.bif" for name in NETWORKS})
-    sources = {name: Repository(str(file)) for name, file in files.items()}
+    sources = {name: RepositoryNetwork(str(file)) for name, file in files.items()}
     methods = {"mpl": by_mpl, "pic": by_pic, "pc": by_pc_moral, "l1lr": by_l1lr}
     left_out = frozenset((name, "l1lr") for name in NETWORKS if name not in BINARY)
     return Experiment("mpl-table3", sources, methods, left_out)

@@ -43,7 +43,7 @@ from mnlearn.experiments.reproduction import Comparison
 _BEGIN = re.compile(r"<!-- table (?P<name>\S+)\n(?P<settings>.*?)-->\n", re.DOTALL)
 _END = "<!-- end -->"
 _HEADINGS = {"source": "source", "n_rows": "rows", "quantity": "quantity", "n": "runs", "sources": "sources"}
-_COUNTS = ("n", "sources")  # are told of a line, and tell none from another
+_COUNTS = ("n", "sources")  # shown for a line, but not part of its key
 _SETTINGS = ("lines", "column", "cell", "only", "sizes", "quantity")
 
 
@@ -92,7 +92,7 @@ Group = Mapping[str, Sequence[Comparison]]
 
 @dataclass(frozen=True)
 class Layout:
-    """What one table shows: its lines, columns and cells."""
+    """Definition of one table: its lines, columns and cells."""
 
     name: str
     lines: Mapping[str, str] = field(default_factory=lambda: {"source": "source", "n_rows": "rows", "n": "runs"})

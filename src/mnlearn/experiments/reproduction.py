@@ -12,7 +12,7 @@ from statistics import fmean, stdev
 from typing import NamedTuple, Protocol
 
 from mnlearn._atomic_files import replacing
-from mnlearn.experiments.experiment import Experiment, Row, recorded, run, write_rows
+from mnlearn.experiments.experiment import Experiment, Row, recorded, run_experiment, write_rows
 from mnlearn.experiments.journal import Record, read_records
 from mnlearn.parallel import job_count
 from mnlearn.protocols import SILENT, Monitor
@@ -52,7 +52,7 @@ class Comparison(NamedTuple):
 
 @dataclass(frozen=True)
 class Request:
-    """How much of an experiment is wanted; what is left open is as in the paper.
+    """Part of an experiment to run; the defaults are those of the paper.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Request:
         job_count(self.n_jobs)  # raises
 
 
-class Measure(Protocol):
+class ReproducibleMeasure(Protocol):
     """Runs what is requested of an experiment, and reads what was run before."""
 
     @property
@@ -92,14 +92,14 @@ class Measure(Protocol):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """As in the paper."""
+        """Return the sizes and repetitions of the paper."""
 
     @property
     def repetitions(self) -> int:
         """Data sets for each figure, as in the paper."""
 
     def __call__(self, request: Request) -> list[Comparison]:
-        """Run what is asked for; the runs go to the folder as `NAME.jsonl` (the journal) and `NAME.runs.csv`."""
+        """Run the requested part; runs are written to the folder as `NAME.jsonl` (the journal) and `NAME.runs.csv`."""
 
     def recorded(self, folder: Path) -> list[Comparison]:
         """The figures of all runs in a folder; none if there are no runs."""
@@ -124,7 +124,7 @@ class Reproduction:
     """
 
     title: str
-    measure: Measure
+    measure: ReproducibleMeasure
     needs_data: bool = False
     quantity: str = "Hamming distance"
     axis: str = "rows"
@@ -163,9 +163,9 @@ class TableOfDistances:
     repetitions: int
 
     def __call__(self, request: Request) -> list[Comparison]:
-        """Run what is asked for."""
+        """Run the requested part."""
         experiment = self.experiment(request.data).only(request.sources, request.methods)
-        rows = run(
+        rows = run_experiment(
             experiment,
             request.sizes or self.sizes,
             self.repetitions if request.repetitions is None else request.repetitions,
@@ -175,7 +175,7 @@ class TableOfDistances:
         )
         if request.out is not None:
             write_rows(rows, request.out / f"{self.name}.runs.csv")
-        return compare(rows, self.published)
+        return compare_published(rows, self.published)
 
     def recorded(self, folder: Path) -> list[Comparison]:
         """The figures of all runs in a folder, by source and size."""
@@ -183,10 +183,10 @@ class TableOfDistances:
         rows = recorded(self.name, journal) if journal.exists() else []
         sources = list(dict.fromkeys(row.source for row in rows))
         rows.sort(key=lambda row: (sources.index(row.source), row.n_rows, row.repetition))
-        return compare(rows, self.published)
+        return compare_published(rows, self.published)
 
 
-def compare(rows: Iterable[Row], published: Mapping[Key, Published]) -> list[Comparison]:
+def compare_published(rows: Iterable[Row], published: Mapping[Key, Published]) -> list[Comparison]:
     """The mean Hamming distance of every learner beside the published one.
 
     The difference is in standard errors of itself: √(s₁² / n₁ + s₂² / n₂), s and n of the paper and of ours.
@@ -201,7 +201,7 @@ def compare(rows: Iterable[Row], published: Mapping[Key, Published]) -> list[Com
     Examples
     --------
     >>> rows = [Row("chain", 100, k, "mpl", found, found, 0, 0.1) for k, found in enumerate([3, 5])]
-    >>> [line] = compare(rows, {Key("chain", 100, "mpl"): Published(3.0, 1.0, 2)})
+    >>> [line] = compare_published(rows, {Key("chain", 100, "mpl"): Published(3.0, 1.0, 2)})
     >>> line.ours, round(line.standard_errors, 3)
     (4.0, 0.816)
     """
@@ -266,13 +266,9 @@ def _comparison(key: Key, rows: Sequence[Row], published: Published | None) -> C
     return figure(key, [float(row.hamming) for row in rows], published, fmean(row.seconds for row in rows))
 
 
-# What published experiments cost: processor time so far, and at full published size.
-#
-# The journals of a folder know what every run took. What is missing is reckoned cell by cell: the mean of the runs of
-# a
-# source, a size and a method, times the repetitions of the paper. Cells that were never run are not reckoned with, so
-# a
-# run with `--reps 1` of everything comes first.
+# Cost of published experiments: processor time so far, and at full published size. Missing runs are estimated cell by
+# cell: the mean over the runs of a source, a size and a method, times the repetitions of the paper. Cells without a run
+# are not counted, so run everything with `--reps 1` first.
 
 
 class Cost(NamedTuple):
@@ -286,7 +282,7 @@ class Cost(NamedTuple):
 
 
 def costs(known: Mapping[str, Reproduction], folder: Path) -> list[Cost]:
-    """What the experiments cost of which a folder has runs.
+    """Return the cost of the experiments in a folder.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How fast counting and scoring are here, as ratios to what this processor can do and to simple rivals.
+"""Speed of counting and scoring on this machine, as ratios to its limits and to simple peers.
 
 Absolute times do not carry over to another machine; ratios measured in one run do. Times are CPU time of the thread,
 repeated, a low quantile: other work on the machine must not count, and a minimum would pick the clock's own mistakes.
@@ -157,7 +157,7 @@ def strata_of(data: NDArray[np.uint8], size_z: int) -> NDArray[np.int64]:
 
 
 def scoring(n: int, n_rows: int, size_z: int) -> Iterator[Figure]:
-    """What each score adds to the counting, for one y in one stratum."""
+    """Measure the time each score adds to counting, for one y in one stratum."""
     counts, question = counts_of(binary(n, n_rows)), first_question(n, size_z)
     strata = len(counts.tables(0, [n - 1], question[2]).strata)
     asked = len(question[1]) * strata
@@ -287,7 +287,7 @@ def cpu_times(*works: Callable[[], object], budget: float = 0.25, sample: float 
 
 
 def _batch(work: Callable[[], object], sample: float) -> int:
-    """How often to call it for one sample; the first call, which may build something, is not looked at."""
+    """Return the number of calls per sample; the first call is a warm-up."""
     work()
     before = time.thread_time()
     work()

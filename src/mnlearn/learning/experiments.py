@@ -12,7 +12,7 @@ import numpy as np
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_name
 from mnlearn.experiments.accuracy import DRAWS, SIZES, Battery, Budget, Half
-from mnlearn.experiments.experiment import Case, Experiment, Weighed
+from mnlearn.experiments.experiment import Case, Experiment, WithLogOdds
 from mnlearn.graphs.graph import Graph
 from mnlearn.learning.api import learn
 from mnlearn.learning.registry import METHODS
@@ -75,9 +75,9 @@ def experiment(
 
     Examples
     --------
-    >>> from mnlearn.experiments.experiment import run
+    >>> from mnlearn.experiments.experiment import run_experiment
     >>> chains = experiment("chains", ["path:n=4"], ["mpl"], distribution="odds:theta=3")
-    >>> [(row.learner, row.n_rows, row.hamming) for row in run(chains, sizes=[2000], repetitions=1)]
+    >>> [(row.learner, row.n_rows, row.hamming) for row in run_experiment(chains, sizes=[2000], repetitions=1)]
     [('mpl', 2000, 0)]
     """
     given = settings or {}
@@ -100,9 +100,9 @@ class WeighingMethod:
     method: str
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
-    def __call__(self, data: Dataset) -> Mapping[str, Graph | Weighed]:
+    def __call__(self, data: Dataset) -> Mapping[str, Graph | WithLogOdds]:
         found = learn(data, self.method, n_jobs=1, **self.settings).result
-        return {self.name: found.graph if found.log_odds is None else Weighed(found.graph, found.log_odds)}
+        return {self.name: found.graph if found.log_odds is None else WithLogOdds(found.graph, found.log_odds)}
 
 
 _SEP: Mapping[str, Mapping[str, Any]] = {

@@ -1,4 +1,4 @@
-"""Optimisation by Markov networks: estimation of distribution algorithms with any structure learner in them."""
+"""Optimisation: estimation-of-distribution algorithms with any structure learner."""
 
 from mnlearn.optimize.catalogue import PROBLEMS, problem_named
 from mnlearn.optimize.critical import CriticalPopulation, Trials, critical_population, success

@@ -165,7 +165,7 @@ def critical_population(
 
 
 class _Stopped(Exception):  # noqa: N818 - nothing went wrong
-    """The monitor has had enough."""
+    """Raised when the monitor cancels."""
 
 
 def success(
@@ -182,7 +182,7 @@ def success(
     Parameters
     ----------
     problem, algorithm
-        What is solved, and by whom.
+        The problem and the algorithm.
     runs, max_generations, seed
         As for `critical_population`; no run is left out.
     n_jobs
@@ -201,7 +201,7 @@ def success(
 
 @dataclass(frozen=True)
 class _Search:
-    """What is run, and how often it must succeed."""
+    """Settings of the runs and the required success rate."""
 
     problem: Problem
     algorithm: MarkovEDA
@@ -226,7 +226,7 @@ class _Search:
 
 @dataclass(frozen=True)
 class _OneRun:
-    """One run, given its seed: the evaluations it took to the optimum; None if it did not get there."""
+    """Run once with a seed; return the evaluations up to the optimum, or None if it was not reached."""
 
     problem: Problem
     algorithm: MarkovEDA
@@ -238,7 +238,7 @@ class _OneRun:
 
 
 def _check_what(problem: Problem, algorithm: MarkovEDA, runs: int) -> None:
-    """A problem whose optimum is known, an algorithm, some runs."""
+    """Raise InputError unless the optimum is known and the settings are valid."""
     if not isinstance(problem, Problem):
         raise InputError(f"problem must be a Problem; got a {type(problem).__name__}. Use one, such as onemax(20).")
     if not isinstance(algorithm, MarkovEDA):

@@ -1,4 +1,4 @@
-"""`maximize` and `minimize`: a run with a fitness function, from the first population to the reason to stop."""
+"""`maximize` and `minimize`: run an EDA on a fitness function, with stopping rules and checkpoints."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Callback = Callable[[Generation], object]
 
 
 class Options(TypedDict, total=False):
-    """What `maximize` and `minimize` may be told besides; see there."""
+    """Keyword options of `maximize` and `minimize`."""
 
     states: int | Sequence[int]
     seed: Seed
@@ -135,7 +135,7 @@ def minimize(
 
 @dataclass(frozen=True)
 class _Rules:
-    """When to stop, whom to tell, who evaluates: the options with their defaults."""
+    """Options of a run: stopping rules, monitor, evaluation."""
 
     states: int | Sequence[int] = 2
     seed: Seed = 0
@@ -166,7 +166,7 @@ class _Rules:
 
 
 class _Job:
-    """A run, a function and the rules."""
+    """One optimisation: the run, the fitness function and the options."""
 
     def __init__(self, run: Run, evaluate: Evaluator, rules: _Rules) -> None:
         self._run, self._evaluate, self._rules = run, evaluate, rules
@@ -202,7 +202,7 @@ class _Job:
         return cls(run, evaluate, rules)
 
     def work(self) -> Optimum:
-        """Generation after generation, until there is a reason to stop."""
+        """Run generations until a stopping rule applies."""
         run = self._run
         if self._saved is not None:
             self._saved.restore(run)
@@ -223,7 +223,7 @@ class _Job:
         return self._optimum(reason)
 
     def _check_problem(self) -> None:
-        """A run that was taken up is of the same problem; what a function of the user's was, nobody knows."""
+        """Raise InputError if a resumed run is of another problem; a user function cannot be compared."""
         run, problem = self._run, self._evaluate.fitness
         if run.best is None or not isinstance(problem, Problem):
             return
@@ -234,7 +234,7 @@ class _Job:
             )
 
     def _step(self) -> bool:
-        """One generation; False if the monitor had enough in the middle of it."""
+        """Run one generation; return False if the monitor cancelled it."""
         run = self._run
         individuals = run.ask()
         began = perf_counter()
@@ -253,7 +253,7 @@ class _Job:
         return True
 
     def _reason(self) -> str | None:
-        """Why to stop now, if there is a reason."""
+        """Return the stopping reason, or None."""
         run, rules = self._run, self._rules
         fresh = run.best is None
         wanted = run.algorithm.population - (0 if fresh else run.algorithm.n_elite)
@@ -272,13 +272,13 @@ class _Job:
         return next((reason for reason, holds in reasons.items() if holds), None)
 
     def _reached(self, target: float) -> bool:
-        """Whether the best is as good as the target; sums in another order may differ in their last bits."""
+        """Return whether the best reaches the target, up to rounding of sums."""
         slack = 1e-12 * abs(target)
         best = self._run.best_fitness
         return best <= target + slack if self._run.minimize else best >= target - slack
 
     def _optimum(self, reason: str) -> Optimum:
-        """What there is to tell."""
+        """Return the progress event."""
         run = self._run
         if run.best is None:
             raise InputError(
@@ -292,7 +292,7 @@ class _Job:
 
 
 def _genes_of(problem: Problem, n_variables: int | None, options: dict[str, Any]) -> int:
-    """What a problem knows about itself, put into the options."""
+    """Fill the options with what the problem defines."""
     if n_variables not in (None, problem.n_variables):
         raise InputError(f"n_variables must be {problem.n_variables} for {problem.name}; got {n_variables}. Drop it.")
     for name in ("states", "vectorized"):
@@ -304,7 +304,7 @@ def _genes_of(problem: Problem, n_variables: int | None, options: dict[str, Any]
 
 
 def _last_improvement(run: Run) -> int:
-    """The generation that last brought a better individual, from the history."""
+    """Return the last generation with an improvement."""
     best, found = None, 0
     for line in run.history:
         if best is None or (line.best < best if run.minimize else line.best > best):
@@ -315,8 +315,7 @@ def _last_improvement(run: Run) -> int:
 # A run in a file: written after each generation, whole or not at all, and taken up again from there.
 #
 # An .npz archive of plain arrays and one text of JSON. Since the randomness of a generation comes from the seed and
-# its
-# number alone, a run that is taken up is the run that was never interrupted.
+# its number alone, a run that is taken up is the run that was never interrupted.
 
 
 _FORMAT = "mnlearn-optimize-1"
@@ -354,7 +353,7 @@ class Saved:
             ) from error
 
     def restore(self, run: Run) -> None:
-        """Bring a fresh run to where the file is, if there is one."""
+        """Restore the state of the file, if there is one."""
         if not self._path.exists():
             return
         arrays, told = self._read()
@@ -371,7 +370,7 @@ class Saved:
         run.generation, run.evaluations = run.history[-1].number, run.history[-1].evaluations
 
     def _read(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What the file has, if it is one of ours."""
+        """Return the content of the file, or raise FileError."""
         try:
             with self._path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in ("individuals", "fitness", "best", "told")}
@@ -385,7 +384,7 @@ class Saved:
 
 
 def fingerprint(run: Run) -> str:
-    """What must be the same for a run to be the same, up to the fitness function."""
+    """Return a hash of everything that defines a run except the fitness function."""
     told = [_FORMAT, run.algorithm.described(), run.cards, run.key, run.minimize]
     return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""Optimisation by Markov networks: learn who depends on whom among the good individuals, and draw others like them.
+"""Markov network EDA: learn the structure of the selected individuals, and sample new ones from it.
 
 An estimation of distribution algorithm with the loop of the Markovianity based optimisation algorithm, Shakya & Santana
 (2008)  [MOA08], and any structure learner in it, as proposed by Schlüter, Bromberg & Edera (2014)  [IBMAP14]: MOA is
@@ -92,7 +92,7 @@ class MarkovEDA:
 
     @property
     def chooser(self) -> Selection:
-        """The selection as an object."""
+        """Return the selection operator."""
         given: Any = self.selection
         if isinstance(given, np.number):
             given = given.item()
@@ -101,13 +101,13 @@ class MarkovEDA:
 
     @property
     def n_elite(self) -> int:
-        """How many individuals stay."""
+        """Number of elite individuals."""
         return amount_of("elitism", self.elitism, self.population, least=0)
 
     def start(
         self, n_variables: int, *, states: int | Sequence[int] = 2, seed: Seed = 0, minimize: bool = False
     ) -> Run:
-        """Begin a run that asks for individuals and is told their fitness.
+        """Start a run with the ask/tell interface.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class Run:
     generation
         How many generations came after the first population; −1 before the first `tell`.
     evaluations
-        How many individuals were told.
+        Number of evaluated individuals.
     individuals, fitness
         The present population; the elite comes first.
     best, best_fitness
@@ -176,16 +176,16 @@ class Run:
         self._drawn_from: tuple[Graph | None, float, float] = (None, 0.0, 0.0)
 
     def ask(self) -> NDArray[np.int64]:
-        """Individuals that wait to be evaluated, a row each; the same ones until they are told."""
+        """Return the individuals to evaluate, one row each; unchanged until `tell` is called."""
         if self._asked is None:
             rng = np.random.default_rng([self.key, self.generation + 1])
             self._asked = self._first(rng) if self.generation < 0 else self._next(rng)
         return self._asked.astype(np.int64)
 
     def tell(self, individuals: ArrayLike, fitness: ArrayLike) -> None:
-        """Say how good individuals are: as many as were asked for; repaired ones may take the place of theirs."""
+        """Report the fitness of the individuals of `ask`; repaired individuals may replace them."""
         if self._asked is None:
-            raise InputError("tell must come after ask; nothing was asked for. Call ask() first.")
+            raise InputError("tell must come after ask; there is no pending population. Call ask() first.")
         rows = _codes(individuals, self.cards, len(self._asked))
         values = _values(fitness, len(rows))
         self.individuals = np.concatenate([self._elite[0], rows])
@@ -213,7 +213,7 @@ class Run:
 
     @property
     def is_uniform(self) -> bool:
-        """Whether all individuals are the same."""
+        """Return whether all individuals are equal."""
         return bool((self.individuals == self.individuals[:1]).all())
 
     def _first(self, rng: np.random.Generator) -> NDArray[np.uint8]:
@@ -246,7 +246,7 @@ class Run:
 
 
 def genes(n_variables: int, states: int | Sequence[int]) -> tuple[int, ...]:
-    """How many values each gene may have."""
+    """Return the number of values of each gene."""
     n = whole_number("n_variables", n_variables, least=1, way_out="An individual has at least one gene.")
     try:
         cards = (index(states),) * n if not isinstance(states, Sequence | np.ndarray) else tuple(map(index, states))
@@ -274,7 +274,7 @@ def _values(fitness: ArrayLike, n_rows: int) -> FloatArray:
 
 
 def _array(values: ArrayLike) -> NDArray[Any]:
-    """As an array, of objects where rows have different lengths."""
+    """Return an array, of objects if rows have different lengths."""
     try:
         return np.asarray(values)
     except ValueError:
@@ -287,7 +287,7 @@ def _codes(individuals: ArrayLike, cards: tuple[int, ...], n_rows: int) -> NDArr
     if rows.shape != (n_rows, len(cards)) or rows.dtype.kind not in "biu":
         raise InputError(
             f"individuals must be {n_rows} rows of {len(cards)} whole numbers, as ask gave them; got the shape "
-            f"{rows.shape} and type {rows.dtype}. Tell all that were asked for."
+            f"{rows.shape} and type {rows.dtype}. Report all individuals of ask()."
         )
     if rows.size and (rows.min() < 0 or (rows >= np.array(cards)).any()):
         raise InputError("individuals must have values from 0 to states - 1; got others. Repair them first.")
@@ -295,7 +295,7 @@ def _codes(individuals: ArrayLike, cards: tuple[int, ...], n_rows: int) -> NDArr
 
 
 def _described(value: Any) -> str:
-    """A setting as text that does not change from process to process."""
+    """Return a setting as a string that is stable between processes."""
     if hasattr(value, "__qualname__"):
         return f"{value.__module__}.{value.__qualname__}"
     fields = getattr(value, "__dataclass_fields__", None)

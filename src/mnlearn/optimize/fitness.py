@@ -1,4 +1,4 @@
-"""Asking the user's function for fitness: one by one or all at once, here or in parallel, and never trusting it."""
+"""Evaluation of the fitness function: one by one, vectorised or parallel, with checked results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PIECES = 4  # pieces of a population for each job: a slow individual does not l
 
 
 class FitnessError(MnlearnError):
-    """The fitness function failed, or returned something that is no fitness.
+    """The fitness function failed, or returned something that is not a fitness.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class _Failure(NamedTuple):
 
 @dataclass(frozen=True)
 class _Piece:
-    """Evaluates some individuals; what goes wrong is an answer, too, so that it can travel."""
+    """Picklable task: evaluate some individuals; errors are returned, not raised."""
 
     fitness: Callable[[NDArray[np.int64]], Any]
     vectorized: bool
@@ -69,7 +69,7 @@ class _Piece:
         return _portable(error) if self.travels else error
 
     def _culprit(self, rows: NDArray[np.int64]) -> int | None:
-        """The first individual that fails when it is alone."""
+        """Return the first individual that fails by itself."""
         for place in range(len(rows)):
             try:
                 self.fitness(rows[place : place + 1].copy())
@@ -79,7 +79,7 @@ class _Piece:
 
 
 def _portable(error: Exception) -> Exception:
-    """The exception itself if it can be made again elsewhere, as processes do; else one that tells what it was."""
+    """Return the exception if it can be pickled, else one with its description."""
     try:
         deepcopy(error)
     except Exception:
@@ -110,7 +110,7 @@ class Evaluator:
     client: Any = None
 
     def __call__(self, rows: NDArray[np.int64], monitor: Monitor) -> FloatArray | None:
-        """The fitness of every row; None if the monitor had enough. Any number of jobs gives the same."""
+        """Return the fitness of every row, or None if cancelled; independent of the number of jobs."""
         pieces = self._pieces(rows)
         values: list[FloatArray] = []
         piece = _Piece(self.fitness, self.vectorized, self.client is not None or self.backend == "processes")
@@ -184,7 +184,7 @@ def _number(value: Any, row: NDArray[np.int64]) -> float:
 
 
 def _numbers(value: Any, wanted: str, row: NDArray[np.int64] | None) -> FloatArray:
-    """What was returned, as an array of numbers."""
+    """Return the result of the function as an array of numbers."""
     try:
         array = np.asarray(value)
         if array.dtype.kind in "biuf":

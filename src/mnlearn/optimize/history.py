@@ -1,4 +1,4 @@
-"""What a run leaves behind: every generation in a line, and the best individual."""
+"""Result of an optimisation: best individual, history of generations, and plots."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Generation(NamedTuple):
     best, mean
         Of the fitness in this population; the mean is over finite values.
     evaluations
-        How often fitness was asked for so far.
+        Number of fitness evaluations so far.
     graph
         The structure that the new individuals of this generation were drawn with; None for the first.
     learn_seconds, sample_seconds, fitness_seconds
@@ -80,12 +80,12 @@ class Optimum:
 
     @property
     def evaluations(self) -> int:
-        """How often fitness was asked for."""
+        """Number of fitness evaluations."""
         return self.history[-1].evaluations if self.history else 0
 
     @property
     def generations(self) -> int:
-        """How many generations came after the first population."""
+        """Number of generations after the first population."""
         return self.history[-1].number if self.history else 0
 
     @property

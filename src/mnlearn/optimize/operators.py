@@ -1,4 +1,4 @@
-"""Who is selected: the individuals that the structure and the frequencies are learned from."""
+"""EDA operators: selection of individuals, and sampling of new ones."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from mnlearn.simulate.markovian import Weighing, sample_markovian
 
 
 class Selection(Protocol):
-    """Chooses individuals by their merit, of which more is better; the same one may be chosen more than once."""
+    """Selection operator: choose individuals by merit, larger is better; repeats are allowed."""
 
     def size(self, population: int) -> int:
-        """How many are chosen out of so many."""
+        """Return the number of individuals chosen from a population of this size."""
         ...
 
     def __call__(self, merit: FloatArray, rng: np.random.Generator) -> IntArray: ...
@@ -46,7 +46,7 @@ class Truncation:
         amount_of("selection", self.amount, 1, least=1)
 
     def size(self, population: int) -> int:
-        """How many are chosen out of so many."""
+        """Return the number of individuals chosen from a population of this size."""
         return amount_of("selection", self.amount, population, least=1)
 
     def __call__(self, merit: FloatArray, rng: np.random.Generator) -> IntArray:  # noqa: ARG002 - nothing is drawn
@@ -79,7 +79,7 @@ class Tournament:
         amount_of("amount", self.amount, 1, least=1)
 
     def size(self, population: int) -> int:
-        """How many tournaments there are."""
+        """Return the number of tournaments."""
         return amount_of("amount", self.amount, population, least=1)
 
     def __call__(self, merit: FloatArray, rng: np.random.Generator) -> IntArray:
@@ -101,8 +101,7 @@ def amount_of(name: str, amount: object, population: int, *, least: int) -> int:
 # New individuals from the selected ones: Gibbs sampling by conditional frequencies, colder in each generation.
 #
 # Shakya & Santana (2008)  [MOA08]. An individual starts at random; then c n ln n times a gene is chosen at random and
-# its
-# value drawn from
+# its value drawn from
 #
 #     p(x_i = k | N_i) ∝ exp(f(k, N_i) / T),    T = 1 / (cooling × generation),
 #
@@ -111,7 +110,7 @@ def amount_of(name: str, amount: object, population: int, *, least: int) -> int:
 
 
 class Sampler(Protocol):
-    """Makes new individuals of a structure and the selected ones."""
+    """Sampling operator: draw new individuals from a structure and the selected ones."""
 
     def __call__(
         self,

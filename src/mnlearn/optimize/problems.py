@@ -44,12 +44,12 @@ class Problem(ABC):
 
     @property
     def n_variables(self) -> int:
-        """How many genes an individual has."""
+        """Number of genes of an individual."""
         return len(self.cards)
 
     @cached_property
     def structure(self) -> Graph:
-        """Which genes share a table: what there is to learn."""
+        """The true structure: genes that share a table."""
         return Graph(self.n_variables, sorted({pair for s in self.scopes() for pair in combinations(s, 2)}))
 
     @cached_property
@@ -75,7 +75,7 @@ class Problem(ABC):
 
     @abstractmethod
     def fitness(self, rows: NDArray[Any]) -> FloatArray:
-        """Of every row."""
+        """Return the fitness of every row."""
 
     @abstractmethod
     def scopes(self) -> Iterator[tuple[int, ...]]:
@@ -139,7 +139,7 @@ class TableProblem(Problem):
         return np.concatenate([after, np.ones((len(sizes), 1), dtype=np.int64)], axis=1)
 
     def fitness(self, rows: NDArray[Any]) -> FloatArray:
-        """Of every row."""
+        """Return the fitness of every row."""
         at = np.zeros((len(rows), len(self.genes)), dtype=np.int64)
         for place, strides in zip(self.genes.T, self._strides.T, strict=True):
             at += rows[:, place] * strides

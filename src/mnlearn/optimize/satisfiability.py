@@ -90,7 +90,7 @@ class MaxSat(Problem):
         return np.abs(literals) - 1, (literals > 0).astype(np.int64), starts, weights
 
     def fitness(self, rows: NDArray[Any]) -> FloatArray:
-        """Of every row."""
+        """Return the fitness of every row."""
         variables, wanted, starts, weights = self._flat
         if not len(starts):
             return np.zeros(len(rows))
@@ -102,7 +102,7 @@ class MaxSat(Problem):
         return (_variables(clause) for clause in self.clauses if clause.literals)
 
     def solve(self) -> tuple[float, NDArray[np.int64]] | None:
-        """The highest weight and who has it; None if clauses are long or the formula is too entangled."""
+        """Return the highest weight and an assignment that has it; None if elimination needs large tables."""
         if any(len(scope) > _LONGEST_TABLE for scope in self.scopes()):
             return None
         return super().solve()
@@ -130,7 +130,7 @@ def max_sat(path: str | os.PathLike[str]) -> MaxSat:
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no text"
+        why = getattr(error, "strerror", None) or "it is not text"
         raise FileError(f"{os.fspath(path)!r} cannot be read: {why}. Name a DIMACS file.") from error
     return parse_dimacs(text, os.fspath(path))
 

@@ -24,7 +24,7 @@ from mnlearn.statistics import kernels
 from mnlearn.statistics.counts import Counts
 
 StructureLearner: TypeAlias = Callable[[Dataset], Graph]
-"""Takes the selected individuals, returns who depends on whom."""
+"""Function from the selected individuals to the structure."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ def _strongest(information: FloatArray, n: int, cut: float, most: int) -> list[t
             room[v] -= 1
             chosen.append((u, v))
             left -= (not room[u]) + (not room[v])
-            if left < 2:  # nobody to join any more
+            if left < 2:  # no candidate pair is left
                 break
     return chosen
 
@@ -128,7 +128,7 @@ LEARNERS: Mapping[str, StructureLearner] = {
 
 
 def learner_by_name(learner: str | StructureLearner) -> StructureLearner:
-    """What was named, or what was given."""
+    """Return the learner, by name if a string is given."""
     if isinstance(learner, str):
         check_name("learner", learner, LEARNERS)
         return LEARNERS[learner]
