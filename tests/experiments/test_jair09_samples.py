@@ -11,7 +11,7 @@ from mnlearn.algorithms.gsimn import GSIMN
 from mnlearn.errors import FileError
 from mnlearn.evaluation.metrics import normalized_hamming, weighted_tests
 from mnlearn.experiments import jair09 as samples
-from mnlearn.experiments.experiment import generator_of
+from mnlearn.experiments.experiment import RandomNetwork, generator_of
 from mnlearn.experiments.reproduction import Request
 from mnlearn.independence import ChiSquare
 from mnlearn.statistics import Counts
@@ -24,7 +24,7 @@ def test_numbers_are_those_of_the_learned_graph_and_its_trace() -> None:
     request = Request(sizes=(500,), sources=(SPARSE,), repetitions=1)
     (distance,) = [m for m in samples.FIGURES_8_9.measure(request) if m.learner == "gsimn distance"]
     (tests,) = [m for m in samples.FIGURES_10_11.measure(request) if m.learner == "gsimn tests"]
-    case = samples.RandomNetwork(50, 1, 1.5)(500, generator_of("gsimn-samples", SPARSE, 500, 0))
+    case = RandomNetwork(50, 1, 1.5)(500, generator_of("gsimn-samples", SPARSE, 500, 0))
     result = GSIMN(skip_marginal=False, keep_trace=True).learn(ChiSquare(Counts(case.data)))
     assert distance.ours == normalized_hamming(result.graph, case.truth)
     assert tests.ours == weighted_tests(result.trace or ())
@@ -50,7 +50,7 @@ def test_sparse_networks_are_learned_with_fewer_tests_and_no_more_errors() -> No
 def test_every_setting_of_the_paper_is_there() -> None:
     sources = samples._random_networks(None)
     assert len(sources) == 2 * 4 * 3
-    case = samples.RandomNetwork(75, 8, 2)(20, np.random.default_rng(1))
+    case = RandomNetwork(75, 8, 2)(20, np.random.default_rng(1))
     assert (case.truth.n_edges, case.data.cards) == (300, (2,) * 75)
 
 

@@ -128,7 +128,7 @@ def by_pc_skeleton(data: Dataset) -> Mapping[str, Graph]:
 
 
 def by_pc_moral(data: Dataset) -> Mapping[str, Graph]:
-    """Learn by PC with directions, moralised: colliders by the first separating set, as in the paper, or by majority."""
+    """Learn by PC, moralised: colliders by the first separating set, as in the paper, or by majority."""
     test = ScoreTest(Counts(data, n_jobs=1))
     original = PC(max_conditioning=5, output="moral", colliders="sepset").learn(test).graph
     return {"pc": original, "pc-majority": PC(max_conditioning=5, output="moral").learn(test).graph}
