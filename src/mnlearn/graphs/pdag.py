@@ -1,7 +1,7 @@
-"""Partially directed graphs: what a search knows about the directions of its edges, and what follows from it.
+"""Partially directed graphs, and the rules that direct more of their edges.
 
-Meek, UAI (1995)  [MEEK95]; rules applied to all edges at once, so that no order of the variables decides, as
-Colombo & Maathuis, JMLR 15 (2014)  [CM14] ask for.
+Meek, UAI (1995)  [MEEK95]; the rules are applied to all edges at once, so that the result does not depend on the
+order of the variables, as in Colombo & Maathuis, JMLR 15 (2014)  [CM14].
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ Triple: TypeAlias = tuple[int, int, int]  # (u, m, v), u < v: both share an edge
 
 @dataclass(frozen=True)
 class Pdag:
-    """A partially directed graph: some edges have a direction, the others could point either way.
+    """A partially directed graph: some edges have a direction, the others can have either.
 
     Parameters
     ----------
     n_variables
-        How many variables there are.
+        Number of variables.
     directed
-        (u, v) for u → v. Both (u, v) and (v, u) mark an edge on which the findings contradict each other.
+        (u, v) for u → v. Both (u, v) and (v, u) mark an edge with contradicting findings.
     undirected
         (u, v) with u < v.
 
@@ -42,15 +42,15 @@ class Pdag:
     undirected: frozenset[Edge]
 
     def parents(self, x: int) -> frozenset[int]:
-        """The variables with an arrow into x."""
+        """Return the variables with an arrow into x."""
         return frozenset(u for u, v in self.directed if v == x)
 
     def skeleton(self) -> Graph:
-        """The same edges without directions."""
+        """Return the graph of all edges, without directions."""
         return Graph(self.n_variables, [*self.directed, *self.undirected])
 
     def marriages(self) -> frozenset[Edge]:
-        """The pairs that share a child and no edge."""
+        """Return the pairs that share a child and no edge."""
         skeleton, parents = self.skeleton(), dict[int, set[int]]()
         for u, v in self.directed:
             parents.setdefault(v, set()).add(u)
@@ -58,12 +58,12 @@ class Pdag:
         return frozenset(pair for pair in pairs if not skeleton.has_edge(*pair))
 
     def moral(self) -> Graph:
-        """The skeleton with an edge between any two parents of the same child: the Markov network of the graph."""
+        """Return the moral graph: the skeleton with an edge between any two parents of a child."""
         return self.skeleton().add(self.marriages())
 
 
 def unshielded(skeleton: Graph) -> list[Triple]:
-    """All (u, m, v) in which u and v share a neighbour m and no edge."""
+    """Return all (u, m, v) in which u and v share a neighbour m and no edge."""
     return [
         (u, m, v)
         for m in range(skeleton.n_variables)
@@ -73,7 +73,7 @@ def unshielded(skeleton: Graph) -> list[Triple]:
 
 
 def orient(skeleton: Graph, colliders: Iterable[Triple], ambiguous: Collection[Triple] = ()) -> Pdag:
-    """Point the arrows of the colliders, then all that follow from them.
+    """Direct the edges of the colliders, then all edges that follow from them.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def orient(skeleton: Graph, colliders: Iterable[Triple], ambiguous: Collection[T
     colliders
         Triples u → m ← v.
     ambiguous
-        Triples of which nobody can tell whether they are colliders: nothing is concluded from them.
+        Triples that may or may not be colliders: nothing is concluded from them.
     """
     directed = {arrow for u, m, v in colliders for arrow in ((u, m), (v, m))}
     known = _Directions(skeleton, directed, frozenset(ambiguous))
@@ -93,27 +93,27 @@ def orient(skeleton: Graph, colliders: Iterable[Triple], ambiguous: Collection[T
 
 
 class _Directions:
-    """The directions found so far, and Meek's rules on them."""
+    """Directions found so far, and Meek's rules for more."""
 
     def __init__(self, skeleton: Graph, directed: set[Arrow], ambiguous: frozenset[Triple]) -> None:
         self.skeleton, self.directed, self._ambiguous = skeleton, directed, ambiguous
 
     def is_directed(self, u: int, v: int) -> bool:
-        """Whether the edge has a direction, or two."""
+        """Return whether the edge has one direction or both."""
         return (u, v) in self.directed or (v, u) in self.directed
 
     def implied(self) -> set[Arrow]:
-        """The arrows that one round of the rules gives; an edge that gets both directions keeps none."""
+        """Return the arrows of one round of the rules; an edge that gets both directions gets none."""
         undirected = [edge for edge in self.skeleton.edges if not self.is_directed(*edge)]
         arrows = {arrow for u, v in undirected for arrow in ((u, v), (v, u)) if self._must_point(*arrow)}
         return {(u, v) for u, v in arrows if (v, u) not in arrows}
 
     def _must_point(self, a: int, b: int) -> bool:
-        """Whether a − b has to be a → b: else there were a collider that is none, or a cycle."""
+        """Return whether a − b must be a → b; otherwise there would be a false collider or a cycle."""
         return self._chain(a, b) or self._shortcut(a, b) or self._two_ways(a, b)
 
     def _chain(self, a: int, b: int) -> bool:
-        """u → a − b, u and b without an edge: a is no collider, so a → b  [MEEK95, R1]."""
+        """u → a − b, u and b without an edge: a is not a collider, so a → b  [MEEK95, R1]."""
         return any(self._no_collider(u, a, b) for u in self._sure_parents(a) if not self.skeleton.has_edge(u, b))
 
     def _shortcut(self, a: int, b: int) -> bool:
@@ -128,12 +128,12 @@ class _Directions:
         )
 
     def _is_sure(self, u: int, v: int) -> bool:
-        """u → v and nothing against it."""
+        """Return whether there is u → v and not v → u."""
         return (u, v) in self.directed and (v, u) not in self.directed
 
     def _sure_parents(self, x: int) -> list[int]:
         return [u for u in self.skeleton.neighbors(x) if self._is_sure(u, x)]
 
     def _no_collider(self, u: int, m: int, v: int) -> bool:
-        """Whether the triple is known to be none, given that its edges show none."""
+        """Return whether the triple is known not to be a collider."""
         return (min(u, v), m, max(u, v)) not in self._ambiguous
