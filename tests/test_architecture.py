@@ -21,7 +21,7 @@ ALLOWED: dict[str, set[str]] = {
     "parallel": {"errors", "protocols"},
     "checkpoints": {"errors", "_atomic_files", "protocols", "graphs.graph"},
     "graphs": {"errors", "_validate", "_atomic_files", "graphs.graph"},
-    "data": {"errors", "_atomic_files", "protocols", "parallel", "_core"},
+    "data": {"errors", "_validate", "_atomic_files", "protocols", "parallel", "_core"},
     "statistics": {"errors", "protocols", "parallel", "data", "_core"},
     "independence": {"errors", "protocols", "graphs.graph", "statistics"},
     "scores": {"errors", "protocols", "graphs.graph", "data", "statistics"},

@@ -127,15 +127,6 @@ def is_whole(value: object) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def generator(seed: object) -> np.random.Generator:
-    """The generator of a seed; a generator is taken as it is, and moves on."""
-    if isinstance(seed, np.random.Generator):
-        return seed
-    if not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"seed must be an integer of at least 0 or a numpy.random.Generator; got {seed!r}.")
-    return np.random.default_rng(int(seed))
-
-
 def whole_numbers(what: str, values: ArrayLike, length: int) -> NDArray[np.int64]:
     """Return non-negative integers, one per entry; 2.0 counts as 2."""
     try:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mnlearn._core import recode
 from mnlearn.data._checks import MAX_STATES
-from mnlearn.data.options import Chunks, ColumnOptions, Selection
+from mnlearn.data.options import Chunks, ColumnOptions, ColumnSelection
 from mnlearn.errors import DataError
 
 BATCH_ROWS = 1 << 16
@@ -70,7 +70,7 @@ class ReadTable(NamedTuple):
     source: str
 
     @classmethod
-    def of(cls, selection: Selection, columns: list[ReadColumn], n_rows: int, source: str) -> ReadTable:
+    def of(cls, selection: ColumnSelection, columns: list[ReadColumn], n_rows: int, source: str) -> ReadTable:
         """Return a table of the columns of a selection, in its order."""
         n = len(selection.variables)
         return cls(columns[:n], None if selection.repeats is None else columns[n], n_rows, source)

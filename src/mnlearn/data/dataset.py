@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mnlearn._validate import rng_from
 from mnlearn.data import _checks
 from mnlearn.errors import DataError, InputError, UnknownNameError, tuple_of, unknown_name, whole_number
 
@@ -267,7 +268,7 @@ class Dataset:
                 f"n_rows must be a whole number from 1 to {self.n_rows}, the number of rows; got {n_rows!r}. "
                 "Rows are drawn without replacement: draw fewer."
             )
-        generator = _checks.generator(seed)
+        generator = rng_from(seed)
         if self.repeats is None:
             kept = np.sort(generator.choice(self.n_records, size=n_rows, replace=False, shuffle=False))
             return self._rows(kept, None)

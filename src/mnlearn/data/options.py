@@ -110,7 +110,7 @@ class SelectedColumn(NamedTuple):
     options: ColumnOptions
 
 
-class Selection(NamedTuple):
+class ColumnSelection(NamedTuple):
     """The variables to read, in order, and the column of repeats."""
 
     variables: list[SelectedColumn]
@@ -158,7 +158,7 @@ class TableOptions:
         if self.delimiter is not None:
             _check_delimiter(self.delimiter)
 
-    def select(self, names: Sequence[object]) -> Selection:
+    def select(self, names: Sequence[object]) -> ColumnSelection:
         """Match the options with the columns of a source."""
         known = [str(name) for name in names]
         check_names(known)
@@ -185,9 +185,9 @@ class TableOptions:
             )
         variables = [column(name) for name in chosen if name != self.repeats]
         if self.repeats is None:
-            return Selection(variables, None)
+            return ColumnSelection(variables, None)
         weights = ColumnOptions(self.repeats, "continuous", is_repeats=True, new_chunks=self.new_chunks)
-        return Selection(variables, SelectedColumn(position[self.repeats], weights))
+        return ColumnSelection(variables, SelectedColumn(position[self.repeats], weights))
 
     def _check_known(self, known: Sequence[str]) -> None:
         """Raise UnknownNameError if an option names a column that does not exist."""

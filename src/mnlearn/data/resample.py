@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._validate import rng_from
 from mnlearn.data import _checks
 from mnlearn.data.dataset import Dataset, _draw
 from mnlearn.errors import InputError
@@ -35,7 +36,7 @@ def resample(dataset: Dataset, seed: int | np.random.Generator) -> Dataset:
     >>> resample(Dataset.from_codes([[0, 1, 0, 1], [0, 0, 1, 1]]), seed=1).n_rows
     4
     """
-    generator = _checks.generator(seed)
+    generator = rng_from(seed)
     if dataset.repeats is None:
         return take(dataset, np.sort(generator.integers(dataset.n_records, size=dataset.n_records)))
     n_rows = dataset.n_rows
@@ -71,7 +72,7 @@ def split(dataset: Dataset, n_rows: int, seed: int | np.random.Generator) -> tup
             f"n_rows must be a whole number from 1 to {dataset.n_rows - 1}, so that both parts have rows; got "
             f"{n_rows!r}. Choose another number."
         )
-    generator = _checks.generator(seed)
+    generator = rng_from(seed)
     if dataset.repeats is not None:
         drawn = _draw(dataset.repeats, n_rows, generator)
         return _weighted(dataset, drawn), _weighted(dataset, dataset.repeats - drawn)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data._checks import DELIMITERS, PARQUET, DataFile, RowTooLong, recognise
 from mnlearn.data.columns import ColumnReader, ReadTable
-from mnlearn.data.options import Selection, TableOptions
+from mnlearn.data.options import ColumnSelection, TableOptions
 from mnlearn.errors import DataError, FileError, InputError
 from mnlearn.parallel import ahead
 from mnlearn.protocols import SILENT, Monitor
@@ -100,9 +100,9 @@ class _TableReader:
         self._options = options
         self._columns: dict[str, ColumnReader] = {}
         self._types: dict[str, str] = {}
-        self._selection: Selection | None = None
+        self._selection: ColumnSelection | None = None
 
-    def select(self, names: Sequence[str], where: str) -> Selection:
+    def select(self, names: Sequence[str], where: str) -> ColumnSelection:
         """Return the columns to read in a file; all files must have them, in any order."""
         selection = self._options.select(names)
         if self._selection is None:
@@ -117,13 +117,13 @@ class _TableReader:
             )
         return selection
 
-    def text(self, selection: Selection) -> dict[str, Any]:
+    def text(self, selection: ColumnSelection) -> dict[str, Any]:
         """Return the readers of text columns by their position in the file."""
         from mnlearn.data.csv import TextColumn
 
         return {str(k): self._columns.setdefault(own.name, TextColumn(own)) for k, own in selection.columns}
 
-    def typed(self, selection: Selection, schema: Any, where: str = "") -> list[tuple[str, ColumnReader]]:
+    def typed(self, selection: ColumnSelection, schema: Any, where: str = "") -> list[tuple[str, ColumnReader]]:
         """Return the readers of typed columns with the names that the columns have in a batch."""
         from mnlearn.data.typed_columns import column_for
 

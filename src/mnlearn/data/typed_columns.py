@@ -31,7 +31,7 @@ from mnlearn.data.columns import (
     too_many,
 )
 from mnlearn.data.csv import TextColumn, flat, floats
-from mnlearn.data.options import ColumnOptions, Selection
+from mnlearn.data.options import ColumnOptions, ColumnSelection
 from mnlearn.errors import DataError, FileError, MnlearnError
 
 
@@ -370,7 +370,7 @@ class ParquetSource(NamedTuple):
         """Names and types of the columns."""
         return self.parquet.schema_arrow
 
-    def batches(self, selection: Selection) -> Iterator[Any]:
+    def batches(self, selection: ColumnSelection) -> Iterator[Any]:
         """Yield the columns of a selection, some rows at a time.
 
         Strings come as positions in a dictionary, as the file usually stores them: decoding every string takes seven
