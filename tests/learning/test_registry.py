@@ -39,7 +39,7 @@ def test_one_line_adds_a_score(monkeypatch: pytest.MonkeyPatch) -> None:
     class Strict(mn.ExtendedBIC):
         """A score of the user."""
 
-    monkeypatch.setitem(SCORES, "strict", JudgeEntry("extended BIC", Strict))  # type: ignore[arg-type]
+    monkeypatch.setitem(SCORES, "strict", JudgeEntry("extended BIC", Strict))
     learned = mn.learn(SURVEY, "hillclimb", score="strict", gamma=1.0)
     assert learned.settings["score"] == "strict"
     assert learned.score == pytest.approx(mn.score(SURVEY, learned, "strict", gamma=1.0).value)
@@ -59,7 +59,7 @@ def test_a_call_builds_its_learner_once(monkeypatch: pytest.MonkeyPatch) -> None
             super().__post_init__()
             self.count.append(1)
 
-    monkeypatch.setitem(METHODS, "mpl", replace(METHODS["mpl"], learner=Built))  # type: ignore[arg-type]
+    monkeypatch.setitem(METHODS, "mpl", replace(METHODS["mpl"], learner=Built))
     learned = mn.learn(SURVEY, "mpl")
     assert len(Built.count) == 1
     learned.bootstrap(2, n_jobs=1)

@@ -70,8 +70,7 @@ FROM_DATA: Mapping[str, Callable[[Dataset], Any]] = {"rows": lambda data: data, 
 
 def settings_of(factory: Callable[..., Any]) -> tuple[str, ...]:
     """Return the names of the settings of a factory: its parameters after the first."""
-    known = getattr(factory, "settings", None)
-    return tuple(signature(factory).parameters)[1:] if known is None else tuple(known)
+    return factory.settings if isinstance(factory, _Penalized) else tuple(signature(factory).parameters)[1:]
 
 
 @dataclass(frozen=True)
@@ -84,9 +83,9 @@ class JudgeEntry:
         One line.
     from_counts, from_moments
         Class or function that takes the statistics of categorical or of continuous variables, then settings by
-        keyword; None where there is none for that type.
+        keyword; None if the judge is not for that type.
     hidden
-        Parameters of these that are not settings.
+        Parameters of the factories that are not settings.
     """
 
     help: str
@@ -95,11 +94,15 @@ class JudgeEntry:
     hidden: tuple[str, ...] = ()
 
     @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters after the statistics."""
+        factories = [factory for factory in (self.from_counts, self.from_moments) if factory is not None]
+        return tuple(dict.fromkeys(name for factory in factories for name in settings_of(factory)))
+
+    @cached_property
     def settings(self) -> tuple[str, ...]:
         """Names of the settings."""
-        factories = [factory for factory in (self.from_counts, self.from_moments) if factory is not None]
-        names = dict.fromkeys(name for factory in factories for name in settings_of(factory))
-        return tuple(name for name in names if name not in {*self.hidden, *FROM_DATA})
+        return tuple(name for name in self.parameters if name not in {*self.hidden, *FROM_DATA})
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,7 @@ class MethodEntry:
     score
         Name of the score that it maximises, the default one if `any_score`; None for other methods.
     any_score
-        Whether it takes every score.
+        Whether it accepts every score.
     own_judge
         Makes a judge that only this method has: takes the data set, then settings by keyword.
     """
@@ -199,9 +202,6 @@ TESTS: Mapping[str, JudgeEntry] = {
     "bayes-pcor": JudgeEntry("Bayesian posterior of a partial correlation", None, GaussianPosterior),
 }
 """Conditional independence tests by name."""
-
-TEST_SETTINGS = tuple(sorted({name for entry in TESTS.values() for name in entry.settings}))
-"""Settings of all tests together."""
 
 SCORES: Mapping[str, JudgeEntry] = {
     "ib": JudgeEntry("independence-based score", partial(_ib, BayesianTest), partial(_ib, GaussianPosterior)),
@@ -314,6 +314,9 @@ METHODS: Mapping[str, MethodEntry] = {
 }
 """Methods that learn a structure, by name."""
 
+TEST_SETTINGS = tuple(sorted({name for entry in TESTS.values() for name in entry.settings}))
+"""Settings of all tests together."""
+
 
 def methods_by(judge: str) -> str:
     """Return the methods whose learner needs this kind of judge ("test", "score", "own"), separated by commas."""
@@ -424,7 +427,7 @@ def _make(
         check_setting(kind, name, setting, entry.settings)
     continuous = _is_continuous(kind, table, name, dataset)
     factory: Any = entry.from_moments if continuous else entry.from_counts
-    from_data = {option: take(dataset) for option, take in FROM_DATA.items() if option in settings_of(factory)}
+    from_data = {name: take(dataset) for name, take in FROM_DATA.items() if name in entry.parameters}
     return factory(counting.moments(dataset) if continuous else counting.counts(dataset), **from_data, **settings)
 
 
