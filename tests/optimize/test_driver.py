@@ -307,7 +307,7 @@ def test_functions_and_problems_are_told_apart() -> None:
         maximize(3, 4)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="n_variables must be 8"):
         maximize(onemax(8), 9)
-    with pytest.raises(InputError, match="states is known of a Problem"):
+    with pytest.raises(InputError, match="states is set by a Problem"):
         maximize(onemax(8), states=3)
     with pytest.raises(InputError, match="Use maximize"):
         minimize(onemax(8))

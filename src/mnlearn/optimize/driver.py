@@ -63,16 +63,16 @@ def maximize(
         Takes an individual, an array of whole numbers from 0 on, and returns a number. Or a `Problem`, which knows its
         genes and, where that is known, its target.
     n_variables
-        How many genes an individual has; not for a `Problem`.
+        Number of genes of an individual; not for a `Problem`.
     algorithm
-        How to search; ``MarkovEDA()`` by default.
+        The algorithm; ``MarkovEDA()`` by default.
     states
-        How many values a gene may have: one number for all (2), or one for each.
+        Number of values of a gene: one number for all (2), or one for each.
     seed
         An integer (0), or a generator to draw from. The same seed gives the same run, however fitness is evaluated.
     vectorized
-        Whether fitness takes a 2-D array, a row for each individual, and returns an array. Where it raises, it is asked
-        again row by row, to tell which individual it was.
+        Whether fitness takes a 2-D array, a row for each individual, and returns an array. If it raises, it is called
+        again row by row to find the individual.
     target
         Stop when fitness is as good as this; by default the optimum of a `Problem`, if it is known.
     max_generations, max_evaluations
@@ -87,9 +87,9 @@ def maximize(
     backend, client
         By threads or processes, or by a `distributed.Client`; see `mnlearn.parallel.run`.
     checkpoint
-        A file that has the run after each generation; if it is there, the run goes on from it.
+        A file with the state after each generation; if it exists, the run continues from it.
     monitor
-        Hears the progress, and may stop the run.
+        Receives the progress and may cancel the run.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def maximize(
     Raises
     ------
     InputError
-        If a setting breaks its rule.
+        If a setting is invalid.
     FitnessError
         If fitness raises, or returns NaN or another shape; with the individual, and the run so far.
     FileError
@@ -192,7 +192,7 @@ class _Job:
         if not callable(fitness):
             raise InputError(f"fitness must be a function; got a {type(fitness).__name__}. Give one of an individual.")
         if n_variables is None:
-            raise InputError("n_variables must be given, the number of genes; got none. Only a Problem knows its own.")
+            raise InputError("n_variables must be given, the number of genes; got none. A Problem defines it.")
         rules = _Rules(**options)
         if algorithm is not None and not isinstance(algorithm, MarkovEDA):
             raise InputError(f"algorithm must be a MarkovEDA; got a {type(algorithm).__name__}. Use MarkovEDA(...).")
@@ -257,16 +257,16 @@ class _Job:
         run, rules = self._run, self._rules
         fresh = run.best is None
         wanted = run.algorithm.population - (0 if fresh else run.algorithm.n_elite)
-        heard = [] if fresh else [callback(run.history[-1]) for callback in rules.callbacks]  # all of them hear it
+        answers = [] if fresh else [callback(run.history[-1]) for callback in rules.callbacks]
         spent = rules.max_evaluations is not None and run.evaluations + wanted > rules.max_evaluations
-        weary = rules.patience is not None and run.generation - self._better >= rules.patience
+        stalled = rules.patience is not None and run.generation - self._better >= rules.patience
         reasons = {
             "target": not fresh and rules.target is not None and self._reached(rules.target),
-            "callback": any(answer is True for answer in heard),
+            "callback": any(answer is True for answer in answers),
             "cancelled": rules.monitor.cancelled(),
             "generations": run.generation >= rules.max_generations,
             "evaluations": spent,
-            "patience": not fresh and weary,
+            "patience": not fresh and stalled,
             "uniform": not fresh and run.is_uniform,
         }
         return next((reason for reason, holds in reasons.items() if holds), None)
@@ -278,17 +278,22 @@ class _Job:
         return best <= target + slack if self._run.minimize else best >= target - slack
 
     def _optimum(self, reason: str) -> Optimum:
-        """Return the progress event."""
+        """Return the result, or raise InputError if no population was evaluated."""
         run = self._run
         if run.best is None:
             raise InputError(
                 f"max_evaluations must allow the first population, {run.algorithm.population} individuals; got "
                 f"{self._rules.max_evaluations}. Raise it, or lower the population."
                 if reason == "evaluations"
-                else "monitor must let the first population be evaluated; it stopped before. Start again."
+                else "monitor must let the first population be evaluated; it cancelled before. Start again."
             )
-        told = {**run.algorithm.described(), "n_variables": len(run.cards), "key": run.key, "minimize": run.minimize}
-        return Optimum(run.best, run.best_fitness, reason, tuple(run.history), told)
+        settings = {
+            **run.algorithm.described(),
+            "n_variables": len(run.cards),
+            "key": run.key,
+            "minimize": run.minimize,
+        }
+        return Optimum(run.best, run.best_fitness, reason, tuple(run.history), settings)
 
 
 def _genes_of(problem: Problem, n_variables: int | None, options: dict[str, Any]) -> int:
@@ -297,7 +302,7 @@ def _genes_of(problem: Problem, n_variables: int | None, options: dict[str, Any]
         raise InputError(f"n_variables must be {problem.n_variables} for {problem.name}; got {n_variables}. Drop it.")
     for name in ("states", "vectorized"):
         if name in options:
-            raise InputError(f"{name} is known of a Problem; got {options[name]!r} for {problem.name}. Drop it.")
+            raise InputError(f"{name} is set by a Problem; got {options[name]!r} for {problem.name}. Drop it.")
     options |= {"states": problem.cards, "vectorized": True}
     options.setdefault("target", problem.optimum)
     return problem.n_variables
@@ -312,10 +317,8 @@ def _last_improvement(run: Run) -> int:
     return found
 
 
-# A run in a file: written after each generation, whole or not at all, and taken up again from there.
-#
-# An .npz archive of plain arrays and one text of JSON. Since the randomness of a generation comes from the seed and
-# its number alone, a run that is taken up is the run that was never interrupted.
+# Checkpoint of a run: an .npz archive of plain arrays and one JSON string, replaced after each generation. The
+# randomness of a generation depends on the seed and its number only, so a resumed run equals an uninterrupted one.
 
 
 _FORMAT = "mnlearn-optimize-1"

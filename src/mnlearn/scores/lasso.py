@@ -226,7 +226,7 @@ class Target:
         """The sets of variables along the path, each as often as it is met, none larger than `most`."""
         seen, steps, ended = 1, _FIRST_STEPS, False  # the first knot has an empty support
         while not ended:
-            penalties, weights = path(self.gram, self.shared, max_steps=steps)
+            penalties, weights = lasso_path(self.gram, self.shared, max_steps=steps)
             for k in range(seen, len(penalties)):
                 members = np.flatnonzero(weights[:, k])
                 if len(members) > most:
@@ -239,11 +239,11 @@ class Target:
         """Return the support at one penalty, in units of a correlation."""
         if np.abs(self.shared).max() <= penalty:
             return frozenset()
-        _, weights = path(self.gram, self.shared, smallest=penalty)
+        _, weights = lasso_path(self.gram, self.shared, smallest=penalty)
         return frozenset(self.others[np.flatnonzero(weights[:, -1])].tolist())
 
 
-def path(
+def lasso_path(
     gram: FloatArray, shared: FloatArray, *, smallest: float = 0.0, max_steps: int | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """The penalties at which the path bends, descending, and the weights there, a column each."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from mnlearn.errors import InputError, is_number, whole_number
 from mnlearn.protocols import FloatArray, IntArray, Neighborhood, VarSet
-from mnlearn.scores.lasso import Target, path, quick_and_quiet, support_by_ebic
+from mnlearn.scores.lasso import Target, lasso_path, quick_and_quiet, support_by_ebic
 from mnlearn.statistics.row_data import Rows
 
 
@@ -86,7 +86,7 @@ class CrossValidatedLasso:
         others = target.others
         block = np.ix_(others, others)
         for fit, judge in self._folds:
-            weights = weights_at(*path(fit[block], fit[others, x], smallest=grid[-1]), grid)
+            weights = weights_at(*lasso_path(fit[block], fit[others, x], smallest=grid[-1]), grid)
             explained = np.einsum("ik,ik->k", weights, judge[block] @ weights - 2.0 * judge[others, x][:, None])
             errors += judge[x, x] + explained
         return float(grid[errors.argmin()])
@@ -213,7 +213,7 @@ def first_on_path(design: FloatArray, target: FloatArray, n_first: int) -> IntAr
     if not len(varies) or not np.abs(left).max() > 1e-9:
         return np.empty(0, dtype=np.int64)
     centred = centred[:, varies] / size[varies]
-    _, weights = path(centred.T @ centred, centred.T @ left / np.linalg.norm(left), max_steps=2 * n_first)
+    _, weights = lasso_path(centred.T @ centred, centred.T @ left / np.linalg.norm(left), max_steps=2 * n_first)
     came = np.where((weights != 0).any(axis=1), (weights != 0).argmax(axis=1), weights.shape[1])
     order = np.argsort(came, kind="stable")[:n_first]
     return np.asarray(varies[order[came[order] < weights.shape[1]]])
