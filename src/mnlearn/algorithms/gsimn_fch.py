@@ -1,10 +1,9 @@
 """GSIMN-FCH: GSIMN with every consequence drawn.
 
 Bromberg, Margaritis & Honavar, JAIR 35 (2009), 449-485  [JAIR09, Sec. 5.1.1 and Algorithm 6].
-Where GSIMN looks one step back for a reason, this one chains forward after each test until the axioms of undirected
-graphoids (their Eq. 1) and the contrapositives give nothing new. It shows how much GSIMN's two triangle rules
-leave unused: next to nothing. It is no method for data of any size: there is a truth value for every pair given
-every set.
+GSIMN infers in one step. GSIMN-FCH chains forward after each test until the axioms of undirected graphoids (their
+Eq. 1) and the contrapositives give nothing new. It shows how little GSIMN's two triangle rules leave unused. It is
+limited to small n, since it stores a value for every pair given every set.
 """
 
 from __future__ import annotations
@@ -22,22 +21,21 @@ from mnlearn.protocols import SILENT, IndependenceTest, Monitor, Result, VarSet,
 
 MAX_VARIABLES = 16  # about 20 seconds; each further variable takes two to three times as long
 RULE = "forward_chaining"
-Truths: TypeAlias = int  # of one pair: bit z, the set z read as a binary number, is set when it is true given z
+Sets: TypeAlias = int  # of one pair: bit z, with the set z as a binary number, is set if the statement holds given z
 
 
 @dataclass(frozen=True, kw_only=True)
 class GSIMNFCH:
-    """Ask only what no axiom implies, all consequences of all earlier answers being drawn; at most 16 variables.
+    """GSIMN with all consequences of all earlier answers; at most 16 variables.
 
     Parameters
     ----------
     skip_marginal
-        Whether x and y are taken for independent given anything when they are without conditioning (line 22 of
-        Algorithm 3).
+        Whether two marginally independent variables count as independent given any set (line 22 of Algorithm 3).
     ahead
-        The largest block of questions asked ahead of need; 1 asks strictly one at a time. Changes no result.
+        The largest block of tests computed ahead of need; 1 computes one at a time. Does not change the result.
     keep_trace
-        Whether the result keeps every question in order, inferred ones included.
+        Whether the result stores every test in order, inferred answers included.
 
     Raises
     ------
@@ -47,9 +45,9 @@ class GSIMNFCH:
 
     Notes
     -----
-    The axioms are used for single variables, which is all there is: a set statement is a conjunction of these
-    (decomposition). An answer, once known, is never overturned: where answers on data contradict one another, the
-    first one stands, dependences being drawn before independences. Time and memory grow as n² 2^n and more.
+    The axioms are used for single variables: a statement about a set is a conjunction of these (decomposition). A known
+    answer never changes: where answers on data contradict one another, the first one stands, and dependences are
+    derived before independences. Time and memory grow as n² 2^n and more.
 
     Examples
     --------
@@ -99,33 +97,33 @@ class Algorithm6(InferenceTest):
 
 
 class Closure:
-    """All that follows from the answers so far, by the axioms of [JAIR09, Eq. 1] for single variables.
+    """All consequences of the answers so far, by the axioms of [JAIR09, Eq. 1] for single variables.
 
-    For each pair one integer says given which sets it is independent, another given which it is dependent: to add w to
-    all sets at once is a shift by 2^w, to combine statements given the same set is a bitwise and.
+    For each pair one integer holds the sets given which it is independent, another those given which it is dependent.
+    Adding w to all sets at once is a shift by 2^w, combining statements given equal sets a bitwise and.
     """
 
     def __init__(self, n_variables: int) -> None:
         self._n = n_variables
         every = (1 << (1 << n_variables)) - 1
-        # The sets that contain v: runs of 2^v zeros and 2^v ones, by turns.
+        # The sets that contain v: alternating runs of 2^v zeros and 2^v ones.
         self._with = [every // ((1 << (1 << v)) + 1) << (1 << v) for v in range(n_variables)]
         self._without = [every ^ with_v for with_v in self._with]
-        self._independent: list[list[Truths]] = [[0] * n_variables for _ in range(n_variables)]
-        self._dependent: list[list[Truths]] = [[0] * n_variables for _ in range(n_variables)]
+        self._independent: list[list[Sets]] = [[0] * n_variables for _ in range(n_variables)]
+        self._dependent: list[list[Sets]] = [[0] * n_variables for _ in range(n_variables)]
         self._changed = False
 
     def independent(self, x: int, y: int, z: VarSet) -> bool | None:
-        """Whether x ⟂ y | z, or None when that is open."""
+        """Return whether x ⟂ y | z, or None if that is unknown."""
         place = sum(1 << v for v in z)
         if self._independent[x][y] >> place & 1:
             return True
         return False if self._dependent[x][y] >> place & 1 else None
 
     def learn(self, x: int, y: int, z: VarSet, independent: bool) -> None:
-        """Enter an answer and everything that follows from it and all earlier ones."""
-        truths = 1 << sum(1 << v for v in z)
-        (self._add_independence if independent else self._add_dependence)(x, y, truths)
+        """Add an answer and all its consequences with the earlier ones."""
+        sets = 1 << sum(1 << v for v in z)
+        (self._add_independence if independent else self._add_dependence)(x, y, sets)
         self._changed = True
         while self._changed:
             self._changed = False
@@ -134,21 +132,21 @@ class Closure:
             self._intersection()
 
     def _strong_union(self) -> None:
-        """x ⟂ y | z gives x ⟂ y | z ∪ w; x ⟂̸ y | z ∪ w gives x ⟂̸ y | z."""
+        """Apply: x ⟂ y | z gives x ⟂ y | z ∪ w; x ⟂̸ y | z ∪ w gives x ⟂̸ y | z."""
         for x, y, w in permutations(range(self._n), 3):
             if x < y:
                 self._add_dependence(x, y, (self._dependent[x][y] & self._with[w]) >> (1 << w))
                 self._add_independence(x, y, (self._independent[x][y] & self._without[w]) << (1 << w))
 
     def _transitivity(self) -> None:
-        """x ⟂̸ w | z and w ⟂̸ y | z give x ⟂̸ y | z; x ⟂̸ w | z and w ⟂ y | z give x ⟂ y | z."""
+        """Apply: x ⟂̸ w | z and w ⟂̸ y | z give x ⟂̸ y | z; x ⟂̸ w | z and w ⟂ y | z give x ⟂ y | z."""
         for w, x, y in permutations(range(self._n), 3):
             if x < y:
                 self._add_dependence(x, y, self._dependent[x][w] & self._dependent[w][y])
             self._add_independence(x, y, self._dependent[x][w] & self._independent[w][y])
 
     def _intersection(self) -> None:
-        """x ⟂ y | z ∪ w and x ⟂ w | z ∪ y give x ⟂ {y, w} | z; where that is false one of the two is, too."""
+        """Apply: x ⟂ y | z ∪ w and x ⟂ w | z ∪ y give x ⟂ {y, w} | z; if that is false, so is one of the two."""
         for x, y, w in permutations(range(self._n), 3):
             given_y = (self._independent[x][w] & self._with[y]) >> (1 << y)
             if given_y:
@@ -158,16 +156,16 @@ class Closure:
                 self._add_independence(x, y, given_w & given_y)
                 self._add_independence(x, w, given_w & given_y)
 
-    def _add_dependence(self, x: int, y: int, truths: Truths) -> None:
-        """Enter dependences of x and y, except where they are known to be independent."""
+    def _add_dependence(self, x: int, y: int, sets: Sets) -> None:
+        """Add dependences of x and y, except where they are known to be independent."""
         known = self._dependent[x][y]
-        if truths & ~(known | self._independent[x][y]):
-            self._dependent[x][y] = self._dependent[y][x] = known | truths & ~self._independent[x][y]
+        if sets & ~(known | self._independent[x][y]):
+            self._dependent[x][y] = self._dependent[y][x] = known | sets & ~self._independent[x][y]
             self._changed = True
 
-    def _add_independence(self, x: int, y: int, truths: Truths) -> None:
-        """Enter independences of x and y, except where they are known to be dependent."""
+    def _add_independence(self, x: int, y: int, sets: Sets) -> None:
+        """Add independences of x and y, except where they are known to be dependent."""
         known = self._independent[x][y]
-        if truths & ~(known | self._dependent[x][y]):
-            self._independent[x][y] = self._independent[y][x] = known | truths & ~self._dependent[x][y]
+        if sets & ~(known | self._dependent[x][y]):
+            self._independent[x][y] = self._independent[y][x] = known | sets & ~self._dependent[x][y]
             self._changed = True
