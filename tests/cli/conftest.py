@@ -1,4 +1,4 @@
-"""Running the command line inside this process, and a survey to run it on."""
+"""Fixtures that run the command line inside this process, and files to run it on."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Outcome(NamedTuple):
     err: str
 
     def document(self) -> Any:
-        """The one JSON document on standard output, strictly read."""
+        """Return the JSON document on standard output."""
         assert self.code == 0, self.err
-        return json.loads(self.out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+        return json.loads(self.out, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
 
     def refusal(self) -> str:
-        """The one line that says why not; there is nothing on standard output."""
+        """Return the line of the error; standard output is empty."""
         assert (self.code, self.out) == (2, ""), self
         assert "Traceback" not in self.err
         assert self.err.startswith("error: ")
@@ -40,7 +40,7 @@ Run = Callable[..., Outcome]
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run `mnlearn` with these words."""
+    """Return a function that runs `mnlearn` with arguments."""
     monkeypatch.delenv("COLUMNS", raising=False)
 
     def _run(*words: object) -> Outcome:
@@ -64,7 +64,7 @@ def truth(demo_folder: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def survey(tmp_path: Path) -> Path:
-    """A file with a chain a - b - c, a coin, a constant, a copy, two linked numbers and one that never changes."""
+    """Return a file with a chain a - b - c, a coin, a constant, a copy, two dependent numbers and a constant number."""
     lines = ["a,b,c,coin,fixed,copy,height,weight,level"]
     for row in range(200):
         a, noise, coin = row % 2, row % 7 == 0, row // 2 % 2

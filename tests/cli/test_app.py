@@ -1,4 +1,4 @@
-"""The program around the verbs: help, usage, and every way a command can end."""
+"""The program: help, usage, and every way in which a command can end."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ import pytest
 import mnlearn
 import mnlearn.learning.pairs
 
-VERBS = ["test", "info", "convert", "demo"]
+COMMANDS = ["test", "info", "convert", "demo"]
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
-def test_help_names_every_verb(run: Any, flag: str) -> None:
+def test_help_names_every_command(run: Any, flag: str) -> None:
     shown = run(flag)
     assert (shown.code, shown.err) == (0, "")
-    assert all(f"\n  {verb} " in shown.out for verb in VERBS)
+    assert all(f"\n  {command} " in shown.out for command in COMMANDS)
     assert run() == shown
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_help_of_a_verb_has_examples(run: Any, verb: str) -> None:
-    shown = run(verb, "-h")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command_has_examples(run: Any, command: str) -> None:
+    shown = run(command, "-h")
     assert shown.code == 0
     assert "Examples:\n" in shown.out
-    assert f"\n    mnlearn {verb}" in shown.out
+    assert f"\n    mnlearn {command}" in shown.out
     assert "--json" in shown.out
     assert "--debug" in shown.out
-    assert run(verb, "--help") == shown
+    assert run(command, "--help") == shown
 
 
 def test_version(run: Any) -> None:

@@ -18,17 +18,17 @@ FIGURES = [
 
 
 def test_text_and_json_show_the_same_figures(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[bool] = []
+    calls: list[bool] = []
 
     def measure(*, quick: bool) -> list[speed.Figure]:
-        asked.append(quick)
+        calls.append(quick)
         return FIGURES
 
     monkeypatch.setattr(speed, "measure", measure)
     document = run("bench", "--json").document()
     assert document == {"figures": [figure.as_dict() for figure in FIGURES]}
     shown = run("bench", "--quick").out
-    assert asked == [False, True]
+    assert calls == [False, True]
     for line in ("3.14 ns", "1.25x the time", "<= 1.4x: yes", "123x faster", ">= 200x: no", "3.2 s", "<= 2.5ns: no"):
         assert line in shown
 
@@ -49,7 +49,7 @@ def test_accuracy_compares_learners_and_continues_where_it_stopped(run: Any, tmp
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--half", "both"), "half 'both' does not exist"),
         (("--learner", "glasso"), "learner 'glasso' does not exist"),
@@ -59,7 +59,7 @@ def test_accuracy_compares_learners_and_continues_where_it_stopped(run: Any, tmp
         (("--kind", "parity", "--learner", "pic", "--against", "sep", "--sizes", "50"), "reference 'sep' does not"),
     ],
 )
-def test_accuracy_refuses_in_one_line(run: Any, words: tuple[str, ...], said: str) -> None:
+def test_accuracy_refuses_in_one_line(run: Any, words: tuple[str, ...], message: str) -> None:
     done = run("bench", "accuracy", *words)
     assert done.code == 2
-    assert said in done.err
+    assert message in done.err

@@ -26,7 +26,7 @@ def test_frequencies_are_listed_written_and_in_the_document(run: Any, data: Path
     assert (other["resampling"]["seed"], other["resampling"]["sampling"]) == (7, "bootstrap")
 
 
-def test_stability_selection_says_how_many_may_be_false(run: Any, data: Path) -> None:
+def test_stability_selection_bounds_the_false_edges(run: Any, data: Path) -> None:
     words = ["learn", data, "--method", "mpl", "--bootstrap", "8", "--sampling", "halves", "--stable", "0.9"]
     done = run(*words, "--jobs", "1")
     assert "edges in at least 90% of them, at most" in done.out
@@ -45,7 +45,7 @@ def test_stability_selection_says_how_many_may_be_false(run: Any, data: Path) ->
         (["--bootstrap", "5", "--bootstrap-seed", "-1"], "--bootstrap-seed must not be negative"),
     ],
 )
-def test_bad_wishes_are_refused_before_anything_is_learned(
+def test_bad_options_are_refused_before_learning(
     run: Any, data: Path, words: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mnlearn.learning, "learn", lambda *_, **__: pytest.fail("learned"))
@@ -76,14 +76,14 @@ def test_ctrl_c_while_resampling_writes_the_network_and_exits_130(
         (["stress", "stress"], "A and B must be two different columns; got 'stress' twice"),
     ],
 )
-def test_what_is_no_pair_is_refused_before_anything_is_learned(
+def test_a_bad_pair_is_refused_before_learning(
     run: Any, data: Path, pair: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mnlearn.learning, "learn", lambda *_, **__: pytest.fail("learned"))
     assert message in run("why", data, *pair).refusal()
 
 
-def test_a_saved_result_in_the_place_of_the_data_is_told_its_own(run: Any, tmp_path: Path) -> None:
+def test_why_refuses_a_saved_result_as_data(run: Any, tmp_path: Path) -> None:
     message = run("why", tmp_path / "net.json", "stress", "fatigue").refusal()
     assert "DATA must be a data file" in message
     assert "--network" in message

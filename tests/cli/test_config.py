@@ -1,4 +1,4 @@
-"""Options in a file."""
+"""Configuration files."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def test_a_run_is_repeated_from_its_file(run: Any, data: Path, tmp_path: Path) -
     ]
     first = run("learn", data, *words, "--save-config", config)
     assert first.code == 0, first.err
-    said = tomllib.loads(config.read_text(encoding="utf-8"))
-    assert said == {
+    saved = tomllib.loads(config.read_text(encoding="utf-8"))
+    assert saved == {
         "data": str(data),
         "method": "bjp",
         "forbid": ["stress,low_mood"],
@@ -48,7 +48,7 @@ def test_names_may_have_underscores_and_numbers_may_be_numbers(run: Any, data: P
     assert (document["settings"]["alpha"], document["resampling"]["seed"]) == (0.01, 5)
 
 
-def test_any_text_can_be_said_again(run: Any, tmp_path: Path) -> None:
+def test_any_name_survives_the_file(run: Any, tmp_path: Path) -> None:
     name = "q\"uo'te\\ \x7f\tü ☃"
     path = tmp_path / "odd.csv"
     path.write_text(f'"{name.replace(chr(34), chr(34) * 2)}",b,c\n' + "0,1,0\n1,0,0\n1,1,1\n" * 20, encoding="utf-8")

@@ -28,7 +28,7 @@ def test_every_format_to_every_format(run: Any, tmp_path: Path, source: str, tar
 
 
 @pytest.mark.parametrize("target", FORMATS)
-def test_numbers_on_edges_are_kept_or_said_to_be_left_out(run: Any, tmp_path: Path, target: str) -> None:
+def test_numbers_on_edges_are_kept_or_noted(run: Any, tmp_path: Path, target: str) -> None:
     first, second = tmp_path / "first.json", tmp_path / f"second{SUFFIX[target]}"
     numbers = {(0, 1): {"support": -3.5, "weight": 2.0}, (1, 2): {"support": -1.0}}
     write_graph(first, GRAPH, NAMES, attributes=numbers)
@@ -58,14 +58,14 @@ def test_json_describes_the_graph(run: Any, tmp_path: Path) -> None:
     }
 
 
-def test_formats_can_be_said(run: Any, tmp_path: Path) -> None:
+def test_formats_can_be_named(run: Any, tmp_path: Path) -> None:
     first, second = tmp_path / "first.dat", tmp_path / "second.dat"
     write_graph(first, GRAPH, NAMES, format="gml")
     assert run("convert", first, second, "--from", "gml", "--to", "json").code == 0
     assert read_graph(second, "json").graph == GRAPH
 
 
-def test_what_is_there_is_replaced_and_nothing_is_left_over(run: Any, tmp_path: Path) -> None:
+def test_an_existing_file_is_replaced(run: Any, tmp_path: Path) -> None:
     first, second = tmp_path / "first.edges", tmp_path / "second.json"
     write_graph(first, GRAPH, NAMES)
     second.write_text("old")

@@ -32,7 +32,7 @@ def test_files_hold_the_example(run: Any, tmp_path: Path) -> None:
         assert [levels[code] for code in column.tolist()] == words[name]
 
 
-def test_text_tells_the_story(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_explains_the_separation(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shown = run("demo")
     assert (shown.code, shown.err) == (0, "")
@@ -76,14 +76,14 @@ def test_commands_it_proposes_work(run: Any, tmp_path: Path) -> None:
     assert decisions[1:3] == [False, True]
 
 
-def test_few_rows_tell_no_story(run: Any, tmp_path: Path) -> None:
+def test_few_rows_show_no_separation(run: Any, tmp_path: Path) -> None:
     shown = run("demo", "--rows", 2, "--out", tmp_path)
     assert shown.code == 0
     assert "try --rows 1000" in shown.out
     assert run("demo", "--rows", 2, "--out", tmp_path, "--json").document()["separation"] is None
 
 
-def test_same_seed_same_words(run: Any, tmp_path: Path) -> None:
+def test_same_seed_same_output(run: Any, tmp_path: Path) -> None:
     first = run("demo", "--out", tmp_path, "--seed", 9)
     assert run("demo", "--out", tmp_path, "--seed", 9) == first
     assert run("demo", "--out", tmp_path, "--seed", 8) != first

@@ -1,4 +1,4 @@
-"""docs/cli.md names every option, and its examples print what it says they print."""
+"""docs/cli.md names every option, and its examples print the output of the page."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def _examples() -> Iterator[tuple[str, str]]:
 
 
 def _rounded(text: str) -> str:
-    """The text with the last digits of long numbers gone: they may differ between machines."""
+    """Return the text with long numbers rounded: the last digits differ between machines."""
     return re.sub(r"-?\d+\.\d{7,}(e-?\d+)?", lambda number: f"{float(number[0]):.6g}", text)
 
 
-def test_examples_print_what_the_page_says(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_print_the_output_of_the_page(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (patients,) = (block for block in _blocks("text") if block.startswith("age,"))
     Path("patients.csv").write_text(patients, encoding="utf-8")
@@ -48,7 +48,7 @@ def test_examples_print_what_the_page_says(run: Any, tmp_path: Path, monkeypatch
 
 def test_every_option_is_documented() -> None:
     command: Any = typer.main.get_command(app)
-    for name, verb in command.commands.items():
+    for name, one in command.commands.items():
         assert f"## `mnlearn {name}`" in PAGE
-        for option in (word for parameter in verb.params for word in parameter.opts if word.startswith("--")):
+        for option in (word for parameter in one.params for word in parameter.opts if word.startswith("--")):
             assert f"`{option}" in PAGE, f"{name} {option} is not in docs/cli.md"

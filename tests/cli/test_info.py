@@ -18,7 +18,7 @@ def test_json_is_the_overview(run: Any, survey: Path) -> None:
     assert [v["name"] for v in document["variables"]] == [v.name for v in overview(survey).variables]
 
 
-def test_text_points_out_what_deserves_attention(run: Any, survey: Path) -> None:
+def test_text_has_remarks(run: Any, survey: Path) -> None:
     shown = run("info", survey)
     assert shown.code == 0
     assert shown.out.startswith("200 rows, 9 variables\n")
@@ -45,14 +45,14 @@ def test_missing_values_are_counted_or_treated(run: Any, tmp_path: Path) -> None
     assert left.err == "note: missing: 'b' 1, 'c' 1, 'd' 1; rows dropped: 1\n"
 
 
-def test_an_empty_column_is_shown_as_such(run: Any, tmp_path: Path) -> None:
+def test_an_empty_column_is_shown(run: Any, tmp_path: Path) -> None:
     path = tmp_path / "holes.csv"
     path.write_text("a,b\n0,\n1,\n")
     assert "no value" in run("info", path).out
     assert run("info", path, "--json").document()["variables"][1]["type"] == "empty"
 
 
-def test_infinity_is_a_text_in_json(run: Any, tmp_path: Path) -> None:
+def test_infinity_is_a_string_in_json(run: Any, tmp_path: Path) -> None:
     path = tmp_path / "large.csv"
     path.write_text("a,b\n0.5,0\n1.5,1\ninf,0\n")
     assert run("info", path, "--json").document()["variables"][0]["high"] == "inf"
@@ -87,7 +87,7 @@ def test_repeats_count_as_rows(run: Any, tmp_path: Path) -> None:
     assert [(variable["cardinality"], variable["missing"]) for variable in seen["variables"]] == [(2, 0), (2, 0)]
 
 
-def test_any_name_prints_as_itself(run: Any, tmp_path: Path) -> None:
+def test_names_are_printed_unchanged(run: Any, tmp_path: Path) -> None:
     path = tmp_path / "names.csv"
     path.write_text("[red]x,<script>,[/]\n[blue]0,0,0\n[blue]0,0,0\n\x1b[2J,0,1\n", encoding="utf-8")
     shown = run("info", path).out

@@ -36,12 +36,12 @@ def test_the_document(run: Any, data: Path) -> None:
     assert document["cost"]["asked"] > 0
 
 
-def test_no_method_named_is_said_in_one_line(run: Any, data: Path) -> None:
-    said, size = "note: no method was named: using", "(12 variables, 1,000 rows)"
+def test_a_missing_method_is_noted_in_one_line(run: Any, data: Path) -> None:
+    note, size = "note: no method was named: using", "(12 variables, 1,000 rows)"
     done = run("learn", data)
-    assert done.err == f"{said} sep with thorough effort, because the variables are categorical {size}\n"
+    assert done.err == f"{note} sep with thorough effort, because the variables are categorical {size}\n"
     done = run("learn", data, "--alpha", "0.01")
-    assert done.err == f"{said} gsimn with the test chi2, because alpha is for methods that use tests {size}\n"
+    assert done.err == f"{note} gsimn with the test chi2, because alpha is for methods that use tests {size}\n"
 
 
 @pytest.mark.parametrize("name", ["net.graphml", "net.edges", "net.json"])
@@ -124,7 +124,7 @@ def test_names_in_a_setting_keep_their_capitals(run: Any, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("method", ["ib", "bjp"])
-def test_what_a_climb_was_told_to_keep_is_in_the_document(run: Any, data: Path, method: str) -> None:
+def test_kept_steps_are_in_the_document(run: Any, data: Path, method: str) -> None:
     words = ["learn", data, "--method", method, "--json"]
     assert not {"steps", "absent"} & set(run(*words).document())
     document = run(*words, "--set", "keep_steps=true", "--set", "keep_absent=true").document()
@@ -138,12 +138,12 @@ def test_what_a_climb_was_told_to_keep_is_in_the_document(run: Any, data: Path, 
     assert all(len(pair) == 3 for pair in document["absent"])
 
 
-def test_one_is_not_said_as_many(run: Any, tmp_path: Path) -> None:
+def test_one_has_the_singular(run: Any, tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("A,B\n" + "0,0\n1,1\n" * 20)
     assert run("learn", tmp_path / "d.csv", "--method", "ib").out.endswith("2 flips proposed, 1 flip made\n")
 
 
-def test_exhaustive_tells_the_runner_up(run: Any, data: Path) -> None:
+def test_exhaustive_shows_the_second_best(run: Any, data: Path) -> None:
     few = [word for name in ("poor_sleep", "stress", "fatigue", "headaches") for word in ("--column", name)]
     words = ["learn", data, "--method", "exhaustive", *few, "--score", "mpl", "--set", "averaging=true"]
     assert "above the next best graph, which differs in " in run(*words).out

@@ -1,4 +1,4 @@
-"""`mnlearn fit`, `sample` and `predict`: from a structure to a model, and what is done with it."""
+"""`mnlearn fit`, `sample` and `predict`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def model(run: Any, files: tuple[Path, Path], tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
-def test_fit_tells_and_writes_the_model(run: Any, files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_fit_prints_and_writes_the_model(run: Any, files: tuple[Path, Path], tmp_path: Path) -> None:
     done = run("fit", *files, "-o", tmp_path / "m", "--uai", tmp_path / "m.uai")
     assert (done.code, done.err) == (0, "")
     expected = mn.fit_parameters(files[0], files[1])
@@ -36,15 +36,15 @@ def test_fit_tells_and_writes_the_model(run: Any, files: tuple[Path, Path], tmp_
 
 def test_the_document_of_a_fit(run: Any, files: tuple[Path, Path], tmp_path: Path) -> None:
     words = ("--method", "canonical", "--set", "smoothing=1", "--out", tmp_path / "m", "--json")
-    told = run("fit", *files, *words).document()
-    assert told["method"] == "canonical"
-    assert told["settings"]["smoothing"] == 1
-    assert told["files"] == {"model": str(tmp_path / "m")}
-    assert len(told["edges"]) == len(told["strength"]) == len(told["sign"]) == 12
-    assert (told["converged"], told["rows"], told["kind"]) == (True, 1000, "discrete")
+    document = run("fit", *files, *words).document()
+    assert document["method"] == "canonical"
+    assert document["settings"]["smoothing"] == 1
+    assert document["files"] == {"model": str(tmp_path / "m")}
+    assert len(document["edges"]) == len(document["strength"]) == len(document["sign"]) == 12
+    assert (document["converged"], document["rows"], document["kind"]) == (True, 1000, "discrete")
 
 
-def test_samples_of_a_model_are_read_by_every_other_verb(run: Any, model: Path, tmp_path: Path) -> None:
+def test_samples_of_a_model_can_be_learned_from(run: Any, model: Path, tmp_path: Path) -> None:
     out = tmp_path / "drawn.csv"
     done = run("sample", model, "--rows", 4000, "--seed", 3, "--out", out)
     assert done.out == f"{out}: 4,000 rows of 12 variables\n"
@@ -59,10 +59,10 @@ def test_samples_of_a_model_are_read_by_every_other_verb(run: Any, model: Path, 
     assert out.read_text() == first
 
 
-def test_gibbs_chains_are_asked_for_and_judged(run: Any, model: Path, tmp_path: Path) -> None:
+def test_gibbs_chains_are_run_and_checked(run: Any, model: Path, tmp_path: Path) -> None:
     out = tmp_path / "drawn.parquet"
-    told = run("sample", model, "--sampler", "gibbs", "--rows", 800, "--out", out, "--json").document()
-    assert told == {"files": {"data": str(out)}, "rows": 800, "variables": 12, "seed": 1, "converged": True}
+    document = run("sample", model, "--sampler", "gibbs", "--rows", 800, "--out", out, "--json").document()
+    assert document == {"files": {"data": str(out)}, "rows": 800, "variables": 12, "seed": 1, "converged": True}
     frozen = tmp_path / "frozen.csv"
     frozen.write_text("a,b\n" + "0,0\n1,1\n" * 5000, encoding="utf-8")
     (tmp_path / "pair.edges").write_text("a\tb\n", encoding="utf-8")
@@ -81,37 +81,37 @@ def test_predictions_are_printed_written_and_measured(
     assert lines[0] == "fatigue,p(no),p(yes)"
     assert len(lines) == 1001
     assert done.err.startswith("note: accuracy 0.")
-    told = run("predict", model, files[1], "fatigue", "--json").document()
-    assert [row[0] for row in told["rows"]] == [line.split(",")[0] for line in lines[1:]]
-    assert told["columns"] == ["fatigue", "p(no)", "p(yes)"]
-    assert told["accuracy"] > 0.7
+    document = run("predict", model, files[1], "fatigue", "--json").document()
+    assert [row[0] for row in document["rows"]] == [line.split(",")[0] for line in lines[1:]]
+    assert document["columns"] == ["fatigue", "p(no)", "p(yes)"]
+    assert document["accuracy"] > 0.7
     done = run("predict", model, files[1], "fatigue", "--out", tmp_path / "guesses.csv")
     assert done.out == f"{tmp_path / 'guesses.csv'}: fatigue of 1,000 rows\n"
     assert mn.read(tmp_path / "guesses.csv").names == ("fatigue", "p(no)", "p(yes)")
 
 
 def test_a_row_without_the_column_needs_only_its_neighbours(run: Any, model: Path, tmp_path: Path) -> None:
-    around = mn.load_model(model).blanket("fatigue")
+    neighbors = mn.load_model(model).blanket("fatigue")
     (tmp_path / "one.csv").write_text(
-        ",".join(around) + "\n" + ",".join(["yes"] * len(around)) + "\n", encoding="utf-8"
+        ",".join(neighbors) + "\n" + ",".join(["yes"] * len(neighbors)) + "\n", encoding="utf-8"
     )
-    told = run("predict", model, tmp_path / "one.csv", "fatigue", "--json").document()
-    assert len(told["rows"]) == 1
-    assert told["accuracy"] is None
+    document = run("predict", model, tmp_path / "one.csv", "fatigue", "--json").document()
+    assert len(document["rows"]) == 1
+    assert document["accuracy"] is None
 
 
-def test_gaussian_models_go_the_same_way(run: Any, tmp_path: Path) -> None:
+def test_gaussian_models(run: Any, tmp_path: Path) -> None:
     words = ("--distribution", "gaussian", "--rows", 500, "--out", tmp_path / "g.csv")
     run("simulate", "path:n=5", *words)
-    told = run("fit", tmp_path / "g.truth.edges", tmp_path / "g.csv", "--out", tmp_path / "g", "--json").document()
-    assert (told["kind"], told["method"]) == ("gaussian", "gaussian")
+    document = run("fit", tmp_path / "g.truth.edges", tmp_path / "g.csv", "--out", tmp_path / "g", "--json").document()
+    assert (document["kind"], document["method"]) == ("gaussian", "gaussian")
     run("sample", tmp_path / "g", "--rows", 50, "--out", tmp_path / "again.csv")
-    told = run("predict", tmp_path / "g", tmp_path / "again.csv", "x2", "--json").document()
-    assert told["columns"] == ["x2", "deviation"]
-    assert 0 < told["rmse"] < 2 * told["rows"][0][1]
+    document = run("predict", tmp_path / "g", tmp_path / "again.csv", "x2", "--json").document()
+    assert document["columns"] == ["x2", "deviation"]
+    assert 0 < document["rmse"] < 2 * document["rows"][0][1]
     assert np.allclose(
         mn.fit_parameters(tmp_path / "g.truth.edges", tmp_path / "g.csv").predict("x2", tmp_path / "again.csv")[0],
-        told["rows"][0][0],
+        document["rows"][0][0],
     )
     refusal = run("sample", tmp_path / "g", "--sampler", "gibbs").refusal()
     assert "are for discrete models; got a gaussian one" in refusal
@@ -142,7 +142,7 @@ def test_bad_usage_is_one_line_and_leaves_no_model(
     assert not (tmp_path / "model").exists()
 
 
-def test_what_is_no_model_is_said_so(run: Any, files: tuple[Path, Path], model: Path, tmp_path: Path) -> None:
+def test_bad_models_and_options_are_refused(run: Any, files: tuple[Path, Path], model: Path, tmp_path: Path) -> None:
     assert "has no model.json. Make one with mnlearn fit" in run("sample", tmp_path / "nowhere").refusal()
     assert "column: variable 'tired' does not exist" in run("predict", model, files[1], "tired").refusal()
     assert "--rows must be a whole number, at least 1" in run("sample", model, "--rows", 0).refusal()

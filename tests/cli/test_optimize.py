@@ -1,4 +1,4 @@
-"""`mnlearn optimize`: a problem by name, its best individual, and what is refused."""
+"""`mnlearn optimize`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 
-def test_a_problem_is_solved_and_told(run: Any, tmp_path: Path) -> None:
+def test_a_problem_is_solved_and_printed(run: Any, tmp_path: Path) -> None:
     history, plot = tmp_path / "run.csv", tmp_path / "run.png"
     words = ("optimize", "royal-road:n=12", "--population", 200, "--seed", 1)
     done = run(*words, "--history", history, "--plot", plot)
@@ -19,9 +19,10 @@ def test_a_problem_is_solved_and_told(run: Any, tmp_path: Path) -> None:
     assert lines[0] == "generation,best,mean,evaluations,n_edges"
     assert lines[1].startswith("0,")
     assert plot.read_bytes().startswith(b"\x89PNG")
-    told = run(*words, "--json").document()
-    assert (told["fitness"], told["optimum"], told["individual"], told["reason"]) == (12, 12, [1] * 12, "target")
-    assert told["evaluations"] == int(lines[-1].split(",")[3])
+    document = run(*words, "--json").document()
+    expected = {"fitness": 12, "optimum": 12, "individual": [1] * 12, "reason": "target"}
+    assert {key: document[key] for key in expected} == expected
+    assert document["evaluations"] == int(lines[-1].split(",")[3])
 
 
 def test_learners_by_name_and_a_checkpoint(run: Any, tmp_path: Path) -> None:
@@ -37,8 +38,8 @@ def test_learners_by_name_and_a_checkpoint(run: Any, tmp_path: Path) -> None:
 def test_a_formula_is_read_from_a_file(run: Any, tmp_path: Path) -> None:
     path = tmp_path / "small.cnf"
     path.write_text("p cnf 3 3\n1 0\n-1 2 0\n-2 -3 0\n", encoding="utf-8")
-    told = run("optimize", path, "--population", 20, "--json").document()
-    assert (told["fitness"], told["individual"]) == (3, [1, 1, 0])
+    document = run("optimize", path, "--population", 20, "--json").document()
+    assert (document["fitness"], document["individual"]) == (3, [1, 1, 0])
 
 
 def test_the_list_has_every_problem(run: Any) -> None:
@@ -62,5 +63,5 @@ def test_the_list_has_every_problem(run: Any) -> None:
         (("onemax:n=4", "--history", "none/run.csv"), "--history must be in an existing folder"),
     ],
 )
-def test_bad_words_are_refused(run: Any, words: tuple[str, ...], rule: str) -> None:
+def test_bad_options_are_refused(run: Any, words: tuple[str, ...], rule: str) -> None:
     assert rule in run("optimize", *words).refusal()

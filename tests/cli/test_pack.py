@@ -18,11 +18,11 @@ def answers(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("words", [["learn", "--method", "mpl"], ["learn", "--method", "gsimn"], ["learn"], ["info"]])
-def test_a_pack_is_data_for_every_command(run: Any, answers: Path, words: list[str]) -> None:
+def test_commands_read_a_pack(run: Any, answers: Path, words: list[str]) -> None:
     packed = answers.with_suffix(".mnpack")
     assert "answers.mnpack: 800 rows, 12 variables" in run("pack", answers, "-o", packed).out
-    verb, *rest = words
-    one, other = (run(verb, data, *rest, "--json").document() for data in (answers, packed))
+    command, *rest = words
+    one, other = (run(command, data, *rest, "--json").document() for data in (answers, packed))
     for document in (one, other):
         document.pop("cost", None)
         document.pop("source", None)
@@ -40,7 +40,7 @@ def test_rows_are_appended_and_levels_declared(run: Any, answers: Path) -> None:
     assert read(packed).levels[0] == tuple(labels)
 
 
-def test_what_cannot_be_packed_is_refused(run: Any, answers: Path) -> None:
+def test_bad_packs_are_refused(run: Any, answers: Path) -> None:
     assert "must end in .mnpack" in run("pack", answers, "-o", "answers.csv").refusal()
     refused = run("pack", answers, "-o", answers.with_suffix(".mnpack"), "--levels", "x").refusal()
     assert "--levels must have the form COL=A,B; got 'x'" in refused

@@ -1,4 +1,4 @@
-"""`mnlearn report`, `mnlearn plot`, and the options of `mnlearn learn` that do the same."""
+"""`mnlearn report`, `mnlearn plot`, and these options of `mnlearn learn`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import mnlearn.learning
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A chain of four columns, small enough to be learned at once."""
+    """Return a file with a chain of four columns."""
     path = tmp_path_factory.mktemp("data") / "chain.csv"
     lines = ["a,b,c,d"]
     for row in range(120):
@@ -66,7 +66,7 @@ def test_a_picture_by_one_command(run: Any, table: Path, tmp_path: Path, kind: s
     assert (document["kind"], document["edges"], document["picture"]) == (kind, 2, str(tmp_path / "net.svg"))
 
 
-def test_resampling_on_the_way(run: Any, table: Path, tmp_path: Path) -> None:
+def test_resampling_before_the_output(run: Any, table: Path, tmp_path: Path) -> None:
     words = [table, "--method", "gsmn", "--bootstrap", "8"]
     assert run("report", *words, "-o", tmp_path / "out.html").code == 0
     text = (tmp_path / "out.html").read_text(encoding="utf-8")
@@ -79,7 +79,7 @@ def test_resampling_on_the_way(run: Any, table: Path, tmp_path: Path) -> None:
     assert "needs the data" in run(*saved).refusal()
 
 
-def test_learning_writes_both_on_the_way(run: Any, table: Path, tmp_path: Path) -> None:
+def test_learn_writes_a_picture_and_a_report(run: Any, table: Path, tmp_path: Path) -> None:
     plot, report = tmp_path / "net.png", tmp_path / "out.html"
     done = run("learn", table, "--method", "gsmn", "--plot", plot, "--report", report)
     assert done.code == 0

@@ -1,4 +1,4 @@
-"""The program as a process of its own: streams, exit codes, pipes, start-up."""
+"""The program as a separate process: streams, exit codes, pipes, start-up."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_refusal(survey: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_a_narrow_encoding_is_no_obstacle(tmp_path: Path) -> None:
+def test_a_narrow_encoding(tmp_path: Path) -> None:
     path = tmp_path / "names.csv"
     path.write_text("größe 名,b\n0,0\n1,1\n", encoding="utf-8")
     done = _mnlearn("info", path, PYTHONIOENCODING="ascii", PYTHONUTF8="1")
@@ -50,7 +50,7 @@ def test_a_narrow_encoding_is_no_obstacle(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes of a POSIX shell")
-def test_a_reader_that_stops_early_is_no_error(tmp_path: Path) -> None:
+def test_a_reader_that_stops_early(tmp_path: Path) -> None:
     path = tmp_path / "wide.csv"
     rows = [[f"variable_{j}" for j in range(3000)], ["0"] * 3000, ["1"] * 3000]
     path.write_text("".join(",".join(row) + "\n" for row in rows))

@@ -1,4 +1,4 @@
-"""Bad input at the command line: exit 2, one line that says the way out, nothing on standard output."""
+"""Bad input at the command line: exit 2, one line with a solution, nothing on standard output."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_bad_files_are_refused_by_test(run: Any, tmp_path: Path, fault: str, as_
     path.write_bytes(content)
     refusal = run("test", path, "a", "b", *(["--json"] if as_json else [])).refusal()
     assert message in refusal
-    assert not PYTHON.search(refusal), "the way out must be an option"
+    assert not PYTHON.search(refusal), "the solution must be an option"
 
 
 @pytest.mark.parametrize("fault", ["empty file", "header only", "one row", "one column", "ragged", "duplicate names"])
@@ -54,10 +54,10 @@ def test_bad_files_are_refused_by_info(run: Any, tmp_path: Path, fault: str) -> 
     assert message in run("info", path).refusal()
 
 
-@pytest.mark.parametrize("verb", [("test", "a", "b"), ("info",)], ids=["test", "info"])
-def test_what_is_no_file_is_refused(run: Any, tmp_path: Path, verb: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("command", [("test", "a", "b"), ("info",)], ids=["test", "info"])
+def test_paths_that_are_not_files_are_refused(run: Any, tmp_path: Path, command: tuple[str, ...]) -> None:
     (tmp_path / "survey.csv").write_text(GOOD)
-    first, *others = verb
+    first, *others = command
     assert "is a directory" in run(first, tmp_path, *others).refusal()
     assert "Did you mean 'survey.csv'?" in run(first, tmp_path / "survy.csv", *others).refusal()
     assert "must end in one of" in run(first, __file__, *others).refusal()

@@ -1,4 +1,4 @@
-"""`mnlearn learn` on a cluster, within a memory, and resumed."""
+"""`mnlearn learn` on a cluster, with a memory limit, and resumed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_checkpoint_is_resumed(run: Any, packed: Path, tmp_path: Path) -> None
     assert "same data and settings" in run("learn", *kept, "--resume", "--method", "pic").refusal()
 
 
-def test_what_cannot_be_done_is_refused(run: Any, packed: Path, tmp_path: Path) -> None:
+def test_bad_options_are_refused(run: Any, packed: Path, tmp_path: Path) -> None:
     refused = run("learn", packed, "--cluster", "tcp://here", "--workers", 2).refusal()
     assert "--cluster and --workers exclude each other" in refused
     assert "--max-memory must be a size such as 500M" in run("learn", packed, "--max-memory", "much").refusal()

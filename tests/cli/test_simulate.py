@@ -1,4 +1,4 @@
-"""`mnlearn simulate`, `evaluate` and `compare`: from a network to a verdict on what was learned."""
+"""`mnlearn simulate`, `evaluate` and `compare`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mnlearn.data import read
 from mnlearn.graphs import Graph, read_graph, write_graph
 
 
-def test_data_and_truth_are_written_and_told(run: Any, tmp_path: Path) -> None:
+def test_data_and_truth_are_written(run: Any, tmp_path: Path) -> None:
     out = tmp_path / "rows.csv"
     done = run("simulate", "path:n=5", "--rows", 40, "--seed", 3, "--out", out)
     assert (done.code, done.err) == (0, "")
@@ -30,10 +30,11 @@ def test_data_and_truth_are_written_and_told(run: Any, tmp_path: Path) -> None:
 def test_json_and_gibbs(run: Any, tmp_path: Path) -> None:
     out, truth = tmp_path / "rows.parquet", tmp_path / "t.graphml"
     words = ("--sampler", "gibbs", "--chains", 2, "--burn-in", 50, "--thin", 2, "--truth", truth, "--json")
-    told = run("simulate", "grid", "--distribution", "ising:coupling=0.2", "--out", out, *words).document()
-    assert told["files"] == {"data": str(out), "truth": str(truth)}
-    assert (told["rows"], told["variables"], told["edges"], told["seed"], told["converged"]) == (1000, 16, 24, 1, True)
-    assert told["drawn"].startswith("Gibbs chains, converged: largest split R-hat 1.0")
+    document = run("simulate", "grid", "--distribution", "ising:coupling=0.2", "--out", out, *words).document()
+    assert document["files"] == {"data": str(out), "truth": str(truth)}
+    expected = {"rows": 1000, "variables": 16, "edges": 24, "seed": 1, "converged": True}
+    assert {key: document[key] for key in expected} == expected
+    assert document["drawn"].startswith("Gibbs chains, converged: largest split R-hat 1.0")
     assert read_graph(truth).graph.n_variables == read(out).n_variables == 16
 
 
@@ -53,11 +54,11 @@ def test_settings_of_chains_that_were_not_run_are_noted(run: Any, tmp_path: Path
 
 
 def test_the_list_has_every_name(run: Any) -> None:
-    told = run("simulate", "--list", "--json").document()
-    assert {"random", "grid", "expression"} <= set(told["networks"])
-    assert told["distributions"]["odds"]["settings"] == {"theta": 1.5, "signs": "same", "fields": 0.0}
+    document = run("simulate", "--list", "--json").document()
+    assert {"random", "grid", "expression"} <= set(document["networks"])
+    assert document["distributions"]["odds"]["settings"] == {"theta": 1.5, "signs": "same", "fields": 0.0}
     shown = run("simulate", "--list").out
-    assert all(name in shown for kind in told.values() for name in kind)
+    assert all(name in shown for kind in document.values() for name in kind)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_the_list_has_every_name(run: Any) -> None:
         (("simulate", "broken.bif"), "broken.bif"),
     ],
 )
-def test_bad_wishes_write_nothing(
+def test_bad_options_write_nothing(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -92,19 +93,14 @@ def test_evaluate_prints_every_measure(run: Any, tmp_path: Path) -> None:
     learned, truth = tmp_path / "learned.graphml", tmp_path / "truth.edges"
     write_graph(truth, Graph(4, [(0, 1), (0, 2), (1, 2), (2, 3)]), ["a", "b", "c", "d"])
     write_graph(learned, Graph(4, [(3, 2), (2, 0), (3, 1)]), ["d", "b", "c", "a"])  # a-c, c-d, a-b by name
-    told = run("evaluate", learned, truth, "--json").document()
-    assert {k: told[k] for k in ("hamming", "fp", "fn", "precision", "recall")} == {
-        "hamming": 1,
-        "fp": 0,
-        "fn": 1,
-        "precision": 1.0,
-        "recall": 0.75,
-    }
-    assert told["f1"] == pytest.approx(6 / 7)
-    assert told["normalized_hamming"] == pytest.approx(1 / 6)
+    document = run("evaluate", learned, truth, "--json").document()
+    expected = {"hamming": 1, "fp": 0, "fn": 1, "precision": 1.0, "recall": 0.75}
+    assert {key: document[key] for key in expected} == expected
+    assert document["f1"] == pytest.approx(6 / 7)
+    assert document["normalized_hamming"] == pytest.approx(1 / 6)
     right = (1 + 2 / 3 + 4 / 5) / 3  # the neighbours of a, of b and of c
-    assert told["ev"]["3C"] == {"e": pytest.approx(0.8), "v": pytest.approx(right), "subgraphs": 1}
-    assert told["ev"]["4C"] == {"e": None, "v": None, "subgraphs": 0}
+    assert document["ev"]["3C"] == {"e": pytest.approx(0.8), "v": pytest.approx(right), "subgraphs": 1}
+    assert document["ev"]["4C"] == {"e": None, "v": None, "subgraphs": 0}
     assert set(run("evaluate", learned, truth, "--kinds", "1N", "--json").document()["ev"]) == {"1N"}
     shown = run("evaluate", learned, truth).out
     assert "Hamming distance 1 (0 too many, 1 missing), 0.1667 of all pairs" in shown
@@ -128,9 +124,9 @@ def test_compare_runs_every_method(run: Any, tmp_path: Path) -> None:
     out, truth = tmp_path / "rows.csv", tmp_path / "rows.truth.edges"
     run("simulate", "path:n=8", "--distribution", "odds:theta=2.5", "--rows", 3000, "--out", out)
     words = ("compare", out, "--truth", truth, "--methods", "gsmn*,mpl,exhaustive", "--alpha", 0.001)
-    told = run(*words, "--json").document()
-    assert (told["rows"], told["variables"]) == (3000, 8)
-    gsmn, mpl, exhaustive = told["methods"]
+    document = run(*words, "--json").document()
+    assert (document["rows"], document["variables"]) == (3000, 8)
+    gsmn, mpl, exhaustive = document["methods"]
     assert (gsmn["method"], gsmn["hamming"], gsmn["f1"]) == ("gsmn*", 0, 1.0)
     assert (mpl["method"], mpl["fp"] + mpl["fn"]) == ("mpl", mpl["hamming"])
     assert gsmn["cost"]["asked"] > 0
@@ -140,7 +136,7 @@ def test_compare_runs_every_method(run: Any, tmp_path: Path) -> None:
     shown = run(*words)
     assert [line.split()[0] for line in shown.out.splitlines() if line.strip()][2:] == ["gsmn*", "mpl", "exhaustive"]
     assert shown.err.startswith("note: exhaustive: exhaustive search must have")
-    assert json.dumps(told)
+    assert json.dumps(document)
 
 
 def test_compare_counts_tests_only(run: Any, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ def _pair(test: str) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_json_is_what_the_library_says(run: Any, survey: Path, test: str) -> None:
+def test_json_equals_the_result_of_the_library(run: Any, survey: Path, test: str) -> None:
     x, y = _pair(test)
     document = run("test", survey, x, y, "--test", test, "--json").document()
     assert list(document) == KEYS
@@ -76,11 +76,11 @@ def test_text_shows_the_numbers_and_the_decision(run: Any, survey: Path) -> None
         (["--test", "mi", "--threshold", "0.01"], "dependent: statistic > 0.01"),
     ],
 )
-def test_decision_says_its_rule(run: Any, survey: Path, options: list[str], decision: str) -> None:
+def test_decision_has_its_rule(run: Any, survey: Path, options: list[str], decision: str) -> None:
     shown = run("test", survey, "a", "c", *options)
     assert shown.code == 0
-    label, said = shown.out.splitlines()[-1].split(maxsplit=1)
-    assert (label, said) == ("decision", decision)
+    label, rule = shown.out.splitlines()[-1].split(maxsplit=1)
+    assert (label, rule) == ("decision", decision)
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -104,7 +104,7 @@ def test_tiny_p_values_are_shown(run: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["[red]x", "<script>alert(1)</script>", "größe ⟂ 名前", "a b", "{x}", ":smile:"])
-def test_any_name_prints_as_itself(run: Any, tmp_path: Path, name: str) -> None:
+def test_names_are_printed_unchanged(run: Any, tmp_path: Path, name: str) -> None:
     path = tmp_path / "names.csv"
     path.write_text(f"{name},b,[/bold]\n0,0,1\n1,1,1\n0,1,0\n", encoding="utf-8")
     shown = run("test", path, name, "b", "--given", "[/bold]")
@@ -114,7 +114,7 @@ def test_any_name_prints_as_itself(run: Any, tmp_path: Path, name: str) -> None:
     assert run("test", path, name, "b", "--json").document()["x"] == name
 
 
-def test_control_characters_are_written_out(run: Any, tmp_path: Path) -> None:
+def test_control_characters_are_escaped(run: Any, tmp_path: Path) -> None:
     path = tmp_path / "names.csv"
     path.write_text("\x1b[31mred,b\n0,0\n1,1\n", encoding="utf-8")
     shown = run("test", path, "\x1b[31mred", "b")

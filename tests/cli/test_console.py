@@ -1,4 +1,4 @@
-"""Words of the command line."""
+"""Strings on the console."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mnlearn.cli.console import escaped, first_names, name_options, probability,
 
 
 @given(st.text())
-def test_printable_text_moves_no_cursor(text: str) -> None:
+def test_escaped_text_is_printable(text: str) -> None:
     shown = escaped(text)
     assert shown.isprintable()
     if text.isprintable():
@@ -24,7 +24,7 @@ def test_single_line_has_one_line(text: str) -> None:
     assert len(single_line(text).splitlines()) <= 1
 
 
-def test_lone_surrogates_are_written_out() -> None:
+def test_lone_surrogates_are_escaped() -> None:
     assert escaped("a\udcffb") == "a\\udcffb"
 
 

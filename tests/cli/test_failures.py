@@ -1,4 +1,4 @@
-"""Every way in which writing can go wrong, and what a shell may ask: no traceback, exit 2, nothing half-written."""
+"""Files that cannot be written or read, shell completion and Ctrl-C: no traceback and no incomplete file."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ def test_a_file_that_cannot_be_replaced_is_one_line(
         (["--metod", "mpl"], "no such option"),
     ],
 )
-def test_bad_wishes_are_one_line(run: Any, data: Path, words: list[str], message: str) -> None:
+def test_bad_options_are_one_line(run: Any, data: Path, words: list[str], message: str) -> None:
     assert message.lower() in run("learn", data, *words).refusal().lower()
 
 
 @pytest.mark.parametrize("method", ["mpl", "pic", "l1lr", "gsmn --test chi2"])
-def test_continuous_data_and_a_method_for_states(run: Any, tmp_path: Path, method: str) -> None:
+def test_continuous_data_and_a_categorical_method(run: Any, tmp_path: Path, method: str) -> None:
     path = tmp_path / "numbers.csv"
     path.write_text("x,y\n" + "".join(f"{k / 7:.3f},{k * k % 11 / 3:.3f}\n" for k in range(40)))
     refusal = run("learn", path, "--method", *method.split()).refusal()
@@ -104,7 +104,7 @@ def test_files_that_cannot_be_read(run: Any, tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
-def test_standard_output_that_takes_nothing_is_one_line_and_exit_2(data: Path) -> None:
+def test_a_full_standard_output_is_one_line_and_exit_2(data: Path) -> None:
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run(
             [sys.executable, "-m", "mnlearn", "info", str(data)],
