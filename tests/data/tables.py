@@ -1,4 +1,4 @@
-"""Shared by the tests of this folder: equality of data sets, and one table in every form that can be read."""
+"""Helpers for the tests of data: equality of data sets, and one table in every form that can be read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TABLE: Columns = {
 
 
 def assert_same(one: Dataset, other: Dataset) -> None:
-    """Two data sets agree in everything but where they came from."""
+    """Assert that two data sets agree in everything but their source."""
     assert one.names == other.names
     assert one.cards == other.cards
     assert one.levels == other.levels
@@ -52,7 +52,7 @@ def write_csv(table: Columns, path: Path, delimiter: str = ",") -> Path:
 
 
 def write_text(folder: Path, text: str | bytes, name: str = "table.csv") -> Path:
-    """Write a file as it stands; names that end in .gz are packed."""
+    """Write a file; names that end in .gz are compressed."""
     content = text.encode() if isinstance(text, str) else text
     path = folder / name
     path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
@@ -124,5 +124,5 @@ FORMS = [*FILES, *MEMORY]
 
 
 def in_form(form: str, table: Columns, folder: Path) -> object:
-    """The table in one of the forms that can be read."""
+    """Return the table in one of the forms that can be read."""
     return FILES[form](table, folder) if form in FILES else MEMORY[form](table)

@@ -1,4 +1,4 @@
-"""Bad input: each is one named error that says what is wrong and the way out."""
+"""Bad input: each case raises an error that says what is wrong and how to fix it."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_paths(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet"])
-def test_pipes_and_devices_are_not_waited_for(name: str, tmp_path: Path) -> None:
+def test_pipes_and_devices_raise_an_error(name: str, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / name)
     (tmp_path / f"link-{name}").symlink_to(name)
     (tmp_path / f"null-{name}").symlink_to("/dev/null")
@@ -118,7 +118,7 @@ def test_gzipped_under_another_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may open everything")
-def test_a_file_that_may_not_be_opened(tmp_path: Path) -> None:
+def test_a_file_without_permission(tmp_path: Path) -> None:
     path = write_csv(TABLE, tmp_path / "t.csv")
     path.chmod(0)
     with pytest.raises(FileError, match="Permission denied"):
@@ -160,7 +160,7 @@ def test_parquet_with_damaged_pages(tmp_path: Path) -> None:
         read(path)
 
 
-def test_text_that_calls_itself_parquet(tmp_path: Path) -> None:
+def test_text_under_a_parquet_name(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="must be an intact Parquet file"):
         read(write_text(tmp_path, "a,b\n1,2\n3,4\n", "t.parquet"))
 
@@ -265,7 +265,7 @@ def test_arrow_that_cannot_be_read() -> None:
             read(source)
 
 
-def test_types_that_numbers_cannot_be_made_of() -> None:
+def test_types_that_cannot_become_numbers() -> None:
     frame = pd.DataFrame({"d": pd.to_datetime(["2020", "2021"]), "c": pd.Categorical(["x", "y"]), "o": [(1,), (2,)]})
     for name in frame.columns:
         with pytest.raises(DataError, match="continuous"):
@@ -289,7 +289,7 @@ def test_repeats(weights: list[object], message: str) -> None:
 
 
 def batches(made: list[int]) -> Iterator[pa.RecordBatch]:
-    """Ten million different labels, a batch at a time, counting how many were read."""
+    """Yield ten million different labels, a batch at a time, and count those that were read."""
     for start in range(0, 10_000_000, 20_000):
         made.append(start)
         yield pa.record_batch({"id": [f"label {k}" for k in range(start, start + 20_000)], "b": [0, 1] * 10_000})
@@ -310,7 +310,7 @@ def test_a_million_categories_stop_the_reading_early(tmp_path: Path) -> None:
     assert read(path, types={"id": "continuous"}).cards == (0, 2)
 
 
-def test_exactly_as_many_categories_as_there_may_be() -> None:
+def test_the_largest_number_of_categories() -> None:
     table = {"a": np.arange(65_535), "b": np.arange(65_535) % 2}
     assert read(table).cards == (65_535, 2)
     holes = {"a": pd.array([*range(65_535), None], dtype="Int64"), "b": np.arange(65_536) % 2}
@@ -322,7 +322,7 @@ def test_exactly_as_many_categories_as_there_may_be() -> None:
         read(frame)
 
 
-def test_overview_refuses_what_is_no_table(tmp_path: Path) -> None:
+def test_overview_rejects_bad_sources(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="at least 2 rows"):
         overview(write_text(tmp_path, "a,b\n1,2\n"))
     with pytest.raises(FileError, match="there is no"):

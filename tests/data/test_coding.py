@@ -30,7 +30,7 @@ def test_whole_numbers_near_each_other(values: Any, low: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_ends_of_what_is_near(kind: Any) -> None:
+def test_limits_of_near_numbers(kind: Any) -> None:
     codes = np.empty(2, dtype=np.uint8)
     top = int(np.iinfo(kind).max)
     for low, high, near in ((top - 254, top, True), (top - 255, top, False), (top, top - 1, False)):
@@ -38,7 +38,7 @@ def test_the_ends_of_what_is_near(kind: Any) -> None:
             values = np.array([high, high], dtype=kind)
             assert _core.code_near(values, low, codes) == near
             assert not near or codes.tolist() == [255, 255]
-    assert not _core.code_near(np.array([1.0, 2.0]), 1, codes)  # no whole numbers
+    assert not _core.code_near(np.array([1.0, 2.0]), 1, codes)  # not integers
     with pytest.raises(ValueError, match="values and codes must have the same length"):
         _core.code_near(np.zeros(3, dtype=kind), 0, codes)
 
@@ -87,7 +87,7 @@ def test_batches_of_whole_numbers_are_coded_as_one(batches: list[list[int]], kin
 
 
 @pytest.mark.parametrize("low", [2**63 - 2, 2**63 + 5, 2**64 - 2])
-def test_numbers_beyond_those_with_a_sign_are_coded_batch_by_batch(low: int) -> None:
+def test_numbers_beyond_int64_are_coded_batch_by_batch(low: int) -> None:
     batches = [pa.array([low + k for k in batch], pa.uint64()) for batch in ([0, 1, 0], [1, 0, 0], [1])]
     found = read(pa.table({"x": pa.chunked_array(batches), "y": [0, 1, 0, 1, 0, 1, 0]}))
     assert found.levels[0] == (low, low + 1)

@@ -1,4 +1,4 @@
-"""The record: what it checks, what it shares, how it samples."""
+"""Data sets: checks, sharing, sampling, pickling."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_sample_is_uniform_over_repeated_rows() -> None:
     assert abs(mean - 1.0) < 0.1  # hypergeometric: mean 1, standard error 0.02
 
 
-def test_sample_of_more_rows_than_numpy_can_tell_apart() -> None:
+def test_sample_of_more_rows_than_numpy_can_draw() -> None:
     data = Dataset.from_codes([[0, 1], [0, 1]], repeats=[3_000_000_000, 1_000_000_000])
     part = data.sample(4000, 7)
     assert part.n_rows == 4000
@@ -122,7 +122,7 @@ def test_sample_of_more_rows_than_numpy_can_tell_apart() -> None:
 
 
 class Places(np.random.Generator):
-    """A generator that chooses the places it was given."""
+    """Generator that returns the given choices."""
 
     def __init__(self, places: list[int]) -> None:
         super().__init__(np.random.PCG64(0))
@@ -133,7 +133,7 @@ class Places(np.random.Generator):
         return self._places
 
 
-def test_each_place_belongs_to_the_row_that_holds_it() -> None:
+def test_each_position_belongs_to_its_repeated_row() -> None:
     data = Dataset.from_codes([[0, 1, 2, 3], [0, 1, 0, 1]], repeats=[3, 10**9, 1, 2])
     end = 10**9 + 3  # row 0 holds the places 0..2, row 1 those up to end - 1, row 2 end, row 3 the two after it
     for places, drawn in (
@@ -149,13 +149,13 @@ def test_each_place_belongs_to_the_row_that_holds_it() -> None:
 
 
 @pytest.mark.parametrize("n_rows", [0, -1, 5, 2.5, True, "2"])
-def test_sample_refuses_what_it_cannot_draw(n_rows: int) -> None:
+def test_sample_rejects_impossible_numbers_of_rows(n_rows: int) -> None:
     with pytest.raises(InputError, match="n_rows must be a whole number from 1 to 4"):
         small().sample(n_rows, 0)
 
 
 @pytest.mark.parametrize("seed", [-1, None, 1.5, "1"])
-def test_sample_refuses_what_is_no_seed(seed: int) -> None:
+def test_sample_rejects_bad_seeds(seed: int) -> None:
     with pytest.raises(InputError, match=r"seed must be an integer of at least 0 or a .*Generator; got"):
         small().sample(3, seed)
     assert_same(small().sample(3, np.uint8(7)), small().sample(3, 7))  # type: ignore[arg-type]
@@ -181,12 +181,12 @@ def test_compact_packs_more_columns_than_one_integer_holds() -> None:
     assert Dataset.from_codes(doubled).compact().n_records == 50
 
 
-def test_compact_tells_numbers_apart() -> None:
+def test_compact_keeps_different_numbers() -> None:
     data = read({"x": [0.5, -0.0, 0.0, 0.5], "y": ["a", "b", "b", "a"]})
     assert data.compact().n_records == 2
 
 
-def test_a_data_set_travels_to_another_process_whole_and_read_only() -> None:
+def test_a_pickled_data_set_is_equal_and_read_only() -> None:
     report = MissingReport("drop_rows", MappingProxyType({"b": 2}), 2)
     table = Dataset(
         ("a", "b"), (2, 0), (np.array([0, 1], np.uint8), np.array([0.5, 2.0])), ((0, 1), None), missing=report
@@ -240,7 +240,7 @@ def codes_of(*values: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
         ({"repeats": np.array([2**62, 2**62])}, r"less than 2\*\*62"),
     ],
 )
-def test_every_rule_of_the_record_is_checked(parts: dict[str, object], message: str) -> None:
+def test_every_rule_of_a_data_set_is_checked(parts: dict[str, object], message: str) -> None:
     sound: dict[str, object] = {
         "names": ("a", "b"),
         "cards": (2, 2),
@@ -271,6 +271,6 @@ def test_every_rule_of_the_record_is_checked(parts: dict[str, object], message: 
         (CODES, {"repeats": [0, 0, 0, 0]}, "at least one row that occurred"),
     ],
 )
-def test_from_codes_refuses(codes: object, options: dict[str, object], message: str) -> None:
+def test_from_codes_rejects_bad_input(codes: object, options: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Dataset.from_codes(codes, **options)  # type: ignore[arg-type]

@@ -85,7 +85,7 @@ def test_codes_follow_the_cuts(values: list[float], bins: int, method: str) -> N
     assert found.cards[0] == len(cuts) + 1 == len(set(found.levels[0] or ()))
 
 
-def test_the_record_says_what_was_done(data: Dataset) -> None:
+def test_the_result_holds_the_cuts_and_labels(data: Dataset) -> None:
     found = discretize(data, bins=2)
     assert found.cards == (2, 2, 1)
     assert found.levels == (("< 5", ">= 5"), ("a", "b"), ("all",))
@@ -107,7 +107,7 @@ def test_given_cuts_are_used_and_can_be_used_again(data: Dataset) -> None:
     assert again.cards == (3, 1)
 
 
-def test_some_columns_now_and_others_later(data: Dataset) -> None:
+def test_columns_can_be_discretised_one_after_the_other(data: Dataset) -> None:
     first = discretize(data, columns=["x"], bins=2)
     assert first.cards == (2, 2, 0)
     both = discretize(first, method="frequency")
@@ -115,12 +115,12 @@ def test_some_columns_now_and_others_later(data: Dataset) -> None:
     assert both.cuts.keys() == {"x", "y"}
 
 
-def test_nothing_continuous_is_nothing_to_do() -> None:
+def test_categorical_data_stay_unchanged() -> None:
     data = Dataset.from_codes(np.array([[0, 1], [1, 0]]))
     assert discretize(data).cards == data.cards
 
 
-def test_labels_have_as_many_digits_as_it_takes() -> None:
+def test_labels_have_as_many_digits_as_needed() -> None:
     assert interval_labels(np.array([1.0, 2.0])) == ("< 1", "[1, 2)", ">= 2")
     assert interval_labels(np.array([1.00001, 1.00002])) == ("< 1.00001", "[1.00001, 1.00002)", ">= 1.00002")
     assert len(set(interval_labels(np.array([1.0, np.nextafter(1.0, 2)])))) == 3
@@ -151,7 +151,7 @@ def test_bad_settings(data: Dataset, options: dict[str, object], message: str) -
 
 
 @pytest.mark.parametrize("source", [{"x": [0.5, 1.5]}, np.zeros((2, 2)), "t.csv", None])
-def test_what_is_no_data_set(source: Dataset) -> None:
+def test_other_types_are_rejected(source: Dataset) -> None:
     with pytest.raises(InputError, match=r"dataset must be a Dataset; got a \w+\. .* mnlearn\.read first"):
         discretize(source)
 

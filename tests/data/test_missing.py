@@ -1,4 +1,4 @@
-"""Missing values: what counts as missing, and the three things that can be done about it."""
+"""Missing values: what counts as missing, and the three policies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HOLES: Columns = {"word": ["x", None, "y", "x"], "number": [1.5, 2.5, None, 4.5]
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv.gz", "parquet", "pandas objects", "polars", "arrow reader", "records"])
-def test_the_default_is_to_refuse(form: str, tmp_path: Path) -> None:
+def test_the_default_raises_an_error(form: str, tmp_path: Path) -> None:
     expected = r"'word' 1, 'number' 1, 'whole' 1\. Use missing='drop_rows' to leave out 3 of 4 rows"
     with pytest.raises(DataError, match=expected):
         read(in_form(form, HOLES, tmp_path))
@@ -46,7 +46,7 @@ def test_missing_as_a_state_of_its_own(form: str, tmp_path: Path) -> None:
     assert "state of its own" in str(data.missing)
 
 
-def test_a_state_of_its_own_is_offered_only_where_it_can_be_had() -> None:
+def test_the_category_policy_is_suggested_only_where_possible() -> None:
     with pytest.raises(DataError, match=r"leave out 1 of 3 rows, or missing='category' to keep them\.$"):
         read({"a": [1, None, 2], "b": [0.5, 1.5, 2.5]})
     with pytest.raises(DataError, match=r"leave out 2 of 3 rows\.$"):
@@ -61,7 +61,7 @@ def test_a_complete_column_gets_no_extra_state() -> None:
     assert read({"a": [1, 2, 1], "b": [1, None, 1]}, missing="category").cards == (2, 2)
 
 
-def test_no_state_of_its_own_for_a_continuous_column() -> None:
+def test_a_continuous_column_cannot_have_a_missing_state() -> None:
     with pytest.raises(DataError, match=r"'number' is continuous with 1 missing .* missing='drop_rows'"):
         read(HOLES, missing="category")
 
@@ -70,7 +70,7 @@ def test_no_state_of_its_own_for_a_continuous_column() -> None:
     "nothing",
     [None, float("nan"), np.nan, np.float32("nan"), pd.NA, pd.NaT, "", "  ", Decimal("nan"), np.datetime64("NaT")],
 )
-def test_everything_that_is_nothing(nothing: object) -> None:
+def test_every_kind_of_missing_value(nothing: object) -> None:
     for labels in (["x", "y"], [(1, 2), (3, 4)], [frozenset("a"), frozenset("b")]):
         data = read({"a": [*labels, nothing, labels[0]], "b": [1, 2, 1, 2]}, missing="category")
         assert data.levels[0] == (*labels, None)
@@ -121,7 +121,7 @@ def test_a_declared_level_is_never_missing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("marker", ["NA", "N/A", "null", "NULL", "<NA>", "NaN", "nan"])
-def test_usual_markers_among_words_are_asked_about(marker: str, tmp_path: Path) -> None:
+def test_usual_markers_among_words_raise_an_error(marker: str, tmp_path: Path) -> None:
     table: Columns = {"a": ["x", marker, "y"], "b": [1, 2, 3]}
     for form in ("csv", "parquet", "pandas", "records"):
         source = in_form(form, table, tmp_path)
@@ -132,7 +132,7 @@ def test_usual_markers_among_words_are_asked_about(marker: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("numbers", [["1", "2"], ["1.5", "2"], ["2", "1.5"]])
-def test_usual_markers_among_numbers_are_asked_about_too(numbers: list[str], tmp_path: Path) -> None:
+def test_usual_markers_among_numbers_raise_an_error(numbers: list[str], tmp_path: Path) -> None:
     path = write_text(tmp_path, "a,b\n" + "".join(f"{cell},1\n" for cell in ["NA", *numbers, "NA"]))
     with pytest.raises(DataError, match="holds 'NA', which may mark a missing value"):
         read(path, missing="drop_rows")
@@ -141,7 +141,7 @@ def test_usual_markers_among_numbers_are_asked_about_too(numbers: list[str], tmp
         read(path, types={"a": "continuous"})
 
 
-def test_words_that_merely_say_none_are_labels() -> None:
+def test_words_such_as_none_are_labels() -> None:
     assert read({"a": ["none", "None", "na", "-"], "b": [1, 2, 1, 2]}).cards[0] == 4
 
 
@@ -151,7 +151,7 @@ def test_declared_categories_stay_when_rows_are_dropped() -> None:
     assert read({"a": ["x", "y", "x"], "b": [1, None, 2]}, missing="drop_rows").levels[0] == ("x",)
 
 
-def test_rows_that_did_not_occur_are_not_there_at_all() -> None:
+def test_rows_that_did_not_occur_are_left_out() -> None:
     table = {"a": ["x", None, "y", "x"], "b": [1, 2, 3, 1], "w": [2, 0, 0.0, 1]}
     data = read(table, repeats="w")
     assert data.levels == (("x",), (1,))

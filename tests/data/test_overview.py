@@ -40,7 +40,7 @@ def test_a_table_with_everything(form: str, tmp_path: Path) -> None:
     assert found.duplicate_rows == 0
 
 
-def test_missing_values_and_markers_are_reported_not_refused(tmp_path: Path) -> None:
+def test_missing_values_and_markers_are_counted(tmp_path: Path) -> None:
     path = write_text(tmp_path, "a,b,c,d\n1,NA,,x\n?,y,,x\n2,NA,,x\n")
     found = overview(path, missing_values=["?"])
     assert [(v.type, v.missing, v.doubtful) for v in found.variables] == [
@@ -53,13 +53,13 @@ def test_missing_values_and_markers_are_reported_not_refused(tmp_path: Path) -> 
     assert found.duplicated == ()
 
 
-def test_repeats_weigh(tmp_path: Path) -> None:
+def test_repeats_count_as_rows(tmp_path: Path) -> None:
     found = overview({"a": ["x", "y", "y"], "b": [1, 2, 2], "w": [5, 1, 1]}, repeats="w")
     assert (found.n_rows, found.n_records, found.duplicate_rows) == (7, 3, 1)
     assert (found.variables[0].most_common, found.variables[0].most_common_count) == ("x", 5)
 
 
-def test_rows_that_did_not_occur_are_not_looked_at() -> None:
+def test_rows_that_did_not_occur_are_ignored() -> None:
     table = {
         "a": ["x", "only here", "y", "y", None],
         "b": pd.Categorical(["p", "q", "p", "p", "q"], categories=["p", "q", "r"]),
@@ -75,7 +75,7 @@ def test_rows_that_did_not_occur_are_not_looked_at() -> None:
         overview({"a": [1, 2], "b": [3, 4], "w": [1, 0]}, repeats="w")
 
 
-def test_a_data_set_can_be_looked_over() -> None:
+def test_overview_of_a_data_set() -> None:
     table = {"a": ["x", "y", "y"], "b": [1, 2, 2], "c": [0.5, 0.5, 0.5]}
     assert overview(read(table)) == overview(table)
     assert overview(read(table), columns=["c", "a"]).constant == ("c",)
@@ -87,7 +87,7 @@ def test_infinity_shows_in_the_range() -> None:
     assert json.dumps(found.as_dict(), allow_nan=False).count('"inf"') == 1
 
 
-def test_json_can_hold_it() -> None:
+def test_an_overview_as_json() -> None:
     found = overview({"a": [(1, 2), (3, 4), (1, 2)], "b": [True, False, True], "c": [1.5, None, 2.5]})
     plain = json.loads(json.dumps(found.as_dict()))
     assert plain["variables"][0]["most_common"] == "(1, 2)"
@@ -113,6 +113,6 @@ def test_duplicate_rows(rows: list[tuple[int, float | None]]) -> None:
     assert overview(rows).duplicate_rows == len(rows) - len(set(rows))
 
 
-def test_more_states_than_a_byte_counts() -> None:
+def test_more_states_than_a_byte_holds() -> None:
     column = np.arange(1000)
     assert overview({"a": column, "b": column[::-1].copy(), "c": column // 2}).duplicated == (("a", "b"),)

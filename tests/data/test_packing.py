@@ -1,4 +1,4 @@
-"""Packed files: what `read` gives, mapped from a file that is whole or refused."""
+"""Packed files: equal to the result of `read`, checked when they are opened."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def frame(n_rows: int, seed: int = 0) -> pd.DataFrame:
 
 
 def plane_bits(data: Dataset) -> dict[tuple[int, int], list[bool]]:
-    """Every plane of a pack, unpacked slowly: (variable, state) to the rows that have it."""
+    """Return every plane of a pack by a slow reference: (variable, state) to its rows."""
     assert data.pack is not None
     assert data.pack.planes is not None
     words = -(-data.n_records // 64)
@@ -58,7 +58,7 @@ def plane_bits(data: Dataset) -> dict[tuple[int, int], list[bool]]:
 
 @pytest.mark.parametrize("rows_together", [1, 16])
 @pytest.mark.parametrize("n_rows", [2, 63, 64, 65, 1000])
-def test_every_way_in_gives_what_read_gives(
+def test_every_source_packs_what_read_returns(
     tmp_path: Path, n_rows: int, rows_together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(missing, "CHUNKS_TOGETHER", rows_together)
@@ -79,11 +79,11 @@ def test_every_way_in_gives_what_read_gives(
         assert_same(packed, expected)
         assert packed.pack is not None
         prints.add(packed.pack.fingerprint)
-    assert len(prints) == 1  # the same bytes whatever they came from
+    assert len(prints) == 1  # equal bytes for every source
 
 
 @pytest.mark.parametrize("n_rows", [2, 63, 64, 65, 200])
-def test_planes_say_which_rows_have_a_state(tmp_path: Path, n_rows: int) -> None:
+def test_planes_hold_the_rows_of_each_state(tmp_path: Path, n_rows: int) -> None:
     rng = np.random.default_rng(n_rows)
     cards = [2, 3, 9, 10, 1, 4]
     data = Dataset.from_codes([rng.integers(0, card, n_rows) for card in cards], cards=cards)
@@ -112,7 +112,7 @@ cells = st.one_of(st.none(), st.sampled_from(["a", "b", "c"]))
     missing=st.sampled_from(["error", "drop_rows", "category"]),
     weighted=st.booleans(),
 )
-def test_missing_values_and_repeats_are_as_read_has_them(
+def test_missing_values_and_repeats_equal_those_of_read(
     tmp_path: Path, rows: list[tuple[Any, ...]], missing: Any, weighted: bool
 ) -> None:
     table = pa.table({name: [row[k] for row in rows] for k, name in enumerate("xyw")})
@@ -144,7 +144,7 @@ def test_many_files_a_folder_and_a_pattern(tmp_path: Path) -> None:
         assert_same(pack(source, tmp_path / "t.mnpack"), expected)
 
 
-def test_files_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
+def test_files_that_do_not_match_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x,y\n0,1\n1,0\n")
     (tmp_path / "b.csv").write_text("x,z\n0,1\n1,0\n")
     out = tmp_path / "t.mnpack"
@@ -172,7 +172,7 @@ def test_a_long_row_is_read_in_larger_blocks(tmp_path: Path, monkeypatch: pytest
     assert_same(pack(tmp_path / "t.csv", tmp_path / "t.mnpack"), read(tmp_path / "t.csv"))
 
 
-def test_labels_of_every_type_come_back(tmp_path: Path) -> None:
+def test_labels_of_every_type_are_restored(tmp_path: Path) -> None:
     labels: list[list[Any]] = [
         [None, "a"],
         [dt.date(2020, 1, 1), dt.date(2021, 2, 3)],
@@ -192,7 +192,7 @@ def test_labels_of_every_type_come_back(tmp_path: Path) -> None:
         pack(odd, tmp_path / "odd.mnpack")
 
 
-def test_appending_is_packing_everything(tmp_path: Path) -> None:
+def test_appending_equals_packing_all_rows(tmp_path: Path) -> None:
     table = frame(500)
     table["letter"] = np.where(np.arange(500) < 200, "b", table["letter"])  # new letters come later
     table.iloc[:200].to_csv(tmp_path / "one.csv", index=False)
@@ -204,7 +204,7 @@ def test_appending_is_packing_everything(tmp_path: Path) -> None:
     assert both.pack is not None
     assert whole.pack is not None
     assert both.pack.fingerprint == whole.pack.fingerprint
-    assert first.n_rows == 200  # who has the old file open keeps it
+    assert first.n_rows == 200  # a file that is open stays as it was
     assert first.columns[0].tolist() == [0] * 200
 
 
@@ -260,7 +260,7 @@ def test_bad_settings_are_refused(tmp_path: Path) -> None:
 
 
 class Stopped:
-    """A monitor that has had enough from the start."""
+    """Monitor that cancels at once."""
 
     def progress(self, done: float, total: float | None, message: str = "") -> None:
         """Ignore it."""
@@ -269,7 +269,7 @@ class Stopped:
         return True
 
 
-def test_who_stops_it_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_cancelling_leaves_no_file(tmp_path: Path) -> None:
     frame(50).to_csv(tmp_path / "t.csv", index=False)
     with pytest.raises(MnlearnError):
         pack(tmp_path / "t.csv", tmp_path / "t.mnpack", monitor=Stopped())
@@ -322,7 +322,7 @@ def test_a_newer_version_is_refused_by_its_number(packed: Path) -> None:
         read(packed)
 
 
-def test_what_is_no_pack_is_refused(tmp_path: Path) -> None:
+def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "t.mnpack").write_bytes(b"PAR1 and more")
     with pytest.raises(FileError, match=r"path must be a pack, written by mnlearn pack; .* has other first bytes"):
         read(tmp_path / "t.mnpack")
@@ -341,7 +341,7 @@ def test_opening_reads_the_description_only(tmp_path: Path, monkeypatch: pytest.
         opened.verify()
 
 
-def test_columns_travel_to_another_process_as_a_name(packed: Path) -> None:
+def test_columns_are_pickled_as_a_path(packed: Path) -> None:
     data = read(packed)
     for sent in (data, data.select(["many", "letter"])):
         message = pickle.dumps(sent)
@@ -375,7 +375,7 @@ while True:
 """
 
 
-def test_who_is_killed_while_writing_leaves_a_whole_file(tmp_path: Path) -> None:
+def test_a_killed_writer_leaves_a_complete_file(tmp_path: Path) -> None:
     frame(30_000).to_parquet(tmp_path / "t.parquet")
     out = tmp_path / "t.mnpack"
     pack(tmp_path / "t.parquet", out)
@@ -406,7 +406,7 @@ def test_a_pack_is_appended_to_a_pack(tmp_path: Path) -> None:
     assert_same(pack(read(two), one, append=True), read({name: [*joined[name], *second[name]] for name in first}))
 
 
-def test_a_pack_that_does_not_fit_is_refused_for_the_true_reason(tmp_path: Path) -> None:
+def test_a_pack_that_does_not_match_raises_the_right_error(tmp_path: Path) -> None:
     one, two = tmp_path / "one.mnpack", tmp_path / "two.mnpack"
     pack({"x": ["a", "b"], "y": [1, 2]}, one, levels={"x": ["b", "a"]})
     before = one.read_bytes()
@@ -433,7 +433,7 @@ def test_a_pack_that_does_not_fit_is_refused_for_the_true_reason(tmp_path: Path)
     assert declared.pack.declared == (True, False)
 
 
-def test_two_cannot_append_at_once(tmp_path: Path) -> None:
+def test_only_one_process_can_append(tmp_path: Path) -> None:
     out = tmp_path / "t.mnpack"
     pack({"x": [0, 1], "y": [0, 1]}, out)
 

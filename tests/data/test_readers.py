@@ -1,4 +1,4 @@
-"""Reading: the same table from everywhere, what becomes what, and what the caller can override."""
+"""Reading: one table from every source, the types of columns, and the options that override them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from mnlearn.errors import DataError, InputError
 
 
 class Color(Enum):
-    """Labels that are neither texts nor numbers."""
+    """Labels that are neither strings nor numbers."""
 
     RED = 1
     GREEN = 2
@@ -36,7 +36,7 @@ class Color(Enum):
 
 @pytest.fixture(scope="module")
 def expected() -> Dataset:
-    """The shared table, written out by hand."""
+    """Return the shared table, coded by hand."""
     return Dataset(
         names=("size", "answer", "wet", "height"),
         cards=(3, 2, 2, 0),
@@ -58,7 +58,7 @@ def test_every_source_gives_the_same_data(form: str, tmp_path: Path, expected: D
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_source_can_be_cut_down(form: str, tmp_path: Path, expected: Dataset) -> None:
+def test_every_source_can_be_restricted_to_columns(form: str, tmp_path: Path, expected: Dataset) -> None:
     data = read(in_form(form, TABLE, tmp_path), columns=["height", "size"], types={"answer": "continuous"})
     assert_same(data, expected.select(["height", "size"]))
 
@@ -115,7 +115,7 @@ def test_lists_of_rows() -> None:
     )
 
 
-def test_labels_may_be_anything_hashable() -> None:
+def test_labels_can_be_anything_hashable() -> None:
     data = read(
         {
             "pair": [(1, "b"), (1, "a"), (0, "z"), (1, "a")],
@@ -137,7 +137,7 @@ def test_labels_may_be_anything_hashable() -> None:
     assert data.levels[6] == (Fraction(1, 3), Fraction(1, 2))
 
 
-def test_lists_by_other_names_are_columns_too() -> None:
+def test_other_sequences_are_columns_too() -> None:
     table = read({"a": range(3), "b": (n % 2 for n in range(3)), "c": {"x": 1, "y": 2, "z": 1}.values()})
     assert table.levels == ((0, 1, 2), (0, 1), (1, 2))
 
@@ -179,7 +179,7 @@ def test_times_keep_their_zone_and_their_nanoseconds() -> None:
     assert read({"a": [NOON, pd.Timestamp(EVENING)], "b": [0, 1]}).cards == (2, 2)
 
 
-def test_small_indices_have_room_for_what_is_missing(tmp_path: Path) -> None:
+def test_small_index_types_can_mark_missing_values(tmp_path: Path) -> None:
     for kind, size in ((pa.int8(), 128), (pa.uint8(), 256)):
         labels = [f"label {k}" for k in range(size)]
         column = pa.DictionaryArray.from_arrays(pa.array([*range(size), None], kind), labels)
@@ -188,7 +188,7 @@ def test_small_indices_have_room_for_what_is_missing(tmp_path: Path) -> None:
         assert data.columns[0].tolist() == list(range(size + 1))
 
 
-def test_uuids_are_read_as_text(tmp_path: Path) -> None:
+def test_uuids_are_read_as_strings(tmp_path: Path) -> None:
     ids = [UUID(int=2), None, UUID(int=1), UUID(int=2)]
     table = pa.table({"id": pa.array([i and i.bytes for i in ids], pa.uuid()), "y": [1, 2, 3, 4]})
     pq.write_table(table, tmp_path / "t.parquet")
@@ -218,7 +218,7 @@ def test_categories_survive_parquet(tmp_path: Path) -> None:
     assert read(tmp_path / "t.parquet").levels == (("c", "b", "a"), ("a", "b"))
 
 
-def test_categories_of_any_kind_and_without_rows_to_show_for() -> None:
+def test_categories_of_any_kind_and_without_rows() -> None:
     pairs = pd.Series(pd.Categorical([(1, 2), (3, 4), (1, 2)], categories=[(3, 4), (1, 2), (5, 6)]))
     numbers = pd.Series(pd.Categorical([0.5, None, 0.25]))
     data = read({"pairs": pairs, "numbers": numbers}, missing="category")
@@ -227,7 +227,7 @@ def test_categories_of_any_kind_and_without_rows_to_show_for() -> None:
     assert kept.levels[0] == ((1, 2), (3, 4))
 
 
-def test_a_polars_categorical_lists_what_it_met_so_its_levels_are_sorted() -> None:
+def test_levels_of_a_polars_categorical_are_sorted() -> None:
     frame = pl.DataFrame({"x": pl.Series(["b", "a", "b"], dtype=pl.Categorical), "y": [1, 2, 3]})
     assert read(frame).levels[0] == ("a", "b")
 
@@ -261,7 +261,7 @@ def test_types_override_the_choice(tmp_path: Path) -> None:
         assert data.columns[1].tolist() == [1.0, 2.0, 2.0, 1.0, 1.0, 2.0]
 
 
-def test_texts_of_a_frame_stay_texts_unless_declared_continuous() -> None:
+def test_strings_of_a_frame_stay_strings_unless_declared_continuous() -> None:
     frame = pd.DataFrame({"n": ["10", "9", "9.5"], "y": [1, 2, 3]})
     assert read(frame).levels[0] == ("10", "9", "9.5")
     assert read(frame, types={"n": "continuous"}).columns[0].tolist() == [10, 9, 9.5]
@@ -283,13 +283,13 @@ def test_declared_levels_keep_their_order_and_count(tmp_path: Path) -> None:
         assert data.columns[2].tolist() == [0, 1, 1, 0, 0, 1]
 
 
-def test_declared_texts_keep_leading_zeros(tmp_path: Path) -> None:
+def test_declared_strings_keep_leading_zeros(tmp_path: Path) -> None:
     path = write_text(tmp_path, "zip,y\n01,a\n1,b\n001,c\n")
     assert read(path).cards[0] == 1
     assert read(path, levels={"zip": ["1", "01", "001"]}).columns[0].tolist() == [1, 0, 2]
 
 
-def test_integer_column_names_become_texts() -> None:
+def test_integer_column_names_become_strings() -> None:
     assert read(pd.DataFrame([[1, 2], [3, 4]]), columns=["1", "0"]).names == ("1", "0")
 
 
@@ -298,7 +298,7 @@ def test_parquet_columns_with_dots_in_their_names(tmp_path: Path) -> None:
     assert read(tmp_path / "t.parquet", columns=["c", "a.b"]).levels == ((5, 6), (1, 2))
 
 
-def test_columns_are_found_whatever_their_order(tmp_path: Path) -> None:
+def test_columns_are_found_in_any_order(tmp_path: Path) -> None:
     table = pa.table({f"v{j}": [j, j + 1, j] for j in range(50)})
     pq.write_table(table, tmp_path / "t.parquet")
     chosen = [f"v{j}" for j in (30, 2, 49, 0)]
@@ -336,16 +336,16 @@ def test_importing_the_package_is_light() -> None:
         max_size=8,
     )
 )
-def test_files_and_frames_agree_on_any_text_and_number(rows: list[tuple[str, float]], tmp_path: Path) -> None:
+def test_files_and_frames_agree_on_any_string_and_number(rows: list[tuple[str, float]], tmp_path: Path) -> None:
     table: Columns = {"word": [f"w{word}" for word, _ in rows], "number": [number + 0.5 for _, number in rows]}
     frame = read(pd.DataFrame(table))
     for form in ("csv", "tsv.gz", "parquet", "records"):
         if form == "csv" and all(float(str(number)).is_integer() for number in table["number"]):
-            continue  # a file cannot tell 2.0 written as 2 from a whole number
+            continue  # in a file, 2.0 written as 2 is a whole number
         assert_same(read(in_form(form, table, tmp_path), types={"number": "continuous"}), frame)
 
 
-def test_one_row_and_one_column_will_do_where_a_model_is_applied(tmp_path: Path) -> None:
+def test_one_row_and_one_column_are_enough_for_a_model(tmp_path: Path) -> None:
     levels = {"a": ["x", "y"]}
     path = tmp_path / "one.csv"
     path.write_text("a\ny\n", encoding="utf-8")
@@ -367,7 +367,7 @@ TEXTS = st.lists(st.none() | st.sampled_from(["", "a", "b", "ä", "yes", "no", "
     st.booleans(),
 )
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_texts_of_parquet_are_those_of_the_table(
+def test_strings_of_parquet_equal_those_of_the_table(
     tmp_path: Path, texts: list[str | None], kind: pa.DataType, coded: bool, group: int, declared: bool
 ) -> None:
     table = pa.table({"t.t": pa.array(["a", "b", *texts], kind), "u": pa.array([True, False] + [True] * len(texts))})
@@ -380,19 +380,19 @@ def test_texts_of_parquet_are_those_of_the_table(
     assert_same(here, there)
 
 
-def test_a_text_that_a_list_has_and_no_row_holds_is_no_level(tmp_path: Path) -> None:
+def test_a_dictionary_value_without_rows_is_not_a_level(tmp_path: Path) -> None:
     column = pa.DictionaryArray.from_arrays(pa.array([1, 2, 1, 2]), pa.array(["never", "often", "seldom"]))
     table = pa.table({"t": column, "u": [1, 2, 1, 1]})
     assert read(table, levels={"t": ["seldom", "often"]}).levels[0] == ("seldom", "often")
     plain = table.set_column(0, "t", column.cast(pa.string()))
-    for source in (table, plain):  # written as places with a list of three, and declared as text or as categories
+    for source in (table, plain):  # positions in a dictionary of three, declared as strings or as categories
         pq.write_table(source, tmp_path / "t.parquet")
         found = read(tmp_path / "t.parquet", levels={"t": ["seldom", "often"]})
         assert found.levels[0] == ("seldom", "often")
         assert found.columns[0].tolist() == [1, 0, 1, 0]
 
 
-def test_flags_that_all_say_the_same_have_one_level(tmp_path: Path) -> None:
+def test_constant_booleans_have_one_level(tmp_path: Path) -> None:
     pq.write_table(pa.table({"f": [True] * 9, "g": [True, False, True] * 3}), tmp_path / "t.parquet")
     found = read(tmp_path / "t.parquet")
     assert found.levels == ((True,), (False, True))

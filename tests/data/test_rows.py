@@ -1,4 +1,4 @@
-"""Other rows of the same table."""
+"""Resampling, splitting and taking rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mnlearn.errors import InputError
 
 
 def rows_of(data: Dataset) -> Counter[tuple[Any, ...]]:
-    """Every row as often as it occurs."""
+    """Return every row as often as it occurs."""
     found: Counter[tuple[Any, ...]] = Counter()
     for k in range(data.n_records):
         found[tuple(column[k].item() for column in data.columns)] += 1 if data.repeats is None else int(data.repeats[k])
@@ -32,7 +32,7 @@ def tables(draw: st.DrawFn) -> Dataset:
 
 
 @given(tables(), st.integers(0, 2**32))
-def test_a_resample_has_as_many_rows_and_no_other_ones(data: Dataset, seed: int) -> None:
+def test_a_resample_has_as_many_rows_and_no_new_ones(data: Dataset, seed: int) -> None:
     drawn = resample(data, seed)
     assert drawn.n_rows == data.n_rows
     assert set(rows_of(drawn)) <= set(rows_of(data))
@@ -41,14 +41,14 @@ def test_a_resample_has_as_many_rows_and_no_other_ones(data: Dataset, seed: int)
 
 
 @given(tables(), st.integers(0, 2**32), st.data())
-def test_two_parts_are_the_whole(data: Dataset, seed: int, draw: st.DataObject) -> None:
+def test_two_parts_hold_all_rows(data: Dataset, seed: int, draw: st.DataObject) -> None:
     n_rows = draw.draw(st.integers(1, data.n_rows - 1))
     first, rest = split(data, n_rows, seed)
     assert first.n_rows == n_rows
     assert rows_of(first) + rows_of(rest) == rows_of(data)
 
 
-def test_every_row_is_drawn_as_often_as_any_other() -> None:
+def test_every_row_is_equally_likely() -> None:
     plain = Dataset.from_codes([[0, 1, 2, 3]])
     weighted = Dataset.from_codes([[0, 1, 2]], repeats=[1, 1, 2])
     drawn: Counter[Any] = Counter()

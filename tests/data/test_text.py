@@ -1,4 +1,4 @@
-"""Delimited text: a column's type is settled by all of its cells, wherever the blocks of the file end."""
+"""Delimited text: all cells of a column decide its type, independent of the blocks of the file."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ BLOCKS = [8, 16, 64, 1 << 20]
 
 @pytest.fixture
 def block(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> int:
-    """Read files in blocks of so many bytes."""
+    """Read files in blocks of this many bytes."""
     monkeypatch.setattr(csv, "BLOCK_BYTES", request.param)
     monkeypatch.setattr(csv, "HEADERS_PER_BLOCK", 1)
     return int(request.param)
 
 
 def column(folder: Path, cells: list[str], **options: object) -> tuple[Hashable, ...] | list[float] | None:
-    """Read a file with one column of these cells: its levels, or its numbers."""
+    """Read a file with one column of these cells, and return its levels or its numbers."""
     text = "a,b\n" + "".join(f"{cell},{k % 2}\n" for k, cell in enumerate(cells))
     data = read(write_text(folder, text), **options)  # type: ignore[arg-type]
     return data.levels[0] if data.levels[0] is not None else [float(value) for value in data.columns[0]]
@@ -94,7 +94,7 @@ CELLS = st.sampled_from(["1", "2", "-3", "0.5", "1e3", "x", "true", "", "?", "NA
     size=st.integers(8, 40),
     kind=st.sampled_from([None, "categorical", "continuous"]),
 )
-def test_block_size_never_matters(
+def test_the_result_does_not_depend_on_the_block_size(
     cells: list[str], size: int, kind: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_text(tmp_path, "a,b\n" + "".join(f"{cell},{k}\n" for k, cell in enumerate(cells)))
@@ -113,7 +113,7 @@ def test_block_size_never_matters(
         assert_same(*outcomes)
 
 
-def test_blanks_around_cells_and_names_are_no_part_of_them(tmp_path: Path) -> None:
+def test_blanks_around_cells_and_names_are_ignored(tmp_path: Path) -> None:
     data = read(write_text(tmp_path, " a , b\n yes, 1\nyes ,2\n no,1\n"))
     assert data.names == ("a", "b")
     assert data.levels == (("no", "yes"), (1, 2))
@@ -149,7 +149,7 @@ def test_rows_longer_than_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("row", [0, 1])
-def test_a_long_cell_may_stand_in_any_row(row: int, tmp_path: Path) -> None:
+def test_a_long_cell_can_be_in_any_row(row: int, tmp_path: Path) -> None:
     cells = ["short", "brief"]
     cells[row] = "long" * 50_000
     data = read(write_text(tmp_path, "a,b\n" + "".join(f"{cell},{k}\n" for k, cell in enumerate(cells))))
@@ -163,7 +163,7 @@ def test_quotes_inside_and_over_lines(tmp_path: Path) -> None:
     assert read(path, columns=["a", "b"]).n_rows == 3
 
 
-def test_damage_below_a_suspect_cell_is_named_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damage_below_a_suspect_cell_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv, "BLOCK_BYTES", 16)
     monkeypatch.setattr(csv, "HEADERS_PER_BLOCK", 1)
     path = write_text(tmp_path, b'a,b\n1,"x\ny"\nz,"x\ny"\n' + b"1,2\n" * 90 + b"1,\xff\n")
@@ -171,7 +171,7 @@ def test_damage_below_a_suspect_cell_is_named_too(tmp_path: Path, monkeypatch: p
         read(path)
 
 
-def test_a_quote_never_closed_is_found_though_its_column_is_left_out(tmp_path: Path) -> None:
+def test_an_open_quote_is_found_in_a_column_that_is_left_out(tmp_path: Path) -> None:
     path = write_text(tmp_path, 'a,b,c\n1,2,x\n3,4,"y\n5,6,z\n')
     with pytest.raises(DataError, match="never closed in the row that begins on line 3"):
         read(path, columns=["a", "b"])
@@ -195,19 +195,19 @@ def test_more_than_256_states_take_two_bytes(tmp_path: Path) -> None:
         assert data.columns[0].tolist() == list(range(n_states))
 
 
-def test_many_decimals_in_one_block_are_no_categories(tmp_path: Path) -> None:
+def test_many_decimals_in_one_block_are_not_categories(tmp_path: Path) -> None:
     text = "a,b\n" + "".join(f"{k / 8},{k}.25\n" for k in range(80_000))
     assert read(write_text(tmp_path, text)).cards == (0, 0)
 
 
-def test_numbers_that_are_written_oddly(tmp_path: Path) -> None:
+def test_unusual_forms_of_numbers(tmp_path: Path) -> None:
     assert column(tmp_path, [" 1.5", "+2", "1e2 ", "3."]) == [1.5, 2.0, 100.0, 3.0]
     assert column(tmp_path, ["1.5", "2", "NaN", ""], missing="drop_rows") == [1.5, 2.0]
     assert column(tmp_path, ["1", "2", "nan"], missing="category") == (1, 2, None)
     assert column(tmp_path, ["up", "inf"]) == ("inf", "up")
 
 
-def test_decimal_commas_do_not_pass_for_labels(tmp_path: Path) -> None:
+def test_decimal_commas_are_not_labels(tmp_path: Path) -> None:
     path = write_text(tmp_path, "a;b\n1,5;x\n2;y\n2,5;y\n")
     with pytest.raises(DataError, match=r"mixes text \('1,5', data row 1\) and numbers"):
         read(path, delimiter=";")
@@ -217,7 +217,7 @@ def test_decimal_commas_do_not_pass_for_labels(tmp_path: Path) -> None:
     assert read(path, delimiter=";", types={"a": "categorical"}).levels[0] == ("1,5", "2,5")
 
 
-def test_declared_levels_are_matched_as_texts_then_as_values(tmp_path: Path) -> None:
+def test_declared_levels_are_matched_as_strings_then_as_values(tmp_path: Path) -> None:
     assert column(tmp_path, ["1", "2", "1.0"], levels={"a": [2, 1, 0]}) == (2, 1, 0)
     assert column(tmp_path, ["1.50", "2"], levels={"a": [1.5, 2.0]}) == (1.5, 2.0)
     assert column(tmp_path, ["TRUE", "false"], levels={"a": [True, False]}) == (True, False)

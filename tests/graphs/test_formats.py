@@ -1,4 +1,4 @@
-"""Graph files: what is written is read back, and anything else is refused in one sentence."""
+"""Graph files: a written graph is read back; anything else raises an error."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ numbers = st.one_of(st.floats(allow_nan=False), st.sampled_from([0.0, -1e-300, 1
 
 @st.composite
 def named_graphs(draw: st.DrawFn) -> NamedGraph:
-    """A graph under ugly names, with numbers on some of its edges."""
+    """A graph with unusual names, and numbers on some of its edges."""
     names = draw(st.lists(texts, min_size=1, max_size=6, unique=True))
     pairs = list(combinations(range(len(names)), 2))
     graph = Graph(len(names), draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else [])
@@ -63,7 +63,7 @@ def can_carry(format: str, name: str) -> bool:
 @pytest.mark.parametrize("format", FORMATS)
 @given(named=named_graphs())
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_can_be_written_comes_back(format: str, named: NamedGraph, tmp_path: Path) -> None:
+def test_a_written_graph_is_read_back(format: str, named: NamedGraph, tmp_path: Path) -> None:
     path = tmp_path / f"graph{EXTENSION[format]}"
     carried: Attributes = named.attributes if format in WITH_NUMBERS else {}
     if all(can_carry(format, name) for name in named.names):
@@ -76,7 +76,7 @@ def test_whatever_can_be_written_comes_back(format: str, named: NamedGraph, tmp_
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("degree", few([3, 0, 1, 10], 1))
-def test_every_ugly_name_at_once(format: str, degree: int, tmp_path: Path) -> None:
+def test_every_unusual_name_at_once(format: str, degree: int, tmp_path: Path) -> None:
     names = [name for name in UGLY + BROKEN_LINES if can_carry(format, name)]
     graph = random_graph(len(names), degree, seed=degree)
     write_graph(tmp_path / "x", graph, names, format=format)
@@ -84,7 +84,7 @@ def test_every_ugly_name_at_once(format: str, degree: int, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_names_default_to_indices_and_order_survives(format: str, tmp_path: Path) -> None:
+def test_names_default_to_indices_in_order(format: str, tmp_path: Path) -> None:
     graph = Graph(5, [(0, 4), (2, 3), (0, 3)])
     write_graph(tmp_path / "x", graph, format=format)
     assert read_graph(tmp_path / "x", format) == NamedGraph(graph, ("0", "1", "2", "3", "4"))
@@ -186,7 +186,7 @@ def test_the_json_schema_is_the_documented_one(tmp_path: Path) -> None:
     assert read_graph(path) == NamedGraph(Graph(2, [(0, 1)]), ("a", "b"))
 
 
-def test_writing_replaces_the_file_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writing_replaces_the_whole_file_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.json"
     write_graph(path, Graph(2), ["old", "older"])
     before = path.read_bytes()
@@ -221,12 +221,12 @@ def test_dot_is_read_from_several_threads(tmp_path: Path) -> None:
     assert [named.graph for named in found] == [Graph.complete(8)] * 4
 
 
-def test_an_edge_table_is_what_spreadsheets_expect(tmp_path: Path) -> None:
+def test_an_edge_table_suits_spreadsheets(tmp_path: Path) -> None:
     path = tmp_path / "net.edges.csv"
     attributes = {(0, 1): {"support": -2.5, "frequency": 0.75}, (1, 2): {"support": -math.inf}}
     write_graph(path, Graph(4, [(0, 1), (1, 2)]), ["=1+1", "b", "@c", "alone"], attributes=attributes)
     assert path.read_text() == "u,v,support,frequency\n'=1+1,b,-2.5,0.75\nb,'@c,'-inf,\nalone,,,\n"
-    for format in (None, "csv"):  # a reader of .csv sees which of the two it is
+    for format in (None, "csv"):  # the reader of .csv recognises both
         assert read_graph(path, format).attributes == attributes
     path.write_text("source,target,weight,colour\na,b,2,red\nb,c,,blue\n")
     found = read_graph(path)

@@ -1,4 +1,4 @@
-"""Files that hold no simple undirected graph, and arguments no format can write: each one named error."""
+"""Errors for files without a simple undirected graph, and for arguments that no format can write."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def edge(source: str, target: str, more: str = "") -> str:
         ("json", "[" * 100_000, "damaged or of another kind"),
     ],
 )
-def test_what_is_no_graph_is_refused(format: str, text: str, message: str, tmp_path: Path) -> None:
+def test_files_without_a_simple_graph_are_refused(format: str, text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "given"
     path.write_bytes(text.encode("utf-8"))
     with pytest.raises(FileError, match=message) as caught:
@@ -115,7 +115,7 @@ def test_what_is_no_graph_is_refused(format: str, text: str, message: str, tmp_p
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_files_that_are_none(format: str, tmp_path: Path) -> None:
+def test_missing_and_empty_files_are_refused(format: str, tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot be read: No such file"):
         read_graph(tmp_path / "missing", format)
     with pytest.raises(FileError, match="cannot be read: Is a directory"):
@@ -133,7 +133,7 @@ def test_files_that_are_none(format: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("format", FORMATS)
 @given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=40), cut=st.integers(0, 400))
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_damage_never_leaks_a_foreign_error(format: str, text: str, cut: int, tmp_path: Path) -> None:
+def test_damage_never_raises_an_error_of_another_library(format: str, text: str, cut: int, tmp_path: Path) -> None:
     path = tmp_path / "given"
     write_graph(path, Graph(4, [(0, 1), (2, 3)]), ["a", "b c", "d", "é"], format=format)
     whole = path.read_text(encoding="utf-8")
@@ -173,12 +173,12 @@ def test_bad_arguments(format: str, names: list[str], attributes: Attributes, me
 
 
 @pytest.mark.parametrize("format", ["edges", "csv"])
-def test_numbers_are_not_dropped_in_silence(format: str, tmp_path: Path) -> None:
+def test_numbers_are_not_dropped_silently(format: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"attributes must be left out .* Write JSON, .* or an edge table"):
         write_graph(tmp_path / "x", Graph(2, [(0, 1)]), format=format, attributes={(0, 1): {"w": 1.0}})
 
 
-def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+def test_paths_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot be written: No such file or directory"):
         write_graph(tmp_path / "no" / "x.json", Graph(1))
     (tmp_path / "x.json").mkdir()

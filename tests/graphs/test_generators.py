@@ -1,4 +1,4 @@
-"""Generated graphs: their shape, and the same one for the same seed."""
+"""Generated graphs: their shape, and one graph per seed."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_scale_free_graphs_grow_by_m_links(m: int, more: int, seed: int) -> None
     assert graph == barabasi_albert(n, m, np.random.default_rng(seed))
 
 
-def test_newcomers_prefer_high_degrees() -> None:
+def test_new_variables_prefer_high_degrees() -> None:
     rng = np.random.default_rng(2)
     found = Counter(next(iter(barabasi_albert(4, 1, rng).neighbors(3))) for _ in range(4000))
     # m = 1 starts from the pair 0 - 1; 2 joins either end, and then 3 joins the middle with probability 1/2.
@@ -126,7 +126,7 @@ def test_newcomers_prefer_high_degrees() -> None:
     assert abs(middle / 4000 - (1 / 2 + 1 / 4)) < 4 * (0.75 * 0.25 / 4000) ** 0.5
 
 
-def test_lattices_wrap_when_asked() -> None:
+def test_periodic_lattices_wrap() -> None:
     torus = grid(4, 5, periodic=True)
     assert nx.is_isomorphic(torus.to_networkx(), nx.grid_2d_graph(4, 5, periodic=True))
     assert set(torus.degrees().tolist()) == {4}
@@ -149,7 +149,7 @@ def test_hubs_and_cliques_in_a_row() -> None:
 
 
 def test_seeds_give_the_graphs_they_always_gave() -> None:
-    """A change here changes every published figure of ours: raise the version and say so."""
+    """A change here changes published figures: raise the version and note it in the changelog."""
     assert random_graph(6, 2, seed=1).edges == RANDOM_6
     assert barabasi_albert(6, 2, seed=1).edges == SCALE_FREE_6
     assert erdos_renyi(5, 0.4, seed=1).edges == ERDOS_RENYI_5

@@ -1,4 +1,4 @@
-"""The graph against networkx, and its own laws."""
+"""Graphs: comparison with networkx, and invariants."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_separates_is_disconnection_once_z_is_removed(asked: tuple[Graph, Any, A
 
 @settings(deadline=None)
 @given(questions())
-def test_one_flood_answers_a_scan(asked: tuple[Graph, Any, Any, Any]) -> None:
+def test_reachable_agrees_with_separates(asked: tuple[Graph, Any, Any, Any]) -> None:
     graph, xs, _, z = asked
     x = min(xs)
     reached = graph.reachable(x, z)
@@ -74,7 +74,7 @@ def test_flip_changes_one_pair_and_twice_changes_nothing(graph: Graph, data: st.
 
 @settings(deadline=None)
 @given(graphs(), st.randoms(use_true_random=False))
-def test_equality_and_hash_are_blind_to_the_order_of_edges(graph: Graph, shuffler: Any) -> None:
+def test_equality_and_hash_ignore_the_order_of_edges(graph: Graph, shuffler: Any) -> None:
     edges = [edge if shuffler.random() < 0.5 else edge[::-1] for edge in graph.edges]
     shuffler.shuffle(edges)
     again = Graph.empty(graph.n_variables).add(edges + edges[:1])
@@ -114,7 +114,7 @@ def test_components_and_subgraphs_agree_with_networkx(graph: Graph) -> None:
 
 @settings(deadline=None)
 @given(graphs())
-def test_neighbours_edges_and_degrees_tell_the_same_story(graph: Graph) -> None:
+def test_neighbours_edges_and_degrees_agree(graph: Graph) -> None:
     for u, v in combinations(range(graph.n_variables), 2):
         told = {graph.has_edge(u, v), (v, u) in graph, v in graph.neighbors(u), u in graph.neighbors(v)}
         assert told == {(u, v) in graph.edges}
@@ -124,7 +124,7 @@ def test_neighbours_edges_and_degrees_tell_the_same_story(graph: Graph) -> None:
 
 @settings(deadline=None)
 @given(graphs())
-def test_every_exchange_form_comes_back(graph: Graph) -> None:
+def test_every_conversion_is_reversible(graph: Graph) -> None:
     matrix = graph.adjacency()
     assert matrix.nnz == 2 * graph.n_edges
     assert matrix.has_canonical_format
@@ -164,7 +164,7 @@ def test_a_graph_cannot_be_changed_in_place() -> None:
         graph.anything = 1  # type: ignore[attr-defined]
 
 
-def test_small_graphs_and_their_text() -> None:
+def test_small_graphs_and_their_repr() -> None:
     assert Graph.empty(0).components() == ()
     assert Graph.empty(0).adjacency().shape == (0, 0)
     assert repr(Graph(3, [(2, 0)])) == "Graph(3, [(0, 2)])"

@@ -1,4 +1,4 @@
-"""The papers' structures have the numbers that the papers give."""
+"""Structures of the papers: their published numbers."""
 
 from __future__ import annotations
 
