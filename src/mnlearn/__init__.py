@@ -89,92 +89,24 @@ if TYPE_CHECKING:
     from mnlearn.scores import MPL, PIC, BJPScore, Entropy, ExtendedBIC, HybridEvidence, IBScore, L1Logistic
     from mnlearn.statistics import Counts, Moments, kernels
 
-__all__ = [
-    "ARACNE",
-    "GSIMN",
-    "GSIMNFCH",
-    "GSMN",
-    "HHCMN",
-    "IBMAPHC",
-    "L1LR",
-    "MBS",
-    "MPL",
-    "PC",
-    "PIC",
-    "Audited",
-    "BJPScore",
-    "BayesianTest",
-    "BudgetExceeded",
-    "Budgeted",
-    "ChiSquare",
-    "Counts",
-    "DataError",
-    "Dataset",
-    "DiscreteModel",
-    "Entropy",
-    "Evaluation",
-    "Exhaustive",
-    "ExtendedBIC",
-    "FileError",
-    "GSMNStar",
-    "GTest",
-    "GaussianModel",
-    "GaussianPosterior",
-    "Graph",
-    "GraphScore",
-    "GraphicalLasso",
-    "GroupComparison",
-    "HillClimb",
-    "HybridEvidence",
-    "IBScore",
-    "InputError",
-    "L1Logistic",
-    "Learned",
-    "MarkovBlanketSelector",
-    "MarkovModel",
-    "MarkovNetworkLearner",
-    "MethodResult",
-    "MissingDependencyError",
-    "MnlearnError",
-    "MnlearnWarning",
-    "Moments",
-    "MutualInformation",
-    "NamedGraph",
-    "NetworkDifference",
-    "PartialCorrelation",
-    "Remembered",
-    "Resampling",
-    "ScoreTest",
-    "SeparationOracle",
-    "SeparatorEvidence",
-    "TestResult",
-    "TwoPhase",
-    "UnknownNameError",
-    "UnsuitableError",
-    "Why",
-    "__version__",
-    "canonical_factors",
-    "canonical_factors_of",
-    "compare",
-    "compare_groups",
-    "dependences",
-    "discretize",
-    "evaluate",
-    "fit_parameters",
-    "independence_test",
-    "kernels",
-    "learn",
-    "load",
-    "load_model",
-    "make_score",
-    "make_test",
-    "overview",
-    "pack",
-    "read",
-    "read_graph",
-    "score",
-    "write_graph",
-]
+__all__ = ["__version__"]
+__all__ += ["ARACNE", "GSIMN", "GSIMNFCH", "GSMN", "HHCMN", "IBMAPHC", "L1LR", "MBS", "PC", "Exhaustive", "GSMNStar"]
+__all__ += ["GraphicalLasso", "HillClimb", "SeparatorEvidence", "TwoPhase"]
+__all__ += ["Dataset", "discretize", "overview", "pack", "read"]
+__all__ += ["BudgetExceeded", "DataError", "FileError", "InputError", "MissingDependencyError", "MnlearnError"]
+__all__ += ["MnlearnWarning", "UnknownNameError", "UnsuitableError"]
+__all__ += ["MarkovBlanketSelector", "MarkovNetworkLearner"]
+__all__ += ["Evaluation", "evaluate"]
+__all__ += ["Graph", "NamedGraph", "read_graph", "write_graph"]
+__all__ += ["Audited", "BayesianTest", "Budgeted", "ChiSquare", "GTest", "GaussianPosterior", "MutualInformation"]
+__all__ += ["PartialCorrelation", "Remembered", "ScoreTest", "SeparationOracle"]
+__all__ += ["GraphScore", "MethodResult", "TestResult", "compare", "compare_groups", "dependences", "fit_parameters"]
+__all__ += ["independence_test", "learn", "load", "make_score", "make_test", "score"]
+__all__ += ["DiscreteModel", "GaussianModel", "MarkovModel", "canonical_factors", "canonical_factors_of"]
+__all__ += ["load_model"]
+__all__ += ["GroupComparison", "Learned", "NetworkDifference", "Resampling", "Why"]
+__all__ += ["MPL", "PIC", "BJPScore", "Entropy", "ExtendedBIC", "HybridEvidence", "IBScore", "L1Logistic"]
+__all__ += ["Counts", "Moments", "kernels"]
 
 __version__ = "0.1.0"
 
