@@ -1,6 +1,6 @@
 """Calibration: of the pairs that a learner gives a probability p, does a share of p have an edge?
 
-Pairs are put into bins by their probability; in each bin the mean probability is held against the share of edges among
+Pairs are put into bins by their probability; in each bin the mean probability is compared with the share of edges among
 its pairs. Counts of several data sets add up.
 """
 
@@ -56,7 +56,7 @@ def reliability(log_odds: FloatArray, truth: Graph) -> Reliability:
     Parameters
     ----------
     log_odds
-        Of every pair: a symmetric matrix; the diagonal is not looked at.
+        Of every pair: a symmetric matrix; the diagonal is ignored.
     truth
         The true graph.
 

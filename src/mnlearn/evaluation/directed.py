@@ -30,7 +30,7 @@ class DirectedNetwork:
     Attributes
     ----------
     n_variables
-        How many variables there are.
+        Number of variables.
     arcs
         (parent, child), in ascending order.
 
@@ -78,7 +78,7 @@ def learn_directed(
     Raises
     ------
     InputError
-        If the graph is not over these variables, or a setting breaks its rule.
+        If the graph is not over these variables, or a setting is invalid.
     UnsuitableError
         If a variable is continuous.
     MissingDependencyError

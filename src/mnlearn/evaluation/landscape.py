@@ -97,7 +97,7 @@ def landscape(
     required, forbidden
         Edges that all graphs have, or none.
     monitor
-        Hears the progress.
+        Receives the progress.
 
     Raises
     ------

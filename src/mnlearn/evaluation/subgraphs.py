@@ -234,7 +234,7 @@ def check_same_variables(learned: Graph, truth: Graph) -> None:
 
 # Do the neighbourhoods of a learned network hold together in meaning?  [MBS09, Sec. 3.3]
 #
-# Where no true network is known, the genes of each neighbourhood are held against sets of genes that belong together
+# Where no true network is known, the genes of each neighbourhood are compared with sets of genes that belong together
 # (the terms of an ontology). A neighbourhood is enriched in a term when it has more of its members than a random set
 # of as many variables would have.
 

@@ -108,7 +108,7 @@ class Battery:
         journal
             A file that keeps every result; what it holds already is not computed again.
         n_jobs
-            How many processes: None or −1 for all cores, else that many. Any number gives the same result.
+            Number of processes: None or −1 for all cores, else that many. Any number gives the same result.
         monitor
             Receives the progress and may cancel.
         """

@@ -10,7 +10,7 @@ that is the true one, without the luck of a search.
 Readings. The structures are only drawn; ours have the published irregularities (`six_node_structures`). Rows are drawn
 exactly, not by a Gibbs sampler, and a smaller data set is the beginning of a larger one. MPL is that of [MPL17], with
 Jeffreys' prior and the graph prior; "mpl-ess" is MPL as [BJP18, Sec. 2.2.1] writes it, α = N′ / (r q) without a prior
-of graphs; it does not tell N′: here 1.
+of graphs; it does not give N′: here 1.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ scalefree4 8000 189.2 9.32 57.09 0.85 47.9 2.5 34.3 2.53
 # networks are drawn too; ours are trees of the Barabasi-Albert model, a new one for every data set. Factors are new
 # for every data set (the paper: ten distributions with ten data sets each), rows are drawn exactly. The real networks
 # are in the folder `graphs` of the data; where they are too dense to draw from exactly, rows come from a Gibbs
-# sampler, as in the paper. The figures of their table are not at hand, only what the paper says of them.
+# sampler, as in the paper. The figures of their table are not available, only what the paper says of them.
 #
 # What the paper leaves open is measured in two readings. GSMN is GSMN*; its test is not named: "gsmn" asks the
 # Bayesian test of the paper, "gsmn-chi2" chi-square at 0.05. "mpl" is that of [MPL17]; "mpl-ess" has α = N′ / (r q)

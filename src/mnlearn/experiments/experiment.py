@@ -203,12 +203,12 @@ def run_experiment(
     journal
         A file that keeps every result; what it holds already is not computed again.
     n_jobs
-        How many processes: None or −1 for all cores, else that many. Any number gives the same result.
+        Number of processes: None or −1 for all cores, else that many. Any number gives the same result.
         But for the seconds.
     client
         A `distributed.Client` whose workers take the place of the processes.
     monitor
-        Hears how many runs are done, and may stop after any of them.
+        Receives the number of finished runs and may cancel after any of them.
 
     Returns
     -------

@@ -124,7 +124,7 @@ ISING = Reproduction(
 # - "error of ibmap-hc", "error of the best": the distance to the truth of what it finds, and of the highest of all.
 #
 # Readings. Six variables (32,768 graphs), random graphs with τ neighbours on average and a log odds ratio of 1, as in
-# `ibmap14`; the paper's own sizes are lost in the text at hand.
+# `ibmap14`; the paper's own sizes are lost in the text available to us.
 
 
 LANDSCAPE_VARIABLES = 6
@@ -181,7 +181,7 @@ LANDSCAPE = Reproduction(
 # that size, and finds that MOA' never needs more: on Royal Road at best half of the evaluations, on OneMax a quarter
 # less.
 #
-# Readings. The text at hand has lost all numbers of this section: there are no published figures here. Ours:
+# Readings. The text available to us has lost all numbers of this section: there are no published figures here. Ours:
 # truncation of one half, one half stays (elitism), T = 1 / (0.2 g), 4 n ln n updates, at most 60 generations; 19 of
 # 20 runs must reach the optimum, and the bisection ends at a tenth. MOA knows the truth about its bound: group − 1
 # neighbours, on OneMax one. After the bisection 20 other runs at the critical population tell the success rate, the

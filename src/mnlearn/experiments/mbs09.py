@@ -1,12 +1,12 @@
 """Pieces of simulated gene networks, found by Markov blanket search and its rivals.  Table 1 of [MBS09].
 
 Roy, Lane & Werner-Washburne, ICML (2009), Sec. 3.1: steady states of messengers and proteins under perturbed kinetic
-constants; the learned graph is held against the true one by E- and V-scores over kinds of subgraphs. Each learner runs
+constants; the learned graph is compared with the true one by E- and V-scores over kinds of subgraphs. Each learner runs
 with four values of one setting, and a figure is the mean of the four. Where a setting still leaves several graphs, as
 MBS has one for each k_max from 1 to 11, the paper takes the one with the highest mean of E and V: a choice that looks
 at the truth. So does "mbs" here; "mbs-ebic" is what a user gets, who has no truth to look at.
 
-Readings. The paper's generator and networks are not at hand, nor does it tell the number of rows. Here a network is
+Readings. The paper's generator and networks are not available, nor does it give the number of rows. Here a network is
 drawn anew for every data set, G50 with 50 genes of up to three regulators, ECOLI1 (which "did not have any cycles")
 with 94 genes of one regulator each; 100 and 400 rows. The truth is the Markov network of the equations: arcs without
 directions, and the regulators of one gene joined, without which there would be no cycle of three. Amounts are taken as

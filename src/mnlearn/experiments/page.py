@@ -13,7 +13,7 @@ is replaced by the figures of all runs that `mnlearn reproduce NAME --out DIR` h
 
 | setting    |                                                                                                 |
 |------------|-------------------------------------------------------------------------------------------------|
-| `lines`    | what tells the lines apart: source, n_rows, quantity; and n, the number of runs, or sources     |
+| `lines`    | what distinguishes the lines: source, n_rows, quantity; and n, the number of runs, or sources     |
 | `column`   | a learner, its heading, and behind a bar how its cells are written if not as the others'        |
 | `cell`     | how cells are written, and their decimals: see below                                            |
 | `only`     | the sources that are shown; else all                                                            |
@@ -158,7 +158,7 @@ class Layout:
         )
 
     def _line(self, told: Sequence[str], group: Group, columns: Sequence[str]) -> list[str]:
-        """One line: what tells it from others, then its cells."""
+        """One line: what distinguishes it, then its cells."""
         values = iter(told)
         counts = {
             "n": "/".join(map(str, sorted({figure.n for several in group.values() for figure in several}))),

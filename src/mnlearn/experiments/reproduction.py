@@ -29,7 +29,7 @@ class Key(NamedTuple):
 
 
 class Published(NamedTuple):
-    """A mean of a paper, the standard deviation beside it (nan if it tells none), and how many data sets it is over."""
+    """A mean of a paper, the standard deviation beside it (nan if it gives none), and how many data sets it is over."""
 
     mean: float
     sd: float
@@ -65,9 +65,9 @@ class Request:
     out
         A folder for the journal of the runs (which a later request continues) and the tables.
     n_jobs
-        How many processes: None or −1 for all cores, else that many. Any number gives the same result.
+        Number of processes: None or −1 for all cores, else that many. Any number gives the same result.
     monitor
-        Hears the progress, and may stop.
+        Receives the progress and may cancel.
     """
 
     sizes: tuple[int, ...] = ()
@@ -245,7 +245,7 @@ def plot(lines: Sequence[Comparison], reproduction: Reproduction, path: Path) ->
 
 
 def figure(key: Key, values: Sequence[float], published: Published | None, seconds: float) -> Comparison:
-    """The mean of the values beside the published one; a deviation that the paper does not tell is taken to be ours.
+    """The mean of the values beside the published one; a deviation that the paper does not give is taken to be ours.
 
     Examples
     --------
@@ -277,7 +277,7 @@ class Cost(NamedTuple):
     experiments: tuple[str, ...]  # those that are measured by the same runs
     done: int  # runs, of one method on one data set
     of: int  # runs at full published size
-    seconds: float | None  # None where a journal of an earlier version does not tell
+    seconds: float | None  # None where a journal of an earlier version does not give
     in_full: float | None
 
 
@@ -316,7 +316,7 @@ def as_figures(found: Sequence[Cost]) -> list[Comparison]:
 
 
 def _cost(experiments: tuple[str, ...], records: Sequence[Record], repetitions: int) -> Cost:
-    """So far, and with all repetitions; runs that do not tell their time are taken for as long as those that do."""
+    """So far, and with all repetitions; runs that do not give their time are taken for as long as those that do."""
     cells: dict[tuple[str, int, str], list[float | None]] = defaultdict(list)
     for record in records:
         cells[record["source"], record["n_rows"], record["method"]].append(_seconds(record))
@@ -329,7 +329,7 @@ def _cost(experiments: tuple[str, ...], records: Sequence[Record], repetitions: 
 
 
 def _seconds(record: Record) -> float | None:
-    """Of drawing and learning; journals of earlier versions did not tell the drawing."""
+    """Of drawing and learning; journals of earlier versions did not give the drawing."""
     if "seconds" not in record or not ("values" in record or "drawing" in record):  # a trial tells both at once
         return None
     return float(record["seconds"]) + float(record.get("drawing", 0.0))

@@ -49,7 +49,7 @@ def fit(graph: Graph, data: Dataset, method: str | None = None, **settings: Any)
     UnsuitableError
         If the variables are not of the type that the method is for.
     InputError
-        If there is no such setting, or it breaks its rule.
+        If there is no such setting, or its value is invalid.
 
     Examples
     --------

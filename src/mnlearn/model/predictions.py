@@ -71,7 +71,7 @@ def predictions(model: MarkovModel, column: str, data: object) -> Predictions:
         The name of the variable.
     data
         Whatever `mnlearn.read` accepts, with the neighbours of the variable; if the column itself is there, the
-        predictions are held against it.
+        predictions are compared with it.
 
     Examples
     --------

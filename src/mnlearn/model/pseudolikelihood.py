@@ -142,7 +142,7 @@ class PseudoLikelihood:
 
     @classmethod
     def of(cls, layout: _Layout, data: Dataset) -> PseudoLikelihood:
-        """Count once; after that the data are not looked at again."""
+        """Count once; the fit needs the counts only."""
         from scipy.sparse import csr_array
 
         parts = list(_segments(layout, data))

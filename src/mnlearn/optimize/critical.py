@@ -105,14 +105,14 @@ def critical_population(
     seed
         An integer, or a generator to draw from.
     n_jobs
-        How many processes make the runs: None or −1 for all cores, else that many. Any number gives the same result.
+        Number of processes for the runs: None or −1 for all cores, else that many. Any number gives the same result.
     monitor
-        Hears the progress, and may stop: the smallest population that was enough so far is the answer then.
+        Receives the progress and may cancel: the smallest population that was enough so far is the answer then.
 
     Raises
     ------
     InputError
-        If the optimum is not known, or a setting breaks its rule.
+        If the optimum is not known, or a setting is invalid.
     MnlearnError
         If the largest population is not enough, or the search is stopped before any was.
 
@@ -186,7 +186,7 @@ def success(
     runs, max_generations, seed
         As for `critical_population`; no run is left out.
     n_jobs
-        How many processes make the runs: None or −1 for all cores, else that many. Any number gives the same result.
+        Number of processes for the runs: None or −1 for all cores, else that many. Any number gives the same result.
 
     Examples
     --------

@@ -51,7 +51,7 @@ class MarkovEDA:
     Raises
     ------
     InputError
-        If a setting breaks its rule.
+        If a setting is invalid.
 
     Examples
     --------

@@ -63,7 +63,7 @@ class Tournament:
     entrants
         How many meet in a tournament.
     amount
-        How many tournaments: a share of the population up to 1, or a number.
+        Number of tournaments: a share of the population up to 1, or a number.
 
     Examples
     --------

@@ -210,7 +210,7 @@ def nk_landscape(n: int, *, k: int = 2, contacts: Contacts = "random", seed: See
     Parameters
     ----------
     n
-        How many genes.
+        Number of genes.
     k
         How many others a gene depends on.
     contacts

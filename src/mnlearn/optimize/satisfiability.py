@@ -42,7 +42,7 @@ class MaxSat(Problem):
     name
         What it is called.
     n
-        How many variables there are.
+        Number of variables.
     clauses
         The clauses.
 

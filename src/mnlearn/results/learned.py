@@ -295,7 +295,7 @@ class Learned:
         seed
             The same seed gives the same frequencies, for any number of jobs.
         n_jobs
-            How many processes: None or −1 for all cores, else that many. Any number gives the same result.
+            Number of processes: None or −1 for all cores, else that many. Any number gives the same result.
         client
             A `distributed.Client`, to use its workers instead.
         checkpoint

@@ -43,7 +43,7 @@ class EBICPrecision:
     gamma
         γ of the criterion, at least 0.
     n_penalties, smallest
-        How many penalties, in geometric steps from the one that leaves no edge to this share of it.
+        Number of penalties, in geometric steps from the one that leaves no edge to this share of it.
 
     Raises
     ------
@@ -109,7 +109,7 @@ class CrossValidatedPrecision:
     seed
         Of the split.
     n_penalties, smallest
-        How many penalties, in geometric steps from the one that leaves no edge to this share of it.
+        Number of penalties, in geometric steps from the one that leaves no edge to this share of it.
 
     Raises
     ------

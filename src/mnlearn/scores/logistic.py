@@ -47,7 +47,7 @@ class L1Logistic:
     gamma
         γ of the criterion, at least 0; 0 is the plain BIC.
     n_penalties
-        How many penalties, in geometric steps from the smallest that lets no variable in.
+        Number of penalties, in geometric steps from the smallest that lets no variable in.
     smallest
         The last penalty, as a share of the first; between 0 and 1.
     patience

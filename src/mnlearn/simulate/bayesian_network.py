@@ -81,7 +81,7 @@ class BayesianNetwork:
 
     @property
     def n_variables(self) -> int:
-        """How many variables there are."""
+        """Number of variables."""
         return len(self.names)
 
     @property
@@ -110,7 +110,7 @@ class BayesianNetwork:
         Parameters
         ----------
         n_rows
-            How many rows, at least 1.
+            Number of rows, at least 1.
         seed
             An integer, or a generator to draw from; the same seed gives the same rows on every machine.
 

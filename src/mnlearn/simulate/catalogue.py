@@ -175,7 +175,7 @@ def simulate(
         A name of `DISTRIBUTIONS` with its settings; uniform when left out. Expression data and Bayesian networks have
         their own.
     n_rows
-        How many rows, at least 1.
+        Number of rows, at least 1.
     seed
         At least 0. The graph, the parameters and the rows are drawn from three streams of it, so that more rows of the
         same seed come from the same distribution.
@@ -183,7 +183,7 @@ def simulate(
         As for `mnlearn.simulate.sample`. Normal data, expression data and Bayesian networks are drawn in one way only:
         they take no other method than "auto".
     n_jobs
-        How many threads may run chains: None or −1 for all cores, else that many. Any number gives the same result.
+        Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
 
     Examples
     --------

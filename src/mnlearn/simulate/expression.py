@@ -112,7 +112,7 @@ class ExpressionNetwork:
         Parameters
         ----------
         n_rows
-            How many states, at least 1.
+            Number of states, at least 1.
         seed
             An integer, or a generator to draw from.
         spread

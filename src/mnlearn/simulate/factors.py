@@ -94,7 +94,7 @@ class FactorNetwork:
 
     @property
     def n_variables(self) -> int:
-        """How many variables there are."""
+        """Number of variables."""
         return len(self.cards)
 
     def log_weights(self, codes: NDArray[np.integer]) -> FloatArray:

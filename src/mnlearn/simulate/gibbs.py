@@ -76,13 +76,13 @@ def sample_gibbs(
     network
         The distribution.
     n_rows
-        How many rows; each chain gives its share, rounded up; the surplus is dropped.
+        Number of rows; each chain gives its share, rounded up; the surplus is dropped.
     seed
         An integer, or a generator to draw from.
     plan
-        How many chains, and how long they run.
+        Number of chains, and how long they run.
     n_jobs
-        How many threads may run chains: None or −1 for all cores, else that many. Any number gives the same result.
+        Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
 
     Examples
     --------

@@ -59,7 +59,7 @@ def sample_markovian(
         the frequency of k together with these neighbours among all rows. ``"plain"`` takes conditional frequencies
         as probabilities, without a temperature.
     n_threads
-        How many threads may draw. Any number gives the same rows.
+        Number of threads. Any number gives the same rows.
 
     Returns
     -------

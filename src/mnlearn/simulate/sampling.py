@@ -70,7 +70,7 @@ def sample(
     network
         The distribution.
     n_rows
-        How many rows, at least 1.
+        Number of rows, at least 1.
     seed
         An integer, or a generator to draw from; the same seed gives the same rows, on every machine.
     method
@@ -79,7 +79,7 @@ def sample(
     plan
         The chains of method "gibbs".
     n_jobs
-        How many threads may run chains: None or −1 for all cores, else that many. Any number gives the same result.
+        Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
 
     Examples
     --------
