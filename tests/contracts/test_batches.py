@@ -224,7 +224,5 @@ def test_more_pairs_than_memory_has_room_for_are_refused_before_they_are_asked(m
     counts = Counts(noisy(3))
     with pytest.raises(InputError, match=r"judge must leave room for a decision and a number for every pair of 9 var"):
         GSMNStar().learn(ChiSquare(counts))
-    with pytest.raises(
-        InputError, match=r"knowledge must leave room for what is known of .* 9 variables: .*Choose few"
-    ):
+    with pytest.raises(InputError, match=r"knowledge must leave room for facts about .* 9 variables: .*Choose few"):
         counts.knowledge()

@@ -65,7 +65,7 @@ def test_a_budget_is_a_ceiling() -> None:
     inside = Audited(CHAIN)
     judge = Budgeted(inside, 3)
     judge.scan(0, [1, 2], frozenset())
-    with pytest.raises(BudgetExceeded, match="max_tests allows 3 tests; 2 are spent, 2 more were asked"):
+    with pytest.raises(BudgetExceeded, match="max_tests allows 3 tests; 2 are spent, 2 more were requested"):
         judge.scan(0, [1, 2], frozenset({3}))
     assert (inside.asked, judge.left) == (2, 1)
     judge(0, 3, frozenset())

@@ -165,7 +165,7 @@ def test_bad_questions_are_refused() -> None:
         counts.grow(kernels.chi2(), -3.0, 0, [1], known=_core.Knowledge(4, False))
     with pytest.raises(InputError, match="known must be about the variables of the data; got 4 variables"):
         counts.shrink(kernels.chi2(), -3.0, 0, [1], frozenset({1}), known=_core.Knowledge(4, False))
-    with pytest.raises(InputError, match="known must be what knowledge"):
+    with pytest.raises(InputError, match="known must be made by knowledge"):
         counts.grow(kernels.chi2(), -3.0, 0, [1], known=KnowledgeBase(3, RULES))  # type: ignore[arg-type]
 
 

@@ -193,9 +193,9 @@ def test_shards_that_differ_are_refused(tmp_path: Path) -> None:
         ShardedCounts(None, [one, three])
     with pytest.raises(InputError, match="shards must name at least one pack; got none"):
         ShardedCounts(None, [])
-    with pytest.raises(InputError, match=r"shards must be a list of packs; got one by itself: '.*0.mnpack'. Write"):
+    with pytest.raises(InputError, match=r"shards must be a list of packs; got a single one: '.*0.mnpack'. Write"):
         ShardedCounts(None, str(one))
-    with pytest.raises(InputError, match="shards must be a list of packs; got one by itself"):
+    with pytest.raises(InputError, match="shards must be a list of packs; got a single one"):
         ShardedCounts(None, Shard(str(one)))  # type: ignore[arg-type]
     pack({"a": [0.5, 1.5], "b": [0, 2]}, two)
     with pytest.raises(UnsuitableError, match="ShardedCounts needs categorical variables; 'a' is continuous"):
@@ -290,12 +290,12 @@ def test_when_the_scheduler_is_gone_it_ends_with_an_error(tmp_path: Path) -> Non
 
 
 def test_a_shard_that_is_lost_is_named(tmp_path: Path, client: Any) -> None:
-    with pytest.raises(FileError, match=r"shards must lie where a worker can open them; .*no.mnpack is lost"):
+    with pytest.raises(FileError, match=r"shards must be files that a worker can open; .*no.mnpack is lost"):
         ShardedCounts(client, [Shard(str(tmp_path / "no.mnpack"))])
     paths = split(data_of(300, [2] * 4), tmp_path, 2)
     counts = ShardedCounts(client, paths)
     paths[1].unlink()
-    with pytest.raises(FileError, match=r"part-1-of-2.mnpack is lost: no worker that is left sees the file"):
+    with pytest.raises(FileError, match=r"part-1-of-2.mnpack is lost: no remaining worker sees the file"):
         counts.reduce(kernels.mi(), 0, [1], frozenset())
 
 
@@ -304,5 +304,5 @@ def test_a_shard_that_was_written_anew_is_refused(tmp_path: Path) -> None:
     counts = ShardedCounts(None, paths)
     time.sleep(0.01)
     pack(data_of(300, [2] * 4, seed=5), paths[0])
-    with pytest.raises(FileError, match=r"shards must stay as they are while they are counted; .* was written anew"):
+    with pytest.raises(FileError, match=r"shards must not change while they are counted; .* was replaced"):
         counts.reduce(kernels.mi(), 0, [1], frozenset())

@@ -315,7 +315,10 @@ def test_matrices_of_another_size_are_refused() -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"size": -1}, r"size must be a whole number, at least 0; got -1\. It is how many variables each set has\."),
+        (
+            {"size": -1},
+            r"size must be a whole number, at least 0; got -1\. It is the number of variables in each",
+        ),
         ({"size": 2**40}, r"size must be a number of variables; got 1099511627776\."),
         ({"around": None}, r"around must be an array of bool; got a NoneType\. Use numpy\.array\(around"),
         ({"left": np.zeros((2, 2))}, r"left must be an array of bool; got one of float64\."),

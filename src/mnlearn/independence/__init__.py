@@ -1,4 +1,4 @@
-"""Judges of independence: tests, a posterior, an oracle, and wrappers around any of them."""
+"""Conditional independence tests, posteriors, an oracle, and wrappers around any test."""
 
 from mnlearn.independence.bayesian import BayesianTest, ScoreTest
 from mnlearn.independence.discrete import ChiSquare, GTest, MutualInformation

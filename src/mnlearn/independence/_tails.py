@@ -1,9 +1,9 @@
-"""Logarithms of tail probabilities, right where the probabilities themselves underflow.
+"""Logarithms of tail probabilities, exact where the probabilities themselves underflow.
 
-Everything that orders variables orders them by log p, and a p of 1e-10000 must still order. The native core answers
-for 1 to 40,000 degrees of freedom, in microseconds. For others SciPy's survival functions are used wherever their
-value is a normal number; beyond that the continued fraction of the incomplete gamma function takes over, with a
-prefactor that does not cancel for many degrees of freedom.
+Variables are ordered by log p, and a p of 1e-10000 must still order. The native core computes 1 to 40,000 degrees of
+freedom in microseconds. For others SciPy's survival functions are used wherever their value is a normal number; beyond
+that, the continued fraction of the incomplete gamma function, with a prefactor that does not cancel for many degrees of
+freedom.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SMALLEST_DOF = 1e-100  # with fewer the deep tail would reach statistics where 
 
 
 def log_chi2_sf(statistic: ArrayLike, dof: ArrayLike) -> FloatArray:
-    """log Pr[chi²(dof) > statistic] = log Q(dof / 2, statistic / 2), element by element.
+    """Return log Pr[chi²(dof) > statistic] = log Q(dof / 2, statistic / 2), element by element.
 
     Parameters
     ----------
@@ -63,14 +63,14 @@ def log_chi2_sf(statistic: ArrayLike, dof: ArrayLike) -> FloatArray:
         return log_chi2_sf(*pairs).reshape(shape)
     log_p, complete = log_chi2_tails(t, nu)
     if not complete:
-        _refuse_no_statistic(t, nu)
+        _check_statistic(t, nu)
         left = np.isnan(log_p)
         log_p[left] = _log_gamma_tail(0.5 * np.maximum(nu[left], _SMALLEST_DOF), 0.5 * t[left])
     return log_p
 
 
-def _refuse_no_statistic(t: FloatArray, nu: FloatArray) -> None:
-    """Refuse what the core could not read as statistics and degrees of freedom."""
+def _check_statistic(t: FloatArray, nu: FloatArray) -> None:
+    """Raise InputError for NaN statistics and for negative or NaN degrees of freedom."""
     if np.isnan(t).any():
         raise InputError("statistic must not be NaN; got NaN. Leave out the tables that have no statistic.")
     if not (nu >= 0.0).all():
@@ -78,7 +78,7 @@ def _refuse_no_statistic(t: FloatArray, nu: FloatArray) -> None:
 
 
 def log_two_sided_normal(z: ArrayLike) -> FloatArray:
-    """log Pr[|Z| > |z|] for a standard normal Z, element by element; at most 0.
+    """Return log Pr[|Z| > |z|] for a standard normal Z, element by element; at most 0.
 
     Raises
     ------
@@ -95,12 +95,12 @@ def log_two_sided_normal(z: ArrayLike) -> FloatArray:
 
 
 def log1mexp(log_p: ArrayLike) -> FloatArray:
-    """log(1 - exp(log_p)) for log_p <= 0, element by element, without cancellation at either end.
+    """Return log(1 - exp(log_p)) for log_p <= 0, element by element, without cancellation at either end.
 
     Raises
     ------
     InputError
-        If a log_p is positive or NaN: that is no log-probability.
+        If a log_p is positive or NaN.
     """
     given = np.asarray(log_p, dtype=np.float64)
     if not (given <= 0.0).all():
@@ -108,7 +108,7 @@ def log1mexp(log_p: ArrayLike) -> FloatArray:
             f"log_p must be 0 or less; got {given[~(given <= 0.0)].flat[0]}. Cap it at 0 if that is a rounding error."
         )
     near_one = given > -_LOG_2
-    if not near_one.any():  # as for the neighbours that a search holds: a third of the work
+    if not near_one.any():  # usual for neighbours: a third of the work
         return np.asarray(np.log1p(-np.exp(given)) + 0.0)
     with np.errstate(divide="ignore"):  # log_p = 0: the answer is -inf
         near = np.log(-np.expm1(np.where(near_one, given, -1.0)))
@@ -116,7 +116,7 @@ def log1mexp(log_p: ArrayLike) -> FloatArray:
 
 
 def _log_gamma_tail(a: FloatArray, x: FloatArray) -> FloatArray:
-    """log Q(a, x) for finite a > 0 and x > 0 (x may be infinite)."""
+    """Return log Q(a, x) for finite a > 0 and x > 0 (x may be infinite)."""
     from scipy.special import gammainc, gammaincc
 
     q = gammaincc(a, x)
@@ -132,7 +132,7 @@ def _log_gamma_tail(a: FloatArray, x: FloatArray) -> FloatArray:
 
 
 def _log_prefactor(a: FloatArray, x: FloatArray) -> FloatArray:
-    """log(x^a e^-x / Gamma(a)) for x > a."""
+    """Return log(x^a e^-x / Gamma(a)) for x > a."""
     from scipy.special import gammaln
 
     few = a < _STIRLING_FROM
@@ -149,7 +149,7 @@ def _log_prefactor(a: FloatArray, x: FloatArray) -> FloatArray:
 
 
 def _log1p_minus(u: FloatArray) -> FloatArray:
-    """log(1 + u) - u for u >= 0, which cancels for small u when it is computed as it is written."""
+    """Return log(1 + u) - u for u >= 0, without its cancellation for small u."""
     s = np.minimum(u, 1.0)
     s = s / (2.0 + s)  # log(1 + u) = 2 artanh(s), and 2 s - u = -u s
     square, odd = s * s, np.zeros_like(s)
@@ -159,7 +159,7 @@ def _log1p_minus(u: FloatArray) -> FloatArray:
 
 
 def _log_fraction(a: FloatArray, x: FloatArray) -> FloatArray:
-    """The log of Gamma(a, x) / (x^a e^-x): Legendre's continued fraction by Lentz's method."""
+    """Return the log of Gamma(a, x) / (x^a e^-x): Legendre's continued fraction by Lentz's method."""
     b = x - a + 1.0
     d = 1.0 / b
     c, value = np.full_like(b, np.inf), d.copy()

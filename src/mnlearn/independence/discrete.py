@@ -1,9 +1,8 @@
-"""Tests of independence for categorical variables: one table, one rule for degrees of freedom.
+"""Conditional independence tests of categorical variables: chi-square, G² and mutual information.
 
-The rule for unseen cells and strata is written once, in the native core: a stratum of z without rows adds nothing;
-within a stratum, states of x or y that do not occur there add no degrees of freedom (rule "adjusted", the default;
-the papers do not say which rule they use). With no degrees of freedom left p = 1: so a constant column is
-independent of everything.
+The native core has one rule for empty cells and strata. A stratum of z without rows adds nothing. Within a stratum,
+states of x or y that do not occur there add no degrees of freedom (rule "adjusted", the default; the papers do not say
+which rule they use). With no degrees of freedom left p = 1, so a constant column is independent of everything.
 """
 
 from __future__ import annotations
@@ -21,27 +20,27 @@ from mnlearn.statistics import kernels
 from mnlearn.statistics.kernels import DofRule
 
 MAX_SHUFFLED_CELLS = 2**22
-"""The largest table that `MutualInformation` shuffles; a pair of variables with more cells has few rows a cell."""
+"""Largest table that `MutualInformation` shuffles; larger ones have few rows a cell."""
 
-_CELLS_TOGETHER = 2**21  # of shuffled tables held at a time: 16 MB
+_CELLS_TOGETHER = 2**21  # of shuffled tables in memory at a time: 16 MB
 
 
 @dataclass(frozen=True)
 class ChiSquare(KernelTest):
-    """Pearson's test: dependent iff p <= alpha, p the upper tail of chi-square at Σ (o − e)² / e.
+    """Pearson's chi-square test: dependent iff p <= alpha, p the upper tail of chi-square at Σ (o − e)² / e.
 
     Parameters
     ----------
     statistics
-        Where the tables come from, usually `Counts`.
+        Source of the tables, usually `Counts`.
     alpha
-        The level, between 0 and 1.
+        Significance level, between 0 and 1.
     dof
         The rule for degrees of freedom: "adjusted", "observed" or "all"; see `mnlearn.statistics.kernels.chi2`.
 
     Notes
     -----
-    A scan over many y is one pass of the statistics. log p is right where p underflows: a p of 1e-10000 still orders.
+    A scan over many y is one pass of the statistics. log p is exact where p underflows: a p of 1e-10000 still orders.
 
     Examples
     --------
@@ -67,7 +66,7 @@ class ChiSquare(KernelTest):
     _make_kernel = staticmethod(kernels.chi2)
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
-        """The statistic, its degrees of freedom and log p for each y."""
+        """Return the statistic, its degrees of freedom and log p for each y."""
         statistic, dof = self.statistics.reduce(self._kernel, x, ys, z)
         log_p = log_chi2_sf(statistic, dof)
         return Evidence(log_p > self._level, statistic=statistic, dof=dof, log_p=log_p)
@@ -80,7 +79,7 @@ class ChiSquare(KernelTest):
 
 @dataclass(frozen=True)
 class GTest(ChiSquare):
-    """The likelihood-ratio test: as `ChiSquare`, with G² = 2 Σ o log(o / e) in place of Pearson's statistic.
+    """Likelihood-ratio test: `ChiSquare` with G² = 2 Σ o log(o / e) as the statistic.
 
     Parameters
     ----------
@@ -102,12 +101,12 @@ class GTest(ChiSquare):
 
 @dataclass(frozen=True)
 class MutualInformation(CountsTest):
-    """Conditional mutual information I(x; y | z) in nats, judged by a threshold or by permutations.
+    """Test by conditional mutual information I(x; y | z) in nats: a threshold, or permutations.
 
     Parameters
     ----------
     statistics
-        Where the tables come from, usually `Counts`.
+        Source of the tables, usually `Counts`.
     decide
         ``"threshold"``: dependent iff I > threshold. ``"permutation"``: dependent iff p <= alpha, p the share of
         tables at least as informative among tables with x shuffled within the strata of z.
@@ -118,10 +117,10 @@ class MutualInformation(CountsTest):
 
     Notes
     -----
-    Shuffling x within a stratum keeps both margins, so shuffled tables are drawn directly with the margins fixed
-    (the same distribution, at a cost that does not grow with the rows). The draws depend on the seed and on the
-    indices {x, y}, z: the same question gets the same answer, but renaming columns draws anew. With a threshold
-    there is no p-value: log p is 0 where I <= threshold and -I N elsewhere, which orders pairs by strength.
+    Shuffling x within a stratum keeps both margins, so shuffled tables are drawn directly with the margins fixed: the
+    same distribution, at a cost that does not grow with the rows. The draws depend on the seed and on the indices
+    {x, y}, z: equal questions have equal answers, but reordering columns changes the draws. With a threshold there is
+    no p-value: log p is 0 where I <= threshold and -I N elsewhere, which orders pairs by strength.
     """
 
     name: ClassVar[str] = "mi"
@@ -143,7 +142,7 @@ class MutualInformation(CountsTest):
         object.__setattr__(self, "_log_alpha", log_level(self.alpha))
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
-        """The mutual information (as `statistic`), the degrees of freedom and log p for each y."""
+        """Return the mutual information (as `statistic`), the degrees of freedom and log p for each y."""
         information, dof = self.statistics.reduce(kernels.mi(), x, ys, z)
         if self.decide == "threshold":
             independent = information <= self.threshold
@@ -153,7 +152,7 @@ class MutualInformation(CountsTest):
         return Evidence(log_p > self._log_alpha, statistic=information, dof=dof, log_p=log_p)
 
     def _log_permutation_p(self, x: int, y: int, z: VarSet) -> float:
-        """log of the share of shuffled tables with at least the observed information."""
+        """Return the log of the share of shuffled tables with at least the observed information."""
         first, second = min(x, y), max(x, y)
         cells = self.statistics.cards[first] * self.statistics.cards[second]
         if cells > MAX_SHUFFLED_CELLS:
@@ -165,18 +164,18 @@ class MutualInformation(CountsTest):
         rng = np.random.default_rng([self.seed, first, second, *sorted(z)])
         observed, shuffled = 0.0, np.zeros(self.n_permutations)
         for table in counts:
-            kept = table[table.sum(1) > 0][:, table.sum(0) > 0]
-            if min(kept.shape) < 2:
+            used = table[table.sum(1) > 0][:, table.sum(0) > 0]
+            if min(used.shape) < 2:
                 continue  # one row or one column: every shuffle is the same table
-            observed += float(_n_log_n(kept[None])[0])
-            shuffled += _shuffled_n_log_n(kept, self.n_permutations, rng)
+            observed += float(_n_log_n(used[None])[0])
+            shuffled += _shuffled_n_log_n(used, self.n_permutations, rng)
         tolerance = 1e-9 * (1.0 + abs(observed))  # equal tables must count as equal
         as_large = int((shuffled >= observed - tolerance).sum())
         return float(np.log1p(as_large) - np.log1p(self.n_permutations))
 
 
 def _n_log_n(tables: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> FloatArray:
-    """Σ o log o of each table: with the margins fixed, all that varies in its mutual information."""
+    """Return Σ o log o of each table: the only part of its mutual information that varies with fixed margins."""
     counts = tables.astype(np.float64)
     return np.asarray((counts * np.log(np.maximum(counts, 1.0))).sum(axis=(1, 2)))
 
@@ -184,11 +183,11 @@ def _n_log_n(tables: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> FloatAr
 def _shuffled_n_log_n(
     table: np.ndarray[tuple[int, ...], np.dtype[np.int64]], n_draws: int, rng: np.random.Generator
 ) -> FloatArray:
-    """The same for tables drawn with both margins of this one."""
+    """Return Σ o log o of tables drawn with both margins of this one."""
     from scipy.stats import random_table
 
     law = random_table(table.sum(1), table.sum(0), seed=rng)
-    together = max(1, _CELLS_TOGETHER // table.size)
-    sizes = [min(together, n_draws - done) for done in range(0, n_draws, together)]
+    batch = max(1, _CELLS_TOGETHER // table.size)
+    sizes = [min(batch, n_draws - done) for done in range(0, n_draws, batch)]
     sums = [_n_log_n(np.asarray(law.rvs(size), dtype=np.int64).reshape(size, *table.shape)) for size in sizes]
     return np.concatenate(sums)

@@ -1,7 +1,8 @@
-"""The partial-correlation test: Fisher's z, for continuous variables whose dependence is linear.
+"""Continuous variables with linear dependence: Fisher's z test, and the posterior of independence.
 
-Fisher, Metron 1 (1921), 3-32, for the transform; Fisher, Metron 3 (1924), 329-332, for the rows that the
-conditioning set costs.
+The test is Fisher, Metron 1 (1921), 3-32, for the transform; Fisher, Metron 3 (1924), 329-332, for the degrees of
+freedom that the conditioning set costs. The posterior is a closed-form Bayes factor of a partial correlation, derived
+below with the prior of Maruyama & George, Annals of Statistics 39 (2011), 2740-2765  [MG11], for one coefficient.
 """
 
 from __future__ import annotations
@@ -21,25 +22,25 @@ from mnlearn.statistics.moments import Moments
 
 
 class PartialCorrelation(EvidenceTest):
-    """x ⟂ y | z unless artanh(r) sqrt(N - |z| - 3) is too far from 0, r being their partial correlation.
+    """Test by partial correlation r: x ⟂ y | z unless artanh(r) sqrt(N - |z| - 3) is too far from 0.
 
     Parameters
     ----------
     moments
-        The covariance of the data.
+        Covariance of the data.
     alpha
         Dependent if and only if the two-sided p-value is at most this; between 0 and 1, both excluded.
 
     Raises
     ------
     InputError
-        If alpha is outside (0, 1); and from a question, if x, y and z overlap or there is no such variable.
+        If alpha is outside (0, 1); in a question, if x, y and z overlap or a variable does not exist.
 
     Notes
     -----
-    Exact in the limit for jointly Gaussian variables; sees linear dependence only. With N - |z| - 3 <= 0 there are too
-    few rows to tell anything: the statistic is 0 and p is 1. The same holds for a variable that is constant or
-    explained by z (see `mnlearn.statistics.moments.EXPLAINED`). All of z counts in |z|, redundant members included.
+    Exact in the limit for jointly Gaussian variables; detects linear dependence only. With N - |z| - 3 <= 0 there are
+    too few rows: the statistic is 0 and p is 1. The same holds for a variable that is constant or
+    explained by z (see `mnlearn.statistics.moments.EXPLAINED`). Redundant members of z count in |z|.
     A scan is one factor of the block of z and one triangular solve for all ys; it reads no rows.
 
     Examples
@@ -59,57 +60,53 @@ class PartialCorrelation(EvidenceTest):
 
     @property
     def n_variables(self) -> int:
-        """The number of variables."""
+        """Number of variables."""
         return self._moments.n_variables
 
     @property
     def alpha(self) -> float:
-        """The level of the test."""
+        """Significance level."""
         return self._alpha
 
     def scan(self, x: int, ys: Indices, z: Collection[int]) -> Verdicts:
-        """Judge x with each y given z; the support is the natural log of the p-value."""
+        """Test x against each y given z; the support is the natural log of the p-value."""
         _, log_p = self._measure(x, ys, z)
         return Verdicts(log_p > self._log_alpha, log_p)
 
     def evidence(self, x: int, ys: Indices, z: Collection[int]) -> Evidence:
-        """Judge with the numbers: `statistic` is standard normal if independent, `dof` is N - |z| - 3 or else 0."""
+        """Return the numbers: `statistic` is standard normal if independent, `dof` is N - |z| - 3 or else 0."""
         statistic, log_p = self._measure(x, ys, z)
         dof = np.full(log_p.shape, float(self._dof(z)))
         return Evidence(independent=log_p > self._log_alpha, statistic=statistic, dof=dof, log_p=log_p)
 
     def correlations(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
-        """The partial correlations behind the decision."""
+        """Return the partial correlations behind the decision."""
         return self._moments.partial_correlations(x, ys, z)
 
     def _measure(self, x: int, ys: Indices, z: Collection[int]) -> tuple[FloatArray, FloatArray]:
-        """Fisher's z in units of its standard error, and the log of its two-sided p-value."""
+        """Return Fisher's z in units of its standard error, and the log of its two-sided p-value."""
         statistic = np.arctanh(self._moments.partial_correlations(x, ys, z)) * sqrt(self._dof(z))
         return statistic, log_two_sided_normal(statistic)
 
     def _dof(self, z: Collection[int]) -> int:
-        """N - |z| - 3, or 0 if that leaves nothing to judge by."""
+        """Return N - |z| - 3, at least 0."""
         return max(self._moments.n_rows - len(set(z)) - 3, 0)
 
 
-# The posterior of independence for continuous variables: a closed-form Bayes factor of a partial correlation.
-#
-# The prior is Maruyama & George's, Annals of Statistics 39 (2011), 2740-2765  [MG11], for one coefficient.
-# Let a and b be what least squares on a constant and z leaves of x and y: vectors with ν = N − 1 − |z| degrees of
-# freedom
-# and correlation r. Dependent says b = βa + noise, independent says β = 0; the coefficients of z, the constant and
-# the
-# logarithm of the noise's scale σ have flat priors. With β ~ Normal(0, g σ² / |a|²) both integrate in closed form:
+# The Bayes factor. Let a and b be the residuals of x and y after least squares on a constant and z: vectors with
+# ν = N − 1 − |z| degrees of freedom and correlation r. Dependence means b = βa + noise, independence means β = 0; the
+# coefficients of z, the constant and the logarithm of the noise's scale σ have flat priors. With
+# β ~ Normal(0, g σ² / |a|²) both integrate in closed form:
 #
 #     BF(g) = (1 + g)^((ν−1)/2) (1 + g (1 − r²))^(−ν/2).
 #
-# A fixed g would not let any correlation, however perfect, prove dependence. So g has the prior
+# With a fixed g no correlation, however perfect, proves dependence. So g has the prior
 # g^c (1 + g)^(−c−3/2) / B(c + 1, 1/2) with c = (ν − 4)/2, under which 1/(1 + g) is Beta(1/2, c + 1): β has tails like
 # Cauchy's. It is chosen so that the powers of 1 + g cancel, and ∫ g^c (1 + g (1 − r²))^(−ν/2) dg is a Beta integral:
 #
 #     BF = Γ((ν−1)/2) / (√π Γ(ν/2)) · (1 − r²)^(−(ν−2)/2).
 #
-# It depends on r² alone, so x and y may change places.
+# It depends on r² alone, so it is symmetric in x and y.
 
 
 _LOG_HALF = log(0.5)
@@ -117,25 +114,25 @@ _LOG_HALF = log(0.5)
 
 @dataclass(frozen=True)
 class GaussianPosterior(EvidenceTest):
-    """P(x ⟂ y | z) = 1 / (1 + BF (1 − p)/p) for jointly Gaussian variables, as an `IndependencePosterior`.
+    """Test and `IndependencePosterior` of Gaussian variables: P(x ⟂ y | z) = 1 / (1 + BF (1 − p)/p).
 
     Parameters
     ----------
     moments
-        The covariance of the data.
+        Covariance of the data.
     prior
-        p, the probability of independence before the data.
+        p, the prior probability of independence.
 
     Raises
     ------
     InputError
-        If the prior is not between 0 and 1; and from a question, if x, y and z overlap or there is no such variable.
+        If the prior is not between 0 and 1; in a question, if x, y and z overlap or a variable does not exist.
 
     Notes
     -----
-    The factor is derived in the text of this module. With N − 1 − |z| ≤ 2 there are too few rows to tell anything, and
-    the posterior is the prior. A variable that is constant or explained by z has r = 0: evidence of independence. As a
-    test it says independent iff that is the more probable; an exact tie says dependent, as `BayesianTest` does.
+    The factor is derived in the source of this module. With N − 1 − |z| ≤ 2 there are too few rows, and the posterior
+    is the prior. A variable that is constant or explained by z has r = 0: evidence of independence. As a test it
+    decides for the more probable hypothesis; an exact tie means dependent, as in `BayesianTest`.
 
     Examples
     --------
@@ -160,36 +157,36 @@ class GaussianPosterior(EvidenceTest):
 
     @property
     def n_variables(self) -> int:
-        """How many variables the data have."""
+        """Number of variables."""
         return self.moments.n_variables
 
     @property
     def cards(self) -> tuple[int, ...]:
-        """A zero for each variable: continuous ones have no states to count."""
+        """A zero for each variable: continuous ones have no states."""
         return (0,) * self.n_variables
 
     def log_odds(self, x: int, ys: Indices, z: VarSet) -> LogOdds:
-        """log P(independent | D) and log P(dependent | D) for each y."""
+        """Return log P(independent | D) and log P(dependent | D) for each y."""
         return self._weigh(self.moments.partial_correlations(x, ys, z), len(set(z)))
 
     def members(self, x: int, z: VarSet) -> LogOdds:
-        """The same for every y in z, in ascending order, given the rest of z."""
+        """Return both for every y in z, in ascending order, given the rest of z."""
         return self._weigh(self.moments.member_correlations(x, z), len(set(z)) - 1)
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
-        """Both log posteriors and the decision for each y."""
+        """Return both log posteriors and the decision for each y."""
         odds = self.log_odds(x, ys, z)
         independent = odds.independent > _LOG_HALF
         return Evidence(independent, log_independent=odds.independent, log_dependent=odds.dependent)
 
     def _weigh(self, r: FloatArray, n_given: int) -> LogOdds:
-        """The posteriors from the Bayes factor of dependence."""
+        """Return the posteriors from the Bayes factor of dependence."""
         odds = log_bayes_factor(r, self.moments.n_rows - 1 - n_given) + log(1.0 - self.prior) - log(self.prior)
         return LogOdds(-np.logaddexp(0.0, odds), -np.logaddexp(0.0, -odds))
 
 
 def log_bayes_factor(r: FloatArray, dof: int) -> FloatArray:
-    """log BF of dependence for each partial correlation with ν degrees of freedom; 0 if ν tells nothing."""
+    """Return log BF of dependence for each partial correlation with ν degrees of freedom; 0 for ν ≤ 2."""
     if dof <= 2:
         return np.zeros_like(r)
     constant = lgamma(0.5 * (dof - 1)) - lgamma(0.5 * dof) - 0.5 * log(pi)

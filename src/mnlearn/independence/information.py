@@ -1,16 +1,16 @@
-"""How much every pair of variables tells of each other, and whether that could be chance: the judges of ARACNE.
+"""Mutual information of every pair of variables and its significance: the judges of ARACNE.
 
 Margolin and others, BMC Bioinformatics 7 (2006), S7  [ARACNE06]. Mutual information in nats, by four estimates:
 
 - Gaussian: −log(1 − r²) / 2 of the correlation r;
-- by ranks: the same of r = 2 sin(π ρ / 6), what Spearman's ρ says of r when the variables are normal up to monotone
-  transformations. Blind to such transformations, hardly moved by outliers;
-- by kernel densities of the ranks' normal scores, the estimate of the paper: it sees dependence of any shape;
+- by ranks: the Gaussian estimate with r = 2 sin(π ρ / 6), the value that Spearman's ρ implies for variables that are
+  normal up to monotone transformations. Invariant to such transformations, robust to outliers;
+- by kernel densities of the ranks' normal scores, the estimate of the paper: it detects dependence of any shape;
 - of categorical variables, by their table.
 
-Chance: by theory (Fisher's z; with the variance 1.06 / (N − 3) of Fieller, Hartley & Pearson, Biometrika 44 (1957),
-470-481, for ρ; chi-square for tables), or by the null distribution of shuffled columns, all pairs of them together. As
-the paper does, its tail is taken to fall exponentially, which gives p-values far below one over the number of pairs.
+Significance: by theory (Fisher's z; with the variance 1.06 / (N − 3) of Fieller, Hartley & Pearson, Biometrika 44
+(1957), 470-481, for ρ; chi-square for tables), or by the null distribution of shuffled columns, all pairs of them
+together. As in the paper, its tail falls exponentially, which gives p-values far below one over the number of pairs.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from mnlearn.statistics.row_data import Rows, correlation, kernel_information, s
 Estimate = Literal["gaussian", "rank", "kernel"]
 Significance = Literal["theory", "permutation"]
 USUAL_PAIRS = 10_000
-"""How many pairs of shuffled columns make a null distribution, unless another number is given."""
-_TAIL = 0.01  # the share of the null distribution whose excess tells how fast its tail falls
+"""Default number of pairs of shuffled columns in a null distribution."""
+_TAIL = 0.01  # share of the null distribution from whose excess the decay of its tail is estimated
 _FIELLER = 1.06  # times 1 / (N − 3): the variance of Fisher's z of Spearman's ρ
 
 
 @dataclass(frozen=True, eq=False)
 class GaussianInformation:
-    """−log(1 − r²) / 2, as if the variables were jointly Gaussian; p-values by Fisher's z.
+    """Mutual information −log(1 − r²) / 2 of jointly Gaussian variables; p-values by Fisher's z.
 
     Parameters
     ----------
     moments
-        The covariance of the data.
+        Covariance of the data.
 
     Examples
     --------
@@ -61,41 +61,41 @@ class GaussianInformation:
 
     @property
     def n_variables(self) -> int:
-        """How many variables the data have."""
+        """Number of variables."""
         return self.moments.n_variables
 
     def information(self) -> FloatArray:
-        """The mutual information of every pair, in nats."""
+        """Return the mutual information of every pair, in nats."""
         return gaussian_information(self._correlations())
 
     def log_p(self) -> FloatArray:
-        """The log p-value of every pair, 0 on the diagonal."""
+        """Return the log p-value of every pair, 0 on the diagonal."""
         z = np.arctanh(self._correlations()) * sqrt(max(self.moments.n_rows - 3, 0))
         return log_two_sided_normal(z)
 
     def _correlations(self) -> FloatArray:
-        """Zero on the diagonal."""
+        """Return the correlations of every pair, 0 on the diagonal."""
         return _square(self.moments.correlations_all(), self.n_variables)
 
 
 @dataclass(frozen=True, eq=False)
 class RowInformation:
-    """Mutual information of what rows tell: of the values, their ranks, or kernel densities of their normal scores.
+    """Mutual information estimated from rows: by values, by ranks, or by kernel densities of their normal scores.
 
     Parameters
     ----------
     rows
         The data.
     estimate
-        ``"gaussian"``, ``"rank"`` or ``"kernel"``: see the text of this module.
+        ``"gaussian"``, ``"rank"`` or ``"kernel"``, as described at the top of this module.
     significance
         ``"theory"`` (gaussian, rank) or ``"permutation"``.
     n_pairs
-        How many pairs of shuffled columns make the null distribution.
+        Number of pairs of shuffled columns in the null distribution.
     seed
-        Of the shuffling.
+        Seed of the shuffling.
     width
-        Of the kernel; N^(−1/6) if left out.
+        Width of the kernel; N^(−1/6) by default.
 
     Raises
     ------
@@ -139,15 +139,15 @@ class RowInformation:
 
     @property
     def n_variables(self) -> int:
-        """How many variables the data have."""
+        """Number of variables."""
         return self.rows.n_variables
 
     def information(self) -> FloatArray:
-        """The mutual information of every pair, in nats."""
+        """Return the mutual information of every pair, in nats."""
         return self._information.copy()
 
     def log_p(self) -> FloatArray:
-        """The log p-value of every pair, 0 on the diagonal."""
+        """Return the log p-value of every pair, 0 on the diagonal."""
         if self.significance == "permutation":
             return self._log_p_by_null()
         rank = self.estimate == "rank"
@@ -160,13 +160,13 @@ class RowInformation:
         return self._measure(self._columns())
 
     def _columns(self) -> FloatArray:
-        """What is measured, and shuffled."""
+        """Return the columns that are measured and shuffled."""
         if self.estimate == "kernel":
             return self.rows.normal_scores()
         return self.rows.ranks if self.estimate == "rank" else self.rows.values
 
     def _measure(self, columns: FloatArray) -> FloatArray:
-        """The estimate for every pair of columns."""
+        """Return the estimate for every pair of columns."""
         if self.estimate == "kernel":
             return kernel_information(columns, self.width)
         r = correlation(columns)
@@ -189,12 +189,12 @@ class RowInformation:
 
 @dataclass(frozen=True, eq=False)
 class CountedInformation:
-    """The mutual information of categorical variables, G² / (2N); p-values by chi-square.
+    """Mutual information of categorical variables, G² / (2N); p-values by chi-square.
 
     Parameters
     ----------
     counts
-        Where the tables come from: `Counts`.
+        Source of the tables: `Counts`.
 
     Examples
     --------
@@ -211,27 +211,27 @@ class CountedInformation:
 
     @property
     def n_variables(self) -> int:
-        """How many variables the data have."""
+        """Number of variables."""
         return len(self.counts.cards)
 
     def information(self) -> FloatArray:
-        """The mutual information of every pair, in nats."""
+        """Return the mutual information of every pair, in nats."""
         return _square(self.counts.reduce_all(kernels.mi())[0], self.n_variables)
 
     def log_p(self) -> FloatArray:
-        """The log p-value of every pair, 0 on the diagonal."""
+        """Return the log p-value of every pair, 0 on the diagonal."""
         information, dof = self.counts.reduce_all(kernels.mi())
         return _square(log_chi2_sf(2.0 * self.counts.n_rows * information, dof), self.n_variables)
 
 
 def gaussian_information(r: FloatArray) -> FloatArray:
-    """−log(1 − r²) / 2, finite also where |r| is 1."""
+    """Return −log(1 − r²) / 2, finite also where |r| is 1."""
     bounded = np.clip(r, -LARGEST, LARGEST)
-    return np.asarray(-0.5 * (np.log1p(-bounded) + np.log1p(bounded)) + 0.0)  # no zero with a sign
+    return np.asarray(-0.5 * (np.log1p(-bounded) + np.log1p(bounded)) + 0.0)  # no negative zeros
 
 
 def log_tail(values: FloatArray, null: FloatArray) -> FloatArray:
-    """log Pr[null ≥ value] for each value: by counting, and in the last hundredth by an exponential tail.
+    """Return log Pr[null ≥ value] for each value: by counting, and in the last hundredth by an exponential tail.
 
     Beyond the threshold u that a share `_TAIL` of the null exceeds, by e on average: log share − (value − u) / e.
     """
@@ -248,7 +248,7 @@ def log_tail(values: FloatArray, null: FloatArray) -> FloatArray:
 
 
 def _square(pairs: FloatArray, n: int) -> FloatArray:
-    """A symmetric matrix with zeros on its diagonal, from its pairs in lexicographic order."""
+    """Return a symmetric matrix with zeros on its diagonal, from its pairs in lexicographic order."""
     matrix = np.zeros((n, n))
     matrix[np.triu_indices(n, 1)] = pairs
     return np.asarray(matrix + matrix.T)

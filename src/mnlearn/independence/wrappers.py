@@ -1,6 +1,6 @@
-"""Wrap any judge, change none: memory, accounting, a budget.
+"""Wrappers around a test (cache, accounting, budget), and the separation oracle of a known graph.
 
-Each is an independence test like the one inside it, so they nest: `Audited(Budgeted(Remembered(test), 10_000))`.
+A wrapper is a test like the one inside it, so they nest: `Audited(Budgeted(Remembered(test), 10_000))`.
 """
 
 from __future__ import annotations
@@ -35,40 +35,40 @@ class _Wrapper(BaseTest):
 
 
 class Remembered(_Wrapper):
-    """Asks the same question of the test inside only once.
+    """Cache: each question reaches the test inside only once.
 
     Parameters
     ----------
     test
-        The judge inside.
+        The test inside.
     max_questions
-        How many answers are kept; past that, the one not used for longest goes.
+        Number of cached answers; beyond it the least recently used one is dropped.
 
     Attributes
     ----------
     recalled
-        How many answers came from memory.
+        Number of answers from the cache.
     """
 
     def __init__(self, test: IndependenceTest, max_questions: int = 1_000_000) -> None:
         whole_number("max_questions", max_questions, least=1, way_out="Leave it out for a million.")
         super().__init__(test)
         self._max_questions = max_questions
-        self._guard = Lock()  # several threads may share one memory
+        self._guard = Lock()  # several threads may share one cache
         self._answers: OrderedDict[_Question, Verdict] = OrderedDict()
         self.recalled = 0
 
     def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
-        """The remembered answer with source "memo", or a fresh one."""
+        """Return the cached answer with source "memo", or a fresh one."""
         known = self._recall(x, y, z)
         if known is not None:
             return known
         verdict = self._test(x, y, z)
-        self._keep(_question(x, y, z), verdict)
+        self._store(_question(x, y, z), verdict)
         return verdict
 
     def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
-        """Ask inside, in one scan, only for the y not yet known; the source is "memo" when all were known."""
+        """Scan only the y that are not cached; the source is "memo" if all were."""
         answers = [self._recall(x, int(y), z) for y in ys]
         unknown = [k for k, answer in enumerate(answers) if answer is None]
         source = "memo" if answers and not unknown else "data"
@@ -77,7 +77,7 @@ class Remembered(_Wrapper):
             source = fresh.source
             for place, k in enumerate(unknown):
                 answers[k] = fresh.one(place)
-                self._keep(_question(x, int(ys[k]), z), fresh.one(place))
+                self._store(_question(x, int(ys[k]), z), fresh.one(place))
         return _stack((a for a in answers if a is not None), source)
 
     def _recall(self, x: int, y: int, z: VarSet) -> Verdict | None:
@@ -90,7 +90,7 @@ class Remembered(_Wrapper):
             self.recalled += 1
         return known._replace(source="memo")
 
-    def _keep(self, question: _Question, verdict: Verdict) -> None:
+    def _store(self, question: _Question, verdict: Verdict) -> None:
         with self._guard:
             self._answers[question] = verdict
             if len(self._answers) > self._max_questions:
@@ -98,16 +98,16 @@ class Remembered(_Wrapper):
 
 
 class Audited(_Wrapper):
-    """Counts what is asked of the test inside.
+    """Account of the questions to the test inside.
 
     Attributes
     ----------
     asked
-        How many questions, each y of a scan being one.
+        Number of questions; each y of a scan is one.
     weighted
-        The same, each question weighing 2 + |z|: the cost in the first paper's accounting  [JAIR09, Sec. 5].
+        Sum of 2 + |z| over the questions: the cost in the accounting of [JAIR09, Sec. 5].
     largest_z
-        The size of the largest conditioning set.
+        Size of the largest conditioning set.
     """
 
     def __init__(self, test: IndependenceTest) -> None:
@@ -115,13 +115,13 @@ class Audited(_Wrapper):
         self.asked, self.weighted, self.largest_z = 0, 0, 0
 
     def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
-        """Ask, then count."""
+        """Test, then count one question."""
         verdict = self._test(x, y, z)
         self._count(1, len(z))
         return verdict
 
     def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
-        """Ask, then count each y."""
+        """Test, then count a question for each y."""
         answers = self._test.scan(x, ys, z)
         self._count(len(ys), len(z))
         return answers
@@ -133,19 +133,19 @@ class Audited(_Wrapper):
 
 
 class Budgeted(_Wrapper):
-    """Refuses, by `BudgetExceeded`, the question that would pass the budget: a ceiling, never a hint.
+    """Hard limit of tests: raises `BudgetExceeded` for the question that would pass it.
 
     Parameters
     ----------
     test
-        The judge inside.
+        The test inside.
     max_tests
-        How many questions may be asked; each y of a scan is one. A scan that does not fit is refused whole.
+        Number of questions; each y of a scan is one. A scan that does not fit raises as a whole.
 
     Attributes
     ----------
     left
-        How many questions may still be asked.
+        Number of questions that are left.
     """
 
     def __init__(self, test: IndependenceTest, max_tests: int) -> None:
@@ -154,12 +154,12 @@ class Budgeted(_Wrapper):
         self.max_tests = self.left = max_tests
 
     def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
-        """Spend one, then ask."""
+        """Spend one question, then test."""
         self._spend(1)
         return self._test(x, y, z)
 
     def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
-        """Spend one per y, then ask."""
+        """Spend a question per y, then test."""
         self._spend(len(ys))
         return self._test.scan(x, ys, z)
 
@@ -167,7 +167,7 @@ class Budgeted(_Wrapper):
         if n_questions > self.left:
             raise BudgetExceeded(
                 f"max_tests allows {self.max_tests} tests; {self.max_tests - self.left} are spent, {n_questions} more "
-                "were asked. Raise max_tests, or use the result so far."
+                "were requested. Raise max_tests, or use the result so far."
             )
         self.left -= n_questions
 
@@ -184,25 +184,22 @@ def _stack(answers: Iterable[Verdict], source: str) -> Verdicts:
     )
 
 
-# The separation oracle: answers from a known graph, for tests of searches and for counting their questions.
-
-
 @dataclass(frozen=True)
 class SeparationOracle(EvidenceTest):
-    """x ⟂ y | z iff z separates x from y in the graph: a sound search must then return this graph.
+    """Oracle of a graph: x ⟂ y | z iff z separates x from y. With it a sound search returns this graph.
 
     Parameters
     ----------
     graph
-        The truth.
+        The true graph.
     monotone
-        Whether to tell searches that whatever separates two variables still does when more is given (strong union).
-        Those that try all subsets of a set then ask about the set itself, and their account holds what was asked.
-        False for the account of their papers, question by question. Changes no graph.
+        Whether searches may rely on strong union: a set that separates two variables still does when more is given.
+        Those that try all subsets of a set then test the set itself, and their account counts these tests. Use False
+        for the account of their papers, question by question. The graph is the same.
 
     Notes
     -----
-    A scan floods once from x. log p is 0 for independent and -inf for dependent pairs: the oracle has no doubt.
+    A scan is one search from x. log p is 0 for independent and -inf for dependent pairs.
 
     Examples
     --------
@@ -221,11 +218,11 @@ class SeparationOracle(EvidenceTest):
 
     @property
     def n_variables(self) -> int:
-        """How many variables the graph has."""
+        """Number of variables."""
         return self.graph.n_variables
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
-        """The decisions; the only number behind them is certainty."""
+        """Return the decisions, with log p of 0 or -inf."""
         candidates = [int(y) for y in ys]
         for y in candidates:
             if y == x or y in z or not 0 <= y < self.n_variables:

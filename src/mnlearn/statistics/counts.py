@@ -1,8 +1,8 @@
-"""Contingency tables: the one place that counts.
+"""Contingency tables of categorical variables.
 
-`Counts` holds a data set in the native core and answers scans: one x, one conditioning set z, many y.
-Counts are exact 64-bit integers; only observed configurations of z are stored, so a conditioning set with 2^60
-configurations costs no more than the rows allow.
+`Counts` holds a data set in the native core and answers scans: one x, one conditioning set z, many y. Counts are
+exact 64-bit integers. Only observed configurations of z are stored, so a conditioning set with 2^60 configurations
+costs no more than the rows allow.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from mnlearn.protocols.statistics import FloatArray, Indices, IntArray, Kernel, 
 from mnlearn.statistics.evidence_scans import EvidenceScans
 from mnlearn.statistics.native_search import UNREADABLE, BlanketScans, SubsetScans, question, refusal
 
-MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer: more than anyone wants to look at
-_ALL_MEMORY = 2**63 - 1  # as far as the core counts
+MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer
+_ALL_MEMORY = 2**63 - 1  # the largest limit of the core
 
 
 class Counts(BlanketScans):
@@ -33,21 +33,20 @@ class Counts(BlanketScans):
     dataset
         Categorical variables only.
     n_jobs
-        How many threads may count: None or −1 for all cores, else that many. Any number gives the same result.
-        Inside a job of `mnlearn.parallel.run`, at most the job's share of the cores.
+        Number of threads: None or −1 for all cores. Any number gives the same result. Inside a job of
+        `mnlearn.parallel.run`, at most the job's share of the cores.
     max_memory
-        How many bytes may be held beyond the data set: by caches, and by a second form of the data that makes some
-        scans faster. A goal, not a wall. Not counted are the bit-planes (see below), and what is needed while
-        counting: 4 to 12 bytes a row and thread for a scan, up to 8 a row for `grow`; for `shrink`, the table of x and
-        z, up to 15 a row of binary variables and 190 of variables of four states. By default at most two bytes a
-        value. Any number gives the same bits.
+        Bytes of memory beyond the data set, for caches and for a second form of the data that makes some scans faster:
+        a soft limit, by default two bytes a value. Not included are the bit-planes (see below) and scratch memory
+        while counting: 4 to 12 bytes a row and thread for a scan, up to 8 a row for `grow`; for `shrink`, the table of
+        x and z, up to 15 a row of binary variables and 190 of variables of four states. Any limit gives the same bits.
 
     Notes
     -----
     The code path (``avx512``, ``avx2`` or ``portable``) is the fastest the processor can run, unless the environment
-    variable ``MNLEARN_CORE`` names one. All three give the same bits. The codes are borrowed from the data set, not
-    copied; bit-planes (at most one byte a value) are built at the first scan that profits from them. A packed file
-    (`mnlearn.data.pack`) is counted in place, codes and bit-planes alike, once its checksums were compared.
+    variable ``MNLEARN_CORE`` names one. All three give the same bits. The codes of the data set are not copied;
+    bit-planes (at most one byte a value) are built at the first scan that profits from them. A packed file
+    (`mnlearn.data.pack`) is counted in place, codes and bit-planes alike, after its checksums are verified.
 
     Examples
     --------
@@ -88,22 +87,22 @@ class Counts(BlanketScans):
 
     @property
     def n_rows(self) -> int:
-        """How many rows were counted, repeats included."""
+        """Number of rows, repeats included."""
         return self._store.n_rows
 
     @property
     def n_variables(self) -> int:
-        """How many variables there are."""
+        """Number of variables."""
         return len(self.cards)
 
     @property
     def code_path(self) -> str:
-        """The code path in use: avx512, avx2 or portable."""
+        """Code path in use: avx512, avx2 or portable."""
         return self._store.level
 
     @property
     def nbytes(self) -> int:
-        """Memory held beyond the data set, in bytes: planes, rows of bits, caches, log tables, scratch that is kept."""
+        """Memory beyond the data set, in bytes: planes, rows of bits, caches, log tables, reused scratch."""
         return self._store.extra_bytes
 
     def tables(self, x: int, ys: Indices, z: VarSet) -> Tables:
@@ -113,9 +112,9 @@ class Counts(BlanketScans):
         return Tables(x, tuple(ys_array.tolist()), tuple(z_array.tolist()), strata, tuple(counts))
 
     def cells(self, x: int, z: VarSet) -> tuple[IntArray, IntArray]:
-        """The cells of the table of z and x that occur: their states, z ascending and x last, and how often each does.
+        """Return the non-empty cells of the table of z and x: their states, and how often each occurs.
 
-        States have a row for each variable. Cells with the same states of z stand together.
+        States have a row for each variable, z ascending and x last. Cells with the same states of z are adjacent.
         """
         x, _, z_array = question(x, (), z)
         states, counts = _core.cells(self._store, x, z_array)
@@ -129,7 +128,7 @@ class Counts(BlanketScans):
             raise refusal(error, kernel, [x], [ys], [z]) from None
 
     def local(self, kernel: Kernel, x: int, z: VarSet) -> FloatArray:
-        """Score the table of x given z alone: the outputs of the kernel for a y that never changes."""
+        """Score the table of x given z alone: the outputs of the kernel for a constant y."""
         try:
             return _core.local(self._store, kernel.name, kernel.settings, x, z)[:, 0]
         except UNREADABLE as error:
@@ -140,7 +139,7 @@ class Counts(BlanketScans):
 
         See Also
         --------
-        all_pairs_blocks : the same for so many variables that the answer would not fit into memory.
+        all_pairs_blocks : blocks of pairs, for so many variables that the answer would not fit into memory.
         """
         return self.reduce_pairs(kernel, range(self.n_variables))
 
@@ -150,9 +149,9 @@ class Counts(BlanketScans):
         Parameters
         ----------
         kernel
-            What to compute.
+            The score.
         max_pairs
-            How many pairs one block may hold, 32 MB an output by default. A block has at least one x.
+            Largest number of pairs in a block, 32 MB an output by default. A block has at least one x.
 
         Yields
         ------
@@ -169,7 +168,7 @@ class Counts(BlanketScans):
         range(0, 1) [0.693, 0.0]
         range(1, 2) [0.0]
         """
-        most = whole_number("max_pairs", max_pairs, least=1, way_out="Leave it out for blocks of some 32 MB.")
+        most = whole_number("max_pairs", max_pairs, least=1, way_out="Leave it out for blocks of about 32 MB.")
         return ((xs, self.reduce_pairs(kernel, xs)) for xs in pair_blocks(self.n_variables, most))
 
     def reduce_pairs(self, kernel: Kernel, xs: range) -> FloatArray:
@@ -182,9 +181,9 @@ class Counts(BlanketScans):
     def reduce_many(
         self, kernel: Kernel, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]
     ) -> list[FloatArray]:
-        """Many scans at once, one for each place in xs, yss and zs: the bits that `reduce` gives for each.
+        """Return what `reduce` gives for each x with its ys and its z, to the bit.
 
-        All questions are checked before the first is counted; threads take whole scans when there are many.
+        All questions are checked before the first is counted; with many scans each thread takes whole ones.
 
         Examples
         --------
@@ -203,7 +202,7 @@ class Counts(BlanketScans):
     def members(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
         """Score, for each x and its z, every y in z given the rest of z: one column per member, in ascending order.
 
-        The bits that `reduce` gives for each member alone, all from one table of x and z.
+        The same bits as `reduce` for each member alone, all from one table of x and z.
 
         Examples
         --------
@@ -222,7 +221,7 @@ class Counts(BlanketScans):
     def without(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
         """Score, for each x and its z, x given z without one member: one column per member, in ascending order.
 
-        The bits that `local` gives for each smaller set, all from one table of x and z.
+        The same bits as `local` for each smaller set, all from one table of x and z.
 
         Examples
         --------
@@ -239,17 +238,17 @@ class Counts(BlanketScans):
             raise refusal(error, kernel, xs, repeat(()), zs) from None
 
     def subsets(self, kernel: Kernel, level: float) -> SubsetScans:
-        """Walks over sets, by the test that this kernel and level make; see `mnlearn.protocols.SubsetWalk`."""
+        """Return the search over conditioning sets for the test of a kernel and a level: a `SubsetWalk`."""
         return SubsetScans(self._store, kernel, level, n_threads=self._threads)
 
     def evidence(self, *, three_way: bool = True) -> EvidenceScans:
-        """Fits of conditional models to these counts; see `mnlearn.scores.evidence` for what they mean."""
+        """Return fits of conditional models to these counts; `mnlearn.scores.evidence` explains them."""
         true_or_false(three_way=three_way)
         return EvidenceScans(self._store, three_way=three_way, n_threads=self._threads)
 
 
 def pair_blocks(n_variables: int, most: int) -> Iterator[range]:
-    """The x of blocks of pairs x < y, at most so many in each; a new block begins where the next x would not fit."""
+    """Yield the x of blocks of pairs x < y, at most `most` pairs in each but at least one x."""
     n, first = n_variables, 0
     while first < n - 1:
         last, pairs = first + 1, n - 1 - first
@@ -261,7 +260,7 @@ def pair_blocks(n_variables: int, most: int) -> Iterator[range]:
 
 
 def _planes(dataset: Dataset) -> dict[str, Any]:
-    """The bit-planes of a packed file, as the core takes them."""
+    """Return the bit-planes of a packed file, as arguments of the core."""
     planes = None if dataset.pack is None or dataset.repeats is not None else dataset.pack.planes_of(dataset.columns)
     if planes is None or dataset.pack is None:
         return {}

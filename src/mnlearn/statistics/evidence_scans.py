@@ -1,7 +1,6 @@
 """Local evidence from the tables of a data set: models fitted in the native core, many questions at once.
 
-What F, P and their fits are is said where they are judged by, in `mnlearn.scores.evidence`; here they are counted,
-fitted and handed over.
+`mnlearn.scores.evidence` defines F, P and their fits; here they are computed.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ Kind: TypeAlias = Literal["local", "estimates", "additions", "pairs", "full_tabl
 
 
 class LocalFits(NamedTuple):
-    """F of each question (of a set that is not empty: less the gift), and P, the same where it has no fit."""
+    """F of each question (minus the gift unless the set is empty), and P, which equals F where it has no fit."""
 
     full_table: FloatArray
     pairwise: FloatArray
@@ -44,23 +43,23 @@ class PairFits(NamedTuple):
 class EvidenceScans:
     """Fits of conditional models to the tables of a data set.
 
-    Made by `Counts.evidence`. The work is spread over threads scan by scan; any number gives the same bits.
+    Made by `Counts.evidence`. Each thread takes whole scans; any number of threads gives the same bits.
 
     Parameters
     ----------
     store
-        The data in the native core.
+        Data set in the native core.
     three_way
         Whether models of up to eight neighbours may have three-way terms.
     n_threads
-        How many threads.
+        Number of threads.
 
     Attributes
     ----------
     n_states
-        How many states of each variable occur.
+        Number of observed states of each variable.
     gift
-        What a table of mostly empty configurations gives each variable for nothing.
+        Evidence that a table of mostly empty configurations gives each variable for nothing.
     """
 
     _rows: Callable[..., FloatArray] | None = None
@@ -70,14 +69,14 @@ class EvidenceScans:
         self.n_states, self._offset, self.gift = _core.evidence_facts(store, n_threads)
 
     def local(self, xs: Indices, zs: Sequence[VarSet]) -> LocalFits:
-        """F(x | z) and P(x | z) of each x with its z."""
-        rows = self._ask("local", xs, zs, _no_one(zs))[0]
+        """Return F(x | z) and P(x | z) of each x with its z."""
+        rows = self._ask("local", xs, zs, _no_candidates(zs))[0]
         return LocalFits(rows[0], rows[1], rows[2] > 0)
 
     def additions(
         self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], *, exact: bool = True
     ) -> list[LocalFits]:
-        """F(x | z + y) and P(x | z + y) of each x with its z, for each y; P fitted, or estimated by one Newton step."""
+        """Return F(x | z + y) and P(x | z + y) of each x and y; P fitted, or estimated by one Newton step."""
         true_or_false(exact=exact)
         rows, starts = self._ask("additions" if exact else "estimates", xs, zs, yss)
         return [LocalFits(part[0], part[1], part[3] > 0) for part in _parts(rows, starts)]
@@ -85,13 +84,13 @@ class EvidenceScans:
     def pairs(
         self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], *, fit_above: float = -inf
     ) -> list[PairFits]:
-        """ev(x, y | z) of each x with its z, for each y; models of z + y fitted where it may exceed `fit_above`."""
+        """Return ev(x, y | z) of each x and y; models of z + y are fitted where it may exceed `fit_above`."""
         _check_bound(fit_above)
         rows, starts = self._ask("pairs", xs, zs, yss, fit_above)
         return [PairFits(part[0], part[1] > 0, int(part[2].sum())) for part in _parts(rows, starts)]
 
     def full_tables(self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
-        """F(x | z + y) of each x with its z, for each y; the gift is not taken away."""
+        """Return F(x | z + y) of each x and y, the gift included."""
         rows, starts = self._ask("full_tables", xs, zs, yss)
         return [part[0] for part in _parts(rows, starts)]
 
@@ -115,7 +114,7 @@ class EvidenceScans:
             candidates = [indices("ys", ys) for ys in yss]
         except TypeError:
             raise InputError(
-                f"xs, zs and yss must be sequences of indices, a place for each question; got zs={zs!r}, yss={yss!r}. "
+                f"xs, zs and yss must be sequences of indices, one entry per question; got zs={zs!r}, yss={yss!r}. "
                 "Use dataset.index(name)."
             ) from None
         return _core.evidence(
@@ -135,8 +134,8 @@ class EvidenceScans:
         )
 
 
-def _no_one(zs: object) -> list[tuple[()]]:
-    """No candidates for each question."""
+def _no_candidates(zs: object) -> list[tuple[()]]:
+    """Return an empty list of candidates for each question."""
     return [()] * len(zs) if isinstance(zs, Sized) else []
 
 

@@ -1,7 +1,7 @@
-"""Means, covariance, partial correlation, Gaussian entropy: the one place that correlates.
+"""Covariance, partial correlations and Gaussian entropies of continuous variables.
 
-The covariance is computed once. Every question about (x, many y | z) is then one factor of the block of z
-and one triangular solve for all the y together: no row of the data is read again.
+The covariance is computed once. Every question about (x, many y | z) is then one factor of the block of z and one
+triangular solve for all the y together: no row of the data is read again.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, IntArra
 from mnlearn.statistics.correlation import correlation_of_covariance, correlation_of_rows
 
 EXPLAINED = 1e-10
-"""The share of its own variance below which what is left of a variable, given others, counts as nothing.
+"""Share of its own variance below which the residual of a variable given others counts as zero.
 
 The entries of a correlation matrix are known to about 1e-16, so a remainder of this share is known to about
 six digits, and a smaller one to fewer.
 """
 
 LARGEST = 1.0 - 2.0**-53
-"""The largest |r| that is reported: Fisher's z of it is still finite."""
+"""Largest |r| that is reported: its Fisher z is still finite."""
 
-_CLEAR = 1e-6  # the share of its variance that an inverse must leave each variable, to be right to ten digits
+_CLEAR = 1e-6  # residual share that every variable needs for an inverse to be right to ten digits
 _HALF_LOG_2PIE = 0.5 * (1.0 + float(np.log(2.0 * np.pi)))
-_Factor = tuple[tuple[int, ...], IntArray, FloatArray]  # z, the members kept, their lower Cholesky factor
+_Factor = tuple[tuple[int, ...], IntArray, FloatArray]  # z, its members but redundant ones, their Cholesky factor
 
 
 class Moments:
-    """The covariance of continuous variables, and what follows from it.
+    """Covariance of continuous variables, and the statistics that follow from it.
 
     Parameters
     ----------
@@ -49,14 +49,13 @@ class Moments:
 
     Notes
     -----
-    Every column is centred twice and scaled to unit variance before anything is multiplied, so units do not
-    matter and a large common offset costs no more digits than storing it did: 1e12 + noise of size 1 leaves
-    the noise its first four decimals, and noise below 1e-4 is rounded away before it gets here.
+    Every column is centred twice and scaled to unit variance before anything is multiplied. So units do not matter, and
+    a large common offset costs no more digits than storing it did: 1e12 + noise of size 1 leaves the noise its first
+    four decimals.
 
-    A member of z that the other members explain (what is left is below `EXPLAINED` of its variance) is left out,
-    exactly as if it had not been asked for; so is a constant one. Where a set could lose one member or another, a
-    pivoted Cholesky factor decides: the variable with the most left over stays, ties by index. What is explained
-    exactly (a copy, a sum) leads to the same results whichever stays.
+    A member of z that the other members explain (its residual is below `EXPLAINED` of its variance) is dropped from z;
+    so is a constant one. Where either of two members could be dropped, a pivoted Cholesky factor decides: the variable
+    with the larger residual stays, ties by index. For exact copies and sums the results do not depend on the choice.
 
     Examples
     --------
@@ -79,19 +78,19 @@ class Moments:
                     "Select the continuous columns, or use Counts."
                 )
         correlation, scale = correlation_of_rows(dataset)
-        self._keep(dataset.names, dataset.n_rows, correlation, scale)
+        self._set(dataset.names, dataset.n_rows, correlation, scale)
 
     @classmethod
     def from_covariance(cls, covariance: ArrayLike, n_rows: int, names: Sequence[str] | None = None) -> Moments:
-        """Take the covariance as given, for those who have no rows.
+        """Make moments from a covariance matrix, without rows.
 
         Parameters
         ----------
         covariance
-            Symmetric and positive semi-definite, within 1e-8 in units of a correlation. A correlation matrix will
-            do: entropies are then those of the standardized variables.
+            Symmetric and positive semi-definite, within 1e-8 in units of a correlation. With a correlation matrix,
+            entropies are those of the standardized variables.
         n_rows
-            How many rows it was computed from: what a test needs to weigh it.
+            Number of rows it was computed from, which tests need.
         names
             The names of the variables; x0, x1, ... if left out.
         """
@@ -107,11 +106,11 @@ class Moments:
                 f"n_rows must be a whole number from 1; got {n_rows}. Give the rows behind the covariance."
             )
         moments = cls.__new__(cls)
-        moments._keep(labels, int(n_rows), correlation, scale)
+        moments._set(labels, int(n_rows), correlation, scale)
         return moments
 
-    def _keep(self, names: tuple[str, ...], n_rows: int, correlation: FloatArray, scale: FloatArray) -> None:
-        """Store what both constructors arrive at; a constant variable has scale 0 and a zero row."""
+    def _set(self, names: tuple[str, ...], n_rows: int, correlation: FloatArray, scale: FloatArray) -> None:
+        """Set the attributes, for both constructors; a constant variable has scale 0 and a zero row."""
         self._names, self._n_rows = names, n_rows
         self._correlation, self._scale = correlation, scale
         self._varies: FloatArray = (scale > 0.0).astype(np.float64)
@@ -119,22 +118,22 @@ class Moments:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the variables."""
+        """Names of the variables."""
         return self._names
 
     @property
     def n_rows(self) -> int:
-        """The number of rows, repeats included."""
+        """Number of rows, repeats included."""
         return self._n_rows
 
     @property
     def n_variables(self) -> int:
-        """The number of variables."""
+        """Number of variables."""
         return self._scale.size
 
     @cached_property
     def covariance(self) -> FloatArray:
-        """The covariance matrix with divisor N; read-only. Entries beyond the range of numbers are infinite."""
+        """Covariance matrix with divisor N; read-only. Entries beyond the range of numbers are infinite."""
         with np.errstate(over="ignore"):
             matrix = self._correlation * self._scale[:, None] * self._scale
         matrix.flags.writeable = False
@@ -142,19 +141,19 @@ class Moments:
 
     @cached_property
     def correlation(self) -> FloatArray:
-        """The correlation matrix, within ±`LARGEST` off the diagonal, zeros for a constant variable; read-only."""
+        """Correlation matrix, within ±`LARGEST` off the diagonal, zeros for a constant variable; read-only."""
         matrix = np.clip(self._correlation, -LARGEST, LARGEST)
         np.fill_diagonal(matrix, self._varies)
         matrix.flags.writeable = False
         return matrix
 
     def correlations_all(self) -> FloatArray:
-        """The correlations of all pairs x < y, in lexicographic order of the pairs."""
+        """Return the correlations of all pairs x < y, in lexicographic order."""
         rows = [self._correlation[x, x + 1 :] for x in range(self.n_variables)]
         return np.clip(np.concatenate(rows), -LARGEST, LARGEST)
 
     def partial_correlations(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
-        """The correlation of x with each y once both are freed of what z explains, linearly.
+        """Return the partial correlation of x with each y given z.
 
         Parameters
         ----------
@@ -176,16 +175,16 @@ class Moments:
 
         Notes
         -----
-        Cost: |z|³/3 for the factor, remembered for the next question with the same z, then |z|² per y.
+        Cost: |z|³/3 for the factor, which is cached for the next question with the same z, then |z|² per y.
         """
         others, given = self._question(x, ys, z)
         return self._partial(x, others, given)[0]
 
     def member_correlations(self, x: int, z: Collection[int]) -> FloatArray:
-        """The partial correlation of x with every member of z, in ascending order, given the other members.
+        """Return the partial correlation of x with every member of z, in ascending order, given the other members.
 
-        One inverse of the block of x and z gives them all, −P_xy / √(P_xx P_yy), unless what the others leave of some
-        variable is below `_CLEAR` of it: then each is asked as `partial_correlations` would be.
+        One inverse of the block of x and z gives them all, −P_xy / √(P_xx P_yy), unless the residual share of some
+        variable is below `_CLEAR`: then each is computed by `partial_correlations`.
         """
         from scipy.linalg.lapack import dpotrf, dpotri
 
@@ -202,7 +201,7 @@ class Moments:
         return np.array([self.partial_correlations(x, (y,), rest - {y})[0] for y in given], dtype=np.float64)
 
     def conditional_correlation(self, variables: Sequence[int], z: Collection[int] = ()) -> FloatArray:
-        """The correlation matrix of some variables once all are freed of what z explains, linearly.
+        """Return the partial correlation matrix of some variables given z.
 
         Parameters
         ----------
@@ -234,16 +233,16 @@ class Moments:
         return matrix
 
     def explained(self) -> tuple[int, ...]:
-        """The variables that a pivoted factor of all leaves without rest: constant, copied or combined from others."""
+        """Return the redundant variables: constant, copied or linear combinations of others."""
         from scipy.linalg.lapack import dpstrf
 
         _, order, rank, _ = dpstrf(self._correlation, tol=EXPLAINED, lower=1)
         return tuple(sorted((order[rank:] - 1).tolist()))
 
     def conditional_entropies(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
-        """H(x | z + y) = log(2 pi e var(x | z + y)) / 2 in nats for each y, as if the variables were Gaussian.
+        """Return H(x | z + y) = log(2 pi e var(x | z + y)) / 2 in nats for each y, as if the variables were Gaussian.
 
-        The variance left is taken to be at least `EXPLAINED` of the variance of x (of 1, if x is constant), so that no
+        The residual variance is at least `EXPLAINED` times the variance of x (times 1, if x is constant), so that no
         entropy is infinite. Arguments and errors are those of `partial_correlations`.
         """
         others, given = self._question(x, ys, z)
@@ -251,16 +250,15 @@ class Moments:
         return self._entropy(x, left * (1.0 - r) * (1.0 + r))
 
     def conditional_entropy(self, x: int, z: Collection[int]) -> float:
-        """H(x | z) in nats, with the floor of `conditional_entropies`."""
+        """Return H(x | z) in nats, with the floor of `conditional_entropies`."""
         others, given = self._question(x, (), z)
         return float(self._entropy(x, np.asarray(self._partial(x, others, given)[1])))
 
     def exchanged_entropies(self, x: int, ys: Indices, z: Collection[int]) -> tuple[FloatArray, FloatArray]:
-        """H(x | z − m) for each member m of z in ascending order; and H(x | z − m + y), a row per m, a column per y.
+        """Return H(x | z − m) for each member m of z, ascending; and H(x | z − m + y), a row per m, a column per y.
 
-        One factor for all, by rank-one updates, unless what the others leave of some member is below `_CLEAR` of it:
-        then each is asked as `conditional_entropies` would be. Arguments and errors are those of
-        `partial_correlations`.
+        One factor serves all by rank-one updates, unless the residual share of some member is below `_CLEAR`: then each
+        is computed by `conditional_entropies`. Arguments and errors are those of `partial_correlations`.
         """
         others, given = self._question(x, ys, z)
         _, kept, factor = self._factor(given)
@@ -276,12 +274,12 @@ class Moments:
         return without, np.array(instead).reshape(len(given), others.size)
 
     def _entropy(self, x: int, share: FloatArray) -> FloatArray:
-        """The entropy of a Gaussian with this share of the variance of x."""
+        """Return the entropy of a Gaussian with this share of the variance of x."""
         log_scale = float(np.log(self._scale[x])) if self._scale[x] > 0.0 else 0.0
         return np.asarray(_HALF_LOG_2PIE + log_scale + 0.5 * np.log(np.maximum(share, EXPLAINED)))
 
     def _question(self, x: int, ys: Indices, z: Collection[int]) -> tuple[IntArray, tuple[int, ...]]:
-        """Check (x, ys | z); the ys as an array, z in ascending order."""
+        """Check (x, ys | z); return the ys as an array and z in ascending order."""
         if not isinstance(ys, Sized):
             raise InputError(f"ys must be a sequence of variable indices; got {ys!r}. Put a single one into a list.")
         others = np.asarray(ys) if len(ys) else np.empty(0, dtype=np.int64)
@@ -309,7 +307,7 @@ class Moments:
         return others.astype(np.int64, copy=False), given
 
     def _partial(self, x: int, ys: IntArray, z: tuple[int, ...]) -> tuple[FloatArray, float]:
-        """The partial correlations, and the share of the variance of x that z leaves."""
+        """Return the partial correlations, and the residual share of the variance of x given z."""
         from scipy.linalg.blas import dtrsm
 
         shared, left_y, left_x = self._correlation[x].take(ys), self._varies.take(ys), float(self._varies[x])
@@ -329,7 +327,7 @@ class Moments:
         return np.minimum(np.maximum(shared, -LARGEST), LARGEST), left_x
 
     def _factor(self, z: tuple[int, ...]) -> _Factor:
-        """The members of z that the others do not explain, and their factor; the last one is remembered."""
+        """Return the members of z that are not redundant, and their factor; the last one is cached."""
         from scipy.linalg.lapack import dpstrf
 
         last = self._last  # read once: another thread may replace it meanwhile
@@ -343,7 +341,7 @@ class Moments:
         return last
 
 
-# What is left of a variable once one member of its conditioning set leaves, or makes room for another variable.
+# Residual variance of x after one member leaves its conditioning set, or is replaced by another variable.
 #
 # For a set z let W be its block of the correlation matrix R, P = W⁻¹, and B = P R[z, ·] the coefficients of every
 # variable on it. Without the member m the covariances given the set change by one rank:
@@ -355,7 +353,7 @@ class Moments:
 
 
 class Exchange(NamedTuple):
-    """For each member of z, in the order of its factor: what x has left without it, and with each y in its place."""
+    """Residual variance of x without each member of z, in the order of its factor, and with each y in its place."""
 
     without: FloatArray
     instead: FloatArray
@@ -370,7 +368,7 @@ def exchange(
     explained: float,
     clear: float,
 ) -> Exchange | None:
-    """Answer (x, ys, z) by rank-one updates; None where the members explain each other too well for that."""
+    """Return the `Exchange` of (x, ys, z) by rank-one updates; None if the members are too close to collinear."""
     from scipy.linalg.blas import dtrsm
     from scipy.linalg.lapack import dpotri
 

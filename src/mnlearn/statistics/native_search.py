@@ -1,4 +1,7 @@
-"""Questions as the core takes them, and in our words why it could not read one."""
+"""Searches that run inside the native core: growing and shrinking blankets, and sets tried one after another.
+
+Also here: the conversion of arguments for the core, and the errors for those it cannot read.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ from mnlearn.errors import InputError, check_room, true_or_false, whole_number
 from mnlearn.protocols.statistics import BoolArray, Indices, Kernel, VarSet
 from mnlearn.protocols.tests import Around, Separated, SeparatingSets, SetLevel, Turns
 
-UNREADABLE = (TypeError, AttributeError)  # what reading arguments of the wrong kind raises; rules raise InputError
+UNREADABLE = (TypeError, AttributeError)  # raised by the core for arguments of the wrong type; rules raise InputError
 LARGEST_INDEX = 2**31 - 1
 
 
 def question(x: int, ys: Indices, z: VarSet) -> tuple[int, NDArray[np.int32], NDArray[np.int32]]:
-    """x, ys and z as the core takes them; z in ascending order."""
+    """Return x, ys and z as the core takes them, z in ascending order."""
     try:
         first, given = _index(x), [_index(v) for v in z]
     except TypeError:
@@ -34,7 +37,7 @@ def question(x: int, ys: Indices, z: VarSet) -> tuple[int, NDArray[np.int32], ND
 
 
 def indices(name: str, given: Indices) -> NDArray[np.int32]:
-    """Indices as the core takes them."""
+    """Return indices as the core takes them."""
     try:
         array = np.asarray(given)
     except ValueError:  # ragged
@@ -51,7 +54,7 @@ def indices(name: str, given: Indices) -> NDArray[np.int32]:
 
 
 def _index(value: object) -> int:
-    """A whole number, but not a truth: True is hardly meant as the second variable."""
+    """Return an integer; a bool raises TypeError, since True is hardly meant as the second variable."""
     if isinstance(value, bool):
         raise TypeError
     return index(value)  # type: ignore[arg-type]
@@ -60,7 +63,7 @@ def _index(value: object) -> int:
 def refusal(
     error: Exception, kernel: object, xs: Indices, yss: Iterable[Indices], zs: Iterable[VarSet], **settings: object
 ) -> Exception:
-    """What was wrong with a question that the core could not read: the first argument that is not of its kind."""
+    """Return the error for a question that the core could not read: it names the first argument of a wrong type."""
     if not isinstance(kernel, Kernel):
         return InputError(
             f"kernel must be a Kernel; got {kernel!r}. Make one by mnlearn.statistics.kernels, chi2() for instance."
@@ -69,7 +72,7 @@ def refusal(
         questions = list(zip(xs, yss, zs, strict=False))
     except TypeError:
         return InputError(
-            f"xs, yss and zs must be sequences, a place for each question; got xs={xs!r}, zs={zs!r}. Put a single "
+            f"xs, yss and zs must be sequences with one entry per question; got xs={xs!r}, zs={zs!r}. Put a single "
             "question into lists, or use reduce."
         )
     for x, ys, z in questions:
@@ -80,13 +83,13 @@ def refusal(
 
 
 def check_level(level: object) -> None:
-    """Refuse a level that no support can be compared with."""
+    """Raise InputError unless the level is a number."""
     if isinstance(level, bool) or not isinstance(level, Real) or isnan(level):
         raise InputError(f"level must be a number; got {level!r}. Use log(alpha), or log(1/2) for a posterior.")
 
 
 def _check_setting(name: str, value: object) -> None:
-    """The rules of what `Counts.grow` and `Counts.shrink` take besides a question."""
+    """Raise InputError if an option of `Counts.grow` or `Counts.shrink` breaks its rule."""
     if name == "level":
         check_level(value)
     elif name == "ahead":
@@ -94,22 +97,17 @@ def _check_setting(name: str, value: object) -> None:
         if whole_number(name, value, least=1, way_out=way_out) > LARGEST_INDEX:
             raise InputError(f"ahead must be a number of variables; got {value!r}. {way_out}")
     elif name == "known" and not isinstance(value, _core.Knowledge | None):
-        raise InputError(
-            f"known must be what knowledge() of these counts made; got a {type(value).__name__}. Make one."
-        )
+        raise InputError(f"known must be made by knowledge() of these counts; got a {type(value).__name__}. Make one.")
     elif name == "to_first":
         true_or_false(to_first=value)
 
 
-# Questions asked in turns, each decided before the next, inside the native core: a blanket that grows or shrinks.
-
-
-_KNOWLEDGE = 4.25  # bytes for each of n² pairs: where its facts begin, and whether there are any
-_IN_A_ROW = 32  # after so many independent y a scan of the next is sooner than each alone
+_KNOWLEDGE = 4.25  # bytes for each of n² pairs: the offset of its facts, and whether there are any
+_IN_A_ROW = 32  # after so many independent y a scan of the next ones is faster than single tests
 
 
 class BlanketScans:
-    """What `Counts` does for whole blankets. A search looks at every answer once, and there are a few dozen."""
+    """Methods of `Counts` for whole blankets. Answers are lists: there are a few dozen, each read once."""
 
     _store: _core.Store
     _threads: int
@@ -126,30 +124,30 @@ class BlanketScans:
         ahead: int = 1,
         known: _core.Knowledge | None = None,
     ) -> Turns:
-        """Try each y in turn, given z and those before it that depend on x: the support of independence of each.
+        """Test each y in turn, given z and those before it that depend on x.
 
         Parameters
         ----------
         kernel
-            That of a test: chi2 or g2, whose support is log p, or bayes, whose support is the log posterior.
+            Kernel of a test: chi2 or g2, whose support is log p, or bayes, whose support is the log posterior.
         level
             A y is independent of x iff its support is above it.
         x, ys, z
-            The variable, whom to try in which order, and what is given from the start.
+            The variable, the candidates in order, and the conditioning set at the start.
         to_first
-            Whether to stop at the first that depends on x.
+            Whether to stop at the first y that depends on x.
         ahead
-            After 32 independent ones in a row, how many of the next may be tested together: a scan is faster then,
-            although those after the first that depends on x are tested in vain.
+            After 32 independent y in a row, how many of the next may be tested together: a scan is faster then, but
+            those after the first that depends on x are tested in vain.
         known
-            What rules may answer before a test does; it learns every answer. Of these counts: `knowledge`.
+            Knowledge base made by `knowledge`: its rules answer before a test does, and it learns every answer.
 
         Returns
         -------
         Turns
-            Answers about the first of the ys. The support of a test is what `reduce` leads to, to the bit. None where
-            the core has no fast way (rows cannot be sorted on the portable code path, by variables of more than nine
-            states, or with repeats); no more than 4096 at once.
+            Answers about the first of the ys, at most 4096, with the support that `reduce` leads to, to the bit. No
+            answers where the core has no fast way: on the portable code path, with variables of more than nine states,
+            or with repeats.
 
         Examples
         --------
@@ -183,7 +181,7 @@ class BlanketScans:
     def shrink(
         self, kernel: Kernel, level: float, x: int, ys: Indices, z: VarSet, *, known: _core.Knowledge | None = None
     ) -> Turns:
-        """Try each y in turn, a member of z, given the rest of z without those before it that turned out independent.
+        """Test each y in turn, a member of z, given the rest of z without the independent ones before it.
 
         Otherwise as `grow`; all answers come from one table of x and z.
 
@@ -201,7 +199,7 @@ class BlanketScans:
             raise refusal(error, kernel, [x], [ys], [z], level=level, known=known) from None
 
     def knowledge(self, *, mirrored: bool = False) -> _core.Knowledge:
-        """No knowledge yet, for `grow` and `shrink` to reason by  [JAIR09, Algorithm 5].
+        """Return an empty knowledge base for `grow` and `shrink`  [JAIR09, Algorithm 5].
 
         Parameters
         ----------
@@ -210,7 +208,7 @@ class BlanketScans:
 
         Notes
         -----
-        It takes 4.25 bytes for each of n² pairs, and n / 8 for each set that it learns of; no part of `max_memory`.
+        It takes 4.25 bytes for each of n² pairs, and n / 8 for each set that it learns; not included in `max_memory`.
 
         Examples
         --------
@@ -223,33 +221,30 @@ class BlanketScans:
         """
         true_or_false(mirrored=mirrored)
         n = self._store.n_variables
-        way_out = "Choose fewer columns, or a method that does not reason: gsmn*."
-        check_room("knowledge", _KNOWLEDGE * n * n, f"what is known of every pair of {n:,} variables", way_out)
+        advice = "Choose fewer columns, or a method without inference: gsmn*."
+        check_room("knowledge", _KNOWLEDGE * n * n, f"facts about every pair of {n:,} variables", advice)
         return _core.Knowledge(n, mirrored)
 
 
-# Searches that try one set after another until one separates, run inside the native core.
-
-
-_SIZE = "It is how many variables each set has."
+_SIZE = "It is the number of variables in each set."
 
 
 class SubsetScans:
-    """Walks over sets by one test, each question decided before the next.
+    """Search over conditioning sets by one test, each question decided before the next.
 
-    Made by `Counts.subsets`. Answers are the bits that `Counts.reduce` leads to. A level of PC-stable
-    goes to all threads, each with some x; elsewhere each answer decides the next question, on one.
+    Made by `Counts.subsets`. Answers have the bits that `Counts.reduce` leads to. A level of PC-stable uses all
+    threads, each with some x; the other methods use one, since each answer decides the next question.
 
     Parameters
     ----------
     store
-        The data in the native core.
+        Data set in the native core.
     kernel
-        That of a test: chi2 or g2, whose support is log p, or bayes, whose support is the log posterior.
+        Kernel of a test: chi2 or g2, whose support is log p, or bayes, whose support is the log posterior.
     level
         A pair is independent iff its support is above it.
     n_threads
-        How many threads may take part.
+        Number of threads.
 
     Examples
     --------
@@ -273,7 +268,7 @@ class SubsetScans:
         self._threads = n_threads
 
     def separate(self, level: SetLevel, xs: range, go_on: Callable[[int], bool]) -> Separated | None:
-        """A level of PC-stable, as `mnlearn.protocols.SubsetWalk` says; None if log p needs SciPy."""
+        """Run one level of PC-stable; see `SubsetWalk.separate`. None if log p needs SciPy."""
         self._check_level(level)
         self._check_range(xs)
         _check_call(go_on)
@@ -283,7 +278,7 @@ class SubsetScans:
     def explain_away(
         self, x: int, candidates: Indices, limit: int | None, go_on: Callable[[int], bool]
     ) -> Around | None:
-        """Interleaved HITON-PC around x, as `mnlearn.protocols.SubsetWalk` says; None if log p needs SciPy."""
+        """Run interleaved HITON-PC around x; see `SubsetWalk.explain_away`. None if log p needs SciPy."""
         _check_call(go_on)
         first, ys, _ = question(x, candidates, frozenset())
         found = _core.explain_away(*self._test, first, ys, _most(limit, len(ys)), go_on)
@@ -292,7 +287,7 @@ class SubsetScans:
     def count_separating(
         self, x: int, ys: Indices, around: BoolArray, limit: int | None, go_on: Callable[[int], bool]
     ) -> SeparatingSets | None:
-        """Votes of all sets of neighbours, as `mnlearn.protocols.SubsetWalk` says; None if log p needs SciPy."""
+        """Count the separating sets of neighbours; see `SubsetWalk.count_separating`. None if log p needs SciPy."""
         _check_call(go_on)
         self._check_matrix("around", around, np.bool_)
         first, apart, _ = question(x, ys, frozenset())
@@ -309,7 +304,7 @@ class SubsetScans:
         self._check_matrix("weakest", level.weakest, np.float64, writeable=True)
 
     def _check_matrix(self, name: str, given: object, kind: type, *, writeable: bool = False) -> None:
-        """The core reads, and writes, where the numbers stand: nothing is converted on the way."""
+        """Raise InputError unless the core can read, and write, the array in place."""
         n, way_out = self._n_variables, f"Use numpy.array({name}, dtype=numpy.{kind.__name__})."
         if not isinstance(given, np.ndarray) or given.dtype != kind:
             what = f"one of {given.dtype}" if isinstance(given, np.ndarray) else f"a {type(given).__name__}"
@@ -317,7 +312,7 @@ class SubsetScans:
         if given.shape != (n, n):
             shape = " by ".join(map(str, given.shape))
             raise InputError(
-                f"{name} must have a row and a column for each of {n} variables; got {shape}. Give all their place."
+                f"{name} must have a row and a column for each of {n} variables; got {shape}. Give each variable a row."
             )
         if not given.flags.c_contiguous or (writeable and not given.flags.writeable):
             raise InputError(f"{name} must be C-contiguous{' and writeable' * writeable}; got a view. {way_out}")
@@ -330,11 +325,11 @@ class SubsetScans:
 
 def _check_call(go_on: object) -> None:
     if not callable(go_on):
-        raise InputError(f"go_on must be a function of a variable; got {go_on!r}. Use lambda x: True to hear nobody.")
+        raise InputError(f"go_on must be a function of a variable; got {go_on!r}. Use lambda x: True to never cancel.")
 
 
 def _most(limit: int | None, n: int) -> int:
-    """How many variables a set may have."""
+    """Return the largest size of a set."""
     if limit is None:
         return n
     return min(whole_number("limit", limit, least=0, way_out="Use None for no limit."), n)

@@ -1,8 +1,8 @@
-"""Counts of rows that lie in several places: every place counts its own, the tables are added up here.
+"""Counts of rows in several shards: each worker counts its own, and the tables are added up here.
 
-Counts are whole numbers and add up exactly, so any split of the rows gives the same bits. Rows never travel; what does
-is one message to each shard with all questions of a batch, and the tables back. Tables are scored where they meet, by
-the kernels that score in memory.
+Counts are integers and add up exactly, so any split of the rows gives the same bits. Rows are never sent, only one
+message to each shard with all questions of a batch, and the tables back. The sums are scored by the same kernels as
+tables in memory.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CELLS_TOGETHER = 1 << 23  # of one batch: 32 to 64 MB from each shard
 
 
 class ShardedCounts:
-    """Exact counts of packed files that lie on the workers of a Dask cluster.
+    """Exact counts of packed files on the workers of a Dask cluster.
 
     Parameters
     ----------
@@ -48,23 +48,21 @@ class ShardedCounts:
         A `distributed.Client`; None counts the shards in this process, one after the other.
     shards
         Packed files (`mnlearn.data.pack`), or rows of them (`Shard`), with the same variables and levels. Each is
-        opened by a worker that sees its path; a file on a shared disk can be opened by any.
+        opened by a worker that sees its path; any worker can open a file on a shared disk.
     n_jobs
-        How many threads of each worker may count:
-        None or −1 for all cores, else that many. Any number gives the same result.
-        All cores of a worker are the threads that Dask gave to it.
+        Number of threads of each worker: None or −1 for all that Dask gave to it. Any number gives the same result.
 
     Raises
     ------
     FileError
-        If no worker can open a shard, or one is lost later: its worker is gone and no other sees the file.
+        If no worker can open a shard, or its worker is lost later and no other sees the file.
     DataError
         If the shards do not have the same variables and levels.
 
     Notes
     -----
-    One round trip for a scan with many y, for `reduce_many`, for `members`: some 4 ms on one machine. A stratum of a
-    scan takes rx · Σ ry counts of 1 to 4 bytes from each shard. See docs/scale.md for what that comes to.
+    A scan with many y, `reduce_many` and `members` take one round trip each: about 4 ms on one machine. A stratum of a
+    scan takes rx · Σ ry counts of 1 to 4 bytes from each shard; docs/scale.md has measurements.
 
     Examples
     --------
@@ -84,7 +82,7 @@ class ShardedCounts:
     ) -> None:
         if isinstance(shards, str | bytes | os.PathLike | Shard):
             raise InputError(
-                f"shards must be a list of packs; got one by itself: {str(shards)!r}. Write [...] around it."
+                f"shards must be a list of packs; got a single one: {str(shards)!r}. Write [...] around it."
             )
         self._shards = [s if isinstance(s, Shard) else Shard(str(Path(os.fsdecode(s)).absolute())) for s in shards]
         if not self._shards:
@@ -92,19 +90,19 @@ class ShardedCounts:
         job_count(n_jobs)  # raises
         self._workers: ClusterExecutor | LocalExecutor = LocalExecutor() if client is None else ClusterExecutor(client)
         self._n_jobs = self._workers.threads if n_jobs in (None, -1) else n_jobs
-        said = self._workers.map(describe_shard, [(shard,) for shard in self._shards], self._shards)
-        self.names, self.levels = said[0].names, said[0].levels
-        for shard, described in zip(self._shards, said, strict=True):
-            _check_alike(self._shards[0], said[0], shard, described)
-        self._fingerprints = [described.fingerprint for described in said]
+        descriptions = self._workers.map(describe_shard, [(shard,) for shard in self._shards], self._shards)
+        self.names, self.levels = descriptions[0].names, descriptions[0].levels
+        for shard, described in zip(self._shards, descriptions, strict=True):
+            _check_alike(self._shards[0], descriptions[0], shard, described)
+        self._fingerprints = [described.fingerprint for described in descriptions]
         self.cards = tuple(len(levels) for levels in self.levels)
-        self.n_rows = sum(described.n_rows for described in said)
-        self._ledger = TableScorer(self.n_rows)
+        self.n_rows = sum(described.n_rows for described in descriptions)
+        self._scorer = TableScorer(self.n_rows)
         self.traffic = 0
 
     @property
     def n_variables(self) -> int:
-        """How many variables there are."""
+        """Number of variables."""
         return len(self.cards)
 
     def tables(self, x: int, ys: Indices, z: VarSet) -> Tables:
@@ -126,10 +124,10 @@ class ShardedCounts:
     def reduce_many(
         self, kernel: Kernel, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]
     ) -> list[FloatArray]:
-        """Many scans in one round trip: what `reduce` gives for each."""
+        """Return what `reduce` gives for each x with its ys and its z, in one round trip."""
         asked = [self._question(x, ys, z) for x, ys, z in zip(xs, yss, zs, strict=True)]
         return [
-            self._ledger.score(kernel, table, self.cards[x], self._cards(ys), self._cards(z))
+            self._scorer.score(kernel, table, self.cards[x], self._cards(ys), self._cards(z))
             for (x, ys, z), table in zip(asked, self._ask(asked), strict=True)
         ]
 
@@ -159,19 +157,19 @@ class ShardedCounts:
         ]
 
     def small_stores(self, xs: Indices, zs: Sequence[VarSet]) -> Iterator[tuple[_core.Store, int]]:
-        """For each x and its z: the table of both as rows with repeats, z in ascending order and x last; how many z."""
+        """Yield, for each x and its z, their table as a store of rows with repeats (z ascending, x last), and |z|."""
         asked: list[Asked] = [
             (x, None, z) for x, _, z in (self._question(x, (), z) for x, z in zip(xs, zs, strict=True))
         ]
         for (x, _, z), cells in zip(asked, self._ask(asked), strict=True):
-            yield self._ledger.rows(cells, [*self._cards(z), self.cards[x]]), len(z)
+            yield self._scorer.rows(cells, [*self._cards(z), self.cards[x]]), len(z)
 
     def evidence(self, *, three_way: bool = True) -> EvidenceScans:
-        """Fits of conditional models to these counts; see `mnlearn.scores.evidence` for what they mean."""
+        """Return fits of conditional models to these counts; `mnlearn.scores.evidence` explains them."""
         return _ShardedEvidence(self, three_way=three_way)
 
     def _question(self, x: int, ys: Indices, z: VarSet) -> tuple[int, NDArray[np.int32], NDArray[np.int32]]:
-        """Indices of variables that there are; the other rules are checked where the rows are counted."""
+        """Check that the variables exist; the other rules are checked where the rows are counted."""
         first, ys_array, z_array = question(x, ys, z)
         for what, found in (("x", [first]), ("y", ys_array.tolist()), ("every member of z", z_array.tolist())):
             odd = [v for v in found if not 0 <= v < self.n_variables]
@@ -186,7 +184,7 @@ class ShardedCounts:
         return [self.cards[int(v)] for v in variables]
 
     def _ask(self, asked: Sequence[Asked]) -> Iterator[ShardTable]:
-        """The tables of all shards together, for each question; as many questions a round trip as memory allows."""
+        """Yield the sum of the tables of all shards for each question, as many per round trip as memory allows."""
         for batch in self._batches(asked):
             jobs = [
                 (shard, fingerprint, batch, self._n_jobs)
@@ -215,7 +213,7 @@ class ShardedCounts:
 
 
 class _Model(NamedTuple):
-    """A question about x: given z, and with y beside it if there is one."""
+    """Question about x given z and, optionally, y."""
 
     x: int
     z: VarSet
@@ -223,12 +221,12 @@ class _Model(NamedTuple):
 
     @property
     def given(self) -> VarSet:
-        """All that the table has beside x."""
+        """Return all variables of the table other than x."""
         return self.z if self.y is None else self.z | {self.y}
 
 
 class _ShardedEvidence(EvidenceScans):
-    """Models fitted to tables that were added up: one for each x, its z and, where there is one, its y."""
+    """Models fitted to added-up tables: one for each x, its z and, where there is one, its y."""
 
     def __init__(self, counts: ShardedCounts, *, three_way: bool) -> None:
         self._counts, self._three_way = counts, three_way
@@ -239,7 +237,7 @@ class _ShardedEvidence(EvidenceScans):
     def rows(
         self, kind: Kind, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], fit_above: float
     ) -> FloatArray:
-        """What the core says of each table by itself."""
+        """Return the answers of the core, each from its own table."""
         asked = [
             _Model(int(x), frozenset(z), y)
             for x, z, ys in zip(xs, zs, yss, strict=True)
@@ -273,7 +271,7 @@ class _ShardedEvidence(EvidenceScans):
 
 
 def _check_alike(first: Shard, said: ShardDescription, shard: Shard, also: ShardDescription) -> None:
-    """All shards have the same variables with the same levels."""
+    """Raise DataError unless two shards have the same variables with the same levels."""
     if also.names != said.names:
         odd = next((n for n in (*said.names, *also.names) if (n in said.names) != (n in also.names)), said.names[0])
         raise DataError(

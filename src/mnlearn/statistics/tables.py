@@ -1,4 +1,4 @@
-"""Counted tables: added up over disjoint rows, and scored without the rows."""
+"""Contingency tables without their rows: sums over disjoint shards, and scores of the sums."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def add_tables(parts: Iterable[Tables]) -> Tables:
 
 
 def score_tables(kernel: Kernel, tables: Tables, cards: Sequence[int]) -> FloatArray:
-    """Score counted tables: the same numbers as `Counts.reduce` on the rows they were counted from."""
+    """Score tables: the numbers that `Counts.reduce` gives for the rows they were counted from."""
     z_cards = [cards[v] for v in tables.z]
     configurations = float(prod(z_cards)) if sum(map(log, z_cards)) < 700 else inf
     columns = [
@@ -55,7 +55,7 @@ def score_tables(kernel: Kernel, tables: Tables, cards: Sequence[int]) -> FloatA
     return np.array(columns, dtype=np.float64).reshape(len(columns), len(kernel.outputs)).T
 
 
-# Tables of disjoint rows added up, and questions asked of a table instead of rows.
+# Tables of one shard, as workers send them.
 
 
 _LARGEST_KEY = 2**62
@@ -63,13 +63,13 @@ _KINDS: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.int64} 
 
 
 class ShardTable(NamedTuple):
-    """Rows of counts, each with the states it belongs to; the states of no two rows are equal."""
+    """Rows of counts, each with its own configuration of states."""
 
     states: NDArray[Any]  # one row for each configuration, one column for each variable
     counts: NDArray[Any]
 
     def small(self) -> ShardTable:
-        """The same numbers in as few bytes as hold them: for the way between machines."""
+        """Return the numbers in as few bytes as hold them, for sending."""
         return ShardTable(_narrow(self.states), _narrow(self.counts))
 
 
@@ -89,7 +89,7 @@ class PackedTables(NamedTuple):
         return cls(np.array(forms, dtype=np.int64).reshape(-1, 5), content)
 
     def parts(self) -> list[ShardTable]:
-        """The parts again."""
+        """Return the tables."""
         found, end = [], 0
         for n, width, state_bytes, columns, count_bytes in self.forms.tolist():
             middle = end + n * width * state_bytes
@@ -105,7 +105,7 @@ class PackedTables(NamedTuple):
 
 
 def add_shard_tables(parts: Sequence[ShardTable], cards: Sequence[int]) -> ShardTable:
-    """The sum, configuration by configuration, in lexicographic order: the integers of counting all rows at once."""
+    """Add tables configuration by configuration, in lexicographic order: the integers of counting all rows at once."""
     first = parts[0]
     if all(np.array_equal(part.states, first.states) for part in parts[1:]):
         total = first.counts.astype(np.int64)
@@ -126,7 +126,7 @@ def add_shard_tables(parts: Sequence[ShardTable], cards: Sequence[int]) -> Shard
 
 
 def _keys(states: NDArray[Any], cards: Sequence[int]) -> NDArray[Any]:
-    """One number for each configuration, in the same order; the configurations themselves if it would be too large."""
+    """Return one integer for each configuration, in the same order; the configurations themselves if it overflows."""
     if prod(cards) >= _LARGEST_KEY:
         return states.astype(np.int64)
     keys = np.zeros(len(states), dtype=np.int64)
@@ -141,7 +141,7 @@ def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 class TableScorer:
-    """Scores tables of so many rows; what is looked up in the scoring is kept from table to table."""
+    """Scorer of tables of `n_rows` rows in all; its lookup tables are shared from table to table."""
 
     def __init__(self, n_rows: int) -> None:
         column = np.zeros(1, dtype=np.uint8)
@@ -150,7 +150,7 @@ class TableScorer:
     def score(
         self, kernel: Kernel, table: ShardTable, card: int, y_cards: Sequence[int], z_cards: Sequence[int]
     ) -> FloatArray:
-        """Score the tables (x, y | z) of many y, as `_core.flat_tables` has them."""
+        """Score the tables (x, y | z) of many y, laid out as by `_core.flat_tables`."""
         configurations, log_configurations = 1.0, 0.0
         for z_card in z_cards:
             configurations *= z_card
@@ -162,7 +162,7 @@ class TableScorer:
         )
 
     def rows(self, cells: ShardTable, cards: Sequence[int]) -> _core.Store:
-        """The cells of a table as rows that occurred so often: what is asked of them has the bits of the rows."""
+        """Return the cells of a table as a store of rows with repeats, with the answers of the original rows."""
         kinds = [np.uint8 if card <= 256 else np.uint16 for card in cards]
         columns = [np.ascontiguousarray(cells.states[:, k].astype(kind)) for k, kind in enumerate(kinds)]
         repeats: IntArray = np.ascontiguousarray(cells.counts[:, 0], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Who counts which shard: this process, or the workers of a Dask cluster; and what a worker does when it is asked."""
+"""Counting of shards in this process or on the workers of a Dask cluster, and the code that runs on a worker."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from mnlearn.statistics.tables import PackedTables, ShardTable
 _log = logging.getLogger("mnlearn.statistics")
 Asked: TypeAlias = tuple[int, NDArray[np.int32] | None, NDArray[np.int32]]  # x, ys or None for the table of x and z, z
 
-OPENED = 16  # shards that a worker keeps open
+OPENED = 16  # shards that a worker holds open
 TRIES = 3
-PAUSE = 0.5  # seconds between two looks
+PAUSE = 0.5  # seconds between two polls
 
 
 class Shard(NamedTuple):
@@ -39,12 +39,12 @@ class Shard(NamedTuple):
     stop: int | None = None
 
     def __str__(self) -> str:
-        """As messages call it."""
+        """Return the name used in messages."""
         return self.path if self.stop is None else f"{self.path}, rows {self.start:,} to {self.stop:,}"
 
 
 class ShardDescription(NamedTuple):
-    """What a shard says about itself."""
+    """Variables, levels, rows and fingerprint of a shard."""
 
     names: tuple[str, ...]
     levels: tuple[Any, ...]
@@ -53,7 +53,7 @@ class ShardDescription(NamedTuple):
 
 
 def row_shards(data: Dataset, n: int) -> list[Shard]:
-    """The rows of a pack in n shards of nearly the same size, each a whole number of words of 64 rows."""
+    """Split the rows of a pack into n shards of nearly the same size, each a whole number of words of 64 rows."""
     if data.pack is None or not data.pack.holds(data.columns) or len(data.columns) != len(data.pack.columns):
         raise UnsuitableError(
             "a cluster counts packed files; got data that are in memory. Pack them first: mnlearn.data.pack(...), and "
@@ -66,7 +66,7 @@ def row_shards(data: Dataset, n: int) -> list[Shard]:
 
 
 def describe_shard(shard: Shard) -> ShardDescription:
-    """Open a shard and say what it has; where no file is, say so in a way that is told from other faults."""
+    """Open a shard and return its description."""
     data = read(shard.path)
     if 0 in data.cards:
         raise UnsuitableError(
@@ -89,19 +89,19 @@ def _rows_of(data: Dataset, shard: Shard) -> Dataset:
 
 @lru_cache(maxsize=OPENED)
 def _opened(shard: Shard, fingerprint: str, n_jobs: int | None) -> Counts:
-    """A shard, opened once in each process: opening verifies the file, and its caches serve later questions."""
+    """Open a shard once in each process: opening verifies the file, and its caches serve later questions."""
     data = read(shard.path)
     assert data.pack is not None
     if data.pack.fingerprint != fingerprint:
-        raise FileError(f"shards must stay as they are while they are counted; {shard} was written anew. Start again.")
+        raise FileError(f"shards must not change while they are counted; {shard} was replaced. Start again.")
     return Counts(_rows_of(data, shard), n_jobs=n_jobs)
 
 
-atexit.register(_opened.cache_clear)  # before the interpreter takes the core away from under the stores
+atexit.register(_opened.cache_clear)  # before the interpreter unloads the core
 
 
 def count_shard(shard: Shard, fingerprint: str, asked: Sequence[Asked], n_jobs: int | None) -> PackedTables:
-    """The tables of one shard."""
+    """Count the tables of one shard."""
     counts = _opened(shard, fingerprint, n_jobs)
     store, threads = counts._store, counts._threads
     found: list[ShardTable] = []
@@ -115,7 +115,7 @@ def count_shard(shard: Shard, fingerprint: str, asked: Sequence[Asked], n_jobs: 
 
 
 class LocalExecutor:
-    """Shards counted in this process."""
+    """Executor that counts shards in this process."""
 
     threads: int | None = None
 
@@ -124,10 +124,10 @@ class LocalExecutor:
 
 
 class ClusterExecutor:
-    """Shards counted by the workers that have them; one whose worker is gone is counted by another that sees it.
+    """Executor that counts shards on the workers that see their files; those of a lost worker move to another.
 
-    Questions are no tasks: `client.run` hands them to the workers themselves, without the books that a scheduler keeps
-    about tasks. That is a fifth of the time, and a lost worker is noticed here, not repaired behind our back.
+    Questions are not Dask tasks: `client.run` sends them to the workers directly, without the bookkeeping of the
+    scheduler. That takes a fifth of the time, and a lost worker is noticed and replaced here.
     """
 
     def __init__(self, client: Any) -> None:
@@ -141,7 +141,7 @@ class ClusterExecutor:
         self._home: dict[Shard, str] = {}
 
     def map(self, function: Any, jobs: Sequence[tuple[Any, ...]], shards: Sequence[Shard]) -> list[Any]:
-        """The answer of each shard; one round trip."""
+        """Return the answer of each shard, in one round trip."""
         answers: dict[int, Any] = {}
         for _ in range(TRIES):
             left = [k for k in range(len(jobs)) if k not in answers]
@@ -152,30 +152,30 @@ class ClusterExecutor:
         raise _lost(next(shards[k] for k in range(len(jobs)) if k not in answers))
 
     def _round(self, function: Any, jobs: dict[int, tuple[Any, ...]], shards: Sequence[Shard]) -> dict[int, Any]:
-        """The answers of those workers that are still there; shards without one are homeless after it."""
+        """Return the answers of the workers that are left; shards without an answer lose their worker."""
         todo: dict[str, dict[int, tuple[Any, ...]]] = {}
         for k, job in jobs.items():
             todo.setdefault(self._home[shards[k]], {})[k] = job
-        said = self._run(_answers, function, todo, workers=list(todo))
+        replies = self._run(_answers, function, todo, workers=list(todo))
         answers: dict[int, Any] = {}
-        for outcomes in said.values():
+        for outcomes in replies.values():
             answers |= {k: outcome for k, outcome in outcomes.items() if not isinstance(outcome, _Lost)}
         for outcome in answers.values():
             if isinstance(outcome, MnlearnError):
                 raise outcome
         for k in jobs.keys() - answers.keys():
-            _log.info("shard %s is not where it was: looking for it elsewhere", shards[k])
+            _log.info("shard %s is lost: looking for another worker", shards[k])
             self._home.pop(shards[k], None)
         return answers
 
     def _run(self, function: Any, *given: Any, workers: list[str] | None = None) -> dict[str, Any]:
-        """What each worker says; one that is gone is left out."""
+        """Return the reply of each worker; lost ones are left out."""
         if self._client.status != "running":
             raise MnlearnError(
                 f"client must be connected to its scheduler; it is {self._client.status}. Start the cluster anew."
             )
         try:
-            present = self._client.nthreads()  # asking a worker that is known to be gone would wait for it to come back
+            present = self._client.nthreads()  # a call of a lost worker would wait for it to come back
             asked = [worker for worker in workers if worker in present] if workers is not None else list(present)
             found = self._client.run(function, *given, workers=asked, on_error="return")
         except OSError as error:
@@ -183,17 +183,17 @@ class ClusterExecutor:
                 f"client must be connected to its scheduler; it does not answer ({error}). Start the cluster anew."
             ) from error
         for fault in found.values():
-            if isinstance(fault, Exception) and not isinstance(fault, OSError):  # the worker is there, and failed
+            if isinstance(fault, Exception) and not isinstance(fault, OSError):  # the worker is alive, and failed
                 raise fault
         return {worker: answer for worker, answer in found.items() if not isinstance(answer, Exception)}
 
     def _place(self, shards: Sequence[Shard]) -> None:
-        """Give every shard without a worker one that sees its file, as few to each as can be."""
-        homeless = [shard for shard in shards if shard not in self._home]
-        if not homeless:
+        """Assign every shard without a worker to one that sees its file, balancing their loads."""
+        unassigned = [shard for shard in shards if shard not in self._home]
+        if not unassigned:
             return
-        seen = self._who_sees([shard.path for shard in homeless])
-        for k, shard in enumerate(homeless):
+        seen = self._who_sees([shard.path for shard in unassigned])
+        for k, shard in enumerate(unassigned):
             able = sorted(worker for worker, sees in seen.items() if sees[k])
             if not able:
                 raise _lost(shard)
@@ -201,30 +201,30 @@ class ClusterExecutor:
             self._home[shard] = able[int(np.argmin(load))]
 
     def _who_sees(self, paths: Sequence[str]) -> dict[str, list[bool]]:
-        """For each worker that answers, which files it sees; where none is left, one may come back."""
-        given_up = monotonic() + PATIENCE
+        """Return which files each worker sees; if no worker is left, wait for one to come back."""
+        deadline = monotonic() + PATIENCE
         while True:
             seen = self._run(_sees, paths)
             if seen:
                 return seen
-            if monotonic() > given_up:
+            if monotonic() > deadline:
                 raise no_workers()
             sleep(PAUSE)
 
 
 class _Lost(NamedTuple):
-    """There is no such file where the question was asked."""
+    """Reply of a worker that does not see the file."""
 
     path: str
 
 
 async def _answers(function: Any, todo: dict[str, dict[int, tuple[Any, ...]]], dask_worker: Any) -> dict[int, Any]:
-    """Run on a worker: in a thread beside its loop, so that it stays alive for others while it counts."""
+    """Run on a worker, in a thread beside its event loop, which stays responsive while it counts."""
     return await to_thread(_outcomes, function, todo[dask_worker.contact_address])
 
 
 def _outcomes(function: Any, jobs: dict[int, tuple[Any, ...]]) -> dict[int, Any]:
-    """The outcome of each job, or why it was refused."""
+    """Return the result of each job, or its error."""
     found: dict[int, Any] = {}
     for k, job in jobs.items():
         try:
@@ -235,20 +235,20 @@ def _outcomes(function: Any, jobs: dict[int, tuple[Any, ...]]) -> dict[int, Any]
 
 
 def _sees(paths: Sequence[str]) -> list[bool]:
-    """Run on a worker, before it is asked for tables."""
+    """Run on a worker: return which files exist, and silence the log of the counting calls."""
     log = logging.getLogger("distributed.worker")
-    if _unheard not in log.filters:
-        log.addFilter(_unheard)
+    if _is_not_counting not in log.filters:
+        log.addFilter(_is_not_counting)
     return [Path(path).exists() for path in paths]
 
 
-def _unheard(record: logging.LogRecord) -> bool:
-    """Dask tells of everything that is run so; a search would fill the log of a worker with its questions."""
+def _is_not_counting(record: logging.LogRecord) -> bool:
+    """Return False for Dask's log lines about counting calls, which would fill the log of a worker."""
     return not (record.args and _answers.__name__ in record.args)
 
 
 def _lost(shard: Shard) -> FileError:
     return FileError(
-        f"shards must lie where a worker can open them; {shard} is lost: no worker that is left sees the file. "
-        "Put it on a disk that all workers share, or start a worker where it is."
+        f"shards must be files that a worker can open; {shard} is lost: no remaining worker sees the file. "
+        "Put it on a disk that all workers share, or start a worker on its machine."
     )
