@@ -272,9 +272,7 @@ class Dataset:
         if self.repeats is None:
             kept = np.sort(generator.choice(self.n_records, size=n_rows, replace=False, shuffle=False))
             return self._rows(kept, None)
-        drawn = _draw(self.repeats, n_rows, generator)
-        kept = np.flatnonzero(drawn)
-        return self._rows(kept, drawn[kept])
+        return self._weighted(_draw(self.repeats, n_rows, generator))
 
     def compact(self) -> Dataset:
         """Store every distinct row once, with how often it occurred; the order of the rows is not kept."""
@@ -314,6 +312,11 @@ class Dataset:
         """Return a data set with some of the rows."""
         columns = tuple(_frozen(column[kept], own=True) for column in self.columns)
         return self._with(columns=columns, repeats=None if repeats is None else _frozen(repeats, own=True), pack=None)
+
+    def _weighted(self, repeats: NDArray[np.int64]) -> Dataset:
+        """Return the stored rows with these repeats; rows with 0 are left out."""
+        kept = np.flatnonzero(repeats)
+        return self._rows(kept, repeats[kept])
 
     def _with(self, **changes: object) -> Dataset:
         """Return a copy with some valid parts replaced, without checks."""

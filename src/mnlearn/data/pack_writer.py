@@ -60,7 +60,7 @@ class Contents:
     blocks: Iterable[Block]
 
 
-class _Stretch:
+class _Part:
     """A part of the file that is written from its start, and its checksum so far."""
 
     def __init__(self, handle: int, start: int, length: int) -> None:
@@ -82,8 +82,8 @@ class _Stretch:
 class _Layout(NamedTuple):
     """The parts of a file."""
 
-    columns: list[_Stretch]
-    planes: list[_Stretch]  # one for each group of eight, one after the other
+    columns: list[_Part]
+    planes: list[_Part]  # one for each group of eight, one after the other
     end: int
 
 
@@ -105,7 +105,7 @@ def write_pack(path: Path, contents: Contents) -> None:
 def _write(handle: int, contents: Contents) -> None:
     cards = [variable.card for variable in contents.variables]
     planes = plane_layout([] if contents.has_repeats else cards)
-    layout = _laid_out(handle, contents, planes.n_groups)
+    layout = _layout_of(handle, contents, planes.n_groups)
     totals = np.zeros(planes.n_groups * LANES, dtype=np.int64)
     for block in whole_words(contents.blocks):
 
@@ -121,29 +121,29 @@ def _write(handle: int, contents: Contents) -> None:
             pass
         for _ in run(write_group, range(planes.n_groups)):
             pass
-    stretches = [*layout.columns, *layout.planes]
-    if not all(stretch.is_full for stretch in stretches):
-        raise RuntimeError("the blocks of a pack hold another number of rows than was announced")
+    parts = [*layout.columns, *layout.planes]
+    if not all(part.is_full for part in parts):
+        raise RuntimeError("the blocks of a pack hold another number of rows than expected")
     text = _description(contents, layout, totals[: planes.n_planes].tolist())
     os.pwrite(handle, text, layout.end)
     os.pwrite(handle, preamble(layout.end, text), 0)
 
 
-def _laid_out(handle: int, contents: Contents, n_groups: int) -> _Layout:
+def _layout_of(handle: int, contents: Contents, n_groups: int) -> _Layout:
     """Return the position of every part."""
     kinds = [variable.type for variable in contents.variables] + [np.int64] * contents.has_repeats
     columns, end = [], _aligned(PREAMBLE_BYTES)
     for kind in kinds:
         length = contents.n_records * np.dtype(kind).itemsize
-        columns.append(_Stretch(handle, end, length))
+        columns.append(_Part(handle, end, length))
         end = _aligned(end + length)
     length = -(-contents.n_records // WORD) * 8 * LANES
-    planes = [_Stretch(handle, end + group * length, length) for group in range(n_groups)]
+    planes = [_Part(handle, end + group * length, length) for group in range(n_groups)]
     return _Layout(columns, planes, end + n_groups * length)
 
 
 def _description(contents: Contents, layout: _Layout, totals: list[int]) -> bytes:
-    parts = {f"column {k}": stretch for k, stretch in enumerate(layout.columns)}
+    parts = {f"column {k}": part for k, part in enumerate(layout.columns)}
     if contents.has_repeats:
         parts["repeats"] = parts.pop(f"column {len(layout.columns) - 1}")
     sections = {name: [part.start, part.length, part.checksum] for name, part in parts.items()}

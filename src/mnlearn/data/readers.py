@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Unpack
 
 from mnlearn.data._checks import check_exists, recognise
 from mnlearn.data.columns import ReadTable
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.options import MissingPolicy, TableOptions, VariableType
+from mnlearn.data.options import MissingPolicy, ReadOptions, TableOptions, VariableType
 from mnlearn.errors import InputError
 
 
@@ -103,14 +104,7 @@ def read(
     )
 
 
-def read_rows(
-    source: object,
-    *,
-    columns: Sequence[str] | None = None,
-    types: Mapping[str, VariableType] | None = None,
-    levels: Mapping[str, Sequence[Hashable]] | None = None,
-    missing: MissingPolicy = "error",
-) -> Dataset:
+def read_rows(source: object, columns: Sequence[str] | None = None, **options: Unpack[ReadOptions]) -> Dataset:
     """Read data for a fitted model, where one row and one column are enough; otherwise as `read`.
 
     Examples
@@ -120,8 +114,8 @@ def read_rows(
     """
     from mnlearn.data.missing import to_dataset
 
-    options = TableOptions(columns=columns, types=types, levels=levels, missing=missing)
-    return to_dataset(load_table(source, options), missing, least=1)
+    checked = TableOptions(columns=columns, **options)
+    return to_dataset(load_table(source, checked), checked.missing, least=1)
 
 
 def read_source(source: object, options: TableOptions) -> Dataset:

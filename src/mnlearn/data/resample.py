@@ -40,8 +40,7 @@ def resample(dataset: Dataset, seed: int | np.random.Generator) -> Dataset:
     if dataset.repeats is None:
         return take(dataset, np.sort(generator.integers(dataset.n_records, size=dataset.n_records)))
     n_rows = dataset.n_rows
-    drawn = generator.multinomial(n_rows, dataset.repeats / n_rows).astype(np.int64)
-    return _weighted(dataset, drawn)
+    return dataset._weighted(generator.multinomial(n_rows, dataset.repeats / n_rows).astype(np.int64))
 
 
 def split(dataset: Dataset, n_rows: int, seed: int | np.random.Generator) -> tuple[Dataset, Dataset]:
@@ -75,7 +74,7 @@ def split(dataset: Dataset, n_rows: int, seed: int | np.random.Generator) -> tup
     generator = rng_from(seed)
     if dataset.repeats is not None:
         drawn = _draw(dataset.repeats, n_rows, generator)
-        return _weighted(dataset, drawn), _weighted(dataset, dataset.repeats - drawn)
+        return dataset._weighted(drawn), dataset._weighted(dataset.repeats - drawn)
     chosen = np.zeros(dataset.n_records, dtype=np.bool_)
     chosen[generator.choice(dataset.n_records, size=n_rows, replace=False, shuffle=False)] = True
     return take(dataset, np.flatnonzero(chosen)), take(dataset, np.flatnonzero(~chosen))
@@ -91,9 +90,3 @@ def take(dataset: Dataset, kept: NDArray[np.integer]) -> Dataset:
     """
     repeats = None if dataset.repeats is None else dataset.repeats[kept]
     return dataset._rows(np.asarray(kept, dtype=np.int64), repeats)
-
-
-def _weighted(dataset: Dataset, repeats: NDArray[np.int64]) -> Dataset:
-    """Return every stored row with these repeats."""
-    kept = np.flatnonzero(repeats)
-    return dataset._rows(kept, repeats[kept])

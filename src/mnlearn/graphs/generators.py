@@ -45,8 +45,7 @@ def random_graph(n_variables: int, average_degree: float, seed: Seed) -> Graph:
     if not (is_number(average_degree) and 0 <= average_degree <= n - 1):
         raise InputError(f"average_degree must be from 0 to n_variables - 1 = {n - 1}; got {average_degree}.")
     n_edges = floor(n * average_degree / 2 + 1e-9)  # 10 × 0.6 / 2 is 3 despite rounding
-    chosen = rng_from(seed).choice(n * (n - 1) // 2, size=n_edges, replace=False) if n_edges else np.empty(0, np.int64)
-    return Graph(n, _pairs(chosen.astype(np.int64)).tolist())
+    return _uniform_graph(n, n_edges, rng_from(seed))
 
 
 def erdos_renyi(n_variables: int, probability: float, seed: Seed) -> Graph:
@@ -71,10 +70,8 @@ def erdos_renyi(n_variables: int, probability: float, seed: Seed) -> Graph:
     n = _size("n_variables", n_variables, 1)
     if not (is_number(probability) and 0 <= probability <= 1):
         raise InputError(f"probability must be from 0 to 1; got {probability}.")
-    rng, n_pairs = rng_from(seed), n * (n - 1) // 2
-    n_edges = int(rng.binomial(n_pairs, probability))
-    chosen = rng.choice(n_pairs, size=n_edges, replace=False) if n_edges else np.empty(0, np.int64)
-    return Graph(n, _pairs(chosen.astype(np.int64)).tolist())
+    rng = rng_from(seed)
+    return _uniform_graph(n, int(rng.binomial(n * (n - 1) // 2, probability)), rng)
 
 
 def barabasi_albert(n_variables: int, n_links: int, seed: Seed) -> Graph:
@@ -242,6 +239,14 @@ def _size(argument: str, value: int, least: int) -> int:
     if size > _LARGEST:
         raise InputError(f"{argument} must be at most {_LARGEST:,}; got {size}. Choose a smaller one.")
     return size
+
+
+def _uniform_graph(n: int, n_edges: int, rng: np.random.Generator) -> Graph:
+    """Return a graph with this many edges, every choice of them equally likely."""
+    if not n_edges:
+        return Graph(n)
+    chosen = rng.choice(n * (n - 1) // 2, size=n_edges, replace=False)
+    return Graph(n, _pairs(chosen.astype(np.int64)).tolist())
 
 
 def _pairs(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
