@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.algorithms._search import Constraints
-from mnlearn.algorithms.mpl import Blankets, TwoPhase
+from mnlearn.algorithms.mpl import PhaseOne, TwoPhase
 from mnlearn.data.dataset import Dataset
 from mnlearn.graphs import Graph, barabasi_albert, random_tree, sixteen_node_replicas, star
 from mnlearn.protocols import SILENT, FloatArray, Indices, Result, VarSet
@@ -69,10 +69,10 @@ class Noting(MPL):
 noted: list[tuple[Indices, Sequence[Indices], Sequence[VarSet]]] = []
 
 
-def phase_one(score: MPL) -> Blankets:
+def phase_one(score: MPL) -> PhaseOne:
     """Phase 1 alone, from no edges."""
     n = score.n_variables
-    blankets = Blankets(score, Constraints(n), Graph.empty(n), None)
+    blankets = PhaseOne(score, Constraints(n), Graph.empty(n), None)
     blankets.climb(SILENT)
     return blankets
 

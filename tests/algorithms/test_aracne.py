@@ -139,5 +139,5 @@ def test_bad_settings_are_refused(options: dict[str, Any], error: type[Exception
 
 
 def test_one_variable_is_no_network() -> None:
-    with pytest.raises(InputError, match="ARACNE needs at least 2 variables; got 1"):
+    with pytest.raises(InputError, match="judge must know at least 2 variables; got 1"):
         ARACNE().learn(told(n=1))

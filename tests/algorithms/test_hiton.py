@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnlearn.algorithms.hiton import HHCMN, Combine, Subsets, combined
+from mnlearn.algorithms._search import edges_of_neighborhoods
+from mnlearn.algorithms.hiton import HHCMN, Combine, Subsets
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, cycle, grid, path, random_graph, random_tree, star
@@ -205,9 +206,9 @@ def test_the_largest_sets_stand_for_all() -> None:
 
 def test_both_ends_or_either() -> None:
     found = {0: {1: -4.0, 2: -8.0}, 1: {0: -2.0}, 2: {}, 3: {2: -1.0}}
-    assert combined(found, "and") == {(0, 1): -2.0}
-    assert combined(found, "or") == {(0, 1): -2.0, (0, 2): -8.0, (2, 3): -1.0}
-    assert combined({0: {1: -4.0, 2: -8.0}, 2: {}}, "and") == {(0, 1): -4.0}  # 1 was not examined
+    assert edges_of_neighborhoods(found, "and", max) == {(0, 1): -2.0}
+    assert edges_of_neighborhoods(found, "or", max) == {(0, 1): -2.0, (0, 2): -8.0, (2, 3): -1.0}
+    assert edges_of_neighborhoods({0: {1: -4.0, 2: -8.0}, 2: {}}, "and", max) == {(0, 1): -4.0}  # 1 was not examined
 
 
 @pytest.mark.parametrize("rule", RULES)

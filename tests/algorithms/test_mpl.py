@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mnlearn.algorithms import mpl as module
 from mnlearn.algorithms._search import Constraints, first_best, tolerance
 from mnlearn.algorithms.hillclimb import HillClimb
-from mnlearn.algorithms.mpl import Blankets, Combine, TwoPhase
+from mnlearn.algorithms.mpl import Combine, PhaseOne, TwoPhase
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnknownNameError, UnsuitableError
 from mnlearn.graphs import Graph, path, random_tree, star
@@ -208,7 +208,7 @@ class Noting(Whim):
 @settings(max_examples=10)
 def test_the_account(seed: int) -> None:
     judge = Noting(8, seed, spread=100)
-    blankets = Blankets(judge, Constraints(8, forbidden=[(0, 1)]), Graph.empty(8), None)
+    blankets = PhaseOne(judge, Constraints(8, forbidden=[(0, 1)]), Graph.empty(8), None)
     assert blankets.climb(SILENT)
     assert blankets.scored == judge.asked
     result = TwoPhase(forbidden=((0, 1),)).learn(judge)
@@ -290,7 +290,7 @@ def test_of_equals_the_smallest_index_is_taken_and_a_tie_is_no_improvement() -> 
     y = np.where(rng.random(200) < 0.2, 1 - x, x)
     for other in (y, 1 - y):
         score = MPL(Counts(Dataset.from_codes([x, other, y, 1 - other])), graph_prior=None)
-        blankets = Blankets(score, Constraints(4), Graph.empty(4), None)
+        blankets = PhaseOne(score, Constraints(4), Graph.empty(4), None)
         assert blankets.climb(SILENT)
         assert blankets.blankets == [{1}, {2}, {1}, {1}]
 
@@ -323,7 +323,7 @@ def test_a_tree_is_found(make: Any) -> None:
 def test_what_a_hub_cannot_propose_its_leaves_do() -> None:
     """15 neighbours have 32,768 configurations: the hub stops far before, each leaf needs one neighbour."""
     data = Dataset.from_codes(sample_exact(PairwiseNetwork.uniform(star(16), 2.0), 1000, seed=0))
-    blankets = Blankets(MPL(Counts(data)), Constraints(16), Graph.empty(16), None)
+    blankets = PhaseOne(MPL(Counts(data)), Constraints(16), Graph.empty(16), None)
     blankets.climb(SILENT)
     assert 4 <= len(blankets.blankets[0]) <= 8
     result = TwoPhase().learn(MPL(Counts(data)))
@@ -340,7 +340,7 @@ def test_counts_beyond_any_table_leave_ties_ties() -> None:
     for scale in (1, 10**6, 10**12):
         repeats = rng.integers(1, 5, 300) * scale
         counts = Counts(Dataset.from_codes([x, y, new[y], other, new[other], alone], repeats=repeats))
-        blankets = Blankets(MPL(counts, graph_prior=None), Constraints(6), Graph.empty(6), None)
+        blankets = PhaseOne(MPL(counts, graph_prior=None), Constraints(6), Graph.empty(6), None)
         assert blankets.climb(SILENT)
         assert blankets.blankets[1:5] == [{2}, {1}, {4}, {3}]
         assert not any({1, 2} <= blanket or {3, 4} <= blanket for blanket in blankets.blankets)

@@ -1,12 +1,12 @@
-"""ARACNE: join what shares information, then cut the weakest side of every triangle.
+"""ARACNE: join the pairs that share information, then cut the weakest side of every triangle.
 
 Margolin, Nemenman, Basso, Wiggins, Stolovitzky, Dalla Favera & Califano, BMC Bioinformatics 7 (2006), S7  [ARACNE06]; a
-rival in [MBS09]. If x and y meet only through z, then I(x; y) ≤ min(I(x; z), I(z; y)): the data-processing inequality.
-So of three pairs that all share significant information the least one is taken for indirect and removed, unless it
-comes within a tolerance of the next. On trees that is right in the limit of many rows; where loops are true, one of
-their edges goes (with tolerance 0 no triangle remains).
+rival in [MBS09]. If x and y depend on each other only through z, then I(x; y) ≤ min(I(x; z), I(z; y)): the
+data-processing inequality. So of three pairs that all share significant information the weakest counts as indirect
+and is removed, unless it is within a tolerance of the next. On trees that is right in the limit of many rows; a true
+triangle loses one of its edges (with tolerance 0 no triangle remains).
 
-How information is estimated and tested is the judge's affair: `mnlearn.independence.information`.
+The judge estimates and tests the information: `mnlearn.independence.information`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from mnlearn.algorithms._search import Constraints
+from mnlearn.algorithms._search import Constraints, check_variables
 from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, BoolArray, FloatArray, InformationJudge, Monitor, Result
@@ -36,13 +36,13 @@ class ARACNE:
     alpha
         The level of significance.
     correction
-        What alpha bounds: ``"bonferroni"`` the probability of any false pair, ``"fdr"`` the expected share of
-        false ones among those kept (Benjamini & Hochberg), ``"none"`` the probability of each.
+        The quantity that alpha bounds: ``"bonferroni"`` the probability of any false pair, ``"fdr"`` the expected
+        share of false ones among those kept (Benjamini & Hochberg), ``"none"`` the probability of each.
     tolerance
         ε: a side goes if its information is below 1 − ε times that of both others. 0 is the inequality itself; 1
         removes nothing.
     required, forbidden
-        Edges that must be there and are never cut, and edges that must not be and cut nothing: pairs of indices.
+        Edges that are always present and never cut, and edges that are absent and cut nothing: pairs of indices.
 
     Raises
     ------
@@ -51,7 +51,7 @@ class ARACNE:
 
     Notes
     -----
-    All triangles are looked at in the graph of significant pairs, whatever is removed in others: the order of the
+    All triangles of the graph of significant pairs are examined before any edge is removed: the order of the
     variables does not matter. Equal sides are not below each other and all stay. The support of an edge is the log of
     its p-value before correction. Cost: one measure of all pairs, then n³ comparisons at most. `cost` counts pairs
     `asked`, those `significant`, and those `cut` by the inequality.
@@ -79,10 +79,9 @@ class ARACNE:
             raise InputError(f"tolerance must be from 0 to 1; got {self.tolerance!r}. 0 is the inequality itself.")
 
     def learn(self, judge: InformationJudge, monitor: Monitor = SILENT) -> Result:
-        """Find the structure; see the class."""
+        """Return the structure; see the class."""
         started, n = perf_counter(), judge.n_variables
-        if n < 2:
-            raise InputError(f"ARACNE needs at least 2 variables; got {n}. There is nothing to join.")
+        check_variables(n)
         known = Constraints(n, self.required, self.forbidden)
         if monitor.cancelled():
             return self._result(known.apply(Graph.empty(n)), np.zeros((n, n)), {}, started, converged=False)
@@ -110,12 +109,12 @@ class ARACNE:
 
 
 def significant(log_p: FloatArray, alpha: float, correction: Correction) -> BoolArray:
-    """Which pairs are dependent at this level, as a symmetric matrix."""
+    """Return the symmetric matrix of the pairs that are dependent at this level."""
     pairs = log_p[np.triu_indices(len(log_p), 1)]
     threshold = log(alpha)
     if correction == "bonferroni":
         threshold -= log(len(pairs))
-    elif correction == "fdr":  # the largest p that is at most its rank's share of alpha
+    elif correction == "fdr":  # the largest p that is at most alpha times its rank / number of pairs
         ordered = np.sort(pairs)
         good = ordered <= threshold + np.log(np.arange(1, len(pairs) + 1) / len(pairs))
         threshold = float(ordered[np.flatnonzero(good)[-1]]) if good.any() else -np.inf
@@ -125,19 +124,19 @@ def significant(log_p: FloatArray, alpha: float, correction: Correction) -> Bool
 
 
 def indirect(information: FloatArray, present: BoolArray, tolerance: float) -> BoolArray:
-    """Which sides are the weakest of a triangle: I(x; y) < (1 − ε) min(I(x; z), I(z; y)) for some z."""
+    """Return the pairs that are the weakest side of a triangle: I(x; y) < (1 − ε) min(I(x; z), I(z; y)) for some z."""
     strength = np.where(present, information, 0.0)
     weakest = np.zeros(present.shape, dtype=np.bool_)
     for x in np.flatnonzero(present.any(axis=1)):
-        around = np.flatnonzero(present[x])
-        through = np.minimum(strength[x, around], strength[np.ix_(around, around)]).max(axis=1)
-        weakest[x, around] = information[x, around] < (1.0 - tolerance) * through
+        neighbors = np.flatnonzero(present[x])
+        through = np.minimum(strength[x, neighbors], strength[np.ix_(neighbors, neighbors)]).max(axis=1)
+        weakest[x, neighbors] = information[x, neighbors] < (1.0 - tolerance) * through
     return weakest
 
 
 def _matrix(n: int, edges: Collection[Edge]) -> BoolArray:
-    """The edges as a symmetric matrix."""
-    there = np.zeros((n, n), dtype=np.bool_)
+    """Return the symmetric matrix of the edges."""
+    present = np.zeros((n, n), dtype=np.bool_)
     for u, v in edges:
-        there[u, v] = there[v, u] = True
-    return there
+        present[u, v] = present[v, u] = True
+    return present

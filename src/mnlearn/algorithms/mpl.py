@@ -1,11 +1,11 @@
-"""The two-phase search: every blanket by itself, then one graph from the edges that the blankets propose.
+"""Two-phase search: every blanket by itself, then one graph from the edges that the blankets propose.
 
 Pensar, Nyman, Niiranen & Corander, Bayesian Analysis (2017)  [MPL17], Sec. 4.2. A graph is a set of blankets that agree
-with one another (Eq. 10). New here: the agreement is dropped first, which leaves one small problem per variable
-(Eq. 11); the edges found from either end are then few enough to search the graphs made of them (Eq. 12, 13).
+with one another (Eq. 10). The first phase drops the agreement, which leaves one small problem per variable (Eq. 11);
+the edges found from either end are then few enough to search the graphs made of them (Eq. 12, 13).
 
-The paper searches by its marginal pseudo-likelihood; any score that is a sum over variables will do, among them its
-rival PIC. We search all blankets in step, so that each round asks for many scans at once.
+The paper searches by its marginal pseudo-likelihood; any score that is a sum over variables can be used, among them its
+rival PIC. All blankets are searched in step, so that each round scores many candidates at once.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from typing import Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, first_best, tolerance
+from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, check_variables, first_best, tolerance
 from mnlearn.errors import InputError, UnsuitableError, check_name, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, FloatArray, LocalScore, Monitor, Result, ScoredGraph, SearchableScore, VarSet
 
 Combine = Literal["phase2", "and", "or", "conflict"]
-_BLOCK = 1 << 22  # candidates scored at once: 32 MiB of answers
+_BLOCK = 1 << 22  # candidates scored at once: 32 MiB
 
 
 class LocalSearchableScore(LocalScore, SearchableScore, Protocol):
-    """A sum over variables that keeps itself up to date: MPL, PIC, IB."""
+    """Score that is a sum over variables and can be updated from flip to flip: MPL, PIC, IB."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,18 +38,17 @@ class TwoPhase:
     Parameters
     ----------
     combine
-        How one graph comes of the blankets. ``"phase2"``: climb by single flips among the edges of the OR graph, from
+        How the blankets make one graph. ``"phase2"``: climb by single flips among the edges of the OR graph, from
         no edges, as in [MPL17]. ``"and"``: both ends must propose an edge. ``"or"``: one is enough. ``"conflict"``:
-        climb from the AND graph, flipping only what the two ends disagree about, as [BJP18, Sec. 2.2.1] describes it.
+        climb from the AND graph, flipping only pairs on which the two ends disagree  [BJP18, Sec. 2.2.1].
     max_blanket
-        The most neighbours a variable may have; None for no limit. The OR graph alone may have more: there the limit
-        holds for what each variable proposes.
+        The most neighbours of a variable; None for no limit. The OR graph alone may have more: there the limit holds
+        for the proposals of each variable.
     required, forbidden
-        Edges that must or must not be there.
+        Edges that every graph of the search has, or none.
     start
         A graph, or the result of another search, to start both phases from ("conflict": the first one); its edges may
-        leave again. None for no edges,
-        as in the paper.
+        be removed again. None for no edges, as in the paper.
 
     Raises
     ------
@@ -57,22 +56,21 @@ class TwoPhase:
         If a setting breaks its rule; and from `learn`, before anything is scored, if there are fewer than 2
         variables, or the graph to start from or the required edges do not fit.
     UnsuitableError
-        From `learn`, if the judge is no local score.
+        From `learn`, if the judge is not a local score.
 
     Notes
     -----
     Phase 1 for each variable: the best addition, then the best deletions until none improves, and again
     [MPL17, Algorithm 1]. Phase 2: the best flip, while it improves [Algorithm 2]; after a flip only the flips at its
-    two ends are evaluated again. An exact tie is no improvement; of equals the smallest index is taken. The variables
+    two ends are evaluated again. An exact tie does not improve; of equals the smallest index is taken. The variables
     are searched in step but independently of each other, so neither their order nor the threads change the result.
 
-    The support of an edge is by how much the score falls without it: the log pseudo Bayes factor of Eq. 9, and with it
-    the log prior odds when the score has a graph prior. Larger is stronger.
+    The support of an edge is the loss of score without it: the log pseudo Bayes factor of Eq. 9, plus the log prior
+    odds when the score has a graph prior. Larger is stronger. Pseudo-likelihood counts each row once for every
+    variable, so the factor is overconfident as a probability.
 
-    Pseudo-likelihood counts each row once for every variable, so the factor is too sure of itself as a probability.
-
-    A search that is stopped in phase 1 returns what both ends agree about so far (either end, for "or"); in phase 2,
-    the graph it has come to. `stages` of the result keeps the AND and the OR graph, and what phase 2 made of them.
+    A search that is stopped in phase 1 returns the edges that both ends propose so far (either end, for "or"); in
+    phase 2, its current graph. `stages` of the result holds the AND and the OR graph, and the graph of phase 2.
 
     Examples
     --------
@@ -101,20 +99,20 @@ class TwoPhase:
             )
         check_name("combine", self.combine, get_args(Combine))
         if self.max_blanket is not None:
-            whole_number("max_blanket", self.max_blanket, least=0, way_out="None is no limit.")
+            whole_number("max_blanket", self.max_blanket, least=0, way_out="Use None for no limit.")
 
     def learn(self, judge: LocalSearchableScore, monitor: Monitor = SILENT) -> Result:
-        """Find the blankets, then the graph; see the class."""
+        """Return the graph of the two phases; see the class."""
         started = perf_counter()
         known, start = self._known(judge)
-        blankets = Blankets(judge, known, start, self.max_blanket)
+        blankets = PhaseOne(judge, known, start, self.max_blanket)
         converged = blankets.climb(monitor)  # phase 1
         stages = {"and": blankets.both(), "or": blankets.either()}
         cost = {"phase1_scored": blankets.scored, "rounds": blankets.rounds, "phase2_scored": 0, "flips": 0}
         if converged and self.combine in ("phase2", "conflict"):
             first = start if self.combine == "phase2" else stages["and"]
             scored = judge.on(first)
-            flips = Flips(scored, self._eligible(known, first, stages), self.max_blanket, blankets.rounding)
+            flips = PhaseTwo(scored, self._eligible(known, first, stages), self.max_blanket, blankets.rounding)
             converged = flips.climb(monitor)
             stages[self.combine] = scored.graph
             cost |= {"phase2_scored": flips.scored, "flips": flips.made}
@@ -133,11 +131,11 @@ class TwoPhase:
         )
 
     def _given(self) -> Graph | None:
-        """The graph to start from, if there is one."""
+        """Return the given start as a graph."""
         return self.start.graph if isinstance(self.start, Result) else self.start
 
     def _eligible(self, known: Constraints, first: Graph, stages: Mapping[str, Graph]) -> list[Edge]:
-        """The edges that phase 2 may flip: G_or (Eq. 12) and what a given start has; or only the disputed ones."""
+        """Return the edges that phase 2 may flip: G_or (Eq. 12) and the given start; or only the disputed ones."""
         if self.combine == "conflict":
             edges = set(stages["or"].edges) - set(stages["and"].edges)
         else:
@@ -145,7 +143,7 @@ class TwoPhase:
         return sorted(edges - known.fixed)
 
     def _known(self, judge: LocalSearchableScore) -> tuple[Constraints, Graph]:
-        """The constraints and the graph to start from, checked before anything is scored."""
+        """Return the constraints and the start, checked before anything is scored."""
         for method in ("additions", "removals", "on"):
             if not hasattr(judge, method):
                 raise UnsuitableError(
@@ -153,10 +151,7 @@ class TwoPhase:
                     "sum over variables, such as MPL or PIC."
                 )
         n = judge.n_variables
-        if n < 2:
-            raise InputError(
-                f"judge must know at least 2 variables; got {n}. There is no structure to learn from fewer."
-            )
+        check_variables(n)
         given = self._given()
         if given is not None and given.n_variables != n:
             raise InputError(
@@ -174,11 +169,10 @@ class TwoPhase:
         return known, start
 
 
-class Blankets:
-    """Phase 1: additions, each followed by deletions, for every variable by itself  [MPL17, Eq. 11; Algorithm 1].
+class PhaseOne:
+    """Additions, each followed by deletions, for every variable by itself  [MPL17, Eq. 11; Algorithm 1].
 
-    All variables take their next step together, so that a block of them is one batch of scans; what one finds never
-    changes what another does.
+    All variables take their next step together, so that a block of them is one batch; no blanket depends on another.
     """
 
     def __init__(self, score: LocalScore, known: Constraints, start: Graph, max_blanket: int | None) -> None:
@@ -187,35 +181,35 @@ class Blankets:
         self.scored, self.rounds = 0, 0
         alone = [score.local(x, frozenset()) for x in range(n)]
         self.rounding = tolerance(alone)
-        self._worth = [score.local(x, blanket) if blanket else alone[x] for x, blanket in enumerate(self.blankets)]
+        self._scores = [score.local(x, blanket) if blanket else alone[x] for x, blanket in enumerate(self.blankets)]
         self._score, self._limit = score, n - 1 if max_blanket is None else max_blanket
-        self._required, self._forbidden = around(known.required), around(known.forbidden)
-        self._everyone, self._anyone = np.arange(n, dtype=np.int32), np.ones(n, dtype=np.bool_)
+        self._required, self._forbidden = neighbors_of(known.required), neighbors_of(known.forbidden)
+        self._variables, self._all = np.arange(n, dtype=np.int32), np.ones(n, dtype=np.bool_)
 
     def climb(self, monitor: Monitor) -> bool:
-        """Climb to the end; whether it was reached before the monitor stopped it."""
+        """Climb to the local optimum; return False if the monitor stops it before."""
         try:
             self._shrink([x for x, blanket in enumerate(self.blankets) if blanket], monitor)  # of a given start
             growing = list(range(len(self.blankets)))
             while growing:
                 growing = self._grow_all(growing, monitor)
-                # Whoever came in alone had to improve.
+                # A single member has just improved the score: it stays.
                 self._shrink([x for x in growing if len(self.blankets[x]) > 1], monitor)
         except STOPPED:
             return False
         return True
 
     def both(self) -> Graph:
-        """E_and: the edges that both ends propose."""
+        """Return E_and: the edges that both ends propose."""
         pairs = ((x, y) for x, blanket in enumerate(self.blankets) for y in blanket)
         return Graph(len(self.blankets), ((x, y) for x, y in pairs if x in self.blankets[y]))
 
     def either(self) -> Graph:
-        """E_or: the edges that one end proposes, or both."""
+        """Return E_or: the edges that at least one end proposes."""
         return Graph(len(self.blankets), ((x, y) for x, blanket in enumerate(self.blankets) for y in blanket))
 
     def _grow_all(self, xs: Sequence[int], monitor: Monitor) -> list[int]:
-        """One round of additions, as many variables at once as memory should bear."""
+        """Add to each of these blankets, in blocks that bound the memory; return those that grew."""
         n, grown = len(self.blankets), list[int]()
         room = [x for x in xs if len(self.blankets[x]) < self._limit]
         size = max(1, _BLOCK // n)
@@ -227,46 +221,46 @@ class Blankets:
         return grown
 
     def _grow(self, xs: Sequence[int]) -> list[int]:
-        """The best addition to each of these blankets; returns those that took one in."""
+        """Make the best addition to each of these blankets; return those that grew."""
         yss = [self._candidates(x) for x in xs]
         grown = []
         for x, ys, values in zip(xs, yss, self._score.additions(xs, self._of(xs), yss), strict=True):
-            best = first_best(values, self._worth[x], self.rounding)
+            best = first_best(values, self._scores[x], self.rounding)
             if best is not None:
                 self.blankets[x] |= {int(ys[best])}
-                self._worth[x] = float(values[best])
+                self._scores[x] = float(values[best])
                 grown.append(x)
         self.scored += sum(map(len, yss))
         return grown
 
     def _shrink(self, xs: Sequence[int], monitor: Monitor) -> None:
-        """The best deletions from each of these blankets, until none improves; what is required stays."""
+        """Make the best deletions from each of these blankets, until none improves; required members stay."""
         while xs:
             check_cancelled(monitor)
             shrunk = []
             for x, values in zip(xs, self._score.removals(xs, self._of(xs)), strict=True):
                 members = sorted(self.blankets[x])
-                stays = [y in self._required.get(x, ()) for y in members]
-                best = first_best(np.where(stays, -np.inf, values), self._worth[x], self.rounding)
+                fixed = [y in self._required.get(x, ()) for y in members]
+                best = first_best(np.where(fixed, -np.inf, values), self._scores[x], self.rounding)
                 if best is not None:
                     self.blankets[x] -= {members[best]}
-                    self._worth[x] = float(values[best])
+                    self._scores[x] = float(values[best])
                     shrunk.append(x)
                 self.scored += len(members)
             xs = [x for x in shrunk if self.blankets[x]]
 
     def _candidates(self, x: int) -> NDArray[np.int32]:
-        """Whoever may join the blanket of x, in ascending order."""
-        free = self._anyone.copy()
+        """Return the variables that may join the blanket of x, in ascending order."""
+        free = self._all.copy()
         free[[x, *self.blankets[x], *self._forbidden.get(x, ())]] = False
-        return self._everyone[free]
+        return self._variables[free]
 
     def _of(self, xs: Sequence[int]) -> list[VarSet]:
         return [self.blankets[x] for x in xs]
 
 
-def around(edges: Iterable[Edge]) -> dict[int, set[int]]:
-    """The other ends of the edges of each variable that has any."""
+def neighbors_of(edges: Iterable[Edge]) -> dict[int, set[int]]:
+    """Return the neighbours of each variable that has any."""
     ends: dict[int, set[int]] = {}
     for u, v in edges:
         ends.setdefault(u, set()).add(v)
@@ -274,23 +268,22 @@ def around(edges: Iterable[Edge]) -> dict[int, set[int]]:
     return ends
 
 
-class Flips:
-    """Phase 2: the best single flip among the eligible ones, while it improves  [MPL17, Eq. 13; Algorithm 2].
+class PhaseTwo:
+    """The best single flip among the eligible ones, while it improves  [MPL17, Eq. 13; Algorithm 2].
 
-    The log-ratio (Eq. 8) of every neighbour of the current graph is stored; a flip makes only those at its two ends
-    stale.
+    The log-ratio (Eq. 8) of every neighbouring graph is stored; a flip changes only those at its two ends.
     """
 
     def __init__(self, scored: ScoredGraph, eligible: Sequence[Edge], max_blanket: int | None, rounding: float) -> None:
         self.made, self.scored = 0, 0
         self._graph, self._edges, self._limit, self._rounding = scored, eligible, max_blanket, 2 * rounding
-        self._at: dict[int, list[int]] = {}  # where in the list the pairs of a variable are
+        self._at: dict[int, list[int]] = {}  # the places of the pairs of a variable in the list
         for place, edge in enumerate(eligible):
             for x in edge:
                 self._at.setdefault(x, []).append(place)
 
     def climb(self, monitor: Monitor) -> bool:
-        """Climb to the end; whether it was reached before the monitor stopped it."""
+        """Climb to the local optimum; return False if the monitor stops it before."""
         try:
             check_cancelled(monitor)
             gains = self._gains(range(len(self._edges)))
@@ -304,13 +297,13 @@ class Flips:
         return True
 
     def _flip(self, edge: Edge) -> list[int]:
-        """Make the flip; returns the places of those whose log-ratios are stale."""
+        """Make the flip; return the places of the log-ratios that it changes."""
         changed = self._graph.flip(edge)
         self.made += 1
         return sorted({place for x in (self._at if changed is None else changed) for place in self._at.get(x, ())})
 
     def _gains(self, places: Sequence[int]) -> FloatArray:
-        """The log-ratios of these flips; minus infinity where a blanket is full."""
+        """Return the log-ratios of these flips; minus infinity where a blanket is full."""
         self.scored += len(places)
         edges = [self._edges[place] for place in places]
         gains = self._graph.gains(edges)
@@ -323,6 +316,6 @@ class Flips:
 
 
 def edge_support(scored: ScoredGraph) -> dict[Edge, float]:
-    """log K of each edge, present against absent: by how much the score falls without it  [MPL17, Eq. 9]."""
+    """Return log K of each edge, present against absent: the loss of score without it  [MPL17, Eq. 9]."""
     edges = scored.graph.edges
     return dict(zip(edges, (-scored.gains(edges)).tolist(), strict=True))

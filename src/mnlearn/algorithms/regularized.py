@@ -1,9 +1,13 @@
-"""L1LR: ask for the neighbourhood of every variable apart, then make the answers agree.
+"""Regularised regression: L1LR chooses the neighbours of each variable, the graphical lasso all edges at once.
 
-Ravikumar, Wainwright & Lafferty, Annals of Statistics 38 (2010), 1287-1319  [RWL10], in the form of Barber & Drton,
-EJS 9 (2015), 567-607  [BD15], which [MPL17] compares with. How a neighbourhood is chosen (l1-regularised logistic
-regression, extended BIC) is the judge's affair: `mnlearn.scores.logistic`. The walk serves every judge that chooses
-one variable's neighbours at a time.
+L1LR: Ravikumar, Wainwright & Lafferty, Annals of Statistics 38 (2010), 1287-1319  [RWL10], in the form of Barber &
+Drton, EJS 9 (2015), 567-607  [BD15], which [MPL17] compares with. The judge chooses a neighbourhood (l1-regularised
+logistic regression, extended BIC: `mnlearn.scores.logistic`); any judge that chooses neighbours can be used.
+
+Graphical lasso: Friedman, Hastie & Tibshirani, Biostatistics 9 (2008), 432-441  [FHT08], maximise
+log det Θ − tr(SΘ) − λ Σ_u≠v |Θ_uv|; the zeros of Θ are the missing edges. A criterion chooses λ: the extended BIC of
+Foygel & Drton, NeurIPS 2010, 604-612  [FD10], or the likelihood of held-out rows. The judge fits the models
+(`mnlearn.scores.glasso`); the learner follows the path from no edges to many and takes the best graph.
 """
 
 from __future__ import annotations
@@ -13,8 +17,8 @@ from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Literal, get_args
 
-from mnlearn.algorithms._search import Constraints
-from mnlearn.errors import InputError, check_name, whole_number
+from mnlearn.algorithms._search import Constraints, check_variables, edges_of_neighborhoods
+from mnlearn.errors import check_name, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import (
     SILENT,
@@ -30,8 +34,8 @@ from mnlearn.protocols import (
 )
 
 Combine = Literal["and", "or"]
-_TOGETHER = 16  # variables that are asked for at a time, at most
-_LOTS = 4  # at least: after each lot the search may be stopped
+_TOGETHER = 16  # most variables in one call of the judge
+_BATCHES = 4  # fewest calls: the monitor is polled between them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +47,7 @@ class L1LR:
     combine
         ``"and"``: both ends must choose each other (∧ of [MPL17]). ``"or"``: one is enough (∨).
     required, forbidden
-        Edges that must, or must not, be there: part of every regression of their ends, or of none.
+        Edges that the graph has, or does not have: part of every regression of their ends, or of none.
 
     Raises
     ------
@@ -53,8 +57,8 @@ class L1LR:
     Notes
     -----
     One neighbourhood per variable, none depends on another. The support of an edge is that of its weaker end under
-    "and", of its stronger end under "or": log odds, on the judge's own scale. A search that is stopped takes the word
-    of one end where the other has not been asked. `cost` counts neighbourhoods `asked` for and models `fitted`.
+    "and", of its stronger end under "or": log odds, on the judge's own scale. A search that is stopped uses the choice
+    of one end where the other has none. `cost` counts the neighbourhoods (`asked`) and the models (`fitted`).
 
     Examples
     --------
@@ -75,19 +79,18 @@ class L1LR:
         check_name("combine", self.combine, get_args(Combine))
 
     def learn(self, judge: NeighborhoodJudge, monitor: Monitor = SILENT) -> Result:
-        """Find the structure; see the class for how the answers are combined."""
+        """Return the structure; see the class for the rule."""
         n, started, fitted = judge.n_variables, perf_counter(), 0
-        if n < 2:
-            raise InputError(f"judge must know at least 2 variables; got {n}. There is no structure in fewer.")
+        check_variables(n)
         known = Constraints(n, self.required, self.forbidden)
-        must, barred = _around(n, known.required), _around(n, known.forbidden)
+        required, forbidden = Graph(n, known.required), Graph(n, known.forbidden)
         everyone: VarSet = frozenset(range(n))
-        asked = [(x, everyone - barred[x] - {x}, must[x]) for x in range(n)]
+        asked = [(x, everyone - forbidden.neighbors(x) - {x}, required.neighbors(x)) for x in range(n)]
         found: dict[int, Mapping[int, float]] = {}
         for x, answer in enumerate(_answers(judge, asked, monitor)):
             found[x], fitted = answer.support, fitted + answer.fits
             monitor.progress(x + 1, n, f"variable {x + 1} of {n}")
-        edges = combined(found, self.combine)
+        edges = edges_of_neighborhoods(found, self.combine, min if self.combine == "and" else max)
         graph = known.apply(Graph(n, edges))
         support = {edge: edges[edge] for edge in graph.edges if edge in edges}
         cost = {"asked": len(found), "fitted": fitted, "seconds": perf_counter() - started}
@@ -97,46 +100,19 @@ class L1LR:
 def _answers(
     judge: NeighborhoodJudge, asked: Sequence[tuple[int, VarSet, VarSet]], monitor: Monitor
 ) -> Iterator[Neighborhood]:
-    """In the order of the questions, by whoever does it soonest; fewer if the monitor has had enough."""
+    """Yield the neighbourhoods in order, by the fastest form that the judge has; fewer if the monitor cancels."""
     if isinstance(judge, SpreadNeighborhoods):
         yield from judge.spread(asked, monitor)
         return
-    size = max(1, min(_TOGETHER, len(asked) // _LOTS)) if isinstance(judge, BatchedNeighborhoods) else 1
+    size = max(1, min(_TOGETHER, len(asked) // _BATCHES)) if isinstance(judge, BatchedNeighborhoods) else 1
     for start in range(0, len(asked), size):
         if monitor.cancelled():
             return
-        lot = asked[start : start + size]
+        batch = asked[start : start + size]
         if isinstance(judge, BatchedNeighborhoods):
-            yield from judge.neighborhoods(lot)
+            yield from judge.neighborhoods(batch)
         else:
-            yield from (judge.neighborhood(*question) for question in lot)
-
-
-def combined(found: Mapping[int, Mapping[int, float]], rule: Combine) -> dict[Edge, float]:
-    """The edges by the rule, each with the support of its weaker end (and) or its stronger one (or)."""
-    edges: dict[Edge, float] = {}
-    weigh = min if rule == "and" else max
-    for x, around in found.items():
-        for y, support in around.items():
-            if rule == "or" or y not in found or x in found[y]:
-                edge = (x, y) if x < y else (y, x)
-                edges[edge] = weigh(support, edges.get(edge, support))
-    return edges
-
-
-def _around(n: int, edges: Collection[Edge]) -> list[VarSet]:
-    """The other end of each edge, by variable."""
-    graph = Graph(n, edges)
-    return [graph.neighbors(x) for x in range(n)]
-
-
-# The graphical lasso: a whole sparse precision matrix at once, along a path of penalties.
-#
-# Friedman, Hastie & Tibshirani, Biostatistics 9 (2008), 432-441  [FHT08]: maximise log det Θ − tr(SΘ) − λ Σ_u≠v
-# |Θ_uv|;
-# the zeros of Θ are the missing edges. Which λ is right is told by a criterion: the extended BIC of Foygel & Drton,
-# NeurIPS 2010, 604-612  [FD10], or the likelihood of held-out rows. The fits are the judge's affair:
-# `mnlearn.scores.glasso`. Here the path is walked from no edge downwards and the best of it kept.
+            yield from (judge.neighborhood(*question) for question in batch)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +122,7 @@ class GraphicalLasso:
     Parameters
     ----------
     patience
-        The path ends after so many penalties in a row that do not improve the criterion; None walks all of it.
+        The path ends after so many penalties in a row that do not improve the criterion; None follows all of it.
 
     Raises
     ------
@@ -155,8 +131,8 @@ class GraphicalLasso:
 
     Notes
     -----
-    Ties go to the larger penalty. `cost` counts penalties tried (`fitted`), and among them those at which the solver
-    gave up before it was done (`fallbacks`): these are not chosen. `score` is minus the criterion.
+    Ties go to the larger penalty. `cost` counts the penalties (`fitted`), and those at which the solver did not
+    converge (`fallbacks`), which are not chosen. `score` is minus the criterion.
 
     Examples
     --------
@@ -171,13 +147,12 @@ class GraphicalLasso:
 
     def __post_init__(self) -> None:
         if self.patience is not None:
-            whole_number("patience", self.patience, least=1, way_out="Use None to walk the whole path.")
+            whole_number("patience", self.patience, least=1, way_out="Use None to follow the whole path.")
 
     def learn(self, judge: PathJudge, monitor: Monitor = SILENT) -> Result:
-        """Find the structure; see the class."""
+        """Return the structure; see the class."""
         started, n = perf_counter(), judge.n_variables
-        if n < 2:
-            raise InputError(f"GraphicalLasso needs at least 2 variables; got {n}. There is nothing to join.")
+        check_variables(n)
         best: PathStep | None = None
         waited = fitted = failed = 0
         converged = True
