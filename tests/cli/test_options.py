@@ -13,6 +13,7 @@ from mnlearn.cli import options
 from mnlearn.cli.app import app
 from mnlearn.cli.options import ClusterOptions, InputOptions, OptionGroup, ReadingOptions, expand_groups
 from mnlearn.errors import InputError
+from mnlearn.learning import METHODS, SCORES, TESTS
 
 Loud = Annotated[bool, typer.Option("--loud", help="Print in capitals.")]
 Times = Annotated[int | None, typer.Option(help="Number of repetitions.")]
@@ -59,6 +60,16 @@ def test_options_that_were_not_given_are_dropped() -> None:
     assert Speech(times=3).given() == {"loud": False, "times": 3}
     assert options.TestOptions(n_permutations=9, alpha=0.1).given() == {"alpha": 0.1, "n_permutations": 9}
     assert InputOptions().arguments(prior=None) == dict(ReadingOptions().keywords())
+
+
+def test_help_has_the_names_of_the_registry() -> None:
+    tables = {"METHODS": METHODS, "SCORES": SCORES, "TESTS": TESTS}
+    assert {table: options.named(table, "{names}").help for table in tables} == {
+        table: ", ".join(names) for table, names in tables.items()
+    }
+    for judge in ("test", "score"):
+        names = [name for name, entry in METHODS.items() if entry.judge == judge]
+        assert options.named("METHODS", f"{{{judge}}}").help == ", ".join(names)
 
 
 def test_every_command_that_reads_data_takes_the_options_of_reading() -> None:

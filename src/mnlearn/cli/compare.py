@@ -80,8 +80,8 @@ def compare_groups_command(
     permutations: Annotated[int, option("K", "Number of permutations of the rows.")] = 200,
     correction: Annotated[str, option("holm|fdr|none", "Correction for the number of pairs.")] = "holm",
     seed: Seed = 0,
-    judging: JudgeOptions,
     learning: LearnOptions,
+    judging: JudgeOptions,
     _config: Config = None,
     output: OutputOptions,
 ) -> None:

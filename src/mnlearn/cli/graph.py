@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from mnlearn.evaluation.metrics import Evaluation
     from mnlearn.graphs.named import NamedGraph
+    from mnlearn.simulate.catalogue import Simulated
 
     Entry: TypeAlias = tuple[str, str, Mapping[str, Any]]
 
@@ -170,9 +171,8 @@ def simulate_command(
     if target.resolve() == Path(out).resolve():
         raise InputError(f"--truth must be another file than --out; got {out!r} for both. Rename one.")
     carries_numbers(target)  # raises an error for an unknown format
-    drawn = simulate(
-        network, distribution, n_rows=sampling.rows, seed=sampling.seed, method=method, plan=GibbsPlan(**chains)
-    )
+    plan = GibbsPlan(**chains)
+    drawn = simulate(network, distribution, n_rows=sampling.rows, seed=sampling.seed, method=method, plan=plan)
     write_data(drawn.data, out)
     write_graph(target, drawn.truth.graph, drawn.truth.names)
     if chains and not drawn.notes.startswith("Gibbs"):
@@ -180,22 +180,22 @@ def simulate_command(
         note(f"{unused} had no effect: there were no Gibbs chains; use --sampler gibbs")
     if not drawn.converged:
         note(f"the rows may not follow the distribution: {drawn.notes}")
+    output.show(lambda: _document(drawn, sampling, target), lambda: _show_files(drawn, sampling, target))
+
+
+def _document(drawn: Simulated, sampling: SampleOptions, target: Path) -> dict[str, object]:
+    """Return the files and their sizes for JSON."""
+    graph, files = drawn.truth.graph, {"data": sampling.out, "truth": str(target)}
+    size = {"rows": sampling.rows, "variables": graph.n_variables, "edges": graph.n_edges, "seed": sampling.seed}
+    return {"files": files, **size, "drawn": drawn.notes, "converged": drawn.converged}
+
+
+def _show_files(drawn: Simulated, sampling: SampleOptions, target: Path) -> None:
+    """Print the files and their sizes."""
     graph = drawn.truth.graph
-    output.show(
-        lambda: {
-            "files": {"data": out, "truth": str(target)},
-            "rows": sampling.rows,
-            "variables": graph.n_variables,
-            "edges": graph.n_edges,
-            "seed": sampling.seed,
-            "drawn": drawn.notes,
-            "converged": drawn.converged,
-        },
-        lambda: say(
-            f"{escaped(out)}: {with_noun(sampling.rows, 'row')} of {with_noun(graph.n_variables, 'variable')}, "
-            f"{drawn.notes}\n{escaped(str(target))}: the true network, {with_noun(graph.n_edges, 'edge')}"
-        ),
-    )
+    size = f"{with_noun(sampling.rows, 'row')} of {with_noun(graph.n_variables, 'variable')}"
+    say(f"{escaped(sampling.out)}: {size}, {drawn.notes}")
+    say(f"{escaped(str(target))}: the true network, {with_noun(graph.n_edges, 'edge')}")
 
 
 def _list_networks(output: OutputOptions) -> None:

@@ -23,16 +23,7 @@ from mnlearn.cli.console import (
     simple_table,
     with_noun,
 )
-from mnlearn.cli.options import (
-    ClusterOptions,
-    LearnOptions,
-    OptionGroup,
-    OutputOptions,
-    TestOptions,
-    drop_none,
-    flag,
-    option,
-)
+from mnlearn.cli.options import ClusterOptions, LearnOptions, OptionGroup, OutputOptions, TestOptions, flag, option
 from mnlearn.errors import FileError, InputError, MnlearnError, whole_number
 
 if TYPE_CHECKING:
@@ -154,7 +145,7 @@ class EdgeOptions(OptionGroup):
 
     def given(self) -> dict[str, Any]:
         """Return the pairs of names."""
-        return drop_none(required=_pairs("--require", self.require), forbidden=_pairs("--forbid", self.forbid))
+        return options.drop_none(required=_pairs("--require", self.require), forbidden=_pairs("--forbid", self.forbid))
 
 
 def _pairs(name: str, texts: list[str] | None) -> list[list[str]] | None:
@@ -181,7 +172,7 @@ class RunOptions(OptionGroup):
     def given(self) -> dict[str, Any]:
         """Return the options that were given, the size in bytes."""
         size = size_in_bytes(self.max_memory)
-        return drop_none(max_memory=size, checkpoint=self.checkpoint, resume=self.resume or None)
+        return options.drop_none(max_memory=size, checkpoint=self.checkpoint, resume=self.resume or None)
 
 
 def size_in_bytes(text: str | None) -> int | None:

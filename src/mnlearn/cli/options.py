@@ -37,7 +37,7 @@ def argument(metavar: str, help: str) -> Any:
 
 
 def _registry() -> dict[str, dict[str, str]]:
-    """Return the names in the tables of the registry, each with the kind of judge that a method needs.
+    """Return the names in the tables of the registry, each with the kind of method: by which judge, for which data.
 
     The names come from the source: importing the registry loads numpy, which --help and completion do without.
     """
@@ -48,8 +48,10 @@ def _registry() -> dict[str, dict[str, str]]:
             table = found[node.target.id] = {}
             for key, entry in zip(node.value.keys, node.value.values, strict=True):
                 if isinstance(key, ast.Constant) and isinstance(entry, ast.Call):
-                    own = any(keyword.arg == "own_judge" for keyword in entry.keywords)
-                    table[str(key.value)] = "own" if own else "score" if len(entry.args) > 2 else "test"
+                    kind = "score" if len(entry.args) > 2 else "test"
+                    if any(keyword.arg == "own_judge" for keyword in entry.keywords):
+                        kind = "continuous" if "continuous" in ast.unparse(entry.args[0]) else "own"
+                    table[str(key.value)] = kind
     return found
 
 
@@ -62,9 +64,10 @@ def named(table: str, help: str, *names: str) -> Any:
     def complete(incomplete: str) -> list[str]:
         return [name for name in _NAMES[table] if name.startswith(incomplete)]
 
-    by = {kind: ", ".join(n for n, k in _NAMES[table].items() if k == kind) for kind in ("test", "score", "own")}
-    listed = help.format(names=", ".join(_NAMES[table]), **by)
-    return option("NAME", listed, *names, autocompletion=complete)
+    kinds = {"names": ", ".join(_NAMES[table])}
+    for kind in _NAMES[table].values():
+        kinds[kind] = ", ".join(name for name, other in _NAMES[table].items() if other == kind)
+    return option("NAME", help.format(**kinds), *names, autocompletion=complete)
 
 
 Data = Annotated[str, argument("DATA", "CSV, TSV or Parquet file, also gzipped, or a packed file.")]
@@ -85,8 +88,8 @@ Method = Annotated[
     str | None,
     named(
         "METHODS",
-        "By default sep, or gsimn if a test is named. By tests: {test}. By a score: {score}. By a judge of their own: "
-        "{own}.",
+        "By default sep, or gsimn if a test is named. By tests: {test}. By a score: {score}. Others: {own}; for "
+        "continuous columns {continuous}.",
     ),
 ]
 Score = Annotated[str | None, named("SCORES", "Score of mbs, hillclimb and exhaustive: {names}.")]
@@ -97,7 +100,7 @@ Columns = Annotated[list[str] | None, option("COL", "Use only these columns; rep
 Test = Annotated[str | None, named("TESTS", "{names}; by default chi2, or pcor if all columns are continuous.")]
 Alpha = Annotated[float | None, option("P", "Significance level: dependent if p <= P; 0.05 by default.")]
 Dof = Annotated[str | None, option("adjusted|observed|all", "Degrees of freedom of chi2 and g2; adjusted by default.")]
-Prior = Annotated[float | None, option("P", "bayes, bayes-pcor, ib, bjp: prior of independence; 0.5 by default.")]
+Prior = Annotated[float | None, option("P", "bayes, bayes-pcor: prior probability of independence; 0.5 by default.")]
 Seed = Annotated[int | None, option("S", "mi: seed of the permutations; 0 by default.")]
 
 # Where it runs and what is printed.
@@ -221,7 +224,7 @@ class InputOptions(ReadingOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class LearnOptions(InputOptions):
-    """What is learned from, and by which method."""
+    """Columns to learn from, and the method."""
 
     method: Method = None
     set_: Set = None

@@ -97,7 +97,7 @@ def plot_command(
 
 @dataclass(frozen=True, kw_only=True)
 class SourceOptions(LearnOptions):
-    """What a report or a picture is made from: data to learn from, or a saved result."""
+    """Source of a report or a picture: data to learn from, or a saved result."""
 
     data: Annotated[str | None, option("DATA", "Data of RESULT: signs, types and warnings need them.", "--data")] = None
     bootstrap: Bootstrap = None
@@ -149,8 +149,8 @@ def why_command(
     y: Annotated[str, argument("B", "Another column.")],
     *,
     network: Network = None,
-    judging: JudgeOptions,
     learning: LearnOptions,
+    judging: JudgeOptions,
     _config: Config = None,
     output: OutputOptions,
 ) -> None:

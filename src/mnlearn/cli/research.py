@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _CONTINUE = "the same command with the same --out continues"
 _QUICK_KINDS, _QUICK_SIZES = ("stars", "ferromagnet", "cliques", "independent"), (250, 1000)
 
-Sizes = Annotated[str | None, option("N,N,...", "Sizes, mostly numbers of rows; as in the paper by default.")]
+Sizes = Annotated[str | None, option("N,N,...", "Sizes, mostly numbers of rows; those of the experiment by default.")]
 RunFolder = Annotated[Path | None, option("DIR", "Write tables and plots to DIR; a stopped run continues there.")]
 DataFolder = Annotated[Path | None, option("DIR", "Folder of the data; MNLEARN_DATA by default.", "--data")]
 PageFile = Annotated[Path | None, option("FILE", "Only fill the tables of this page from the runs in --out.", "--page")]
