@@ -231,7 +231,7 @@ class TextColumn:
         kind = kind_of(cell)
         if kind not in self._kinds:
             self._kinds[kind] = (cell, _first_row(rows, position, self._codes.n_rows))
-            self._refuse_mixture()
+            self._check_one_kind()
         self._known[text] = self._codes.code(cell)
         return kind
 
@@ -299,7 +299,7 @@ class TextColumn:
             self._doubts[cell] = None
         elif kind is not Kind.NAN:
             self._kinds.setdefault(kind, (cell, row()))
-            self._refuse_mixture()
+            self._check_one_kind()
             raise not_a_number(self._options, cell, row())
         return float("nan")
 
@@ -310,7 +310,7 @@ class TextColumn:
         declared = cell in self._options.declared or float(cell) in self._options.declared
         return not declared and (self._options.is_missing(cell) or float(cell) in self._options.markers)
 
-    def _refuse_mixture(self) -> None:
+    def _check_one_kind(self) -> None:
         """Raise an error for numbers among words unless the type or the levels were given."""
         if not self._options.is_open:
             return

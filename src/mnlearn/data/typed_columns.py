@@ -284,7 +284,7 @@ def _each(options: ColumnOptions, values: Sequence[object]) -> ReadColumn:
     for row, label in enumerate(labels, start=1):
         if label is not None:
             kinds.setdefault(_kind(label), (label, row))
-    _refuse_mixture(options, kinds)
+    _check_one_kind(options, kinds)
     if options.type == "continuous" or (options.is_open and _DECIMAL in kinds):
         return _numbers(options, labels, kinds, doubts)
     codes = Codes(options)
@@ -322,7 +322,7 @@ def _kind(label: Hashable) -> str:
     return "text" if isinstance(label, str) else type(label).__qualname__
 
 
-def _refuse_mixture(options: ColumnOptions, kinds: dict[str, tuple[Hashable, int]]) -> None:
+def _check_one_kind(options: ColumnOptions, kinds: dict[str, tuple[Hashable, int]]) -> None:
     """Raise an error for two kinds of values, unless both are numbers or the type was given."""
     if not options.is_open or not kinds:
         return

@@ -35,7 +35,7 @@ from mnlearn.graphs.markup_formats import (
     render_graphml,
     render_json,
 )
-from mnlearn.graphs.named import Attributes, NamedGraph, foreign_errors
+from mnlearn.graphs.named import Attributes, NamedGraph, parser_errors
 from mnlearn.graphs.text_formats import (
     parse_csv,
     parse_edge_list,
@@ -102,7 +102,7 @@ def read_graph(path: str | os.PathLike[str], format: str | None = None) -> Named
     chosen = _chosen(path, format)
     text = read_whole(path)
     try:
-        with foreign_errors():
+        with parser_errors():
             return chosen.parse(text)
     except InputError as error:
         raise FileError(f"{os.fspath(path)!r} cannot be read as {chosen.title}: {error}") from error

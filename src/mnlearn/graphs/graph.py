@@ -215,7 +215,7 @@ class Graph:
         One search is enough for a whole scan: y is separated from x by z if it is neither in z nor in this set.
         """
         starts, blocked = self._members("x", x), self._members("z", z)
-        _refuse_overlap("x", starts, "z", blocked)
+        _check_disjoint("x", starts, "z", blocked)
         seen = set(blocked)
         for _ in self._flood(starts, seen):
             pass
@@ -236,9 +236,9 @@ class Graph:
         One breadth-first search from x, linear in the edges it meets; it ends at the first member of y.
         """
         starts, goals, blocked = self._members("x", x), self._members("y", y), self._members("z", z)
-        _refuse_overlap("x", starts, "z", blocked)
-        _refuse_overlap("y", goals, "z", blocked)
-        _refuse_overlap("x", starts, "y", goals)
+        _check_disjoint("x", starts, "z", blocked)
+        _check_disjoint("y", goals, "z", blocked)
+        _check_disjoint("x", starts, "y", goals)
         return all(goals.isdisjoint(wave) for wave in self._flood(starts, set(blocked)))
 
     def _flood(self, starts: AbstractSet[int], seen: set[int]) -> Iterator[AbstractSet[int]]:
@@ -376,7 +376,7 @@ def _out_of_range(argument: str, got: object, n: int) -> InputError:
     return InputError(f"{argument} must name variables by index, {known}; got {got}. Count them from 0.")
 
 
-def _refuse_overlap(one: str, a: frozenset[int], other: str, b: frozenset[int]) -> None:
+def _check_disjoint(one: str, a: frozenset[int], other: str, b: frozenset[int]) -> None:
     """Raise InputError unless two sets are disjoint."""
     if not a.isdisjoint(b):
         raise InputError(f"{one} and {other} must be disjoint; got {one}={_shown(a)}, {other}={_shown(b)}.")
@@ -407,12 +407,12 @@ def _symmetric_entries(matrix: Any) -> tuple[int, NDArray[np.int32], NDArray[np.
     looped = np.flatnonzero(entries.diagonal())
     if len(looped):
         raise InputError(f"matrix must have a zero diagonal; entry ({looped[0]}, {looped[0]}) is not. Set it to 0.")
-    _refuse_asymmetry(entries)
+    _check_symmetric(entries)
     rows, columns = entries.nonzero()
     return int(values.shape[0]), rows, columns
 
 
-def _refuse_asymmetry(entries: Any) -> None:
+def _check_symmetric(entries: Any) -> None:
     """Raise InputError unless a matrix is symmetric; values may differ by rounding, zeros may not."""
     mirrored = entries.T.tocsr()
     one_sided = (entries != 0) != (mirrored != 0)

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any
 
 from mnlearn.errors import FileError, InputError, require
-from mnlearn.graphs.named import Assembly, NamedGraph, refuse_directed
+from mnlearn.graphs.named import GraphBuilder, NamedGraph, check_undirected
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MARK = "'"  # put before every quoted GML string, because networkx changes the strings "()" and "[]"
@@ -29,9 +29,9 @@ def parse_graphml(text: str) -> NamedGraph:
         warnings.simplefilter("ignore")  # networkx warns of ports and untyped keys, which do not matter for a structure
         _check_elements(text)
         graph = nx.parse_graphml(text)
-    refuse_directed(graph.is_directed(), "GraphML graph", 'If no direction is meant, set edgedefault="undirected".')
+    check_undirected(graph.is_directed(), "GraphML graph", 'If no direction is meant, set edgedefault="undirected".')
     named = {node: name for node, name in graph.nodes(data="name") if isinstance(name, str) and name}
-    return _assembled(graph, named if len(named) == len(graph) else {node: node for node in graph})
+    return _built(graph, named if len(named) == len(graph) else {node: node for node in graph})
 
 
 def _check_elements(text: str) -> None:
@@ -76,10 +76,10 @@ def parse_gml(text: str) -> NamedGraph:
     ascii_text = re.sub(r"[^\x00-\x7f]", lambda letter: f"&#{ord(letter.group())};", text)
     lines = [line.removesuffix("\r") for line in ascii_text.split("\n")]
     graph = nx.parse_gml(lines, label=None, destringizer=lambda found: _MARK + found)
-    refuse_directed(graph.is_directed(), "GML graph", "If no direction is meant, remove its line `directed 1`.")
+    check_undirected(graph.is_directed(), "GML graph", "If no direction is meant, remove its line `directed 1`.")
     labels = {node: label for node, label in graph.nodes(data="label") if label is not None}
     names = labels if len(labels) == len(graph) else {node: node for node in graph}
-    return _assembled(graph, {node: _unmarked(name) for node, name in names.items()})
+    return _built(graph, {node: _unmarked(name) for node, name in names.items()})
 
 
 def _unmarked(name: object) -> str:
@@ -94,15 +94,15 @@ def render_gml(named: NamedGraph) -> str:
     return "".join(f"{line}\n" for line in nx.generate_gml(_as_networkx(named)))
 
 
-def _assembled(graph: Any, names: dict[Any, str]) -> NamedGraph:
+def _built(graph: Any, names: dict[Any, str]) -> NamedGraph:
     """Return a parsed graph under the names of its nodes."""
-    assembly = Assembly()
+    builder = GraphBuilder()
     for node in graph:
-        assembly.declare(names[node])
+        builder.declare(names[node])
     edges: Iterable[tuple[Any, Any, dict[str, Any]]] = graph.edges(data=True)
     for u, v, attributes in edges:
-        assembly.join(names[u], names[v], attributes)
-    return assembly.finish()
+        builder.join(names[u], names[v], attributes)
+    return builder.finish()
 
 
 def _as_networkx(named: NamedGraph) -> Any:
@@ -133,25 +133,25 @@ def parse_dot(text: str) -> NamedGraph:
     if len(graphs) != 1:
         raise FileError(f"the file must hold one graph; got {len(graphs)}. Keep one of them.")
     directed = graphs[0].get_type() == "digraph" or "->" in _OPAQUE.sub("", text)
-    refuse_directed(directed, "DOT graph", _UNDIRECTED)
-    assembly = Assembly()
-    _collect(graphs[0].obj_dict, assembly)
-    return assembly.finish()
+    check_undirected(directed, "DOT graph", _UNDIRECTED)
+    builder = GraphBuilder()
+    _collect(graphs[0].obj_dict, builder)
+    return builder.finish()
 
 
-def _collect(box: Mapping[str, Any], assembly: Assembly) -> list[str]:
+def _collect(box: Mapping[str, Any], builder: GraphBuilder) -> list[str]:
     """Add the statements of a graph or subgraph in their order; return the names of its variables."""
     inside: list[str] = []
     for kind, statement in sorted(_statements(box), key=lambda found: int(found[1]["sequence"])):
         if kind == "nodes" and statement["name"] not in _DEFAULTS:
-            inside += _members(statement["name"], assembly)
+            inside += _members(statement["name"], builder)
         elif kind == "subgraphs":
-            inside += _collect(statement, assembly)
+            inside += _collect(statement, builder)
         elif kind == "edges":
-            left, right = (_members(point, assembly) for point in statement["points"])
+            left, right = (_members(point, builder) for point in statement["points"])
             inside += left + right
             for a, b in product(left, right):
-                assembly.join(a, b, _numbers(statement["attributes"]))
+                builder.join(a, b, _numbers(statement["attributes"]))
     return inside
 
 
@@ -162,12 +162,12 @@ def _statements(box: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]
             yield from ((kind, statement) for statement in same)
 
 
-def _members(point: str | Mapping[str, Any], assembly: Assembly) -> list[str]:
+def _members(point: str | Mapping[str, Any], builder: GraphBuilder) -> list[str]:
     """Return the variables at one end of an edge: one, or all of a subgraph such as `{a b}`."""
     if not isinstance(point, str):
-        return list(dict.fromkeys(_collect(point, assembly)))
+        return list(dict.fromkeys(_collect(point, builder)))
     name = _unquoted(point)
-    assembly.meet(name)
+    builder.add(name)
     return [name]
 
 
@@ -225,25 +225,25 @@ _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 def parse_json(text: str) -> NamedGraph:
     """Parse a graph in version 1 of the schema."""
-    document = json.loads(text, parse_constant=_refuse_constant)
+    document = json.loads(text, parse_constant=_reject_constant)
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
         raise FileError(f'the document must be an object with "format": "{_FORMAT}"; it is not an mnlearn graph.')
     _check_version(document.get("version"))
     variables, edges = _listed(document, "variables"), _listed(document, "edges")
     numbers = _numbers_by_edge(document.get("edge_attributes", {}), len(edges))
-    assembly = Assembly()
+    builder = GraphBuilder()
     for name in variables:
         if not isinstance(name, str):
             raise FileError(f'"variables" must be a list of strings; got {name!r}.')
-        assembly.declare(name)
+        builder.declare(name)
     for edge, attributes in zip(edges, numbers, strict=True):
         if not isinstance(edge, list) or len(edge) != 2:
             raise FileError(f'"edges" must be a list of pairs; got {edge!r}.')
-        assembly.join(_end(edge[0], variables), _end(edge[1], variables), attributes)
-    return assembly.finish()
+        builder.join(_end(edge[0], variables), _end(edge[1], variables), attributes)
+    return builder.finish()
 
 
-def _refuse_constant(constant: str) -> None:
+def _reject_constant(constant: str) -> None:
     """Raise FileError for NaN and Infinity, which Python would read but JSON does not have."""
     raise FileError(f'numbers must be JSON numbers; got {constant}. Write the string "inf", "-inf" or "nan" instead.')
 

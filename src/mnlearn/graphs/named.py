@@ -37,7 +37,7 @@ class NamedGraph:
             yield self.names[u], self.names[v], self.attributes.get((u, v), {})
 
 
-class Assembly:
+class GraphBuilder:
     """Collects variables and edges from a parser; raises FileError unless they form a simple undirected graph."""
 
     def __init__(self) -> None:
@@ -48,9 +48,9 @@ class Assembly:
         """Add a variable, for formats that list each of them once."""
         if name in self._position:
             raise FileError(f"a variable must be declared once; got {name!r} twice. Rename one of the two.")
-        self.meet(name)
+        self.add(name)
 
-    def meet(self, name: str) -> None:
+    def add(self, name: str) -> None:
         """Add a variable unless it is known, for formats without a list of variables."""
         self._position.setdefault(name, len(self._position))
 
@@ -75,7 +75,7 @@ class Assembly:
 
 
 @contextmanager
-def foreign_errors() -> Iterator[None]:
+def parser_errors() -> Iterator[None]:
     """Turn any error of another library's parser into FileError."""
     try:
         yield
@@ -86,7 +86,7 @@ def foreign_errors() -> Iterator[None]:
         raise FileError(f"the file is damaged or of another kind; the parser says: {reason[:200]}") from error
 
 
-def refuse_directed(directed: bool, title: str, advice: str) -> None:
+def check_undirected(directed: bool, title: str, advice: str) -> None:
     """Raise FileError for a directed graph."""
     if directed:
         raise FileError(f"the graph must be undirected; got a directed {title}. {advice}")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from mnlearn.errors import FileError, InputError
 from mnlearn.graphs.graph import Graph
-from mnlearn.graphs.named import Assembly, NamedGraph
+from mnlearn.graphs.named import GraphBuilder, NamedGraph
 
 # A spreadsheet would run a cell that starts with one of these as a formula; an apostrophe in front prevents it.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -23,14 +23,14 @@ def parse_edge_list(text: str) -> NamedGraph:
     lines = [(number, line.removesuffix("\r")) for number, line in enumerate(text.split("\n"), start=1)]
     lines = [(number, line) for number, line in lines if not line.startswith("#") and (line.strip() or "\t" in line)]
     tabbed = any("\t" in line for _, line in lines)
-    assembly = Assembly()
+    builder = GraphBuilder()
     for number, line in lines:
         names = _names_of_line(number, line.split("\t") if tabbed else line.split())
         for name in names:
-            assembly.meet(name)
+            builder.add(name)
         if len(names) == 2:
-            _join(assembly, f"line {number}", names[0], names[1])
-    return assembly.finish()
+            _join(builder, f"line {number}", names[0], names[1])
+    return builder.finish()
 
 
 def _names_of_line(number: int, fields: list[str]) -> list[str]:
@@ -45,17 +45,17 @@ def _names_of_line(number: int, fields: list[str]) -> list[str]:
     return names
 
 
-def _join(assembly: Assembly, place: str, a: str, b: str, numbers: Mapping[str, float] | None = None) -> None:
+def _join(builder: GraphBuilder, place: str, a: str, b: str, numbers: Mapping[str, float] | None = None) -> None:
     """Add an edge; an error names its line or row."""
     try:
-        assembly.join(a, b, numbers)
+        builder.join(a, b, numbers)
     except FileError as error:
         raise FileError(f"{place}: {error}") from None
 
 
 def render_edge_list(named: NamedGraph) -> str:
     """Return the edges in order of their later end, so that variables first appear in their own order."""
-    _refuse_attributes(named, "an edge list")
+    _check_no_attributes(named, "an edge list")
     for name in named.names:
         if not name or name.startswith("#") or any(letter in name for letter in "\t\r\n"):
             raise InputError(
@@ -122,9 +122,9 @@ def _numbers_of_row(name: str, cells: list[str], header: list[str]) -> dict[str,
 
 def _symmetric(header: list[str], entries: dict[str, dict[str, float]]) -> NamedGraph:
     """Return the graph of a matrix, or raise FileError if (a, b) and (b, a) differ."""
-    assembly = Assembly()
+    builder = GraphBuilder()
     for name in header:
-        assembly.declare(name)
+        builder.declare(name)
     position = {name: x for x, name in enumerate(header)}
     for a, row in entries.items():
         for b, number in row.items():
@@ -134,14 +134,14 @@ def _symmetric(header: list[str], entries: dict[str, dict[str, float]]) -> Named
                     f"the matrix must be symmetric; got {number:g} for ({a!r}, {b!r}) and {mirrored:g} for "
                     f"({b!r}, {a!r}). Decide what the directions mean and write both entries alike."
                 )
-            if position[a] <= position[b]:  # equal is a self loop, for which the assembly raises an error
-                assembly.join(a, b)
-    return assembly.finish()
+            if position[a] <= position[b]:  # equal is a self loop, for which the builder raises an error
+                builder.join(a, b)
+    return builder.finish()
 
 
 def render_adjacency(named: NamedGraph) -> str:
     """Return zeros and ones under a header of names; n² cells."""
-    _refuse_attributes(named, "an adjacency CSV")
+    _check_no_attributes(named, "an adjacency CSV")
     names = [as_cell(name) for name in named.names]
     rows = ((name, named.graph.neighbors(x)) for x, name in enumerate(names))
     cells = ([name, *("1" if y in neighbors else "0" for y in range(len(names)))] for name, neighbors in rows)
@@ -169,7 +169,7 @@ def as_name(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(_FORMULA) else cell
 
 
-def _refuse_attributes(named: NamedGraph, title: str) -> None:
+def _check_no_attributes(named: NamedGraph, title: str) -> None:
     """Raise InputError for attributes that a format cannot carry."""
     if named.attributes:
         raise InputError(
@@ -203,16 +203,16 @@ def parse_edge_table(text: str) -> NamedGraph:
     header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if any(row)]
     if not is_edge_table(text):
         raise FileError(f"the first two headings must be u and v; got {', '.join(header[:2]) or 'none'}.")
-    assembly = Assembly()
+    builder = GraphBuilder()
     for number, row in enumerate(rows, start=2):
         if len(row) != len(header):
             raise FileError(f"row {number} must have {len(header)} cells, as the header has; got {len(row)}.")
         ends = [as_name(cell) for cell in row[:2] if cell]
         for name in ends:
-            assembly.meet(name)
+            builder.add(name)
         if len(ends) == 2:
-            _join(assembly, f"row {number}", ends[0], ends[1], _numbers(header, row))
-    return assembly.finish()
+            _join(builder, f"row {number}", ends[0], ends[1], _numbers(header, row))
+    return builder.finish()
 
 
 def _numbers(header: list[str], row: list[str]) -> dict[str, float]:

@@ -23,7 +23,7 @@ import numpy as np
 from mnlearn.errors import DataError, FileError, InputError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.markup_formats import parse_json, render_json
-from mnlearn.graphs.named import NamedGraph, foreign_errors
+from mnlearn.graphs.named import NamedGraph, parser_errors
 from mnlearn.protocols import Question, Result, Step
 from mnlearn.results.edges import kind_of_frame
 from mnlearn.results.resampling import Resampling
@@ -59,7 +59,7 @@ def _compact(value: object) -> str:
 
 def parse(text: str) -> Learned:
     """Return the result in a JSON document, or raise FileError."""
-    with foreign_errors():
+    with parser_errors():
         named = parse_json(text)
         document = json.loads(text)
         found = document.get("result")
