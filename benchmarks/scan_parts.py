@@ -16,7 +16,7 @@ import numpy as np
 
 from mnlearn import _core
 from mnlearn.experiments.speed import COUNTING, LONG, Question, binary, counts_of, cpu_times
-from mnlearn.statistics import Counts, limits
+from mnlearn.statistics import Counts, kernels
 
 N_ROWS, N_VARIABLES = 4_000, 1_040  # rows such that the bits of both blocks stay in the second cache
 BLOCK = 512
@@ -40,7 +40,7 @@ def parts(counts: Counts, size_z: int) -> tuple[float, ...]:
     """Microseconds of a load a row; of the call, the lists, the counting of a block, and 512 candidates."""
     scans = [questions(ys, size_z) for ys in ([], [5], [5, BLOCK + 5], list(range(BLOCK)))]
     load, *taken = cpu_times(
-        limits.load_work(counts.code_path, N_ROWS), *(partial(ask_all, counts, asked) for asked in scans), sample=LONG
+        kernels.load_work(counts.code_path, N_ROWS), *(partial(ask_all, counts, asked) for asked in scans), sample=LONG
     )
     none, one, two, many = (1e6 * seconds / len(scans[0]) for seconds in taken)
     return 1e6 * load, none, one - none - (two - one), two - one, many - one

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mnlearn.experiments import speed
-from mnlearn.statistics import limits
+from mnlearn.statistics import kernels
 
 
 def test_a_figure_knows_whether_it_holds() -> None:
@@ -30,10 +30,10 @@ def test_the_counting_kernel_counts() -> None:
     np.testing.assert_array_equal(counts.reduce_all(speed.COUNTING)[0], pairs)
 
 
-@pytest.mark.parametrize("path", limits.supported_code_paths())
+@pytest.mark.parametrize("path", kernels.supported_code_paths())
 def test_ceilings_are_probed_on_every_path_and_the_environment_is_left_alone(path: str) -> None:
     before = os.environ.get("MNLEARN_CORE")
     assert speed.counts_of(speed.binary(2, 10), path=path).code_path == path
     assert os.environ.get("MNLEARN_CORE") == before
-    for work in (limits.popcount_work(path, 3), limits.load_work(path, 5)):
+    for work in (kernels.popcount_work(path, 3), kernels.load_work(path, 5)):
         assert isinstance(work(), int)

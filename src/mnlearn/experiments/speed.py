@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.protocols import Kernel, VarSet
-from mnlearn.statistics import kernels, limits
+from mnlearn.statistics import kernels
 from mnlearn.statistics.counts import Counts
 
 Question: TypeAlias = tuple[int, NDArray[np.int32], VarSet]  # x, ys, z
@@ -80,7 +80,7 @@ def counts_of(data: NDArray[np.uint8], *, n_jobs: int = 1, path: str = "") -> Co
 
 def measure(*, quick: bool = False) -> Iterator[Figure]:
     """Measure what needs nothing but this package, line by line."""
-    path = limits.supported_code_paths()[0]
+    path = kernels.supported_code_paths()[0]
     for n_rows in (1_000,) if quick else (1_000, 8_000, 100_000):
         yield from all_pairs(1000, n_rows, path)
     for size_z in (4,) if quick else (2, 3, 4):
@@ -105,13 +105,13 @@ def all_pairs(n: int, n_rows: int, path: str) -> Iterator[Figure]:
         ours, scored, probe, gram, bincount = cpu_times(
             lambda: counts.reduce_all(COUNTING),
             lambda: counts.reduce_all(SCORES["g2"]),
-            limits.popcount_work(path, rounds),
+            kernels.popcount_work(path, rounds),
             lambda: floats @ floats.T,
             lambda: np.bincount(index + data[1], minlength=4),
             sample=LONG,
         )
         after_others, _ = cpu_times(lambda: counts.reduce_all(COUNTING), lambda: floats @ floats.T)
-    limit = probe / (rounds * limits.PROBE_BITS) * n_rows * pairs
+    limit = probe / (rounds * kernels.PROBE_BITS) * n_rows * pairs
     counting = partial(Figure, f"{what}: counting", 1e9 * ours / pairs, "pair")
     yield counting("popcount limit", ours / limit, faster=False, required=1.4, stretch=1.2)
     yield counting("float32 Gram", gram / ours, faster=True, required=15.0, stretch=20.0)
@@ -128,7 +128,7 @@ def scan(n: int, n_rows: int, size_z: int, path: str) -> Iterator[Figure]:
     stratum = strata_of(data, size_z)
     ours, loads, bincount = cpu_times(
         lambda: counts.reduce(COUNTING, *next(fresh)),
-        limits.load_work(path, n_rows * -(-n // 512)),
+        kernels.load_work(path, n_rows * -(-n // 512)),
         lambda: np.bincount(stratum * 2 + data[-1], minlength=4 << size_z),
         sample=LONG,
     )
@@ -205,7 +205,7 @@ def threads() -> Iterator[Figure]:
     Beside each what two cores gain where threads need not share anything: two callers at once, each with the whole
     work for itself, and loops in registers. Two cores may share caches and a clock, also with strangers.
     """
-    popcounts = partial(limits.popcount_work, limits.supported_code_paths()[0], 500_000)
+    popcounts = partial(kernels.popcount_work, kernels.supported_code_paths()[0], 500_000)
     one, two = (counts_of(binary(1000, 8_000), n_jobs=n_jobs) for n_jobs in (1, 2))
     questions = [_question(order, 4) for order in _orders(1000, 100)]
     xs, yss, zs = (list(part) for part in zip(*questions, strict=True))
@@ -226,7 +226,7 @@ def threads() -> Iterator[Figure]:
 
 def code_paths() -> Iterator[Figure]:
     """The AVX2 path against the AVX-512 path, where the processor has both."""
-    if not {"avx512", "avx2"} <= set(limits.supported_code_paths()):
+    if not {"avx512", "avx2"} <= set(kernels.supported_code_paths()):
         return
     data, question = binary(1000, 8_000), first_question(1000, 4)
     wide, narrow = counts_of(data, path="avx512"), counts_of(data, path="avx2")

@@ -1,11 +1,12 @@
 """Kernels: the scores of a table (x, y | z) that a scan computes while the table is in cache.
 
 Each function checks its settings and returns a `Kernel` for `Counts.reduce` and any other `Statistics`. Also here:
-log tails and logistic regressions that the native core computes.
+log tails, logistic regressions and speed probes of the native core.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -132,3 +133,33 @@ class GroupedRows(NamedTuple):
         design = np.ascontiguousarray(self.design)
         begin = np.zeros(design.shape[1] + 1) if start is None else start
         return LogisticFit(*_core.fit_logistic(design, self.total, self.ones, penalties, RIDGE, tolerance, begin))
+
+
+# Upper bounds of the processor, against which the speed of counting is measured.
+
+
+PROBE_BITS = 8192  # counted by the core in one round
+
+
+def supported_code_paths() -> list[str]:
+    """Return the code paths this processor can run, fastest first."""
+    return _core.levels()
+
+
+def popcount_work(path: str, rounds: int, *, n_threads: int = 1) -> Callable[[], object]:
+    """Return work that ANDs, counts and adds `rounds` times PROBE_BITS bits in registers, on each of the threads.
+
+    No table is counted faster by these three steps; adding several words before counting them takes fewer.
+    """
+    return lambda: _core.probe_popcount(path, rounds, n_threads)
+
+
+def load_work(path: str, n_rows: int) -> Callable[[], object]:
+    """Return work that loads n_rows rows of 512 bits one after the other: no list of rows is added up faster.
+
+    The rows begin at multiples of 64 bytes, as those of the core do: across two lines each load would count twice.
+    """
+    room = np.random.default_rng(0).integers(0, 2**63, n_rows * 8 + 8, dtype=np.uint64)
+    first = -room.ctypes.data % 64 // 8
+    rows = room[first : first + n_rows * 8]
+    return lambda: _core.probe_loads(path, rows)
