@@ -11,12 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mnlearn.algorithms import GSIMN, GSMN, HHCMN, PC, GSMNStar
 from mnlearn.algorithms._counted_test import CountedTest
-from mnlearn.algorithms.gsimn import GSIMN
-from mnlearn.algorithms.gsmn import GSMN, GSMNStar
-from mnlearn.algorithms.hiton import HHCMN
-from mnlearn.algorithms.pc import PC
-from mnlearn.data.dataset import Dataset
+from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph
 from mnlearn.independence import Audited, BayesianTest, ChiSquare, GTest, SeparationOracle

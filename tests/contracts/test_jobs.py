@@ -15,7 +15,7 @@ import mnlearn as mn
 from mnlearn import parallel
 from mnlearn.errors import InputError
 from mnlearn.experiments.accuracy import Battery
-from mnlearn.experiments.experiment import Experiment, run
+from mnlearn.experiments.experiment import Experiment, run_experiment
 from mnlearn.experiments.reproduction import Request
 from mnlearn.graphs import path
 from mnlearn.optimize import MarkovEDA, critical_population, maximize, onemax, success
@@ -107,7 +107,9 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 }
 SLOW: dict[str, Callable[[Any], Any]] = {  # what they find is the same for any number: see the tests of each
     "mnlearn.statistics.sharded.ShardedCounts": lambda n: ShardedCounts(None, ["nowhere.mnpack"], n_jobs=n),
-    "mnlearn.experiments.experiment.run": lambda n: run(Experiment("none", {}, {}), [5], 1, n_jobs=n),
+    "mnlearn.experiments.experiment.run_experiment": lambda n: run_experiment(
+        Experiment("none", {}, {}), [5], 1, n_jobs=n
+    ),
     "mnlearn.experiments.reproduction.Request": lambda n: Request(n_jobs=n),
     "mnlearn.experiments.accuracy.Battery.run": lambda n: Battery(
         "development", {"nothing": nothing}, sizes=(250,), draws=1, only=("parity",)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnlearn.data.dataset import Dataset
+from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph
 from mnlearn.independence import (

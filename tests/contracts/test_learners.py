@@ -12,12 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnlearn.algorithms.gsimn import GSIMN
-from mnlearn.algorithms.gsimn_fch import GSIMNFCH
-from mnlearn.algorithms.gsmn import GSMN, GSMNStar
-from mnlearn.algorithms.hiton import HHCMN
-from mnlearn.algorithms.pc import PC
-from mnlearn.data.dataset import Dataset
+from mnlearn.algorithms import GSIMN, GSIMNFCH, GSMN, HHCMN, PC, GSMNStar
+from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, cycle, grid, random_graph, random_tree, star
 from mnlearn.independence import Audited, BayesianTest, Budgeted, ChiSquare, GTest, PartialCorrelation, SeparationOracle

@@ -15,7 +15,7 @@ import pytest
 
 import mnlearn as mn
 from mnlearn import evaluation
-from mnlearn.data.dataset import Dataset
+from mnlearn.data import Dataset
 from mnlearn.errors import MnlearnError
 from mnlearn.protocols import SetLevel
 from mnlearn.statistics import Counts, kernels

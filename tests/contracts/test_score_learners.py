@@ -9,14 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mnlearn.algorithms.exhaustive import Exhaustive
-from mnlearn.algorithms.hillclimb import HillClimb
-from mnlearn.algorithms.ibmap import IBMAPHC
-from mnlearn.algorithms.mbs import MBS
-from mnlearn.algorithms.mpl import TwoPhase
-from mnlearn.algorithms.regularized import L1LR
-from mnlearn.algorithms.separator import SeparatorEvidence
-from mnlearn.data.dataset import Dataset
+from mnlearn.algorithms import IBMAPHC, L1LR, MBS, Exhaustive, HillClimb, SeparatorEvidence, TwoPhase
+from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph
 from mnlearn.independence import BayesianTest

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnlearn.data.dataset import Dataset
+from mnlearn.data import Dataset
 from mnlearn.independence import BayesianTest
 from mnlearn.statistics import Counts
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mnlearn.data.dataset import Dataset
+from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.independence import ChiSquare, GTest, MutualInformation, PartialCorrelation
 from mnlearn.statistics import Counts

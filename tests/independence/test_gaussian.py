@@ -13,7 +13,7 @@ from mpmath import mp, mpf
 from mnlearn.errors import InputError
 from mnlearn.independence.gaussian import PartialCorrelation
 from mnlearn.protocols import ExplainedTest, FloatArray, IntArray
-from mnlearn.statistics.moments import Moments
+from mnlearn.statistics import Moments
 
 from references.moments import dataset_of, linked_rows, partial_correlation
 

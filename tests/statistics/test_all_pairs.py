@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from mnlearn import _core
-from mnlearn.data.dataset import Dataset
+from mnlearn.data import Dataset
 from mnlearn.protocols import Kernel
 from mnlearn.statistics import Counts, kernels
 

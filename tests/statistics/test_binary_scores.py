@@ -9,7 +9,7 @@ import pytest
 from mpmath import mp
 
 from mnlearn import _core
-from mnlearn.data.dataset import Dataset
+from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.protocols import Kernel
 from mnlearn.statistics import Counts, kernels, score_tables

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn import _core
-from mnlearn.data.dataset import Dataset
+from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.protocols import Kernel
 from mnlearn.statistics import Counts, add_tables, kernels, score_tables

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnlearn.data.dataset import Dataset
+from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.independence import BayesianTest, ChiSquare, GTest
 from mnlearn.protocols import BaseTest, IndependenceTest

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mnlearn import _core
 from mnlearn.algorithms.gsimn import MIRRORED_RULES, RULES, KnowledgeBase
-from mnlearn.data.dataset import Dataset
+from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.protocols import Knowledge
 from mnlearn.statistics import Counts, kernels

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnlearn.algorithms.hiton import HHCMN
-from mnlearn.algorithms.pc import PC
-from mnlearn.data.dataset import Dataset
+from mnlearn.algorithms import HHCMN, PC
+from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.independence import Audited, BayesianTest, ChiSquare, GTest
 from mnlearn.protocols import BaseTest, IndependenceTest, Result, SetLevel, SubsetWalk

@@ -8,7 +8,7 @@ below with the prior of Maruyama & George, Annals of Statistics 39 (2011), 2740-
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import lgamma, log, pi, sqrt
 from typing import ClassVar
 
@@ -21,7 +21,19 @@ from mnlearn.protocols import Evidence, FloatArray, Indices, LogOdds, VarSet, Ve
 from mnlearn.statistics.moments import Moments
 
 
-class PartialCorrelation(EvidenceTest):
+class MomentsTest(EvidenceTest):
+    """Conditional independence test of continuous variables."""
+
+    moments: Moments
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return self.moments.n_variables
+
+
+@dataclass(frozen=True)
+class PartialCorrelation(MomentsTest):
     """Test by partial correlation r: x ⟂ y | z unless artanh(r) sqrt(N - |z| - 3) is too far from 0.
 
     Parameters
@@ -39,9 +51,9 @@ class PartialCorrelation(EvidenceTest):
     Notes
     -----
     Exact in the limit for jointly Gaussian variables; detects linear dependence only. With N - |z| - 3 <= 0 there are
-    too few rows: the statistic is 0 and p is 1. The same holds for a variable that is constant or
-    explained by z (see `mnlearn.statistics.moments.EXPLAINED`). Redundant members of z count in |z|.
-    A scan is one factor of the block of z and one triangular solve for all ys; it reads no rows.
+    too few rows: the statistic is 0 and p is 1. The same holds for a variable that is constant or explained by z (see
+    `mnlearn.statistics.moments.EXPLAINED`). Redundant members of z count in |z|. A scan is one factor of the block of z
+    and one triangular solve for all ys; it reads no rows.
 
     Examples
     --------
@@ -51,22 +63,14 @@ class PartialCorrelation(EvidenceTest):
     (False, True)
     """
 
-    name = "pcor"
+    name: ClassVar[str] = "pcor"
+    moments: Moments
+    alpha: float = 0.05
+    _log_alpha: float = field(init=False, repr=False)
 
-    def __init__(self, moments: Moments, alpha: float = 0.05) -> None:
-        require_method(self, moments, "partial_correlations")
-        self._log_alpha = log_level(alpha)
-        self._moments, self._alpha = moments, float(alpha)
-
-    @property
-    def n_variables(self) -> int:
-        """Number of variables."""
-        return self._moments.n_variables
-
-    @property
-    def alpha(self) -> float:
-        """Significance level."""
-        return self._alpha
+    def __post_init__(self) -> None:
+        require_method(self, self.moments, "partial_correlations")
+        object.__setattr__(self, "_log_alpha", log_level(self.alpha))
 
     def scan(self, x: int, ys: Indices, z: Collection[int]) -> Verdicts:
         """Test x against each y given z; the support is the natural log of the p-value."""
@@ -81,16 +85,16 @@ class PartialCorrelation(EvidenceTest):
 
     def correlations(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
         """Return the partial correlations behind the decision."""
-        return self._moments.partial_correlations(x, ys, z)
+        return self.moments.partial_correlations(x, ys, z)
 
     def _measure(self, x: int, ys: Indices, z: Collection[int]) -> tuple[FloatArray, FloatArray]:
         """Return Fisher's z in units of its standard error, and the log of its two-sided p-value."""
-        statistic = np.arctanh(self._moments.partial_correlations(x, ys, z)) * sqrt(self._dof(z))
+        statistic = np.arctanh(self.moments.partial_correlations(x, ys, z)) * sqrt(self._dof(z))
         return statistic, log_two_sided_normal(statistic)
 
     def _dof(self, z: Collection[int]) -> int:
         """Return N - |z| - 3, at least 0."""
-        return max(self._moments.n_rows - len(set(z)) - 3, 0)
+        return max(self.moments.n_rows - len(set(z)) - 3, 0)
 
 
 # The Bayes factor. Let a and b be the residuals of x and y after least squares on a constant and z: vectors with
@@ -113,7 +117,7 @@ _LOG_HALF = log(0.5)
 
 
 @dataclass(frozen=True)
-class GaussianPosterior(EvidenceTest):
+class GaussianPosterior(MomentsTest):
     """Test and `IndependencePosterior` of Gaussian variables: P(x ⟂ y | z) = 1 / (1 + BF (1 − p)/p).
 
     Parameters
@@ -154,11 +158,6 @@ class GaussianPosterior(EvidenceTest):
             raise InputError(
                 f"prior must be between 0 and 1, both excluded; got {self.prior!r}. The usual value is 0.5."
             )
-
-    @property
-    def n_variables(self) -> int:
-        """Number of variables."""
-        return self.moments.n_variables
 
     @property
     def cards(self) -> tuple[int, ...]:

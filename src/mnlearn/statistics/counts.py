@@ -222,15 +222,6 @@ class Counts(BlanketScans):
         """Score, for each x and its z, x given z without one member: one column per member, in ascending order.
 
         The same bits as `local` for each smaller set, all from one table of x and z.
-
-        Examples
-        --------
-        >>> from mnlearn.data import Dataset
-        >>> from mnlearn.statistics import Counts, kernels
-        >>> counts = Counts(Dataset.from_codes([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 0, 1]]))
-        >>> (scores,) = counts.without(kernels.entropy(), [0], [frozenset({1, 2})])
-        >>> scores[0].round(3).tolist()
-        [0.693, 0.0]
         """
         try:
             return _core.without(self._store, kernel.name, kernel.settings, xs, zs, self._threads)

@@ -184,14 +184,6 @@ class BlanketScans:
         """Test each y in turn, a member of z, given the rest of z without the independent ones before it.
 
         Otherwise as `grow`; all answers come from one table of x and z.
-
-        Examples
-        --------
-        >>> from mnlearn.data import Dataset
-        >>> from mnlearn.statistics import Counts, kernels
-        >>> counts = Counts(Dataset.from_codes([[0, 0, 1, 1] * 9, [0, 0, 1, 1] * 9, [0, 0, 1, 1] * 9]))
-        >>> counts.shrink(kernels.chi2(), -3.0, 0, [1, 2], frozenset({1, 2})).independent in ([True, False], [])
-        True
         """
         try:
             return Turns(*_core.shrink(self._store, kernel.name, kernel.settings, level, x, ys, z, known))
