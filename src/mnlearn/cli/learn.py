@@ -208,7 +208,7 @@ class ResampleOptions(OptionGroup):
         if stable is not None and not 0 < stable <= 1:
             raise InputError(f"--stable must be above 0 and at most 1; got {stable:g}. 0.9 is usual.")
         if self.sampling not in (None, "subsamples", "bootstrap", "halves"):
-            raise InputError(f"--sampling must be subsamples, bootstrap or halves; got {self.sampling!r}.")
+            raise InputError(f"--sampling must be subsamples, bootstrap or halves; got {self.sampling!r}. Drop it.")
 
     def learn(self, learn: Callable[..., Learned], jobs: int | None, client: Any = None) -> tuple[Learned, bool]:
         """Learn with a monitor, then resample if --bootstrap was given.
@@ -222,10 +222,10 @@ class ResampleOptions(OptionGroup):
             learned = learn(monitor=monitor)
         if self.bootstrap is None or monitor.interrupted:
             return learned, monitor.interrupted
-        how: Any = {"sampling": self.sampling or "subsamples", "seed": self.bootstrap_seed or 0}
+        settings: Any = {"sampling": self.sampling or "subsamples", "seed": self.bootstrap_seed or 0}
         with progress_monitor() as monitor:
             try:
-                found = learned.bootstrap(self.bootstrap, n_jobs=jobs, client=client, monitor=monitor, **how)
+                found = learned.bootstrap(self.bootstrap, n_jobs=jobs, client=client, monitor=monitor, **settings)
             except MnlearnError:
                 if monitor.interrupted:  # before the end of the first sample
                     return learned, True
