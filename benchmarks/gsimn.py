@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.algorithms.gsimn import GSIMN
-from mnlearn.algorithms.gsmn import GSMN, WALK_RULES, GSMNStar
+from mnlearn.algorithms.gsmn import GSMN, RULES_OF_ALGORITHM_3, GSMNStar
 from mnlearn.data.dataset import Dataset
 from mnlearn.graphs import Graph, random_graph, read_graph
 from mnlearn.independence import ChiSquare, SeparationOracle
@@ -181,7 +181,7 @@ def price_of_inference(judge: ChiSquare, counts: Counts) -> None:
     """Compare the time of GSIMN's inference with that of the tests it saves, in one call."""
     for skip_marginal in (True, False):
         result = GSIMN(skip_marginal=skip_marginal, keep_trace=True).learn(judge)
-        questions = [q for q in result.trace or () if q.phase != "initial" and q.source not in WALK_RULES]
+        questions = [q for q in result.trace or () if q.phase != "initial" and q.source not in RULES_OF_ALGORITHM_3]
         inferred = [q for q in questions if q.source != "data"]
         scans = [(x, [q.y for q in group], z) for (x, z), group in groupby(inferred, key=lambda q: (q.x, q.z))]
         thinking = min(reasoning_alone(counts, questions) for _ in range(15))

@@ -208,8 +208,8 @@ def run(
     items
         The items.
     n_jobs
-        How many at a time: None or −1 for all cores the process may use; 1 is a plain loop. Any number gives the same
-        result. Ignored with a client.
+        Number of items at a time: None or −1 for all cores, else that many. Any number gives the same result. 1 is a
+        plain loop. Ignored with a client.
     client
         A `distributed.Client` whose workers do the items; `n_jobs` and `backend` are ignored.
     backend

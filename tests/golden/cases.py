@@ -306,7 +306,13 @@ def by_hand() -> object:
 def by_oracle() -> object:
     """Count the questions that tests of a known graph need."""
     oracle = mn.SeparationOracle(graphs.hubs(3, 4))
-    methods = {"gsmn": mn.GSMN(), "gsmn*": mn.GSMNStar(), "gsimn": mn.GSIMN(), "hhc-mn": mn.HHCMN(), "pc": mn.PC()}
+    methods: dict[str, Any] = {
+        "gsmn": mn.GSMN(),
+        "gsmn*": mn.GSMNStar(),
+        "gsimn": mn.GSIMN(),
+        "hhc-mn": mn.HHCMN(),
+        "pc": mn.PC(),
+    }
     found = {name: method.learn(oracle) for name, method in methods.items()}
     return {name: {"graph": result.graph, "cost": result.cost} for name, result in found.items()}
 
@@ -429,8 +435,10 @@ def scans(test: str, data: str) -> object:
     """Scan all variables given several sets through the class of the test."""
     chosen = mn.make_test(test, as_dataset(data), n_jobs=1)
     n = chosen.n_variables
-    found = [chosen.scan(0, [y for y in range(1, n) if y not in z], frozenset(z)) for z in ((), (1,), (2, 3))]
-    return [{**asdict(evidence)} if is_dataclass(evidence) else evidence for evidence in found]
+    found: list[Any] = [
+        chosen.scan(0, [y for y in range(1, n) if y not in z], frozenset(z)) for z in ((), (1,), (2, 3))
+    ]
+    return [{**asdict(evidence)} if is_dataclass(type(evidence)) else evidence for evidence in found]
 
 
 for _test in ("chi2", "g2", "bayes", "score"):
@@ -659,7 +667,7 @@ def fitted(found: Any, data: Any, target: str, evidence: Mapping[str, Any]) -> d
 def discrete_model(method: Any, **settings: Any) -> object:
     """Fit a discrete model to the survey."""
     truth = mn.NamedGraph(simulate.example(1).graph, simulate.example(1).names)
-    found = mn.fit_parameters(truth, survey(), method, **settings)
+    found: Any = mn.fit_parameters(truth, survey(), method, **settings)
     chances = found.predict_probabilities("fatigue", survey())[:20]
     return {**fitted(found, survey(), "fatigue", {"poor_sleep": "yes", "exercise": "no"}), "chances": chances}
 
@@ -675,7 +683,7 @@ case("model pseudolikelihood pairwise", "pseudolikelihood", close=True, interact
 @case("model gaussian", close=True)
 def gaussian_model() -> object:
     """Fit a Gaussian model."""
-    found = mn.fit_parameters(graphs.cycle(9), numbers(), "gaussian")
+    found: Any = mn.fit_parameters(graphs.cycle(9), numbers(), "gaussian")
     more = {"precision": found.precision[:3, :3], "residual": found.residual_deviation("c4")}
     return {**fitted(found, numbers(), "c4", {"c3": 0.5, "c5": -0.25}), **more}
 
@@ -698,7 +706,7 @@ def canonical() -> object:
 # --- Reading, discretizing, packing ---------------------------------------------------------------------------------
 
 TEXT = "a;b;c;n\n1;red;0.5;2\n2;;1.5;1\n1;blue;?;3\n3;red;-2.25;1\n2;blue;4e-3;1\n1;red;7;2\n"
-MISSING = {
+MISSING: dict[str, Any] = {
     "error": {"columns": ["a", "n"]},
     "drop rows": {"missing": "drop_rows", "missing_values": ["?"]},
     "category": {"missing": "category", "missing_values": ["?"], "columns": ["a", "b"]},
@@ -770,7 +778,11 @@ for _method in ("pc", "mpl", "mbs"):
 @case("file json loaded")
 def loaded() -> object:
     """Save whole results and load them again."""
-    runs = {"sep": {"keep_pairs": True}, "gsimn": {"keep_trace": True}, "ib": {"keep_steps": True, "keep_absent": True}}
+    runs: dict[str, dict[str, Any]] = {
+        "sep": {"keep_pairs": True},
+        "gsimn": {"keep_trace": True},
+        "ib": {"keep_steps": True, "keep_absent": True},
+    }
     found = {}
     for method, settings in runs.items():
         with TemporaryDirectory() as folder:
@@ -783,7 +795,7 @@ def loaded() -> object:
 @case("file graph formats")
 def graph_formats() -> object:
     """Write a graph without attributes in every format."""
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     with TemporaryDirectory() as folder:
         for name in graphs.FORMATS:
             path = Path(folder) / f"graph.{name}"
@@ -885,8 +897,8 @@ def minimized() -> object:
 def problems() -> object:
     """Evaluate named problems and a formula."""
     rows = np.random.default_rng(8).integers(0, 2, (6, 12))
-    formula = optimize.parse_dimacs("p cnf 4 3\n1 -2 3 0\n-1 4 0\n2 -3 -4 0\n")
-    found = {name: optimize.problem_named(f"{name}:n=12") for name in ("onemax", "royal-road", "nk")}
+    formula: Any = optimize.parse_dimacs("p cnf 4 3\n1 -2 3 0\n-1 4 0\n2 -3 -4 0\n")
+    found: dict[str, Any] = {name: optimize.problem_named(f"{name}:n=12") for name in ("onemax", "royal-road", "nk")}
     return {
         **{name: {"fitness": p(rows), "structure": p.structure, "best": p.solve()[0]} for name, p in found.items()},
         "formula": [formula(rows[:, :4]), formula.structure, formula.solve()[0]],

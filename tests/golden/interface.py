@@ -74,7 +74,7 @@ def _package(name: str) -> Any:
     return import_module(f"mnlearn.{name}")
 
 
-def _signature(value: object) -> str:
+def _signature(value: Any) -> str:
     """Return the parameters and their defaults, without types; nothing for values and errors."""
     if not callable(value) or (inspect.isclass(value) and issubclass(value, BaseException)):
         return ""

@@ -35,7 +35,7 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
     missing
         ``"error"``, ``"drop_rows"`` or ``"category"``; as in `mnlearn.learn`.
     n_jobs
-        Number of threads; None or −1 for all cores. The result does not depend on it.
+        Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
 
     Attributes
     ----------

@@ -33,7 +33,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         How continuous columns are discretised if others are categorical, such as y: ``"frequency"`` or ``"width"``,
         into `bins` states. With None such mixtures are an error. If all columns are continuous, none is discretised.
     n_jobs
-        Number of threads; None or −1 for all cores. The result does not depend on it.
+        Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
 
     Attributes
     ----------

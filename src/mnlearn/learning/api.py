@@ -75,8 +75,8 @@ def learn(
     discretize, bins
         Turn continuous columns into categorical ones; as `method` and `bins` of `mnlearn.data.discretize`.
     n_jobs
-        Number of threads, or of processes that fit the models of l1lr, lasso and l1mb; None or −1 for all cores.
-        The result does not depend on it.
+        Number of threads, or of processes that fit the models of l1lr, lasso and l1mb: None or −1 for all cores, else
+        that many. Any number gives the same result.
     client
         A `distributed.Client`. Its workers each count a shard of a packed file that all of them can read; for l1lr,
         lasso and l1mb they receive the data and fit the models of some variables each.
@@ -194,7 +194,7 @@ def score(
     score
         One of `SCORES`.
     n_jobs
-        Number of threads; None or −1 for all cores. The result does not depend on it.
+        Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
     client
         A `distributed.Client`. Its workers each count a shard of a packed file that all of them can read.
     **options

@@ -76,7 +76,7 @@ def compare(
     test, alpha
         For the methods that use tests; the others ignore them.
     n_jobs
-        Number of threads or processes; None or −1 for all cores. The results do not depend on it.
+        Number of threads or processes: None or −1 for all cores, else that many. Any number gives the same result.
     client
         As for `learn`.
     monitor

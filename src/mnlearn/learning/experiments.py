@@ -58,7 +58,7 @@ def experiment(
     distribution: str | None = None,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Experiment:
-    """Make an experiment (network × rows × method × repetition) for `mnlearn.experiments.experiment.run`.
+    """Make an experiment (network × rows × method × repetition) for `mnlearn.experiments.experiment.run_experiment`.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ def compare_groups(
     seed
         Seed of the permutations; it determines the p-values for any number of jobs.
     n_jobs
-        Number of processes; None or −1 for all cores. The result does not depend on it.
+        Number of processes: None or −1 for all cores, else that many. Any number gives the same result.
     client
         A `distributed.Client`, whose workers are used instead.
     monitor

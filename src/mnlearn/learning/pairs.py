@@ -45,7 +45,7 @@ def independence_test(
     test
         One of `TESTS`; by default chi2 for categorical columns and pcor for continuous ones.
     n_jobs
-        Number of threads; None or −1 for all cores. The result does not depend on it.
+        Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
     **options
         How the data are read: ``types``, ``levels``, ``missing``, ``missing_values``, ``repeats``, ``delimiter``,
         ``discretize`` and ``bins``, as for `mnlearn.learn`. Others are settings of the test, as for `make_test`.
@@ -94,7 +94,7 @@ def dependences(
     top
         Number of pairs to return; all by default.
     n_jobs
-        Number of threads; None or −1 for all cores. The result does not depend on it.
+        Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
     **settings
         As for `make_test`.
 

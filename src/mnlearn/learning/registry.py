@@ -347,7 +347,7 @@ def make_test(
     dataset
         The data; all variables must be of the type that the test is for.
     n_jobs
-        Number of threads; None or −1 for all cores. The result does not depend on it.
+        Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
     counting
         How tables are counted, if not simply by threads.
     **settings
@@ -386,7 +386,7 @@ def make_score(
     dataset
         The data; all variables must be of one type, categorical for scores that only count.
     n_jobs
-        Number of threads; None or −1 for all cores. The result does not depend on it.
+        Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
     counting
         How tables are counted, if not simply by threads.
     **settings

@@ -33,8 +33,8 @@ class Counts(BlanketScans):
     dataset
         Categorical variables only.
     n_jobs
-        Number of threads: None or −1 for all cores. Any number gives the same result. Inside a job of
-        `mnlearn.parallel.run`, at most the job's share of the cores.
+        Number of threads: None or −1 for all cores, else that many. Any number gives the same result. Inside a job
+        of `mnlearn.parallel.run`, at most the job's share of the cores.
     max_memory
         Bytes of memory beyond the data set, for caches and for a second form of the data that makes some scans faster:
         a soft limit, by default two bytes a value. Not included are the bit-planes (see below) and scratch memory

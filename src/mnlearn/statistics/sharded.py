@@ -50,7 +50,8 @@ class ShardedCounts:
         Packed files (`mnlearn.data.pack`), or rows of them (`Shard`), with the same variables and levels. Each is
         opened by a worker that sees its path; any worker can open a file on a shared disk.
     n_jobs
-        Number of threads of each worker: None or −1 for all that Dask gave to it. Any number gives the same result.
+        Number of threads of each worker: None or −1 for all cores, else that many. Any number gives the same result.
+        All cores are the threads that Dask gave to the worker.
 
     Raises
     ------

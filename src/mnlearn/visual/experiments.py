@@ -35,7 +35,7 @@ def plot_experiment(path: str | os.PathLike[str], rows: Iterable[Any], *, measur
     path
         Where to write: .png, .svg or .pdf.
     rows
-        What `mnlearn.experiments.experiment.run` yields, or dicts with the keys of its table.
+        What `mnlearn.experiments.experiment.run_experiment` yields, or dicts with the keys of its table.
     measure
         Which column: f1, precision, recall, hamming, normalized_hamming, false_positives, false_negatives or seconds.
     title
