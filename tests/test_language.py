@@ -31,7 +31,7 @@ EVERYWHERE = {
 FOR_USERS = {"'way out' in a text for users": r"\bway out\b"}
 
 # How many are left while the texts are rewritten; the numbers only go down.
-LEFT = {"src": 65, "native": 44, "docs": 1, "tests": 1}
+LEFT = {"src": 18}
 
 
 def files(place: str) -> list[Path]:

@@ -82,7 +82,7 @@ inline bool append_array(nb::handle given, std::vector<std::int32_t>& to) {
 // Any iterable of whole numbers, appended.
 inline void append_indices(nb::handle given, std::vector<std::int32_t>& to) {
     if (PyList_CheckExact(given.ptr()) || PyTuple_CheckExact(given.ptr())) {
-        // Looked at anew each time: an item that is no int has code of its own, which may change the list.
+        // Read again each time: an item that is not an int runs its own code, which may change the list.
         for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(given.ptr()); ++k)
             to.push_back(read_index(PySequence_Fast_GET_ITEM(given.ptr(), k)));
         return;
@@ -137,7 +137,7 @@ inline NewArray new_array(const nb::object& shape) {
     Py_buffer view;
     if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_WRITABLE) != 0) throw nb::python_error();
     auto* values = static_cast<double*>(view.buf);
-    PyBuffer_Release(&view);  // the array does not move, and nobody else has it yet
+    PyBuffer_Release(&view);  // the array does not move and is not shared yet
     return {std::move(array), values};
 }
 inline NewArray new_array(std::size_t n) { return new_array(nb::int_(n)); }

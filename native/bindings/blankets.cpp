@@ -72,7 +72,7 @@ nb::tuple py_shrink(const PyStore& data, const std::string& kernel, std::vector<
     return given_back(answers);
 }
 
-// Nobody stands between this class and its user, so what cannot be read is refused here, in words.
+// Users call this class directly, so arguments are checked here with full error messages.
 std::int32_t read_variable(const KnowledgeBase& known, const char* name, nb::handle given) {
     const std::size_t n = known.n_variables();
     try {

@@ -16,7 +16,7 @@ namespace {
 constexpr double kNoAnswer = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kAtOnce = 4096;
 
-// Whoever reasons before a test: the rules and z as they take it; or nobody.
+// Inference before a test: the rules and z in their form; or none.
 class Reasoner {
 public:
     Reasoner(KnowledgeBase* known, std::int32_t x, std::span<const std::int32_t> z) : known_(known), x_(x) {
@@ -41,7 +41,7 @@ private:
     Bits z_;
 };
 
-// The tests of a growing set z. The rows are sorted by its members when somebody is to be tested, and not before.
+// The tests of a growing set z. The rows are sorted by its members when the first variable is tested, not before.
 class GrowingTests {
 public:
     GrowingTests(const Store& store, const TestSpec& test, std::int32_t x, std::span<const std::int32_t> ys,
@@ -129,12 +129,12 @@ private:
     std::shared_ptr<SortedRows> rows_;
     TestDecision decision_;
     std::size_t in_a_row_ = 0, scanned_ = 0;
-    std::vector<std::int32_t> block_;  // asked ahead: whom,
+    std::vector<std::int32_t> block_;  // tested ahead: variables,
     std::vector<double> supports_;     // with which support given z,
     std::size_t next_ = 0;             // and how far they were used
 };
 
-// The tests of a shrinking set. Its table is counted when somebody is to be tested, and not before.
+// The tests of a shrinking set. Its table is counted when the first member is tested, not before.
 class ShrinkingTests {
 public:
     ShrinkingTests(const Store& store, const TestSpec& test, std::int32_t x, std::span<const std::int32_t> ys,

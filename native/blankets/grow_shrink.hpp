@@ -16,8 +16,8 @@ struct StopRule {
     int n_threads;         // for the scan
 };
 
-// The answers to the first of the ys: fewer than asked for where only slower ways lead on, and after a few thousand, so
-// that whoever waits for a signal is heard.
+// The answers to the first of the ys: fewer than requested where only slower methods apply, and after a few thousand,
+// so that the caller can poll for signals.
 struct PhaseAnswers {
     std::vector<double> support;  // NaN where a rule answered
     std::vector<std::uint8_t> independent;

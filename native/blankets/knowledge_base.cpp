@@ -77,7 +77,7 @@ AnsweredBy KnowledgeBase::infer(std::int32_t x, std::int32_t y, const Bits& z) {
             add(x, y, found.set, true);  // line 21
             break;
         default:
-            break;  // to strong union the set is no news
+            break;  // strong union implies the set already
     }
     return found.source;
 }

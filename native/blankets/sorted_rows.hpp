@@ -1,7 +1,7 @@
 // The states of variables in the order of sorted rows, eight sets of rows to a block (kernels/stable_partition.hpp).
 //
 // A block goes through the partitions that were added since it was last looked at only when one of its variables is
-// asked for again; with a variable that is not held yet, those that will be asked for next are read in.
+// needed again; with a variable that is not held yet, the next ones expected are read in too.
 #pragma once
 
 #include <bit>
@@ -25,9 +25,9 @@ public:
 
     explicit PartitionedColumns(const Store& store);
     void restart();                                     // no partitions, nothing held
-    void expect(std::span<const std::int32_t> ys);      // who will be asked for, in this order
+    void expect(std::span<const std::int32_t> ys);      // variables needed next, in this order
     void add_partition(Words by, std::size_t n_zeros);  // from now on rows are sorted by this bit first
-    void forget(std::int32_t v);                        // will not be asked for soon
+    void forget(std::int32_t v);                        // not needed soon
 
     struct Lanes {
         const std::uint8_t* rows;
@@ -48,7 +48,7 @@ private:
     struct Block {
         Bytes rows;
         std::size_t depth = 0;   // how many partitions it went through
-        std::size_t n_held = 0;  // variables that are asked for
+        std::size_t n_held = 0;  // variables held
     };
     struct Place {
         std::size_t block, lane;
@@ -73,7 +73,7 @@ private:
 // after the other, each given those that joined before.
 //
 // Nothing is counted anew when z grows: rows are sifted by the newcomer (blankets/sorted_rows.hpp), eight sets
-// of them in half a microsecond for 20,000 rows, and only the sets that are asked for.
+// of them in half a microsecond for 20,000 rows, and only the sets that are needed.
 
 // Whether these variables can be sorted by: all have planes, and the processor sifts.
 bool can_sort(const Store& store, std::int32_t x, std::span<const std::int32_t> others);

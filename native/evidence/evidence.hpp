@@ -5,7 +5,7 @@
 //   | {}) H = max(F - gift, P);   ev(x, y | S) = [ H(x | S + y) - H(x | S) + H(y | S + x) - H(y | S) ] / 2
 //
 // A scan (one x, one S, many y) is counted once; the table of (S, x, y) then serves both directions. States that never
-// occur do not count as states. Where P cannot be fitted it is F, and the fact is told.
+// occur do not count as states. Where P cannot be fitted it is F, and the fallback is reported.
 //
 // The gift of x: a table of so many configurations that each has a row or none predicts all r states of x equally well,
 // whatever the rows; where they nearly are equally frequent, that beats F(x | {}), which has to learn how frequent they

@@ -61,7 +61,7 @@ template <std::size_t W> inline std::size_t make_masks(const BinaryUpdate& u, Wo
 template <std::size_t W>
 inline void find_level(const BinaryUpdate& u, const Words<W>* masks, std::size_t n, int k, Words<W>& level) {
     level = Words<W>{};
-    for (std::size_t c = 0; c < n; ++c)  // no branch: nobody could predict it
+    for (std::size_t c = 0; c < n; ++c)  // no branch: it would be unpredictable
         level |= masks[c] & (std::uint64_t{0} - ((u.thresholds[c] >> k) & 1));
     for (std::size_t row = 0; u.lanes && row < 64 * W; ++row)
         level[row / 64] |= std::uint64_t{(u.lanes[row] >> k) & 1} << (row % 64);

@@ -68,7 +68,7 @@ template <int QUARTER> void write_sixteen(__m512i bytes, __m512i base, std::uint
     _mm512_storeu_si512(rows + 16 * QUARTER, _mm512_add_epi32(numbers, base));
 }
 
-// 16 * SURE numbers a word are written whether there are so many rows or not: no branch that nobody could predict.
+// 16 * SURE numbers a word are written whether there are so many rows or not: no unpredictable branch.
 template <int SURE> std::uint32_t* list_words(const std::uint64_t* set, std::size_t words, std::uint32_t* rows) {
     alignas(64) std::uint8_t counting[64];
     for (std::size_t k = 0; k < 64; ++k) counting[k] = static_cast<std::uint8_t>(k);

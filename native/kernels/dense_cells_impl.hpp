@@ -154,7 +154,7 @@ inline void tally(const TallyQuery& q) {
 
 #ifdef __AVX512F__
 
-// Eight configurations at a time: the rows of those that occur are spread over eight lanes, those asked for put
+// Eight configurations at a time: the rows of those that occur are spread over eight lanes, those requested put
 // together.
 // One bit for each pair, close together.
 std::uint32_t by_pair(std::uint64_t pairs) { return static_cast<std::uint32_t>(_pext_u64(pairs, kFirstOfPairs)); }

@@ -95,7 +95,7 @@ template <int LANES> void pairs_of_form(const PairRow& row) {
     }
 }
 
-// Fewer y than lanes: filled up with y that nobody asked for.
+// Fewer y than lanes: padded with y that are not needed.
 template <int LANES> void pairs_filled_up(const PairRow& row) {
     std::uint32_t counts[LANES] = {}, totals[LANES] = {};
     double values[LANES] = {}, out[LANES], dof[LANES] = {};

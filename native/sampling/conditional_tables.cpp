@@ -89,7 +89,7 @@ void ConditionalTable::set_thresholds(const MarkovianModel& model, const Configu
         std::uint32_t* ends = thresholds_.data() + c * n_thresholds_;
         if (std::any_of(mine, mine + card, [](std::int64_t count) { return count > 0; }))
             to_thresholds(mine, card, model.n_rows, weighing, b, ends);
-        else  // nobody was here
+        else  // an empty slot
             for (std::size_t k = 0; k < n_thresholds_; ++k)
                 ends[k] = static_cast<std::uint32_t>((k + 1) * 0x1.0p32 / static_cast<double>(card));
     }

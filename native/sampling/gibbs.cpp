@@ -23,7 +23,7 @@ const double* entry(const GibbsModel& model, std::size_t term, const std::uint8_
 
 // The first state whose running sum exceeds the target; the last one needs no comparison.
 std::uint8_t pick(const double* sums, int card, double target) {
-    if (card == 2) return target >= sums[0];  // no branch: nobody could predict it
+    if (card == 2) return target >= sums[0];  // no branch: it would be unpredictable
     int k = 0;
     while (k < card - 1 && target >= sums[k]) ++k;
     return static_cast<std::uint8_t>(k);

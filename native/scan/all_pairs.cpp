@@ -26,7 +26,7 @@ template <class Scorer> void pairs_by_planes(const AllPairs<Scorer>& all, int n_
     });
 }
 
-// Whether counts are all that is asked for, and a kernel writes them as numbers; with many rows it gains nothing.
+// Whether only counts are needed, and a kernel writes them as numbers; with many rows it gains nothing.
 bool numbers_at_once(const Store& store, const KernelSpec& kernel) {
     constexpr std::size_t kFewWords = 512;  // whose planes stay in the caches
     return kernel.name == KernelName::first_cell && store.plain() && store.level().number_pairs &&

@@ -21,7 +21,7 @@ public:
         : scorer_(scorer), level_(store.level()), columns_(columns), origin_(origin) {
         if (columns_.empty()) return;
         const std::size_t span = columns_.back() - columns_.front() + 1;
-        whole_ = span <= 2 * columns_.size();  // then scoring what was not asked for costs less than picking
+        whole_ = span <= 2 * columns_.size();  // then scoring all columns costs less than picking
         width_ = whole_ ? span : columns_.size();
         room_ = (width_ + 7) / 8 * 8;
         numbers_ = {store.pool(), 3 * room_ + kMaxFolded};

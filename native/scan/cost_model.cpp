@@ -79,7 +79,7 @@ void ScanSize::finish() {
 }
 
 // x and as many of z as a key has room for sort. By two bits of the key the bits are looked through, by two more at a
-// time the lists that come out of them are parted.
+// time the resulting lists are split.
 void ScanSize::divide(const Store& store, std::int32_t x, std::span<const std::int32_t> z) {
     int bits = 0;
     for (std::size_t k = z.size() + 1; k-- > 0;) {

@@ -26,7 +26,7 @@ struct SetSizes {
     std::size_t n_sets() const { return last_derived ? card_x - 1 : n_strata * card_x; }
 };
 
-// As bitsets, planes().words each, into zeroed memory. `room`: sizes nobody needs any more, whose memory serves again.
+// As bitsets, planes().words each, into zeroed memory. `room`: sizes no longer needed, whose memory is reused.
 SetSizes bitsets_of_states(const Store& store, std::int32_t x, std::uint64_t* sets, SetSizes room = {});
 SetSizes bitsets_of_strata(const Store& store, std::int32_t x, const Strata& strata, std::uint64_t* sets);
 

@@ -180,7 +180,7 @@ template <class F> void with_codes(const Column& column, F run) {
 
 class RowScan {
 public:
-    // `ys`: the columns that will be asked for; decides whether row lists are made.
+    // `ys`: the columns needed later; decides whether row lists are made.
     RowScan(const Store& store, const Column& x, const Strata& strata, std::span<const Column> ys)
         : store_(store), x_(x), strata_(strata) {
         if (std::any_of(ys.begin(), ys.end(), [this](const Column& y) { return !in_one_pass(y); }))

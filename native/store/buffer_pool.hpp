@@ -17,7 +17,7 @@ using AlignedWords = std::unique_ptr<std::uint64_t[], AlignedDelete>;
 AlignedWords aligned_words(std::size_t count);  // zeroed, at a multiple of 64 bytes
 AlignedWords unset_words(std::size_t count);    // the same, but not zeroed
 
-// Blocks that nobody uses now, up to a bound; what exceeds it goes back to the system.
+// Blocks not in use, up to a bound; what exceeds it goes back to the system.
 class BufferPool {
 public:
     struct Block {

@@ -56,8 +56,8 @@ private:
     std::int64_t size_;
 };
 
-// The tables of one data set, made when first asked for and kept. Equivalent-sample-size priors ask for many
-// different ones: past kMaxKept the collection starts anew (whoever holds a table keeps it alive).
+// The tables of one data set, made on first use and cached. Equivalent-sample-size priors ask for many
+// different ones: past kMaxKept the collection starts anew (a table in use stays alive).
 class LogTables {
 public:
     explicit LogTables(std::int64_t n_rows) : n_rows_(n_rows) {}

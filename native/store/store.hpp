@@ -55,7 +55,7 @@ struct RowBits {
     }
 };
 
-// Planes that somebody made before, as a packed file has them; used if they are numbered as ours would be.
+// Planes made before, as in a packed file; used if they are numbered as ours would be.
 struct GivenPlanes {
     std::span<const std::uint64_t> bits;
     std::span<const std::uint32_t> first;
@@ -111,7 +111,7 @@ public:
     std::unique_ptr<StrataCache> take_cache() const;
     void give_back(std::unique_ptr<StrataCache> cache) const;
 
-    // The rows as the last search for a blanket sorted them, for whoever comes first.
+    // The rows as the last blanket search sorted them, for the next search that takes them.
     std::shared_ptr<SortedRows> take_sorted() const;
     void keep_sorted(std::shared_ptr<SortedRows> rows, std::size_t bytes) const;
 
@@ -139,10 +139,10 @@ private:
     LogTables* shared_log_tables_;
     mutable std::unique_ptr<DistinctStore> distinct_;
     mutable std::atomic<std::size_t> built_bytes_ = 0;                    // of planes and row bits, once they are there
-    mutable std::atomic<const DistinctStore*> distinct_built_ = nullptr;  // may be asked for while others count
+    mutable std::atomic<const DistinctStore*> distinct_built_ = nullptr;  // may be read while other threads count
     mutable BufferPool pool_;
     mutable std::mutex caches_guard_;
-    mutable std::vector<std::unique_ptr<StrataCache>> caches_;  // those nobody uses now
+    mutable std::vector<std::unique_ptr<StrataCache>> caches_;  // those not in use
     mutable std::shared_ptr<SortedRows> sorted_;
     mutable std::size_t sorted_bytes_ = 0;
 };

@@ -39,7 +39,7 @@ private:
         double weakest;
     };
 
-    // Whether x and y are independent given some of the others held, and the newcomer if y is no newcomer itself.
+    // Whether x and y are independent given some of the others held, and the newcomer unless y is the newcomer.
     bool explained(std::int32_t y, std::int32_t newcomer) {
         others_.clear();
         for (const Held& member : held_)

@@ -37,7 +37,7 @@ void PathCounts::restart(std::int32_t x) {
     x_ = x;
     card_x_ = column_of(store_, x).card;
     if (steps_.empty()) steps_.emplace_back();
-    steps_[0].n_sets = 0;  // made when it is asked for: x may have no planes
+    steps_[0].n_sets = 0;  // made on first use: x may have no planes
 }
 
 bool PathCounts::serves(std::span<const std::int32_t> z, std::span<const std::int32_t> ys) const {

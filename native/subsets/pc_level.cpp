@@ -13,7 +13,7 @@
 namespace mnlearn {
 namespace {
 
-// Whether the search goes on, as the thread that called is told; the others hear of it.
+// Whether the search goes on: the calling thread polls, the others read its flag.
 class SharedCancelPoll {
 public:
     explicit SharedCancelPoll(const GoOn& go_on) : poll_(go_on) {}
@@ -171,7 +171,7 @@ public:
             try {
                 take(static_cast<std::int32_t>(level_.first_x + k), done, found[k]);
             } catch (...) {
-                shared_poll_.stop();  // nobody waits for this turn
+                shared_poll_.stop();  // no thread waits for this turn
                 throw;
             }
         });

@@ -1,4 +1,4 @@
-// What searches over sets have in common: asking about them, choosing them, and hearing whoever waits.
+// Shared by searches over subsets: testing them, choosing them, and polling for cancellation.
 #pragma once
 
 #include <chrono>

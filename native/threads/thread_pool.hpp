@@ -9,15 +9,16 @@
 
 namespace mnlearn {
 
-// One for the whole process. Whoever has found nothing to do for a fifth of a millisecond goes home: no thread outlives
-// the work for long, so nobody who forks or measures meets one that sleeps.
+// One pool per process. A thread that finds no work for 0.2 ms ends, so that no sleeping thread is left for a fork or
+// a measurement.
 class ThreadPool {
 public:
     // The one of this process; after a fork the child has its own, since threads are not forked along.
     static ThreadPool& instance();
 
-    // Calls run() here and on up to n_helpers other threads at once, and returns when all that began have ended. Who
-    // comes too late is not waited for. False, and nothing done, if the pool is at work already. `run` throws nothing.
+    // Calls run() here and on up to n_helpers other threads at once, and returns when all that began have ended. A
+    // helper that comes too late is not waited for. False, and nothing done, if the pool is at work already. `run`
+    // throws nothing.
     bool work(std::size_t n_helpers, const std::function<void()>& run);
 
 private:

@@ -108,7 +108,7 @@ def test_ctrl_c_while_learning_writes_the_best_so_far(
 def test_why_prints_the_evidence(run: Any, data: Path, tmp_path: Path) -> None:
     done = run("why", data, "night_shifts", "fatigue", "--method", "mpl")
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("night_shifts - fatigue is no edge by mpl\ngiven nothing: dependent, chi2 ")
+    assert done.out.startswith("night_shifts - fatigue is not an edge by mpl\ngiven nothing: dependent, chi2 ")
     assert "mpl score " in done.out
     document = run("why", data, "night_shifts", "fatigue", "--method", "mpl", "--json").document()
     assert (document["edge"], document["tests"][0]["independent"]) == (False, False)

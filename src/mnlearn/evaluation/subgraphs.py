@@ -59,7 +59,7 @@ def ev_scores(learned: Graph, truth: Graph, kinds: Sequence[str] | None = None) 
     Returns
     -------
     dict
-        For each kind the mean of E and of V over its subgraphs; a truth without cycles has None for 3C and 4C.
+        For each kind the mean of E and of V over its subgraphs; a true graph without cycles has None for 3C and 4C.
 
     Notes
     -----

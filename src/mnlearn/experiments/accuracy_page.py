@@ -277,7 +277,7 @@ class Standings:
         Parameters
         ----------
         among
-            Whom to look at; all others when empty.
+            Learners to show; all if empty.
         """
         wanted, found = set(among), []
         for cell in self.cells():

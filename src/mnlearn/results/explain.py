@@ -129,7 +129,7 @@ class Why:
             f"in {self.frequency:.0%} of the samples" if self.frequency is not None else "",
         ]
         numbers = ", ".join(filter(None, known))
-        decision = "an edge" if self.edge else "no edge"
+        decision = "an edge" if self.edge else "not an edge"
         return f"{self.x} - {self.y} is {decision} by {self.method}" + (f" ({numbers})" if numbers else "")
 
     def _evidence(self) -> list[str]:

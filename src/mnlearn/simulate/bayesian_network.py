@@ -134,7 +134,7 @@ class BayesianNetwork:
         return Dataset(self.names, self.cards, tuple(codes), self.states)
 
     def __repr__(self) -> str:
-        """What it consists of, in numbers."""
+        """Return the numbers of variables, arcs and parameters."""
         return f"<BayesianNetwork: {self.n_variables} variables, {self.n_arcs} arcs, {self.n_parameters} parameters>"
 
 
@@ -344,6 +344,6 @@ def _parents_in_order(table: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _decimals(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What was written: the shortest decimal of each number in single precision, so 0.01 and not 0.0099999998."""
+    """Return the shortest decimal of each number in single precision: 0.01, not 0.0099999998."""
     single = table.astype(np.float32)
     return np.where(single == table, single.astype(np.str_).astype(np.float64), table)

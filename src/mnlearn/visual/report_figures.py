@@ -1,6 +1,6 @@
 """Interactive Bokeh pictures of the report, network and heat map, and their static SVG versions.
 
-Bokeh draws them on a canvas, pans, zooms and hears clicks. What a click does, what the pointer shows, which names and
+Bokeh draws them on a canvas, pans, zooms and handles clicks. What a click does, what the pointer shows, which names and
 edges are drawn is up to the page's own script, which knows the parts by their names: `nodes`, `edges`, `labels`.
 """
 
