@@ -20,14 +20,6 @@ BATCH_ROWS = 1 << 16
 T = TypeVar("T")
 
 
-class UndeclaredError(DataError):
-    """A column holds a label that its declared levels do not list."""
-
-    def __init__(self, column: str, label: Hashable, message: str) -> None:
-        super().__init__(message)
-        self.column, self.label = column, label
-
-
 class ColumnReader(Protocol):
     """Reader of one column, one Arrow array after another."""
 
@@ -193,6 +185,9 @@ def order_key(label: Hashable) -> tuple[object, ...]:  # noqa: PLR0911 - one lin
     return (7, type(label).__qualname__, shown)
 
 
+# Errors
+
+
 def too_many(name: str) -> DataError:
     """Return the error for a column with more distinct values than a categorical variable may have."""
     return DataError(
@@ -257,6 +252,14 @@ def not_a_number(options: ColumnOptions, value: object, row: int) -> DataError:
         f"column {name!r} must hold numbers because it is read as continuous; data row {row} holds {value!r}. "
         f"Use missing_values=[{value!r}] if it marks a missing value, or types={{{name!r}: 'categorical'}}."
     )
+
+
+class UndeclaredError(DataError):
+    """A column holds a label that its declared levels do not list."""
+
+    def __init__(self, column: str, label: Hashable, message: str) -> None:
+        super().__init__(message)
+        self.column, self.label = column, label
 
 
 def _check_inside(options: ColumnOptions, seen: dict[Hashable, None]) -> None:
