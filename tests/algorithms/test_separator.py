@@ -246,7 +246,7 @@ def test_bad_settings_are_refused() -> None:
     with pytest.raises(UnknownNameError, match="effort 'quick' does not exist"):
         SeparatorEvidence(effort="quick")  # type: ignore[arg-type]
     for extra in ({"start": Graph(3)}, {"keep_pairs": True}):
-        with pytest.raises(InputError, match="is for the separator phase, which effort='fast' does without"):
+        with pytest.raises(InputError, match="is for the separator phase, which effort='fast' skips"):
             SeparatorEvidence(effort="fast", **extra)
     judge = judge_of(sample(star(4), 50, 1.0, seed=1))
     with pytest.raises(InputError, match="start must have the 4 variables of the judge; got 5"):
@@ -254,7 +254,7 @@ def test_bad_settings_are_refused() -> None:
     with pytest.raises(InputError, match="required and forbidden must not share an edge"):
         SeparatorEvidence(required=[(0, 1)], forbidden=[(1, 0)]).learn(judge)
     alone = judge_of(Dataset.from_codes([[0, 1, 1]]))
-    with pytest.raises(InputError, match="needs at least 2 variables; got 1"):
+    with pytest.raises(InputError, match="must know at least 2 variables; got 1"):
         replace(SeparatorEvidence()).learn(alone)
 
 

@@ -1,8 +1,8 @@
-"""Close separators of every pair in a graph that changes flip by flip.
+"""Separating sets close to x for every pair (x, y), in a graph that changes flip by flip.
 
-sep(x; y) is what is met of N(x) − {y} when flooding from y in G − x without passing through N(x): it separates x
-from y in G without the edge x − y. All y in one component of G − N[x] share it: the neighbours of x that the component
-touches, its wall. So one search for components serves every y at once.
+sep(x; y) is the part of N(x) − {y} that a search from y in G − x reaches without passing through N(x): it separates x
+from y in G without the edge x − y. All y in one component of G − N[x] share it: the neighbours of x adjacent to the
+component, its boundary. So one search for components serves every y at once.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ _NOT_OUTSIDE = -1
 
 
 class Separators:
-    """sep(x; y) for all x and y; after a flip only what it may have changed is found again.
+    """sep(x; y) for all x and y; a flip recomputes only the separators that it may change.
 
     Parameters
     ----------
     graph
-        Where to start; flips change the object, not this graph.
+        The first graph; flips change the object, not this graph.
 
     Notes
     -----
-    Memory: one integer for each (x, y). Sets are numbered in the order in which they are met, so that two separators
-    are the same if and only if their numbers are.
+    Memory: one integer for each (x, y). Sets are numbered in order of discovery: two separators are equal if and only
+    if their numbers are.
 
     Examples
     --------
@@ -47,32 +47,32 @@ class Separators:
         self.sets: list[VarSet] = []  # by number
         self._number: dict[VarSet, int] = {}
         self._component = np.full((n, n), _NOT_OUTSIDE, dtype=np.int32)  # [x, v]: v's component without N[x]
-        self._walls = [np.empty(0, dtype=np.int32)] * n  # [x][component]: the number of its wall
+        self._boundaries = [np.empty(0, dtype=np.int32)] * n  # [x][component]: the number of its boundary
         self._stale = set(range(n))
 
     def of(self, x: int, y: int) -> VarSet:
-        """sep(x; y)."""
+        """Return sep(x; y)."""
         return self.sets[self.number(x, y)]
 
     def number(self, x: int, y: int) -> int:
-        """The number of sep(x; y)."""
+        """Return the number of sep(x; y)."""
         self._find()
         here = int(self._component[x, y])
-        return int(self._walls[x][here]) if here != _NOT_OUTSIDE else self._beside(x, y)
+        return int(self._boundaries[x][here]) if here != _NOT_OUTSIDE else self._beside(x, y)
 
     def numbers(self) -> NDArray[np.int32]:
-        """The number of sep(x; y) for all x and y; −1 on the diagonal."""
+        """Return the number of sep(x; y) for all x and y; −1 on the diagonal."""
         self._find()
         n = self.graph.n_variables
         numbers = np.full((n, n), -1, dtype=np.int32)
         for x in range(n):
-            numbers[x] = np.append(self._walls[x], np.int32(-1))[self._component[x]]  # −1 last: where it is −1
+            numbers[x] = np.append(self._boundaries[x], np.int32(-1))[self._component[x]]  # −1 last: where it is −1
             for y in self.graph.neighbors(x):
                 numbers[x, y] = self._beside(x, y)
         return numbers
 
     def flip(self, u: int, v: int) -> set[int]:
-        """Flip a pair. Returns every x of which some sep(x; y) may be another now."""
+        """Flip a pair; return every x for which some sep(x; y) may have changed."""
         self._find()
         at_u, at_v = self._component[:, u], self._component[:, v]
         touched = at_u != at_v  # a new edge within one component, or between two neighbours of x, changes nothing
@@ -84,12 +84,12 @@ class Separators:
         return self._stale | common
 
     def _beside(self, x: int, y: int) -> int:
-        """sep(x; y) of a neighbour y: the neighbours of x beside it, and the walls of the components it touches."""
-        around, component, walls = self.graph.neighbors(x), self._component[x], self._walls[x]
-        met: set[int] = set(around & self.graph.neighbors(y))
-        for number in {int(walls[component[v]]) for v in self.graph.neighbors(y) - around if v != x}:
-            met |= self.sets[number]
-        return self._numbered(frozenset(met - {y}))
+        """Return sep(x; y) of a neighbour y: common neighbours, and boundaries of the components adjacent to y."""
+        neighbors, component, boundaries = self.graph.neighbors(x), self._component[x], self._boundaries[x]
+        reached: set[int] = set(neighbors & self.graph.neighbors(y))
+        for number in {int(boundaries[component[v]]) for v in self.graph.neighbors(y) - neighbors if v != x}:
+            reached |= self.sets[number]
+        return self._numbered(frozenset(reached - {y}))
 
     def _numbered(self, separator: VarSet) -> int:
         number = self._number.setdefault(separator, len(self.sets))
@@ -98,7 +98,7 @@ class Separators:
         return number
 
     def _find(self) -> None:
-        """Bring every stale x up to date, many at once."""
+        """Update every stale x, many at once."""
         if not self._stale:
             return
         stale, n = sorted(self._stale), self.graph.n_variables
@@ -108,7 +108,7 @@ class Separators:
         self._stale = set()
 
     def _find_components(self, xs: list[int]) -> None:
-        """The components of G − N[x] for each x, as those of one graph with a copy of all variables for every x."""
+        """Find the components of G − N[x] for each x, as those of one graph with a copy of all variables per x."""
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
@@ -125,17 +125,17 @@ class Separators:
         component[~outside] = _NOT_OUTSIDE
         self._component[xs] = component
         for k, x in enumerate(xs):
-            self._walls[x] = self._find_walls(x, int(component[k].max(initial=_NOT_OUTSIDE)) + 1)
+            self._boundaries[x] = self._find_boundaries(x, int(component[k].max(initial=_NOT_OUTSIDE)) + 1)
 
-    def _find_walls(self, x: int, n_components: int) -> NDArray[np.int32]:
-        """The wall of every component around x: mostly none, where many variables are far away."""
+    def _find_boundaries(self, x: int, n_components: int) -> NDArray[np.int32]:
+        """Return the boundary of every component outside N[x]: mostly empty, where many variables are far away."""
         row = self._component[x].tolist()
-        met: dict[int, set[int]] = {}
+        reached: dict[int, set[int]] = {}
         for a in self.graph.neighbors(x):
             for v in self.graph.neighbors(a):
                 if row[v] != _NOT_OUTSIDE:
-                    met.setdefault(row[v], set()).add(a)
-        walls = np.full(n_components, self._numbered(frozenset()), dtype=np.int32)
-        for component, wall in met.items():
-            walls[component] = self._numbered(frozenset(wall))
-        return walls
+                    reached.setdefault(row[v], set()).add(a)
+        boundaries = np.full(n_components, self._numbered(frozenset()), dtype=np.int32)
+        for component, boundary in reached.items():
+            boundaries[component] = self._numbered(frozenset(boundary))
+        return boundaries
