@@ -29,7 +29,7 @@ def test_every_method_can_say_why(method: str) -> None:
     assert [t.given for t in joined.tests[:1]] == [()]
     for why in (joined, apart):
         assert why.edge == learned.graph.has_edge(learned.names.index(why.x), learned.names.index(why.y))
-        assert str(why).startswith(f"{why.x} - {why.y} is {'an edge' if why.edge else 'no edge'} by {method}")
+        assert str(why).startswith(f"{why.x} - {why.y} is {'an edge' if why.edge else 'not an edge'} by {method}")
         json.dumps(why.to_dict(), allow_nan=False)
     assert not joined.tests[0].independent
 
