@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
+from mnlearn.algorithms._search import edges_of_neighborhoods
 from mnlearn.algorithms.mpl import LocalSearchableScore, TwoPhase
 from mnlearn.algorithms.pc import PC
-from mnlearn.algorithms.regularized import combined
 from mnlearn.data.dataset import Dataset
 from mnlearn.experiments.experiment import Case, Experiment, RepositoryNetwork
 from mnlearn.experiments.measured import data_files
@@ -140,7 +140,8 @@ def by_l1lr(data: Dataset) -> Mapping[str, Graph]:
     everyone: frozenset[int] = frozenset(range(n))
     fitted = L1Logistic(data).neighborhoods([(x, everyone - {x}, frozenset()) for x in range(n)])
     found = {x: neighborhood.support for x, neighborhood in enumerate(fitted)}
-    return {"l1lr-and": Graph(n, combined(found, "and")), "l1lr-or": Graph(n, combined(found, "or"))}
+    both, either = edges_of_neighborhoods(found, "and", min), edges_of_neighborhoods(found, "or", max)
+    return {"l1lr-and": Graph(n, both), "l1lr-or": Graph(n, either)}
 
 
 def _two_phase(name: str, score: LocalSearchableScore) -> dict[str, Graph]:
