@@ -114,7 +114,7 @@ _OTHERS = ("mpl", "pic", "bjp", "ib", "pc", "hhc-mn", "gsmn*", "gsimn", "l1lr", 
 
 LEARNERS: Mapping[str, WeighingMethod] = {
     **{name: WeighingMethod(name, "sep", settings) for name, settings in _SEP.items()},
-    **{name: WeighingMethod(name, name) for name in _OTHERS if name in METHODS},
+    **{name: WeighingMethod(name, name) for name in _OTHERS},
 }
 """Learners of the accuracy battery: sep with its three efforts, others for categorical data with their defaults."""
 
