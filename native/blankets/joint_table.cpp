@@ -25,7 +25,7 @@ std::size_t size_of_table(const Store& store, std::span<const std::int32_t> vari
     return cells;
 }
 
-constexpr std::size_t kMostCells = std::size_t{1} << 16;  // what keys of two bytes can tell apart
+constexpr std::size_t kMostCells = std::size_t{1} << 16;  // the number of different keys of two bytes
 
 // Rough nanoseconds: splitting off a part and counting it, against one key a row and a look at the table.
 bool splitting_pays(const Store& store, std::span<const std::int32_t> variables, std::size_t cells) {

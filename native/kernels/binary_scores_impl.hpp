@@ -150,7 +150,7 @@ inline void score_column(PearsonColumn& column) {
     double terms[kTogether];
     for (std::size_t begin = 0; begin < column.n_strata; begin += kTogether) {
         const std::size_t n = column.n_strata - begin < kTogether ? column.n_strata - begin : kTogether;
-        std::int32_t told = 0;
+        std::int32_t n_varied = 0;
         const std::uint32_t *counts = column.counts + 2 * begin, *sizes = column.sizes + 2 * begin;
         for (std::size_t s = 0; s < n; ++s) {
             const double n0 = static_cast<std::int32_t>(sizes[2 * s]), n1 = static_cast<std::int32_t>(sizes[2 * s + 1]);
@@ -159,12 +159,12 @@ inline void score_column(PearsonColumn& column) {
             const double margin = zero + one, rest = (n0 + n1) - margin, difference = zero * n1 - one * n0;
             const double below = margin * rest, across = n0 * n1;
             const double statistic = ((difference * difference) * ((n0 + n1) / across)) / below;
-            const bool tells = below != 0.0 && across != 0.0;
-            terms[s] = tells ? statistic : 0.0;
-            told += tells;
+            const bool varied = below != 0.0 && across != 0.0;
+            terms[s] = varied ? statistic : 0.0;
+            n_varied += varied;
         }
         for (std::size_t s = 0; s < n; ++s) column.statistic += terms[s];
-        column.dof += told;
+        column.dof += n_varied;
     }
 }
 

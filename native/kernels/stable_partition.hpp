@@ -1,7 +1,8 @@
 // Rows in a new order: first those where a bit is 0, then those where it is 1, either kind in the order it had.
 //
-// Sifted by one variable after the other, the rows of each configuration stand together, and counting the rows of a set
-// in each configuration is a look at the two ends of a run. Eight sets are sifted together: a row is a byte.
+// After a partition by one variable after another, the rows of each configuration stand together, and counting the rows
+// of a set in each configuration is a look at the two ends of a run. Eight sets are partitioned together: a row is a
+// byte.
 #pragma once
 
 #include <cstddef>

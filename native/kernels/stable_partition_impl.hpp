@@ -1,4 +1,4 @@
-// What sifting has in common, compiled once per instruction set.
+// The stable partition of rows by a bit, compiled once per instruction set.
 //
 // Everything is in an anonymous namespace: the instruction sets must not share an inline function.
 #pragma once
@@ -60,7 +60,7 @@ template <class Lane> [[gnu::always_inline]] inline void count_runs_by(const Run
 
 #ifdef __AVX512VBMI2__
 
-// Sifting 64 rows at a time: the processor moves the bytes that a mask selects to the front in one step.
+// 64 rows at a time: the processor moves the bytes that a mask selects to the front in one step.
 struct Rows {
     __m512i bytes = _mm512_setzero_si512();
 
@@ -130,7 +130,7 @@ std::size_t pick_varied(const VariedRunQuery& q) {
 
 #else
 
-// Sifting eight rows at a time: a table says for each pattern of bits where the bytes go. (Gathering bits by pext would
+// Eight rows at a time: a table says for each pattern of bits where the bytes go. (Gathering bits by pext would
 // do as well on some processors; others take a hundred times as long for it.)
 // Per pattern: the places of the zeros, and from the eighth byte on the places of the ones.
 struct Moves {

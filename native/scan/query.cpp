@@ -59,8 +59,8 @@ int n_outputs(const KernelSpec& spec) {
 
 namespace {
 
-// Whether v is among these, of which there is one at least, in ascending order; without a branch that nobody could
-// predict.
+// Whether v is among these, of which there is one at least, in ascending order; without a branch, which would be
+// mispredicted.
 bool is_among(std::int32_t v, std::span<const std::int32_t> ys) {
     const std::int32_t* first = ys.data();
     for (std::size_t left = ys.size(); left > 1;) {

@@ -184,7 +184,7 @@ private:
 };
 
 // The Bayesian test  [BJP18, App. C]: log P(CI | D) = Σ_k log( p g_k / (p g_k + q h_k) ), p = P(CI)^(1/K), q = 1 − p.
-// A slice with no row, or one, has g = h: it tells nothing and contributes log p = log P(CI) / K.
+// A slice with no row, or one, has g = h: it contributes log p = log P(CI) / K.
 //
 // −log P is a sum of log(1 + exp(d)), d = log(q h / p g): of max(d, 0), and of log(1 + exp(−|d|)), for which one
 // logarithm of a product does. What the product exceeds 1 by is kept, not the product, so the smallest posterior of

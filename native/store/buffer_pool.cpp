@@ -51,7 +51,7 @@ void BufferPool::give_back(Block block) noexcept {
     drop_beyond_bound();
 }
 
-// The smallest make room: the large ones are the dear ones.
+// The smallest blocks go first: large ones are expensive to allocate.
 void BufferPool::drop_beyond_bound() {
     while (kept_.size() > kMaxKept || words_ > max_words_) {
         const auto least = std::min_element(kept_.begin(), kept_.end(),

@@ -22,7 +22,7 @@ void hash_rows(std::span<const Column> columns, std::size_t begin, std::span<std
     for (std::uint64_t& hash : hashes) hash ^= hash >> 32;
 }
 
-// The distinct rows seen so far; a hash tells where to look, the codes themselves whether it is the same row.
+// The distinct rows seen so far; found by a hash, then compared by their codes.
 class SeenRows {
 public:
     SeenRows(std::span<const Column> columns, std::size_t most)
@@ -60,7 +60,7 @@ private:
     DistinctRows rows_;
 };
 
-// Of all variables together; 0 if they are more than `most`, or than keys of two bytes can tell apart.
+// Of all variables together; 0 if they are more than `most`, or than there are keys of two bytes.
 std::size_t n_configurations(std::span<const Column> columns, std::size_t most) {
     std::size_t n = 1;
     for (const Column& column : columns)

@@ -17,7 +17,7 @@ public:
 
     std::optional<HitonResult> run(std::span<const std::int32_t> candidates) {
         for (const std::int32_t newcomer : candidates) {
-            if (explained(newcomer, kNobody)) continue;
+            if (explained(newcomer, kNone)) continue;
             const std::vector<Held> before = held_;
             held_.push_back({newcomer, weakest_});
             for (const Held& member : before)
@@ -33,7 +33,7 @@ public:
     }
 
 private:
-    static constexpr std::int32_t kNobody = -1;
+    static constexpr std::int32_t kNone = -1;
     struct Held {
         std::int32_t v;
         double weakest;
@@ -45,7 +45,7 @@ private:
         for (const Held& member : held_)
             if (member.v != y && member.v != newcomer) others_.push_back(member.v);
         weakest_ = std::numeric_limits<double>::quiet_NaN();
-        const std::size_t always = newcomer == kNobody ? 0 : 1;
+        const std::size_t always = newcomer == kNone ? 0 : 1;
         const std::size_t most = std::min(others_.size() + always, limit_);
         for (std::size_t size = 1; size <= most; ++size)
             if (separated(y, newcomer, size)) return true;
@@ -55,11 +55,11 @@ private:
     }
     // By a set of this size; also where there is no going on.
     bool separated(std::int32_t y, std::int32_t newcomer, std::size_t size) {
-        Combination choice(others_.size(), newcomer == kNobody ? size : size - 1);
+        Combination choice(others_.size(), newcomer == kNone ? size : size - 1);
         do {
             z_.clear();
             for (const std::size_t place : choice.places()) z_.push_back(others_[place]);
-            if (newcomer != kNobody) z_.push_back(newcomer);
+            if (newcomer != kNone) z_.push_back(newcomer);
             std::sort(z_.begin(), z_.end());
             answered_ &= ask_.answers(size);  // once there was no answer, nothing that follows is worth anything
             if (!answered_ || !found_.finished) return true;

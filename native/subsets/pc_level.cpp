@@ -117,20 +117,20 @@ private:
     }
     void settle(std::int32_t x, PcLevelResult& found) {
         const std::span<const double> support = ask_(ys_, z_);
-        bool some_parted = false;
+        bool some_separated = false;
         for (std::size_t k = 0; k < ys_.size(); ++k) {
             Early* unsure = early(ys_[k]);
             double& weakest = unsure ? unsure->weakest : level_.weakest[at(x, ys_[k])];
             if (support[k] > weakest || std::isnan(weakest)) weakest = support[k];
             ++(unsure ? unsure->asked : found.asked);
             if (!ask_.independent(support[k])) continue;
-            some_parted = true;
+            some_separated = true;
             if (unsure)
                 unsure->separated = true, unsure->support = support[k], unsure->z = z_;
             else
                 part(x, ys_[k], z_, support[k], found);
         }
-        if (some_parted) list_left(x);
+        if (some_separated) list_left(x);
     }
     void part(std::int32_t x, std::int32_t y, std::span<const std::int32_t> z, double support, PcLevelResult& found) {
         level_.left[at(x, y)] = level_.left[at(y, x)] = false;

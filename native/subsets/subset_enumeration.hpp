@@ -44,7 +44,7 @@ private:
     std::vector<std::size_t> places_;
 };
 
-// Asks whether to go on: at once, and then no more often than a reader of the answers could tell.
+// Polls the cancel callback: at once, and then 20 times a second.
 class CancelPoll {
 public:
     explicit CancelPoll(const GoOn& go_on) : go_on_(go_on) {}

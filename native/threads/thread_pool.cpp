@@ -25,7 +25,7 @@ void reset_after_fork() {
 #endif
 }
 
-// Until it is so, or a while has passed. Not asleep: waking up takes up to 100 µs.
+// Spins until the condition holds or a time has passed: waking a sleeping thread takes up to 100 µs.
 template <class Condition> void spin_until(const Condition& is_so) {
     constexpr std::chrono::microseconds kWhile{200};
     const auto end = std::chrono::steady_clock::now() + kWhile;
@@ -34,7 +34,7 @@ template <class Condition> void spin_until(const Condition& is_so) {
 
 }  // namespace
 
-// Never destroyed: a helper may still be looking around at the very end of the process.
+// Never destroyed: a thread may still spin at the very end of the process.
 ThreadPool& ThreadPool::instance() {
     ThreadPool* pool = of_this_process;
     if (pool) return *pool;
@@ -66,7 +66,7 @@ bool ThreadPool::work(std::size_t n_helpers, const std::function<void()>& run) {
     return true;
 }
 
-// As many as are wanted, or as can be had.
+// As many threads as wanted, or as the system allows.
 void ThreadPool::start_threads() {
     try {
         for (; n_threads_ < wanted_; ++n_threads_) std::thread(&ThreadPool::run_until_idle, this).detach();

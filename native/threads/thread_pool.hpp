@@ -1,4 +1,4 @@
-// Threads that stay for the next call: starting one takes as long as many a call, and a search calls again at once.
+// The thread pool: threads wait a short time for the next call, since starting one takes as long as a short call.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace mnlearn {
 // a measurement.
 class ThreadPool {
 public:
-    // The one of this process; after a fork the child has its own, since threads are not forked along.
+    // The pool of this process; after a fork the child has its own, since threads are not forked.
     static ThreadPool& instance();
 
     // Calls run() here and on up to n_helpers other threads at once, and returns when all that began have ended. A
