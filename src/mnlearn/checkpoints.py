@@ -57,10 +57,10 @@ class Checkpoint:
     >>> import numpy as np
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     with Checkpoint(folder, "of this example") as kept:
-    ...         first = kept.recall("two", lambda: np.array([2.0]))
-    ...     with Checkpoint(folder, "of this example", resume=True) as kept:
-    ...         again = kept.recall("two", lambda: np.array([-1.0]))
+    ...     with Checkpoint(folder, "of this example") as checkpoint:
+    ...         first = checkpoint.recall("two", lambda: np.array([2.0]))
+    ...     with Checkpoint(folder, "of this example", resume=True) as checkpoint:
+    ...         again = checkpoint.recall("two", lambda: np.array([-1.0]))
     >>> first.tolist(), again.tolist()
     ([2.0], [2.0])
     """
@@ -104,7 +104,7 @@ class Checkpoint:
         if known is not None:
             return decoded(known)
         answer = find()
-        self._keep(key, encoded(answer))
+        self._store(key, encoded(answer))
         return answer
 
     def knows(self, question: object) -> bool:
@@ -129,7 +129,7 @@ class Checkpoint:
                 continue
             for answer in fresh:
                 content = encoded(answer)
-                self._keep(key, content)
+                self._store(key, content)
                 yield decoded(content)  # as it will be when it is resumed
                 break
             else:
@@ -172,7 +172,7 @@ class Checkpoint:
             self._known.update(_entries(payload))
         self._file.truncate(records[-1][1])
 
-    def _keep(self, key: bytes, answer: bytes) -> None:
+    def _store(self, key: bytes, answer: bytes) -> None:
         with self._lock:
             if key in self._written:
                 return

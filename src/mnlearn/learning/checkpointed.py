@@ -240,7 +240,7 @@ class CheckpointedSubsets:
             if not part.finished:
                 break
         sets, support = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
-        return Separated(sets, support, sum(part.asked for part in parts), parts[-1].finished)
+        return Separated(sets, support, sum(one.asked for one in parts), parts[-1].finished)
 
     def explain_away(
         self, x: int, candidates: Indices, limit: int | None, go_on: Callable[[int], bool]

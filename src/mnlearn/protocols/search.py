@@ -1,4 +1,4 @@
-"""Searches: what they are given besides a judge, and what they return."""
+"""Learners: their monitor, their result, and the judges that propose neighbourhoods or whole graphs."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 
 class Monitor(Protocol):
-    """Hears how far a search is, and may ask it to stop with the best result so far."""
+    """Receiver of progress, which may cancel a search; the search then returns its best result so far."""
 
     def progress(self, done: float, total: float | None, message: str = "") -> None: ...
     def cancelled(self) -> bool: ...
 
 
 class _Silent:
-    """The monitor that says nothing and never stops a search."""
+    """Monitor that ignores progress and never cancels."""
 
     def progress(self, done: float, total: float | None, message: str = "") -> None:
         """Ignore it."""
 
     def cancelled(self) -> bool:
-        """Never."""
+        """Return False."""
         return False
 
     def __repr__(self) -> str:
@@ -76,7 +76,7 @@ class Result:
     converged: bool
     cost: Mapping[str, float]  # asked, inferred, recalled, weighted, scored, seconds
     settings: Mapping[str, object] = field(default_factory=dict)  # enough to run it again
-    trace: tuple[Question, ...] | None = None  # every question in order, when the search was told to keep them
+    trace: tuple[Question, ...] | None = None  # every question in order, if the learner has keep_trace
     support_scale: Literal["log_independence", "log_odds"] = "log_independence"  # small is strong; large is strong
     probabilistic: bool = False  # whether log-odds are meant to be read as probabilities; a pseudo-likelihood's are not
     stages: Mapping[str, Graph] = field(default_factory=dict)  # graphs a search passed through, by name
@@ -92,85 +92,85 @@ class Result:
     mass: float | None = None  # exhaustive search: share of the optimum in Σ exp(score), with averaging
 
 
-J = TypeVar("J", contravariant=True)  # noqa: PLC0105 - the judge; its name in DESIGN
+J = TypeVar("J", contravariant=True)  # noqa: PLC0105 - the judge
 
 
 class Learner(Protocol[J]):
-    """Settings only; it meets a judge, never the data."""
+    """Settings of a search; `learn` gets a judge, never the data."""
 
     def learn(self, judge: J, monitor: Monitor = SILENT) -> Result: ...
 
 
-# Judges that propose: whom they place around a variable, how much pairs tell of each other, whole graphs.
+# Judges that propose neighbourhoods, mutual information or whole graphs.
 
 
 class Neighborhood(NamedTuple):
-    """Whom a judge places around a variable."""
+    """Neighbours of a variable, as a judge chooses them."""
 
     support: Mapping[int, float]  # the neighbours, each with its support on the judge's own log scale
-    fits: int  # how many models were fitted to find out
+    fits: int  # number of fitted models
 
 
 class NeighborhoodJudge(Protocol):
-    """Chooses: who are the neighbours of x?"""
+    """Judge that chooses the neighbours of a variable."""
 
     @property
     def n_variables(self) -> int: ...
     def neighborhood(self, x: int, candidates: VarSet, required: VarSet) -> Neighborhood:
-        """Some of the candidates, and all that are required."""
+        """Return some of the candidates and all required variables."""
         ...
 
 
 @runtime_checkable
 class BatchedNeighborhoods(NeighborhoodJudge, Protocol):
-    """A judge that chooses for several variables at once, at less cost than for one after the other."""
+    """Judge that chooses for several variables together at less cost than one after the other."""
 
     def neighborhoods(self, asked: Sequence[tuple[int, VarSet, VarSet]]) -> list[Neighborhood]:
-        """The answers of `neighborhood`, in the order of the questions."""
+        """Return `neighborhood` of each question, in order."""
         ...
 
 
 @runtime_checkable
 class SpreadNeighborhoods(NeighborhoodJudge, Protocol):
-    """A judge whose answers are found by several processes or machines, so that it is asked for all of them at once."""
+    """Judge that uses several processes or machines, and so takes all questions at once."""
 
     def spread(self, asked: Sequence[tuple[int, VarSet, VarSet]], monitor: Monitor) -> Iterator[Neighborhood]:
-        """The answers of `neighborhood`, in the order of the questions; fewer if the monitor has had enough."""
+        """Yield `neighborhood` of each question, in order; fewer if the monitor cancels."""
         ...
 
 
 class InformationJudge(Protocol):
-    """Measures: how much does each pair of variables tell of each other, and could that be chance?"""
+    """Judge of the mutual information of every pair and of its significance."""
 
     @property
     def n_variables(self) -> int: ...
     def information(self) -> FloatArray:
-        """The mutual information of every pair in nats: symmetric, 0 on the diagonal."""
+        """Return the mutual information of every pair in nats: symmetric, 0 on the diagonal."""
         ...
 
     def log_p(self) -> FloatArray:
-        """The log p-value of every pair: symmetric, 0 on the diagonal."""
+        """Return the log p-value of every pair: symmetric, 0 on the diagonal."""
         ...
 
 
 class PathStep(NamedTuple):
-    """What a penalised model looks like at one penalty."""
+    """Penalised model at one penalty."""
 
-    criterion: float  # the less the better
+    criterion: float  # lower is better
     support: Mapping[Edge, float]  # its edges, each with its support on the judge's own log scale
-    converged: bool  # whether the solver came to its end
+    converged: bool  # whether the solver converged
 
 
 class PathJudge(Protocol):
-    """Proposes: whole graphs, one for each penalty, from no edge to many."""
+    """Judge that proposes whole graphs, one for each penalty, from no edge to many."""
 
     @property
     def n_variables(self) -> int: ...
     @property
     def penalties(self) -> Sequence[float]:
-        """From the one that leaves no edge, downwards."""
+        """Penalties in descending order, from one that leaves no edge."""
         ...
 
     def at(self, penalty: float) -> PathStep:
-        """The model at this penalty."""
+        """Return the model at this penalty."""
         ...

@@ -220,9 +220,9 @@ class Moments:
         others, given = self._question(variables[0], np.asarray(variables[1:], dtype=np.int64), z)
         chosen = np.concatenate(([variables[0]], others))
         shared = self._correlation[np.ix_(chosen, chosen)]
-        _, kept, factor = self._factor(given)
-        if kept.size:
-            block = self._correlation[kept[:, None], chosen]
+        _, basis, factor = self._factor(given)
+        if basis.size:
+            block = self._correlation[basis[:, None], chosen]
             solved = dtrsm(1.0, factor, block.T, side=1, lower=1, trans_a=1, overwrite_b=1)
             shared -= solved @ solved.T
         left = np.diag(shared).copy()
@@ -261,12 +261,12 @@ class Moments:
         is computed by `conditional_entropies`. Arguments and errors are those of `partial_correlations`.
         """
         others, given = self._question(x, ys, z)
-        _, kept, factor = self._factor(given)
-        if 0 < kept.size == len(given) and self._scale[x] > 0.0:
-            asked = (x, others, kept)
+        _, basis, factor = self._factor(given)
+        if 0 < basis.size == len(given) and self._scale[x] > 0.0:
+            asked = (x, others, basis)
             found = exchange(self._correlation, self._varies, asked, factor=factor, explained=EXPLAINED, clear=_CLEAR)
             if found is not None:
-                order = np.argsort(kept)
+                order = np.argsort(basis)
                 return self._entropy(x, found.without[order]), self._entropy(x, found.instead[order])
         rest = [frozenset(given) - {m} for m in given]
         without = np.array([self.conditional_entropy(x, r) for r in rest])
@@ -311,9 +311,9 @@ class Moments:
         from scipy.linalg.blas import dtrsm
 
         shared, left_y, left_x = self._correlation[x].take(ys), self._varies.take(ys), float(self._varies[x])
-        _, kept, factor = self._factor(z)
-        if kept.size:
-            block = self._correlation[kept[:, None], np.concatenate((ys, (x,)))]  # its transpose is as BLAS wants it
+        _, basis, factor = self._factor(z)
+        if basis.size:
+            block = self._correlation[basis[:, None], np.concatenate((ys, (x,)))]  # its transpose is as BLAS wants it
             solved = dtrsm(1.0, factor, block.T, side=1, lower=1, trans_a=1, overwrite_b=1)
             shared -= solved[:-1] @ solved[-1]
             used = np.einsum("ij,ij->i", solved, solved)

@@ -24,11 +24,11 @@ from mnlearn.statistics.evidence_scans import EvidenceScans, Kind
 from mnlearn.statistics.native_search import question
 from mnlearn.statistics.tables import PackedTables, ShardTable, TableScorer, add_shard_tables
 from mnlearn.statistics.workers import (
-    Asked,
     ClusterExecutor,
     LocalExecutor,
     Shard,
     ShardDescription,
+    TableQuestion,
     count_shard,
     describe_shard,
     row_shards,
@@ -126,10 +126,10 @@ class ShardedCounts:
         self, kernel: Kernel, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]
     ) -> list[FloatArray]:
         """Return what `reduce` gives for each x with its ys and its z, in one round trip."""
-        asked = [self._question(x, ys, z) for x, ys, z in zip(xs, yss, zs, strict=True)]
+        questions = [self._question(x, ys, z) for x, ys, z in zip(xs, yss, zs, strict=True)]
         return [
             self._scorer.score(kernel, table, self.cards[x], self._cards(ys), self._cards(z))
-            for (x, ys, z), table in zip(asked, self._ask(asked), strict=True)
+            for (x, ys, z), table in zip(questions, self._ask(questions), strict=True)
         ]
 
     def reduce_all(self, kernel: Kernel) -> FloatArray:
@@ -159,10 +159,10 @@ class ShardedCounts:
 
     def small_stores(self, xs: Indices, zs: Sequence[VarSet]) -> Iterator[tuple[_core.Store, int]]:
         """Yield, for each x and its z, their table as a store of rows with repeats (z ascending, x last), and |z|."""
-        asked: list[Asked] = [
+        questions: list[TableQuestion] = [
             (x, None, z) for x, _, z in (self._question(x, (), z) for x, z in zip(xs, zs, strict=True))
         ]
-        for (x, _, z), cells in zip(asked, self._ask(asked), strict=True):
+        for (x, _, z), cells in zip(questions, self._ask(questions), strict=True):
             yield self._scorer.rows(cells, [*self._cards(z), self.cards[x]]), len(z)
 
     def evidence(self, *, three_way: bool = True) -> EvidenceScans:
@@ -184,9 +184,9 @@ class ShardedCounts:
     def _cards(self, variables: Indices) -> list[int]:
         return [self.cards[int(v)] for v in variables]
 
-    def _ask(self, asked: Sequence[Asked]) -> Iterator[ShardTable]:
+    def _ask(self, questions: Sequence[TableQuestion]) -> Iterator[ShardTable]:
         """Yield the sum of the tables of all shards for each question, as many per round trip as memory allows."""
-        for batch in self._batches(asked):
+        for batch in self._batches(questions):
             jobs = [
                 (shard, fingerprint, batch, self._n_jobs)
                 for shard, fingerprint in zip(self._shards, self._fingerprints, strict=True)
@@ -196,10 +196,10 @@ class ShardedCounts:
             for (x, ys, z), parts in zip(batch, zip(*map(PackedTables.parts, answers), strict=True), strict=True):
                 yield add_shard_tables(parts, [*self._cards(z), *([self.cards[x]] if ys is None else [])])
 
-    def _batches(self, asked: Sequence[Asked]) -> Iterator[list[Asked]]:
-        batch: list[Asked] = []
+    def _batches(self, questions: Sequence[TableQuestion]) -> Iterator[list[TableQuestion]]:
+        batch: list[TableQuestion] = []
         cells = 0
-        for one in asked:
+        for one in questions:
             x, ys, z = one
             strata = 1
             for card in self._cards(z):
@@ -239,13 +239,15 @@ class _ShardedEvidence(EvidenceScans):
         self, kind: Kind, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], fit_above: float
     ) -> FloatArray:
         """Return the answers of the core, each from its own table."""
-        asked = [
+        questions = [
             _Model(int(x), frozenset(z), y)
             for x, z, ys in zip(xs, zs, yss, strict=True)
             for y in ([None] if kind == "local" else map(int, ys))
         ]
-        stores = self._counts.small_stores([one.x for one in asked], [one.given for one in asked])
-        columns = [self._fit(kind, store, model, fit_above) for model, (store, _) in zip(asked, stores, strict=True)]
+        stores = self._counts.small_stores([one.x for one in questions], [one.given for one in questions])
+        columns = [
+            self._fit(kind, store, model, fit_above) for model, (store, _) in zip(questions, stores, strict=True)
+        ]
         return np.concatenate(columns, axis=1) if columns else np.empty((4, 0))
 
     def _fit(self, kind: Kind, store: _core.Store, model: _Model, fit_above: float) -> FloatArray:
@@ -271,15 +273,18 @@ class _ShardedEvidence(EvidenceScans):
         )
 
 
-def _check_alike(first: Shard, said: ShardDescription, shard: Shard, also: ShardDescription) -> None:
+def _check_alike(first: Shard, expected: ShardDescription, shard: Shard, found: ShardDescription) -> None:
     """Raise DataError unless two shards have the same variables with the same levels."""
-    if also.names != said.names:
-        odd = next((n for n in (*said.names, *also.names) if (n in said.names) != (n in also.names)), said.names[0])
+    if found.names != expected.names:
+        odd = next(
+            (n for n in (*expected.names, *found.names) if (n in expected.names) != (n in found.names)),
+            expected.names[0],
+        )
         raise DataError(
             f"shards must have the same variables in the same order; {shard} differs from {first} in {odd!r}. "
             "Pack them with the same columns=[...]."
         )
-    for name, one, other in zip(said.names, said.levels, also.levels, strict=True):
+    for name, one, other in zip(expected.names, expected.levels, found.levels, strict=True):
         if one != other:
             raise DataError(
                 f"shards must have the same levels; those of {name!r} are {list(one)[:6]} in {first} and "

@@ -24,7 +24,7 @@ from mnlearn.statistics.counts import MAX_TABLE_CELLS, Counts
 from mnlearn.statistics.tables import PackedTables, ShardTable
 
 _log = logging.getLogger("mnlearn.statistics")
-Asked: TypeAlias = tuple[int, NDArray[np.int32] | None, NDArray[np.int32]]  # x, ys or None for the table of x and z, z
+TableQuestion: TypeAlias = tuple[int, NDArray[np.int32] | None, NDArray[np.int32]]  # x, ys (None: cells of x and z), z
 
 OPENED = 16  # shards that a worker holds open
 TRIES = 3
@@ -100,12 +100,12 @@ def _opened(shard: Shard, fingerprint: str, n_jobs: int | None) -> Counts:
 atexit.register(_opened.cache_clear)  # before the interpreter unloads the core
 
 
-def count_shard(shard: Shard, fingerprint: str, asked: Sequence[Asked], n_jobs: int | None) -> PackedTables:
+def count_shard(shard: Shard, fingerprint: str, questions: Sequence[TableQuestion], n_jobs: int | None) -> PackedTables:
     """Count the tables of one shard."""
     counts = _opened(shard, fingerprint, n_jobs)
     store, threads = counts._store, counts._threads
     found: list[ShardTable] = []
-    for x, ys, z in asked:
+    for x, ys, z in questions:
         if ys is None:
             states, sizes = _core.cells(store, x, z)
             found.append(ShardTable(states.T, sizes.T))
@@ -176,8 +176,8 @@ class ClusterExecutor:
             )
         try:
             present = self._client.nthreads()  # a call of a lost worker would wait for it to come back
-            asked = [worker for worker in workers if worker in present] if workers is not None else list(present)
-            found = self._client.run(function, *given, workers=asked, on_error="return")
+            reached = [worker for worker in workers if worker in present] if workers is not None else list(present)
+            found = self._client.run(function, *given, workers=reached, on_error="return")
         except OSError as error:
             raise MnlearnError(
                 f"client must be connected to its scheduler; it does not answer ({error}). Start the cluster anew."
