@@ -1,4 +1,4 @@
-"""Learners: one paper, one file. A learner holds settings only and meets a judge, never the data."""
+"""Learners, one file for each paper. A learner holds its settings and sees a judge, never the data."""
 
 from mnlearn.algorithms.aracne import ARACNE
 from mnlearn.algorithms.exhaustive import Exhaustive
