@@ -22,7 +22,7 @@ from references import rivals as reference_rivals
 
 
 @dataclass
-class Told:
+class GivenInformation:
     """Judge with given answers."""
 
     shared: FloatArray
@@ -39,12 +39,12 @@ class Told:
         return self.p
 
 
-def told(*pairs: tuple[int, int, float], n: int = 4) -> Told:
+def judge_of(*pairs: tuple[int, int, float], n: int = 4) -> GivenInformation:
     """Information as given, log p = −100 times it."""
     shared = np.zeros((n, n))
     for u, v, value in pairs:
         shared[u, v] = shared[v, u] = value
-    return Told(shared, -100 * shared)
+    return GivenInformation(shared, -100 * shared)
 
 
 @given(seed=st.integers(0, 2**32), n=st.integers(2, 9), tolerance=st.sampled_from([0.0, 0.1, 0.5, 1.0]))
@@ -63,7 +63,7 @@ def test_the_inequality_is_its_slow_twins(seed: int, n: int, tolerance: float) -
 
 
 def test_the_weakest_side_of_a_triangle_goes_and_an_open_path_stays() -> None:
-    judge = told((0, 1, 0.5), (1, 2, 0.4), (0, 2, 0.3), (2, 3, 0.2))
+    judge = judge_of((0, 1, 0.5), (1, 2, 0.4), (0, 2, 0.3), (2, 3, 0.2))
     found = ARACNE().learn(judge)
     assert found.graph.edges == ((0, 1), (1, 2), (2, 3))
     assert found.support == {(0, 1): -50.0, (1, 2): -40.0, (2, 3): -20.0}
@@ -74,11 +74,11 @@ def test_the_weakest_side_of_a_triangle_goes_and_an_open_path_stays() -> None:
 
 
 def test_equal_sides_all_stay() -> None:
-    assert ARACNE().learn(told((0, 1, 0.5), (1, 2, 0.5), (0, 2, 0.5))).graph.n_edges == 3
+    assert ARACNE().learn(judge_of((0, 1, 0.5), (1, 2, 0.5), (0, 2, 0.5))).graph.n_edges == 3
 
 
 def test_known_edges_are_kept_or_left_out_and_cut_accordingly() -> None:
-    judge = told((0, 1, 0.5), (1, 2, 0.4), (0, 2, 0.3))
+    judge = judge_of((0, 1, 0.5), (1, 2, 0.4), (0, 2, 0.3))
     kept = ARACNE(required=[(0, 2), (1, 3)]).learn(judge)
     assert kept.graph.edges == ((0, 1), (0, 2), (1, 2), (1, 3))
     without = ARACNE(forbidden=[(2, 1)]).learn(judge)
@@ -119,7 +119,7 @@ class Impatient:
 
 
 def test_a_monitor_stops_it_before_anything_is_measured() -> None:
-    found = ARACNE(required=[(0, 1)]).learn(told(), Impatient())
+    found = ARACNE(required=[(0, 1)]).learn(judge_of(), Impatient())
     assert not found.converged
     assert found.graph.edges == ((0, 1),)
 
@@ -135,9 +135,9 @@ def test_a_monitor_stops_it_before_anything_is_measured() -> None:
 )
 def test_bad_settings_are_refused(options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        ARACNE(**options).learn(told())
+        ARACNE(**options).learn(judge_of())
 
 
-def test_one_variable_is_no_network() -> None:
+def test_one_variable_is_refused() -> None:
     with pytest.raises(InputError, match="judge must know at least 2 variables; got 1"):
-        ARACNE().learn(told(n=1))
+        ARACNE().learn(judge_of(n=1))

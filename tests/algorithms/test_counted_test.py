@@ -36,7 +36,7 @@ class Numbered:
 
 
 @pytest.mark.parametrize("ahead", AHEAD)
-def test_only_what_is_used_is_booked(ahead: int) -> None:
+def test_only_used_answers_are_counted(ahead: int) -> None:
     outer = Audited(CHAIN)
     test = CountedTest(outer, ahead=ahead, keep_trace=True)
     ys = [19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 2, 1, 9]
@@ -54,7 +54,7 @@ def test_only_what_is_used_is_booked(ahead: int) -> None:
 
 
 @pytest.mark.parametrize("ahead", AHEAD)
-def test_questions_named_as_upcoming_are_asked_ahead_and_booked_when_used(ahead: int) -> None:
+def test_upcoming_tests_are_computed_ahead_and_counted_when_used(ahead: int) -> None:
     outer = Audited(CHAIN)
     test = CountedTest(outer, ahead=ahead)
     ys = [9, 8, 7, 6, 5, 4, 2]
@@ -66,7 +66,7 @@ def test_questions_named_as_upcoming_are_asked_ahead_and_booked_when_used(ahead:
     assert test.cost()["asked"] == 4
 
 
-def test_a_question_not_foretold_is_asked_all_the_same() -> None:
+def test_an_unannounced_test_is_computed() -> None:
     test = CountedTest(CHAIN)
     assert not test(3, 5, NOTHING, upcoming=[6, 7]).independent
     assert test(3, 9, frozenset({5}), upcoming=[8]).independent
@@ -76,7 +76,7 @@ def test_a_question_not_foretold_is_asked_all_the_same() -> None:
 
 
 @pytest.mark.parametrize("ahead", AHEAD)
-def test_initial_questions_are_booked_apart(ahead: int) -> None:
+def test_initial_tests_are_counted_separately(ahead: int) -> None:
     graph = Graph.from_edges(5, [(0, 1), (3, 4)])
     outer = Audited(SeparationOracle(graph))
     test = CountedTest(outer, ahead=ahead)
@@ -142,7 +142,7 @@ def test_answers_from_a_memory_are_asked_and_also_recalled() -> None:
     assert (test.cost()["asked"], test.cost()["recalled"]) == (6, 4)
 
 
-def test_a_ledger_is_an_independence_test() -> None:
+def test_a_counted_test_is_an_independence_test() -> None:
     test = CountedTest(CHAIN)
     judge: IndependenceTest = test
     assert isinstance(judge, IndependenceTest)

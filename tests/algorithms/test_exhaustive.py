@@ -217,13 +217,13 @@ def test_numbers_and_graphs_of_another_space_are_refused() -> None:
 
 
 class Listener:
-    """A monitor that may be impatient, and remembers what it heard."""
+    """Monitor that may cancel, and stores the progress."""
 
     def __init__(self, *, impatient: bool) -> None:
-        self.impatient, self.heard = impatient, list[tuple[float, float | None, str]]()
+        self.impatient, self.received = impatient, list[tuple[float, float | None, str]]()
 
     def progress(self, done: float, total: float | None, message: str = "") -> None:
-        self.heard.append((done, total, message))
+        self.received.append((done, total, message))
 
     def cancelled(self) -> bool:
         return self.impatient
@@ -234,10 +234,10 @@ def test_a_monitor_stops_it_with_what_is_known(score: Any) -> None:
     monitor = Listener(impatient=True)
     result = Exhaustive(required=((1, 2),)).learn(score, monitor)
     assert (result.converged, result.score, result.graph.edges) == (False, None, ((1, 2),))
-    assert monitor.heard == []
+    assert monitor.received == []
 
 
 def test_a_monitor_hears_how_far_it_is() -> None:
     monitor = Listener(impatient=False)
     Exhaustive().learn(RandomPairs(6, 1), monitor)
-    assert monitor.heard == [(32 * x, 6 * 32, "tabulating terms") for x in range(6)]
+    assert monitor.received == [(32 * x, 6 * 32, "tabulating terms") for x in range(6)]

@@ -249,7 +249,7 @@ def test_a_budget_that_is_just_enough_is_enough() -> None:
 
 
 @pytest.mark.parametrize("limit", [-1, 0.5, "all"])
-def test_a_limit_that_is_no_size_is_refused(limit: object) -> None:
+def test_a_limit_that_is_not_a_size_is_refused(limit: object) -> None:
     with pytest.raises(InputError, match="max_conditioning must be a whole number"):
         HHCMN(max_conditioning=limit)  # type: ignore[arg-type]
 

@@ -100,7 +100,7 @@ def test_ties_go_to_the_first_pair(name: str) -> None:
 
 
 @both
-def test_an_exact_tie_is_no_improvement(name: str) -> None:
+def test_an_exact_tie_does_not_improve(name: str) -> None:
     """A variable with a single state is as independent as it is dependent, of everything."""
     data = Dataset.from_codes([[0] * 40, [0, 1] * 20, [0, 0, 1, 1] * 10])
     assert IBMAPHC().learn(SCORES[name](bayes(data))).graph.degree(0) == 0
@@ -171,7 +171,7 @@ def test_the_weakest_pair_is_kept_track_of(seed: int) -> None:
 
 
 @both
-def test_it_starts_where_it_is_told(name: str) -> None:
+def test_it_starts_from_the_given_graph(name: str) -> None:
     graph = cycle(6)
     data = sampled(graph)
     score = SCORES[name](bayes(data))
@@ -229,23 +229,23 @@ def test_the_number_of_threads_does_not_matter(name: str) -> None:
 @both
 def test_a_monitor_can_stop_it(name: str) -> None:
     class Impatient:
-        told: list[str]
+        messages: list[str]
 
         def __init__(self) -> None:
-            self.told = []
+            self.messages = []
 
         def progress(self, done: float, total: float | None, message: str = "") -> None:  # noqa: ARG002
-            self.told.append(message)
+            self.messages.append(message)
 
         def cancelled(self) -> bool:
-            return len(self.told) > 3
+            return len(self.messages) > 3
 
     monitor, score = Impatient(), SCORES[name](bayes(sampled(cycle(6))))
     result = IBMAPHC().learn(score, monitor)
     assert not result.converged
     assert result.graph.n_edges == 3
     assert result.score == pytest.approx(score(result.graph))
-    assert "3 flips" in monitor.told[-1]
+    assert "3 flips" in monitor.messages[-1]
     limited = IBMAPHC(max_steps=3).learn(score)
     assert (limited.graph, limited.converged) == (result.graph, False)
 

@@ -43,7 +43,7 @@ def test_and_takes_what_both_ends_choose_and_or_what_either_does() -> None:
     assert either.settings["combine"] == "or"
 
 
-def test_what_is_forbidden_is_no_candidate_and_what_is_required_always_in() -> None:
+def test_forbidden_neighbors_are_not_candidates_and_required_ones_stay() -> None:
     judge = Answers(ONE_SIDED)
     found = L1LR(required=[(3, 1)], forbidden=[(0, 1)]).learn(judge)
     assert found.graph.edges == ((1, 3), (2, 3))
@@ -82,6 +82,6 @@ def test_bad_settings_are_refused(settings: dict[str, Any], error: type[Exceptio
         L1LR(**settings).learn(Answers(ONE_SIDED))
 
 
-def test_one_variable_is_no_network() -> None:
+def test_one_variable_is_refused() -> None:
     with pytest.raises(InputError, match="judge must know at least 2 variables; got 1"):
         L1LR().learn(Answers({0: {}}))

@@ -187,7 +187,7 @@ def test_a_pseudo_bayes_factor_by_hand() -> None:
     assert result.support[0, 1] == pytest.approx(factor - log(2))  # less log d, the prior of an edge
 
 
-# ---- the account
+# ---- cost
 
 
 class Noting(Whim):
@@ -283,7 +283,7 @@ def test_constant_columns_stand_alone(make: Any) -> None:
         assert TwoPhase(combine=combine).learn(make(Counts(data))).graph == Graph(5, [(0, 1)])
 
 
-def test_of_equals_the_smallest_index_is_taken_and_a_tie_is_no_improvement() -> None:
+def test_of_equals_the_smallest_index_is_taken_and_a_tie_does_not_improve() -> None:
     """Columns 1, 2 and 3 are the same up to the names of their states: after one, the others add nothing."""
     rng = np.random.default_rng(8)
     x = rng.integers(0, 2, 200)
@@ -360,10 +360,10 @@ class Stop:
     """A monitor that cancels at the k-th time it is asked."""
 
     def __init__(self, after: int) -> None:
-        self.left, self.heard = after, list[tuple[float, float | None, str]]()
+        self.left, self.received = after, list[tuple[float, float | None, str]]()
 
     def progress(self, done: float, total: float | None, message: str = "") -> None:
-        self.heard.append((done, total, message))
+        self.received.append((done, total, message))
 
     def cancelled(self) -> bool:
         self.left -= 1
@@ -376,8 +376,8 @@ def test_a_monitor_can_stop_it_and_hears_how_far_it_is(combine: Combine) -> None
     calm = Stop(10**9)
     full = learner.learn(judge, calm)
     assert full.converged
-    assert calm.heard
-    assert all(done >= 0 and (total is None or done <= total) for done, total, _ in calm.heard)
+    assert calm.received
+    assert all(done >= 0 and (total is None or done <= total) for done, total, _ in calm.received)
     ends = []
     for after in range(10**9 - calm.left):
         result = learner.learn(judge, Stop(after))
@@ -433,7 +433,7 @@ def test_fewer_than_two_variables_are_refused(n: int) -> None:
         TwoPhase().learn(Unasked(n, 0))
 
 
-def test_a_judge_that_is_no_local_score_is_refused() -> None:
+def test_a_judge_that_is_not_a_local_score_is_refused() -> None:
     class OfGraphs:
         n_variables = 3
 

@@ -339,7 +339,7 @@ def test_a_spent_budget_leaves_the_edges_not_yet_dropped() -> None:
 
 
 @pytest.mark.parametrize("limit", [-1, 1.5, "2"])
-def test_a_limit_that_is_no_size_is_refused(limit: object) -> None:
+def test_a_limit_that_is_not_a_size_is_refused(limit: object) -> None:
     with pytest.raises(InputError, match="max_conditioning must be a whole number"):
         PC(max_conditioning=limit)  # type: ignore[arg-type]
 

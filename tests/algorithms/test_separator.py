@@ -199,10 +199,10 @@ class Impatient:
     """Stops a search after so many times being asked."""
 
     def __init__(self, patience: int) -> None:
-        self.patience, self.heard = patience, 0
+        self.patience, self.polled = patience, 0
 
     def progress(self, done: float, total: float | None, message: str = "") -> None:  # noqa: ARG002
-        self.heard += 1
+        self.polled += 1
 
     def cancelled(self) -> bool:
         self.patience -= 1
@@ -227,7 +227,7 @@ def test_work_is_counted() -> None:
     assert set(found.cost) == {"scans", "fits", "fallbacks", "flips", "expected_edges", "seconds"}
     assert found.cost["fits"] > 0
     assert found.cost["fallbacks"] == 0
-    assert monitor.heard > 0
+    assert monitor.polled > 0
 
 
 def test_wide_variables_fall_back_and_are_counted() -> None:

@@ -120,7 +120,7 @@ def one_step(smaller: Conditional, larger: Conditional) -> float:
 
 
 def pairwise(data: Dataset, x: int, z: Sequence[int], *, three_way: bool = False) -> float:
-    """P(x | z), with three-way terms if told so."""
+    """P(x | z), on request with three-way terms."""
     if len(states(data, x)) < 2:
         return 0.0
     offset = full_table(data, x, []) - Conditional(data, x, []).log_evidence()

@@ -50,11 +50,11 @@ class RandomPairs:
     def __init__(self, n_variables: int, seed: int) -> None:
         rng = np.random.default_rng(seed)
         self.n_variables = n_variables
-        self.told = rng.normal(size=(n_variables, 1 << n_variables, n_variables))
+        self.terms_of = rng.normal(size=(n_variables, 1 << n_variables, n_variables))
         self.rank = rng.integers(3, size=(n_variables, 1 << n_variables)).astype(np.float64)
 
     def terms(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
-        return np.array([self.told[int(x), mask(blanket)] for x, blanket in zip(xs, blankets, strict=True)])
+        return np.array([self.terms_of[int(x), mask(blanket)] for x, blanket in zip(xs, blankets, strict=True)])
 
     def ranks(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
         return np.array([self.rank[int(x), mask(blanket)] for x, blanket in zip(xs, blankets, strict=True)])
@@ -64,9 +64,9 @@ class RandomPairs:
         for x, y in combinations(range(self.n_variables), 2):
             around_x, around_y = mask(graph.neighbors(x)), mask(graph.neighbors(y))
             if self.rank[x, around_x] <= self.rank[y, around_y]:
-                value += self.told[x, around_x, y]
+                value += self.terms_of[x, around_x, y]
             else:
-                value += self.told[y, around_y, x]
+                value += self.terms_of[y, around_y, x]
         return value
 
 
