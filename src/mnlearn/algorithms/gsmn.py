@@ -193,9 +193,10 @@ class Algorithm3:
 
     def _examine(self, x: int, orders: Orders) -> list[int]:
         """Return the blanket of x  [lines 13-38]."""
-        candidates = np.arange(self._counted.n_variables) != x
+        candidates = np.ones(self._counted.n_variables, dtype=np.bool_)
         if self._skip_marginal:  # line 22: if p_xy < α
-            candidates &= self._counted.marginally_dependent(x)
+            candidates = self._counted.marginally_dependent(x)
+        candidates[x] = False
         unknown, known = self._propagate(x, orders.grow_order(x, candidates))  # lines 13-17: T and F come last
         blanket = self._test.grow(x, unknown, known)  # lines 19-24
         orders.change(x, blanket)  # lines 25-33
