@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from mnlearn.statistics.sharded import ShardedCounts
 
 _TOGETHER = 16  # variables stored as one answer: the work that is lost when a run is killed
+_Answer = TypeVar("_Answer")
 _Found = TypeVar("_Found", bound="Around | SeparatingSets | _Part")
 
 
@@ -59,7 +60,7 @@ class CheckpointedCounts:
 
     def tables(self, x: int, ys: Indices, z: VarSet) -> Tables:
         """Count (x, y) within every observed configuration of z, for each y."""
-        found = self._recall("tables", x, ys, z)
+        found: Any = self._recall("tables", self._counts.tables, x, ys, z)
         if isinstance(found, Tables):
             return found
         x, ys, z, strata, counts = found
@@ -67,15 +68,15 @@ class CheckpointedCounts:
 
     def reduce(self, kernel: Kernel, x: int, ys: Indices, z: VarSet) -> FloatArray:
         """Score the table (x, y | z) of each y."""
-        return self._array("reduce", kernel, x, ys, z)
+        return self._recall("reduce", self._counts.reduce, kernel, x, ys, z)
 
     def local(self, kernel: Kernel, x: int, z: VarSet) -> FloatArray:
         """Score the table of x given z alone."""
-        return self._array("local", kernel, x, z)
+        return self._recall("local", self._counts.local, kernel, x, z)
 
     def reduce_all(self, kernel: Kernel) -> FloatArray:
         """Score every pair x < y given nothing."""
-        return self._array("reduce_all", kernel)
+        return self._recall("reduce_all", self._counts.reduce_all, kernel)
 
     def all_pairs_blocks(self, kernel: Kernel, *, max_pairs: int = 1 << 22) -> Iterator[tuple[range, FloatArray]]:
         """Score every pair x < y given nothing, stored block by block."""
@@ -91,25 +92,27 @@ class CheckpointedCounts:
         self, kernel: Kernel, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]
     ) -> list[FloatArray]:
         """Return what `reduce` gives for each x with its ys and its z."""
-        return self._arrays("reduce_many", kernel, xs, yss, zs)
+        return self._recall("reduce_many", self._counts.reduce_many, kernel, xs, yss, zs)
 
     def members(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
         """Score, for each x and its z, every y in z given the rest of z."""
-        return self._arrays("members", kernel, xs, zs)
+        return self._recall("members", self._counts.members, kernel, xs, zs)
 
     def without(self, kernel: Kernel, xs: Indices, zs: Sequence[VarSet]) -> list[FloatArray]:
         """Score, for each x and its z, x given z without one member."""
-        return self._arrays("without", kernel, xs, zs)
+        return self._recall("without", self._counts.without, kernel, xs, zs)
 
     def grow(self, kernel: Kernel, level: float, x: int, ys: Indices, z: VarSet, **options: Any) -> Turns:
         """Test each y in turn given z and the dependent ones before it, where the counts can."""
-        can = hasattr(self._counts, "grow")
-        return Turns(*self._recall("grow", kernel, level, x, ys, z, **options)) if can else NO_TURNS
+        if not isinstance(self._counts, Counts):
+            return NO_TURNS
+        return Turns(*self._recall("grow", self._counts.grow, kernel, level, x, ys, z, **options))
 
     def shrink(self, kernel: Kernel, level: float, x: int, ys: Indices, z: VarSet, **options: Any) -> Turns:
         """Test each member y of z in turn given the rest of z that is left, where the counts can."""
-        can = hasattr(self._counts, "shrink")
-        return Turns(*self._recall("shrink", kernel, level, x, ys, z, **options)) if can else NO_TURNS
+        if not isinstance(self._counts, Counts):
+            return NO_TURNS
+        return Turns(*self._recall("shrink", self._counts.shrink, kernel, level, x, ys, z, **options))
 
     def subsets(self, kernel: Kernel, level: float) -> SubsetWalk | None:
         """Return the search over conditioning sets, stored some variables at a time, where the counts have one."""
@@ -126,17 +129,8 @@ class CheckpointedCounts:
 
         return inside.with_rows(rows)
 
-    def _array(self, method: str, *question: Any) -> FloatArray:
-        found: FloatArray = self._recall(method, *question)
-        return found
-
-    def _arrays(self, method: str, *question: Any) -> list[FloatArray]:
-        found: list[FloatArray] = self._recall(method, *question)
-        return found
-
-    def _recall(self, method: str, *question: Any, **options: Any) -> Any:
-        find = getattr(self._counts, method)
-        return self._checkpoint.recall(_key(method, *question, **options), lambda: find(*question, **options))
+    def _recall(self, method: str, find: Callable[..., _Answer], *question: Any, **options: Any) -> _Answer:
+        return _recall(self._checkpoint, method, find, *question, **options)
 
 
 class CheckpointedMoments(Moments):
@@ -148,19 +142,15 @@ class CheckpointedMoments(Moments):
 
     def partial_correlations(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
         """Return the correlation of x with each y given z."""
-        return self._recall("partial_correlations", super().partial_correlations, x, ys, z)
+        return _recall(self._checkpoint, "partial_correlations", super().partial_correlations, x, ys, z)
 
     def member_correlations(self, x: int, z: Collection[int]) -> FloatArray:
         """Return the correlation of x with every member of z, in ascending order, given the other members."""
-        return self._recall("member_correlations", super().member_correlations, x, z)
+        return _recall(self._checkpoint, "member_correlations", super().member_correlations, x, z)
 
     def conditional_entropies(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
         """Return H(x | z + y) for each y."""
-        return self._recall("conditional_entropies", super().conditional_entropies, x, ys, z)
-
-    def _recall(self, method: str, find: Callable[..., FloatArray], *question: Any) -> FloatArray:
-        found: FloatArray = self._checkpoint.recall(_key(method, *question), lambda: find(*question))
-        return found
+        return _recall(self._checkpoint, "conditional_entropies", super().conditional_entropies, x, ys, z)
 
 
 @dataclass(frozen=True)
@@ -177,18 +167,17 @@ class CheckpointedInformation:
 
     def information(self) -> FloatArray:
         """Return the mutual information of every pair."""
-        found: FloatArray = self.checkpoint.recall(_key("information"), self.judge.information)
-        return found
+        return _recall(self.checkpoint, "information", self.judge.information)
 
     def log_p(self) -> FloatArray:
         """Return the log p-value of every pair."""
-        found: FloatArray = self.checkpoint.recall(_key("log_p"), self.judge.log_p)
-        return found
+        return _recall(self.checkpoint, "log_p", self.judge.log_p)
 
 
-def _key(method: str, *question: Any, **options: Any) -> tuple[str, tuple[Any, ...], list[tuple[str, Any]]]:
-    """Return what stands for a call in a checkpoint."""
-    return method, question, sorted(options.items())
+def _recall(checkpoint: Checkpoint, method: str, find: Callable[..., _Answer], *args: Any, **options: Any) -> _Answer:
+    """Return the stored answer of a method to these arguments, or call it and store the answer."""
+    found: _Answer = checkpoint.recall((method, args, sorted(options.items())), partial(find, *args, **options))
+    return found
 
 
 class _Part(NamedTuple):
