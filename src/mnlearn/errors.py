@@ -81,16 +81,16 @@ def _nearest(name: str, names: Sequence[str], most: int = 3) -> list[str]:
     return sorted(similar, key=lambda known: (-SequenceMatcher(None, known, name).ratio(), place[known]))[:most]
 
 
-def whole_number(name: str, value: object, *, least: int, way_out: str, most: int | None = None) -> int:
+def whole_number(name: str, value: object, *, least: int, hint: str, most: int | None = None) -> int:
     """Return the value as an int; raise InputError if it is not an integer from `least` to `most`."""
     try:
         number = index(value)  # type: ignore[arg-type]
     except TypeError:
         number = least - 1
     if number < least or isinstance(value, bool):
-        raise InputError(f"{name} must be a whole number, at least {least}; got {value!r}. {way_out}")
+        raise InputError(f"{name} must be a whole number, at least {least}; got {value!r}. {hint}")
     if most is not None and number > most:
-        raise InputError(f"{name} must be at most {most:,}; got {value!r}. {way_out}")
+        raise InputError(f"{name} must be at most {most:,}; got {value!r}. {hint}")
     return number
 
 
@@ -132,15 +132,15 @@ def tuple_of(argument: str, value: Iterable[Item], what: str) -> tuple[Item, ...
     return tuple(value)
 
 
-def check_methods(argument: str, value: object, methods: Sequence[str], way_out: str) -> None:
+def check_methods(argument: str, value: object, methods: Sequence[str], hint: str) -> None:
     """Raise UnsuitableError unless the value is an object with these methods."""
     if isinstance(value, type) or not all(callable(getattr(value, method, None)) for method in methods):
         raise UnsuitableError(
-            f"{argument} must have the methods {' and '.join(methods)}; got a {type(value).__name__}. {way_out}"
+            f"{argument} must have the methods {' and '.join(methods)}; got a {type(value).__name__}. {hint}"
         )
 
 
-def check_room(argument: str, n_bytes: float, what: str, way_out: str) -> None:
+def check_room(argument: str, n_bytes: float, what: str, hint: str) -> None:
     """Raise InputError if the work would need more memory than the machine has."""
     if not hasattr(os, "sysconf"):  # no way to find out: the system raises MemoryError later
         return
@@ -148,7 +148,7 @@ def check_room(argument: str, n_bytes: float, what: str, way_out: str) -> None:
     if n_bytes > there:
         raise InputError(
             f"{argument} must leave room for {what}: {n_bytes / 1e9:,.0f} GB; got {there / 1e9:,.0f} GB of memory. "
-            f"{way_out}"
+            f"{hint}"
         )
 
 

@@ -42,7 +42,7 @@ def job_count(n_jobs: int | None) -> int:
     given: object = n_jobs
     if given is None or (isinstance(given, Integral) and given == -1):
         return cores()
-    wanted = min(whole_number("n_jobs", given, least=1, way_out="Leave it out for all cores."), MOST_JOBS)
+    wanted = min(whole_number("n_jobs", given, least=1, hint="Leave it out for all cores."), MOST_JOBS)
     return wanted if _share.get() == 1 else min(wanted, cores())
 
 
@@ -116,7 +116,7 @@ def cluster(address: str | None = None, *, workers: int | None = None) -> Iterat
         with client:
             yield client
         return
-    count = whole_number("workers", workers, least=1, way_out="Use at least one.")
+    count = whole_number("workers", workers, least=1, hint="Use at least one.")
     with ExitStack() as stack:
         stack.enter_context(require("dask", "dask").config.set(_LOCALLY))
         with _ctrl_c_held():  # delivered once there is a cluster to stop

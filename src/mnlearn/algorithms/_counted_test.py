@@ -45,13 +45,13 @@ _FEWER = "Choose fewer columns, or a method that keeps none: gsmn, sep, l1lr."
 
 def check_ahead(ahead: int) -> None:
     """Raise InputError unless the block size is at least 1."""
-    whole_number("ahead", ahead, least=1, way_out="Use 1 to ask strictly one question at a time.")
+    whole_number("ahead", ahead, least=1, hint="Use 1 to ask strictly one question at a time.")
 
 
 def check_max_conditioning(max_conditioning: int | None) -> None:
     """Raise InputError unless the limit of the conditioning sets is None or a size."""
     if max_conditioning is not None:
-        whole_number("max_conditioning", max_conditioning, least=0, way_out="Use None for no limit.")
+        whole_number("max_conditioning", max_conditioning, least=0, hint="Use None for no limit.")
 
 
 def tests_largest_sets(judge: IndependenceTest, *, keep_trace: bool) -> bool:

@@ -88,7 +88,7 @@ class Exhaustive:
     keep_all: bool = False
 
     def __post_init__(self) -> None:
-        whole_number("alternatives", self.alternatives, least=0, way_out="Use 1 for the runner-up alone.")
+        whole_number("alternatives", self.alternatives, least=0, hint="Use 1 for the runner-up alone.")
         true_or_false(averaging=self.averaging, keep_all=self.keep_all)
 
     def learn(self, judge: Score, monitor: Monitor = SILENT) -> ExhaustiveResult:

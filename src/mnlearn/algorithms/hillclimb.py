@@ -94,14 +94,14 @@ class HillClimb:
 
     def __post_init__(self) -> None:
         check_name("proposals", self.proposals, get_args(Proposals))
-        whole_number("patience", self.patience, least=1, way_out="Use 1 to stop at the first that fails.")
+        whole_number("patience", self.patience, least=1, hint="Use 1 to stop at the first that fails.")
         true_or_false(swaps=self.swaps, keep_steps=self.keep_steps, keep_absent=self.keep_absent)
         if not isinstance(self.seed, np.random.Generator):
-            whole_number("seed", self.seed, least=0, way_out="Use 0, or a numpy.random.Generator.")
-        whole_number("tabu", self.tabu, least=0, way_out="Use 0 for none.")
-        whole_number("restarts", self.restarts, least=0, way_out="Use 0 for none.")
+            whole_number("seed", self.seed, least=0, hint="Use 0, or a numpy.random.Generator.")
+        whole_number("tabu", self.tabu, least=0, hint="Use 0 for none.")
+        whole_number("restarts", self.restarts, least=0, hint="Use 0 for none.")
         if self.max_steps is not None:
-            whole_number("max_steps", self.max_steps, least=0, way_out="Use None for no limit.")
+            whole_number("max_steps", self.max_steps, least=0, hint="Use None for no limit.")
         if not isinstance(self.start, Graph | Result | None):
             raise InputError(
                 f"start must be a Graph or the result of a search; got a {type(self.start).__name__}. "

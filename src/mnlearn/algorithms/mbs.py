@@ -125,9 +125,9 @@ class MBS:
     forbidden: tuple[Edge, ...] = ()
 
     def __post_init__(self) -> None:
-        whole_number("k_hard", self.k_hard, least=1, way_out="The paper's is 20.")
+        whole_number("k_hard", self.k_hard, least=1, hint="The paper's is 20.")
         if self.k_max is not None:
-            whole_number("k_max", self.k_max, least=1, way_out="Use None to choose it by the data.")
+            whole_number("k_max", self.k_max, least=1, hint="Use None to choose it by the data.")
             if self.k_max > self.k_hard:
                 raise InputError(f"k_max must not exceed k_hard; got {self.k_max} and {self.k_hard}. Raise k_hard.")
         given = {"gamma": self.gamma} | ({} if self.regularization is None else {"regularization": self.regularization})
@@ -136,8 +136,8 @@ class MBS:
                 raise InputError(f"{name} must be a number, 0 or more; got {value!r}. Leave it out for the default.")
         if self.deletions is not None:
             true_or_false(deletions=self.deletions)
-        whole_number("n_folds", self.n_folds, least=2, way_out="Usual are 5 and 10.")
-        whole_number("seed", self.seed, least=0, way_out="Any whole number will do.")
+        whole_number("n_folds", self.n_folds, least=2, hint="Usual are 5 and 10.")
+        whole_number("seed", self.seed, least=0, hint="Any whole number will do.")
         for name, chosen, known in (("choose", self.choose, Choose), ("combine", self.combine, Combine)):
             check_name(name, chosen, get_args(known))
 

@@ -99,7 +99,7 @@ class TwoPhase:
             )
         check_name("combine", self.combine, get_args(Combine))
         if self.max_blanket is not None:
-            whole_number("max_blanket", self.max_blanket, least=0, way_out="Use None for no limit.")
+            whole_number("max_blanket", self.max_blanket, least=0, hint="Use None for no limit.")
 
     def learn(self, judge: LocalSearchableScore, monitor: Monitor = SILENT) -> Result:
         """Return the graph of the two phases; see the class."""

@@ -147,7 +147,7 @@ class GraphicalLasso:
 
     def __post_init__(self) -> None:
         if self.patience is not None:
-            whole_number("patience", self.patience, least=1, way_out="Use None to follow the whole path.")
+            whole_number("patience", self.patience, least=1, hint="Use None to follow the whole path.")
 
     def learn(self, judge: PathJudge, monitor: Monitor = SILENT) -> Result:
         """Return the structure; see the class."""

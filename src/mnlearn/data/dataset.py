@@ -325,7 +325,7 @@ class Dataset:
 
 def _card(value: object) -> int:
     """Return a checked number of states."""
-    return whole_number("every one of cards", value, least=1, way_out="Leave cards out to count the states.")
+    return whole_number("every one of cards", value, least=1, hint="Leave cards out to count the states.")
 
 
 def _frozen(array: NDArray[np.generic], *, own: bool = False) -> NDArray[np.generic]:

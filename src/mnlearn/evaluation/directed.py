@@ -161,4 +161,4 @@ def _check(dataset: Dataset, blankets: Graph | None, criterion: str, max_parents
         )
     check_name("criterion", criterion, get_args(Criterion))
     if max_parents is not None:
-        whole_number("max_parents", max_parents, least=1, way_out="None means no limit.")
+        whole_number("max_parents", max_parents, least=1, hint="None means no limit.")

@@ -137,8 +137,8 @@ def sample_triplets(n_variables: int, n_triplets: int, *, sizes: Sizes = "even",
     >>> [len(t.z) for t in sample_triplets(4, 6, seed=1)]
     [0, 0, 1, 1, 2, 2]
     """
-    n = whole_number("n_variables", n_variables, least=2, way_out="A triplet has two variables beside z.")
-    total = whole_number("n_triplets", n_triplets, least=1, way_out="The papers take 10,000.")
+    n = whole_number("n_variables", n_variables, least=2, hint="A triplet has two variables beside z.")
+    total = whole_number("n_triplets", n_triplets, least=1, hint="The papers take 10,000.")
     if sizes not in ("even", "all"):
         raise InputError(f"sizes must be 'even' or 'all'; got {sizes!r}. Use one of the two.")
     rng = rng_from(seed)

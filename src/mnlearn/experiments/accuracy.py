@@ -98,7 +98,7 @@ class Battery:
 
     def __post_init__(self) -> None:
         check_name("half", self.half, get_args(Half))
-        whole_number("draws", self.draws, least=1, way_out="Ask for at least one.")
+        whole_number("draws", self.draws, least=1, hint="Ask for at least one.")
 
     def run(self, *, journal: Path | None = None, n_jobs: int | None = 1, monitor: Monitor = SILENT) -> list[Row]:
         """One row for every graph that was learned; a run that is stopped gives those that it has.

@@ -222,9 +222,9 @@ def run_experiment(
     FileError
         If the journal cannot be read or written.
     """
-    whole_number("repetitions", repetitions, least=1, way_out="Ask for at least one.")
+    whole_number("repetitions", repetitions, least=1, hint="Ask for at least one.")
     parallel.job_count(n_jobs)  # raises
-    rows_of = [whole_number("sizes", size, least=1, way_out="Every data set has at least one row.") for size in sizes]
+    rows_of = [whole_number("sizes", size, least=1, hint="Every data set has at least one row.") for size in sizes]
     if not rows_of:
         raise InputError("sizes must name at least one number of rows; got none. Add one, for example 1000.")
     if len(set(rows_of)) < len(rows_of):

@@ -72,10 +72,10 @@ class Measurement:
         learners = _chosen("method", self.learners, request.methods)
         trials = self.trials(request.data)
         wanted = _chosen("source", trials, request.sources)
-        sizes = [whole_number("sizes", size, least=1, way_out="Drop it.") for size in request.sizes or self.sizes]
+        sizes = [whole_number("sizes", size, least=1, hint="Drop it.") for size in request.sizes or self.sizes]
         sizes = list(dict.fromkeys(sizes))
         repetitions = self.repetitions if request.repetitions is None else request.repetitions
-        whole_number("repetitions", repetitions, least=1, way_out="Ask for at least one.")
+        whole_number("repetitions", repetitions, least=1, hint="Ask for at least one.")
         tasks = [_Task(source, size, k) for k in range(repetitions) for source in wanted for size in sizes]
         path = None if request.out is None else request.out / f"{self.name}.jsonl"
         book = Journal(self.name, path, results=_RESULTS)

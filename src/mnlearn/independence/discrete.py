@@ -137,8 +137,8 @@ class MutualInformation(CountsTest):
         check_name("decide", self.decide, ["threshold", "permutation"])
         if not (is_number(self.threshold) and self.threshold >= 0):
             raise InputError(f"threshold must be 0 or more, in nats; got {self.threshold}. A usual value is 0.01.")
-        whole_number("n_permutations", self.n_permutations, least=1, way_out="A usual value is 199.")
-        whole_number("seed", self.seed, least=0, way_out="Any such number will do.")
+        whole_number("n_permutations", self.n_permutations, least=1, hint="A usual value is 199.")
+        whole_number("seed", self.seed, least=0, hint="Any such number will do.")
         object.__setattr__(self, "_log_alpha", log_level(self.alpha))
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:

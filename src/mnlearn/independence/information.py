@@ -132,8 +132,8 @@ class RowInformation:
                 "significance must be 'permutation' for kernel densities, whose mutual information has no known null "
                 "distribution; got 'theory'. Use 'permutation', or another estimate."
             )
-        whole_number("n_pairs", self.n_pairs, least=100, way_out=f"The usual number is {USUAL_PAIRS:,}.")
-        whole_number("seed", self.seed, least=0, way_out="Any such number will do.")
+        whole_number("n_pairs", self.n_pairs, least=100, hint=f"The usual number is {USUAL_PAIRS:,}.")
+        whole_number("seed", self.seed, least=0, hint="Any such number will do.")
         if self.width is not None and not (is_number(self.width) and self.width > 0):
             raise InputError(f"width must be a positive number; got {self.width!r}. Leave it out for N^(-1/6).")
 

@@ -51,7 +51,7 @@ class Remembered(_Wrapper):
     """
 
     def __init__(self, test: IndependenceTest, max_questions: int = 1_000_000) -> None:
-        whole_number("max_questions", max_questions, least=1, way_out="Leave it out for a million.")
+        whole_number("max_questions", max_questions, least=1, hint="Leave it out for a million.")
         super().__init__(test)
         self._max_questions = max_questions
         self._guard = Lock()  # several threads may share one cache
@@ -149,7 +149,7 @@ class Budgeted(_Wrapper):
     """
 
     def __init__(self, test: IndependenceTest, max_tests: int) -> None:
-        whole_number("max_tests", max_tests, least=0, way_out="Leave the wrapper out for no limit.")
+        whole_number("max_tests", max_tests, least=0, hint="Leave the wrapper out for no limit.")
         super().__init__(test)
         self.max_tests = self.left = max_tests
 

@@ -123,8 +123,8 @@ def compare_groups(
     >>> found.difference.only_there, found.statistics[2].p < 0.05
     ((('x', 'y'),), True)
     """
-    wanted = whole_number("n_permutations", n_permutations, least=1, most=10**7, way_out="200 are usual.")
-    whole_number("seed", seed, least=0, way_out="Leave it out for 0.")
+    wanted = whole_number("n_permutations", n_permutations, least=1, most=10**7, hint="200 are usual.")
+    whole_number("seed", seed, least=0, hint="Leave it out for 0.")
     check_name("correction", correction, get_args(Correction))
     if not isinstance(by, str):
         raise InputError(f"by must be the name of a column; got {by!r}. Names are strings.")

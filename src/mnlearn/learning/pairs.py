@@ -115,7 +115,7 @@ def dependences(
     [('rain', 'wet')]
     """
     if top is not None:
-        whole_number("top", top, least=1, way_out="Leave it out for all pairs.")
+        whole_number("top", top, least=1, hint="Leave it out for all pairs.")
     dataset = read(data)
     judge = make_test(test, dataset, n_jobs=n_jobs, **settings)
     n = dataset.n_variables

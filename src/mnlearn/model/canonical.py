@@ -153,7 +153,7 @@ def most_frequent(data: Dataset) -> tuple[int, ...]:
 
 def checked_default(default: Sequence[int], cards: Sequence[int]) -> tuple[int, ...]:
     """One state per variable, each of them there."""
-    states = [whole_number("default", state, least=0, way_out="States are numbered from 0.") for state in default]
+    states = [whole_number("default", state, least=0, hint="States are numbered from 0.") for state in default]
     if len(states) != len(cards):
         raise InputError(f"default must hold one state for each of {len(cards)} variables; got {len(states)}.")
     for x, (state, card) in enumerate(zip(states, cards, strict=True)):

@@ -165,8 +165,8 @@ class DiscreteModel(MarkovModel):
         open_graph = self.graph.remove([edge for edge in self.graph.edges if fixed.keys() & set(edge)])
         component = sorted(open_graph.reachable(target) | {target})
         rest = [y for y in component if y != target]
-        way_out = f"Give the neighbours of {x!r} as evidence, or use to_pyagrum()."
-        self._check_width(open_graph.subgraph(rest), [self.network.cards[y] for y in rest], way_out)
+        hint = f"Give the neighbours of {x!r} as evidence, or use to_pyagrum()."
+        self._check_width(open_graph.subgraph(rest), [self.network.cards[y] for y in rest], hint)
         inside = set(component)
         factors = [factor for factor in self.network.factors if inside & set(factor.variables)]
         logs = [
@@ -264,13 +264,13 @@ class DiscreteModel(MarkovModel):
             codes[y] = self.levels[y].index(label)
         return codes
 
-    def _check_width(self, graph: Graph, cards: Sequence[int], way_out: str) -> None:
+    def _check_width(self, graph: Graph, cards: Sequence[int], hint: str) -> None:
         """Raise InputError if elimination would need too large a table."""
         cells = largest_table(graph, cards) if graph.n_variables else 1
         if cells > LARGEST_TABLE:
             raise InputError(
                 f"the model must be of low tree-width for an exact answer, no table above {LARGEST_TABLE} cells; its "
-                f"width is about {tree_width(graph)} and needs one of {cells:.3g}. {way_out}"
+                f"width is about {tree_width(graph)} and needs one of {cells:.3g}. {hint}"
             )
 
 

@@ -227,7 +227,7 @@ def fit_precision(
     (0.0, 0.0, True)
     """
     _check(graph, data, ridge)
-    whole_number("max_iterations", max_iterations, least=1, way_out="Use for example 1000.")
+    whole_number("max_iterations", max_iterations, least=1, hint="Use for example 1000.")
     correlation, scale = correlation_of_rows(data)
     np.fill_diagonal(correlation, 1.0)
     chosen = ridge if ridge is not None else _ridge_needed(correlation, data.n_rows)

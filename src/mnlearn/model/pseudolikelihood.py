@@ -91,7 +91,7 @@ def fit_pseudolikelihood(
     check_name("interactions", interactions, ("cliques", "pairwise"))
     if not (is_number(ridge) and ridge > 0):
         raise InputError(f"ridge must be a number above 0; got {ridge!r}. Use for example 1, or 0.01 for next to none.")
-    whole_number("max_iterations", max_iterations, least=1, way_out="Use for example 200.")
+    whole_number("max_iterations", max_iterations, least=1, hint="Use for example 200.")
     scopes = all_cliques(graph, data.cards) if interactions == "cliques" else pairs_and_singles(graph)
     layout = _Layout.of(scopes, data.cards)
     return _maximised(PseudoLikelihood.of(layout, data), layout, ridge, max_iterations)

@@ -125,8 +125,8 @@ def critical_population(
     """
     search = _Search(problem, algorithm or MarkovEDA(), _checked_rate(success_rate), max_generations)
     _check_what(problem, search.algorithm, runs)
-    first = whole_number("smallest", smallest, least=4, way_out="8 is usual.")
-    whole_number("largest", largest, least=first, way_out="65536 is usual.")
+    first = whole_number("smallest", smallest, least=4, hint="8 is usual.")
+    whole_number("largest", largest, least=first, hint="65536 is usual.")
     if not is_number(tolerance) or not 0 <= tolerance < 1:
         raise InputError(f"tolerance must be from 0 to below 1; got {tolerance!r}. 0.05 is usual.")
     key = int(rng_from(seed).integers(2**63))
@@ -243,7 +243,7 @@ def _check_what(problem: Problem, algorithm: MarkovEDA, runs: int) -> None:
         raise InputError(f"problem must be a Problem; got a {type(problem).__name__}. Use one, such as onemax(20).")
     if not isinstance(algorithm, MarkovEDA):
         raise InputError(f"algorithm must be a MarkovEDA; got a {type(algorithm).__name__}. Use MarkovEDA(...).")
-    whole_number("runs", runs, least=1, way_out="20 are usual.")
+    whole_number("runs", runs, least=1, hint="20 are usual.")
     if problem.optimum is None:
         raise InputError(f"problem must have a known optimum; {problem.name} has none. Take a smaller one.")
 

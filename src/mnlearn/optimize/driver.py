@@ -156,10 +156,10 @@ class _Rules:
         job_count(self.n_jobs)  # raises
         if self.target is not None and not is_number(self.target):
             raise InputError(f"target must be a number; got {self.target!r}. Leave it out if none is known.")
-        whole_number("max_generations", self.max_generations, least=0, way_out="100 is usual.")
+        whole_number("max_generations", self.max_generations, least=0, hint="100 is usual.")
         for name in ("max_evaluations", "patience"):
             if getattr(self, name) is not None:
-                whole_number(name, getattr(self, name), least=1, way_out="Leave it out for no limit.")
+                whole_number(name, getattr(self, name), least=1, hint="Leave it out for no limit.")
         check_name("backend", self.backend, get_args(Backend))
         if callable(self.callbacks) or not all(map(callable, self.callbacks)):
             raise InputError(f"callbacks must be a list of functions; got {self.callbacks!r}. Put it into a list.")

@@ -69,7 +69,7 @@ class MarkovEDA:
 
     def __post_init__(self) -> None:
         learner_by_name(self.learner)
-        size = whole_number("population", self.population, least=2, way_out="Some hundred are usual.")
+        size = whole_number("population", self.population, least=2, hint="Some hundred are usual.")
         if not callable(getattr(self.chooser, "size", None)):
             raise InputError(
                 f"selection must be a share, a whole number or a Selection, as Tournament is; got {self.selection!r}. "
@@ -247,7 +247,7 @@ class Run:
 
 def genes(n_variables: int, states: int | Sequence[int]) -> tuple[int, ...]:
     """Return the number of values of each gene."""
-    n = whole_number("n_variables", n_variables, least=1, way_out="An individual has at least one gene.")
+    n = whole_number("n_variables", n_variables, least=1, hint="An individual has at least one gene.")
     try:
         cards = (index(states),) * n if not isinstance(states, Sequence | np.ndarray) else tuple(map(index, states))
     except TypeError:

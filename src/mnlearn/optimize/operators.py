@@ -75,7 +75,7 @@ class Tournament:
     amount: float = 1.0
 
     def __post_init__(self) -> None:
-        whole_number("entrants", self.entrants, least=1, way_out="2 is usual.")
+        whole_number("entrants", self.entrants, least=1, hint="2 is usual.")
         amount_of("amount", self.amount, 1, least=1)
 
     def size(self, population: int) -> int:
@@ -95,7 +95,7 @@ def amount_of(name: str, amount: object, population: int, *, least: int) -> int:
         if not is_number(amount) or not 0 <= amount <= 1:
             raise InputError(f"{name} must be a share from 0 to 1, or a whole number; got {amount!r}. 0.5 is usual.")
         return max(least, round(float(amount) * population))
-    return whole_number(name, amount, least=least, way_out="Or give a share, such as 0.5.")
+    return whole_number(name, amount, least=least, hint="Or give a share, such as 0.5.")
 
 
 # New individuals from the selected ones: Gibbs sampling by conditional frequencies, colder in each generation.

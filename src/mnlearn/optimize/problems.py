@@ -164,8 +164,8 @@ def onemax(n: int, *, states: int = 2) -> TableProblem:
     >>> problem([1, 0, 1, 1, 0]), problem.optimum, problem.structure.n_edges
     (3.0, 5.0, 0)
     """
-    n = whole_number("n", n, least=1, way_out="An individual has at least one gene.")
-    states = whole_number("states", states, least=2, way_out="Use 2 for genes that are 0 or 1.")
+    n = whole_number("n", n, least=1, hint="An individual has at least one gene.")
+    states = whole_number("states", states, least=2, hint="Use 2 for genes that are 0 or 1.")
     tables = np.tile(np.arange(states, dtype=np.float64), (n, 1))
     return TableProblem(f"onemax:n={n}", (states,) * n, np.arange(n)[:, None], tables, float(n * (states - 1)))
 
@@ -180,7 +180,7 @@ def royal_road(n: int, *, group: int = 4, states: int = 2) -> TableProblem:
     (4.0, 8.0, 12)
     """
     genes = _groups(n, group)
-    tables = np.zeros((len(genes), whole_number("states", states, least=2, way_out="Use 2 for bits.") ** group))
+    tables = np.zeros((len(genes), whole_number("states", states, least=2, hint="Use 2 for bits.") ** group))
     tables[:, -1] = group
     name = f"royal-road:n={n},group={group}"
     return TableProblem(name, (states,) * n, genes, tables, float(n))
@@ -225,8 +225,8 @@ def nk_landscape(n: int, *, k: int = 2, contacts: Contacts = "random", seed: See
     >>> bool(np.isclose(value, problem(individual))), value == problem.optimum
     (True, True)
     """
-    n = whole_number("n", n, least=1, way_out="An individual has at least one gene.")
-    if whole_number("k", k, least=0, way_out="0 is a sum of single genes.") > min(n - 1, 16):
+    n = whole_number("n", n, least=1, hint="An individual has at least one gene.")
+    if whole_number("k", k, least=0, hint="0 is a sum of single genes.") > min(n - 1, 16):
         raise InputError(f"k must be at most {min(n - 1, 16)} for {n} genes; got {k}. Lower it.")
     check_name("contacts", contacts, get_args(Contacts))
     rng = rng_from(seed)
@@ -281,8 +281,8 @@ def ising_spin_glass(
 
 def _groups(n: int, size: int) -> IntArray:
     """Genes in groups of neighbours."""
-    size = whole_number("group", size, least=1, way_out="1 lets every gene stand for itself.")
-    n = whole_number("n", n, least=1, way_out="An individual has at least one gene.")
+    size = whole_number("group", size, least=1, hint="1 lets every gene stand for itself.")
+    n = whole_number("n", n, least=1, hint="An individual has at least one gene.")
     if n % size or size > 20:
         raise InputError(
             f"n must be a multiple of the size of a group, at most 20; got n={n}, size={size}. Change one."

@@ -55,7 +55,7 @@ class MutualInformationStructure:
 
     def __post_init__(self) -> None:
         if self.max_neighbors is not None:
-            whole_number("max_neighbors", self.max_neighbors, least=0, way_out="Use None for any number.")
+            whole_number("max_neighbors", self.max_neighbors, least=0, hint="Use None for any number.")
         if not is_number(self.cut) or self.cut < 0:
             raise InputError(f"cut must be a number of at least 0; got {self.cut!r}. The usual one is 1.5.")
 

@@ -114,8 +114,8 @@ def resampled(
     monitor: Monitor = SILENT,
 ) -> Learned:
     """Return the network with the frequencies of its pairs; see `Learned.bootstrap`."""
-    wanted = whole_number("n_samples", n_samples, least=2, most=10**7, way_out="200 are usual.")
-    whole_number("seed", seed, least=0, way_out="Leave it out for 0.")
+    wanted = whole_number("n_samples", n_samples, least=2, most=10**7, hint="200 are usual.")
+    whole_number("seed", seed, least=0, hint="Leave it out for 0.")
     check_name("sampling", sampling, get_args(Sampling))
     recipe, data = learned.ingredients("bootstrap")
     if data.n_rows < 4:

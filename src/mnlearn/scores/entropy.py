@@ -355,7 +355,7 @@ _LEAST_SHARE = 1e-10  # the share of a variance that counts as something left, a
 
 def folds_of(rows: Dataset, n_folds: int, seed: int) -> Iterator[tuple[Dataset, Dataset]]:
     """Yield the rows without each fold, and the fold; repeats of a row stay together."""
-    whole_number("n_folds", n_folds, least=2, way_out="Usual are 5 and 10.")
+    whole_number("n_folds", n_folds, least=2, hint="Usual are 5 and 10.")
     if rows.n_records < 2 * n_folds:
         raise InputError(
             f"n_folds must leave at least 2 different rows in each fold; got {n_folds} for {rows.n_records} rows. Take "

@@ -135,8 +135,8 @@ class CrossValidatedPrecision:
     smallest: float = 0.1
 
     def __post_init__(self) -> None:
-        whole_number("n_folds", self.n_folds, least=2, way_out="Use for example 5.")
-        whole_number("seed", self.seed, least=0, way_out="Any such number will do.")
+        whole_number("n_folds", self.n_folds, least=2, hint="Use for example 5.")
+        whole_number("seed", self.seed, least=0, hint="Any such number will do.")
         _check_path(self.n_penalties, self.smallest)
         if self.rows.n_rows < 2 * self.n_folds:
             raise InputError(
@@ -238,6 +238,6 @@ def _descending(correlation: FloatArray, n_penalties: int, smallest: float) -> t
 
 def _check_path(n_penalties: int, smallest: float) -> None:
     """The rules of a path of penalties."""
-    whole_number("n_penalties", n_penalties, least=2, way_out="Use for example 30.")
+    whole_number("n_penalties", n_penalties, least=2, hint="Use for example 30.")
     if not (is_number(smallest) and 0 < smallest < 1):
         raise InputError(f"smallest must be between 0 and 1; got {smallest!r}. Use for example 0.1.")

@@ -58,8 +58,8 @@ class CrossValidatedLasso:
     _folds: list[tuple[FloatArray, FloatArray]] = field(init=False, repr=False)  # second moments: to fit, to judge by
 
     def __post_init__(self) -> None:
-        whole_number("n_folds", self.n_folds, least=2, way_out="Use for example 10.")
-        whole_number("seed", self.seed, least=0, way_out="Any such number will do.")
+        whole_number("n_folds", self.n_folds, least=2, hint="Use for example 10.")
+        whole_number("seed", self.seed, least=0, hint="Any such number will do.")
         if self.rows.n_rows < 2 * self.n_folds:
             raise InputError(
                 f"n_folds must leave at least 2 rows in each fold; got {self.n_folds} folds of {self.rows.n_rows} "
@@ -140,8 +140,8 @@ class StableLasso:
             raise InputError(
                 f"false_neighbors must be a positive number; got {self.false_neighbors!r}. A usual value: 1."
             )
-        whole_number("n_pairs", self.n_pairs, least=1, way_out="A usual value: 50.")
-        whole_number("seed", self.seed, least=0, way_out="Any such number will do.")
+        whole_number("n_pairs", self.n_pairs, least=1, hint="A usual value: 50.")
+        whole_number("seed", self.seed, least=0, hint="Any such number will do.")
         if self.rows.n_rows < 8:
             raise InputError(
                 f"data must have at least 8 rows to be halved; got {self.rows.n_rows}. Use penalty='ebic'."

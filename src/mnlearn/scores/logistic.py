@@ -91,9 +91,9 @@ class L1Logistic:
             raise InputError(f"gamma must be a number of at least 0; got {self.gamma!r}. Use 0.5, or 0 for the BIC.")
         if not (is_number(self.smallest) and 0 < self.smallest < 1):
             raise InputError(f"smallest must be between 0 and 1; got {self.smallest!r}. Use for example 0.01.")
-        whole_number("n_penalties", self.n_penalties, least=2, way_out="Use for example 50.")
+        whole_number("n_penalties", self.n_penalties, least=2, hint="Use for example 50.")
         if self.patience is not None:
-            whole_number("patience", self.patience, least=1, way_out="Use None to walk the whole path.")
+            whole_number("patience", self.patience, least=1, hint="Use None to walk the whole path.")
         object.__setattr__(self, "_columns", Columns(self.data.compact()))
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -123,7 +123,7 @@ class BayesianNetwork:
         -----
         One uniform number for every cell, one pass over the rows for every state: N times the sum of the cardinalities.
         """
-        rows = whole_number("n_rows", n_rows, least=1, way_out="Ask for at least one row.")
+        rows = whole_number("n_rows", n_rows, least=1, hint="Ask for at least one row.")
         rng = rng_from(seed)
         columns: list[NDArray[np.intp]] = [np.empty(0, dtype=np.intp)] * self.n_variables
         for x in self.order:

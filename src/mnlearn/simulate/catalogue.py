@@ -194,8 +194,8 @@ def simulate(
     check_path("network", network)
     if not isinstance(distribution, str | None):
         raise InputError(f"distribution must be a string; got {distribution!r}. Known: {', '.join(DISTRIBUTIONS)}.")
-    whole_number("n_rows", n_rows, least=1, most=10**12, way_out="Ask for at least one row.")
-    of_seed = whole_number("seed", seed, least=0, way_out="The same seed gives the same data.")
+    whole_number("n_rows", n_rows, least=1, most=10**12, hint="Ask for at least one row.")
+    of_seed = whole_number("seed", seed, least=0, hint="The same seed gives the same data.")
     check_name("method", method, METHODS)
     job_count(n_jobs)  # raises
     shape_rng, law_rng, row_rng = (np.random.default_rng([of_seed, stream]) for stream in range(3))

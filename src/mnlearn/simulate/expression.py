@@ -129,7 +129,7 @@ class ExpressionNetwork:
         InputError
             If the amounts do not come to rest, as in a network that oscillates.
         """
-        rows = whole_number("n_rows", n_rows, least=1, way_out="Ask for at least one row.")
+        rows = whole_number("n_rows", n_rows, least=1, hint="Ask for at least one row.")
         for name, value in (("spread", spread), ("noise", noise)):
             if not (isfinite(value) and value >= 0):
                 raise InputError(f"{name} must be a standard deviation, at least 0; got {value}.")
@@ -213,8 +213,8 @@ def random_expression_network(
     >>> random_expression_network(50, seed=1).graph(proteins=True).n_variables
     100
     """
-    n = whole_number("n_genes", n_genes, least=2, way_out="One gene regulates no other.")
-    most = whole_number("most_regulators", most_regulators, least=1, way_out="A gene has at least one regulator.")
+    n = whole_number("n_genes", n_genes, least=2, hint="One gene regulates no other.")
+    most = whole_number("most_regulators", most_regulators, least=1, hint="A gene has at least one regulator.")
     if not (0 < regulator_share <= 1 and 0 <= repressed <= 1):
         raise InputError(
             f"regulator_share must be above 0 and at most 1, repressed from 0 to 1; got {regulator_share} and "

@@ -84,7 +84,7 @@ class GaussianNetwork:
         """
         from scipy.linalg import solve_triangular
 
-        rows = whole_number("n_rows", n_rows, least=1, way_out="Ask for at least one row.")
+        rows = whole_number("n_rows", n_rows, least=1, hint="Ask for at least one row.")
         z = rng_from(seed).standard_normal((rows, len(self.precision)))
         return np.ascontiguousarray(solve_triangular(self._root, z.T, lower=True, trans="T").T)
 

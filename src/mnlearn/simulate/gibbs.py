@@ -57,9 +57,9 @@ class GibbsPlan:
     thin: int = 10
 
     def __post_init__(self) -> None:
-        whole_number("chains", self.chains, least=2, way_out="Chains are compared with one another; take 4.")
-        whole_number("burn_in", self.burn_in, least=0, way_out="Take some hundred sweeps.")
-        whole_number("thin", self.thin, least=1, way_out="1 keeps every sweep.")
+        whole_number("chains", self.chains, least=2, hint="Chains are compared with one another; take 4.")
+        whole_number("burn_in", self.burn_in, least=0, hint="Take some hundred sweeps.")
+        whole_number("thin", self.thin, least=1, hint="1 keeps every sweep.")
 
 
 USUAL_PLAN = GibbsPlan()
@@ -91,7 +91,7 @@ def sample_gibbs(
     >>> sample_gibbs(agreement_factors(grid(5, 5), 1.0), 100, seed=1).shape
     (100, 25)
     """
-    rows = whole_number("n_rows", n_rows, least=1, way_out="Ask for at least one row.")
+    rows = whole_number("n_rows", n_rows, least=1, hint="Ask for at least one row.")
     key = int(rng_from(seed).integers(2**64, dtype=np.uint64))
     threads = job_count(n_jobs)
     draws = -(-rows // plan.chains)

@@ -78,8 +78,8 @@ def sample_markovian(
     >>> bool((new[:, 0] == new[:, 1]).mean() > 0.99)
     True
     """
-    rows = whole_number("n_rows", n_rows, least=0, way_out="Ask for at least one row.")
-    updates = whole_number("n_updates", n_updates, least=0, way_out="n ln n is usual.")
+    rows = whole_number("n_rows", n_rows, least=0, hint="Ask for at least one row.")
+    updates = whole_number("n_updates", n_updates, least=0, hint="n ln n is usual.")
     _check(graph, codes, cards, inverse_temperature, weighing)
     blankets = [sorted(graph.neighbors(x)) for x in range(graph.n_variables)]
     starts = np.cumsum([0, *map(len, blankets)], dtype=np.int64)

@@ -89,7 +89,7 @@ def sample(
     >>> drawn.codes.shape, drawn.method
     ((500, 36), 'eliminate')
     """
-    rows = whole_number("n_rows", n_rows, least=1, way_out="Ask for at least one row.")
+    rows = whole_number("n_rows", n_rows, least=1, hint="Ask for at least one row.")
     check_name("method", method, METHODS)
     job_count(n_jobs)  # raises
     factors = network.to_factors() if isinstance(network, PairwiseNetwork) else network

@@ -168,7 +168,7 @@ class Counts(BlanketScans):
         range(0, 1) [0.693, 0.0]
         range(1, 2) [0.0]
         """
-        most = whole_number("max_pairs", max_pairs, least=1, way_out="Leave it out for blocks of about 32 MB.")
+        most = whole_number("max_pairs", max_pairs, least=1, hint="Leave it out for blocks of about 32 MB.")
         return ((xs, self.reduce_pairs(kernel, xs)) for xs in pair_blocks(self.n_variables, most))
 
     def reduce_pairs(self, kernel: Kernel, xs: range) -> FloatArray:
@@ -260,5 +260,5 @@ def _planes(dataset: Dataset) -> dict[str, Any]:
 
 
 def _bytes(max_memory: int) -> int:
-    wanted = whole_number("max_memory", max_memory, least=1 << 20, way_out="Give bytes, or leave it out.")
+    wanted = whole_number("max_memory", max_memory, least=1 << 20, hint="Give bytes, or leave it out.")
     return min(wanted, _ALL_MEMORY)

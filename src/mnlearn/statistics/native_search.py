@@ -93,9 +93,9 @@ def _check_setting(name: str, value: object) -> None:
     if name == "level":
         check_level(value)
     elif name == "ahead":
-        way_out = "Use 1 to ask one question at a time."
-        if whole_number(name, value, least=1, way_out=way_out) > LARGEST_INDEX:
-            raise InputError(f"ahead must be a number of variables; got {value!r}. {way_out}")
+        hint = "Use 1 to ask one question at a time."
+        if whole_number(name, value, least=1, hint=hint) > LARGEST_INDEX:
+            raise InputError(f"ahead must be a number of variables; got {value!r}. {hint}")
     elif name == "known" and not isinstance(value, _core.Knowledge | None):
         raise InputError(f"known must be made by knowledge() of these counts; got a {type(value).__name__}. Make one.")
     elif name == "to_first":
@@ -289,7 +289,7 @@ class SubsetScans:
     def _check_level(self, level: SetLevel) -> None:
         if not isinstance(level, SetLevel):
             raise InputError(f"level must be a SetLevel; got a {type(level).__name__}. See mnlearn.protocols.SetLevel.")
-        if whole_number("size", level.size, least=0, way_out=_SIZE) > LARGEST_INDEX:
+        if whole_number("size", level.size, least=0, hint=_SIZE) > LARGEST_INDEX:
             raise InputError(f"size must be a number of variables; got {level.size}. {_SIZE}")
         self._check_matrix("around", level.around, np.bool_)
         self._check_matrix("left", level.left, np.bool_, writeable=True)
@@ -297,17 +297,17 @@ class SubsetScans:
 
     def _check_matrix(self, name: str, given: object, kind: type, *, writeable: bool = False) -> None:
         """Raise InputError unless the core can read, and write, the array in place."""
-        n, way_out = self._n_variables, f"Use numpy.array({name}, dtype=numpy.{kind.__name__})."
+        n, hint = self._n_variables, f"Use numpy.array({name}, dtype=numpy.{kind.__name__})."
         if not isinstance(given, np.ndarray) or given.dtype != kind:
             what = f"one of {given.dtype}" if isinstance(given, np.ndarray) else f"a {type(given).__name__}"
-            raise InputError(f"{name} must be an array of {kind.__name__}; got {what}. {way_out}")
+            raise InputError(f"{name} must be an array of {kind.__name__}; got {what}. {hint}")
         if given.shape != (n, n):
             shape = " by ".join(map(str, given.shape))
             raise InputError(
                 f"{name} must have a row and a column for each of {n} variables; got {shape}. Give each variable a row."
             )
         if not given.flags.c_contiguous or (writeable and not given.flags.writeable):
-            raise InputError(f"{name} must be C-contiguous{' and writeable' * writeable}; got a view. {way_out}")
+            raise InputError(f"{name} must be C-contiguous{' and writeable' * writeable}; got a view. {hint}")
 
     def _check_range(self, xs: object) -> None:
         n = self._n_variables
@@ -324,4 +324,4 @@ def _most(limit: int | None, n: int) -> int:
     """Return the largest size of a set."""
     if limit is None:
         return n
-    return min(whole_number("limit", limit, least=0, way_out="Use None for no limit."), n)
+    return min(whole_number("limit", limit, least=0, hint="Use None for no limit."), n)

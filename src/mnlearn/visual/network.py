@@ -372,7 +372,7 @@ def draw(
     check_name("kind of picture", kind, KINDS)
     if path is not None:
         check_picture_path(path)
-    whole_number("seed", seed, least=0, way_out="Leave it out for the usual layout.")
+    whole_number("seed", seed, least=0, hint="Leave it out for the usual layout.")
     words = str(learned) if title is None else title
     if kind == "stability":
         figure = plot_stability(learned, title=words)
