@@ -70,7 +70,7 @@ def test_resampling_before_the_output(run: Any, table: Path, tmp_path: Path) -> 
     words = [table, "--method", "gsmn", "--bootstrap", "8"]
     assert run("report", *words, "-o", tmp_path / "out.html").code == 0
     text = (tmp_path / "out.html").read_text(encoding="utf-8")
-    assert "which edges hold up: 8 samples" in text
+    assert "which edges are stable: 8 samples" in text
     assert "resampling frequency" in text
     assert run("plot", *words, "--kind", "stability", "-o", tmp_path / "s.png").code == 0
     run("learn", table, "--method", "gsmn", "--out", tmp_path / "net.json")

@@ -174,7 +174,7 @@ def test_continuous_neighbourhoods_want_ten_rows_for_each() -> None:
 
 def test_cautions_about_resamples() -> None:
     found = replace(of(FINE, [(0, 1), (1, 2)]), frequencies={(0, 1): 0.9, (0, 2): 0.7})
-    assert titles(found) == ["1 edge did not hold up", "1 pair came close"]
+    assert titles(found) == ["1 edge unstable", "1 pair came close"]
     texts = [caution.text for caution in cautions(found)]
     assert "“b – c”" in texts[0]
     assert "“a – c”" in texts[1]

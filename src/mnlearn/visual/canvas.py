@@ -57,7 +57,7 @@ def add_legend(figure: Figure, picture: FigureData, *, noun: str) -> None:
         label = f"{'wider and darker' if noun == 'lines' else 'darker'}: higher {picture.measures[0].label}"
         handles.append(Line2D([], [], color=FAINT, linewidth=4.0, label=label))
     if noun == "lines" and picture.groups.max(initial=-1) > 0:
-        label = "points of one colour hang together"
+        label = "one colour: one community"
         handles.append(Line2D([], [], linestyle="", marker="o", color=GROUP_COLORS[0], label=label))
     if handles:
         columns = len(handles) if figure.get_figwidth() > 9.5 else 2

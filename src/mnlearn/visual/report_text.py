@@ -48,7 +48,9 @@ def summary_sentences(learned: Learned, picture: FigureData) -> list[str]:
     found = f"{count_of(graph.n_edges, 'edge')} among {count_of(len(picture.names), 'variable')}"
     sentences = [f"The network has {found}. It was learned{rows} by {method_words(learned.method)}."]
     if learned.resampling is not None:
-        sentences.append(f"It was learned again from resampled data to see which edges hold up: {learned.resampling}.")
+        sentences.append(
+            f"Learning was repeated on resampled data to see which edges are stable: {learned.resampling}."
+        )
     if not graph.n_edges:
         return [*sentences, "No two variables are joined: these data show no association between any of them."]
     return [*sentences, *_most_certain(picture), _best_connected(picture), *_groups(picture), *_isolated(picture)]
@@ -180,7 +182,7 @@ def _of_the_resamples(learned: Learned) -> Iterator[Caution]:
     weak = [f"{names[u]} – {names[v]}" for u, v in graph.edges if learned.frequencies.get((u, v), 0.0) < UNSTABLE]
     if weak:
         yield Caution(
-            f"{count_of(len(weak), 'edge')} did not hold up",
+            f"{count_of(len(weak), 'edge')} unstable",
             f"In less than half of the resampled data sets: {quoted_list(weak)}.",
         )
     close = [pair for pair, share in learned.frequencies.items() if share >= UNSTABLE and pair not in graph]
