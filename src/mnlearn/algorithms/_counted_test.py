@@ -215,9 +215,10 @@ class CountedTest(Account):
         keep_support: bool = True,
     ) -> None:
         check_ahead(ahead)
-        check_variables(judge.n_variables)
+        self._judge = with_defaults(judge)
+        self.n_variables = self._judge.n_variables
+        check_variables(self.n_variables)
         super().__init__(keep_trace=keep_trace, rules=rules, keep_support=keep_support)
-        self.n_variables, self._judge = judge.n_variables, with_defaults(judge)
         self._monitor, self._ahead = monitor, ahead
         self._batched = self._judge if self._judge.batched and ahead > 1 else None
         self._block_of: tuple[int, VarSet] | None = None  # x and z of the answers computed ahead

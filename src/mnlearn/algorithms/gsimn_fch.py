@@ -68,13 +68,13 @@ class GSIMNFCH:
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
         """Return the structure: Algorithm 3 of [JAIR09] with the test of Algorithm 6."""
-        if judge.n_variables > MAX_VARIABLES:
-            raise InputError(
-                f"judge must know at most {MAX_VARIABLES} variables for complete forward chaining; got "
-                f"{judge.n_variables}. Use GSIMN, which infers nearly as much for any number of them."
-            )
         rules = (*RULES_OF_ALGORITHM_3, RULE)
         counted = CountedBlanketTest(judge, monitor, ahead=self.ahead, keep_trace=self.keep_trace, rules=rules)
+        if counted.n_variables > MAX_VARIABLES:
+            raise InputError(
+                f"judge must know at most {MAX_VARIABLES} variables for complete forward chaining; got "
+                f"{counted.n_variables}. Use GSIMN, which infers nearly as much for any number of them."
+            )
         search = Algorithm3(counted, Algorithm6(counted), propagation=True, skip_marginal=self.skip_marginal)
         return search.run(monitor, asdict(self))
 

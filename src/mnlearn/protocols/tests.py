@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.errors import check_methods
 from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, IntArray, VarSet
 
 
@@ -275,8 +276,14 @@ class BaseTest(ABC):
 
 
 def with_defaults(test: IndependenceTest) -> BaseTest:
-    """Return the test itself if it is a `BaseTest`, else an adapter that adds the batched forms it lacks."""
-    return test if isinstance(test, BaseTest) else _Adapter(test)
+    """Return the test itself if it is a `BaseTest`, else an adapter that adds the batched forms it lacks.
+
+    Raise UnsuitableError for an object that is not a test.
+    """
+    if isinstance(test, BaseTest):
+        return test
+    check_methods("judge", test, ("scan",), "Use a test, such as ChiSquare(Counts(data)).")
+    return _Adapter(test)
 
 
 _BATCHED_FORMS = ("scan_many", "scan_members", "scan_pairs", "scan_growing", "scan_shrinking", "knowledge", "subsets")
