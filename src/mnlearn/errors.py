@@ -136,7 +136,8 @@ def check_methods(argument: str, value: object, methods: Sequence[str], hint: st
     """Raise UnsuitableError unless the value is an object with these methods."""
     if isinstance(value, type) or not all(callable(getattr(value, method, None)) for method in methods):
         raise UnsuitableError(
-            f"{argument} must have the methods {' and '.join(methods)}; got a {type(value).__name__}. {hint}"
+            f"{argument} must have the method{'s' * (len(methods) > 1)} {' and '.join(methods)}; got a "
+            f"{type(value).__name__}. {hint}"
         )
 
 
