@@ -24,7 +24,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.experiments.speed import COUNTING
 from mnlearn.statistics import Counts
 
-WAYS = ("split_planes", "split_columns", "sorted_columns", "keys", "planes", "alone")
+WAYS = ("split_planes", "split_columns", "sorted_columns", "keys", "planes", "columns", "alone")
 N_CONDITIONS = 64  # more than any cache keeps
 SAMPLE = 2e-4  # seconds of one turn, unless a single question takes longer
 

@@ -12,8 +12,8 @@
 namespace mnlearn {
 namespace {
 
-constexpr const char* kMethodNames[kCountingMethods] = {"",     "split_planes", "split_columns", "sorted_columns",
-                                                        "keys", "planes",       "alone",         "distinct"};
+constexpr const char* kMethodNames[kCountingMethods] = {
+    "", "split_planes", "split_columns", "sorted_columns", "keys", "planes", "columns", "alone", "distinct"};
 
 void py_force(PyStore& data, const std::string& method) {
     for (std::size_t k = 0; k < kCountingMethods; ++k)
@@ -53,6 +53,7 @@ constexpr Constant kConstants[] = {
     {"split_columns", &CostConstants::split_columns},
     {"sorted_columns", &CostConstants::sorted_columns},
     {"planes", &CostConstants::planes},
+    {"columns", &CostConstants::columns},
     {"keys", &CostConstants::keys},
     {"alone", &CostConstants::alone},
     {"load_word", &CostConstants::load_word},
@@ -80,6 +81,7 @@ constexpr Constant kConstants[] = {
     {"strata", &CostConstants::strata},
     {"strata_row", &CostConstants::strata_row},
     {"strata_set", &CostConstants::strata_set},
+    {"listed_row", &CostConstants::listed_row},
     {"bitset_row", &CostConstants::bitset_row},
     {"bitset_word", &CostConstants::bitset_word},
     {"alone_y", &CostConstants::alone_y},

@@ -67,8 +67,9 @@ void row_by_row(const Query& q, std::span<const std::size_t> places, const Take&
 void visit_tables(const Store& store, std::int32_t x, std::span<const std::int32_t> ys, const Strata& strata,
                   const std::function<void(std::size_t, const std::vector<double>&)>& take) {
     const Query q{store, x, ys, strata, 1, nullptr};
-    const Plan plan = make_plan(q, Candidates(store, ys));
-    if (!plan.ys.empty()) by_planes(q, plan, take);
+    Plan plan = make_plan(q, Candidates(store, ys));
+    for (std::size_t k = 0; k < plan.ys.size() && plan.by_columns; ++k) plan.alone.push_back(plan.place(k));
+    if (!plan.ys.empty() && !plan.by_columns) by_planes(q, plan, take);
     row_by_row(q, plan.alone, take);
 }
 

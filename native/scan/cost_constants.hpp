@@ -7,7 +7,7 @@ namespace mnlearn {
 
 struct CostConstants {
     // A scan of each way, whatever its size, beyond what any scan takes.
-    double split_planes, split_columns, sorted_columns, planes, keys, alone;
+    double split_planes, split_columns, sorted_columns, planes, columns, keys, alone;
     // Bitsets: a word of a plane brought into line, a word of a set split off, and a set.
     double load_word, split_word, split_set;
     // Eight planes against a set: a word of it, and the counts.
@@ -22,7 +22,7 @@ struct CostConstants {
     // Eight lanes: a row, a set. One y by its key: a row, a cell.
     double lane_row, lane_set, table_row, table_cell;
     // Numbered strata: any, a row, a configuration that could occur; then a row into a bitset, a word of a bitset.
-    double strata, strata_row, strata_set, bitset_row, bitset_word;
+    double strata, strata_row, strata_set, listed_row, bitset_row, bitset_word;
     // One y after the other: y, a row, a cell.
     double alone_y, alone_row, alone_cell;
     // Tables handed to the score: binary ones side by side, likewise for a few y, a cell of others.
@@ -34,6 +34,7 @@ inline constexpr CostConstants kAvx512Constants{
     .split_columns = 1300,
     .sorted_columns = 1180,
     .planes = 1260,
+    .columns = 482,
     .keys = 1200,
     .alone = 596,
     .load_word = 1.24,
@@ -61,6 +62,7 @@ inline constexpr CostConstants kAvx512Constants{
     .strata = 634,
     .strata_row = 0.994,
     .strata_set = 9.35,
+    .listed_row = 2.81,
     .bitset_row = 1.62,
     .bitset_word = 0.209,
     .alone_y = 138,
@@ -76,6 +78,7 @@ inline constexpr CostConstants kAvx2Constants{
     .split_columns = 0,
     .sorted_columns = 444,
     .planes = 1350,
+    .columns = 164,
     .keys = 1240,
     .alone = 596,
     .load_word = 1.48,
@@ -103,6 +106,7 @@ inline constexpr CostConstants kAvx2Constants{
     .strata = 634,
     .strata_row = 0.994,
     .strata_set = 9.35,
+    .listed_row = 2.81,
     .bitset_row = 1.62,
     .bitset_word = 0.209,
     .alone_y = 138,
@@ -118,6 +122,7 @@ inline constexpr CostConstants kPortableConstants{
     .split_columns = 0,
     .sorted_columns = 315,
     .planes = 1130,
+    .columns = 27.1,
     .keys = 1080,
     .alone = 596,
     .load_word = 1.83,
@@ -145,6 +150,7 @@ inline constexpr CostConstants kPortableConstants{
     .strata = 634,
     .strata_row = 0.994,
     .strata_set = 9.35,
+    .listed_row = 2.81,
     .bitset_row = 1.62,
     .bitset_word = 0.209,
     .alone_y = 138,

@@ -168,6 +168,8 @@ double cost_of(CountingMethod method, const ScanSize& work, const CostConstants&
         case CountingMethod::planes:  // without strata the set of x's last state is not counted
             return costs.planes + e.bitsets_of_strata() +
                    e.by_planes(work.variables == 1 ? work.card_x - 1 : work.occupied);
+        case CountingMethod::columns:
+            return costs.columns + work.rows * costs.listed_row + e.by_columns(1);
         case CountingMethod::alone:
         case CountingMethod::any:
         case CountingMethod::distinct:

@@ -52,6 +52,7 @@ struct SetLists {
     std::size_t left_over = ~std::size_t{0};   // a set that is not counted: it has the rows that no other set has
 };
 SetLists lists_of_bitsets(const Store& store, const PlaneSets& ready);
+SetLists lists_of_strata(const Store& store, std::int32_t x, const Strata& strata);
 
 // Both the strata of z and the lists of x, by one counting sort of the rows by their states of z and x; for up to so
 // many sets, whether they occur or not.

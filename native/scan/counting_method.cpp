@@ -47,15 +47,22 @@ Plan make_plan(const Query& q, const Candidates& ys) {
     const bool some = plan.ys.size() > 0 && plan.ys.size() < q.ys.size();
     const ScanSize work(q.store, q.x, some ? Candidates(q.store, plan.ys) : ys, q.strata);
     const CostConstants& costs = q.store.level().costs;
+    const CountingMethod forced = q.store.forced();
+    const auto cost_by = [&](CountingMethod method, bool possible) {
+        const bool allowed = forced == CountingMethod::any || forced == method;
+        return possible && allowed && q.store.n_records() > 0 && !plan.ys.empty() ? cost_of(method, work, costs)
+                                                                                  : kNever;
+    };
     const double alone = cost_of(CountingMethod::alone, work, costs);
-    const bool possible = q.store.n_records() > 0 && !plan.ys.empty() && bitsets_fit(q.store, work.occupied);
-    const double planes = possible ? cost_of(CountingMethod::planes, work, costs) : kNever;
-    const bool forced = q.store.forced() == CountingMethod::planes || q.store.forced() == CountingMethod::alone;
-    const bool together = forced ? q.store.forced() == CountingMethod::planes : planes <= alone;
-    if (together && possible)
-        plan.cost_together = planes;
-    else
+    const double planes = cost_by(CountingMethod::planes, bitsets_fit(q.store, work.occupied));
+    const double columns = cost_by(CountingMethod::columns, q.store.row_bits_fit());
+    const double together = std::min(planes, columns);
+    plan.by_columns = columns < planes;
+    const bool prefers_alone = (forced == CountingMethod::any || forced == CountingMethod::alone) && alone < together;
+    if (together == kNever || prefers_alone)
         take_apart(plan);
+    else
+        plan.cost_together = together;
     plan.cost_alone = alone * static_cast<double>(plan.alone.size()) / work.ys;
     return plan;
 }
@@ -93,6 +100,7 @@ MethodCosts costs_of_methods(const Store& store, std::int32_t x, const Candidate
     }
     const double numbering = cost_of_numbering(work, costs);
     allow(CountingMethod::planes, bitsets && bitsets_fit(store, work.occupied), numbering);
+    allow(CountingMethod::columns, lists, numbering);
     allow(CountingMethod::alone, true, numbering);
     return result;
 }

@@ -22,6 +22,26 @@ SetLists lists_of_bitsets(const Store& store, const PlaneSets& ready) {
     return lists;
 }
 
+SetLists lists_of_strata(const Store& store, std::int32_t x, const Strata& strata) {
+    SetLists lists{{column_of(store, x).card, strata.count, false, {}}, {}, {}, {}, {}};
+    const std::size_t n = store.n_records(), n_sets = lists.x.n_sets();
+    std::vector<std::uint32_t> set_of_row(n);
+    with_codes(column_of(store, x), [&](auto code) {
+        const std::uint32_t card = lists.x.card_x;
+        for (std::size_t row = 0; row < n; ++row) set_of_row[row] = strata[row] * card + code(row);
+    });
+    // Two tables in turn: neighbouring rows of one set need not wait for each other.
+    std::vector<std::uint32_t> sizes(2 * n_sets, 0);
+    for (std::size_t row = 0; row < n; ++row) ++sizes[(row % 2) * n_sets + set_of_row[row]];
+    for (std::size_t set = 0; set < n_sets; ++set)
+        lists.x.sizes.push_back(static_cast<std::int64_t>(sizes[set]) + sizes[n_sets + set]);
+    place_lists<std::uint32_t>(store, lists);
+    std::vector<std::uint32_t> next = lists.begin;
+    for (std::size_t row = 0; row < n; ++row) lists.rows[next[set_of_row[row]]++] = static_cast<std::uint32_t>(row);
+    for (std::size_t set = 0; set < n_sets; ++set) pad_list<std::uint32_t>(store, lists, set);
+    return lists;
+}
+
 double most_key_sets(const Store& store) {
     return std::min(65536.0, std::max(4096.0, static_cast<double>(store.n_records())));
 }

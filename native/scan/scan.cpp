@@ -52,7 +52,7 @@ struct ScanTask {
         with_strata(*strata, [&](const auto& scorer, const Query& query) {
             const Plan plan = make_plan(query, candidates);
             Scan(query, scorer).run(plan);
-            if (!plan.ys.empty()) method = CountingMethod::planes;
+            if (!plan.ys.empty()) method = plan.by_columns ? CountingMethod::columns : CountingMethod::planes;
         });
         return method;
     }

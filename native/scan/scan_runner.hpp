@@ -72,6 +72,7 @@ struct Plan {
     std::vector<std::int32_t> sorted;  // what `ys` looks at, unless it is the question
     std::vector<std::size_t> alone;    // places of those counted row by row
     bool binary = false;               // those together and x, all of them
+    bool by_columns = false;           // with numbered strata: as row lists by columns, not by planes
     double cost_together = 0.0, cost_alone = 0.0;
 
     Plan() = default;
@@ -97,8 +98,8 @@ struct MethodCosts {
 MethodCosts costs_of_methods(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z,
                              const CostConstants& costs);
 
-// The cheapest method, or the one that is forced. Where strata are numbered first, `make_plan` decides between planes
-// and row by row, once their number is known. `needs_sets`: only methods that make the sets of (z, x).
+// The cheapest method, or the one that is forced. Where strata are numbered first, `make_plan` decides between planes,
+// columns and row by row, once their number is known. `needs_sets`: only methods that make the sets of (z, x).
 CountingMethod choose_method(const Store& store, std::int32_t x, const Candidates& ys, std::span<const std::int32_t> z,
                              bool needs_sets = false);
 
@@ -118,7 +119,10 @@ public:
     Scan(const Query& q, const Scorer& scorer) : q_(q), scorer_(scorer) {}
 
     void run(const Plan& plan) const {
-        if (!plan.ys.empty()) run_by_planes(plan);
+        if (!plan.ys.empty() && plan.by_columns)
+            run_on_lists(plan, lists_of_strata(q_.store, q_.x, q_.strata));
+        else if (!plan.ys.empty())
+            run_by_planes(plan);
         if (!plan.alone.empty()) run_alone(plan);
     }
 

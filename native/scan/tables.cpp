@@ -64,7 +64,7 @@ void TableScan::count(std::span<const TableTarget> targets) const {
     const Candidates ys(store_, ys_);
     const Plan plan = ready_ ? plan_together(q, ys, method_) : make_plan(q, ys);
     if (!plan.ys.empty()) {
-        if (method_ == CountingMethod::split_columns)
+        if (plan.by_columns || method_ == CountingMethod::split_columns)
             count_in_lists(plan, targets);
         else
             count_in_bitsets(plan, targets);
@@ -103,7 +103,7 @@ void TableScan::count_in_bitsets(const Plan& plan, std::span<const TableTarget> 
 }
 
 void TableScan::count_in_lists(const Plan& plan, std::span<const TableTarget> targets) const {
-    const SetLists lists = lists_of_bitsets(store_, *ready_);
+    const SetLists lists = ready_ ? lists_of_bitsets(store_, *ready_) : lists_of_strata(store_, x_, *strata_);
     const std::size_t rx = column_of(store_, x_).card, step = std::max<std::size_t>(1, kSetsInCache / rx);
     store_.row_bits();  // built here, not in every thread's turn
     const auto blocks = split_blocks(store_, plan.ys);

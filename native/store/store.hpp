@@ -67,10 +67,10 @@ struct GivenPlanes {
 //   split_planes, split_columns  the sets of (z, x) come from bit-planes; counted by planes, or as row lists by columns
 //   sorted_columns               row lists by a counting sort of keys of (z, x); counted by columns
 //   keys                         a table for each y, or lanes, indexed by a key of (z, x)
-//   planes, alone                strata are numbered first; counted by planes, or row by row
+//   planes, columns, alone       strata are numbered first; counted by planes, as row lists by columns, or row by row
 //   distinct                     row by row over distinct rows with repeats
-enum class CountingMethod { any, split_planes, split_columns, sorted_columns, keys, planes, alone, distinct };
-inline constexpr std::size_t kCountingMethods = 8;
+enum class CountingMethod { any, split_planes, split_columns, sorted_columns, keys, planes, columns, alone, distinct };
+inline constexpr std::size_t kCountingMethods = 9;
 
 class DistinctStore;
 

@@ -18,7 +18,7 @@ from mnlearn.statistics import Counts, kernels
 
 from references import counts as reference
 
-LISTS = ("split_columns", "sorted_columns")  # the ways that make lists
+LISTS = ("split_columns", "sorted_columns", "columns")  # the ways that make lists
 ROWS = Kernel("first_cell", ("rows",))
 FILLERS = 60  # so many more variables that a row of 512 bits pays: else nothing is counted by lists
 

@@ -23,7 +23,7 @@ def data_of(n_rows: int, seed: int = 0) -> Dataset:
 
 
 @pytest.mark.parametrize("path", _core.levels())
-@pytest.mark.parametrize("way", ["", "planes", "split_planes", "keys"])
+@pytest.mark.parametrize("way", ["", "planes", "columns", "split_planes", "keys"])
 def test_scans_of_a_pack_have_the_same_bits(
     tmp_path: Path, way: str, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
