@@ -172,6 +172,9 @@ class Unasked:
     def neighborhood(self, x: int, candidates: VarSet, required: VarSet) -> Any:
         raise AssertionError(f"asked about {x} among {candidates} and {required}")
 
+    def with_three_way(self, use: bool) -> Any:
+        raise AssertionError(f"asked to use three-way terms: {use}")
+
     def local(self, x: int, blanket: VarSet) -> float:
         raise AssertionError(f"asked about {x} with {blanket}")
 
