@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,19 +14,19 @@ from mnlearn.independence import ChiSquare
 from mnlearn.scores import MPL
 from mnlearn.statistics import Counts
 
-COUNTS = Counts(Dataset.from_codes([[0, 1] * 20, [0, 0, 1, 1] * 10, [0, 1, 1, 0] * 10]))
+DATA = Dataset.from_codes([[0, 1] * 20, [0, 0, 1, 1] * 10, [0, 1, 1, 0] * 10])
 BY_TESTS = [GSMN(), GSMNStar(), GSIMN(), GSIMNFCH(), HHCMN(), PC()]
 
 
 @pytest.mark.parametrize("learner", BY_TESTS, ids=lambda learner: type(learner).__name__)
-@pytest.mark.parametrize("judge", [3, MPL(COUNTS)], ids=["number", "score"])
-def test_learners_by_tests_reject_other_judges(learner: Any, judge: Any) -> None:
+@pytest.mark.parametrize("make", [lambda: 3, lambda: MPL(Counts(DATA))], ids=["number", "score"])
+def test_learners_by_tests_reject_other_judges(learner: Any, make: Callable[[], Any]) -> None:
     with pytest.raises(UnsuitableError, match="judge must have the method scan; got a"):
-        learner.learn(judge)
+        learner.learn(make())
 
 
 @pytest.mark.parametrize("learner", [HillClimb(), IBMAPHC(), SeparatorEvidence()], ids=lambda it: type(it).__name__)
-@pytest.mark.parametrize("judge", [3, ChiSquare(COUNTS)], ids=["number", "test"])
-def test_learners_by_scores_reject_other_judges(learner: Any, judge: Any) -> None:
+@pytest.mark.parametrize("make", [lambda: 3, lambda: ChiSquare(Counts(DATA))], ids=["number", "test"])
+def test_learners_by_scores_reject_other_judges(learner: Any, make: Callable[[], Any]) -> None:
     with pytest.raises(UnsuitableError, match="judge must have the method "):
-        learner.learn(judge)
+        learner.learn(make())
