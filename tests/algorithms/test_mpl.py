@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mnlearn._ties import first_best, tolerance
 from mnlearn.algorithms import mpl as module
-from mnlearn.algorithms._search import Constraints, first_best, tolerance
+from mnlearn.algorithms._search import Constraints
 from mnlearn.algorithms.hillclimb import HillClimb
 from mnlearn.algorithms.mpl import Combine, PhaseOne, TwoPhase
 from mnlearn.data.dataset import Dataset

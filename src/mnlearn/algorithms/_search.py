@@ -1,12 +1,8 @@
-"""Parts that the searches share: required and forbidden edges, cancellation, and the comparison of scores.
-
-A score is better than another only if the difference exceeds rounding (`tolerance`): a tie is never an improvement, so
-no search runs in circles.
-"""
+"""Parts that the searches share: required and forbidden edges, and cancellation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from operator import index
 from typing import Literal
@@ -15,7 +11,7 @@ import numpy as np
 
 from mnlearn.errors import BudgetExceeded, InputError
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols import BoolArray, FloatArray, Monitor
+from mnlearn.protocols import BoolArray, Monitor
 
 
 @dataclass(frozen=True)
@@ -142,21 +138,3 @@ def edges_of_neighborhoods(
 def ordered(x: int, y: int) -> Edge:
     """Return the pair with the smaller index first."""
     return (x, y) if x < y else (y, x)
-
-
-_ABSOLUTE, _RELATIVE = 1e-9, 1e-12
-
-
-def tolerance(scores: Iterable[float]) -> float:
-    """Return the rounding error of scores of this size: sums of the same terms in another order differ by less."""
-    return max(_ABSOLUTE, _RELATIVE * max((abs(score) for score in scores), default=0.0))
-
-
-def first_best(values: FloatArray, now: float, rounding: float) -> int | None:
-    """Return the index of the best value, the first of equals; None if none exceeds `now` by more than rounding."""
-    if not len(values):
-        return None
-    best = float(values[values.argmax()])  # half the time of max() for a few hundred values
-    if not best > now + rounding:
-        return None
-    return int((values >= max(best - rounding, now + rounding)).argmax())

@@ -18,7 +18,8 @@ from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
-from mnlearn.algorithms._search import Cancelled, Constraints, check_cancelled, check_variables, ordered, tolerance
+from mnlearn._ties import tolerance
+from mnlearn.algorithms._search import Cancelled, Constraints, check_cancelled, check_variables, ordered
 from mnlearn.errors import InputError, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, FloatArray, IntArray, LocalScore, Monitor, PairScore, Result, Score, VarSet

@@ -14,7 +14,8 @@ from typing import Literal, cast, get_args
 
 import numpy as np
 
-from mnlearn.algorithms._search import Cancelled, Constraints, check_variables, ordered, tolerance
+from mnlearn._ties import tolerance
+from mnlearn.algorithms._search import Cancelled, Constraints, check_variables, ordered
 from mnlearn.algorithms.proposals import SteepestPairs, WeakestPairs
 from mnlearn.errors import InputError, UnsuitableError, check_methods, check_name, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph

@@ -21,15 +21,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms._search import (
-    STOPPED,
-    Constraints,
-    check_cancelled,
-    check_variables,
-    first_best,
-    ordered,
-    tolerance,
-)
+from mnlearn._ties import first_best, tolerance
+from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, check_variables, ordered
 from mnlearn.algorithms.mbs_selection import (
     BlanketSearch,
     IndependentBlankets,

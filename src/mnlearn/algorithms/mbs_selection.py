@@ -13,7 +13,8 @@ from typing import Literal, NamedTuple, Protocol, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms._search import Constraints, first_best, tolerance
+from mnlearn._ties import first_best, tolerance
+from mnlearn.algorithms._search import Constraints
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray, Indices, LocalScore, Monitor, Move, PenaltyTrial, Score, VarSet
 

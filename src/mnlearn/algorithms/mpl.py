@@ -18,7 +18,8 @@ from typing import Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, check_variables, first_best, tolerance
+from mnlearn._ties import first_best, tolerance
+from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, check_variables
 from mnlearn.errors import InputError, UnsuitableError, check_name, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, FloatArray, LocalScore, Monitor, Result, ScoredGraph, SearchableScore, VarSet

@@ -1,0 +1,77 @@
+"""Comparison of scores: one tolerance, and the order of criteria that decides a tie.
+
+Equal scores differ in their last bits: another order of columns or labels adds the same terms in another order. So a
+score is better than another only if the difference exceeds rounding (`tolerance`). A tie is never an improvement: no
+search runs in circles. Of tied candidates the next criterion decides, such as the marginal association (`first_best`);
+only what no criterion tells apart is decided by the index. Orders are made of `ranks`, which tied values share.
+
+Being within a tolerance is not transitive. Hence candidates are compared with the best one, never with each other, and
+values that are sorted share a rank where the steps between them are that small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+ABSOLUTE, RELATIVE = 1e-9, 1e-12
+"""Scores tie if they differ by less than ABSOLUTE, or by less than RELATIVE times their size."""
+
+Criterion: TypeAlias = Callable[[NDArray[np.intp]], NDArray[np.float64]]
+"""The places of tied candidates -> a value for each, higher is better. Called only where there is a tie."""
+
+
+def tolerance(scores: Iterable[float]) -> float:
+    """Return the rounding error of scores of this size: sums of the same terms in another order differ by less."""
+    return max(ABSOLUTE, RELATIVE * max((abs(score) for score in scores), default=0.0))
+
+
+def first_best(values: NDArray[np.float64], now: float, rounding: float, *criteria: Criterion) -> int | None:
+    """Return the place of the best value; None if none exceeds `now` by more than rounding.
+
+    Of the values within rounding of the best one the criteria decide, one after the other; at last the index.
+    """
+    if not len(values):
+        return None
+    best = float(values[values.argmax()])  # half the time of max() for a few hundred values
+    if not best > now + rounding:
+        return None
+    tied = (values >= max(best - rounding, now + rounding)).nonzero()[0]
+    return int(tied[0]) if len(tied) == 1 else preferred(tied, *criteria)
+
+
+def preferred(tied: NDArray[np.intp], *criteria: Criterion) -> int:
+    """Return the one of these places that the first criterion to tell them apart puts highest; at last the first."""
+    for criterion in criteria:
+        if len(tied) == 1:
+            break
+        values = np.asarray(criterion(tied), dtype=np.float64)
+        best = values.max()
+        tied = tied[values >= best - tolerance([float(best)])]
+    return int(tied[0])
+
+
+def ranks(values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the rank of each value in ascending order, from 0; values within rounding of the next share a rank.
+
+    Examples
+    --------
+    >>> ranks(np.array([0.3, 0.1 + 0.2, 2.0, -1.0])).tolist()
+    [1, 1, 2, 0]
+    """
+    order = values.argsort(kind="stable")
+    ascending = values[order]
+    found = np.zeros(len(values), dtype=np.intp)
+    found[order[1:]] = np.cumsum(_steps(ascending))
+    return found
+
+
+def _steps(ascending: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return where the next of the sorted values is larger by more than rounding; equal infinities are equal."""
+    low, high = ascending[:-1], ascending[1:]
+    sizes = np.maximum(np.abs(low), np.abs(high))
+    gaps: NDArray[Any] = np.subtract(high, low, out=np.zeros(len(low)), where=low != high)
+    return np.asarray(gaps > np.maximum(ABSOLUTE, RELATIVE * np.where(np.isfinite(sizes), sizes, 0.0)))
