@@ -18,7 +18,7 @@ def lonely_workers(n: int, log: Any = subprocess.DEVNULL) -> Iterator[tuple[Any,
     """A client, and its n workers as processes without a nanny, and where they say what they do."""
     distributed: Any = pytest.importorskip("distributed")
 
-    with distributed.LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=50) as scheduler:
+    with distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0", silence_logs=50) as scheduler:
         command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler.scheduler_address]
         command += ["--no-nanny", "--nthreads", "1", "--no-dashboard"]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

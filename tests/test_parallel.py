@@ -9,7 +9,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -279,6 +282,75 @@ def test_ctrl_c_while_a_cluster_starts_stops_it_cleanly(monkeypatch: pytest.Monk
     with pytest.raises(KeyboardInterrupt), cluster(workers=1):
         pytest.fail("cancelled work is not waited for")
     assert started[0].status.name == "closed"
+
+
+def family() -> Iterator[int]:
+    """Yield this process and all its descendants."""
+    parents: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            parents.setdefault(int(stat.read_text().rpartition(")")[2].split()[1]), []).append(int(stat.parent.name))
+    waiting = [os.getpid()]
+    while waiting:
+        yield waiting[0]
+        waiting += parents.get(waiting.pop(0), [])
+
+
+def listening_addresses(process: int) -> set[str]:
+    """Return the addresses, in hexadecimal digits, on which a process listens."""
+    inodes = set()
+    for file in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(OSError):
+            inodes.add(str(file.readlink()))
+    lines = [
+        line.split() for kind in ("tcp", "tcp6") for line in Path(f"/proc/net/{kind}").read_text().splitlines()[1:]
+    ]
+    return {line[1].partition(":")[0] for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in inodes}
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="lists the sockets of Linux")
+def test_a_local_cluster_listens_on_the_loopback_interface_only(client: Any) -> None:
+    found = {process: listening_addresses(process) for process in family()}
+    assert {"0100007F"} == set().union(*found.values())
+    assert sum(map(bool, found.values())) >= 3  # the scheduler and two workers
+    assert client.run_on_scheduler(lambda dask_scheduler: "bokeh" in str(dask_scheduler.services)) is False
+
+
+def test_workers_that_die_print_no_traceback() -> None:
+    program = """
+import logging, os, signal, sys
+from pathlib import Path
+import dask
+from mnlearn.errors import MnlearnError
+from mnlearn.parallel import cluster, run
+def dies(item):
+    os.kill(os.getpid(), signal.SIGKILL)
+def dies_once(path):
+    if not Path(path).exists():
+        Path(path).touch()
+        dies(path)
+    return 7
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
+    dask.config.set({"distributed.scheduler.allowed-failures": 1})
+    with cluster(workers=2) as client:
+        print(*run(dies_once, [sys.argv[1]], client=client))
+        try:
+            list(run(dies, [0], client=client))
+        except MnlearnError as error:
+            print(error)
+"""
+    with TemporaryDirectory() as folder:
+        script, mark = Path(folder, "script.py"), Path(folder, "mark")
+        script.write_text(program)
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        command = [sys.executable, str(script), str(mark)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, env=environment)
+    answer, error = done.stdout.splitlines()
+    assert answer == "7"
+    assert error.startswith("a worker must live until its work is done; 2 were killed or ran out of memory at the same")
+    lines = done.stderr.splitlines()
+    assert all(line.startswith("mnlearn.parallel: lost 1 of ") for line in lines), done.stderr
 
 
 def slow(item: int) -> int:

@@ -5,6 +5,7 @@ Answers come in the same order with any number of jobs. Jobs that run side by si
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 from collections import deque
@@ -28,6 +29,7 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 MOST_JOBS = 4096
+_log = logging.getLogger("mnlearn.parallel")
 _share: ContextVar[int] = ContextVar("mnlearn_share", default=1)  # how many jobs share the cores
 
 
@@ -66,7 +68,9 @@ class _Shared(Generic[Item, Answer]):
 
 PATIENCE = 30.0  # seconds without any worker before an error: a killed one may be restarted
 _POLL_WORKERS = 1.0  # seconds between two looks at the list of workers
-_QUIET = 40  # logging level: workers report errors only
+_QUIET = logging.CRITICAL + 1  # level for Dask's own log: what matters of it is a note or an error here
+_DASK_LOGGERS = ("distributed", "distributed.client", "distributed.gc", "tornado.application", "asyncio")  # own levels
+_LOOPBACK = "127.0.0.1"  # Dask has no password, so that other machines must not reach a local cluster
 _LOCALLY = {"distributed.scheduler.reuse-broadcast-comm": True}  # halves the round trip of a scan: 3 ms instead of 6
 
 
@@ -90,6 +94,13 @@ def cluster(address: str | None = None, *, workers: int | None = None) -> Iterat
     ------
     InputError
         If not exactly one of the two is given, or nothing answers at the address.
+    MnlearnError
+        If the processes cannot be started.
+
+    Notes
+    -----
+    Dask has no password. A cluster that is started here listens on the loopback interface only and has no dashboard.
+    Dask's own log is silent inside the block; a lost worker is one message of the logger ``mnlearn``.
 
     Examples
     --------
@@ -100,35 +111,66 @@ def cluster(address: str | None = None, *, workers: int | None = None) -> Iterat
     if (address is None) == (workers is None):
         raise InputError("a cluster needs either an address or a number of workers. Give exactly one of them.")
     distributed = require("distributed", "dask")
-    if workers is None:
-        try:
-            client = distributed.Client(address, timeout=10)
-        except (
-            OSError,
-            ValueError,
-            TimeoutError,
-            MemoryError,
-        ) as error:  # MemoryError: not a scheduler
-            raise InputError(
-                f"cluster must be the address of a Dask scheduler; nothing answers at {address!r} ({error}). Start "
-                "one: dask scheduler."
-            ) from error
-        with client:
-            yield client
-        return
+    with _quiet_dask(), _joined(distributed, address) if workers is None else _started(distributed, workers) as client:
+        yield client
+
+
+@contextmanager
+def _joined(distributed: Any, address: str | None) -> Iterator[Any]:
+    """Provide a client of the scheduler at an address."""
+    try:
+        client = distributed.Client(address, timeout=10)
+    except (OSError, ValueError, TimeoutError, MemoryError) as error:  # MemoryError: not a scheduler
+        raise InputError(
+            f"cluster must be the address of a Dask scheduler; nothing answers at {address!r} ({error}). Start "
+            "one: dask scheduler."
+        ) from error
+    with client:
+        yield client
+
+
+@contextmanager
+def _started(distributed: Any, workers: int) -> Iterator[Any]:
+    """Provide a client of a cluster that only this machine can reach."""
     count = whole_number("workers", workers, least=1, hint="Use at least one.")
     with ExitStack() as stack:
         stack.enter_context(require("dask", "dask").config.set(_LOCALLY))
         with _ctrl_c_held():  # delivered once there is a cluster to stop
-            local = distributed.LocalCluster(
-                n_workers=count,
-                threads_per_worker=max(1, cores() // count),
-                dashboard_address=":0",
-                silence_logs=_QUIET,
-            )
-            stack.enter_context(local)
+            stack.enter_context(local := _local_cluster(distributed, count))
             client = stack.enter_context(distributed.Client(local))
         yield client
+
+
+def _local_cluster(distributed: Any, count: int) -> Any:
+    """Start processes that listen on the loopback interface only, without a dashboard."""
+    try:
+        return distributed.LocalCluster(
+            n_workers=count,
+            threads_per_worker=max(1, cores() // count),
+            host=_LOOPBACK,
+            dashboard_address=f"{_LOOPBACK}:0",  # Dask's pages of health need a port even without a dashboard
+            scheduler_kwargs={"dashboard": False},
+            silence_logs=_QUIET,
+        )
+    except (OSError, RuntimeError, TimeoutError) as error:
+        raise MnlearnError(
+            f"workers must be processes that can start on this machine; {count} did not ({error}). Use fewer; a "
+            "script must call it under: if __name__ == '__main__'."
+        ) from error
+
+
+@contextmanager
+def _quiet_dask() -> Iterator[None]:
+    """Silence the log of Dask and its event loop, which prints a traceback when a worker or the scheduler is lost."""
+    loggers = [logging.getLogger(name) for name in _DASK_LOGGERS]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(_QUIET)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
 
 
 @contextmanager
@@ -151,19 +193,24 @@ def _ctrl_c_held() -> Iterator[None]:
 
 
 class ClusterMonitor:
-    """Monitor that also checks that the cluster has workers: without any, work would wait for ever."""
+    """Monitor that also watches the workers: it logs lost ones, and without any, work would wait for ever."""
 
     def __init__(self, monitor: Monitor, client: Any) -> None:
         self.progress = monitor.progress
         self._cancelled, self._client = monitor.cancelled, client
         self._polled = self._seen = monotonic()
+        self._workers = set(client.nthreads())
 
     def cancelled(self) -> bool:
         """Return whether the caller cancelled; raise MnlearnError if there was no worker for a while."""
         now = monotonic()
         if now - self._polled > _POLL_WORKERS:
             self._polled = now
-            if self._client.nthreads():
+            workers = set(self._client.nthreads())
+            if lost := len(self._workers - workers):
+                _log.info("lost %d of %d workers of the cluster: their work is done again", lost, len(self._workers))
+            self._workers = workers
+            if workers:
                 self._seen = now
             elif now - self._seen > PATIENCE:
                 raise no_workers()
@@ -347,10 +394,25 @@ def _on_cluster(
     function: Callable[[Item], Answer], items: list[Item], client: Any, in_order: bool, monitor: Monitor
 ) -> Iterator[Answer]:
     """Run on the workers of a Dask client; items of a lost worker are done by another one."""
+    from concurrent.futures import CancelledError
+
+    from distributed import KilledWorker
+
     with client.get_executor(pure=False) as pool:
         ahead = _AHEAD * max(1, sum(client.nthreads().values()))
-        watched = ClusterMonitor(monitor, client)
-        yield from _answers(pool, _Shared(function, MOST_JOBS), items, ahead=ahead, in_order=in_order, monitor=watched)
+        watched, task = ClusterMonitor(monitor, client), _Shared(function, MOST_JOBS)
+        try:
+            yield from _answers(pool, task, items, ahead=ahead, in_order=in_order, monitor=watched)
+        except KilledWorker as error:
+            raise MnlearnError(
+                f"a worker must live until its work is done; {error.allowed_failures + 1} were killed or ran out of "
+                "memory at the same item. Use fewer workers, or smaller work."
+            ) from error
+        except CancelledError as error:
+            raise MnlearnError(
+                f"client must be connected to its scheduler; it is {client.status}, and its work is lost. Start the "
+                "cluster anew."
+            ) from error
 
 
 def _answers(
