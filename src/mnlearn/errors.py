@@ -14,7 +14,11 @@ from math import isfinite
 from numbers import Real
 from operator import index
 from types import ModuleType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from numpy import float64
+    from numpy.typing import NDArray
 
 Item = TypeVar("Item")
 
@@ -139,6 +143,38 @@ def check_methods(argument: str, value: object, methods: Sequence[str], hint: st
             f"{argument} must have the method{'s' * (len(methods) > 1)} {' and '.join(methods)}; got a "
             f"{type(value).__name__}. {hint}"
         )
+
+
+def check_unmasked(argument: str, values: object, hint: str = "Fill or drop them first.") -> None:
+    """Raise InputError if an array, or something in a list, is masked: NumPy drops the mask without a word."""
+    n_masked = _count_masked(values)
+    if n_masked:
+        raise InputError(f"{argument} must not hold masked values; got {n_masked} of them. {hint}")
+
+
+def _count_masked(values: object) -> int:
+    """Return the number of masked values in an array, a list, or a list of these."""
+    from numpy import ma, ndarray
+
+    if isinstance(values, list | tuple):
+        return sum(map(_count_masked, values))
+    if isinstance(values, ma.MaskedArray):
+        return int(ma.getmaskarray(values).sum()) if values.dtype.names is None else int(ma.is_masked(values))
+    return _count_masked(values.ravel().tolist()) if isinstance(values, ndarray) and values.dtype == object else 0
+
+
+def real_array(argument: str, values: object, hint: str) -> NDArray[float64]:
+    """Return a copy of the values as float64; raise InputError unless they are real numbers, none of them masked."""
+    import numpy as np
+
+    check_unmasked(argument, values)
+    try:
+        array = np.array(values)
+    except ValueError:  # ragged
+        array = np.array(None)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{argument} must be an array of real numbers; got {values!r:.80}. {hint}")
+    return array.astype(np.float64)
 
 
 def check_room(argument: str, n_bytes: float, what: str, hint: str) -> None:

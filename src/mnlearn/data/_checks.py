@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from mnlearn.errors import DataError, FileError, InputError
+from mnlearn.errors import DataError, FileError, InputError, check_unmasked
 
 MAX_STATES = 65_535
 
@@ -34,6 +34,8 @@ def check_shapes(
             f"names, cards, columns and levels must have one entry per variable, at least one; got {sizes} entries."
         )
     check_names(names)
+    for name, column in zip(names, columns, strict=True):
+        check_unmasked(f"column {name!r}", column, "Use read(..., missing='drop_rows'), or missing='category'.")
     lengths = sorted({column.shape for column in columns})
     if len(lengths) > 1 or len(lengths[0]) != 1 or not lengths[0][0]:
         raise DataError(f"columns must be 1-D, of one length, with at least one row; got shapes {lengths}.")
@@ -88,6 +90,7 @@ def check_range(what: str, codes: NDArray[np.generic], card: int) -> None:
 
 def check_repeats(repeats: NDArray[np.int64], n_records: int) -> None:
     """Raise DataError unless there is one positive count per stored row and their sum fits in int64."""
+    check_unmasked("repeats", repeats)
     if repeats.dtype != np.int64 or repeats.shape != (n_records,):
         raise DataError(
             f"repeats must be int64, one for each of the {n_records} rows; got {repeats.dtype} {repeats.shape}."
@@ -105,6 +108,7 @@ def check_total(total: float) -> None:
 
 def code_columns(codes: ArrayLike | Sequence[ArrayLike]) -> list[NDArray[np.integer]]:
     """Return the columns of a 2-D array or a list, or raise DataError unless they are integers of one length."""
+    check_unmasked("codes", codes, "Use read(..., missing='drop_rows'), or missing='category'.")
     if isinstance(codes, np.ndarray):
         columns = list(codes.T) if codes.ndim == 2 else []
     else:
@@ -129,6 +133,7 @@ def is_whole(value: object) -> bool:
 
 def whole_numbers(what: str, values: ArrayLike, length: int) -> NDArray[np.int64]:
     """Return non-negative integers, one per entry; 2.0 counts as 2."""
+    check_unmasked(what, values)
     try:
         numbers = np.asarray(values)
     except ValueError:  # ragged

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mnlearn.data._checks import MAX_STATES, code_type, is_whole
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import DataError, InputError, check_listed, check_mapping, is_one_of
+from mnlearn.errors import DataError, InputError, check_listed, check_mapping, is_one_of, real_array
 
 Method: TypeAlias = Literal["width", "frequency"]
 
@@ -124,7 +124,7 @@ def equal_frequency(values: ArrayLike, bins: int, repeats: ArrayLike | None = No
     """
     _check_bins(bins)
     column = _finite(values)
-    weights = np.ones(len(column)) if repeats is None else np.asarray(repeats, dtype=np.float64)
+    weights = np.ones(len(column)) if repeats is None else real_array("repeats", repeats, "Give one per value.")
     distinct, group = np.unique(column, return_inverse=True)
     below = np.cumsum(np.bincount(group.reshape(-1), weights=weights))[:-1]
     if not len(below):
@@ -141,10 +141,7 @@ def equal_frequency(values: ArrayLike, bins: int, repeats: ArrayLike | None = No
 
 def checked_cuts(name: str, points: ArrayLike) -> NDArray[np.float64]:
     """Return given cuts, or raise InputError unless they are finite and strictly increasing."""
-    try:
-        cuts = np.array(points, dtype=np.float64, ndmin=1)
-    except (TypeError, ValueError):  # not numbers, or ragged
-        cuts = np.array([np.nan])
+    cuts = np.atleast_1d(real_array(f"cuts[{name!r}]", points, "Write for example [18, 65]."))
     if cuts.ndim != 1 or not bool(np.isfinite(cuts).all()) or not bool((np.diff(cuts) > 0).all()):
         raise InputError(
             f"cuts[{name!r}] must be finite and strictly increasing; got {points!r}. Sort them, drop repeats."
@@ -188,7 +185,7 @@ def _check_bins(bins: int) -> None:
 
 def _finite(values: ArrayLike) -> NDArray[np.float64]:
     """Return values as a column, or raise DataError unless they are finite numbers."""
-    column = np.asarray(values, dtype=np.float64)
+    column = real_array("values", values, "Give a column of numbers.")
     if column.ndim != 1 or not column.size or not bool(np.isfinite(column).all()):
         raise DataError(
             f"values must be a non-empty 1-D column of finite numbers; got shape {column.shape}. Drop NaN, inf."

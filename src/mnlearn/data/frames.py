@@ -77,6 +77,8 @@ def _load_array(array: np.ndarray[Any, np.dtype[Any]], options: TableOptions) ->
     if array.dtype.names is not None and array.ndim == 1:
         fields = array.dtype.names
         return _table(fields, lambda j: array[fields[j]], len(array), options, "the structured array")
+    if isinstance(array, np.matrix):  # its columns would be 2-D
+        array = np.asarray(array)
     if array.ndim != 2:
         raise InputError(f"source must be a 2-D array, one row per record; got shape {array.shape}. Reshape it.")
     names = [f"x{j}" for j in range(array.shape[1])]

@@ -295,6 +295,8 @@ def _each(options: ColumnOptions, values: Sequence[object]) -> ReadColumn:
 
 def _label(options: ColumnOptions, value: object, row: int) -> Hashable:
     """Return a value as a label: NumPy scalars become Python values, every missing value becomes None."""
+    if isinstance(value, np.ma.MaskedArray) and not value.ndim:  # a masked value taken out of its array
+        value = None if value.mask else value.data[()]
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
         value = value.item()
     if type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, np.generic) and np.isnat(value)):

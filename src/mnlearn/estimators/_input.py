@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -10,9 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
+from mnlearn.data._checks import check_names
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.readers import read
-from mnlearn.errors import InputError, check_name
+from mnlearn.errors import InputError, MnlearnError, UnsuitableError, check_name, check_unmasked
 
 Categorical: TypeAlias = Literal["from_dtype", "all", "none"] | Sequence[str] | Sequence[int] | Sequence[bool]
 MissingPolicy: TypeAlias = Literal["error", "drop_rows", "category"]
@@ -25,19 +27,78 @@ def columns_of(
 
     A data frame keeps the types of its columns; everything else becomes one array.
     """
-    finite = True if missing == "error" else "allow-nan"
     if _is_frame(X):
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
-        frame: Any = X
-        names, columns = [str(name) for name in frame.columns], [frame[name] for name in frame.columns]
-        _check_size(len(frame), len(names))
-        return names, columns
-    checked = check_array(X, dtype=None, ensure_all_finite=finite)
+        names, columns = _columns_of_frame(X)
+        with refusals("X"):
+            validate_data(estimator, X, reset=reset, skip_check_array=True)
+    else:
+        with refusals("X"):
+            checked = _checked_array(X, finite=missing == "error")
+            validate_data(estimator, checked, reset=reset, skip_check_array=True)
+        names, columns = [f"x{j}" for j in range(checked.shape[1])], list(checked.T)
+    _check_size(len(columns[0]) if columns else 0, len(names))
+    return names, columns
+
+
+def _columns_of_frame(frame: Any) -> tuple[list[str], list[Any]]:
+    """Return the names and columns of a data frame; names must differ, since columns are found by them."""
+    listed = list(getattr(frame, "column_names", frame.columns))
+    names = [str(name) for name in listed]
+    check_names(names)
+    return names, [frame[name] for name in listed]
+
+
+def _checked_array(X: object, *, finite: bool) -> NDArray[Any]:
+    """Return X as an array that passes the checks of scikit-learn, with the mask that they would drop."""
+    values = array_of_list(X)
+    mask = _mask_of(values)
+    if mask is not None:
+        values = values.filled(values.data[~mask][0]) if not mask.all() else values.data
+    checked: NDArray[Any] = check_array(values, dtype=None, ensure_all_finite=True if finite else "allow-nan")
     if checked.dtype.kind == "c":
         raise InputError("X must be real; got complex data. Complex data not supported: give two columns each.")
-    validate_data(estimator, checked, reset=reset, skip_check_array=True)
-    _check_size(len(checked), checked.shape[1])
-    return [f"x{j}" for j in range(checked.shape[1])], list(checked.T)
+    return checked if mask is None else np.ma.MaskedArray(checked, mask)
+
+
+def _mask_of(values: Any) -> NDArray[np.bool_] | None:
+    """Return the mask of an array that has masked values."""
+    if not isinstance(values, np.ma.MaskedArray) or values.dtype.names is not None:
+        return None
+    return np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
+
+
+def array_of_list(values: Any) -> Any:
+    """Return a list that holds masked values, or strings and numbers, as an array of objects; others as they are.
+
+    Masked values become None. One array of strings would make labels of the numbers.
+    """
+    if not isinstance(values, list | tuple):
+        return values
+    rows = [_unmasked(row) for row in values]
+    kinds = {isinstance(value, str) for row in rows if isinstance(row, list | tuple) for value in row}
+    if len(kinds) < 2 and all(new is old for new, old in zip(rows, values, strict=True)):
+        return values
+    return np.array(rows, dtype=object)
+
+
+def _unmasked(row: Any) -> Any:
+    """Return a row of a list, or a single value, with None where it is masked."""
+    if isinstance(row, np.ma.MaskedArray):
+        return row.tolist()
+    if isinstance(row, list | tuple) and any(isinstance(value, np.ma.MaskedArray) for value in row):
+        return [_unmasked(value) for value in row]
+    return row
+
+
+@contextmanager
+def refusals(argument: str) -> Iterator[None]:
+    """Turn the errors of scikit-learn about an argument into those of this library, with its reasons."""
+    try:
+        yield
+    except MnlearnError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise UnsuitableError(f"{argument} must be as scikit-learn requires; got another: {error}") from error
 
 
 def coded(
@@ -58,6 +119,7 @@ def types_of(names: Sequence[str], categorical: Categorical) -> dict[str, Litera
         check_name("categorical_features", categorical, known)
         kind = known[categorical]
         return None if kind is None else dict.fromkeys(names, kind)
+    check_unmasked("categorical_features", categorical)
     chosen = _chosen(names, np.asarray(categorical))
     return {name: "categorical" if name in chosen else "continuous" for name in names}
 

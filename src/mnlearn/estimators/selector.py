@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.discretize import discretize
 from mnlearn.data.readers import read
-from mnlearn.errors import InputError
-from mnlearn.estimators._input import Categorical, columns_of, types_of
+from mnlearn.errors import InputError, check_unmasked
+from mnlearn.estimators._input import Categorical, columns_of, refusals, types_of
 from mnlearn.learning.api import learn
 
 
@@ -87,6 +87,18 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.support_[sorted(self.result_.graph.neighbors(data.n_variables - 1))] = True
         return self
 
+    def transform(self, X: object) -> Any:
+        """Return the selected features of X."""
+        check_unmasked("X", X)
+        with refusals("X"):
+            return super().transform(X)
+
+    def inverse_transform(self, X: object) -> Any:
+        """Return selected features at their old places, with zeros for the others."""
+        check_unmasked("X", X)
+        with refusals("X"):
+            return super().inverse_transform(X)
+
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         mask: NDArray[np.bool_] = self.support_
@@ -99,8 +111,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 "y must hold one value per row: this estimator requires y to be passed, but the target y is None."
             )
         names, columns = columns_of(self, X, reset=True)
-        target = column_or_1d(y, warn=True)
-        check_consistent_length(columns[0], target)
+        target = self._target(y)
+        with refusals("X and y"):
+            check_consistent_length(columns[0], target)
         titles = ("y", *(f"y_{k}" for k in range(len(names))))
         title = next(title for title in titles if title not in names)
         types: dict[str, Any] = {**(types_of(names, self.categorical_features) or {}), title: self._kind(target)}
@@ -109,10 +122,19 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             return data
         return discretize(data, method=self.discretize, bins=self.bins)
 
+    def _target(self, y: object) -> NDArray[Any]:
+        """Return the target as an array of one value per row, none of them masked."""
+        check_unmasked("y", y, "Drop those rows from X and y.")
+        with refusals("y"):
+            target: NDArray[Any] = column_or_1d(y, warn=True)
+        check_unmasked("y", target, "Drop those rows from X and y.")
+        return target
+
     def _kind(self, target: NDArray[Any]) -> Literal["categorical", "continuous"]:
         """Return the type of the target."""
         if self.target == "auto":
-            kind = type_of_target(target, input_name="y", raise_unknown=True)
+            with refusals("y"):
+                kind = type_of_target(target, input_name="y", raise_unknown=True)
             return "continuous" if kind.startswith("continuous") else "categorical"
         if self.target not in ("categorical", "continuous"):
             raise InputError(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mnlearn.errors import InputError, UnsuitableError, check_listed
+from mnlearn.errors import InputError, UnsuitableError, check_listed, check_unmasked
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -392,6 +392,7 @@ def _symmetric_entries(matrix: Any) -> tuple[int, NDArray[np.int32], NDArray[np.
     """Return the size, and the rows and columns of the non-zero entries, of an adjacency matrix."""
     from scipy.sparse import coo_array, issparse
 
+    check_unmasked("matrix", matrix)
     try:
         values: Any = matrix if issparse(matrix) else np.asarray(cast(ArrayLike, matrix))
     except ValueError:

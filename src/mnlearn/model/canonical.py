@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, is_number, whole_number
+from mnlearn.errors import InputError, is_number, real_array, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.model._configurations import Configurations, all_cliques, check_categorical, observed
 from mnlearn.protocols import FloatArray
@@ -125,7 +125,7 @@ def canonical_factors_of(
     >>> bool(np.allclose(canonical_factors_of(joint).joint(), joint))
     True
     """
-    p = np.array(joint, dtype=np.float64)
+    p = real_array("joint", joint, "Give probabilities.")
     if not p.ndim or not np.isfinite(p).all() or (p <= 0).any() or abs(p.sum() - 1) > 1e-6:
         raise InputError(
             f"joint must hold positive probabilities of sum 1, one axis per variable; got the shape {p.shape}, the "

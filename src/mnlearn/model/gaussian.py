@@ -12,7 +12,7 @@ import numpy as np
 
 from mnlearn._validate import Seed
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, check_mapping, is_number
+from mnlearn.errors import InputError, check_mapping, is_number, real_array
 from mnlearn.graphs.graph import Graph
 from mnlearn.model.markov_model import EdgeStrength, FitReport, MarkovModel, by_strength, continuous_rows
 from mnlearn.protocols import BoolArray, FloatArray
@@ -70,7 +70,7 @@ class GaussianModel(MarkovModel):
     def __post_init__(self) -> None:
         network = GaussianNetwork(self.standard_precision)
         n = len(self.names)
-        mean, scale = np.array(self.mean, dtype=np.float64), np.array(self.scale, dtype=np.float64)
+        mean, scale = (real_array(name, getattr(self, name), "Refit the model.") for name in ("mean", "scale"))
         sizes = {(n,), mean.shape, scale.shape, (self.structure.n_variables,), network.precision.shape[:1]}
         if len(sizes) > 1:
             raise InputError(f"names, structure, mean, scale and standard_precision must agree in size; got {sizes}.")

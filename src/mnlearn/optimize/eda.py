@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, true_or_false, whole_number
+from mnlearn.errors import InputError, check_unmasked, true_or_false, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.optimize.history import Generation
 from mnlearn.optimize.operators import MarkovianSampler, Sampler, Selection, Truncation, amount_of
@@ -275,6 +275,7 @@ def _values(fitness: ArrayLike, n_rows: int) -> FloatArray:
 
 def _array(values: ArrayLike) -> NDArray[Any]:
     """Return an array, of objects if rows have different lengths."""
+    check_unmasked("individuals and fitness", values)
     try:
         return np.asarray(values)
     except ValueError:

@@ -187,7 +187,7 @@ def _numbers(value: Any, wanted: str, row: NDArray[np.int64] | None) -> FloatArr
     """Return the result of the function as an array of numbers."""
     try:
         array = np.asarray(value)
-        if array.dtype.kind in "biuf":
+        if array.dtype.kind in "biuf" and not np.ma.is_masked(value):
             return array.astype(np.float64)
     except ValueError:
         pass

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mnlearn._validate import Seed, rng_from
-from mnlearn.errors import InputError, check_name, whole_number
+from mnlearn.errors import InputError, check_name, real_array, whole_number
 from mnlearn.graphs.generators import grid
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray, IntArray
@@ -64,12 +64,15 @@ class Problem(ABC):
 
     def __call__(self, individuals: ArrayLike) -> Any:
         """The fitness of an individual as a float, or of many as an array."""
-        rows = np.asarray(individuals)
+        rows = _as_array(individuals)
         if rows.ndim not in (1, 2) or rows.shape[-1] != self.n_variables:
             raise InputError(
                 f"individuals must have the {self.n_variables} genes of {self.name}; got the shape {rows.shape}. Give "
                 "one row, or a 2-D array of rows."
             )
+        if not ((rows >= 0) & (rows < self.cards) & (rows == np.floor(rows))).all():
+            raise InputError("individuals must have values from 0 to states - 1 of each gene; got others. Repair them.")
+        rows = rows.astype(np.int64, copy=False)
         values = self.fitness(np.atleast_2d(rows))
         return values if rows.ndim == 2 else float(values[0])
 
@@ -84,6 +87,14 @@ class Problem(ABC):
     @abstractmethod
     def factors(self) -> Iterator[Factor]:
         """The tables."""
+
+
+def _as_array(individuals: ArrayLike) -> NDArray[Any]:
+    """Return individuals as an array of numbers; raise InputError for anything else."""
+    rows = np.asarray(individuals) if isinstance(individuals, np.ndarray) else None
+    if rows is not None and rows.dtype.kind in "biuf" and not np.ma.is_masked(individuals):
+        return rows
+    return real_array("individuals", individuals, "Give the value of each gene.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import FileError, InputError, require, whole_number
+from mnlearn.errors import FileError, InputError, real_array, require, whole_number
 from mnlearn.graphs.graph import Graph
 
 LARGEST_ERROR = 1e-3
@@ -75,7 +75,7 @@ class BayesianNetwork:
         tables = []
         for x, table in enumerate(self.tables):
             shape = tuple(self.cards[j] for j in (*self.parents[x], x))
-            tables.append(_normalised(self.names[x], np.asarray(table, dtype=np.float64), shape))
+            tables.append(_normalised(self.names[x], real_array(f"tables[{x}]", table, "Give probabilities."), shape))
         object.__setattr__(self, "tables", tuple(tables))
         object.__setattr__(self, "order", _parents_first(self.names, self.parents))
 

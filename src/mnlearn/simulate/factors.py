@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._validate import Seed, rng_from
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, real_array
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray
 
@@ -39,8 +39,8 @@ class Factor:
     log_values: FloatArray = field(repr=False)
 
     def __post_init__(self) -> None:
-        variables = tuple(index(x) for x in self.variables)
-        values = np.array(self.log_values, dtype=np.float64)
+        variables = _indices(self.variables)
+        values = real_array("log_values", self.log_values, "Give one number per configuration.")
         if not variables or list(variables) != sorted(set(variables)) or variables[0] < 0:
             raise InputError(f"variables must be distinct indices in ascending order; got {self.variables}.")
         if values.ndim != len(variables):
@@ -50,6 +50,16 @@ class Factor:
         values.flags.writeable = False
         object.__setattr__(self, "variables", variables)
         object.__setattr__(self, "log_values", values)
+
+
+def _indices(variables: object) -> tuple[int, ...]:
+    """Return the indices of variables; raise InputError for anything else."""
+    try:
+        return tuple(index(x) for x in variables)  # type: ignore[attr-defined]
+    except TypeError:
+        raise InputError(
+            f"variables must be a tuple of indices; got {variables!r}. Write for example (0, 2)."
+        ) from None
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ import numpy as np
 
 from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, whole_number
+from mnlearn.errors import InputError, real_array, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray
 
@@ -45,7 +45,7 @@ class GaussianNetwork:
     _root: FloatArray = field(init=False, repr=False)  # lower triangular, its product with its transpose is Θ
 
     def __post_init__(self) -> None:
-        theta = np.array(self.precision, dtype=np.float64)
+        theta = real_array("precision", self.precision, "Give a square matrix.")
         if theta.ndim != 2 or theta.shape[0] != theta.shape[1] or not theta.size or not np.isfinite(theta).all():
             raise InputError(f"precision must be a square matrix of finite numbers; got the shape {theta.shape}.")
         if not np.array_equal(theta, theta.T):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, UnsuitableError
+from mnlearn.errors import InputError, UnsuitableError, real_array
 from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, IntArray
 from mnlearn.statistics.correlation import correlation_of_covariance, correlation_of_rows
 
@@ -94,7 +94,7 @@ class Moments:
         names
             The names of the variables; x0, x1, ... if left out.
         """
-        correlation, scale = correlation_of_covariance(np.asarray(covariance, dtype=np.float64))
+        correlation, scale = correlation_of_covariance(real_array("covariance", covariance, "Give a square matrix."))
         labels = tuple(f"x{j}" for j in range(scale.size)) if names is None else tuple(names)
         if len(labels) != scale.size or len(set(labels)) != len(labels):
             raise InputError(

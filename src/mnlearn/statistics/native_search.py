@@ -39,7 +39,7 @@ def question(x: int, ys: Indices, z: VarSet) -> tuple[int, NDArray[np.int32], ND
 def indices(name: str, given: Indices) -> NDArray[np.int32]:
     """Return indices as the core takes them."""
     try:
-        array = np.asarray(given)
+        array = np.asarray(given if not isinstance(given, np.ma.MaskedArray) else given.tolist())
     except ValueError:  # ragged
         array = np.empty((0, 0))
     if array.dtype == np.int32 and array.ndim == 1:
