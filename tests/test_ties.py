@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mnlearn._ties import ABSOLUTE, first_best, preferred, ranks, tolerance
+from mnlearn._ties import ABSOLUTE, exceeds, first_best, first_maximum, preferred, ranks, tolerance
 
 
 def test_a_difference_of_rounding_is_a_tie_and_no_improvement() -> None:
@@ -40,3 +40,11 @@ def test_equal_values_share_a_rank_in_any_order() -> None:
     assert ranks(values).tolist() == expected.tolist()
     assert ranks(values[::-1].copy()).tolist() == expected[::-1].tolist()
     assert ranks(np.array([])).tolist() == []
+
+
+def test_the_first_maximum() -> None:
+    assert first_maximum([1.0, 0.1 + 0.2, 3.0, 3.0 + 1e-12]) == 2
+    assert first_maximum([0.1 + 0.2, 0.3]) == first_maximum([0.3, 0.1 + 0.2]) == 0
+    assert first_maximum([-np.inf, -np.inf]) == 0
+    assert exceeds(1.0, -np.inf)
+    assert not exceeds(0.1 + 0.2, 0.3)

@@ -11,7 +11,8 @@ values that are sorted share a rank where the steps between them are that small.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from math import isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -40,18 +41,32 @@ def first_best(values: NDArray[np.float64], now: float, rounding: float, *criter
     if not best > now + rounding:
         return None
     tied = (values >= max(best - rounding, now + rounding)).nonzero()[0]
-    return int(tied[0]) if len(tied) == 1 else preferred(tied, *criteria)
+    return int(tied[0]) if len(tied) == 1 else preferred(tied, *criteria, rounding=rounding)
 
 
-def preferred(tied: NDArray[np.intp], *criteria: Criterion) -> int:
-    """Return the one of these places that the first criterion to tell them apart puts highest; at last the first."""
+def preferred(tied: NDArray[np.intp], *criteria: Criterion, rounding: float = ABSOLUTE) -> int:
+    """Return the one of these places that the first criterion to tell them apart puts highest; at last the first.
+
+    `rounding` is the least difference that counts: that of the scores of which the criteria are made.
+    """
     for criterion in criteria:
         if len(tied) == 1:
             break
         values = np.asarray(criterion(tied), dtype=np.float64)
         best = values.max()
-        tied = tied[values >= best - tolerance([float(best)])]
+        tied = tied[values >= best - max(rounding, tolerance([float(best)]))]
     return int(tied[0])
+
+
+def exceeds(value: float, than: float) -> bool:
+    """Return whether a score is larger than another by more than rounding."""
+    return value > than + tolerance(number for number in (value, than) if isfinite(number))
+
+
+def first_maximum(values: Sequence[float]) -> int:
+    """Return the place of the largest value, the first of equals."""
+    best = max(values)
+    return next(place for place, value in enumerate(values) if not exceeds(best, value))
 
 
 def ranks(values: NDArray[np.float64]) -> NDArray[np.intp]:

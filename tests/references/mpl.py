@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from math import lgamma, log, prod
 
@@ -66,12 +66,27 @@ def total(local: Local, n: int, edges: set[Pair]) -> float:
     return sum(local(x, frozenset(u + v - x for u, v in edges if x in (u, v))) for x in range(n))
 
 
-def first_best(values: list[float], now: float) -> int | None:
-    """The first of the best, if it is better than now."""
+def first_best(values: list[float], now: float, ties: Sequence[Callable[[int], float]] = ()) -> int | None:
+    """The best that is better than now; of equals the one that the first telling criterion prefers, then the first."""
     best = max(values, default=now)
     if best <= now + TIE:
         return None
-    return next(k for k, value in enumerate(values) if value >= max(best - TIE, now + TIE))
+    left = [k for k, value in enumerate(values) if value >= max(best - TIE, now + TIE)]
+    for criterion in ties:
+        marks = {k: criterion(k) for k in left}
+        left = [k for k in left if marks[k] >= max(marks.values()) - TIE]
+    return left[0]
+
+
+def association(local: Local, x: int, y: int) -> float:
+    """The gain of both ends if each is the only neighbour of the other."""
+    ends = ((x, y), (y, x))
+    return sum(local(u, frozenset({v})) - local(u, frozenset()) for u, v in ends)
+
+
+def strength(local: Local, n: int, x: int) -> float:
+    """The mean gain of a variable by one neighbour."""
+    return sum(local(x, frozenset({y})) for y in range(n) if y != x) / (n - 1) - local(x, frozenset())
 
 
 def blanket_of(
@@ -89,7 +104,11 @@ def blanket_of(
     def without_the_useless(blanket: frozenset[int]) -> frozenset[int]:
         while True:
             members = sorted(blanket - set(required))
-            k = first_best([local(x, blanket - {y}) for y in members], local(x, blanket))
+            ties = (
+                lambda k, ys=members: -association(local, x, ys[k]),
+                lambda k, ys=members: -strength(local, n, ys[k]),
+            )
+            k = first_best([local(x, blanket - {y}) for y in members], local(x, blanket), ties)
             if k is None:
                 return blanket
             blanket -= {members[k]}
@@ -97,7 +116,11 @@ def blanket_of(
     blanket = without_the_useless((frozenset(start) | frozenset(required)) - set(forbidden))
     while limit is None or len(blanket) < limit:
         candidates = [y for y in range(n) if y != x and y not in blanket | set(forbidden)]
-        k = first_best([local(x, blanket | {y}) for y in candidates], local(x, blanket))
+        ties = (
+            lambda k, ys=candidates: association(local, x, ys[k]),
+            lambda k, ys=candidates: strength(local, n, ys[k]),
+        )
+        k = first_best([local(x, blanket | {y}) for y in candidates], local(x, blanket), ties)
         if k is None:
             break
         blanket = without_the_useless(blanket | {candidates[k]})
@@ -122,10 +145,24 @@ def best_flips(local: Local, n: int, start: set[Pair], eligible: set[Pair], limi
     edges = set(start)
     while True:
         order = [pair for pair in sorted(eligible) if fits(edges ^ {pair})]
-        k = first_best([total(local, n, edges ^ {pair}) for pair in order], total(local, n, edges))
+        ties = flip_ties(local, n, edges, order)
+        k = first_best([total(local, n, edges ^ {pair}) for pair in order], total(local, n, edges), ties)
         if k is None:
             return edges
         edges ^= {order[k]}
+
+
+def flip_ties(local: Local, n: int, edges: set[Pair], order: list[Pair]) -> Sequence[Callable[[int], float]]:
+    """Add strong pairs and remove weak ones; first at variables with few neighbours."""
+
+    def sign(k: int) -> int:
+        return -1 if order[k] in edges else 1
+
+    return (
+        lambda k: sign(k) * association(local, *order[k]),
+        lambda k: -sum(x in pair for x in order[k] for pair in edges),
+        lambda k: sign(k) * sum(strength(local, n, x) for x in order[k]),
+    )
 
 
 def two_phases(

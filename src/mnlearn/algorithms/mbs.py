@@ -21,7 +21,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._ties import first_best, tolerance
+from mnlearn._ties import Criterion, first_best, first_maximum, tolerance
+from mnlearn.algorithms._association import Association
 from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, check_variables, ordered
 from mnlearn.algorithms.mbs_selection import (
     BlanketSearch,
@@ -85,11 +86,12 @@ class MBS:
 
     Notes
     -----
-    Variables are visited in the order of the columns, as in the paper, so another order may end elsewhere; of equal
-    gains the smallest index is taken. Only a positive gain is a move. A blanket never has more neighbours than the rows
-    allow (`most_neighbors` of the judge): with fewer rows than variables every fit would be perfect. A constant column
-    stays without neighbours; of equal columns the others join the first. The support of an edge is the loss of score
-    without it.
+    Variables are visited in the order of the columns, as in the paper, so another order may end elsewhere. Of equal
+    gains the stronger marginal association is taken, then the smaller blanket, then the variable that is associated
+    more with all others, at last the first column. Only a positive gain is a move. A blanket never has more neighbours
+    than the rows allow (`most_neighbors` of the judge): with fewer rows than variables every fit would be perfect. A
+    constant column stays without neighbours; of equal columns the others join the first. The support of an edge is the
+    loss of score without it.
 
     An addition computes two new rows of gains, a swap three; the gains of all pairs take 8 n² bytes.
 
@@ -179,9 +181,9 @@ class MBS:
                 more = converged = False
             graphs.append(search.graph())
             values.append(criterion(graphs[-1]) if criterion else float(len(graphs)))
-            if not more or (self.k_max is None and len(values) - values.index(max(values)) > _PATIENCE):
+            if not more or (self.k_max is None and len(values) - first_maximum(values) > _PATIENCE):
                 break
-        best = len(values) if self.k_max is not None else values.index(max(values)) + 1
+        best = len(values) if self.k_max is not None else first_maximum(values) + 1
         return SearchRun(search, graphs, values, best, converged)
 
     def _start(self, score: Regularized, known: Constraints, most: int, *, deletions: bool) -> BlanketSearch:
@@ -254,7 +256,7 @@ class ConsistentBlankets:
         self._required = frozenset(known.required)
         self._allowed = known.mask()  # [x, y]: whether a move of x may add y: neither tabu to x nor fixed
         self._scores = [score.local(x, blanket) for x, blanket in enumerate(self._blankets)]
-        self._rounding = 3 * tolerance(self._scores)
+        self._rounding, self._association = 3 * tolerance(self._scores), Association(score)
         self._half: FloatArray = np.empty((0, 0))
         self._removed: dict[int, dict[int, float]] = {}  # [x][y]: the score of x without its neighbour y
 
@@ -285,7 +287,7 @@ class ConsistentBlankets:
             return
         half = self._half
         gains = np.where(self._allowed[x] & (self._sizes < k), half[x] + half[:, x], -np.inf)
-        best = first_best(gains, 0.0, self._rounding)
+        best = first_best(gains, 0.0, self._rounding, *self._joining(x, np.arange(len(gains))))
         if best is not None:
             self._scores[x] += half[x, best]
             self._scores[best] += half[best, x]
@@ -311,7 +313,7 @@ class ConsistentBlankets:
         """Swap the neighbour y of x for the best of ys, if the three gain; y is tabu to x from then on."""
         without = self._without(y)[x]
         gains = (scores - self._scores[x]) + (without - self._scores[y]) + self._half[ys, x]
-        best = first_best(gains, 0.0, self._rounding)
+        best = first_best(gains, 0.0, self._rounding, *self._joining(x, ys))
         if best is None:
             return False
         q = int(ys[best])
@@ -330,13 +332,18 @@ class ConsistentBlankets:
             gains = np.array(
                 [(alone[y] - self._scores[x]) + (w - self._scores[y]) for y, w in zip(members, others, strict=True)]
             )
-            best = first_best(gains, 0.0, self._rounding)
+            best = first_best(gains, 0.0, self._rounding, *self._association.leaving(x, members))
             if best is None:
                 return
             y = members[best]
             self._scores[x], self._scores[y] = alone[y], others[best]
             self._leave(x, y)
             self._record(Move(k, x, None, y, float(gains[best])))
+
+    def _joining(self, x: int, ys: NDArray[np.int64]) -> tuple[Criterion, Criterion, Criterion]:
+        """Return what decides between equal gains: the association, the smaller blanket, the stronger variable."""
+        association, strength = self._association.joining(x, ys)
+        return association, lambda tied: -self._sizes[ys[tied]].astype(np.float64), strength
 
     def _join(self, x: int, y: int) -> None:
         for one, other in ((x, y), (y, x)):

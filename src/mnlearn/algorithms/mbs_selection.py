@@ -13,7 +13,8 @@ from typing import Literal, NamedTuple, Protocol, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._ties import first_best, tolerance
+from mnlearn._ties import exceeds, first_best, first_maximum, tolerance
+from mnlearn.algorithms._association import Association
 from mnlearn.algorithms._search import Constraints
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray, Indices, LocalScore, Monitor, Move, PenaltyTrial, Score, VarSet
@@ -121,7 +122,7 @@ def choose_by_criterion(run_search: RunSearch, judge: Selectable, gamma: float) 
     for regularization in penalties(judge):
         run = run_search(judge, regularization, criterion)
         trials += run.trials()
-        if best is None or run.values[run.k - 1] > best.values[best.k - 1]:
+        if best is None or exceeds(run.values[run.k - 1], best.values[best.k - 1]):
             best = run
         if not run.converged:
             return best._replace(converged=False), trials
@@ -143,7 +144,8 @@ def choose_by_folds(
         sums = [fsum(values) for values in zip(*ended, strict=True)]
         trials += [PenaltyTrial(regularization, k, value) for k, value in enumerate(sums, start=1)]
     last = {trial.regularization: trial for trial in trials}  # with a given k only the last round counts
-    best = max(last.values() if given_k else trials, key=lambda trial: trial.value)
+    tried = list(last.values()) if given_k else trials
+    best = tried[first_maximum([trial.value for trial in tried])]
     return run_search(judge, best.regularization, k_max=None if given_k else best.k_max), trials
 
 
@@ -171,7 +173,7 @@ class IndependentBlankets:
         self._blankets: list[VarSet] = list(self._required)
         self._allowed = known.mask()
         self._scores = [score.local(x, blanket) for x, blanket in enumerate(self._blankets)]
-        self._rounding = 3 * tolerance(self._scores)
+        self._rounding, self._association = 3 * tolerance(self._scores), Association(score)
 
     def start(self, monitor: Monitor) -> None:
         """Do nothing: there are no gains to compute in advance."""
@@ -204,7 +206,7 @@ class IndependentBlankets:
         ys = ys[self._allowed[x, ys]]
         values = self.score.additions([x], [rest], [ys])[0]
         self.scored += len(ys)
-        best = first_best(values, self._scores[x], self._rounding)
+        best = first_best(values, self._scores[x], self._rounding, *self._association.joining(x, ys))
         if best is None:
             return False
         y = int(ys[best])
@@ -219,7 +221,7 @@ class IndependentBlankets:
         fixed = [y in self._required[x] for y in members]
         values = np.where(fixed, -np.inf, self.score.removals([x], [self._blankets[x]])[0])
         self.scored += len(members)
-        best = first_best(values, self._scores[x], self._rounding)
+        best = first_best(values, self._scores[x], self._rounding, *self._association.leaving(x, members))
         if best is None:
             return False
         y, value = members[best], float(values[best])

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._ties import first_best, tolerance
+from mnlearn.algorithms._association import Association
 from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, check_variables
 from mnlearn.errors import InputError, UnsuitableError, check_name, whole_number
 from mnlearn.graphs.graph import Edge, Graph
@@ -63,8 +64,12 @@ class TwoPhase:
     -----
     Phase 1 for each variable: the best addition, then the best deletions until none improves, and again
     [MPL17, Algorithm 1]. Phase 2: the best flip, while it improves [Algorithm 2]; after a flip only the flips at its
-    two ends are evaluated again. An exact tie does not improve; of equals the smallest index is taken. The variables
-    are searched in step but independently of each other, so neither their order nor the threads change the result.
+    two ends are evaluated again. The variables are searched in step but independently of each other.
+
+    A tie does not improve. Of moves whose scores tie, the stronger marginal association joins and the weaker leaves;
+    then, in phase 2, the edge of variables with fewer neighbours is taken; then the variable that is associated more
+    with all others. So the order of the columns matters only for variables that no marginal association tells apart,
+    such as exact copies: the first of them is taken.
 
     The support of an edge is the loss of score without it: the log pseudo Bayes factor of Eq. 9, plus the log prior
     odds when the score has a graph prior. Larger is stronger. Pseudo-likelihood counts each row once for every
@@ -113,7 +118,7 @@ class TwoPhase:
         if converged and self.combine in ("phase2", "conflict"):
             first = start if self.combine == "phase2" else stages["and"]
             scored = judge.on(first)
-            flips = PhaseTwo(scored, self._eligible(known, first, stages), self.max_blanket, blankets.rounding)
+            flips = PhaseTwo(scored, self._eligible(known, first, stages), self.max_blanket, blankets)
             converged = flips.climb(monitor)
             stages[self.combine] = scored.graph
             cost |= {"phase2_scored": flips.scored, "flips": flips.made}
@@ -179,9 +184,9 @@ class PhaseOne:
     def __init__(self, score: LocalScore, known: Constraints, start: Graph, max_blanket: int | None) -> None:
         n = known.n_variables
         self.blankets: list[VarSet] = [start.neighbors(x) for x in range(n)]
-        self.scored, self.rounds = 0, 0
+        self._scored, self.rounds = 0, 0
         alone = [score.local(x, frozenset()) for x in range(n)]
-        self.rounding = tolerance(alone)
+        self.rounding, self.association = tolerance(alone), Association(score)
         self._scores = [score.local(x, blanket) if blanket else alone[x] for x, blanket in enumerate(self.blankets)]
         self._score, self._limit = score, n - 1 if max_blanket is None else max_blanket
         self._required, self._forbidden = neighbors_of(known.required), neighbors_of(known.forbidden)
@@ -199,6 +204,11 @@ class PhaseOne:
         except STOPPED:
             return False
         return True
+
+    @property
+    def scored(self) -> int:
+        """Number of local scores computed, those that decide ties included."""
+        return self._scored + self.association.scored
 
     def both(self) -> Graph:
         """Return E_and: the edges that both ends propose."""
@@ -226,12 +236,12 @@ class PhaseOne:
         yss = [self._candidates(x) for x in xs]
         grown = []
         for x, ys, values in zip(xs, yss, self._score.additions(xs, self._of(xs), yss), strict=True):
-            best = first_best(values, self._scores[x], self.rounding)
+            best = first_best(values, self._scores[x], self.rounding, *self.association.joining(x, ys))
             if best is not None:
                 self.blankets[x] |= {int(ys[best])}
                 self._scores[x] = float(values[best])
                 grown.append(x)
-        self.scored += sum(map(len, yss))
+        self._scored += sum(map(len, yss))
         return grown
 
     def _shrink(self, xs: Sequence[int], monitor: Monitor) -> None:
@@ -239,15 +249,16 @@ class PhaseOne:
         while xs:
             check_cancelled(monitor)
             shrunk = []
-            for x, values in zip(xs, self._score.removals(xs, self._of(xs)), strict=True):
+            for x, removed in zip(xs, self._score.removals(xs, self._of(xs)), strict=True):
                 members = sorted(self.blankets[x])
                 fixed = [y in self._required.get(x, ()) for y in members]
-                best = first_best(np.where(fixed, -np.inf, values), self._scores[x], self.rounding)
+                values = np.where(fixed, -np.inf, removed)
+                best = first_best(values, self._scores[x], self.rounding, *self.association.leaving(x, members))
                 if best is not None:
                     self.blankets[x] -= {members[best]}
                     self._scores[x] = float(values[best])
                     shrunk.append(x)
-                self.scored += len(members)
+                self._scored += len(members)
             xs = [x for x in shrunk if self.blankets[x]]
 
     def _candidates(self, x: int) -> NDArray[np.int32]:
@@ -275,9 +286,12 @@ class PhaseTwo:
     The log-ratio (Eq. 8) of every neighbouring graph is stored; a flip changes only those at its two ends.
     """
 
-    def __init__(self, scored: ScoredGraph, eligible: Sequence[Edge], max_blanket: int | None, rounding: float) -> None:
+    def __init__(
+        self, scored: ScoredGraph, eligible: Sequence[Edge], max_blanket: int | None, phase_one: PhaseOne
+    ) -> None:
         self.made, self.scored = 0, 0
-        self._graph, self._edges, self._limit, self._rounding = scored, eligible, max_blanket, 2 * rounding
+        self._graph, self._edges, self._limit = scored, eligible, max_blanket
+        self._association, self._rounding = phase_one.association, 2 * phase_one.rounding
         self._at: dict[int, list[int]] = {}  # the places of the pairs of a variable in the list
         for place, edge in enumerate(eligible):
             for x in edge:
@@ -288,7 +302,8 @@ class PhaseTwo:
         try:
             check_cancelled(monitor)
             gains = self._gains(range(len(self._edges)))
-            while (best := first_best(gains, 0.0, self._rounding)) is not None:
+            ties = (self._by_association, self._by_size, self._by_strength)
+            while (best := first_best(gains, 0.0, self._rounding, *ties)) is not None:
                 stale = self._flip(self._edges[best])
                 monitor.progress(self.made, None, f"graph: {self.made} flips")
                 check_cancelled(monitor)
@@ -296,6 +311,25 @@ class PhaseTwo:
         except STOPPED:
             return False
         return True
+
+    def _by_association(self, places: NDArray[np.intp]) -> FloatArray:
+        """Prefer to add the stronger association, or to remove the weaker."""
+        return self._signs(places) * self._association.of([self._edges[place] for place in places])
+
+    def _by_size(self, places: NDArray[np.intp]) -> FloatArray:
+        """Prefer variables with few neighbours."""
+        degrees = self._graph.graph.degrees()
+        return np.array([-sum(degrees[x] for x in self._edges[place]) for place in places], dtype=np.float64)
+
+    def _by_strength(self, places: NDArray[np.intp]) -> FloatArray:
+        """Prefer to add an edge of strong variables, or to remove one of weak variables."""
+        ends = np.array([self._edges[place] for place in places], dtype=np.intp)
+        of_ends: FloatArray = self._association.strengths(ends.ravel()).reshape(ends.shape)
+        return np.asarray(self._signs(places) * of_ends.sum(axis=1))
+
+    def _signs(self, places: NDArray[np.intp]) -> FloatArray:
+        """Return 1 for edges to add, -1 for edges to remove."""
+        return np.array([-1.0 if self._edges[place] in self._graph.graph else 1.0 for place in places])
 
     def _flip(self, edge: Edge) -> list[int]:
         """Make the flip; return the places of the log-ratios that it changes."""

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Literal, get_args
 
+from mnlearn._ties import exceeds
 from mnlearn.algorithms._search import Constraints, check_variables, edges_of_neighborhoods
 from mnlearn.errors import check_name, whole_number
 from mnlearn.graphs.graph import Edge, Graph
@@ -164,7 +165,7 @@ class GraphicalLasso:
             monitor.progress(k, len(penalties), f"penalty {penalty:.3g}")
             step = judge.at(penalty)
             fitted, failed = fitted + 1, failed + (not step.converged)
-            if step.converged and (best is None or step.criterion < best.criterion):
+            if step.converged and (best is None or exceeds(best.criterion, step.criterion)):
                 best, waited = step, 0
             else:
                 waited += 1
