@@ -4,6 +4,10 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard native/*/*.?pp)
 
+# Warnings of the compiler are errors for developers; a demonstration must build with any compiler.
+WERROR ?= ON
+demo: WERROR := OFF
+
 # All cores; the tests that share a cluster of workers run in one process.
 PARALLEL := -n auto --dist loadgroup
 
@@ -68,7 +72,7 @@ $(VENV)/installed: pyproject.toml $(NATIVE)
 	@$(PYTHON) -c 'import sys; sys.exit("mnlearn needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ..." if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip
-	$(BIN)/python -m pip install -q --editable '.[plot,report]'
+	$(BIN)/python -m pip install -q --config-settings=cmake.define.MNLEARN_WERROR=$(WERROR) --editable '.[plot,report]'
 	@touch $@
 
 $(VENV)/developing: $(VENV)/installed
