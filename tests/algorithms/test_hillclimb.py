@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict
 
 import numpy as np
@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from mnlearn.algorithms.hillclimb import HillClimb
 from mnlearn.algorithms.ibmap import IBMAPHC
-from mnlearn.algorithms.proposals import SteepestPairs
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, random_graph
 from mnlearn.independence import BayesianTest
-from mnlearn.protocols import SearchableScore
+from mnlearn.protocols import Result, SearchableScore
 from mnlearn.scores import MPL, PIC, BJPScore, IBScore
 from mnlearn.simulate import PairwiseNetwork, sample_exact
 from mnlearn.statistics import Counts
@@ -76,31 +75,79 @@ def test_swaps_leave_no_edge_that_could_move(name: str, seed: int) -> None:
                 assert score(less.flip(x, y)) <= result.score + 1e-8
 
 
-def test_the_first_step_is_the_steepest() -> None:
-    for seed in range(10):
-        score = IBScore(slow.WhimsicalPosterior((2,) * 7, seed))
-        state = score.on(random_graph(7, 2, seed=seed))
-        pairs = SteepestPairs(state, np.eye(7, dtype=np.bool_))
-        found = pairs.best()
-        assert found is not None
-        values = {(u, v): score(state.graph.flip(u, v)) for u in range(7) for v in range(u + 1, 7)}
-        # The bound on a gain counts only the pair itself: what it hides is found once nothing else improves.
-        assert found[1] == pytest.approx(values[found[0]] - state.value, abs=1e-9)
-        if found[1] <= 0:
-            assert max(values.values()) <= state.value
+def all_gains(score: SearchableScore, graph: Graph) -> dict[tuple[int, int], float]:
+    """The gain of every flip, from scratch."""
+    n, value = score.n_variables, score(graph)
+    return {(u, v): score(graph.flip(u, v)) - value for u in range(n) for v in range(u + 1, n)}
 
 
+def assert_steepest(
+    score: SearchableScore, result: Result, fixed: Collection[tuple[int, int]] = (), tabu: int = 0
+) -> None:
+    """Each flip of the result gains as much as any other pair would that is neither fixed nor tabu."""
+    assert result.steps is not None
+    graph, recent = Graph.empty(score.n_variables).add(set(fixed) & set(result.graph.edges)), list[tuple[int, int]]()
+    for step in result.steps[1:]:
+        if step.edge is None:  # back to the best graph, and on without tabu: the end is tested elsewhere
+            break
+        gains = all_gains(score, graph)
+        free = [gain for pair, gain in gains.items() if pair not in fixed and pair not in recent]
+        assert gains[step.edge] >= max(free) - 1e-8
+        graph = graph.flip(*step.edge)
+        recent = [*recent, step.edge][-tabu:] if tabu else []
+
+
+def test_a_flip_that_became_the_steepest_is_not_passed_over() -> None:
+    """After three flips the gain of (0, 3) rises above that of (1, 3), which was higher before."""
+    rows = ["1111", "0000", "0000", "1111", "1111", "1110", "0000", "0011", "1101", "1010", "1111", "0000"]
+    score = SCORES["ib"](Counts(Dataset.from_codes(np.array([list(row) for row in rows], dtype=np.uint8)), n_jobs=1))
+    result = HillClimb(keep_steps=True).learn(score)
+    assert_steepest(score, result)
+    assert (0, 3) in result.graph
+    assert result.score == pytest.approx(-5.677, abs=1e-3)
+
+
+@every_score
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=12)
+def test_every_flip_is_the_steepest(name: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    score = SCORES[name](counts(seed, n_rows=int(rng.integers(8, 150))))
+    drawn = sorted({slow.random_edge(rng, 6) for _ in range(4)})
+    required, forbidden = drawn[::2], drawn[1::2]
+    assert_steepest(score, HillClimb(keep_steps=True).learn(score))
+    assert_steepest(score, HillClimb(keep_steps=True, tabu=3, patience=6).learn(score), tabu=3)
+    known = HillClimb(keep_steps=True, required=required, forbidden=forbidden, tabu=2, patience=4)
+    assert_steepest(score, known.learn(score), drawn, tabu=2)
+
+
+@pytest.mark.parametrize("make", [IBScore, BJPScore])
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=15)
+def test_every_flip_is_the_steepest_when_nothing_fits(make: Callable[..., SearchableScore], seed: int) -> None:
+    cards = tuple(np.random.default_rng(seed).integers(1, 5, 6).tolist())
+    score = make(slow.WhimsicalPosterior(cards, seed))
+    assert_steepest(score, HillClimb(keep_steps=True, tabu=4, patience=10).learn(score), tabu=4)
+
+
+@every_score
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=10)
-def test_without_parts_nothing_is_guessed_at_first(seed: int) -> None:
-    """MPL has no parts by pairs to guess by: the first step is the best of all."""
-    score = MPL(counts(seed))
-    result = HillClimb(keep_steps=True).learn(score)
-    assert result.steps is not None
-    first = result.steps[1:2]
-    if first:
-        values = [score(Graph.empty(6).flip(u, v)) for u in range(6) for v in range(u + 1, 6)]
-        assert first[0].score == pytest.approx(max(values), abs=1e-9)
+def test_gains_of_many_pairs_equal_those_from_scratch(name: str, seed: int) -> None:
+    """After any flips, all gains at once are those of one pair, and the difference of two scores."""
+    rng = np.random.default_rng(seed)
+    score = SCORES[name](counts(seed))
+    state, touched = score.on(random_graph(6, 2, seed=seed)), None
+    known: dict[tuple[int, int], float] = {}
+    for _ in range(5):
+        gains = all_gains(score, state.graph)
+        found = dict(zip(gains, state.gains(list(gains)).tolist(), strict=True))
+        assert found == pytest.approx(gains, abs=1e-8)
+        if touched is not None:  # the pairs without a touched end keep their gains, bit for bit
+            assert all(found[pair] == known[pair] for pair in known if not touched & set(pair))
+        edge = slow.random_edge(rng, 6)
+        assert state.gains([edge])[0] == pytest.approx(gains[edge], abs=1e-8)
+        known, touched = found, state.flip(edge)
 
 
 # ---- each setting does what it says

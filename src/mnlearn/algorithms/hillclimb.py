@@ -67,8 +67,8 @@ class HillClimb:
     -----
     The result is the best graph of the search, ties to the first. The support of an edge is its log-odds, present
     against absent given its context (higher is stronger): from the posterior if the score is a sum over pairs, else the
-    loss of score without it. Steepest climbing evaluates all n(n − 1)/2 flips before it stops, each at the cost of a
-    flip.
+    loss of score without it. Steepest climbing evaluates all n(n − 1)/2 flips before its first step; after each step,
+    all flips whose gain may have changed.
 
     Examples
     --------

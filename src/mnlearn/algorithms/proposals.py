@@ -17,7 +17,6 @@ from mnlearn.protocols import BoolArray, FloatArray, IntArray, PairwiseScored, S
 _FEW = 8  # up to so many rows are searched one by one: faster than a copy of all of them
 _POLLED = 256  # gains evaluated between two polls of the monitor: about 10 ms for a few hundred variables
 _POLLED_IN_BATCHES = 1 << 16  # for scores that evaluate many together, the cheaper the more there are
-_BLOCK = 64  # gains evaluated at once: a score may evaluate many pairs in the time of a few
 
 
 class WeakestPairs:
@@ -91,35 +90,26 @@ class WeakestPairs:
 
 
 class SteepestPairs:
-    """The pair whose flip gains most; ties by the first pair. Gains are evaluated again only when they matter.
+    """The pair whose flip gains most; ties by the first pair.
 
-    A gain that a flip may have changed becomes a guess. The pair with the highest gain or guess is evaluated until it
-    is exact; before the answer that nothing improves, all pairs are. A guess that is too low may cost the steepest
-    step, but the climb always ends at a local optimum.
+    All gains are exact when they are compared. A flip makes the gains stale that it may have changed, as the score
+    says; these alone are evaluated again. No stale gain serves as a bound: after a flip any gain may rise.
     """
 
     def __init__(self, state: ScoredGraph, barred: BoolArray, poll: Callable[[], None] = lambda: None) -> None:
-        n = len(barred)
         self._state, self._barred, self._poll = state, barred, poll
-        self._us, self._vs = (ends.astype(np.int64) for ends in np.triu_indices(n, 1))
-        self._guessed = np.ones(len(self._us), dtype=np.bool_)
-        # A part is the log of a probability: the pair itself gains at most minus its part.
-        parts = getattr(state, "pairwise", None)
-        self._gains = np.full(len(self._us), inf) if parts is None else -parts[self._us, self._vs]
+        self._us, self._vs = (ends.astype(np.int64) for ends in np.triu_indices(len(barred), 1))
+        self._stale = np.ones(len(self._us), dtype=np.bool_)
+        self._gains = np.zeros(len(self._us))
 
     def best(self) -> tuple[Edge, float] | None:
         """Return the pair to flip and its gain; None if all are barred."""
-        while True:
-            open_gains = np.where(self._barred[self._us, self._vs], -inf, self._gains)
-            k = int(open_gains.argmax()) if len(open_gains) else -1
-            if k < 0 or open_gains[k] == -inf:
-                return None
-            if self._guessed[k]:
-                self._evaluate(self._foremost(open_gains))
-            elif open_gains[k] <= 0.0 and (self._guessed & (open_gains > -inf)).any():
-                self._evaluate(np.flatnonzero(self._guessed & (open_gains > -inf)))
-            else:
-                return (int(self._us[k]), int(self._vs[k])), float(open_gains[k])
+        free = ~self._barred[self._us, self._vs]
+        if not free.any():
+            return None
+        self._evaluate(np.flatnonzero(self._stale & free))
+        k = int(np.where(free, self._gains, -inf).argmax())
+        return (int(self._us[k]), int(self._vs[k])), float(self._gains[k])
 
     def bar(self, edge: Edge) -> None:
         """Exclude a pair."""
@@ -130,23 +120,13 @@ class SteepestPairs:
         self._barred[edge] = self._barred[edge[::-1]] = False
 
     def flipped(self, edge: Edge, touched: VarSet | None) -> None:
-        """Negate the gain of the flipped pair; the gains of pairs with a `touched` end become guesses."""
+        """Mark the gains of the flipped pair and of all pairs with a `touched` end as stale; None: all gains."""
         if touched is None:
-            self._guessed[:] = True
+            self._stale[:] = True
         else:
-            doubtful = np.zeros(len(self._barred), dtype=np.bool_)
-            doubtful[list(touched)] = True
-            self._guessed |= doubtful[self._us] | doubtful[self._vs]
-        own = (self._us == edge[0]) & (self._vs == edge[1])
-        self._gains[own] = -self._gains[own]
-
-    def _foremost(self, gains: FloatArray) -> IntArray:
-        """Return the guesses to evaluate now: the highest, and those after it up to the best exact gain."""
-        known = gains[~self._guessed].max(initial=-inf)
-        ahead = np.flatnonzero(self._guessed & (gains >= known) & (gains > -inf))
-        if np.isposinf(gains[ahead]).any():
-            return ahead  # no estimate yet: all at once
-        return ahead[np.argsort(-gains[ahead], kind="stable")[:_BLOCK]]
+            moved = np.zeros(len(self._barred), dtype=np.bool_)
+            moved[[*edge, *touched]] = True
+            self._stale |= moved[self._us] | moved[self._vs]
 
     def _evaluate(self, some: IntArray) -> None:
         """Evaluate these gains by blocks, polling in between: all pairs of a few hundred variables may take minutes."""
@@ -155,4 +135,4 @@ class SteepestPairs:
             self._poll()
             few = some[start : start + step]
             self._gains[few] = self._state.gains(list(zip(self._us[few].tolist(), self._vs[few].tolist(), strict=True)))
-            self._guessed[few] = False
+            self._stale[few] = False

@@ -8,7 +8,7 @@ a pair make one part: see `PairwiseState.propose`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -121,14 +121,30 @@ class PairwiseState(ABC):
         rows[0, v] = rows[1, u] = not rows[0, v]
         return [self._graph.neighbors(u) ^ {v}, self._graph.neighbors(v) ^ {u}], rows
 
-    def _proposal_of(self, edge: Edge) -> Proposal:
-        """The proposal at hand, if it is this one; else a new one."""
+    def _halves(self, halves: Sequence[Edge]) -> Iterator[tuple[Sequence[Edge], FloatArray]]:
+        """Yield blocks of (x, y) with a row each: the claims of x if x and y were flipped."""
+        for start in range(0, len(halves), _BLOCK):
+            some = halves[start : start + _BLOCK]
+            xs, ys = [x for x, _ in some], [y for _, y in some]
+            around = self._around[xs]
+            around[range(len(some)), ys] ^= True
+            rows = self._claims_of(xs, [self._graph.neighbors(x) ^ {y} for x, y in some], around)
+            self._recomputed += rows.size - len(some)
+            yield some, rows
+
+    def _checked(self, edge: Edge) -> Edge:
+        """Return the pair with the smaller index first."""
         u, v = edge if edge[0] < edge[1] else (edge[1], edge[0])
         if u == v or not 0 <= u < v < self._graph.n_variables:
             raise InputError(
                 f"edge must join two different variables, 0 to {self._graph.n_variables - 1}; got {tuple(edge)}. "
                 "Correct it."
             )
+        return u, v
+
+    def _proposal_of(self, edge: Edge) -> Proposal:
+        """The proposal at hand, if it is this one; else a new one."""
+        u, v = self._checked(edge)
         if self._proposal is None or self._proposal.edge != (u, v):
             self._proposal = self.propose(u, v)
             self._recomputed += self._proposal.terms

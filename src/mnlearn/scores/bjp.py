@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from mnlearn.errors import InputError, tuple_of
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, Indices, VarSet
+from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, Indices, IntArray, VarSet
 from mnlearn.scores._blanket_claims import claims, log_odds, members_mask, require_posterior, require_variables, weigh
 from mnlearn.scores._pairwise import PairwiseState, Proposal
 
-Key = tuple[int, int]  # sorts the variables: number of blanket configurations (or place in a given order), index
+_MOST_KEPT = 1 << 25  # claims of flipped blankets in the cache, 256 MiB: all of them for up to 322 variables
+_BLOCK = 128  # gains evaluated at once: bounds the memory of their claims
 
 
 @dataclass(frozen=True)
@@ -104,25 +105,25 @@ class BJPScore:
     def visit_order(self, graph: Graph) -> list[int]:
         """Return ψ, the variables in visiting order."""
         require_variables(graph, self.n_variables)
-        return [x for _, x in sorted(self.key(x, graph.neighbors(x)) for x in range(self.n_variables))]
+        return sorted(range(self.n_variables), key=lambda x: self.key(x, graph.neighbors(x)))
 
-    def key(self, x: int, blanket: VarSet) -> Key:
-        """Return the sort key of ψ: the number of configurations of the blanket, or the given place; then x."""
+    def key(self, x: int, blanket: VarSet) -> int:
+        """Return the sort key of ψ, different for any two variables: by the configurations of the blanket, then x.
+
+        A Python integer: 1024 binary neighbours have more configurations than a float can count.
+        """
         if self.order is not None:
-            return self._places[x], x
+            return self._places[x]
         cards = self.posterior.cards
-        return prod(cards[y] or 2 for y in blanket), x
+        return prod(cards[y] or 2 for y in blanket) * self.n_variables + x
 
     def terms(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
         """Return a row per x with its blanket: its claims about every variable if x came first; 0 for x."""
         return claims(self.posterior, [int(x) for x in xs], blankets)
 
     def ranks(self, xs: Indices, blankets: Sequence[VarSet]) -> NDArray[np.object_]:
-        """Return the rank of each x with its blanket: of two ends the lower rank comes first, ties by index.
-
-        Python integers: 1024 binary neighbours have more configurations than a float can count.
-        """
-        return np.array([self.key(int(x), blanket)[0] for x, blanket in zip(xs, blankets, strict=True)], dtype=object)
+        """Return the `key` of each x with its blanket: of two ends the lower one comes first."""
+        return np.array([self.key(int(x), blanket) for x, blanket in zip(xs, blankets, strict=True)], dtype=object)
 
 
 class BJPState(PairwiseState):
@@ -132,15 +133,29 @@ class BJPState(PairwiseState):
     after it. If another variable now precedes u, its claim about u is needed too; it is cached until its blanket
     changes. A missing claim is computed together with all other claims of that variable in one scan: its blanket is
     small, and the next flip is likely to need the rest.
+
+    The gains of many pairs take the claims of each end as if the pair were flipped. These depend on one blanket only
+    and are cached until it changes; the places of the variables, which any flip may change, only choose among them.
     """
 
     def __init__(self, score: BJPScore, graph: Graph) -> None:
         require_variables(graph, score.n_variables)
         self._score = score
-        self._order = sorted(score.key(x, graph.neighbors(x)) for x in range(score.n_variables))
-        self._place = np.empty(score.n_variables, dtype=np.int64)
-        self._place[[x for _, x in self._order]] = np.arange(score.n_variables)
+        visits = score.visit_order(graph)
+        self._order = [score.key(x, graph.neighbors(x)) for x in visits]
+        self._place = np.argsort(visits)
+        # [x][y]: the claims of x if x and y were flipped, cached until the blanket of x changes.
+        self._if_flipped: list[dict[int, FloatArray]] = [{} for _ in visits]
         super().__init__(score.posterior, graph)
+
+    def gains(self, edges: Sequence[Edge]) -> FloatArray:
+        """Return the change of the score for each pair, if it alone were flipped."""
+        if len(edges) == 1:  # a search that scores one pair is likely to flip it: cache the effect
+            return super().gains(edges)
+        pairs = [self._checked(edge) for edge in edges]
+        self._complete()
+        blocks = [self._gains_of(pairs[start : start + _BLOCK]) for start in range(0, len(pairs), _BLOCK)]
+        return np.concatenate(blocks) if blocks else np.empty(0)
 
     def propose(self, u: int, v: int) -> Proposal:
         """Return the effect of a flip: after it, each pair takes the claim of the end that comes first  [Eq. 11-14]."""
@@ -176,6 +191,46 @@ class BJPState(PairwiseState):
         odds = np.where(first, odds, odds.T)
         pairs = zip(*np.triu_indices(n, 1), strict=True) if absent else self._graph.edges
         return {(int(u), int(v)): float(odds[u, v]) for u, v in pairs}
+
+    def _gains_of(self, pairs: list[Edge]) -> FloatArray:
+        """Return the gains of some pairs together; all present claims are known."""
+        us, vs = np.array(pairs).T
+        backwards = [(v, u) for u, v in pairs]
+        of_u, of_v = self._rows_if_flipped(pairs), self._rows_if_flipped(backwards)
+        keys_u, keys_v = self._keys_if_flipped(pairs), self._keys_if_flipped(backwards)
+        k = np.arange(len(pairs))
+        u_first = [u < v for u, v in zip(keys_u, keys_v, strict=True)]
+        own = np.where(u_first, of_u[k, vs], of_v[k, us]) - self._parts[us, vs]
+        return np.asarray(own + self._others(us, vs, of_u, keys_u) + self._others(vs, us, of_v, keys_v))
+
+    def _others(self, xs: IntArray, ys: IntArray, rows: FloatArray, keys: list[int]) -> FloatArray:
+        """Return the change of the parts of x with all others than y, if x and y were flipped."""
+        after = self._place >= np.array([[bisect_left(self._order, key)] for key in keys])
+        change = np.where(after, rows, self._claims.T[xs]) - self._parts[xs]
+        k = np.arange(len(xs))
+        change[k, xs] = change[k, ys] = 0.0
+        return np.asarray(change.sum(axis=1))
+
+    def _rows_if_flipped(self, halves: list[Edge]) -> FloatArray:
+        """Return the claims of x if x and y were flipped, a row for each (x, y)."""
+        n, kept = self._graph.n_variables, self._if_flipped
+        if n**3 > _MOST_KEPT:
+            return np.concatenate([rows for _, rows in self._halves(halves)])
+        for some, rows in self._halves([(x, y) for x, y in halves if y not in kept[x]]):
+            for (x, y), row in zip(some, rows, strict=True):
+                kept[x][y] = row
+        return np.array([kept[x][y] for x, y in halves])
+
+    def _keys_if_flipped(self, halves: list[Edge]) -> list[int]:
+        """Return the sort key of x if x and y were flipped, for each (x, y)."""
+        return [self._score.key(x, self._graph.neighbors(x) ^ {y}) for x, y in halves]
+
+    def _complete(self) -> None:
+        """Compute the claims under present blankets that no flip has needed yet."""
+        missing = np.flatnonzero(np.isnan(self._claims).any(axis=1)).tolist()
+        for start in range(0, len(missing), _BLOCK):
+            xs = missing[start : start + _BLOCK]
+            self._claims[xs] = self._claims_of(xs, [self._graph.neighbors(x) for x in xs], self._around[xs])
 
     def _ask(
         self, ends: list[int], blankets: list[VarSet], around: BoolArray, after: BoolArray, before: BoolArray
@@ -221,4 +276,5 @@ class BJPState(PairwiseState):
             elif new < old:
                 self._place[(self._place < old) & (self._place >= new)] += 1
             self._place[x] = new
+            self._if_flipped[x] = {}
         return None  # the gain of any pair depends on the places of u and v

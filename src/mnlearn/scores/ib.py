@@ -106,7 +106,13 @@ class IBState(PairwiseState):
         """Return the change of the score for each pair, if it alone were flipped."""
         if len(edges) == 1:  # a search that scores one pair is likely to flip it: cache the effect
             return super().gains(edges)
-        return np.array([self._change(u, v) + self._change(v, u) for u, v in edges], dtype=np.float64)
+        pairs = [self._checked(edge) for edge in edges]
+        halves = [half for u, v in pairs for half in ((u, v), (v, u)) if half[1] not in self._changes[half[0]]]
+        for some, rows in self._halves(halves):
+            changes = (rows - self._claims[[x for x, _ in some]]).sum(axis=1)
+            for (x, y), change in zip(some, changes.tolist(), strict=True):
+                self._changes[x][y] = change
+        return np.array([self._changes[u][v] + self._changes[v][u] for u, v in pairs], dtype=np.float64)
 
     def propose(self, u: int, v: int) -> Proposal:
         """Return the effect of a flip: all claims of both ends under their new blankets."""
@@ -127,15 +133,6 @@ class IBState(PairwiseState):
         odds += odds.T
         pairs = zip(*np.triu_indices(n, 1), strict=True) if absent else self._graph.edges
         return {(int(u), int(v)): float(odds[u, v]) for u, v in pairs}
-
-    def _change(self, x: int, y: int) -> float:
-        """Return the change of local(x) if x and y were flipped."""
-        if y not in self._changes[x]:
-            blankets, around = self._flipped(x, y)
-            row = self._claims_of([x], blankets[:1], around[:1])[0]
-            self._changes[x][y] = float((row - self._claims[x]).sum())
-            self._recomputed += row.size - 1
-        return self._changes[x][y]
 
     def _needed(self, x: int) -> BoolArray:  # noqa: ARG002 - of everyone
         return np.ones(self._graph.n_variables, dtype=np.bool_)
