@@ -318,6 +318,8 @@ def test_the_largest_number_of_categories() -> None:
     with pytest.raises(DataError, match="at most 65,535"):
         read(holes, missing="category")
     frame = pd.DataFrame({"a": pd.Categorical([0, 1], categories=range(65_536)), "b": [1, 2]})
+    assert read(frame).cards == (2, 2)
+    frame = pd.DataFrame({"a": pd.Categorical(range(65_536)), "b": np.arange(65_536) % 2})
     with pytest.raises(DataError, match="at most 65,535"):
         read(frame)
 

@@ -92,9 +92,21 @@ def test_the_result_holds_the_cuts_and_labels(data: Dataset) -> None:
     assert found.columns[0].tolist() == [0, 0, 0, 0, 1]
     assert found.columns[1] is data.columns[1]
     assert {name: cuts.tolist() for name, cuts in found.cuts.items()} == {"x": [5.0], "y": []}
-    assert discretize(data).cards == (3, 2, 1)
+    assert discretize(data).cards == (2, 2, 1)  # of three intervals the middle one is empty
     assert found.select(["x"]).cuts.keys() == {"x"}
     assert found.sample(2, 0).cuts is found.cuts
+
+
+@given(values=st.lists(st.integers(-20, 20), min_size=2, max_size=30), bins=st.integers(1, 12))
+def test_every_state_of_equal_width_occurs(values: list[int], bins: int) -> None:
+    numbers = np.array(values, dtype=float)
+    data = Dataset(("x", "y"), (0, 0), (numbers, numbers), (None, None))
+    found, cuts = discretize(data, bins=bins), equal_width(numbers, bins)
+    assert sorted(set(found.columns[0].tolist())) == list(range(found.cards[0]))
+    assert set(found.cuts["x"]) <= set(cuts)
+    before = np.unique(np.searchsorted(cuts, numbers, side="right"), return_inverse=True)[1]
+    assert found.columns[0].tolist() == before.tolist()
+    assert discretize(data, cuts={"x": cuts}).cards[0] == len(cuts) + 1
 
 
 def test_given_cuts_are_used_and_can_be_used_again(data: Dataset) -> None:

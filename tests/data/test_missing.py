@@ -145,9 +145,10 @@ def test_words_such_as_none_are_labels() -> None:
     assert read({"a": ["none", "None", "na", "-"], "b": [1, 2, 1, 2]}).cards[0] == 4
 
 
-def test_declared_categories_stay_when_rows_are_dropped() -> None:
+def test_only_declared_levels_stay_when_their_rows_are_dropped() -> None:
     frame = pl.DataFrame({"a": pl.Series(["x", "y", "x"], dtype=pl.Enum(["x", "y", "z"])), "b": [1, None, 2]})
-    assert read(frame, missing="drop_rows").levels[0] == ("x", "y", "z")
+    assert read(frame, missing="drop_rows").levels[0] == ("x",)
+    assert read(frame, missing="drop_rows", levels={"a": ["x", "y", "z"]}).levels[0] == ("x", "y", "z")
     assert read({"a": ["x", "y", "x"], "b": [1, None, 2]}, missing="drop_rows").levels[0] == ("x",)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data.tables import Columns, in_form, write_text
-from mnlearn.data import overview, read
+from mnlearn.data import Dataset, overview, pack, read
 from mnlearn.errors import DataError
 
 TABLE: Columns = {
@@ -68,11 +70,31 @@ def test_rows_that_did_not_occur_are_ignored() -> None:
     }
     found = overview(table, repeats="w")
     assert (found.n_rows, found.n_records, found.duplicate_rows) == (8, 3, 1)
-    assert [(v.cardinality, v.missing) for v in found.variables] == [(2, 0), (3, 0), (0, 0)]
+    assert [(v.cardinality, v.missing) for v in found.variables] == [(2, 0), (1, 0), (0, 0)]
     assert (found.variables[2].high, found.constant) == (2.5, ("b",))
     assert found == overview(read(table, repeats="w"))
     with pytest.raises(DataError, match="at least 2 rows that occurred"):
         overview({"a": [1, 2], "b": [3, 4], "w": [1, 0]}, repeats="w")
+
+
+def test_levels_without_rows_are_named(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {"a": pd.Categorical(["x", "y", "x"], categories=["w", "x", "y", "z"]), "b": [1, 2, 1], "c": ["p", "q", "q"]}
+    )
+    frame.to_parquet(tmp_path / "t.parquet")
+    for source in (frame, tmp_path / "t.parquet", read(frame)):
+        found = overview(source)
+        assert (found.unused, [v.cardinality for v in found.variables]) == (("a",), [2, 2, 2])
+        assert [v.unused for v in found.variables] == [("w", "z"), (), ()]
+    declared: dict[str, list[Any]] = {"b": [1, 2, 3], "c": ["p", "q"]}
+    out = pack(frame, tmp_path / "t.mnpack", levels=declared)
+    for source in (frame, read(frame, levels=declared)):
+        found = overview(source, levels=None if isinstance(source, Dataset) else declared)
+        assert (found.unused, [v.cardinality for v in found.variables]) == (("a", "b"), [2, 3, 2])
+    assert overview(out).unused == ("b",)
+    dates = pd.DataFrame({"d": pd.Categorical([dt.date(2020, 1, 1)] * 2, [dt.date(2020, 1, k) for k in (1, 2)])})
+    plain = overview(dates.assign(y=[1, 2])).as_dict()
+    assert json.loads(json.dumps(plain))["variables"][0]["unused"] == ["2020-01-02"]
 
 
 def test_overview_of_a_data_set() -> None:

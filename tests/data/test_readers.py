@@ -198,31 +198,61 @@ def test_uuids_are_read_as_strings(tmp_path: Path) -> None:
         assert data.columns[0].tolist() == [1, 2, 0, 1]
 
 
-def test_declared_categories_of_frames_count_and_keep_their_order() -> None:
+def test_categories_of_frames_that_occur_count_and_keep_their_order() -> None:
     labels = ["b", "a", "b", "a"]
-    categories = ["z", "b", "a"]
+    categories = ["z", "b", "y", "a", "x"]
     sources = [
         pd.DataFrame({"x": pd.Categorical(labels, categories=categories), "y": [1, 2, 3, 4]}),
         pl.DataFrame({"x": pl.Series(labels, dtype=pl.Enum(categories)), "y": [1, 2, 3, 4]}),
-        pa.table({"x": pa.DictionaryArray.from_arrays([1, 2, 1, 2], categories), "y": [1, 2, 3, 4]}),
+        pa.table({"x": pa.DictionaryArray.from_arrays([1, 3, 1, 3], categories), "y": [1, 2, 3, 4]}),
     ]
     for source in sources:
         data = read(source)
-        assert data.levels[0] == ("z", "b", "a")
-        assert data.columns[0].tolist() == [1, 2, 1, 2]
+        assert (data.levels[0], data.cards[0], data.columns[0].tolist()) == (("b", "a"), 2, [0, 1, 0, 1])
+        assert (data.declared, dict(data.unused)) == (frozenset(), {"x": ("z", "y", "x")})
+        assert data.select(["y"]).unused == {}
+        declared = read(source, levels={"x": categories})
+        assert (declared.cards[0], set(declared.declared), declared.unused == {}) == (5, {"x"}, True)
+
+
+def test_a_dictionary_of_which_the_rows_use_a_small_part() -> None:
+    size = 70_000  # more than a variable can have states
+    rows = np.arange(200_000) % 3 + size - 3
+    index = pa.array(rows, mask=np.arange(200_000) == 5)
+    table = pa.table({"x": pa.DictionaryArray.from_arrays(index, pa.array(range(size))), "y": np.arange(200_000) % 2})
+    data = read(table, missing="category")
+    assert (data.levels[0], len(data.unused["x"])) == ((69_997, 69_998, 69_999, None), 69_997)
+    assert data.columns[0][:7].tolist() == [0, 1, 2, 0, 1, 3, 0]
+    frame = pd.DataFrame({"x": pd.Categorical(rows[:4], categories=range(size)), "y": [1, 2, 3, 4]})
+    assert read(frame).levels[0] == (69_997, 69_998, 69_999)
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.uint8(), pa.uint32(), pa.uint64()])
+def test_positions_in_a_dictionary_of_any_type(kind: pa.DataType) -> None:
+    places = pa.array([2, 0, None, 2], kind)
+    table = pa.table({"x": pa.DictionaryArray.from_arrays(places, ["a", "b", "c"]), "y": [1, 2, 3, 4]})
+    data = read(table, missing="category")
+    assert (data.levels[0], data.columns[0].tolist()) == (("a", "c", None), [1, 0, 2, 1])
+
+
+def test_positions_outside_their_dictionary_are_refused() -> None:
+    for wrong in (3, -1):
+        broken = pa.DictionaryArray.from_arrays(pa.array([0, wrong, 1]), pa.array(["a", "b", "c"]), safe=False)
+        with pytest.raises(DataError, match="positions in a dictionary must be from 0 to 2; got"):
+            read(pa.table({"x": broken, "y": [1, 2, 3]}))
 
 
 def test_categories_survive_parquet(tmp_path: Path) -> None:
     frame = pd.DataFrame({"x": pd.Categorical(["c", "a", "c"], categories=["c", "b", "a"]), "y": ["a", "b", "a"]})
     frame.to_parquet(tmp_path / "t.parquet")
-    assert read(tmp_path / "t.parquet").levels == (("c", "b", "a"), ("a", "b"))
+    assert read(tmp_path / "t.parquet").levels == (("c", "a"), ("a", "b"))
 
 
 def test_categories_of_any_kind_and_without_rows() -> None:
     pairs = pd.Series(pd.Categorical([(1, 2), (3, 4), (1, 2)], categories=[(3, 4), (1, 2), (5, 6)]))
     numbers = pd.Series(pd.Categorical([0.5, None, 0.25]))
     data = read({"pairs": pairs, "numbers": numbers}, missing="category")
-    assert data.levels == (((3, 4), (1, 2), (5, 6)), (0.25, 0.5, None))
+    assert data.levels == (((3, 4), (1, 2)), (0.25, 0.5, None))
     kept = read({"pairs": pairs, "y": [1, 2, 3]}, levels={"pairs": [(1, 2), (3, 4)]})
     assert kept.levels[0] == ((1, 2), (3, 4))
 

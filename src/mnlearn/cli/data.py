@@ -132,9 +132,15 @@ def _remarks(found: Overview, *, wide: bool) -> list[str]:
         "constant": first_names(found.constant),
         "duplicated": first_names([first_names(group, shown=4, between=" = ") for group in found.duplicated]),
         "duplicate rows": f"{found.duplicate_rows:,}" if found.duplicate_rows else "",
+        "levels without rows": first_names([_unused(v) for v in found.variables if v.unused]),
         "every variable": "use --all to list them" if wide else "",
     }
     return [f"{label}: {remark}" for label, remark in remarks.items() if remark]
+
+
+def _unused(variable: VariableOverview) -> str:
+    """Return the name of a variable and its levels that no row has."""
+    return f"{escaped(variable.name)} ({first_names([escaped(str(label)) for label in variable.unused], shown=4)})"
 
 
 def pack_command(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
 from numbers import Real
@@ -41,6 +41,7 @@ class ReadColumn(NamedTuple):
     declared: bool = False  # the levels stay even when no row has them
     doubts: tuple[str, ...] = ()  # strings taken as missing that the caller should confirm
     has_zeros: bool = False  # whether a chunk holds position 0, a missing value
+    unused: tuple[Hashable, ...] = ()  # categories that came with the data and that no row has; they are not levels
 
     def joined(self) -> ReadColumn:
         """Return the column in one chunk; the old chunks are released one by one."""
@@ -136,20 +137,25 @@ def coded_column(
     labels: Sequence[Hashable | None],
     options: ColumnOptions,
     *,
-    categories: bool = False,
+    categories: Iterable[Hashable] | None = None,
     doubts: Sequence[str] = (),
 ) -> ReadColumn:
     """Return a categorical column.
 
-    `labels[k - 1]` is the label of code k, None when missing. Declared levels keep their order, and so do the
-    `categories` that came with the data; all others are sorted.
+    `labels[k - 1]` is the label of code k, None when missing; every code occurs. Declared levels keep their order and
+    count even if no row has them. The `categories` that came with the data keep their order, but only those that occur
+    are levels. All others are sorted.
     """
     seen = dict.fromkeys(label for label in labels if label is not None)
+    unused: tuple[Hashable, ...] = ()
     if options.levels is not None:
         _check_inside(options, seen)
         levels = options.levels
+    elif categories is not None:
+        levels = tuple(label for label in categories if label in seen)
+        unused = tuple(label for label in categories if label not in seen and not options.is_missing(label))
     else:
-        levels = tuple(seen) if categories else tuple(sorted(seen, key=order_key))
+        levels = tuple(sorted(seen, key=order_key))
     place = {label: k for k, label in enumerate(levels, start=1)}
     table = [0] + [0 if label is None else place[label] for label in labels]
     meaning = np.array(table, dtype=np.uint8 if len(levels) <= 255 else np.uint16)
@@ -158,9 +164,10 @@ def coded_column(
         codes.chunks,
         meaning,
         levels,
-        declared=categories or options.levels is not None,
+        declared=options.levels is not None,
         doubts=tuple(doubts),
         has_zeros=codes.has_zeros,
+        unused=unused,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 MAX_STATES = _checks.MAX_STATES
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Dataset:
     names
         One name per variable, all different.
     cards
-        Number of states per variable; declared states count even when unobserved. 0 marks a continuous variable.
+        Number of states per variable; declared states count even when no row has them. 0 marks a continuous variable.
     columns
         Codes 0..card-1 as uint8 (card <= 256) or uint16 (card <= 65,535), or float64 for a continuous variable.
         Contiguous and read-only; a writable array is copied, a read-only one is shared.
@@ -77,6 +78,10 @@ class Dataset:
         The cut points of each discretised variable, by name.
     pack
         The packed file that the columns are mapped from, if they are.
+    declared
+        Names of the variables whose levels were declared, not found in the rows.
+    unused
+        Categories that came with the data but that no row has, by variable. They are not levels.
 
     Examples
     --------
@@ -93,6 +98,8 @@ class Dataset:
     missing: MissingReport = field(default_factory=MissingReport)
     cuts: Mapping[str, NDArray[np.float64]] = field(default_factory=lambda: MappingProxyType({}))
     pack: Pack | None = None
+    declared: frozenset[str] = frozenset()
+    unused: Mapping[str, tuple[Hashable, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
         """Check every rule once."""
@@ -136,7 +143,7 @@ class Dataset:
 
     def __getstate__(self) -> dict[str, object]:
         """Return parts that can be pickled."""
-        return {**self.__dict__, "cuts": dict(self.cuts), "pack": None}
+        return {**self.__dict__, "cuts": dict(self.cuts), "unused": dict(self.unused), "pack": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the parts, read-only again."""
@@ -144,6 +151,7 @@ class Dataset:
         if state["repeats"] is not None:
             own["repeats"] = _frozen(state["repeats"], own=True)
         self.__dict__.update({**state, **own, "cuts": MappingProxyType(state["cuts"])})
+        self.__dict__["unused"] = MappingProxyType(state["unused"])
 
     @classmethod
     def from_codes(
@@ -186,8 +194,9 @@ class Dataset:
             raise InputError(f"cards must have one entry for each of the {len(columns)} columns; got {len(sizes)}.")
         for j, (column, size) in enumerate(zip(columns, sizes, strict=True)):
             _checks.check_range(f"column {j} of codes", column, size)
+        labels = tuple(f"x{j}" for j in range(len(columns))) if names is None else tuple_of("names", names, "names")
         return cls(
-            names=tuple(f"x{j}" for j in range(len(columns))) if names is None else tuple_of("names", names, "names"),
+            names=labels,
             cards=tuple(sizes),
             columns=tuple(
                 _frozen(column.astype(_checks.code_type(size)), own=True)
@@ -195,6 +204,7 @@ class Dataset:
             ),
             levels=tuple(tuple(range(size)) for size in sizes),
             repeats=repeats,
+            declared=frozenset(() if cards is None else labels),
         )
 
     @property
@@ -238,14 +248,15 @@ class Dataset:
         if not chosen or len(set(chosen)) < len(chosen):
             names = [self.names[k] for k in chosen]
             raise InputError(f"variables must name at least one variable and none twice; got {names}.")
+        chosen_names = tuple(self.names[k] for k in chosen)
         return self._with(
-            names=tuple(self.names[k] for k in chosen),
+            names=chosen_names,
             cards=tuple(self.cards[k] for k in chosen),
             columns=tuple(self.columns[k] for k in chosen),
             levels=tuple(self.levels[k] for k in chosen),
-            cuts=MappingProxyType(
-                {self.names[k]: self.cuts[self.names[k]] for k in chosen if self.names[k] in self.cuts}
-            ),
+            cuts=_only(self.cuts, chosen_names),
+            declared=self.declared & set(chosen_names),
+            unused=_only(self.unused, chosen_names),
         )
 
     def sample(self, n_rows: int, seed: int | np.random.Generator) -> Dataset:
@@ -321,6 +332,11 @@ class Dataset:
     def _with(self, **changes: object) -> Dataset:
         """Return a copy with some valid parts replaced, without checks."""
         return self.trusted(**{**self.__dict__, **changes})
+
+
+def _only(parts: Mapping[str, T], names: Iterable[str]) -> Mapping[str, T]:
+    """Return the parts of these variables."""
+    return MappingProxyType({name: parts[name] for name in names if name in parts})
 
 
 def _card(value: object) -> int:

@@ -50,8 +50,9 @@ def discretize(
 
     Notes
     -----
-    A state that no row falls into still counts as one. A constant variable gets a single state, and so does every
-    run of equal values: ties are never split, so equal frequency can give fewer states than `bins`.
+    Every state occurs: an interval of equal width that no row falls into is joined to the one below, so there can be
+    fewer states than `bins`. With given cuts every interval is a state, as declared. A constant variable gets a single
+    state, and so does every run of equal values: ties are never split.
 
     Examples
     --------
@@ -81,7 +82,9 @@ def discretize(
         points = given.get(dataset.names[k])
         if points is None:
             points = (
-                equal_width(values, n_bins) if method == "width" else equal_frequency(values, n_bins, dataset.repeats)
+                _occupied(equal_width(values, n_bins), values)
+                if method == "width"
+                else equal_frequency(values, n_bins, dataset.repeats)
             )
         points.flags.writeable = False
         used[dataset.names[k]] = points
@@ -95,6 +98,8 @@ def discretize(
         repeats=dataset.repeats,
         missing=dataset.missing,
         cuts=MappingProxyType(used),
+        declared=dataset.declared | given.keys(),
+        unused=dataset.unused,
     )
 
 
@@ -114,6 +119,12 @@ def equal_width(values: ArrayLike, bins: int) -> NDArray[np.float64]:
     share = np.arange(1, bins) / bins
     cuts = np.unique(low * (1 - share) + high * share)  # not low + width * share: the width may overflow
     return cuts[(cuts > low) & (cuts <= high)]
+
+
+def _occupied(cuts: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the cuts at the lower end of intervals that hold a value."""
+    counts = np.bincount(np.searchsorted(cuts, values, side="right"), minlength=len(cuts) + 1)
+    return cuts[counts[1:] > 0]
 
 
 def equal_frequency(values: ArrayLike, bins: int, repeats: ArrayLike | None = None) -> NDArray[np.float64]:

@@ -61,6 +61,8 @@ def to_dataset(table: ReadTable, missing: MissingPolicy, *, least: int = 2) -> D
         levels=tuple(clean.levels),
         repeats=None if table.repeats is None else _weights(table.repeats.chunks.pop(), rows),
         missing=clean.report,
+        declared=frozenset(column.name for column in table.columns if column.declared),
+        unused=MappingProxyType({column.name: column.unused for column in table.columns if column.unused}),
     )
 
 

@@ -26,7 +26,7 @@ class VariableOverview:
     name, type
         ``"categorical"``, ``"continuous"``, or ``"empty"`` when every value is missing.
     cardinality
-        Number of states, declared ones included; 0 for a continuous variable.
+        Number of states that occur or are declared; 0 for a continuous variable.
     missing
         Number of stored rows without a value.
     constant
@@ -37,6 +37,8 @@ class VariableOverview:
         The most frequent level of a categorical variable and its rows, repeats included; the first such level in a tie.
     doubtful
         Strings counted as missing here for which `read` raises an error, such as NA.
+    unused
+        Levels that no row has. Categories that came with the data are not counted as states; declared levels are.
     """
 
     name: str
@@ -49,6 +51,7 @@ class VariableOverview:
     most_common: Hashable = None
     most_common_count: int = 0
     doubtful: tuple[str, ...] = ()
+    unused: tuple[Hashable, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,8 @@ class Overview:
         continuous ones equal in value. Constant variables are not listed again.
     duplicate_rows
         Stored rows that repeat an earlier one.
+    unused
+        Names of the variables with levels that no row has.
     """
 
     n_rows: int
@@ -76,16 +81,22 @@ class Overview:
     constant: tuple[str, ...]
     duplicated: tuple[tuple[str, ...], ...]
     duplicate_rows: int
+    unused: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, object]:
         """Return plain lists, numbers and strings for JSON; other values become strings."""
         plain = asdict(self)
         for variable in plain["variables"]:
             for key in ("low", "high", "most_common"):
-                value = variable[key]
-                known = isinstance(value, str | int | None) or (isinstance(value, float) and np.isfinite(value))
-                variable[key] = value if known else str(value)
+                variable[key] = _for_json(variable[key])
+            variable["unused"] = [_for_json(label) for label in variable["unused"]]
         return plain
+
+
+def _for_json(value: object) -> object:
+    """Return a value that JSON has, or else its string."""
+    known = isinstance(value, str | int | None) or (isinstance(value, float) and np.isfinite(value))
+    return value if known else str(value)
 
 
 def overview(
@@ -134,6 +145,7 @@ class _Column(NamedTuple):
     values: NDArray[Any]
     levels: tuple[Hashable, ...] | None
     doubts: tuple[str, ...] = ()
+    unused: tuple[Hashable, ...] = ()
 
     def n_missing(self) -> int:
         """Return the number of missing values."""
@@ -143,9 +155,14 @@ class _Column(NamedTuple):
 def _dataset_columns(data: Dataset) -> list[_Column]:
     """Return the columns of a data set, where nothing is missing."""
     return [
-        _Column(name, values if labels is None else values.astype(np.uint16) + np.uint16(1), labels)
+        _Column(name, _one_up(values, labels), labels, unused=data.unused.get(name, ()))
         for name, values, labels in zip(data.names, data.columns, data.levels, strict=True)
     ]
+
+
+def _one_up(values: NDArray[Any], labels: tuple[Hashable, ...] | None) -> NDArray[Any]:
+    """Return codes from 1 on, or numbers as they are."""
+    return values if labels is None else values.astype(np.uint16) + np.uint16(1)
 
 
 def _occurred(table: ReadTable) -> tuple[list[_Column], NDArray[np.int64] | None]:
@@ -168,7 +185,7 @@ def _occurred(table: ReadTable) -> tuple[list[_Column], NDArray[np.int64] | None
         if levels is not None:
             levels, places = kept_levels(column, kept)
             values = (places + 1).astype(code_type(len(levels) + 1))[values]
-        columns.append(_Column(column.name, values, levels, column.doubts))
+        columns.append(_Column(column.name, values, levels, column.doubts, column.unused))
     return columns, repeats
 
 
@@ -185,6 +202,7 @@ def _describe(columns: Sequence[_Column], repeats: NDArray[np.int64] | None) -> 
         constant=tuple(variable.name for variable in variables if variable.constant),
         duplicated=_duplicated([column for column in columns if column.name not in constant]),
         duplicate_rows=n_rows - n_distinct,
+        unused=tuple(variable.name for variable in variables if variable.unused),
     )
 
 
@@ -192,7 +210,10 @@ def _variable(column: _Column, repeats: NDArray[np.int64] | None) -> VariableOve
     """Describe one column."""
     missing = column.n_missing()
     if missing == len(column.values):
-        return VariableOverview(column.name, "empty", len(column.levels or ()), missing, False, doubtful=column.doubts)
+        levels = column.levels or ()
+        return VariableOverview(
+            column.name, "empty", len(levels), missing, False, doubtful=column.doubts, unused=(*levels, *column.unused)
+        )
     if column.levels is None:
         low, high = float(np.nanmin(column.values)), float(np.nanmax(column.values))
         return VariableOverview(
@@ -209,6 +230,7 @@ def _variable(column: _Column, repeats: NDArray[np.int64] | None) -> VariableOve
         most_common=column.levels[top],
         most_common_count=int(counts[top]),
         doubtful=column.doubts,
+        unused=(*(label for label, count in zip(column.levels, counts, strict=True) if not count), *column.unused),
     )
 
 

@@ -201,6 +201,8 @@ def _mapped(path: Path, described: dict[str, Any], fingerprint: str) -> Dataset:
         missing=MissingReport(missing["policy"], MappingProxyType(missing["counts"]), missing["rows_dropped"]),
         cuts=MappingProxyType({name: np.array(cuts) for name, cuts in described["cuts"].items()}),
         pack=pack,
+        declared=frozenset(v["name"] for v in variables if v["declared"]),
+        unused=MappingProxyType({}),
     )
 
 

@@ -243,17 +243,17 @@ def contents_like(old: Dataset, data: Dataset) -> Contents:
                 f"levels[{name!r}] were declared when the pack was made; the rows to append also hold {outside[0]!r}. "
                 "Pack all rows again with longer levels."
             )
-    found = contents_of(chosen, set())
+    found = contents_of(chosen)
     alike = zip(found.variables, old.pack.declared, strict=True)
     return replace(found, variables=[replace(variable, declared=fixed) for variable, fixed in alike])
 
 
-def contents_of(data: Dataset, declared: set[str]) -> Contents:
+def contents_of(data: Dataset) -> Contents:
     """Return the contents of a data set in memory or in another pack."""
     data.verify()
     return Contents(
         variables=[
-            Variable(name, labels, name in declared) for name, labels in zip(data.names, data.levels, strict=True)
+            Variable(name, labels, name in data.declared) for name, labels in zip(data.names, data.levels, strict=True)
         ],
         n_records=data.n_records,
         has_repeats=data.repeats is not None,
@@ -288,7 +288,7 @@ def joined_contents(old: Dataset, new: Contents) -> Contents:
         missing=MissingReport(policy, MappingProxyType(counts), dropped),
         cuts=old.cuts,
         blocks=chain(
-            _moved(contents_of(old, set()).blocks, tables, weighted=has_repeats),
+            _moved(contents_of(old).blocks, tables, weighted=has_repeats),
             _moved(new.blocks, newer, weighted=has_repeats),
         ),
     )

@@ -138,7 +138,7 @@ def _contents(source: object, options: TableOptions, spool: Spool, monitor: Moni
     check_no_delimiter(source, options)
     if _is_stream(source):
         return to_contents(read_stream(source, on_disk, "the Arrow stream"), options.missing, spool, least=least)
-    return contents_of(read_source(source, options), set(options.levels or ()))
+    return contents_of(read_source(source, options))
 
 
 def _is_stream(source: object) -> bool:

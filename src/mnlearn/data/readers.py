@@ -75,9 +75,10 @@ def read(
     numbers in a text file, NaN is missing too. Other usual markers (NA, N/A, NULL, null, NaN among words, ...) may be
     labels: they are an error until `missing_values` or `types` decides. A declared level is never missing.
 
-    The categories of a pandas or Arrow categorical and of a polars Enum count as declared. All other levels are
-    sorted, numbers by value and strings by code point, so any coding in the same order (0/1, 1/2, -1/1) gives the
-    same codes.
+    A state is a level that occurs in a row that is kept, or that `levels` declares. The categories of a pandas or Arrow
+    categorical and of a polars Enum keep their order; those that no row has are not states, and `Dataset.unused` names
+    them. All other levels are sorted, numbers by value and strings by code point, so any coding in the same order (0/1,
+    1/2, -1/1) gives the same codes.
 
     In text files, blanks around a cell or a name are ignored. Whole numbers and decimals together are continuous.
     Numbers among words are an error unless the column is declared categorical; then every cell is a string.

@@ -90,3 +90,26 @@ def take(dataset: Dataset, kept: NDArray[np.integer]) -> Dataset:
     """
     repeats = None if dataset.repeats is None else dataset.repeats[kept]
     return dataset._rows(np.asarray(kept, dtype=np.int64), repeats)
+
+
+def without_foreign_levels(part: Dataset, whole: Dataset) -> Dataset:
+    """Return some rows of a table without the levels that only its other rows have, unless they were declared.
+
+    Examples
+    --------
+    >>> whole = Dataset.from_codes([[0, 1, 2], [0, 1, 1]])
+    >>> without_foreign_levels(take(whole, np.array([0, 2])), whole).levels
+    ((0, 2), (0, 1))
+    """
+    cards, columns, levels = list(part.cards), list(part.columns), list(part.levels)
+    for k, (name, labels) in enumerate(zip(part.names, part.levels, strict=True)):
+        if labels is None or name in part.declared:
+            continue
+        here, there = (np.bincount(data.columns[k], minlength=len(labels)) > 0 for data in (part, whole))
+        kept = here | ~there
+        if not kept.all():
+            levels[k] = tuple(label for label, stays in zip(labels, kept, strict=True) if stays)
+            cards[k] = int(kept.sum())
+            columns[k] = (np.cumsum(kept) - 1).astype(_checks.code_type(cards[k]))[part.columns[k]]
+            columns[k].flags.writeable = False
+    return part._with(cards=tuple(cards), columns=tuple(columns), levels=tuple(levels), pack=None)

@@ -28,7 +28,6 @@ from mnlearn.data.columns import (
     coded_column,
     mixed,
     not_a_number,
-    too_many,
 )
 from mnlearn.data.csv import TextColumn, flat, floats
 from mnlearn.data.options import ColumnOptions, ColumnSelection
@@ -91,32 +90,45 @@ class ValueColumn:
     def __init__(self, options: ColumnOptions, *, categories: bool = False) -> None:
         self._options = options
         self._codes = Codes(options)
-        self._categories = categories and options.levels is None
+        self._categories: dict[Hashable, None] | None = {} if categories and options.levels is None else None
         self._doubts: dict[str, None] = {}
+        self._last: Any = None  # the dictionary read last
         self._near: _Near | None = None
 
     def add(self, array: Any) -> None:
         """Read the next values."""
-        if not self._categories and pa.types.is_dictionary(array.type) and len(array.dictionary) <= MAX_STATES:
-            self._add_places(array.dictionary.to_pylist(), _rows(array))
+        if pa.types.is_dictionary(array.type):
+            self._add_dictionary(array.dictionary, _rows(array))
             return
-        values = array if self._categories else _plain(array)
+        values = _plain(array)
         if pa.types.is_boolean(values.type) and not values.null_count:
-            self._add_places([False, True], flat(values.cast(pa.uint8())))
+            self.add_places([False, True], flat(values.cast(pa.uint8())))
             return
         if pa.types.is_integer(values.type) and not values.null_count and self._add_near(flat(values)):
             return
-        if not self._categories:
-            values = values.dictionary_encode()
-        elif len(values.dictionary) > MAX_STATES:
-            raise too_many(self._options.name)
+        values = values.dictionary_encode()
         labels = values.dictionary.to_pylist()
         if getattr(array.type, "extension_name", "") == "arrow.uuid":
             labels = [None if label is None else str(UUID(bytes=label)) for label in labels]
         self.add_coded(labels, _rows(values))
 
-    def _add_places(self, labels: list[Hashable], rows: NDArray[np.integer]) -> None:
-        """Read rows given as positions among labels; labels that do not occur are dropped."""
+    def _add_dictionary(self, dictionary: Any, rows: NDArray[np.integer]) -> None:
+        """Read rows given as positions in a dictionary, of which they may use a small part."""
+        if self._categories is not None and (self._last is None or not dictionary.equals(self._last)):
+            self._last = dictionary
+            self.expect(dictionary.to_pylist())
+        if len(dictionary) > MAX_STATES:
+            used = np.unique(rows)
+            rows, dictionary = np.searchsorted(used, rows), dictionary.take(pa.array(used[used < len(dictionary)]))
+        self.add_places(dictionary.to_pylist(), rows)
+
+    def expect(self, categories: Iterable[Hashable]) -> None:
+        """Note the categories that come with the data, in their order."""
+        if self._categories is not None:
+            self._categories.update(dict.fromkeys(categories))
+
+    def add_places(self, labels: Sequence[Hashable], rows: NDArray[np.integer]) -> None:
+        """Read rows given as positions among labels; labels that do not occur get no code."""
         if any(label not in self._codes.index for label in labels):
             used = np.bincount(rows, minlength=len(labels))
             labels = [label if used[k] else None for k, label in enumerate(labels)]
@@ -152,7 +164,7 @@ class ValueColumn:
         """Return the code of a value, 0 when missing."""
         if self._options.is_missing(label):
             return 0
-        if not self._categories and self._options.is_doubtful(label):
+        if self._categories is None and self._options.is_doubtful(label):
             self._doubts[str(label)] = None
             return 0
         return self._codes.code(label)
@@ -193,23 +205,26 @@ def categories_column(
     """Read positions among categories (-1 is missing), as pandas stores them; labels can be of any type."""
     if options.type == "continuous":
         raise DataError(f"types[{options.name!r}] can be 'continuous' for numbers only; the column holds categories.")
-    if len(categories) > MAX_STATES:
-        raise too_many(options.name)
-    places = np.where(rows < 0, len(categories), rows)
-    if options.levels is not None:  # then only categories that occur must be among the levels
-        used = np.bincount(places, minlength=len(categories))
-        categories = [label if used[k] else None for k, label in enumerate(categories)]
     column = ValueColumn(options, categories=True)
-    column.add_coded(categories, places)
+    column.expect(categories)
+    column.add_places(categories, np.where(rows < 0, len(categories), rows))
     return column.finish()
 
 
 def _rows(array: Any) -> NDArray[Any]:
     """Return the positions of a dictionary array; missing values have the one after the last."""
-    rows = array.indices
+    rows, size = array.indices, len(array.dictionary)
     if rows.null_count:  # a small index type may have no number left for missing values
-        rows = rows.cast(pa.int32()).fill_null(len(array.dictionary))
-    return flat(rows)
+        rows = rows.cast(pa.int64()).fill_null(size)
+    places = flat(rows)
+    if places.dtype == np.uint64:
+        places = places.astype(np.int64)
+    if len(places) and not 0 <= int(places.min()) <= int(places.max()) <= size - (not array.indices.null_count):
+        raise DataError(
+            f"positions in a dictionary must be from 0 to {size - 1}; got {int(places.min())} to {int(places.max())}. "
+            "Write the data again: their dictionary does not fit them."
+        )
+    return places
 
 
 def _plain(array: Any) -> Any:

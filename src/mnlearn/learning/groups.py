@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.resample import split, take
+from mnlearn.data.readers import already_coded
+from mnlearn.data.resample import split, take, without_foreign_levels
 from mnlearn.errors import (
     DataError,
     InputError,
@@ -110,7 +111,8 @@ def compare_groups(
 
     Notes
     -----
-    Two networks are learned per permutation. The p-value of a pair is exact if the groups do not differ at all; if
+    The states of a variable are those that occur in the rows of both groups together, or that `levels` declares. Two
+    networks are learned per permutation. The p-value of a pair is exact if the groups do not differ at all; if
     other pairs differ, it is the usual approximation  [NCT22].
 
     Examples
@@ -151,12 +153,13 @@ def compare_groups(
 def _read(spec: LearnSpec, data: object, by: str) -> Dataset:
     """Read the chosen columns and the one with the groups, which is always categorical."""
     reading = spec.reading.copy()
-    if not isinstance(data, Dataset):
+    coded = already_coded(data)
+    if coded is None:
         reading["types"] = {**(reading.get("types") or {}), by: "categorical"}
     columns = reading.get("columns")
     reading["columns"] = None if columns is None else [*(name for name in columns if name != by), by]
     try:
-        return load_data(data, **reading)
+        return load_data(data if coded is None else coded, **reading)
     except UnknownNameError as error:
         raise UnknownNameError(str(error).replace("types: column", "by: column", 1)) from error
 
@@ -271,9 +274,12 @@ def _divided(
     others = [name for name in data.names if name != by]
     if len(others) < 2:
         raise DataError(f"data must have at least 2 columns beside {by!r}; got {len(others)}. Add columns.")
-    first, second = (column == labels.index(label) for label in chosen)
-    parts = [take(data.select(others), np.flatnonzero(rows)) for rows in (first, second, first | second)]
-    return (str(chosen[0]), str(chosen[1])), (parts[0], parts[1]), parts[2]
+    codes = [labels.index(label) for label in chosen]
+    rows = data.select(others)
+    groups_of_rows = np.flatnonzero(np.isin(column, codes))
+    pool = without_foreign_levels(take(rows, groups_of_rows), rows)
+    one, two = (take(pool, np.flatnonzero(column[groups_of_rows] == code)) for code in codes)
+    return (str(chosen[0]), str(chosen[1])), (one, two), pool
 
 
 def _label(wanted: object, labels: Sequence[object], by: str) -> object:

@@ -244,6 +244,8 @@ def _with_data(row: VariableRow, seen: Overview, gaps: int) -> VariableRow:
         states, common = f"{variable.cardinality}", f"{variable.most_common} ({share:.0%})"
     doubled = any(row.name in group for group in seen.duplicated)
     remark = "never changes" if variable.constant else "same as another" if doubled else ""
+    if variable.unused:
+        remark += f"{'; ' if remark else ''}levels without rows: {len(variable.unused)}"
     return row._replace(kind=variable.type, states=states, missing=gaps, common=common, remark=remark)
 
 
