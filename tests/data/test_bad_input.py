@@ -6,7 +6,9 @@ import gzip
 import os
 import resource
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -227,7 +229,7 @@ def test_options(options: dict[str, object], message: str) -> None:
         ({"a": [5, 6], "b": frozenset({7, 8})}, "'b' is a frozenset"),
         ({"a": np.array(3), "b": [1, 2]}, r"the single value array\(3\)"),
         ([np.array(1), np.array(2)], r"record 1 is array\(1\)"),
-        ({"a": [[1], [2]], "b": [1, 2]}, "hashable labels; data row 1 holds a list"),
+        ({"a": [[1], [2]], "b": [1, 2]}, "must hold single values: .*; data row 1 holds a list"),
         ({"a": np.zeros((2, 2)), "b": [1, 2]}, "must be 1-D"),
         ({1: [1, 2], "1": [3, 4]}, "'1' occurs more than once"),
         (pd.DataFrame(), "at least 2 rows"),
@@ -239,7 +241,7 @@ def test_options(options: dict[str, object], message: str) -> None:
         ),
         (pd.DataFrame({"a": [1.5, np.inf], "b": [1, 2]}), "data row 2 holds inf"),
         (pa.table([[1, 2], [3, 4]], names=["a", "a"]), "'a' occurs more than once"),
-        (pa.table({"a": [[1], [2]], "b": [1, 2]}), "must hold single values; it holds list"),
+        (pa.table({"a": [[1], [2]], "b": [1, 2]}), "must hold single values: .*; it holds list"),
         (np.zeros(3), r"2-D array, one row per record; got shape \(3,\)"),
         (np.zeros((1, 3)), "at least 2 rows; the array has 1"),
         (np.zeros((3, 1)), "at least 2 variables; the array gives 1"),
@@ -266,10 +268,66 @@ def test_arrow_that_cannot_be_read() -> None:
 
 
 def test_types_that_cannot_become_numbers() -> None:
-    frame = pd.DataFrame({"d": pd.to_datetime(["2020", "2021"]), "c": pd.Categorical(["x", "y"]), "o": [(1,), (2,)]})
+    frame = pd.DataFrame({"d": pd.to_datetime(["2020", "2021"]), "c": pd.Categorical(["x", "y"])})
     for name in frame.columns:
         with pytest.raises(DataError, match="continuous"):
             read(frame, types={name: "continuous"})
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ([1j, 2j], "data row 1 holds a complex number"),
+        (np.array([1, 2j]), "data row 1 holds a complex number"),
+        (pd.Series([1j, 2j]), "data row 1 holds a complex number"),
+        ([(1, 2), (3, 4)], "data row 1 holds a tuple, several values in one"),
+        ([{"x": 1}, {"x": 2}], "data row 1 holds a dict, several values in one"),
+        ([frozenset("a"), frozenset("b")], "holds a frozenset"),
+        (["a", ["b"]], "data row 2 holds a list"),
+        ([b"a", b"b"], "data row 1 holds bytes"),
+        (np.array([b"a", b"b"]), "data row 1 holds bytes"),
+        (np.array([(1, 2), (3, 4)], dtype="i4,i4"), "holds a tuple"),
+        ([np.array([1, 2]), np.array([3, 4])], "holds an array of shape"),
+        ([object(), object()], "an object of type object, not a value"),
+        ([len, print], "not a value"),
+        (pd.Series([(1, 2), (3, 4)]).astype("category"), "a category is a tuple"),
+        (pd.Series([(1, 2), (3, 4)]), "holds a tuple"),
+        (pl.Series([[1], [2]]), "it holds large_list"),
+        (pl.Series([{"x": 1}, {"x": 2}]), "it holds struct"),
+        (pl.Series([b"a", b"b"]), "it holds large_binary"),
+        (pa.array([b"a", b"b"], pa.binary(1)), "it holds fixed_size_binary"),
+        (pa.array([[1], [2]]), "it holds list"),
+    ],
+)
+@pytest.mark.parametrize("types", [None, {"a": "categorical"}])
+def test_values_that_are_not_single_are_no_categories(values: Any, found: str, types: Any) -> None:
+    with pytest.raises(DataError, match=f"'a' must hold single values: .*; .*{found}.* columns="):
+        read({"a": values, "b": [1, 2]}, types=types)
+
+
+@pytest.mark.parametrize("values", [[True, 1], [False, 0.0], [np.True_, 1], [1, True, 2], [True, Decimal(1)]])
+@pytest.mark.parametrize("types", [None, {"a": "categorical"}])
+def test_true_and_one_are_never_one_label(values: Any, types: Any) -> None:
+    with pytest.raises(DataError, match=r"it mixes .*numbers.*turn all of them into strings if both are labels"):
+        read({"a": values, "b": list(range(len(values)))}, types=types)
+
+
+@pytest.mark.parametrize("values", [[True, False], np.array([True, False]), pa.array([True, False])])
+def test_true_is_not_the_declared_level_one(values: Any, tmp_path: Path) -> None:
+    for source in ({"a": values, "b": [1, 2]}, write_text(tmp_path, "a,b\ntrue,1\n1,2\n")):
+        with pytest.raises(DataError, match=r"levels\['a'\] must list every value"):
+            read(source, levels={"a": [0, 1]})
+    assert read({"a": values, "b": [1, 2]}, levels={"a": [True, False]}).columns[0].tolist() == [0, 1]
+
+
+def test_equal_digits_and_numbers_stay_two_labels() -> None:
+    assert read({"a": [1, "1", 1], "b": [1, 2, 3]}, types={"a": "categorical"}).levels[0] == (1, "1")
+
+
+@pytest.mark.parametrize("labels", [[(1, 2)], [1j], [b"a"], [object()]])
+def test_levels_must_be_single_values_too(labels: Any) -> None:
+    with pytest.raises(InputError, match=r"levels\['a'\] must be single values"):
+        read({"a": [1, 2], "b": [1, 2]}, levels={"a": labels})
 
 
 @pytest.mark.parametrize(

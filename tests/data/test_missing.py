@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 from collections.abc import Hashable
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from data.tables import Columns, assert_same, in_form, write_text
+from data.tables import Columns, assert_same, in_form, write_csv, write_text
 from mnlearn.data import read
+from mnlearn.data.options import DOUBTFUL, NOT_A_NUMBER
 from mnlearn.errors import DataError, InputError
 
 HOLES: Columns = {"word": ["x", None, "y", "x"], "number": [1.5, 2.5, None, 4.5], "whole": [1, 2, 3, None]}
@@ -71,7 +77,7 @@ def test_a_continuous_column_cannot_have_a_missing_state() -> None:
     [None, float("nan"), np.nan, np.float32("nan"), pd.NA, pd.NaT, "", "  ", Decimal("nan"), np.datetime64("NaT")],
 )
 def test_every_kind_of_missing_value(nothing: object) -> None:
-    for labels in (["x", "y"], [(1, 2), (3, 4)], [frozenset("a"), frozenset("b")]):
+    for labels in (["x", "y"], [Fraction(1, 3), Fraction(1, 2)], [dt.date(2020, 1, 1), dt.date(2021, 1, 1)]):
         data = read({"a": [*labels, nothing, labels[0]], "b": [1, 2, 1, 2]}, missing="category")
         assert data.levels[0] == (*labels, None)
 
@@ -106,8 +112,9 @@ def test_infinity_can_be_named_missing(tmp_path: Path) -> None:
 
 
 def test_markers_in_objects_and_categories() -> None:
-    pairs = {"a": [(1, 2), (9, 9), (1, 2)], "b": [1, 2, 3]}
-    assert dict(read(pairs, missing_values=[(9, 9)], missing="drop_rows").missing.counts) == {"a": 1}
+    never = dt.date(9999, 9, 9)
+    days = {"a": [dt.date(2020, 1, 1), never, dt.date(2020, 1, 2)], "b": [1, 2, 3]}
+    assert dict(read(days, missing_values=[never], missing="drop_rows").missing.counts) == {"a": 1}
     frame = pd.DataFrame({"a": pd.Categorical(["x", "?", "y"]), "b": [1, 2, 3]})
     assert read(frame, missing_values=["?"], missing="category").levels[0] == ("x", "y", None)
 
@@ -142,7 +149,56 @@ def test_usual_markers_among_numbers_raise_an_error(numbers: list[str], tmp_path
 
 
 def test_words_such_as_none_are_labels() -> None:
-    assert read({"a": ["none", "None", "na", "-"], "b": [1, 2, 1, 2]}).cards[0] == 4
+    assert read({"a": ["none", "nothing", "na", "-"], "b": [1, 2, 1, 2]}).cards[0] == 4
+
+
+def test_every_marker_of_pandas_is_in_doubt() -> None:
+    known = DOUBTFUL | NOT_A_NUMBER
+    found = pd.read_csv(io.StringIO("a\n" + "\n".join(PANDAS)), keep_default_na=True)["a"]
+    assert found.isna().all()  # the list is that of the installed pandas
+    assert set(PANDAS) <= known
+    assert {str(None), str(pd.NaT), str(pd.NA), str(np.nan)} <= known
+
+
+PANDAS = (
+    *("#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
+    *("NULL", "NaN", "None", "n/a", "nan", "null"),
+)
+
+
+def words_with(marker: str) -> dict[str, Any]:
+    """Return one column with a marker among words in every container, and a file of text and of Parquet."""
+    words = ["yes", marker, "no", "yes"]
+    other = [1, 2, 1, 2]
+    return {
+        "list": {"a": words, "b": other},
+        "records": [{"a": word, "b": k} for word, k in zip(words, other, strict=True)],
+        "strings": np.array([words, ["x", "y", "x", "y"]]).T,
+        "objects": {"a": np.array(words, dtype=object), "b": other},
+        "pandas": pd.DataFrame({"a": words, "b": other}),
+        "pandas strings": pd.DataFrame({"a": pd.array(words, dtype="string"), "b": other}),
+        "pandas categories": pd.DataFrame({"a": pd.Categorical(words), "b": other}),
+        "polars": pl.DataFrame({"a": words, "b": other}),
+        "polars categories": pl.DataFrame({"a": pl.Series(words, dtype=pl.Categorical), "b": other}),
+        "arrow": pa.table({"a": words, "b": other}),
+        "arrow dictionary": pa.table({"a": pa.array(words).dictionary_encode(), "b": other}),
+    }
+
+
+@pytest.mark.parametrize("marker", ["None", "NA", "nan", "#N/A N/A", "-1.#IND"])
+def test_a_marker_among_words_is_in_doubt_in_every_container(marker: str, tmp_path: Path) -> None:
+    sources = words_with(marker)
+    sources["csv"] = write_csv(sources["list"], tmp_path / "t.csv")
+    sources["parquet"] = tmp_path / "t.parquet"
+    pq.write_table(sources["arrow"], sources["parquet"])
+    for form, source in sources.items():
+        first = "x0" if form == "strings" else "a"
+        with pytest.raises(DataError, match=f"'{first}' must be clear about what is missing; it holds '{marker}'"):
+            read(source)
+        kept = read(source, types={first: "categorical"})
+        assert sorted(map(str, kept.levels[0] or ())) == sorted(["yes", "no", marker]), form
+        gone = read(source, missing_values=[marker], missing="drop_rows")
+        assert gone.n_rows == 3, form
 
 
 def test_only_declared_levels_stay_when_their_rows_are_dropped() -> None:

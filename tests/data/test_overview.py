@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -110,9 +111,10 @@ def test_infinity_shows_in_the_range() -> None:
 
 
 def test_an_overview_as_json() -> None:
-    found = overview({"a": [(1, 2), (3, 4), (1, 2)], "b": [True, False, True], "c": [1.5, None, 2.5]})
+    half, third = Fraction(1, 2), Fraction(1, 3)
+    found = overview({"a": [half, third, half], "b": [True, False, True], "c": [1.5, None, 2.5]})
     plain = json.loads(json.dumps(found.as_dict()))
-    assert plain["variables"][0]["most_common"] == "(1, 2)"
+    assert plain["variables"][0]["most_common"] == "1/2"
     assert plain["variables"][1]["most_common"] is True
     assert plain["duplicated"] == [["a", "b"]]
 

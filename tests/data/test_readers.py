@@ -91,7 +91,7 @@ def test_any_coding_gives_the_same_codes(coding: tuple[object, object], tmp_path
         np.testing.assert_array_equal(np.column_stack(read(source).columns), bits)
 
 
-@pytest.mark.parametrize("kind", [np.int8, np.uint64, np.bool_, np.float32, np.float16, ">i4", "U5", "S5", object])
+@pytest.mark.parametrize("kind", [np.int8, np.uint64, np.bool_, np.float32, np.float16, ">i4", "U5", object])
 def test_arrays_of_every_kind(kind: object) -> None:
     array = np.array([[0, 1, 1], [1, 0, 1]]).astype(kind)  # type: ignore[call-overload]
     data = read(array)
@@ -115,26 +115,20 @@ def test_lists_of_rows() -> None:
     )
 
 
-def test_labels_can_be_anything_hashable() -> None:
+def test_labels_can_be_any_single_value() -> None:
     data = read(
         {
-            "pair": [(1, "b"), (1, "a"), (0, "z"), (1, "a")],
-            "set": [frozenset("ab"), frozenset(), frozenset("ba"), frozenset("c")],
             "color": [Color.RED, Color.GREEN, Color.GREEN, Color.RED],
             "day": [dt.date(2021, 1, 1), dt.date(2020, 5, 5), dt.date(2020, 5, 5), dt.date(2019, 1, 1)],
             "huge": [2**70, -(2**70), 5, 5],
-            "bytes": [b"y", b"x", b"x", b"y"],
             "share": [Fraction(1, 2), Fraction(1, 3), Fraction(1, 3), Fraction(1, 2)],
         }
     )
-    assert data.levels[0] == ((0, "z"), (1, "a"), (1, "b"))
-    assert data.cards == (3, 3, 2, 3, 3, 2, 2)
-    assert data.columns[1].tolist()[0] == data.columns[1].tolist()[2]
-    assert data.levels[2] == (Color.GREEN, Color.RED)
-    assert data.levels[3] == (dt.date(2019, 1, 1), dt.date(2020, 5, 5), dt.date(2021, 1, 1))
-    assert data.levels[4] == (-(2**70), 5, 2**70)
-    assert data.levels[5] == (b"x", b"y")
-    assert data.levels[6] == (Fraction(1, 3), Fraction(1, 2))
+    assert data.cards == (2, 3, 3, 2)
+    assert data.levels[0] == (Color.GREEN, Color.RED)
+    assert data.levels[1] == (dt.date(2019, 1, 1), dt.date(2020, 5, 5), dt.date(2021, 1, 1))
+    assert data.levels[2] == (-(2**70), 5, 2**70)
+    assert data.levels[3] == (Fraction(1, 3), Fraction(1, 2))
 
 
 def test_other_sequences_are_columns_too() -> None:
@@ -249,12 +243,13 @@ def test_categories_survive_parquet(tmp_path: Path) -> None:
 
 
 def test_categories_of_any_kind_and_without_rows() -> None:
-    pairs = pd.Series(pd.Categorical([(1, 2), (3, 4), (1, 2)], categories=[(3, 4), (1, 2), (5, 6)]))
+    low, middle, high = pd.interval_range(0, 3)
+    ages = pd.Series(pd.Categorical([low, middle, low], categories=[middle, low, high]))
     numbers = pd.Series(pd.Categorical([0.5, None, 0.25]))
-    data = read({"pairs": pairs, "numbers": numbers}, missing="category")
-    assert data.levels == (((3, 4), (1, 2)), (0.25, 0.5, None))
-    kept = read({"pairs": pairs, "y": [1, 2, 3]}, levels={"pairs": [(1, 2), (3, 4)]})
-    assert kept.levels[0] == ((1, 2), (3, 4))
+    data = read({"ages": ages, "numbers": numbers}, missing="category")
+    assert data.levels == ((middle, low), (0.25, 0.5, None))
+    kept = read({"ages": ages, "y": [1, 2, 3]}, levels={"ages": [low, middle]})
+    assert kept.levels[0] == (low, middle)
 
 
 def test_levels_of_a_polars_categorical_are_sorted() -> None:
@@ -275,8 +270,8 @@ def test_less_usual_columns_of_frames() -> None:
     data = read(frame, missing="category")
     assert data.cards == (2, 3, 3, 3, 3)
     assert data.levels[3] == (dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 2), None)
-    objects = pl.DataFrame({"o": pl.Series([(1,), (2,), (1,)], dtype=pl.Object), "d": [1, 2, 3]})
-    assert read(objects).levels[0] == ((1,), (2,))
+    objects = pl.DataFrame({"o": pl.Series([Fraction(1, 2), Fraction(1, 3)] * 2, dtype=pl.Object), "d": [1, 2, 3, 4]})
+    assert read(objects).levels[0] == (Fraction(1, 3), Fraction(1, 2))
     decimals = pa.table(
         {"d": pa.array([1, 2, 3], pa.decimal128(5, 2)), "v": pa.array(["a", "b", "a"], pa.string_view())}
     )

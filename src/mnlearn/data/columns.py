@@ -240,10 +240,12 @@ def mixed(name: str, first: tuple[str, object, int], second: tuple[str, object, 
     """Return the error for a column that holds two kinds of values; each is (kind, example, data row)."""
     (one, example, row), (other, counterexample, other_row) = sorted((first, second), key=lambda found: found[2])
     marker = example if one == "text" else counterexample
+    equal = "true/false" in (one, other) and "numbers" in f"{one} {other}"  # True and 1 would be one label
+    instead = "turn all of them into strings" if equal else f"use types={{{name!r}: 'categorical'}}"
     return MixedTypesError(
         f"column {name!r} must hold one type of value; it mixes {one} ({example!r}, data row {row}) and "
         f"{other} ({counterexample!r}, data row {other_row}). Use missing_values=[{marker!r}] if that marks a "
-        f"missing value, or types={{{name!r}: 'categorical'}} if both are labels.",
+        f"missing value, or {instead} if both are labels.",
         name,
     )
 
@@ -271,7 +273,7 @@ class UndeclaredError(DataError):
 
 def _check_inside(options: ColumnOptions, seen: dict[Hashable, None]) -> None:
     """Raise UndeclaredError if a label is not among the declared levels."""
-    outside = sorted((label for label in seen if label not in options.declared), key=order_key)
+    outside = sorted((label for label in seen if not options.is_declared(label)), key=order_key)
     if outside:
         more = f" and {len(outside) - 3} more" if len(outside) > 3 else ""
         listed = ", ".join(map(repr, outside[:3]))

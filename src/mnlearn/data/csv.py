@@ -263,7 +263,7 @@ class TextColumn:
         if kind is Kind.NAN:
             return None
         value = next((read(text) for kinds, read in _READINGS if kind in kinds), text)
-        return value if value in self._options.declared else text
+        return value if self._options.is_declared(value) else text
 
     def _as_numbers(self) -> Numbers:
         """Return the cells so far as a continuous column."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from decimal import Decimal
+from enum import Enum
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, cast, get_args
 
 from numpy.typing import NDArray
@@ -16,9 +17,12 @@ from mnlearn.errors import DataError, InputError, check_listed, check_mapping, i
 VariableType: TypeAlias = Literal["categorical", "continuous"]
 MissingPolicy: TypeAlias = Literal["error", "drop_rows", "category"]
 
-# Strings that usually mark a missing value but may be labels (NA is Namibia): `read` raises an error.
-DOUBTFUL = frozenset({"NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NULL", "Null", "null", "NaT"})
-NOT_A_NUMBER = frozenset({"nan", "NaN", "NAN", "-nan", "-NaN"})
+# Strings that usually mark a missing value but may be labels (NA is Namibia): `read` raises an error. Together these
+# are the markers of pandas.read_csv, what str() makes of None and NaT, and NaN as programs print it.
+DOUBTFUL = frozenset({"NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NULL", "Null", "null", "None", "NaT"})
+NOT_A_NUMBER = frozenset(
+    {"nan", "NaN", "NAN", "-nan", "-NaN", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}  # the last four by Windows
+)
 
 
 class ReadOptions(TypedDict, total=False):
@@ -79,7 +83,7 @@ class ColumnOptions:
     type: VariableType | None = None
     levels: tuple[Hashable, ...] | None = None
     markers: Markers = field(default_factory=Markers)
-    declared: frozenset[Hashable] = frozenset()  # the levels as a set
+    declared: Mapping[Hashable, Hashable] = field(default_factory=dict)  # each level by itself
     is_repeats: bool = False
     new_chunks: Callable[[], Chunks] = list  # makes the store for the values
 
@@ -88,11 +92,15 @@ class ColumnOptions:
         """Return whether the data decide on the type."""
         return self.type is None and self.levels is None
 
+    def is_declared(self, value: Hashable) -> bool:
+        """Return whether the value is a declared level; True is not the level 1, though Python says they are equal."""
+        return value in self.declared and isinstance(value, bool) is isinstance(self.declared[value], bool)
+
     def is_missing(self, value: Hashable) -> bool:
         """Return whether the value is None, NaN, blank or a named marker; a declared level never is."""
         if value is None:
             return True
-        if value in self.declared:
+        if self.is_declared(value):
             return False
         if isinstance(value, str):
             return not value.strip() or value in self.markers
@@ -173,7 +181,7 @@ class TableOptions:
 
         def column(name: str) -> SelectedColumn:
             labels = levels.get(name)
-            declared = frozenset(labels or ())
+            declared = {label: label for label in labels or ()}
             options = ColumnOptions(name, types.get(name), labels, markers, declared, new_chunks=self.new_chunks)
             return SelectedColumn(position[name], options)
 
@@ -227,10 +235,36 @@ def _check_levels(name: str, labels: object, kind: str | None) -> None:
             f"levels[{name!r}] must be 1 to {MAX_STATES:,} different labels; got {len(all_labels)}, {different} "
             "different."
         )
+    unfit = next(filter(None, map(unfit_label, all_labels)), None)
+    if unfit is not None:
+        raise InputError(f"levels[{name!r}] must be single values, strings or numbers; got {unfit}. Name those.")
     if any(label is None or is_nan(label) for label in all_labels):
         raise InputError(
             f"levels[{name!r}] must not list None or NaN, which mark a missing value. Use missing='category'."
         )
+
+
+def unfit_label(value: object) -> str | None:  # noqa: PLR0911 - one line per type
+    """Return in words what a value is that cannot be the label of a state, or None for one that can.
+
+    A label is one value, compared by what it is: not a list of values, not raw bytes, and not an object that only
+    equals itself.
+    """
+    if isinstance(value, str | int | float | Enum | None):
+        return None
+    if isinstance(value, complex):
+        return "a complex number"
+    if isinstance(value, bytes | bytearray | memoryview):
+        return "bytes"
+    if isinstance(value, Mapping | Set) or (isinstance(value, Sequence) and not isinstance(value, str)):
+        return f"a {type(value).__name__}, several values in one"
+    if getattr(value, "ndim", 0):
+        return f"an array of shape {value.shape}"  # type: ignore[attr-defined]
+    if type(value).__hash__ is None:
+        return f"a {type(value).__name__}, which cannot be hashed"
+    if type(value).__eq__ is object.__eq__ or callable(value):
+        return f"an object of type {type(value).__name__}, not a value"
+    return None
 
 
 def _plain(value: Hashable) -> Hashable:

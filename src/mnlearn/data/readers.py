@@ -71,9 +71,13 @@ def read(
 
     Notes
     -----
-    Missing are None, NaN, NaT, pandas.NA, empty or blank strings, and the values in `missing_values`. In a column of
-    numbers in a text file, NaN is missing too. Other usual markers (NA, N/A, NULL, null, NaN among words, ...) may be
-    labels: they are an error until `missing_values` or `types` decides. A declared level is never missing.
+    Missing are None, NaN, NaT, pandas.NA, masked values, empty or blank strings, and the values in `missing_values`. In
+    a column of numbers in a text file, NaN is missing too. The other markers of pandas (NA, N/A, NULL, None, NaN among
+    words, ...) may be labels: they are an error until `missing_values` or `types` decides. A declared level is never
+    missing.
+
+    A label is a single value: a string, a number, true or false, a date and the like. Lists, records, bytes, complex
+    numbers, and true or false among numbers are an error.
 
     A state is a level that occurs in a row that is kept, or that `levels` declares. The categories of a pandas or Arrow
     categorical and of a polars Enum keep their order; those that no row has are not states, and `Dataset.unused` names

@@ -30,7 +30,7 @@ from mnlearn.data.columns import (
     not_a_number,
 )
 from mnlearn.data.csv import TextColumn, flat, floats
-from mnlearn.data.options import ColumnOptions, ColumnSelection
+from mnlearn.data.options import ColumnOptions, ColumnSelection, unfit_label
 from mnlearn.errors import DataError, FileError, MnlearnError
 
 
@@ -41,11 +41,8 @@ def column_for(options: ColumnOptions, type_: Any) -> ColumnReader:
         value_type, categories = type_.value_type, True
     else:
         value_type, categories = getattr(type_, "storage_type", type_), False
-    if kinds.is_nested(value_type):
-        raise DataError(
-            f"column {options.name!r} must hold single values; it holds {value_type}. "
-            "Leave it out with columns=[...], or split it into columns of their own."
-        )
+    if kinds.is_nested(value_type) or (_is_bytes(value_type) and _extension(type_) != "arrow.uuid"):
+        raise not_single(options.name, f"it holds {value_type}")
     continuous = kinds.is_floating(value_type) or kinds.is_decimal(value_type)
     if options.type == "continuous":
         if is_text(value_type):
@@ -108,7 +105,7 @@ class ValueColumn:
             return
         values = values.dictionary_encode()
         labels = values.dictionary.to_pylist()
-        if getattr(array.type, "extension_name", "") == "arrow.uuid":
+        if _extension(array.type) == "arrow.uuid":
             labels = [None if label is None else str(UUID(bytes=label)) for label in labels]
         self.add_coded(labels, _rows(values))
 
@@ -164,7 +161,7 @@ class ValueColumn:
         """Return the code of a value, 0 when missing."""
         if self._options.is_missing(label):
             return 0
-        if self._categories is None and self._options.is_doubtful(label):
+        if self._options.is_doubtful(label):
             self._doubts[str(label)] = None
             return 0
         return self._codes.code(label)
@@ -205,6 +202,9 @@ def categories_column(
     """Read positions among categories (-1 is missing), as pandas stores them; labels can be of any type."""
     if options.type == "continuous":
         raise DataError(f"types[{options.name!r}] can be 'continuous' for numbers only; the column holds categories.")
+    unfit = next(filter(None, map(unfit_label, categories)), None)
+    if unfit is not None:
+        raise not_single(options.name, f"a category is {unfit}")
     column = ValueColumn(options, categories=True)
     column.expect(categories)
     column.add_places(categories, np.where(rows < 0, len(categories), rows))
@@ -234,6 +234,17 @@ def _plain(array: Any) -> Any:
     return array.storage if isinstance(array, pa.ExtensionArray) else array
 
 
+def _is_bytes(type_: Any) -> bool:
+    """Return whether this is one of Arrow's types for bytes."""
+    names = ("is_binary", "is_large_binary", "is_fixed_size_binary", "is_binary_view")
+    return any(getattr(pa.types, name)(type_) for name in names if hasattr(pa.types, name))
+
+
+def _extension(type_: Any) -> str:
+    """Return the name of an extension type, or nothing."""
+    return str(getattr(type_, "extension_name", ""))
+
+
 def is_text(type_: Any) -> bool:
     """Return whether this is one of Arrow's string types."""
     checks: list[Callable[[Any], bool]] = [pa.types.is_string, pa.types.is_large_string]
@@ -245,7 +256,7 @@ def is_text(type_: Any) -> bool:
 # Columns of Python objects: records, lists, object columns
 
 
-_WHOLE, _DECIMAL = "whole numbers", "numbers"
+_FLAGS, _WHOLE, _DECIMAL = "true/false", "whole numbers", "numbers"
 _FAMILIES: tuple[tuple[type, ...], ...] = (
     (bool, np.bool_),
     (int, float, Decimal, np.integer, np.floating),
@@ -316,20 +327,24 @@ def _label(options: ColumnOptions, value: object, row: int) -> Hashable:
         value = value.item()
     if type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, np.generic) and np.isnat(value)):
         return None
-    try:
-        hash(value)
-    except TypeError as error:
-        raise DataError(
-            f"column {options.name!r} must hold hashable labels; data row {row} holds a {type(value).__name__}. "
-            "Turn it into a tuple or a string, or leave the column out with columns=[...]."
-        ) from error
+    unfit = unfit_label(value)
+    if unfit is not None:
+        raise not_single(options.name, f"data row {row} holds {unfit}")
     return value
+
+
+def not_single(name: str, found: str) -> DataError:
+    """Return the error for a column of lists, records, bytes or complex numbers."""
+    return DataError(
+        f"column {name!r} must hold single values: numbers, strings, true/false or dates; {found}. Split it into "
+        "columns of their own, turn it into strings, or leave it out with columns=[...]."
+    )
 
 
 def _kind(label: Hashable) -> str:
     """Return the kind of a label, in words."""
     if isinstance(label, bool):
-        return "true/false"
+        return _FLAGS
     if isinstance(label, int):
         return _WHOLE
     if isinstance(label, float | Decimal):
@@ -340,10 +355,13 @@ def _kind(label: Hashable) -> str:
 
 
 def _check_one_kind(options: ColumnOptions, kinds: dict[str, tuple[Hashable, int]]) -> None:
-    """Raise an error for two kinds of values, unless both are numbers or the type was given."""
-    if not options.is_open or not kinds:
+    """Raise an error for two kinds of values, unless both are numbers or the type was given.
+
+    True among numbers is always an error: it would be the same label as 1.
+    """
+    first = next(iter(kinds), None)
+    if first is None or not (options.is_open or {_FLAGS, _WHOLE} <= kinds.keys() or {_FLAGS, _DECIMAL} <= kinds.keys()):
         return
-    first = next(iter(kinds))
     alike = {_WHOLE, _DECIMAL} if first in (_WHOLE, _DECIMAL) else {first}
     other = next((kind for kind in kinds if kind not in alike), None)
     if other is not None:
