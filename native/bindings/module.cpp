@@ -17,6 +17,8 @@ void make_store(PyStore* self, std::vector<AnyVector> columns, const std::vector
                 std::optional<Vector<std::uint64_t>> planes, const std::vector<std::uint32_t>& first_planes,
                 const std::vector<std::uint32_t>& plane_totals, std::size_t max_bytes, const PyStore* share) {
     if (columns.size() != cards.size()) throw std::invalid_argument("columns and cards must have the same length.");
+    if (repeats && repeats->shape(0) != n_records)
+        throw std::invalid_argument("columns and repeats must have the same number of rows.");
     std::vector<Column> views;
     for (std::size_t v = 0; v < columns.size(); ++v) {
         Column column;
@@ -27,7 +29,7 @@ void make_store(PyStore* self, std::vector<AnyVector> columns, const std::vector
             column.wide = static_cast<const std::uint16_t*>(columns[v].data());
         else
             throw std::invalid_argument("columns must hold codes of type uint8 or uint16.");
-        if (columns[v].shape(0) != n_records || (repeats && repeats->shape(0) != n_records))
+        if (columns[v].shape(0) != n_records)
             throw std::invalid_argument("columns and repeats must have the same number of rows.");
         views.push_back(column);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "kernels/transpose.hpp"
@@ -16,8 +17,8 @@ std::int64_t total_rows(std::size_t n_records, const std::int64_t* repeats) {
     if (!repeats) return static_cast<std::int64_t>(n_records);
     std::int64_t total = 0;
     for (std::size_t row = 0; row < n_records; ++row)
-        if (__builtin_add_overflow(total, repeats[row], &total))
-            throw std::invalid_argument("repeats must add up to less than 2^63.");
+        if (repeats[row] < 1 || __builtin_add_overflow(total, repeats[row], &total))
+            throw std::invalid_argument("repeats must be at least 1 and add up to less than 2^63.");
     return total;
 }
 
@@ -28,6 +29,9 @@ template <class Code> std::uint32_t largest(const Code* codes, std::size_t n_rec
 }
 
 void check_codes(const Column& column, std::size_t n_records) {
+    constexpr std::uint32_t kMostStates = 65'536;
+    if (column.card > kMostStates)
+        throw std::invalid_argument("cards must be at most 65,536; got " + std::to_string(column.card) + ".");
     if (!n_records) return;
     const std::uint32_t most = column.narrow ? largest(column.narrow, n_records) : largest(column.wide, n_records);
     if (most >= column.card)
@@ -75,13 +79,14 @@ void Store::number_planes() {
     }
 }
 
-// Rows of a plane, and how the planes are numbered, must be ours: then the bits lie where ours would.
+// How the planes are numbered must be ours: then the bits lie where ours would. Files hold them, so each is compared.
 void Store::take_planes(const GivenPlanes& given) {
     Planes& p = planes_;
     const std::size_t words = (p.n_planes + kLanes - 1) / kLanes * kLanes * p.words;
     const bool aligned = reinterpret_cast<std::uintptr_t>(given.bits.data()) % 64 == 0;
     if (given.bits.empty() || given.bits.size() != words || given.totals.size() != p.n_planes || !aligned) return;
     if (!std::equal(given.first.begin(), given.first.end(), p.first.begin(), p.first.end())) return;
+    check_planes(given);
     p.bits = given.bits.data();
     p.totals.assign(given.totals.begin(), given.totals.end());
 }
@@ -152,21 +157,26 @@ void Store::keep_sorted(std::shared_ptr<SortedRows> rows, std::size_t bytes) con
 
 namespace {
 
-// The rows with a state, one word every kLanes, and how many they are. What is left of 64 codes, or has two bytes a
-// code, is copied first.
-std::int64_t make_plane(const Column& column, std::size_t n_records, std::uint8_t state, const InstructionSet& level,
-                        std::uint64_t* out) {
+// The rows from `begin`, a multiple of 64, to `end` with a state, one word every kLanes, and how many they are. What is
+// left of 64 codes, or has two bytes a code, is copied first.
+std::int64_t make_plane(const Column& column, std::size_t begin, std::size_t end, std::uint8_t state,
+                        const InstructionSet& level, std::uint64_t* out) {
     constexpr std::uint8_t kNoState = 15;  // beyond all that have planes
-    const std::size_t whole = column.narrow ? n_records / 64 : 0;
-    std::int64_t total = whole ? level.make_plane({column.narrow, whole, state, out}) : 0;
-    for (std::size_t begin = 64 * whole; begin < n_records; begin += 64) {
+    const std::size_t whole = column.narrow ? (end - begin) / 64 : 0;
+    std::int64_t total = whole ? level.make_plane({column.narrow + begin, whole, state, out}) : 0;
+    for (std::size_t from = begin + 64 * whole; from < end; from += 64) {
         std::uint8_t codes[64];
         std::fill_n(codes, 64, kNoState);
-        for (std::size_t row = begin; row < std::min(begin + 64, n_records); ++row)
-            codes[row - begin] = static_cast<std::uint8_t>(column[row]);
-        total += level.make_plane({codes, 1, state, out + begin / 64 * kLanes});
+        for (std::size_t row = from; row < std::min(from + 64, end); ++row)
+            codes[row - from] = static_cast<std::uint8_t>(column[row]);
+        total += level.make_plane({codes, 1, state, out + (from - begin) / 64 * kLanes});
     }
     return total;
+}
+
+[[noreturn]] void throw_other_planes() {
+    throw std::invalid_argument(
+        "planes and plane_totals must be those of the codes; got others. Leave them out to make them anew.");
 }
 
 }  // namespace
@@ -181,10 +191,36 @@ void Store::build_planes() const {
             const std::size_t plane = p.first[v] + state;
             std::uint64_t* out = p.own.get() + plane / kLanes * p.words * kLanes + plane % kLanes;
             p.totals[plane] = static_cast<std::uint32_t>(
-                make_plane(columns_[v], n_records_, static_cast<std::uint8_t>(state), *level_, out));
+                make_plane(columns_[v], 0, n_records_, static_cast<std::uint8_t>(state), *level_, out));
         }
     }
     p.bits = p.own.get();
+}
+
+// Eight planes at a time are made again from the codes, for a few thousand rows that stay in cache, and compared: the
+// states of a variable, the rows beyond the last and the lanes without a plane.
+void Store::check_planes(const GivenPlanes& given) const {
+    constexpr std::size_t kBlockWords = 64, kBlockRows = 64 * kBlockWords;
+    const Planes& p = planes_;
+    std::vector<std::pair<std::size_t, std::uint8_t>> owners(p.n_planes, {n_variables(), std::uint8_t{0}});
+    for (std::size_t v = 0; v < n_variables(); ++v)
+        for (std::uint32_t state = 0; has_planes(v) && state + 1 < columns_[v].card; ++state)
+            owners[p.first[v] + state] = {v, static_cast<std::uint8_t>(state)};
+    std::vector<std::int64_t> totals(p.n_planes, 0);
+    std::uint64_t made[kBlockWords * kLanes];
+    for (std::size_t group = 0; group * kLanes < p.n_planes; ++group)
+        for (std::size_t begin = 0; begin < n_records_; begin += kBlockRows) {
+            const std::size_t end = std::min(begin + kBlockRows, n_records_), words = (end - begin + 63) / 64;
+            std::fill_n(made, words * kLanes, 0);
+            for (std::size_t plane = group * kLanes; plane < std::min((group + 1) * kLanes, p.n_planes); ++plane) {
+                const auto [v, state] = owners[plane];
+                if (v < n_variables())
+                    totals[plane] += make_plane(columns_[v], begin, end, state, *level_, made + plane % kLanes);
+            }
+            const std::uint64_t* there = given.bits.data() + (group * p.words + begin / 64) * kLanes;
+            if (!std::equal(made, made + words * kLanes, there)) throw_other_planes();
+        }
+    if (!std::equal(totals.begin(), totals.end(), given.totals.begin())) throw_other_planes();
 }
 
 // The planes turned over, 64 rows and 64 planes at a time.

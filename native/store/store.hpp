@@ -55,7 +55,8 @@ struct RowBits {
     }
 };
 
-// Planes made before, as in a packed file; used if they are numbered as ours would be.
+// Planes made before, as in a packed file; used if they are numbered as ours would be, after a comparison with the
+// codes.
 struct GivenPlanes {
     std::span<const std::uint64_t> bits;
     std::span<const std::uint32_t> first;
@@ -119,6 +120,7 @@ private:
     bool may_have_planes(std::size_t variable) const;
     void number_planes();
     void take_planes(const GivenPlanes& given);
+    void check_planes(const GivenPlanes& given) const;
     void build_planes() const;
     void build_row_bits() const;
     void copy_planes() const;

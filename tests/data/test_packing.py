@@ -333,7 +333,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 def test_opening_reads_the_description_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = Dataset.from_codes(np.random.default_rng(0).integers(0, 4, (500_000, 40)))
     pack(data, tmp_path / "t.mnpack")
-    monkeypatch.setattr(pack_format, "_checksum", None)  # 25 MB are not verified at once
+    monkeypatch.setattr(pack_format, "_blocks", None)  # 25 MB are not verified at once
     opened = read(tmp_path / "t.mnpack")
     assert opened.n_rows == 500_000
     assert not opened.columns[0].flags.writeable

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from mnlearn.errors import DataError, FileError, InputError, check_unmasked
 
 MAX_STATES = 65_535
+MAX_TOTAL = 2.0**62  # no sum of repeats is as large
 
 
 def code_type(card: int) -> type[np.uint8] | type[np.uint16]:
@@ -62,13 +63,18 @@ def check_column(name: str, card: int, column: NDArray[np.generic], labels: tupl
             raise DataError(f"levels of {name!r} must be None because it is continuous; got {len(labels)} labels.")
         check_finite(name, column)
         return
+    check_labels(name, card, labels)
+    _check_type(name, column, code_type(card))
+    check_range(f"column {name!r}", column, card)
+
+
+def check_labels(name: str, card: int, labels: tuple[Hashable, ...] | None) -> None:
+    """Raise DataError unless the number of states is possible and there is one label per state, all different."""
     if not 1 <= card <= MAX_STATES:
         raise DataError(f"cards must be from 0 to {MAX_STATES:,}; {name!r} has {card}.")
     if labels is None or len(labels) != card or len(set(labels)) != card:
         got = "none" if labels is None else f"{len(labels)} labels, {len(set(labels))} different"
         raise DataError(f"levels of {name!r} must be {card} different labels, one per state; got {got}.")
-    _check_type(name, column, code_type(card))
-    check_range(f"column {name!r}", column, card)
 
 
 def check_finite(name: str, column: NDArray[np.generic]) -> None:
@@ -102,7 +108,7 @@ def check_repeats(repeats: NDArray[np.int64], n_records: int) -> None:
 
 def check_total(total: float) -> None:
     """Raise DataError if the sum of the repeats is too large for int64."""
-    if total >= 2.0**62:
+    if total >= MAX_TOTAL:
         raise DataError("repeats must add up to less than 2**62 rows; got more. Divide them by a common factor.")
 
 

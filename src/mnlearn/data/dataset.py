@@ -119,7 +119,7 @@ class Dataset:
         return data
 
     def verify(self) -> None:
-        """Compare the checksums of the packed file behind the columns, if there is one; only once."""
+        """Check the packed file behind the columns, if there is one: checksums, codes and numbers; only once."""
         if self.pack is not None:
             self.pack.verify()
 
@@ -287,6 +287,7 @@ class Dataset:
 
     def compact(self) -> Dataset:
         """Store every distinct row once, with how often it occurred; the order of the rows is not kept."""
+        self.verify()
         groups, n_groups = row_groups(self.columns)
         weights = np.zeros(n_groups, dtype=np.int64)
         np.add.at(weights, groups, 1 if self.repeats is None else self.repeats)
@@ -321,6 +322,7 @@ class Dataset:
 
     def _rows(self, kept: NDArray[np.int64], repeats: NDArray[np.int64] | None) -> Dataset:
         """Return a data set with some of the rows."""
+        self.verify()
         columns = tuple(_frozen(column[kept], own=True) for column in self.columns)
         return self._with(columns=columns, repeats=None if repeats is None else _frozen(repeats, own=True), pack=None)
 

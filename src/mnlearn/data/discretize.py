@@ -76,6 +76,7 @@ def discretize(
     given = {name: checked_cuts(name, points) for name, points in (cuts or {}).items()}
     chosen = _chosen(dataset, given, columns)
     used = dict(dataset.cuts)
+    dataset.verify()
     cards, arrays, levels = list(dataset.cards), list(dataset.columns), list(dataset.levels)
     for k in chosen:
         values = dataset.columns[k].astype(np.float64, copy=False)

@@ -12,28 +12,26 @@ a file under this name is complete. Files of version k are read by every later v
 
 from __future__ import annotations
 
-import datetime as dt
 import hashlib
-import json
 import mmap
 import struct
 import sys
 import zlib
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
-from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._core import add_planes
 from mnlearn.data import _checks
-from mnlearn.data.dataset import Dataset, MissingReport
-from mnlearn.errors import DataError, FileError
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.pack_description import Description, Section, parse_description
+from mnlearn.errors import FileError
 from mnlearn.parallel import run
 
 MARK = b"\x89MNPACK\n"
@@ -46,14 +44,6 @@ AT_ONCE = 1 << 24  # bytes; smaller files are verified when they are opened, lar
 _CHECK_BYTES = 1 << 22
 
 
-class Section(NamedTuple):
-    """A part of the file: its start, length and checksum (CRC-32)."""
-
-    start: int
-    length: int
-    checksum: int
-
-
 @dataclass(eq=False)
 class Pack:
     """A packed file, mapped into memory.
@@ -64,6 +54,8 @@ class Pack:
         The file.
     fingerprint
         Digest of the description, which has the checksums of all parts: equal files have equal fingerprints.
+    names, cards
+        Names and numbers of states of the variables, in the order of the file.
     columns
         The variables in the order of the file.
     planes
@@ -76,27 +68,50 @@ class Pack:
 
     path: Path
     fingerprint: str
+    names: tuple[str, ...] = ()
+    cards: tuple[int, ...] = ()
     columns: tuple[NDArray[Any], ...] = ()
     planes: NDArray[np.uint64] | None = None
     plane_totals: NDArray[np.uint32] | None = None
     declared: tuple[bool, ...] = ()
-    _sections: dict[str, Section] = field(default_factory=dict)
+    _sections: Mapping[str, Section] = field(default_factory=dict)
     _verified: bool = False
 
     def verify(self) -> None:
-        """Read the whole file and compare checksums, only once; raise FileError if one differs."""
+        """Read the whole file once; raise FileError if a checksum differs or a value breaks a rule of data sets."""
         if self._verified:
             return
         with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            found = run(lambda part: _checksum(content, part), self._sections.values())
-            wrong = [name for name, sum_ in zip(self._sections, found, strict=True) if sum_ != self._sections[name][2]]
+            if len(content) < max(part.start + part.length for part in self._sections.values()):
+                raise _damaged(self.path, "it was cut short after it was opened")
+            found = run(lambda name: self._check(content, name), self._sections)
+            wrong = [(name, rule) for name, rule in zip(self._sections, found, strict=True) if rule]
         if wrong:
+            (name, rule), more = wrong[0], len(wrong) - 1
             raise FileError(
-                f"path must be an intact pack; {self.path} was altered or damaged in {wrong[0]}"
-                + (f" and {len(wrong) - 1} more parts" if len(wrong) > 1 else "")
+                f"path must be an intact pack; {self.path} {rule} {name}"
+                + (f" and {more} more parts" if more else "")
                 + ". Copy it again, or pack the data again."
             )
         self._verified = True
+
+    def _check(self, content: mmap.mmap, name: str) -> str | None:
+        """Return what is wrong with a part, or None. Both checks look at a block while it is in cache."""
+        section, checksum, sound, total = self._sections[name], 0, True, 0.0
+        card = self.cards[int(name.split()[1])] if name.startswith("column") else None
+        for block in _blocks(content, section):
+            checksum = zlib.crc32(block, checksum)
+            if name == "repeats":
+                repeats = np.frombuffer(block, np.int64)
+                sound, total = sound and int(repeats.min()) >= 1, total + float(repeats.sum(dtype=np.float64))
+            elif card == 0:
+                sound = sound and bool(np.isfinite(np.frombuffer(block, np.float64)).all())
+            elif card is not None:
+                sound = sound and int(np.frombuffer(block, _checks.code_type(card)).max()) < card
+            block.release()
+        if checksum != section.checksum:
+            return "was altered or damaged in"
+        return None if sound and total < _checks.MAX_TOTAL else "holds values that break a rule of data sets in"
 
     def holds(self, columns: Sequence[NDArray[Any]]) -> bool:
         """Return whether each of these columns is a whole column of the file."""
@@ -113,10 +128,12 @@ class Pack:
 
 def open_pack(path: Path) -> Dataset:
     """Map a packed file into memory."""
-    described, fingerprint = _description(path)
+    text, start = _description(path)
     try:
-        return _mapped(path, described, fingerprint)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+        described = parse_description(text)
+        _check_sections(described, start)
+        return _mapped(path, described, hashlib.sha256(text).hexdigest()[:32])
+    except ValueError as error:
         if isinstance(error, FileError):
             raise
         raise FileError(
@@ -125,8 +142,8 @@ def open_pack(path: Path) -> Dataset:
         ) from error
 
 
-def _description(path: Path) -> tuple[dict[str, Any], str]:
-    """Return the description of a file and its digest, after checking that the file is complete."""
+def _description(path: Path) -> tuple[bytes, int]:
+    """Return the description of a file and where it starts, after checking that the file is complete."""
     if sys.byteorder != "little":
         raise FileError(f"packs need a little-endian machine; this one is not. Read the source of {path} instead.")
     try:
@@ -139,7 +156,7 @@ def _description(path: Path) -> tuple[dict[str, Any], str]:
         raise FileError(f"path must be a file that can be opened; {path}: {error.strerror or error}.") from error
     if zlib.crc32(text) != checksum:
         raise _damaged(path, "its description was altered")
-    return json.loads(text), hashlib.sha256(text).hexdigest()[:32]
+    return text, start
 
 
 def _preamble(path: Path, head: bytes, size: int) -> tuple[int, int, int]:
@@ -160,6 +177,8 @@ def _preamble(path: Path, head: bytes, size: int) -> tuple[int, int, int]:
         raise _damaged(path, f"it is cut short: {size:,} of {whole:,} bytes are there")
     if size > whole:
         raise _damaged(path, f"{size - whole:,} bytes were added to it")
+    if version < 1 or start < PREAMBLE_BYTES or start + length != whole:
+        raise _damaged(path, "its first bytes do not fit its length")
     return start, length, checksum
 
 
@@ -170,40 +189,74 @@ def preamble(start: int, text: bytes) -> bytes:
     return head + zlib.crc32(head).to_bytes(4, "little")
 
 
-def _mapped(path: Path, described: dict[str, Any], fingerprint: str) -> Dataset:
+def _check_sections(described: Description, end: int) -> None:
+    """Raise ValueError unless the parts are those of the variables, each of its length, apart and within the file."""
+    expected = _lengths(described)
+    sections = described.sections
+    if set(sections) != set(expected):
+        raise ValueError(f"its parts are not those of its variables: {sorted(set(sections) ^ set(expected))[0]!r}")
+    for name, part in sections.items():
+        if part.length != expected[name]:
+            raise ValueError(f"{name} has {part.length} bytes where {expected[name]} were expected")
+        if part.start < PREAMBLE_BYTES or part.start + part.length > end:
+            raise ValueError(f"{name} lies outside of the file")
+        if part.start % (ALIGNMENT if not name.startswith("planes") or name == "planes 0" else 8 * LANES):
+            raise ValueError(f"{name} does not start where it must")
+    for (_, one), (name, other) in pairwise(sorted(sections.items(), key=lambda item: item[1].start)):
+        if one.start + one.length > other.start:
+            raise ValueError(f"{name} overlaps another part")
+
+
+def _lengths(described: Description) -> dict[str, int]:
+    """Return the length in bytes of every part that a file must have."""
+    kinds = [np.float64 if card == 0 else _checks.code_type(card) for card in described.cards]
+    found = {f"column {k}": described.n_records * np.dtype(kind).itemsize for k, kind in enumerate(kinds)}
+    if "repeats" in described.sections:
+        return found | {"repeats": described.n_records * 8}
+    layout = plane_layout(described.cards)
+    if "planes 0" in described.sections and len(described.plane_totals) != layout.n_planes:
+        raise ValueError(f"it has totals of {len(described.plane_totals)} planes; there are {layout.n_planes}")
+    if max(described.plane_totals, default=0) > described.n_records:
+        raise ValueError(f"a plane has {max(described.plane_totals)} of {described.n_records} rows")
+    n_groups = layout.n_groups if "planes 0" in described.sections else 0
+    return found | {f"planes {g}": -(-described.n_records // 64) * 8 * LANES for g in range(n_groups)}
+
+
+def _mapped(path: Path, described: Description, fingerprint: str) -> Dataset:
     """Return the data set whose columns are in the file."""
-    n_records, variables = described["n_records"], described["variables"]
+    cards, sections = described.cards, described.sections
     with path.open("rb") as file:
         content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    sections = {name: Section(*part) for name, part in described["sections"].items()}
-    cards = tuple(0 if v["levels"] is None else len(v["levels"]) for v in variables)
     columns = tuple(
-        _array(content, sections[f"column {k}"], np.float64 if card == 0 else _checks.code_type(card), n_records)
+        _array(content, sections[f"column {k}"], np.float64 if card == 0 else _checks.code_type(card))
         for k, card in enumerate(cards)
     )
-    repeats = _array(content, sections["repeats"], np.int64, n_records) if "repeats" in sections else None
-    pack = Pack(path, fingerprint, columns, declared=tuple(v["declared"] for v in variables), _sections=sections)
-    if "planes 0" in sections:  # the groups follow each other
-        n_groups = plane_layout(cards).n_groups
-        groups = [sections[f"planes {group}"] for group in range(n_groups)]
-        together = Section(groups[0].start, sum(group.length for group in groups), 0)
-        pack.planes = _array(content, together, np.uint64, n_groups * 8 * -(-n_records // 64))
-        pack.plane_totals = np.array(described["plane_totals"], dtype=np.uint32)
+    pack = Pack(path, fingerprint, described.names, cards, columns, declared=described.declared, _sections=sections)
+    if "planes 0" in sections:
+        pack.planes = _planes(content, sections)
+        pack.plane_totals = np.array(described.plane_totals, dtype=np.uint32)
     if len(content) <= AT_ONCE:
         pack.verify()
-    missing = described["missing"]
     return Dataset.trusted(
-        names=tuple(v["name"] for v in variables),
+        names=described.names,
         cards=cards,
         columns=columns,
-        levels=tuple(_levels(v["levels"]) for v in variables),
-        repeats=repeats,
-        missing=MissingReport(missing["policy"], MappingProxyType(missing["counts"]), missing["rows_dropped"]),
-        cuts=MappingProxyType({name: np.array(cuts) for name, cuts in described["cuts"].items()}),
+        levels=described.levels,
+        repeats=_array(content, sections["repeats"], np.int64) if "repeats" in sections else None,
+        missing=described.missing,
+        cuts=described.cuts,
         pack=pack,
-        declared=frozenset(v["name"] for v in variables if v["declared"]),
+        declared=frozenset(name for name, fixed in zip(described.names, described.declared, strict=True) if fixed),
         unused=MappingProxyType({}),
     )
+
+
+def _planes(content: mmap.mmap, sections: Mapping[str, Section]) -> NDArray[np.uint64]:
+    """Return the groups of planes, which follow each other, as one array."""
+    groups = [sections[f"planes {group}"] for group in range(sum(name.startswith("planes") for name in sections))]
+    if any(one.start + one.length != other.start for one, other in pairwise(groups)):
+        raise ValueError("its planes do not follow each other")
+    return _array(content, Section(groups[0].start, sum(group.length for group in groups), 0), np.uint64)
 
 
 def reopen(path: Path, fingerprint: str, names: Sequence[str]) -> Dataset:
@@ -216,15 +269,9 @@ def reopen(path: Path, fingerprint: str, names: Sequence[str]) -> Dataset:
     return data if tuple(names) == data.names else data.select(names)
 
 
-def _levels(written: Iterable[Any] | None) -> tuple[Hashable, ...] | None:
-    return None if written is None else tuple(from_json(label) for label in written)
-
-
-def _array(content: mmap.mmap, section: Section, kind: Any, length: int) -> NDArray[Any]:
+def _array(content: mmap.mmap, section: Section, kind: Any) -> NDArray[Any]:
     """Return a part of the file as a read-only array."""
-    if section.length != length * np.dtype(kind).itemsize:
-        raise ValueError(f"a part has {section.length} bytes where {length} values were expected")
-    return np.frombuffer(content, kind, length, section.start)
+    return np.frombuffer(content, kind, section.length // np.dtype(kind).itemsize, section.start)
 
 
 def _same_memory(one: NDArray[Any], other: NDArray[Any]) -> bool:
@@ -232,14 +279,12 @@ def _same_memory(one: NDArray[Any], other: NDArray[Any]) -> bool:
     return bool(here == there and one.shape == other.shape and one.dtype == other.dtype)
 
 
-def _checksum(content: mmap.mmap, section: Section) -> int:
-    """Return the CRC-32 of a part, read in pieces so that other threads can run."""
-    view, checksum = memoryview(content), 0
-    for start in range(section.start, section.start + section.length, _CHECK_BYTES):
-        end = min(start + _CHECK_BYTES, section.start + section.length)
-        checksum = zlib.crc32(view[start:end], checksum)
-    view.release()
-    return checksum
+def _blocks(content: mmap.mmap, section: Section) -> Iterator[memoryview]:
+    """Yield the bytes of a part in pieces, so that other threads can run."""
+    end = section.start + section.length
+    with memoryview(content) as view:
+        for start in range(section.start, end, _CHECK_BYTES):
+            yield view[start : min(start + _CHECK_BYTES, end)]
 
 
 def _damaged(path: Path, why: str) -> FileError:
@@ -299,50 +344,3 @@ def group_words(
             codes = np.ascontiguousarray(columns[variable], dtype=np.uint8)
             add_planes(codes, begin, end - begin, words.reshape(-1), first + begin - group * LANES, totals)
     return words, totals
-
-
-# Labels of states as JSON and back, with their types. A subclass comes before its parent: a datetime is a date too.
-_WRITERS: tuple[tuple[type, str, Callable[[Any], object]], ...] = (
-    (dt.datetime, "datetime", lambda label: label.isoformat()),
-    (dt.date, "date", lambda label: label.isoformat()),
-    (dt.time, "time", lambda label: label.isoformat()),
-    (dt.timedelta, "timedelta", lambda label: [label.days, label.seconds, label.microseconds]),
-    (Decimal, "decimal", str),
-    (UUID, "uuid", str),
-    (bytes, "bytes", lambda label: label.hex()),
-    (tuple, "tuple", lambda label: [as_json(part) for part in label]),
-)
-_READERS: Mapping[str, Callable[[Any], Hashable]] = {
-    "datetime": dt.datetime.fromisoformat,
-    "date": dt.date.fromisoformat,
-    "time": dt.time.fromisoformat,
-    "timedelta": lambda parts: dt.timedelta(*parts),
-    "decimal": Decimal,
-    "uuid": UUID,
-    "bytes": bytes.fromhex,
-    "tuple": lambda parts: tuple(from_json(part) for part in parts),
-}
-
-
-def as_json(label: Hashable) -> object:
-    """Return a label for JSON; a type that JSON lacks becomes an object with one entry, the type."""
-    if label is None or type(label) in (bool, int, float, str):
-        return label
-    for kind, name, write in _WRITERS:
-        if isinstance(label, kind):
-            return {name: write(label)}
-    plain = getattr(label, "item", None)  # NumPy scalars
-    if callable(plain):
-        return as_json(plain())
-    raise DataError(
-        f"labels must be strings, numbers, booleans, dates, times or bytes to be written to a file; got {label!r}. "
-        "Turn them into strings first."
-    )
-
-
-def from_json(value: Any) -> Hashable:
-    """Return the label that `as_json` wrote."""
-    if not isinstance(value, dict):
-        return value  # type: ignore[no-any-return]
-    ((kind, written),) = value.items()
-    return _READERS[kind](written)

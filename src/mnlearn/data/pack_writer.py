@@ -21,7 +21,8 @@ from mnlearn.data import _checks
 from mnlearn.data.columns import order_key
 from mnlearn.data.dataset import Dataset, MissingReport
 from mnlearn.data.options import TableOptions
-from mnlearn.data.pack_format import ALIGNMENT, LANES, PREAMBLE_BYTES, as_json, group_words, plane_layout, preamble
+from mnlearn.data.pack_description import as_json
+from mnlearn.data.pack_format import ALIGNMENT, LANES, PREAMBLE_BYTES, group_words, plane_layout, preamble
 from mnlearn.errors import DataError, FileError, InputError
 from mnlearn.parallel import run
 

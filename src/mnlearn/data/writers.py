@@ -65,6 +65,7 @@ def _table(dataset: Dataset) -> pa.Table:
     import pyarrow as pa
 
     arrays = []
+    dataset.verify()
     for column, labels in zip(dataset.columns, dataset.levels, strict=True):
         values: Any = column if labels is None else _labelled(labels, column)
         arrays.append(pa.array(values))

@@ -66,6 +66,7 @@ def fit(graph: Graph, data: Dataset, method: str | None = None, **settings: Any)
         if name not in FIT_SETTINGS[chosen]:
             known = ", ".join(FIT_SETTINGS[chosen])
             raise InputError(f"{chosen} has no setting {name!r}; it accepts {known}. Drop it, or change the method.")
+    data.verify()
     return _FITS[chosen](graph, data, settings)
 
 

@@ -280,6 +280,7 @@ def categorical_rows(data: object, names: Sequence[str], levels: Levels, cuts: M
             coded = read_rows(data, columns=names, levels=declared, missing="category" if with_holes else "error")
         except UndeclaredError as error:
             raise _unknown_state(error.column, levels[names.index(error.column)], error.label) from error
+    coded.verify()
     rows = coded.select(names)
     columns = tuple(
         _coded(name, column, given, labels, cuts.get(name))
@@ -293,6 +294,7 @@ def continuous_rows(data: object, names: Sequence[str]) -> Dataset:
     coded = already_coded(data)
     if coded is None:
         coded = read_rows(data, columns=names, types=dict.fromkeys(names, "continuous"))
+    coded.verify()
     rows = coded.select(names)
     for name, card in zip(rows.names, rows.cards, strict=True):
         if card:

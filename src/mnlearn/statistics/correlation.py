@@ -19,6 +19,7 @@ _TOLERANCE = 1e-8  # in units of a correlation: what a covariance read from a fi
 
 def correlation_of_rows(dataset: Dataset) -> tuple[FloatArray, FloatArray]:
     """Return the correlation matrix and the standard deviations (divisor N), repeats as weights."""
+    dataset.verify()
     columns = [np.asarray(column, dtype=np.float64) for column in dataset.columns]
     weights = None if dataset.repeats is None else dataset.repeats.astype(np.float64)
     rules = [_Standard(column, weights) for column in columns]
@@ -37,6 +38,7 @@ def correlation_of_rows(dataset: Dataset) -> tuple[FloatArray, FloatArray]:
 
 def standardized(dataset: Dataset) -> FloatArray:
     """Return the stored rows, each column centred and of unit variance, repeats as weights; zeros where constant."""
+    dataset.verify()
     weights = None if dataset.repeats is None else dataset.repeats.astype(np.float64)
     columns = [np.asarray(column, dtype=np.float64) for column in dataset.columns]
     return np.column_stack([_Standard(column, weights).apply(column) for column in columns])

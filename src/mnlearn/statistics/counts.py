@@ -15,7 +15,7 @@ from typing import Any
 from mnlearn import _core
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.pack_format import plane_layout
-from mnlearn.errors import UnsuitableError, true_or_false, whole_number
+from mnlearn.errors import FileError, InputError, UnsuitableError, true_or_false, whole_number
 from mnlearn.parallel import job_count
 from mnlearn.protocols.statistics import FloatArray, Indices, IntArray, Kernel, Tables, VarSet
 from mnlearn.statistics.evidence_scans import EvidenceScans
@@ -73,17 +73,9 @@ class Counts(BlanketScans):
         self.names = dataset.names
         self.cards = dataset.cards
         self._threads = job_count(n_jobs)
-        limits: dict[str, Any] = {} if max_memory is None else {"max_bytes": _bytes(max_memory)}
+        limits = {} if max_memory is None else {"max_bytes": _bytes(max_memory)}
         dataset.verify()
-        self._store = _core.Store(
-            dataset.columns,
-            dataset.cards,
-            dataset.repeats,
-            dataset.n_records,
-            os.environ.get("MNLEARN_CORE", ""),
-            **_planes(dataset),
-            **limits,
-        )
+        self._store = _store(dataset, **limits)
 
     @property
     def n_rows(self) -> int:
@@ -248,6 +240,23 @@ def pair_blocks(n_variables: int, most: int) -> Iterator[range]:
             last += 1
         yield range(first, last)
         first = last
+
+
+def _store(dataset: Dataset, **limits: Any) -> _core.Store:
+    """Return the data set in the core, which compares the bit-planes of a packed file with its codes."""
+    planes = _planes(dataset)
+    level = os.environ.get("MNLEARN_CORE", "")
+    try:
+        return _core.Store(
+            dataset.columns, dataset.cards, dataset.repeats, dataset.n_records, level, **planes, **limits
+        )
+    except InputError as error:
+        if dataset.pack is None or "planes" not in str(error):
+            raise
+        raise FileError(
+            f"path must be an intact pack; the bit-planes in {dataset.pack.path} are not those of its codes. Pack the "
+            "data again."
+        ) from None
 
 
 def _planes(dataset: Dataset) -> dict[str, Any]:

@@ -59,6 +59,7 @@ class Rows:
                 f"data must have at most {MOST_VALUES:,} values to be expanded into rows; got {dataset.n_rows:,} "
                 f"rows of {dataset.n_variables}. Use a method based on the covariance alone, or fewer rows."
             )
+        dataset.verify()
         order = np.lexsort(dataset.columns[::-1])
         if dataset.repeats is not None:
             order = np.repeat(order, dataset.repeats[order])
