@@ -91,8 +91,8 @@ def test_same_seed_same_output(run: Any, tmp_path: Path) -> None:
 
 def test_refusals(run: Any, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    assert "--out must be a folder to write to" in run("demo", "--out", tmp_path / "file").refusal()
-    assert "--out must be a folder to write to" in run("demo", "--out", tmp_path / "file" / "sub").refusal()
+    assert "--out must be a folder; " in run("demo", "--out", tmp_path / "file").refusal()
+    assert "--out must be a folder; " in run("demo", "--out", tmp_path / "file" / "sub").refusal()
     assert "'--rows'" in run("demo", "--rows", 1, "--out", tmp_path / "never").refusal()
     assert "'--seed'" in run("demo", "--seed", -1, "--out", tmp_path / "never").refusal()
     assert not (tmp_path / "never").exists()

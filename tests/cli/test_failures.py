@@ -75,7 +75,7 @@ def test_a_file_that_cannot_be_replaced_is_one_line(
         (["--column", "stres", "--column", "fatigue"], "column 'stres' does not exist. Did you mean 'stress'"),
         (["--method", "mlp"], "method 'mlp' does not exist. Did you mean 'mpl'"),
         (["--out", "nowhere/net.json"], "--out must be in an existing folder; there is no 'nowhere'"),
-        (["--out", "."], "--out must end in a known extension"),
+        (["--out", "."], "--out must be a file; '.' is a directory"),
         (["--out", "net.foo"], "got 'net.foo'. Choose one of them."),
         (["--bins", "3"], "--bins is for --discretize width"),
         (["--bins", "many"], "--bins"),

@@ -130,7 +130,7 @@ def test_notes_of_a_fit_go_to_standard_error(run: Any, tmp_path: Path) -> None:
         (["--method", "canon"], "method 'canon' does not exist. Did you mean 'canonical'"),
         (["--set", "alpha=1"], "pseudolikelihood has no setting 'alpha'"),
         (["--method", "gaussian"], "'gaussian' needs continuous variables; "),
-        (["--out", "truth.edges"], "path must be a folder; 'truth.edges' is a file"),
+        (["--out", "truth.edges"], "--out must be another file than GRAPH, which it would overwrite"),
         (["--column", "stress", "--column", "fatigue"], "GRAPH must have the columns of the data as its variables"),
     ],
 )

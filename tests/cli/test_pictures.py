@@ -103,7 +103,7 @@ def test_learn_writes_a_picture_and_a_report(run: Any, table: Path, tmp_path: Pa
         (["plot", "DATA", "-o", "net.jpg"], "--out must end in .png, .svg, .pdf; got 'net.jpg'"),
         (["plot", "DATA", "-o", "net.png", "--kind", "heatmp"], "Did you mean 'heatmap'"),
         (["plot", "DATA", "-o", "net.png", "--kind", "stability", "--method", "gsmn"], "needs frequencies"),
-        (["plot", "DATA", "-o", "."], "--out must end in"),
+        (["plot", "DATA", "-o", "."], "--out must be a file; '.' is a directory"),
         (["plot", "DATA", "-o", "folder.png"], "--out must be a file; 'folder.png' is a directory"),
         (["learn", "DATA", "--plot", "net.gif"], "--plot must end in .png, .svg, .pdf; got 'net.gif'"),
         (["learn", "DATA", "--report", "nowhere/out.html"], "--report must be in an existing folder"),

@@ -92,14 +92,14 @@ def test_costs_are_a_table_and_unknown_tables_are_refused(run: Any, tmp_path: Pa
         (("bjp-table1", "--sizes", "0"), "--sizes must be whole numbers of at least 1; got 0"),
         (("bjp-table1", "--sizes", ""), "--sizes must be whole numbers with commas between; got ''"),
         (("bjp-table1", "--sizes", "9,9"), "--sizes must be different numbers of rows; got 9 twice. Drop one."),
-        (("mpl-table1", "--out", "/proc/self"), "journal must be a file we can read and write; /proc/self/mpl-table1"),
+        (("mpl-table1", "--out", "/proc/self"), "--out must be a folder that can be written; '/proc/self'"),
         (("mpl-table1", "--reps", "0"), "--reps must be a whole number, at least 1; got 0"),
         (("mpl-table1", "--source", "d=32"), "source 'd=32' does not exist"),
         (("mpl-table1", "--method", "bjp"), "method 'bjp' does not exist"),
         (("--page", "x.md"), "--out must be the folder of the runs for --page; got none"),
         (("--page", "/nowhere.md", "--out", "/"), "--page must be a readable text file; /nowhere.md"),
         (("mpl-table1", "--page", "x.md"), "--page excludes an experiment; got mpl-table1"),
-        (("mpl-table1", "--out", "/dev/null/x"), "--out must be a folder that can be made"),
+        (("mpl-table1", "--out", "/dev/null/x"), "--out must be a folder; '/dev/null/x' is below '/dev/null'"),
     ],
 )
 def test_bad_requests_are_refused(run: Any, monkeypatch: pytest.MonkeyPatch, words: Any, message: str) -> None:

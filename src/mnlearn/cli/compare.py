@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from mnlearn.cli import options
 from mnlearn.cli.config import Config
 from mnlearn.cli.console import exit_interrupted, note, progress_monitor, say, show, simple_table
+from mnlearn.cli.files import reads
 from mnlearn.cli.options import ClusterOptions, InputOptions, JudgeOptions, LearnOptions, OutputOptions, option
 from mnlearn.errors import MnlearnError
 
@@ -22,7 +23,7 @@ Seed = Annotated[int, option("S", "Seed of the permutations.")]
 def compare_command(
     data: options.Data,
     *,
-    truth: Annotated[str, option("FILE", "True graph over the columns of DATA.")],
+    truth: Annotated[str, reads(option("FILE", "True graph over the columns of DATA."))],
     methods: Annotated[str, option("A,B,C", "Names of methods, as for mnlearn learn --method.")],
     test: options.Test = None,
     alpha: options.Alpha = None,

@@ -14,7 +14,6 @@ Options on the command line override those of the file. `data` is the first argu
 from __future__ import annotations
 
 import json
-import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -23,6 +22,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mnlearn.cli.files import reads, writes
 from mnlearn.cli.options import option, setting_value
 from mnlearn.errors import FileError, InputError, unknown_name
 
@@ -44,9 +44,12 @@ def _read_config(context: typer.Context, path: str | None) -> str | None:
 
 
 Config = Annotated[
-    str | None, option("FILE", "Read options from a TOML file.", "--config", is_eager=True, callback=_read_config)
+    str | None,
+    reads(option("FILE", "Read options from a TOML file.", "--config", is_eager=True, callback=_read_config)),
 ]
-SaveConfig = Annotated[str | None, option("FILE", "Write the options of this run to a TOML file.", "--save-config")]
+SaveConfig = Annotated[
+    str | None, writes(option("FILE", "Write the options of this run to a TOML file.", "--save-config"))
+]
 
 
 def save_config(context: typer.Context, path: str | None) -> None:
@@ -122,22 +125,3 @@ def _as_toml(value: Any) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return json.dumps(value)
-
-
-def check_output_file(name: str, out: str | None, *, graph: bool = True) -> None:
-    """Raise FileError if the file of an option cannot be written, before anything is computed."""
-    if out is None:
-        return
-    target = Path(out)
-    if graph:
-        from mnlearn.graphs.formats import check_extension
-
-        check_extension(target, name)
-    if target.is_dir():
-        raise FileError(f"{name} must be a file; {out!r} is a directory. Name a file in it.")
-    if not target.parent.is_dir():
-        raise FileError(f"{name} must be in an existing folder; there is no {str(target.parent)!r}. Create it first.")
-    if not os.access(target.parent, os.W_OK):
-        raise FileError(
-            f"{name} must be in a writable folder; {str(target.parent)!r} is read-only. Name another folder."
-        )

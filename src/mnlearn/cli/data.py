@@ -18,6 +18,7 @@ from mnlearn.cli.console import (
     simple_table,
     with_noun,
 )
+from mnlearn.cli.files import reads, writes
 from mnlearn.cli.options import OutputOptions, ReadingOptions, argument, drop_none, flag, option
 from mnlearn.errors import InputError, MnlearnError
 
@@ -36,6 +37,10 @@ InfoMissing = Annotated[
     str | None, option("error|drop_rows|category", "Treat missing values first; by default they are only counted.")
 ]
 Levels = Annotated[list[str] | None, option("COL=A,B", "States of a column in order; repeatable. Found by default.")]
+
+Sources = Annotated[
+    list[str], reads(argument("DATA...", "CSV, TSV or Parquet files, folders of them, or quoted patterns."))
+]
 
 
 def info_command(
@@ -144,9 +149,9 @@ def _unused(variable: VariableOverview) -> str:
 
 
 def pack_command(
-    data: Annotated[list[str], argument("DATA...", "CSV, TSV or Parquet files, folders of them, or quoted patterns.")],
+    data: Sources,
     *,
-    out: Annotated[str, option("FILE", "File to write; it ends in .mnpack.", "--out", "-o")],
+    out: Annotated[str, writes(option("FILE", "File to write; it ends in .mnpack.", "--out", "-o"))],
     append: Annotated[bool, flag("--append", "Add the rows to an existing FILE.")] = False,
     column: options.Columns = None,
     levels: Levels = None,

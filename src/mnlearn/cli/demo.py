@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from mnlearn._atomic_files import replacing
 from mnlearn.cli.console import probability, say, show, simple_table, with_noun
 from mnlearn.cli.data import lay_out_overview
+from mnlearn.cli.files import writes_into
 from mnlearn.cli.options import OutputOptions, option
 from mnlearn.errors import FileError
 
@@ -28,7 +29,8 @@ NO_REPORT = "A report needs the extra: pip install 'mnlearn[report]'."
 
 People = Annotated[int, option("N", "Number of people who answer.", "--rows", min=2, max=1_000_000)]
 Seed = Annotated[int, option("S", "Seed of the random numbers.", min=0)]
-Folder = Annotated[Path, option("DIR", "Folder for the files.", "--out")]
+_FILES = ("survey.csv", "truth.edges", "learned.graphml", "report.html")
+Folder = Annotated[Path, writes_into(option("DIR", "Folder for the files.", "--out"), *_FILES)]
 
 
 class Separation(NamedTuple):

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from mnlearn.cli.config import check_output_file
+from mnlearn._atomic_files import check_outputs
 from mnlearn.cli.console import escaped, note, say, show, simple_table, with_noun
+from mnlearn.cli.files import check_file, reads, writes
 from mnlearn.cli.options import OptionGroup, OutputOptions, argument, drop_none, flag, option
 from mnlearn.errors import InputError, check_name
 
@@ -21,19 +22,21 @@ if TYPE_CHECKING:
 
     Entry: TypeAlias = tuple[str, str, Mapping[str, Any]]
 
-LearnedGraph = Annotated[str, argument("LEARNED", "Graph file.")]
-TrueGraph = Annotated[str, argument("TRUTH", "Graph file with the same variables, in any order.")]
+LearnedGraph = Annotated[str, reads(argument("LEARNED", "Graph file."))]
+TrueGraph = Annotated[str, reads(argument("TRUTH", "Graph file with the same variables, in any order."))]
 Kinds = Annotated[str | None, option("SPN,1N,2N,3C,4C", "Subgraphs for E- and V-scores, or none; all by default.")]
-Network = Annotated[str | None, argument("NETWORK", "Name with settings (see --list), graph file, or BIF file.")]
+Network = Annotated[str | None, reads(argument("NETWORK", "Name with settings (see --list), graph file, or BIF file."))]
 Distribution = Annotated[str | None, option("NAME", "Distribution on the graph (see --list); uniform by default.")]
-TruthOut = Annotated[str | None, option("FILE", "File for the true graph; .truth.edges beside the data by default.")]
+TruthOut = Annotated[
+    str | None, writes(option("FILE", "File for the true graph; .truth.edges beside the data by default."))
+]
 Rows = Annotated[int, option("N", "Number of rows.")]
 Seed = Annotated[int, option("S", "Seed of the random numbers.")]
 
 
 def convert_command(
-    source: Annotated[str, argument("SOURCE", "Graph file to read.")],
-    target: Annotated[str, argument("TARGET", "File to write; an existing file is replaced.")],
+    source: Annotated[str, reads(argument("SOURCE", "Graph file to read."))],
+    target: Annotated[str, writes(argument("TARGET", "File to write; an existing file is replaced."))],
     *,
     from_format: Annotated[str | None, option("FORMAT", "Format of SOURCE, whatever its extension.", "--from")] = None,
     to_format: Annotated[str | None, option("FORMAT", "Format of TARGET, whatever its extension.", "--to")] = None,
@@ -53,9 +56,6 @@ def convert_command(
     """
     from mnlearn.graphs.formats import read_graph
 
-    if Path(target).exists() and Path(source).exists() and Path(target).samefile(source):
-        raise InputError(f"TARGET must be another file than SOURCE; got {target!r} for both. Name a new file.")
-    check_output_file("TARGET", target, graph=False)
     named = read_graph(source, from_format)
     graph, left_out = named.graph, _write(target, to_format, named)
     isolated = sum(not graph.neighbors(x) for x in range(graph.n_variables))
@@ -116,7 +116,7 @@ class SampleOptions(OptionGroup):
 
     rows: Rows = 1000
     seed: Seed = 1
-    out: Annotated[str, option("FILE", "File for the data: .csv, .tsv or .parquet.")] = "data.csv"
+    out: Annotated[str, writes(option("FILE", "File for the data: .csv, .tsv or .parquet."))] = "data.csv"
     sampler: Annotated[str, option("auto|enumerate|eliminate|gibbs", "How rows are drawn.", "--sampler")] = "auto"
     chains: Annotated[int | None, option("N", "Number of Gibbs chains; 4 by default.")] = None
     burn_in: Annotated[int | None, option("N", "Sweeps before the first row; 1000 by default.")] = None
@@ -168,8 +168,8 @@ def simulate_command(
     method: Any = sampling.sampler
     out, chains = sampling.out, sampling.chain_settings()
     target = Path(truth) if truth is not None else Path(out).with_suffix(".truth.edges")
-    if target.resolve() == Path(out).resolve():
-        raise InputError(f"--truth must be another file than --out; got {out!r} for both. Rename one.")
+    check_outputs({"--out": [out], "--truth": [str(target)]}, {"NETWORK": [network]})  # --truth may be a default
+    check_file("--truth", str(target))
     carries_numbers(target)  # raises an error for an unknown format
     plan = GibbsPlan(**chains)
     drawn = simulate(network, distribution, n_rows=sampling.rows, seed=sampling.seed, method=method, plan=plan)

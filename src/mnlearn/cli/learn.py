@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mnlearn.cli import options
-from mnlearn.cli.config import Config, SaveConfig, check_output_file, save_config
+from mnlearn.cli.config import Config, SaveConfig, save_config
 from mnlearn.cli.console import (
     escaped,
     exit_interrupted,
@@ -23,6 +23,7 @@ from mnlearn.cli.console import (
     simple_table,
     with_noun,
 )
+from mnlearn.cli.files import writes, writes_into
 from mnlearn.cli.options import ClusterOptions, LearnOptions, OptionGroup, OutputOptions, TestOptions, flag, option
 from mnlearn.errors import FileError, InputError, MnlearnError, whole_number
 
@@ -41,12 +42,20 @@ Sampling = Annotated[
 ]
 Stable = Annotated[float | None, option("T", "Keep the pairs that are an edge in at least this share of the samples.")]
 MaxMemory = Annotated[str | None, option("SIZE", "Memory limit for caches, e.g. 500M; other memory is not limited.")]
+CheckpointFolder = Annotated[
+    str | None,
+    writes_into(option("DIR", "Store counts in DIR, so that a killed run can be resumed."), "answers.mncheck"),
+]
 Resume = Annotated[bool, flag("--resume", "Continue the run that --checkpoint holds; the result is the same.")]
 Out = Annotated[
     str | None,
-    option("FILE", "Write the network: .json (whole result), .graphml, .gml, .dot, .edges, .edges.csv, .csv (matrix)."),
+    writes(
+        option(
+            "FILE", "Write the network: .json (whole result), .graphml, .gml, .dot, .edges, .edges.csv, .csv (matrix)."
+        )
+    ),
 ]
-Plot = Annotated[str | None, option("FILE", "Draw the network: .png, .svg or .pdf; more kinds: mnlearn plot.")]
+Plot = Annotated[str | None, writes(option("FILE", "Draw the network: .png, .svg or .pdf; more kinds: mnlearn plot."))]
 
 
 def learn_command(
@@ -90,7 +99,6 @@ def learn_command(
     arguments = learning.learn_arguments(score=score, **testing.given(), **edges.given(), **long_run.given())
     resampling.check()
     files.check()
-    check_output_file("--save-config", save_config_, graph=False)
     with workers.client() as client:
         learn = partial(library.learn, data, client=client, **arguments)
         learned, interrupted = resampling.learn(learn, learning.jobs, client)
@@ -108,11 +116,14 @@ class FileOptions(OptionGroup):
 
     out: Out = None
     plot: Plot = None
-    report: Annotated[str | None, option("FILE", "Write an HTML report of the whole result: .html.")] = None
+    report: Annotated[str | None, writes(option("FILE", "Write an HTML report of the whole result: .html."))] = None
 
     def check(self) -> None:
-        """Raise an error for a file that cannot be written, before anything is learned."""
-        check_output_file("--out", self.out)
+        """Raise an error for a file of an unknown kind, before anything is learned."""
+        if self.out is not None:
+            from mnlearn.graphs.formats import check_extension
+
+            check_extension(self.out, "--out")
         if self.plot is not None:
             check_picture("--plot", self.plot)
         if self.report is not None:
@@ -166,7 +177,7 @@ class RunOptions(OptionGroup):
     """Memory and checkpoints of a long run."""
 
     max_memory: MaxMemory = None
-    checkpoint: Annotated[str | None, option("DIR", "Store counts in DIR, so that a killed run can be resumed.")] = None
+    checkpoint: CheckpointFolder = None
     resume: Resume = False
 
     def given(self) -> dict[str, Any]:
@@ -245,22 +256,20 @@ class ResampleOptions(OptionGroup):
 
 
 def check_picture(name: str, path: str) -> None:
-    """Raise an error if a picture cannot be drawn or written."""
+    """Raise an error if a picture cannot be drawn, or has another extension."""
     from mnlearn.errors import require
     from mnlearn.visual.canvas import check_picture_path
 
     check_picture_path(path, name)
-    check_output_file(name, path, graph=False)
     require("matplotlib", "plot")
 
 
 def check_report(name: str, path: str) -> None:
-    """Raise an error if a report cannot be made or written."""
+    """Raise an error if a report cannot be made, or has another extension."""
     from mnlearn.errors import require
     from mnlearn.visual.report import check_report_path
 
     check_report_path(path, name)
-    check_output_file(name, path, graph=False)
     for module in ("jinja2", "bokeh"):
         require(module, "report")
 

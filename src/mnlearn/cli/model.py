@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from mnlearn.cli import options
 from mnlearn.cli.console import escaped, note, say, show_rows, simple_table, with_noun
+from mnlearn.cli.files import reads, writes, writes_into
 from mnlearn.cli.graph import SampleOptions
 from mnlearn.cli.options import InputOptions, OutputOptions, argument, flag, option
 from mnlearn.errors import InputError, MnlearnWarning
@@ -31,7 +32,13 @@ FitMethod = Annotated[
 FitSet = Annotated[
     list[str] | None, option("NAME=VALUE", "Setting of the method, e.g. ridge=0.1; repeatable.", "--set")
 ]
-ModelFolder = Annotated[str, argument("MODEL", "Folder that mnlearn fit wrote.")]
+_MODEL_FILES = ("model.json", "parameters-*.npy")
+ModelFolder = Annotated[str, reads(argument("MODEL", "Folder that mnlearn fit wrote."), *_MODEL_FILES)]
+NewModel = Annotated[
+    str, writes_into(option("FOLDER", "Folder for the model; model by default.", "--out", "-o"), *_MODEL_FILES)
+]
+
+Table = Annotated[str | None, writes(option("FILE", "Write the table: .csv, .tsv or .parquet; else print it as CSV."))]
 
 
 def fit_command(
@@ -40,8 +47,8 @@ def fit_command(
     *,
     method: FitMethod = None,
     set_: FitSet = None,
-    out: Annotated[str, option("FOLDER", "Folder for the model; model by default.", "--out", "-o")] = "model",
-    uai: Annotated[str | None, option("FILE", "Also write the factors as a UAI file.")] = None,
+    out: NewModel = "model",
+    uai: Annotated[str | None, writes(option("FILE", "Also write the factors as a UAI file."))] = None,
     column: options.Columns = None,
     reading: InputOptions,
     all_: Annotated[bool, flag("--all", f"List all edges, not only the {SHOWN} strongest.")] = False,
@@ -92,7 +99,7 @@ def predict_command(
     data: options.Data,
     column: Annotated[str, argument("COL", "Variable to predict.")],
     *,
-    out: Annotated[str | None, option("FILE", "Write the table: .csv, .tsv or .parquet; else print it as CSV.")] = None,
+    out: Table = None,
     output: OutputOptions,
 ) -> None:
     """Predict a column from the others, row by row.

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mnlearn._atomic_files import replacing
-from mnlearn.cli.config import check_output_file
 from mnlearn.cli.console import escaped, exit_interrupted, progress_monitor, say, with_noun
+from mnlearn.cli.files import reads, writes
 from mnlearn.cli.graph import Seed, show_catalogue
+from mnlearn.cli.learn import check_picture
 from mnlearn.cli.options import OutputOptions, argument, drop_none, flag, option
 from mnlearn.errors import FileError, InputError
 
@@ -20,11 +21,12 @@ if TYPE_CHECKING:
 
 MaxNeighbors = Annotated[int | None, option("K", "moa: largest number of neighbours of a gene; 3 by default.")]
 Target = Annotated[float | None, option("F", "Stop at this fitness; at the optimum by default, if it is known.")]
-RunFile = Annotated[Path | None, option("FILE", "Store the run in FILE, and continue from it if it exists.")]
+RunFile = Annotated[Path | None, writes(option("FILE", "Store the run in FILE, and continue from it if it exists."))]
+ProblemName = Annotated[str | None, reads(argument("PROBLEM", "Name with settings (see --list), or a DIMACS file."))]
 
 
 def optimize_command(
-    problem: Annotated[str | None, argument("PROBLEM", "Name with settings (see --list), or a DIMACS file.")] = None,
+    problem: ProblemName = None,
     *,
     learner: Annotated[str, option("NAME", "moa, moa' or a method of mnlearn learn.", "--learner")] = "moa'",
     max_neighbors: MaxNeighbors = None,
@@ -34,8 +36,8 @@ def optimize_command(
     patience: Annotated[int | None, option("G", "Stop after this many generations without progress.")] = None,
     target: Target = None,
     seed: Seed = 0,
-    history: Annotated[Path | None, option("FILE", "Write every generation to a CSV file.")] = None,
-    plot: Annotated[Path | None, option("FILE", "Draw the convergence: .png, .svg or .pdf.")] = None,
+    history: Annotated[Path | None, writes(option("FILE", "Write every generation to a CSV file."))] = None,
+    plot: Annotated[Path | None, writes(option("FILE", "Draw the convergence: .png, .svg or .pdf."))] = None,
     checkpoint: RunFile = None,
     list_: Annotated[bool, flag("--list", "List the problems with their settings.")] = False,
     output: OutputOptions,
@@ -61,7 +63,8 @@ def optimize_command(
         raise InputError(
             "PROBLEM must be given; got none. Name one, for example royal-road:n=64,group=4; --list has all."
         )
-    _check_files(history, plot)
+    if plot is not None:
+        check_picture("--plot", str(plot))
     chosen = problem_named(problem)
     with progress_monitor() as monitor:
         found = maximize(
@@ -82,15 +85,6 @@ def optimize_command(
     output.show(lambda: _document(chosen, found), lambda: _show_optimum(chosen, found))
     if monitor.interrupted:
         exit_interrupted()
-
-
-def _check_files(history: Path | None, plot: Path | None) -> None:
-    """Raise an error for files that cannot be written, before the search."""
-    check_output_file("--history", None if history is None else str(history), graph=False)
-    if plot is not None:
-        from mnlearn.visual.canvas import check_picture_path
-
-        check_output_file("--plot", str(check_picture_path(plot, "--plot")), graph=False)
 
 
 def _learner(name: str, max_neighbors: int | None) -> str | StructureLearner:

@@ -18,6 +18,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from mnlearn.cli.console import show_json
+from mnlearn.cli.files import check_files, file_uses, reads
 from mnlearn.errors import InputError
 
 
@@ -70,8 +71,8 @@ def named(table: str, help: str, *names: str) -> Any:
     return option("NAME", help.format(**kinds), *names, autocompletion=complete)
 
 
-Data = Annotated[str, argument("DATA", "CSV, TSV or Parquet file, also gzipped, or a packed file.")]
-GraphFile = Annotated[str, argument("GRAPH", "Graph file; its variables are matched by name.")]
+Data = Annotated[str, reads(argument("DATA", "CSV, TSV or Parquet file, also gzipped, or a packed file."))]
+GraphFile = Annotated[str, reads(argument("GRAPH", "Graph file; its variables are matched by name."))]
 Jobs = Annotated[int | None, option("K", "Number of threads or processes; -1 means all cores. Changes no result.")]
 
 # How a file is read and its columns are prepared.
@@ -123,11 +124,12 @@ def drop_none(**options: Any) -> dict[str, Any]:
 
 
 def expand_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with one argument for each option of its groups."""
+    """Return the command with one argument for each option of its groups; its files are checked before it runs."""
     hints = get_type_hints(command, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, OptionGroup)}
 
     def expanded(**given: Any) -> None:
+        check_files(uses, given)
         for name, group in groups.items():
             given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
         command(**given)
@@ -142,6 +144,8 @@ def expand_groups(command: Callable[..., None]) -> Callable[..., None]:
             ]
         else:
             parameters.append(parameter.replace(annotation=hints[name]))
+    uses = file_uses(parameters)
+    expanded.file_uses = uses  # type: ignore[attr-defined]
     expanded.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     expanded.__name__, expanded.__doc__ = command.__name__, command.__doc__

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from mnlearn.cli import options
 from mnlearn.cli.config import Config
 from mnlearn.cli.console import escaped, exit_interrupted, progress_monitor, say
+from mnlearn.cli.files import reads, writes
 from mnlearn.cli.learn import Bootstrap, ResampleOptions, check_picture, check_report, network_size
 from mnlearn.cli.options import JudgeOptions, LearnOptions, OutputOptions, argument, option
 from mnlearn.errors import InputError, check_name, unknown_name
@@ -22,16 +23,22 @@ if TYPE_CHECKING:
     from mnlearn.protocols import Monitor
     from mnlearn.results.learned import Learned
 
-Source = Annotated[str, argument("DATA|RESULT", "Data file to learn from, or a .json file of `learn --out`.")]
+Source = Annotated[str, reads(argument("DATA|RESULT", "Data file to learn from, or a .json file of `learn --out`."))]
 Network = Annotated[
-    str | None, option("FILE", "Result that mnlearn learn --out FILE.json wrote from DATA; nothing is learned.")
+    str | None, reads(option("FILE", "Result that mnlearn learn --out FILE.json wrote from DATA; nothing is learned."))
+]
+
+ResultData = Annotated[
+    str | None, reads(option("DATA", "Data of RESULT: signs, types and warnings need them.", "--data"))
 ]
 
 
 def report_command(
     source: Source,
     *,
-    out: Annotated[str, option("FILE", "File to write; report.html by default.", "--out", "-o")] = "report.html",
+    out: Annotated[
+        str, writes(option("FILE", "File to write; report.html by default.", "--out", "-o"))
+    ] = "report.html",
     title: Annotated[str | None, option("TEXT", "Title of the page.")] = None,
     learning: SourceOptions,
     output: OutputOptions,
@@ -66,7 +73,7 @@ def report_command(
 def plot_command(
     source: Source,
     *,
-    out: Annotated[str, option("FILE", "File to write: .png, .svg or .pdf.", "--out", "-o")],
+    out: Annotated[str, writes(option("FILE", "File to write: .png, .svg or .pdf.", "--out", "-o"))],
     kind: Annotated[str, option("NAME", "network, heatmap, degrees, support, centralities or stability.")] = "network",
     title: Annotated[str | None, option("TEXT", "Title above the picture.")] = None,
     layout_seed: Annotated[int, option("S", "Seed of the layout.", "--layout-seed", min=0)] = 0,
@@ -99,7 +106,7 @@ def plot_command(
 class SourceOptions(LearnOptions):
     """Source of a report or a picture: data to learn from, or a saved result."""
 
-    data: Annotated[str | None, option("DATA", "Data of RESULT: signs, types and warnings need them.", "--data")] = None
+    data: ResultData = None
     bootstrap: Bootstrap = None
 
     def resampling(self) -> ResampleOptions:

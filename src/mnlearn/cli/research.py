@@ -14,6 +14,7 @@ import typer
 from mnlearn._atomic_files import replacing
 from mnlearn.cli import options
 from mnlearn.cli.console import exit_interrupted, note, progress_monitor, say, show, simple_table
+from mnlearn.cli.files import reads, writes, writes_into
 from mnlearn.cli.options import OutputOptions, argument, flag, option
 from mnlearn.errors import FileError, InputError, check_name
 
@@ -30,9 +31,13 @@ _CONTINUE = "the same command with the same --out continues"
 _QUICK_KINDS, _QUICK_SIZES = ("stars", "ferromagnet", "cliques", "independent"), (250, 1000)
 
 Sizes = Annotated[str | None, option("N,N,...", "Sizes, mostly numbers of rows; those of the experiment by default.")]
-RunFolder = Annotated[Path | None, option("DIR", "Write tables and plots to DIR; a stopped run continues there.")]
-DataFolder = Annotated[Path | None, option("DIR", "Folder of the data; MNLEARN_DATA by default.", "--data")]
-PageFile = Annotated[Path | None, option("FILE", "Only fill the tables of this page from the runs in --out.", "--page")]
+RunFolder = Annotated[
+    Path | None, writes_into(option("DIR", "Write tables and plots to DIR; a stopped run continues there."))
+]
+DataFolder = Annotated[Path | None, reads(option("DIR", "Folder of the data; MNLEARN_DATA by default.", "--data"), "*")]
+PageFile = Annotated[
+    Path | None, writes(option("FILE", "Only fill the tables of this page from the runs in --out.", "--page"))
+]
 Quick = Annotated[bool, flag("--quick", "Run only a small part, in seconds.")]
 
 

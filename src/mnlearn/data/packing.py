@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+from mnlearn._atomic_files import check_outputs, try_to_write
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.missing import to_contents
 from mnlearn.data.options import MissingPolicy, TableOptions, VariableType
@@ -22,7 +23,7 @@ from mnlearn.data.pack_writer import (
     write_pack,
 )
 from mnlearn.data.readers import already_coded, check_no_delimiter, read_source, select_from
-from mnlearn.data.streaming import Spool, files_of, read_files, read_stream
+from mnlearn.data.streaming import Spool, files_of, paths_of, read_files, read_stream
 from mnlearn.errors import FileError, MnlearnError, check_methods, check_path, true_or_false
 from mnlearn.protocols import SILENT, Monitor
 
@@ -101,6 +102,7 @@ def pack(
         delimiter=delimiter,
     )
     target = _target(out, append=append)
+    check_outputs({"out": [str(target)]}, {"source": list(map(str, paths_of(source) or ()))})
     with Spool(target.parent) as spool, append_lock(target) if append else nullcontext():
         old = open_pack(target) if append else None
         if old is not None:
@@ -122,6 +124,12 @@ def _target(out: str | os.PathLike[str], *, append: bool) -> Path:
         raise FileError(f"out must be in an existing folder; there is no {str(target.parent)!r}. Create it first.")
     if append and not target.exists():
         raise FileError(f"append needs an existing pack; there is no {target}. Leave append out to create it.")
+    try:
+        try_to_write(target)
+    except OSError as error:
+        raise FileError(
+            f"out must be a file that can be written; {target}: {error.strerror or error}. Name another file."
+        ) from error
     return target
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -23,15 +24,22 @@ from mnlearn.protocols import SILENT, Monitor
 
 def files_of(source: object, delimiter: str | None) -> list[DataFile] | None:
     """Return the files of a path, a folder, a pattern or a list of these; None if the source is not a path."""
-    listed: Sequence[Any] = source if isinstance(source, list | tuple) and source else [source]
-    if not all(isinstance(one, str | os.PathLike) for one in listed):
+    paths = paths_of(source)
+    if paths is None:
         return None
-    paths = [path for one in listed for path in _expanded(Path(os.fsdecode(one)))]
     files = [recognise(path, delimiter) for path in paths]
     if len({file.delimiter is None for file in files}) > 1:
         text = next(file.path for file in files if file.delimiter is not None)
         raise InputError(f"source must be files of one kind; got text ({text.name}) and Parquet. Pack them one by one.")
     return files
+
+
+def paths_of(source: object) -> list[Path] | None:
+    """Return the paths of a path, a folder, a pattern or a list of these; None if the source is not a path."""
+    listed: Sequence[Any] = source if isinstance(source, list | tuple) and source else [source]
+    if not all(isinstance(one, str | os.PathLike) for one in listed):
+        return None
+    return [path for one in listed for path in _expanded(Path(os.fsdecode(one)))]
 
 
 def _expanded(path: Path) -> list[Path]:
@@ -169,8 +177,9 @@ class Spool:
     """A temporary file without a name for chunks of columns; it is removed when the program ends, even by a crash."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = TemporaryFile(dir=folder)  # noqa: SIM115 - closed by the context of the spool itself
-        self._end = 0
+        self._folder, self._end = folder, 0
+        with self._on_disk():
+            self._file = TemporaryFile(dir=folder)  # noqa: SIM115 - closed by the context of the spool itself
 
     def __enter__(self) -> Spool:
         return self
@@ -186,10 +195,22 @@ class Spool:
         """Write a chunk and return where it starts."""
         start = self._end
         data = np.ascontiguousarray(chunk).data.cast("B")
-        while data:
-            written = os.pwrite(self._file.fileno(), data, self._end)
-            data, self._end = data[written:], self._end + written
+        with self._on_disk():
+            while data:
+                written = os.pwrite(self._file.fileno(), data, self._end)
+                data, self._end = data[written:], self._end + written
         return start
+
+    @contextmanager
+    def _on_disk(self) -> Iterator[None]:
+        """Name the folder when it cannot be written: a failure inside is not one of the file that is read."""
+        try:
+            yield
+        except OSError as error:
+            raise FileError(
+                f"out must be in a folder with room for the rows; {self._folder}: {error.strerror or error}. Name "
+                "another folder."
+            ) from error
 
     def read_into(self, chunk: NDArray[Any], start: int) -> None:
         """Fill an array from the file."""
