@@ -44,3 +44,43 @@ def test_bad_packs_are_refused(run: Any, answers: Path) -> None:
     assert "must end in .mnpack" in run("pack", answers, "-o", "answers.csv").refusal()
     refused = run("pack", answers, "-o", answers.with_suffix(".mnpack"), "--levels", "x").refusal()
     assert "--levels must have the form COL=A,B; got 'x'" in refused
+
+
+def test_a_pack_is_packed_again(run: Any, answers: Path) -> None:
+    packed, again = answers.with_suffix(".mnpack"), answers.with_name("again.mnpack")
+    name = read(answers).names[0]
+    run("pack", answers, "-o", packed, "--levels", f"{name}=yes,no,maybe")
+    run("pack", packed, "-o", again)
+    assert again.read_bytes() == packed.read_bytes()
+    assert run("pack", packed, "-o", again, "--append", "--json").document()["rows"] == 1600
+    assert "levels cannot be applied" in run("pack", packed, "-o", again, "--levels", f"{name}=yes,no").refusal()
+    assert "with --append" in run("pack", packed, packed, "-o", again).refusal()
+
+
+def test_every_command_with_data_takes_a_pack(run: Any, answers: Path) -> None:
+    packed, folder = answers.with_suffix(".mnpack"), answers.parent
+    run("pack", answers, "-o", packed)
+    one, other, *_ = read(answers).names
+    graph = folder / "g.edges"
+    run("learn", answers, "--method", "mpl", "--out", graph)
+    run("fit", graph, answers, "--out", folder / "m.json")
+    for command in (
+        ["compare", "DATA", "--truth", graph, "--methods", "mpl"],
+        ["compare-groups", "DATA", "--by", one, "--method", "mpl", "--permutations", 2, "--jobs", 1],
+        ["fit", graph, "DATA", "--out", folder / "other.json"],
+        ["predict", folder / "m.json", "DATA", one],
+        ["score", "DATA", graph],
+        ["test", "DATA", one, other],
+        ["why", "DATA", one, other, "--method", "mpl"],
+    ):
+        told = [run(*(data if word == "DATA" else word for word in command), "--json") for data in (answers, packed)]
+        assert _timeless(told[0].document()) == _timeless(told[1].document()), command
+
+
+def _timeless(document: Any) -> Any:
+    """Return a document without times and names of sources."""
+    if isinstance(document, list):
+        return [_timeless(item) for item in document]
+    if not isinstance(document, dict):
+        return document
+    return {key: _timeless(item) for key, item in document.items() if key not in ("seconds", "source", "data", "cost")}

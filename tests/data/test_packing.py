@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import gzip
 import os
 import pickle
 import re
@@ -431,6 +432,52 @@ def test_a_pack_that_does_not_match_raises_the_right_error(tmp_path: Path) -> No
     assert declared.levels == (("b", "a"), (1, 2, 3, 4))
     assert declared.pack is not None
     assert declared.pack.declared == (True, False)
+
+
+@pytest.mark.parametrize("repeats", [None, "w"])
+def test_a_pack_of_a_pack_is_equal_to_it(tmp_path: Path, repeats: str | None) -> None:
+    one, two = tmp_path / "one.mnpack", tmp_path / "two.mnpack"
+    table = {"x": ["a", None, "a", "c"], "y": [1, 2, 1, 1], "f": [0.5, 1.5, 2.5, 0.0], "w": [1, 2, 3, 4]}
+    levels = {"x": ["c", "b", "a"], "y": [2, 1, 0]}
+    options: dict[str, Any] = {"levels": levels, "missing": "category", "repeats": repeats}
+    packed = pack(table, one, **options)
+    assert packed.declared == levels.keys()
+    for source in (one, str(one), [one], (str(one),), str(tmp_path / "on*.mnpack"), packed, read(table, **options)):
+        assert pack(source, two).declared == levels.keys()
+        assert two.read_bytes() == one.read_bytes()
+    pack(table, one, columns=["f", "y"], levels={"y": [2, 1, 0]}, missing="category", repeats=repeats)
+    pack(packed, two, columns=["f", "y"])
+    assert two.read_bytes() == one.read_bytes()
+    with pytest.raises(DataError, match=r"levels\['y'\] must list every value of the column; the data also hold 7"):
+        pack({"x": ["a", "a"], "y": [7, 1], "f": [1.5, 1.5], "w": [1, 1]}, two, append=True, repeats=repeats)
+
+
+def test_several_packs_are_packed_one_by_one(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        pack({"x": [0, 1], "y": [0, 1]}, tmp_path / f"{name}.mnpack")
+    (tmp_path / "t.csv").write_text("x,y\n0,1\n1,0\n")
+    packs: list[object] = [tmp_path / "one.mnpack", tmp_path / "two.mnpack"]
+    for source in (packs, [packs[0], tmp_path / "t.csv"], str(tmp_path / "*.mnpack")):
+        with pytest.raises(InputError, match=r"source must be one pack.*got 2 files with the pack 'one.*append=True"):
+            pack(source, tmp_path / "all.mnpack")
+    (tmp_path / "t.csv").unlink()
+    with pytest.raises(FileError, match=r"It holds packs: name one, such as 'one\.mnpack'"):
+        pack(tmp_path, tmp_path / "all.mnpack")
+    assert not (tmp_path / "all.mnpack").exists()
+    with gzip.open(tmp_path / "t.mnpack.gz", "wb") as file:
+        file.write((tmp_path / "one.mnpack").read_bytes())
+    with pytest.raises(FileError, match=r"must be a pack as it was written; .* is gzipped\. Unpack it with gunzip"):
+        read(tmp_path / "t.mnpack.gz")
+
+
+def test_missing_values_are_treated_once(tmp_path: Path) -> None:
+    table = {"x": ["a", None, "a", "c"], "y": [1, 2, 1, 1]}
+    packed = pack(table, tmp_path / "t.mnpack", missing="category")
+    assert read(packed, missing="category") is packed
+    for source in (packed, tmp_path / "t.mnpack", read(table, missing="category")):
+        with pytest.raises(InputError, match=r"missing='drop_rows' cannot be applied .* read with missing='category'"):
+            read(source, missing="drop_rows")
+    assert read(pack({"x": [1, 2], "y": [1, 2]}, tmp_path / "t.mnpack"), missing="drop_rows").n_rows == 2
 
 
 def test_only_one_process_can_append(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,20 @@ def test_a_real_difference_is_found_and_named() -> None:
     assert "c - d: 0.0000 and" in str(found)
     document = json.loads(json.dumps(found.to_dict()))
     assert document["permutations"] == {"asked": 99, "done": 99, "seed": 0}
+
+
+def test_a_pack_is_compared_like_its_source(tmp_path: Path) -> None:
+    packed = mn.pack(two_groups(), tmp_path / "t.mnpack")
+    for columns in (None, ["a", "b", "c"]):
+        options: dict[str, Any] = {"n_permutations": 3, "n_jobs": 1, "columns": columns}
+        expected = mn.compare_groups(two_groups(), "group", "mpl", **options)
+        for source in (packed, tmp_path / "t.mnpack"):
+            found = mn.compare_groups(source, "group", "mpl", **options)
+            assert (found.groups, found.pairs, found.statistics) == (
+                expected.groups,
+                expected.pairs,
+                expected.statistics,
+            )
 
 
 def test_equal_groups_are_rejected_no_more_often_than_the_level() -> None:

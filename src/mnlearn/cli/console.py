@@ -283,6 +283,7 @@ _TRANSLATIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]
         (r"drop bins\.", "drop --bins."),
         (r"^(workers|checkpoint|resume|cluster)\b", r"--\1"),
         (r"\bresume=True\b", "--resume"),
+        (r"\bappend=True\b", "--append"),
         (r"\bcheckpoint=\.\.\.", "--checkpoint DIR"),
         (r"\blevels=\{\.\.\.\}", "--levels COL=A,B"),
         (r"^out must", "--out must"),

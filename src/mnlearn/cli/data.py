@@ -39,7 +39,7 @@ InfoMissing = Annotated[
 Levels = Annotated[list[str] | None, option("COL=A,B", "States of a column in order; repeatable. Found by default.")]
 
 Sources = Annotated[
-    list[str], reads(argument("DATA...", "CSV, TSV or Parquet files, folders of them, or quoted patterns."))
+    list[str], reads(argument("DATA...", "CSV, TSV or Parquet files, folders of them, quoted patterns, or a pack."))
 ]
 
 

@@ -201,9 +201,11 @@ def recognise(path: Path, delimiter: str | None) -> DataFile:
         return DataFile(path, None, gzipped)
     split_at = delimiter or DELIMITERS.get(suffix)
     if split_at is None:
-        known = ", ".join([*DELIMITERS, *PARQUET, ".mnpack"])
+        if suffix == ".mnpack":
+            raise FileError(f"path must be a pack as it was written; {path} is gzipped. Unpack it with gunzip first.")
+        known = ", ".join([*DELIMITERS, *PARQUET])
         raise FileError(
-            f"path must end in one of {known} (or these with .gz); got {path.name!r}. "
+            f"path must end in one of {known} (or these with .gz) or .mnpack; got {path.name!r}. "
             "Rename the file, or pass delimiter=',' (or another) if it is delimited text."
         )
     return DataFile(path, split_at, gzipped)

@@ -252,13 +252,14 @@ def contents_like(old: Dataset, data: Dataset) -> Contents:
 def contents_of(data: Dataset) -> Contents:
     """Return the contents of a data set in memory or in another pack."""
     data.verify()
+    counts = {name: count for name, count in data.missing.counts.items() if name in data.names}
     return Contents(
         variables=[
             Variable(name, labels, name in data.declared) for name, labels in zip(data.names, data.levels, strict=True)
         ],
         n_records=data.n_records,
         has_repeats=data.repeats is not None,
-        missing=data.missing,
+        missing=replace(data.missing, counts=MappingProxyType(counts)),
         cuts=data.cuts,
         blocks=_sliced([*data.columns, *([] if data.repeats is None else [data.repeats])]),
     )

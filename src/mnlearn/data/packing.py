@@ -24,7 +24,7 @@ from mnlearn.data.pack_writer import (
 )
 from mnlearn.data.readers import already_coded, check_no_delimiter, read_source, select_from
 from mnlearn.data.streaming import Spool, files_of, paths_of, read_files, read_stream
-from mnlearn.errors import FileError, MnlearnError, check_methods, check_path, true_or_false
+from mnlearn.errors import FileError, InputError, MnlearnError, check_methods, check_path, true_or_false
 from mnlearn.protocols import SILENT, Monitor
 
 
@@ -48,7 +48,8 @@ def pack(
     ----------
     source
         A path to CSV, TSV or Parquet, a folder of such files, a pattern such as ``"part-*.parquet"``, or a list of
-        these; a stream of Arrow batches; or any other source that `read` accepts.
+        these; a stream of Arrow batches; or any other source that `read` accepts, such as one packed file. A pack of a
+        pack is equal to it.
     out
         The file to write; its name ends in ``.mnpack``.
     columns, types, levels, missing, missing_values, repeats, delimiter
@@ -136,17 +137,31 @@ def _target(out: str | os.PathLike[str], *, append: bool) -> Path:
 def _contents(source: object, options: TableOptions, spool: Spool, monitor: Monitor, old: Dataset | None) -> Contents:
     """Read a source and return what to write, or what to append to a pack."""
     least = 2 if old is None else 1
-    coded = already_coded(source)
+    paths = paths_of(source) or []
+    coded = already_coded(_only_pack(paths) or source)
     if coded is not None and old is not None:
         return contents_like(old, select_from(coded, replace(options, columns=None, types=None, levels=None)))
-    files = None if coded is not None else files_of(source, options.delimiter)
+    if coded is not None:
+        return contents_of(select_from(coded, options))
     on_disk = replace(options, new_chunks=spool.chunks)
-    if files is not None:
+    if paths:
+        files = files_of(paths, options.delimiter)
         return to_contents(read_files(files, on_disk, monitor), options.missing, spool, least=least)
     check_no_delimiter(source, options)
     if _is_stream(source):
         return to_contents(read_stream(source, on_disk, "the Arrow stream"), options.missing, spool, least=least)
     return contents_of(read_source(source, options))
+
+
+def _only_pack(paths: Sequence[Path]) -> Path | None:
+    """Return the packed file that the source is; None for other files."""
+    packs = [path for path in paths if path.suffix.lower() == SUFFIX]
+    if packs and len(paths) > 1:
+        raise InputError(
+            f"source must be one pack, or files of text or Parquet; got {len(paths)} files with the pack "
+            f"{packs[0].name!r}. Pack them one by one: the first, then each of the others with append=True."
+        )
+    return packs[0] if packs else None
 
 
 def _is_stream(source: object) -> bool:

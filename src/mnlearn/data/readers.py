@@ -151,7 +151,13 @@ def select_from(data: Dataset, options: TableOptions) -> Dataset:
     given = [name for name in ("types", "levels", "missing_values", "repeats", "delimiter") if getattr(options, name)]
     if given:
         raise InputError(
-            f"{given[0]} cannot be applied to a Dataset or a pack, which is already coded. Read its source again."
+            f"{given[0]} cannot be applied to a Dataset or a pack, which is already coded; got "
+            f"{getattr(options, given[0])!r}. Drop it, or read the source of the data again."
+        )
+    if data.missing.counts and options.missing not in ("error", data.missing.policy):
+        raise InputError(
+            f"missing={options.missing!r} cannot be applied to a Dataset or a pack, which was read with "
+            f"missing={data.missing.policy!r}. Drop it, or read the source of the data again."
         )
     return data if options.columns is None else data.select(options.columns)
 

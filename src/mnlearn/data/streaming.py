@@ -22,11 +22,8 @@ from mnlearn.parallel import ahead
 from mnlearn.protocols import SILENT, Monitor
 
 
-def files_of(source: object, delimiter: str | None) -> list[DataFile] | None:
-    """Return the files of a path, a folder, a pattern or a list of these; None if the source is not a path."""
-    paths = paths_of(source)
-    if paths is None:
-        return None
+def files_of(paths: Sequence[Path], delimiter: str | None) -> list[DataFile]:
+    """Return files of one kind with their formats."""
     files = [recognise(path, delimiter) for path in paths]
     if len({file.delimiter is None for file in files}) > 1:
         text = next(file.path for file in files if file.delimiter is not None)
@@ -49,8 +46,10 @@ def _expanded(path: Path) -> list[Path]:
         inside = [p for p in sorted(path.iterdir()) if p.is_file() and not p.name.startswith((".", "_"))]
         found = [p for p in inside if p.name.lower().removesuffix(".gz").endswith(known)]
         if not found:
+            packs = [p.name for p in inside if p.name.lower().endswith(".mnpack")]
+            hint = f"It holds packs: name one, such as {packs[0]!r}." if packs else "Check the name of the folder."
             raise FileError(
-                f"source must hold files of data; the folder {path} has none that end in {', '.join(known)}."
+                f"source must hold files of data; the folder {path} has none that end in {', '.join(known)}. {hint}"
             )
         return found
     if glob.has_magic(str(path)) and not path.exists():
