@@ -16,8 +16,10 @@ import pytest
 import mnlearn as mn
 from mnlearn import evaluation
 from mnlearn.data import Dataset
-from mnlearn.errors import MnlearnError
-from mnlearn.protocols import SetLevel
+from mnlearn.errors import InputError, MnlearnError, UnsuitableError
+from mnlearn.independence.information import GaussianInformation
+from mnlearn.protocols import SILENT, SetLevel
+from mnlearn.scores.glasso import EBICPrecision
 from mnlearn.statistics import Counts, kernels
 
 WRONG: dict[str, Any] = {
@@ -210,7 +212,32 @@ def learners() -> dict[str, Call]:
     return {learner.__name__: with_defaults(learner, {}) for learner in named} | {
         "Remembered": with_defaults(mn.Remembered, {"test": test}),
         "Budgeted": (mn.Budgeted, {"test": test, "max_tests": 10}),
+        "Audited": (mn.Audited, {"test": test}),
     }
+
+
+def searches() -> dict[str, Call]:
+    """Return the searches with a judge that suits them."""
+    counts = Counts(data(), n_jobs=1)
+    numbers = mn.Moments.from_covariance([[1.0, 0.5, 0.25], [0.5, 1.0, 0.5], [0.25, 0.5, 1.0]], n_rows=500)
+    tests = (mn.GSIMN, mn.GSIMNFCH, mn.GSMN, mn.GSMNStar, mn.HHCMN, mn.PC)
+    judges: dict[Any, object] = dict.fromkeys(tests, mn.ChiSquare(counts))
+    judges |= dict.fromkeys((mn.HillClimb, mn.TwoPhase, mn.MBS), mn.MPL(counts))
+    judges |= {mn.IBMAPHC: mn.IBScore(mn.BayesianTest(counts)), mn.SeparatorEvidence: mn.HybridEvidence(counts)}
+    judges |= {mn.L1LR: mn.L1Logistic(data()), mn.ARACNE: GaussianInformation(numbers)}
+    judges |= {mn.GraphicalLasso: EBICPrecision(numbers), mn.Exhaustive: mn.MPL(Counts(data().select(range(4))))}
+    return {
+        learner.__name__: (learner().learn, {"judge": judge, "monitor": SILENT}) for learner, judge in judges.items()
+    }
+
+
+def priors() -> dict[str, Call]:
+    """Return scores whose prior is a function of the caller."""
+
+    def prior(score: Any) -> Callable[..., object]:
+        return lambda value: mn.TwoPhase().learn(score(Counts(data(), n_jobs=1), graph_prior=lambda _: value))
+
+    return {"MPL": (prior(mn.MPL), {"value": -1.0}), "PIC": (prior(mn.PIC), {"value": -1.0})}
 
 
 CALLS: dict[str, Callable[[], dict[str, Call]]] = {
@@ -221,6 +248,8 @@ CALLS: dict[str, Callable[[], dict[str, Call]]] = {
     "one call": one_call,
     "graphs": graphs,
     "learners": learners,
+    "searches": searches,
+    "priors": priors,
 }
 
 
@@ -247,3 +276,48 @@ def test_a_wrong_argument_is_taken_or_refused_in_our_words(group: str) -> None:
                 if found := complaint(call, arguments | {argument: wrong}):
                     complaints.append(f"{name}({argument}={kind}) {found}")
     assert not complaints, "\n".join(complaints)
+
+
+@pytest.mark.parametrize(
+    "learner", [mn.Exhaustive, mn.L1LR, mn.ARACNE, mn.GraphicalLasso, mn.MBS, mn.TwoPhase, mn.GSMN]
+)
+def test_a_judge_or_monitor_of_the_wrong_kind_is_refused_by_name(learner: Any) -> None:
+    for judge in (3, mn.MPL, mn.ChiSquare, object()):
+        with pytest.raises(UnsuitableError):
+            learner().learn(judge)
+    call, given = searches()[learner.__name__]
+    with pytest.raises(UnsuitableError, match="monitor must have the methods progress and cancelled; got a int"):
+        call(**{**given, "monitor": 3})
+
+
+@pytest.mark.parametrize("wrapper", [mn.Audited, mn.Remembered, lambda test: mn.Budgeted(test, 3)])
+def test_a_wrapper_needs_a_test(wrapper: Any) -> None:
+    with pytest.raises(UnsuitableError, match="test must have the methods __call__ and scan; got a int"):
+        wrapper(3)
+
+
+def test_a_prior_that_fails_is_named() -> None:
+    for fault in (lambda: 3, lambda size: 1 / size):
+        with pytest.raises(InputError, match="graph_prior must be a function of a blanket's size; it raised"):
+            mn.learn(drawn(), "mpl", graph_prior=fault)
+    for value in ("x", None, 1j, float("nan")):
+        with pytest.raises(InputError, match="graph_prior must give a finite log prior; got"):
+            mn.learn(drawn(), "mpl", graph_prior=lambda _, value=value: value)
+
+
+class Cancels:
+    """Monitor that cancels at its second poll."""
+
+    polls = 0
+
+    def progress(self, done: float, total: float | None, message: str = "") -> None: ...
+    def cancelled(self) -> bool:
+        self.polls += 1
+        return self.polls > 1
+
+
+def test_aracne_stops_when_it_is_cancelled() -> None:
+    call, given = searches()["ARACNE"]
+    found: Any = call(**{**given, "monitor": Cancels()})
+    assert not found.converged
+    assert not found.graph.edges

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms._search import check_cancelled, check_variables, ordered
+from mnlearn.algorithms._search import check_cancelled, check_monitor, check_variables, ordered
 from mnlearn.errors import BudgetExceeded, check_room, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import (
@@ -215,6 +215,7 @@ class CountedTest(Account):
         keep_support: bool = True,
     ) -> None:
         check_ahead(ahead)
+        check_monitor(monitor)
         self._judge = with_defaults(judge)
         self.n_variables = self._judge.n_variables
         check_variables(self.n_variables)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import index
 from typing import Literal
 
 import numpy as np
 
-from mnlearn.errors import BudgetExceeded, InputError
+from mnlearn.errors import BudgetExceeded, InputError, UnsuitableError, check_methods
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import BoolArray, Monitor
 
@@ -102,6 +102,22 @@ def check_cancelled(monitor: Monitor) -> None:
     """Raise Cancelled if the monitor cancels the search."""
     if monitor.cancelled():
         raise Cancelled
+
+
+def check_parts(judge: object, monitor: object, methods: Sequence[str], hint: str) -> int:
+    """Return the number of variables; raise UnsuitableError for a judge or monitor of the wrong kind."""
+    check_methods("judge", judge, methods, hint)
+    check_monitor(monitor)
+    n_variables = getattr(judge, "n_variables", None)
+    if not isinstance(n_variables, int):
+        raise UnsuitableError(f"judge must have n_variables, a number; a {type(judge).__name__} has none. {hint}")
+    check_variables(n_variables)
+    return n_variables
+
+
+def check_monitor(monitor: object) -> None:
+    """Raise UnsuitableError unless the monitor can receive progress and cancel."""
+    check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out for none.")
 
 
 def check_variables(n_variables: int) -> None:

@@ -19,12 +19,15 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from mnlearn.algorithms._search import Constraints, check_variables
+from mnlearn.algorithms._search import Constraints, check_parts
 from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, BoolArray, FloatArray, InformationJudge, Monitor, Result
 
 Correction = Literal["bonferroni", "fdr", "none"]
+
+
+_HINT = "Use learn(data, 'aracne')."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,13 +83,14 @@ class ARACNE:
 
     def learn(self, judge: InformationJudge, monitor: Monitor = SILENT) -> Result:
         """Return the structure; see the class."""
-        started, n = perf_counter(), judge.n_variables
-        check_variables(n)
+        started, n = perf_counter(), check_parts(judge, monitor, ("information", "log_p"), _HINT)
         known = Constraints(n, self.required, self.forbidden)
         if monitor.cancelled():
             return self._result(known.apply(Graph.empty(n)), np.zeros((n, n)), {}, started, converged=False)
         information, log_p = judge.information(), judge.log_p()
         monitor.progress(1, 2, "information of all pairs")
+        if monitor.cancelled():
+            return self._result(known.apply(Graph.empty(n)), log_p, {}, started, converged=False)
         present = significant(log_p, self.alpha, self.correction)
         fixed = ~known.mask()
         present = np.where(fixed, _matrix(n, known.required), present)

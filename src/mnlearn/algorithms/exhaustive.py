@@ -19,8 +19,8 @@ from typing import NamedTuple, TypeGuard
 import numpy as np
 
 from mnlearn._ties import tolerance
-from mnlearn.algorithms._search import Cancelled, Constraints, check_cancelled, check_variables, ordered
-from mnlearn.errors import InputError, true_or_false, whole_number
+from mnlearn.algorithms._search import Cancelled, Constraints, check_cancelled, check_parts, check_variables, ordered
+from mnlearn.errors import InputError, UnsuitableError, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, FloatArray, IntArray, LocalScore, Monitor, PairScore, Result, Score, VarSet
 
@@ -32,6 +32,9 @@ class ExhaustiveResult(Result):
     """Result with every graph and its score, where `keep_all` is set."""
 
     all_graphs: AllGraphs | None = field(default=None, compare=False, repr=False)
+
+
+_HINT = "Use a score, such as MPL(Counts(data))."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +98,9 @@ class Exhaustive:
     def learn(self, judge: Score, monitor: Monitor = SILENT) -> ExhaustiveResult:
         """Return the best of all graphs that the constraints allow."""
         started = perf_counter()
+        check_parts(judge, monitor, ("__call__",), _HINT)
+        if hasattr(judge, "scan"):
+            raise UnsuitableError(f"judge must be a score of graphs; a {type(judge).__name__} is a test. {_HINT}")
         known = Constraints(judge.n_variables, self.required, self.forbidden)
         check_space(known)
         try:

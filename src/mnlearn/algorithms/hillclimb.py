@@ -15,9 +15,9 @@ from typing import Literal, cast, get_args
 import numpy as np
 
 from mnlearn._ties import tolerance
-from mnlearn.algorithms._search import Cancelled, Constraints, check_variables, ordered
+from mnlearn.algorithms._search import Cancelled, Constraints, check_parts, ordered
 from mnlearn.algorithms.proposals import SteepestPairs, WeakestPairs
-from mnlearn.errors import InputError, UnsuitableError, check_methods, check_name, true_or_false, whole_number
+from mnlearn.errors import InputError, UnsuitableError, check_name, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, Monitor, PairwiseScored, Result, SearchableScore, Step
 
@@ -156,8 +156,7 @@ class Climb:
     """One run of hill climbing: the current graph, the best so far, and the cost."""
 
     def __init__(self, settings: HillClimb, judge: SearchableScore, monitor: Monitor) -> None:
-        check_methods("judge", judge, ("on",), "Use a score, such as MPL(Counts(data)).")
-        check_variables(judge.n_variables)
+        check_parts(judge, monitor, ("on",), "Use a score, such as MPL(Counts(data)).")
         self._known = Constraints(judge.n_variables, settings.required, settings.forbidden)
         self._settings, self._judge, self._monitor = settings, judge, monitor
         self._started = perf_counter()

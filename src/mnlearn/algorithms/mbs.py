@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from mnlearn._ties import Criterion, first_best, first_maximum, tolerance
 from mnlearn.algorithms._association import Association
-from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, check_variables, ordered
+from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, check_parts, ordered
 from mnlearn.algorithms.mbs_selection import (
     BlanketSearch,
     IndependentBlankets,
@@ -139,7 +139,7 @@ class MBS:
     def learn(self, judge: LocalScore, monitor: Monitor = SILENT) -> Result:
         """Return the graph of the search, with the given or chosen penalty and limit; see the class."""
         started = perf_counter()
-        self._check(judge)
+        self._check(judge, monitor)
         known = _isolate(Constraints(judge.n_variables, self.required, self.forbidden), getattr(judge, "constant", ()))
         most = self._most_neighbors(judge, known)
         own_penalty = not isinstance(judge, Selectable)
@@ -215,7 +215,7 @@ class MBS:
             trials=tuple(trials),
         )
 
-    def _check(self, judge: LocalScore) -> None:
+    def _check(self, judge: LocalScore, monitor: Monitor) -> None:
         """Raise an error unless the judge is a local score of at least 2 variables."""
         for method in ("local", "additions", "removals"):
             if not hasattr(judge, method):
@@ -223,7 +223,7 @@ class MBS:
                     f"MBS cannot search by a {type(judge).__name__}, which has no {method}. Use a score that is a sum "
                     "over variables, such as Entropy or MPL."
                 )
-        check_variables(judge.n_variables)
+        check_parts(judge, monitor, ("local",), "Use a score that is a sum over variables, such as Entropy(counts).")
 
     def _most_neighbors(self, judge: LocalScore, known: Constraints) -> int:
         """Return the most neighbours that any search allows; raise InputError if more are required."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from mnlearn._ties import first_best, tolerance
 from mnlearn.algorithms._association import Association
-from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, check_variables
+from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, check_monitor, check_parts
 from mnlearn.errors import InputError, UnsuitableError, check_name, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, FloatArray, LocalScore, Monitor, Result, ScoredGraph, SearchableScore, VarSet
@@ -110,6 +110,7 @@ class TwoPhase:
     def learn(self, judge: LocalSearchableScore, monitor: Monitor = SILENT) -> Result:
         """Return the graph of the two phases; see the class."""
         started = perf_counter()
+        check_monitor(monitor)
         known, start = self._known(judge)
         blankets = PhaseOne(judge, known, start, self.max_blanket)
         converged = blankets.climb(monitor)  # phase 1
@@ -156,8 +157,7 @@ class TwoPhase:
                     f"TwoPhase cannot search by a {type(judge).__name__}, which has no {method}. Use a score that is a "
                     "sum over variables, such as MPL or PIC."
                 )
-        n = judge.n_variables
-        check_variables(n)
+        n = check_parts(judge, SILENT, ("on",), "Use MPL(Counts(data)) or PIC(Counts(data)).")
         given = self._given()
         if given is not None and given.n_variables != n:
             raise InputError(

@@ -18,8 +18,8 @@ from time import perf_counter
 from typing import Literal, get_args
 
 from mnlearn._ties import exceeds
-from mnlearn.algorithms._search import Constraints, check_variables, edges_of_neighborhoods
-from mnlearn.errors import check_name, whole_number
+from mnlearn.algorithms._search import Constraints, check_parts, edges_of_neighborhoods
+from mnlearn.errors import UnsuitableError, check_name, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import (
     SILENT,
@@ -35,6 +35,8 @@ from mnlearn.protocols import (
 )
 
 Combine = Literal["and", "or"]
+_OF_NEIGHBORS = "Use L1Logistic(data), or learn(data, 'l1lr')."
+_OF_PATHS = "Use learn(data, 'glasso')."
 _TOGETHER = 16  # most variables in one call of the judge
 _BATCHES = 4  # fewest calls: the monitor is polled between them
 
@@ -81,8 +83,7 @@ class L1LR:
 
     def learn(self, judge: NeighborhoodJudge, monitor: Monitor = SILENT) -> Result:
         """Return the structure; see the class for the rule."""
-        n, started, fitted = judge.n_variables, perf_counter(), 0
-        check_variables(n)
+        n, started, fitted = check_parts(judge, monitor, ("neighborhood",), _OF_NEIGHBORS), perf_counter(), 0
         known = Constraints(n, self.required, self.forbidden)
         required, forbidden = Graph(n, known.required), Graph(n, known.forbidden)
         everyone: VarSet = frozenset(range(n))
@@ -152,8 +153,9 @@ class GraphicalLasso:
 
     def learn(self, judge: PathJudge, monitor: Monitor = SILENT) -> Result:
         """Return the structure; see the class."""
-        started, n = perf_counter(), judge.n_variables
-        check_variables(n)
+        started, n = perf_counter(), check_parts(judge, monitor, ("at",), _OF_PATHS)
+        if not hasattr(judge, "penalties"):
+            raise UnsuitableError(f"judge must have penalties; a {type(judge).__name__} has none. {_OF_PATHS}")
         best: PathStep | None = None
         waited = fitted = failed = 0
         converged = True

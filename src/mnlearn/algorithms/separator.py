@@ -26,9 +26,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, check_variables
+from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, check_parts, check_variables
 from mnlearn.algorithms.separator_phase import TOLERANCE, SeparatorPhase, price
-from mnlearn.errors import InputError, check_methods, check_name, true_or_false
+from mnlearn.errors import InputError, check_name, true_or_false
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, EvidenceScore, FloatArray, Monitor, Result, VarSet
 
@@ -103,7 +103,7 @@ class SeparatorEvidence:
     def learn(self, judge: EvidenceScore, monitor: Monitor = SILENT) -> Result:
         """Return the structure; see the class for the order of the steps."""
         started = perf_counter()
-        check_methods("judge", judge, ("with_three_way",), "Use HybridEvidence(Counts(data)).")
+        check_parts(judge, monitor, ("with_three_way",), "Use HybridEvidence(Counts(data)).")
         known = self._checked(judge.n_variables)
         score = judge.with_three_way(self.effort == "thorough")
         blankets = EvidenceBlankets(score, known, look_ahead=self.effort == "thorough", monitor=monitor)

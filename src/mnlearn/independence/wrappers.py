@@ -14,8 +14,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from mnlearn.errors import BudgetExceeded, InputError, true_or_false, whole_number
-from mnlearn.graphs.graph import Graph
+from mnlearn.errors import BudgetExceeded, InputError, check_methods, true_or_false, whole_number
+from mnlearn.graphs.graph import Graph, check_graph
 from mnlearn.independence._base import EvidenceTest
 from mnlearn.protocols import BaseTest, Evidence, IndependenceTest, Indices, VarSet, Verdict, Verdicts
 
@@ -26,6 +26,7 @@ class _Wrapper(BaseTest):
     """Test around another one; never batched, so that it sees the questions one scan at a time."""
 
     def __init__(self, test: IndependenceTest) -> None:
+        check_methods("test", test, ("__call__", "scan"), "Use a test, such as ChiSquare(Counts(data)).")
         self._test = test
 
     @property
@@ -214,6 +215,7 @@ class SeparationOracle(EvidenceTest):
     monotone: bool = True
 
     def __post_init__(self) -> None:
+        check_graph("graph", self.graph)
         true_or_false(monotone=self.monotone)
 
     @property

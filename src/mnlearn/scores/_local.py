@@ -183,14 +183,25 @@ class GraphPrior:
         if not callable(self.choice):
             return -self.choice * size / 2 * log(self.n_variables)
         if size not in self._known:
-            value = float(self.choice(size))
-            if not isfinite(value):
+            value = self._asked(self.choice, size)
+            if not (is_number(value) and isfinite(value)):
                 raise InputError(
-                    f"graph_prior must give a finite log prior; got {value} for a blanket of {size}. To forbid large "
-                    "blankets, limit the search instead (max_blanket)."
+                    f"graph_prior must give a finite log prior; got {value!r:.60} for a blanket of {size}. To forbid "
+                    "large blankets, limit the search instead (max_blanket)."
                 )
-            self._known[size] = value
+            self._known[size] = float(value)
         return self._known[size]
+
+    @staticmethod
+    def _asked(prior: BlanketPrior, size: int) -> float:
+        """Return what the function of the caller gives for this size."""
+        try:
+            return prior(size)
+        except Exception as error:
+            raise InputError(
+                f"graph_prior must be a function of a blanket's size; it raised {type(error).__name__} for {size}: "
+                f"{error}. Write for example lambda size: -size."
+            ) from error
 
 
 def require_counts(score: str, statistics: object) -> None:
