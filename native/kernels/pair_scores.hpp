@@ -14,15 +14,16 @@ namespace mnlearn {
 enum class PairForm {
     count,    // n00
     plain,    // value
-    entropy,  // −value / scale, at least 0
-    tested,   // scale * value where neither state of y is missing, at least 0; and degrees of freedom
+    entropy,  // −value / scale where that is above rounding, else 0
+    tested,   // scale * value where that is above rounding and no state of y is missing; and degrees of freedom
     odds,     // scale − log(1 + exp(value))
     pearson,  // X² where neither state of y is missing, else 0; and degrees of freedom
 };
 
 // What a form ends with. `tested`: the degrees of freedom where neither state of y is missing; `untested`: elsewhere.
+// `rounding`: the largest value that may be a rounding error.
 struct PairEnding {
-    double scale = 1.0, tested = 0.0, untested = 0.0;
+    double scale = 1.0, tested = 0.0, untested = 0.0, rounding = 0.0;
 };
 
 struct PairRow {

@@ -34,20 +34,21 @@ template <int LANES> void pairs_plain(const PairRow row) {
 
 template <int LANES> void pairs_entropy(const PairRow row) {
     using W = Wide<LANES>;
-    const typename W::D zero{};
+    const typename W::D zero{}, rounding = zero - row.ending.rounding;
     for_lanes<LANES>(row.n_ys, [&](std::size_t k) {
         const typename W::D value = W::load(row.values + k);
-        W::store(row.out + k, value < zero ? -value / row.ending.scale : zero);
+        W::store(row.out + k, value < rounding ? -value / row.ending.scale : zero);
     });
 }
 
 template <int LANES> void pairs_tested(const PairRow row) {
     using W = Wide<LANES>;
-    const typename W::D zero{}, tested = zero + row.ending.tested, untested = zero + row.ending.untested;
+    const typename W::D zero{}, tested = zero + row.ending.tested, untested = zero + row.ending.untested,
+                                rounding = zero + row.ending.rounding;
     for_lanes<LANES>(row.n_ys, [&](std::size_t k) {
         const auto mask = W::both_states(W::counts(row.totals + k, LANES), row.n0 + row.n1);
         const typename W::D value = W::where(mask, W::load(row.values + k));
-        W::store(row.out + k, value > zero ? row.ending.scale * value : zero);
+        W::store(row.out + k, value > rounding ? row.ending.scale * value : zero);
         W::store(row.dof + k, W::choose(mask, tested, untested));
     });
 }

@@ -28,7 +28,8 @@ double log_front(double a, double x) {
     const double inverse = 1.0 / a, square = inverse * inverse;
     const double remainder =
         inverse * (1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square / 1680.0)));
-    return a * log1p_minus((x - a) / a) + (0.5 * std::log(a) - kHalfLog2Pi - remainder);
+    const double main = x < 0.5 * a ? a * std::log(x / a) - (x - a) : a * log1p_minus((x - a) / a);
+    return main + (0.5 * std::log(a) - kHalfLog2Pi - remainder);
 }
 
 // P(a, x) Γ(a) / (x^a e^−x) = 1/a + x/(a(a+1)) + ...; for x < a + 1, where the terms fall.

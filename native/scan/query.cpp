@@ -19,6 +19,7 @@ constexpr KnownKernel kKernels[] = {{"chi2", KernelName::chi2, 1, 2},
                                     {"g2", KernelName::g2, 1, 2},
                                     {"mi", KernelName::mi, 1, 2},
                                     {"bayes", KernelName::bayes, 4, 1},
+                                    {"bayes_dependent", KernelName::bayes_dependent, 4, 1},
                                     {"dirichlet", KernelName::dirichlet, 2, 1},
                                     {"entropy", KernelName::entropy, 0, 1},
                                     {"first_cell", KernelName::first_cell, 0, 1}};

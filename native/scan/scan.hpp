@@ -13,9 +13,9 @@
 
 namespace mnlearn {
 
-enum class KernelName { chi2, g2, mi, bayes, dirichlet, entropy, first_cell };
+enum class KernelName { chi2, g2, mi, bayes, bayes_dependent, dirichlet, entropy, first_cell };
 
-// Which kernel, and its numbers: chi2, g2, mi [dof rule]; bayes [alpha, beta, gamma, log prior];
+// Which kernel, and its numbers: chi2, g2, mi [dof rule]; bayes, bayes_dependent [alpha, beta, gamma, log prior];
 // dirichlet [prior, 1 if it is an equivalent sample size]; entropy [];
 // first_cell [], which only counts.
 struct KernelSpec {

@@ -34,6 +34,8 @@ template <class F> void with_scorer(const KernelSpec& kernel, const ScanFacts& f
             return run(LikelihoodRatio(rule(), facts, true, tables));
         case KernelName::bayes:
             return run(BayesianPosterior({set[0], set[1], set[2], set[3]}, facts, tables));
+        case KernelName::bayes_dependent:
+            return run(BayesianDependence({set[0], set[1], set[2], set[3]}, facts, tables));
         case KernelName::dirichlet:
             return run(Dirichlet(set[0], set[1] != 0.0, facts, tables));
         case KernelName::entropy:

@@ -9,6 +9,7 @@
 // Sums run over strata in ascending order: the same bits for any thread count, any code path, any way of counting.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -140,6 +141,53 @@ private:
     Dof dof_;
 };
 
+// (1 + u) log(1 + u) − u >= 0, without its cancellation for small u.
+inline double excess(double u) {
+    if (std::abs(u) > 0.05) return (1.0 + u) * std::log1p(u) - u;
+    double sum = 0.0;  // Σ (−u)^k / (k (k − 1)), k = 2 to 13: what is left out is below 1e-17 of the sum
+    for (int k = 13; k > 1; --k) sum = 1.0 / (k * (k - 1.0)) - u * sum;
+    return u * u * sum;
+}
+
+// Half of G² of one table, Σ o log(o / e), as Σ e ((1 + u) log(1 + u) − u) with u = (o − e) / e: no term is negative,
+// so nothing cancels, and numerators are whole numbers, so an exactly independent table gives 0. For tables beyond
+// those of logarithms, where Σ o log o and its like would leave few digits.
+template <class Int, class S> double half_likelihood_ratio(const S& t) {
+    double occupied = 0.0;
+    Int empty = static_cast<Int>(t.n) * t.n;  // times n: what empty cells contribute, e each
+    const double n = static_cast<double>(t.n);
+    t.cells([&](std::int64_t o, std::int64_t nx, std::int64_t ny) {
+        const Int expected = static_cast<Int>(nx) * ny;
+        const double difference = static_cast<double>(static_cast<Int>(o) * t.n - expected);
+        occupied += static_cast<double>(expected) / n * excess(difference / static_cast<double>(expected));
+        empty -= expected;
+    });
+    return occupied + static_cast<double>(empty) / n;
+}
+template <class S> double half_likelihood_ratio(const S& t) {
+    __extension__ typedef __int128 Wide;
+    return t.n < (std::int64_t{1} << 31) ? half_likelihood_ratio<std::int64_t>(t) : half_likelihood_ratio<Wide>(t);
+}
+
+// Largest rounding error of Σ c log c over the cells of all strata, less the same over their margins, all by look-ups:
+// a smaller sum counts as 0. A stratum adds up to n_cells + 8 terms, which come to at most 4 n log n together.
+class RoundingBound {
+public:
+    explicit RoundingBound(const ScanFacts& facts) {
+        const double rows = static_cast<double>(facts.n_rows), table = static_cast<double>(kTableSize);
+        const double looked_up = std::min(rows, table * static_cast<double>(facts.n_strata));
+        most_cells_ = rows;
+        const bool none = rows <= 1.0 || (facts.n_strata == 1 && rows >= table);  // no sum is looked up
+        unit_ = none ? 0.0 : 0x1p-52 * looked_up * std::log(std::min(rows, table));
+    }
+    double operator()(std::uint32_t rx, std::uint32_t ry) const {
+        return unit_ * (8.0 + std::min(static_cast<double>(rx) * ry, most_cells_));
+    }
+
+private:
+    double unit_, most_cells_;
+};
+
 // G² = 2 Σ o log(o n / (nx ny)); as mutual information (nats) the same over 2 N.
 class LikelihoodRatio {
 public:
@@ -150,6 +198,7 @@ public:
     using Sum = RunningSum;  // first: half the statistic; second: adjusted degrees of freedom
     LikelihoodRatio(DofRule rule, const ScanFacts& facts, bool per_row, LogTables& tables)
         : dof_{rule, facts},
+          rounding_(facts),
           scale_(per_row ? (facts.n_rows ? 1.0 / static_cast<double>(facts.n_rows) : 0.0) : 2.0),
           table_(tables.count_log_count()) {}
 
@@ -157,7 +206,7 @@ public:
     template <class S> [[gnu::always_inline]] void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
         const double free = t.adjusted_dof();
         if (t.n == 0 || free == 0.0) return;
-        sum.first += table_->covers(t.n) ? half(t, table_->unchecked()) : half(t, *table_);
+        sum.first += table_->covers(t.n) ? half(t, table_->unchecked()) : half_likelihood_ratio(t);
         sum.second += free;
     }
     RowOfTables binary_row(const Prepared&, std::size_t, std::int64_t n0, std::int64_t n1) const {
@@ -166,9 +215,9 @@ public:
         const Unchecked term = table_->unchecked();
         return {RowOfTables::together, term.table, term.table, term(n0 + n1) - (term(n0) + term(n1))};
     }
-    PairEnding ending() const { return {scale_, dof_.total(1.0, 2, 2), dof_.total(0.0, 2, 2)}; }
+    PairEnding ending() const { return {scale_, dof_.total(1.0, 2, 2), dof_.total(0.0, 2, 2), rounding_(2, 2)}; }
     void finish(const Sum& sum, std::uint32_t rx, std::uint32_t ry, double* out) const {
-        out[0] = sum.first > 0.0 ? scale_ * sum.first : 0.0;  // rounding may leave −1e-13
+        out[0] = sum.first > rounding_(rx, ry) ? scale_ * sum.first : 0.0;
         out[1] = dof_.total(sum.second, rx, ry);
     }
 
@@ -179,6 +228,7 @@ private:
     }
 
     Dof dof_;
+    RoundingBound rounding_;
     double scale_;
     std::shared_ptr<const CountLogCount> table_;
 };
@@ -195,6 +245,8 @@ public:
     static constexpr BinaryForm form = BinaryForm::odds;
     static constexpr PairForm pair_form = PairForm::odds;
     static constexpr std::int64_t kFactors = 512;  // of at most 2 each, before the logarithm must be taken
+    static constexpr std::int64_t kLarge = std::int64_t{1}
+                                           << 22;  // rows of a stratum from which digits would run short
     struct Priors {
         double alpha, beta, gamma, log_prior;
     };
@@ -220,17 +272,25 @@ public:
                    c = rise(static_cast<double>(rx) * ry * priors_.gamma);
         Prepared prepared;
         prepared.constant.reserve(sizes.size());
-        for (const std::int64_t size : sizes)
-            prepared.constant.push_back(log_odds_ + (((*a)(size) + (*b)(size)) - (*c)(size)));
+        for (const std::int64_t size : sizes) {
+            const double of_counts = size < kLarge ? ((*a)(size) + (*b)(size)) - (*c)(size)
+                                                   : (a->remainder(size) + b->remainder(size)) - c->remainder(size);
+            prepared.constant.push_back(log_odds_ + of_counts);
+        }
         return prepared;
+    }
+    // d of one stratum with two rows or more.
+    template <class S>
+    [[gnu::always_inline]] double log_factor(const Prepared& prepared, std::size_t s, const S& t) const {
+        const bool covered = gamma_->covers(t.n);  // all three tables have one size
+        if (covered) return odds(prepared.constant[s], t, alpha_->unchecked(), beta_->unchecked(), gamma_->unchecked());
+        return t.n < kLarge ? odds(prepared.constant[s], t, *alpha_, *beta_, *gamma_)
+                            : odds_of_many(prepared.constant[s], t);
     }
     template <class S>
     [[gnu::always_inline]] void add(Sum& sum, const Prepared& prepared, std::size_t s, const S& t) const {
         if (t.n <= 1) return;
-        const bool covered = gamma_->covers(t.n);  // all three tables have one size
-        const double d =
-            covered ? odds(prepared.constant[s], t, alpha_->unchecked(), beta_->unchecked(), gamma_->unchecked())
-                    : odds(prepared.constant[s], t, *alpha_, *beta_, *gamma_);
+        const double d = log_factor(prepared, s, t);
         sum.first += d > 0.0 ? d : 0.0;
         sum.second += exp_of_minus<1>(std::abs(d)) * (sum.second + 1.0);
         if (++sum.strata % kFactors == 0) {
@@ -247,13 +307,20 @@ public:
     }
     PairEnding ending() const { return {0.0 * priors_.log_prior}; }  // no configuration is silent
     void finish(const Sum& sum, std::uint32_t rx, std::uint32_t ry, double* out) const {
-        // With one state of x the two models differ only in their priors for y, and the other way round.
+        const double informed = sum.second == 0.0 ? sum.first : sum.first + log_of_one_plus<1>(sum.second);
+        out[0] = tie(sum, rx, ry) ? priors_.log_prior : log_prior_of_silent(sum) - informed;
+    }
+    double log_prior() const { return priors_.log_prior; }
+    // Whether nothing in the tables can tell the two models apart. With one state of x they differ only in their priors
+    // for y, and the other way round.
+    bool tie(const Sum& sum, std::uint32_t rx, std::uint32_t ry) const {
         const bool same_model =
             (rx == 1 && (ry == 1 || priors_.beta == priors_.gamma)) || (ry == 1 && priors_.alpha == priors_.gamma);
-        const bool tie = same_model || sum.strata == 0;
-        const double silent = 1.0 - static_cast<double>(sum.strata) / facts_.n_configurations;
-        const double informed = sum.second == 0.0 ? sum.first : sum.first + log_of_one_plus<1>(sum.second);
-        out[0] = tie ? priors_.log_prior : silent * priors_.log_prior - informed;
+        return same_model || sum.strata == 0;
+    }
+    // What configurations of fewer than two rows contribute.
+    double log_prior_of_silent(const Sum& sum) const {
+        return (1.0 - static_cast<double>(sum.strata) / facts_.n_configurations) * priors_.log_prior;
     }
 
 private:
@@ -262,6 +329,14 @@ private:
     [[gnu::always_inline]] static double odds(double constant, const S& t, const Term& alpha, const Term& beta,
                                               const Term& gamma) {
         return (constant - t.sum_rows(alpha)) + (t.sum_cells(gamma) - t.sum_columns(beta));
+    }
+    // The same without log-gammas as large as n log n: their terms n log n − n add up to half of G², which is computed
+    // without cancellation, and what is left of each grows like log n.
+    template <class S> [[gnu::noinline]] double odds_of_many(double constant, const S& t) const {
+        const auto rest = [](const RisingLogGamma& rise) {
+            return [&rise](std::int64_t count) { return rise.remainder(count); };
+        };
+        return odds(constant, t, rest(*alpha_), rest(*beta_), rest(*gamma_)) + half_likelihood_ratio(t);
     }
     static double log_prior_odds(double log_prior, const ScanFacts& facts) {  // log(q / p)
         const double log_p = log_prior / facts.n_configurations;
@@ -274,6 +349,64 @@ private:
     double log_odds_;
     LogTables* tables_;
     std::shared_ptr<const RisingLogGamma> alpha_, beta_, gamma_;
+};
+
+// log(1 − P(CI | D)), right however small it is: −log P(CI | D) is added up by its logarithm, so it cannot underflow.
+// One table at a time; for the few pairs whose posterior of independence is 1 to the last digit.
+class BayesianDependence {
+public:
+    static constexpr int outputs = 1;
+    static constexpr BinaryForm form = BinaryForm::plain;  // never used: no row is scored together
+    static constexpr PairForm pair_form = PairForm::plain;
+    using Prepared = BayesianPosterior::Prepared;
+    using Sum = RunningSum;  // first: the largest log term; second: Σ exp(log term − first)
+    BayesianDependence(const BayesianPosterior::Priors& priors, const ScanFacts& facts, LogTables& tables)
+        : posterior_(priors, facts, tables) {}
+
+    Prepared prepare(std::uint32_t rx, std::uint32_t ry, std::span<const std::int64_t> sizes) const {
+        return posterior_.prepare(rx, ry, sizes);
+    }
+    template <class S> void add(Sum& sum, const Prepared& prepared, std::size_t s, const S& t) const {
+        if (t.n > 1) add_log(sum, log_softplus(posterior_.log_factor(prepared, s, t)));
+    }
+    RowOfTables binary_row(const Prepared&, std::size_t, std::int64_t n0, std::int64_t n1) const {
+        return {n0 + n1 <= 1 ? RowOfTables::skip : RowOfTables::one_by_one};
+    }
+    PairEnding ending() const { return {}; }
+    void finish(Sum sum, std::uint32_t rx, std::uint32_t ry, double* out) const {
+        if (posterior_.tie(sum, rx, ry)) {
+            out[0] = std::log(-std::expm1(posterior_.log_prior()));
+            return;
+        }
+        const double silent = -posterior_.log_prior_of_silent(sum);
+        if (silent > 0.0) add_log(sum, std::log(silent));
+        const double log_size = sum.first + std::log(sum.second), size = std::exp(log_size);  // of log P(CI | D)
+        if (log_size < kLinear)
+            out[0] = log_size;
+        else
+            out[0] = size < 0.5 ? std::log(-std::expm1(-size)) : std::log1p(-std::exp(-size));
+    }
+
+private:
+    static constexpr double kLinear = -40.0;  // below it log(1 + exp(d)) = exp(d) and 1 − exp(−s) = s, to the last bit
+
+    static double log_softplus(double d) {
+        if (d < kLinear) return d;
+        return std::log((d > 0.0 ? d : 0.0) + log_of_one_plus<1>(exp_of_minus<1>(std::abs(d))));
+    }
+    static void add_log(Sum& sum, double term) {
+        if (sum.strata++ == 0) {
+            sum.first = term;
+            sum.second = 1.0;
+        } else if (term <= sum.first) {
+            sum.second += exp_of_minus<1>(sum.first - term);
+        } else {
+            sum.second = sum.second * exp_of_minus<1>(term - sum.first) + 1.0;
+            sum.first = term;
+        }
+    }
+
+    BayesianPosterior posterior_;
 };
 
 // Dirichlet-multinomial local score of x given z + y: Σ_u [ log Γ(A) − log Γ(A + n_u) + Σ_a log Γ(a + n_ua) − log Γ(a)
@@ -326,26 +459,30 @@ public:
     static constexpr PairForm pair_form = PairForm::entropy;
     using Prepared = Nothing;
     using Sum = RunningSum;  // first: −N times the entropy
-    Entropy(const ScanFacts& facts, LogTables& tables) : facts_(facts), table_(tables.count_log_count()) {}
+    Entropy(const ScanFacts& facts, LogTables& tables)
+        : facts_(facts), rounding_(facts), table_(tables.count_log_count()) {}
 
     Prepared prepare(std::uint32_t, std::uint32_t, std::span<const std::int64_t>) const { return {}; }
     template <class S> [[gnu::always_inline]] void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
         if (table_->covers(t.n))
             sum.first += t.sum_cells(table_->unchecked()) - t.sum_columns(table_->unchecked());
-        else
-            sum.first += t.sum_cells(*table_) - t.sum_columns(*table_);
+        else  // no term is positive: nothing cancels
+            t.cells([&](std::int64_t o, std::int64_t, std::int64_t ny) {
+                sum.first += static_cast<double>(o) * std::log1p(static_cast<double>(o - ny) / static_cast<double>(ny));
+            });
     }
     RowOfTables binary_row(const Prepared&, std::size_t, std::int64_t n0, std::int64_t n1) const {
         if (!table_->covers(n0 + n1)) return {RowOfTables::one_by_one};
         return {RowOfTables::together, table_->unchecked().table, table_->unchecked().table};
     }
-    PairEnding ending() const { return {static_cast<double>(facts_.n_rows)}; }
-    void finish(const Sum& sum, std::uint32_t, std::uint32_t, double* out) const {
-        out[0] = sum.first < 0.0 ? -sum.first / static_cast<double>(facts_.n_rows) : 0.0;
+    PairEnding ending() const { return {static_cast<double>(facts_.n_rows), 0.0, 0.0, rounding_(2, 2)}; }
+    void finish(const Sum& sum, std::uint32_t rx, std::uint32_t ry, double* out) const {
+        out[0] = sum.first < -rounding_(rx, ry) ? -sum.first / static_cast<double>(facts_.n_rows) : 0.0;
     }
 
 private:
     ScanFacts facts_;
+    RoundingBound rounding_;
     std::shared_ptr<const CountLogCount> table_;
 };
 

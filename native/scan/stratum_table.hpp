@@ -32,6 +32,12 @@ struct BinaryStratum {
 
     std::int64_t first_cell() const { return n00; }
     double adjusted_dof() const { return n0_ && n1_ && n_0 && n_1 ? 1.0 : 0.0; }
+    template <class F> void cells(F visit) const {  // occupied ones, with their margins
+        if (n00) visit(n00, n0_, n_0);
+        if (n01) visit(n01, n0_, n_1);
+        if (n10) visit(n10, n1_, n_0);
+        if (n11) visit(n11, n1_, n_1);
+    }
     // Pairs first: so they can be folded into one table when many y are scored together (kernels/binary_scores.hpp).
     template <class T> [[gnu::always_inline]] double sum_cells(const T& term) const {
         return (term(n00) + term(n01)) + (term(n10) + term(n11));

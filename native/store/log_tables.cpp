@@ -37,6 +37,16 @@ double RisingLogGamma::compute(std::int64_t count) const {
     return log_gamma(prior_ + static_cast<double>(count)) - base_;
 }
 
+double RisingLogGamma::remainder(std::int64_t count) const {
+    constexpr double kStirling = 1e5, half_log_two_pi = 0.91893853320467274178;
+    const double n = static_cast<double>(count), x = prior_ + n;
+    if (count == 0) return 0.0;
+    if (n < kStirling) return ((*this)(count)-n * std::log(n)) + n;
+    // Stirling's series of log Γ(x), with n log x − n log n = n log(1 + prior / n).
+    return ((prior_ - 0.5) * std::log(x) + n * std::log1p(prior_ / n)) +
+           ((half_log_two_pi - prior_) + (1.0 / (12.0 * x) - base_));
+}
+
 CountLogCount::CountLogCount(std::int64_t n_rows)
     : values_(table_size(n_rows)), table_(values_.data()), size_(static_cast<std::int64_t>(values_.size())) {
     for (std::int64_t count = 1; count < size_; ++count) values_[static_cast<std::size_t>(count)] = compute(count);

@@ -29,6 +29,7 @@ public:
     double operator()(std::int64_t count) const { return count < size_ ? table_[count] : compute(count); }
     bool covers(std::int64_t count) const { return count < size_; }
     Unchecked unchecked() const { return {table_}; }
+    double remainder(std::int64_t count) const;  // less count log(count) − count: what is left grows like log(count)
 
 private:
     double compute(std::int64_t count) const;

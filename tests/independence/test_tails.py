@@ -171,3 +171,12 @@ def test_log1mexp_agrees_with_high_precision() -> None:
 def test_log1mexp_refuses_what_is_no_log_probability(log_p: float) -> None:
     with pytest.raises(InputError, match="log_p must be 0 or less"):
         log1mexp([-1.0, log_p])
+
+
+@pytest.mark.parametrize("dof", [0.3, 2, 7, 20, 38, 40, 41, 140, 999, 4000])
+def test_a_p_value_near_one_keeps_its_digits(dof: float) -> None:
+    """log p = -Pr[chi² <= statistic]: the statistic is a small part of the degrees of freedom."""
+    for share in (0.9, 0.51, 0.49, 0.1, 1e-3, 1e-5, 1e-8):
+        want = exact_log_chi2_sf(share * dof, dof)
+        if want < -1e-300:
+            assert float(log_chi2_sf(share * dof, dof)) == pytest.approx(want, rel=1e-12)

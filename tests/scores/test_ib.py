@@ -11,7 +11,7 @@ from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs import Graph, cycle, path, random_graph, star
 from mnlearn.independence import BayesianTest, ChiSquare
-from mnlearn.protocols import VarSet
+from mnlearn.protocols import Indices, LogOdds, VarSet
 from mnlearn.scores import IBScore
 from mnlearn.statistics import Counts
 from profiles import few
@@ -175,14 +175,34 @@ def test_the_number_of_threads_does_not_matter() -> None:
     assert np.array_equal(one.pairwise, two.pairwise)
 
 
+class _Certain:
+    """Posterior of a user whose probabilities are 0 and 1."""
+
+    n_variables, cards = 3, (2, 2, 2)
+
+    def log_odds(self, x: int, ys: Indices, z: VarSet) -> LogOdds:  # noqa: ARG002 - the same for all
+        return LogOdds(np.zeros(len(ys)), np.full(len(ys), -np.inf))
+
+    def members(self, x: int, z: VarSet) -> LogOdds:
+        return self.log_odds(x, sorted(z), z)
+
+
 def test_an_impossible_claim_stays_finite() -> None:
-    """Two independent columns with 40 states: dependence is less probable than any positive number."""
+    state = IBScore(_Certain()).on(Graph(3, [(0, 1)]))
+    assert state.value == pytest.approx(2 * np.log(5e-324))
+    state.flip((0, 1))
+    assert state.value == 0.0
+
+
+def test_an_improbable_claim_counts_by_its_logarithm() -> None:
+    """Two independent columns with 40 states: dependence is less probable than any positive double."""
     rng = np.random.default_rng(1)
     data = Dataset.from_codes([rng.integers(0, card, 100_000) for card in (40, 40, 2)])
     posterior = BayesianTest(Counts(data))
-    assert posterior.log_odds(0, [1], frozenset()).dependent[0] == -np.inf
+    dependent = posterior.log_odds(0, [1], frozenset()).dependent[0]
+    assert -3000 < dependent < -2000
     state = IBScore(posterior).on(Graph(3, [(0, 1)]))
-    assert np.isfinite(state.value)
+    assert state.value == pytest.approx(2 * dependent, rel=1e-3)
     state.flip((0, 1))
     assert state.value == pytest.approx(IBScore(posterior)(Graph.empty(3)), abs=1e-9)
 

@@ -21,6 +21,7 @@ KERNELS: list[Kernel] = [
     kernels.chi2(),
     kernels.g2(),
     kernels.bayes(),
+    kernels.bayes_dependent(),
     kernels.bayes(alpha=0.5, beta=2.0, gamma=0.7, prior=0.9),
     kernels.dirichlet(),
     kernels.entropy(),

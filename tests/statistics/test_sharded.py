@@ -25,7 +25,15 @@ from mnlearn.statistics import sharded as module
 from mnlearn.statistics.tables import PackedTables, ShardTable, add_shard_tables
 from profiles import few
 
-KERNELS = [kernels.chi2(), kernels.g2(), kernels.mi(), kernels.bayes(), kernels.dirichlet(), kernels.entropy()]
+KERNELS = [
+    kernels.chi2(),
+    kernels.g2(),
+    kernels.mi(),
+    kernels.bayes(),
+    kernels.bayes_dependent(),
+    kernels.dirichlet(),
+    kernels.entropy(),
+]
 
 
 def data_of(n_rows: int, cards: list[int], seed: int = 0) -> Dataset:

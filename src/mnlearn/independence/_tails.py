@@ -49,7 +49,8 @@ def log_chi2_sf(statistic: ArrayLike, dof: ArrayLike) -> FloatArray:
 
     Notes
     -----
-    The relative error of log p is about 1e-12 or less, also where p itself underflows and where p is nearly 1.
+    The relative error of log p is 1e-12 or less, also where p itself underflows and where p is so near 1 that log p is
+    -1e-300. Closer to 1, log p nears the subnormal numbers and then rounds to 0.
 
     Examples
     --------

@@ -26,7 +26,11 @@ from mnlearn.protocols import (
 )
 
 LEAST = log(ulp(0.0))
-"""Log probability of an impossible claim: that of the smallest positive double, so that all sums stay finite."""
+"""Log probability that stands for -inf: that of the smallest positive double, so that all sums stay finite.
+
+`BayesianTest` and `GaussianPosterior` compute in logs and never give it; a posterior that takes the logarithm of a
+probability does.
+"""
 
 
 def claims(posterior: IndependencePosterior, xs: Sequence[int], blankets: Sequence[VarSet]) -> FloatArray:

@@ -49,7 +49,7 @@ class BJPScore:
     Blankets of equal size come in the order of their variables' indices, so the score depends on the order of
     the columns where sizes tie. A continuous variable counts as if it had two states: sizes are then those of the
     neighbourhoods. A score costs n(n − 1)/2 terms; a flip, only the pairs of its two ends that are now weighed under
-    another blanket. A claim of probability 0 counts as the smallest positive number.
+    another blanket. A claim of log probability -inf counts as -744.4.
 
     Examples
     --------

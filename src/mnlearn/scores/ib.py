@@ -36,7 +36,7 @@ class IBScore:
     -----
     A sum over variables of their claims, so it is a `LocalScore` too; and a sum over pairs with two directed terms
     each, which `on` updates from flip to flip. A score costs n(n − 1) terms, in n scans and one table
-    per variable with neighbours; a flip, 2(n − 1). A claim of probability 0 counts as the smallest positive number.
+    per variable with neighbours; a flip, 2(n − 1). A claim of log probability -inf counts as -744.4.
     Independent of the order of the columns up to rounding.
 
     Examples
