@@ -69,6 +69,13 @@ def first_maximum(values: Sequence[float]) -> int:
     return next(place for place, value in enumerate(values) if not exceeds(best, value))
 
 
+def below(values: NDArray[np.float64], than: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return where a value is smaller than the other by more than rounding; equal infinities are equal."""
+    sizes = np.maximum(np.abs(values), np.abs(than))
+    gaps: NDArray[Any] = np.subtract(than, values, out=np.zeros(values.shape), where=values != than)
+    return np.asarray(gaps > np.maximum(ABSOLUTE, RELATIVE * np.where(np.isfinite(sizes), sizes, 0.0)))
+
+
 def ranks(values: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the rank of each value in ascending order, from 0; values within rounding of the next share a rank.
 
@@ -84,9 +91,14 @@ def ranks(values: NDArray[np.float64]) -> NDArray[np.intp]:
     return found
 
 
-def _steps(ascending: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return where the next of the sorted values is larger by more than rounding; equal infinities are equal."""
-    low, high = ascending[:-1], ascending[1:]
-    sizes = np.maximum(np.abs(low), np.abs(high))
-    gaps: NDArray[Any] = np.subtract(high, low, out=np.zeros(len(low)), where=low != high)
-    return np.asarray(gaps > np.maximum(ABSOLUTE, RELATIVE * np.where(np.isfinite(sizes), sizes, 0.0)))
+def ascending(values: NDArray[np.float64], *then: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the places of the values in ascending order; of tied values the lower of the ranks `then` comes first."""
+    order = values.argsort(kind="stable")
+    if _steps(values[order]).all():
+        return order
+    return np.lexsort((*reversed(then), ranks(values)))
+
+
+def _steps(ordered: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return where the next of the sorted values is larger by more than rounding."""
+    return below(ordered[:-1], ordered[1:])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations, permutations
-from math import fsum
+from math import fsum, isinf
 
 import numpy as np
 
@@ -23,6 +23,17 @@ from references import counts as reference
 Line = tuple[int, int, frozenset[int], bool, str]  # x, y, z, independent, source
 Fact = tuple[frozenset[int], bool]
 Statement = tuple[int, int, frozenset[int]]  # x < y, and what is given
+
+
+def tied_ranks(values: list[float]) -> list[int]:
+    """The rank of each value; one that exceeds the one before it by rounding at most has the same."""
+    found, rank = dict[int, int](), 0
+    order = sorted(range(len(values)), key=values.__getitem__)
+    for k, place in enumerate(order):
+        before = values[order[k - 1]] if k else values[place]
+        rank += values[place] != before and (isinf(before) or values[place] - before > max(1e-9, 1e-12 * abs(before)))
+        found[place] = rank
+    return [found[place] for place in range(len(values))]
 
 
 @dataclass
@@ -90,9 +101,14 @@ class Concrete:
             self.lines.append((x, y, frozenset(), verdict.independent, "data"))
             if self.seed_dependences and not verdict.independent:
                 self.learn(x, y, frozenset(), False)
-        pi = sorted(everyone, key=lambda x: (fsum(log_p[x, y] for y in everyone) / (len(everyone) - 1), x))
+        n = len(everyone)
+        mean = tied_ranks([fsum(log_p[x, y] for y in everyone) / (n - 1) for x in everyone])
+        again = tied_ranks([fsum((1 + mean[y]) * log_p[x, y] for y in everyone) / (n - 1) for x in everyone])
+        pi = sorted(everyone, key=lambda x: (mean[x], again[x], x))
         for x in everyone:
-            self.grow_orders[x] = sorted((y for y in everyone if y != x), key=lambda y: (log_p[x, y], y))
+            near = tied_ranks([log_p[x, y] for y in everyone])
+            others = (y for y in everyone if y != x)
+            self.grow_orders[x] = sorted(others, key=lambda y, near=near: (near[y], mean[y], again[y], y))
         while pi:
             x = pi.pop(0)
             self.visited.append(x)

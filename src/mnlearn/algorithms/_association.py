@@ -1,4 +1,4 @@
-"""Marginal association by a local score: it decides between candidates whose scores tie.
+"""Marginal association, by a local score or by a test: it decides between candidates that tie.
 
 Neither the association of a pair nor the strength of a variable depends on names, labels or the order of the columns.
 """
@@ -6,11 +6,12 @@ Neither the association of a pair nor the strength of a variable depends on name
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._ties import Criterion
+from mnlearn._ties import Criterion, ranks
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import FloatArray, Indices, LocalScore, VarSet
 
@@ -64,3 +65,17 @@ class Association:
         if x not in self._alone:
             self._alone[x] = self._score.local(x, _NOTHING)
         return self._alone[x]
+
+
+def strength_ranks(log_support: FloatArray) -> NDArray[np.intp]:
+    """Return the rank of each variable by its mean log support of independence from the others, the strongest first.
+
+    Equal variables are ranked by a mean in which strong partners count less; those that no mean tells apart share a
+    rank.
+    """
+    n = len(log_support)
+    first = ranks(np.array([fsum(row) for row in log_support.tolist()]) / (n - 1))
+    if first.max() == n - 1:
+        return first
+    weighted = np.array([fsum(row) for row in (log_support * (1 + first)).tolist()]) / (n - 1)
+    return ranks(first * np.float64(n) + ranks(weighted))

@@ -19,6 +19,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from mnlearn._ties import below
 from mnlearn.algorithms._search import Constraints, check_parts
 from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.graphs.graph import Edge, Graph
@@ -55,9 +56,9 @@ class ARACNE:
     Notes
     -----
     All triangles of the graph of significant pairs are examined before any edge is removed: the order of the
-    variables does not matter. Equal sides are not below each other and all stay. The support of an edge is the log of
-    its p-value before correction. Cost: one measure of all pairs, then n³ comparisons at most. `cost` counts pairs
-    `asked`, those `significant`, and those `cut` by the inequality.
+    variables does not matter. Sides that are equal up to rounding are not below each other and all stay. The support of
+    an edge is the log of its p-value before correction. Cost: one measure of all pairs, then n³ comparisons at most.
+    `cost` counts pairs `asked`, those `significant`, and those `cut` by the inequality.
 
     Examples
     --------
@@ -120,21 +121,24 @@ def significant(log_p: FloatArray, alpha: float, correction: Correction) -> Bool
         threshold -= log(len(pairs))
     elif correction == "fdr":  # the largest p that is at most alpha times its rank / number of pairs
         ordered = np.sort(pairs)
-        good = ordered <= threshold + np.log(np.arange(1, len(pairs) + 1) / len(pairs))
+        good = ~below(threshold + np.log(np.arange(1, len(pairs) + 1) / len(pairs)), ordered)
         threshold = float(ordered[np.flatnonzero(good)[-1]]) if good.any() else -np.inf
-    chosen = log_p <= threshold
+    chosen = ~below(np.full_like(log_p, threshold), log_p)
     np.fill_diagonal(chosen, False)
     return np.asarray(chosen)
 
 
 def indirect(information: FloatArray, present: BoolArray, tolerance: float) -> BoolArray:
-    """Return the pairs that are the weakest side of a triangle: I(x; y) < (1 − ε) min(I(x; z), I(z; y)) for some z."""
+    """Return the pairs that are the weakest side of a triangle: I(x; y) < (1 − ε) min(I(x; z), I(z; y)) for some z.
+
+    A difference of rounding is none: the sides to two copies of a variable are equal.
+    """
     strength = np.where(present, information, 0.0)
     weakest = np.zeros(present.shape, dtype=np.bool_)
     for x in np.flatnonzero(present.any(axis=1)):
         neighbors = np.flatnonzero(present[x])
         through = np.minimum(strength[x, neighbors], strength[np.ix_(neighbors, neighbors)]).max(axis=1)
-        weakest[x, neighbors] = information[x, neighbors] < (1.0 - tolerance) * through
+        weakest[x, neighbors] = below(information[x, neighbors], (1.0 - tolerance) * through)
     return weakest
 
 

@@ -14,10 +14,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
-from math import fsum
 
 import numpy as np
 
+from mnlearn._ties import ascending
+from mnlearn.algorithms._association import strength_ranks
 from mnlearn.algorithms._blankets import MARGINAL, PROPAGATION, CountedBlanketTest, GrowShrinkTest, Propagated, union
 from mnlearn.algorithms._counted_test import AHEAD, check_ahead
 from mnlearn.algorithms._search import STOPPED
@@ -45,7 +46,8 @@ class GSMN:
 
     Notes
     -----
-    Algorithms 1 and 2 of [JAIR09]. The paper leaves the orders open: variables are examined and tried by index. x and
+    Algorithms 1 and 2 of [JAIR09]. The paper leaves the orders open: variables are examined and tried by index, so
+    another order of the columns may give another graph on data; GSMN* fixes the orders by the data. x and
     y are joined when either blanket holds the other (line 5). About n² tests when all variables are independent; each
     member of a blanket adds a new pass. There is no initial phase: all tests belong to the main loop.
 
@@ -121,8 +123,9 @@ class GSMNStar:
     Notes
     -----
     Algorithms 3 and 4 of [JAIR09]. The initial phase uses n(n - 1)/2 tests, the main loop about as many with
-    propagation and twice as many without; the published counts were made without line 22. Ties in the orders are
-    broken by index. For the pairs that line 22 skips, the trace shows the marginal test, before the grow phase.
+    propagation and twice as many without; the published counts were made without line 22. Of equal
+    p-values the variable that is associated more with all others comes first; the order of the columns matters only
+    where that ties, too. For the pairs that line 22 skips, the trace shows the marginal test, before the grow phase.
 
     A search that a budget or a monitor stops returns the edges of the variables examined by then.
 
@@ -213,19 +216,20 @@ class Algorithm3:
 
 
 class Orders:
-    """The order π of the variables and the grow order λ of each, by log p of the initial phase; ties by index."""
+    """The order π of the variables and the grow order λ of each, by log p of the initial phase.
+
+    Of candidates that tie the stronger variable comes first; at last the index decides.
+    """
 
     def __init__(self, p: FloatArray) -> None:
-        # fsum: the average, and with it the order, does not depend on the order of the columns.
-        average = np.array([fsum(row) for row in p.tolist()]) / (len(p) - 1)
-        self.to_visit = OrderedDict.fromkeys(np.argsort(average, kind="stable").tolist())  # π  [line 5]
-        self._p = p
+        self._p, self._strength = p, strength_ranks(p)
+        self.to_visit = OrderedDict.fromkeys(self._strength.argsort(kind="stable").tolist())  # π  [line 5]
         self._promoted: dict[int, list[tuple[int, ...]]] = {}
 
     def grow_order(self, x: int, candidates: BoolArray) -> list[int]:
         """Return λ_x of the candidates: the latest promotion first, then ascending p, strongest first  [line 8]."""
         ys = candidates.nonzero()[0]
-        order: list[int] = ys[self._p[x, ys].argsort(kind="stable")].tolist()
+        order: list[int] = ys[ascending(self._p[x, ys], self._strength[ys])].tolist()
         if x not in self._promoted:
             return order
         front = dict.fromkeys(chain.from_iterable(reversed(self._promoted[x])))

@@ -13,6 +13,11 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Literal, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn._ties import ascending
+from mnlearn.algorithms._association import strength_ranks
 from mnlearn.algorithms._counted_test import (
     AHEAD,
     CountedTest,
@@ -61,10 +66,11 @@ class HHCMN:
 
     The support of an edge is the largest log support of independence among the tests that kept it, from the ends
     that kept it: its weakest evidence. Candidates come in ascending order of their marginal log support, sets by
-    size and then in the order in which their members were included; ties by index. Each pair is tested without
-    conditioning once. Members are tested only with sets that contain the newcomer: all other sets have been tested
-    before, so a final round of elimination is not needed. A search that is stopped uses the decision of one end where
-    the other has not been examined.
+    size and then in the order in which their members were included. Of candidates that tie, the one that is associated
+    more with all others comes first; the order of the columns matters only where that ties, too. Each pair is tested
+    without conditioning once. Members are tested only with sets that contain the newcomer: all other sets have been
+    tested before, so a final round of elimination is not needed. A search that is stopped uses the decision of one end
+    where the other has not been examined.
 
     A judge with a native search (`BaseTest.subsets`: chi2, g2 and bayes on counts) tests the sets around a variable
     itself, with equal answers and counts; not with `keep_trace`, nor with an `ahead` of 1.
@@ -105,9 +111,10 @@ class HHCMN:
 
         try:
             independent, support = test.marginals()
+            strength = strength_ranks(support)
             for x in range(n):
                 monitor.progress(x, n, f"variable {x + 1} of {n}")
-                candidates = by_association(x, independent, support)
+                candidates = by_association(x, independent, support, strength)
                 neighbors = None if walk is None else walk.explain_away(x, candidates, self.max_conditioning, go_on)
                 if neighbors is not None:
                     found[x] = natively_found(neighbors, support[x], test)
@@ -120,10 +127,13 @@ class HHCMN:
         return replace(result, support=edges)
 
 
-def by_association(x: int, independent: BoolArray, support: FloatArray) -> list[int]:
-    """Return the variables that depend on x without conditioning, strongest first, ties by index."""
+def by_association(x: int, independent: BoolArray, support: FloatArray, strength: NDArray[np.intp]) -> list[int]:
+    """Return the variables that depend on x without conditioning, the strongest association first.
+
+    Of equals the one that is associated more with all others comes first, then the first column.
+    """
     (candidates,) = (~independent[x]).nonzero()
-    strongest_first = candidates[support[x, candidates].argsort(kind="stable")]
+    strongest_first = candidates[ascending(support[x, candidates], strength[candidates])]
     return [y for y in strongest_first.tolist() if y != x]
 
 
