@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._ties import Criterion, first_best, first_maximum, tolerance
-from mnlearn.algorithms._association import Association
+from mnlearn.algorithms._association import ScoreAssociation
 from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, check_parts, ordered
 from mnlearn.algorithms.mbs_selection import (
     BlanketSearch,
@@ -256,7 +256,7 @@ class ConsistentBlankets:
         self._required = frozenset(known.required)
         self._allowed = known.mask()  # [x, y]: whether a move of x may add y: neither tabu to x nor fixed
         self._scores = [score.local(x, blanket) for x, blanket in enumerate(self._blankets)]
-        self._rounding, self._association = 3 * tolerance(self._scores), Association(score)
+        self._rounding, self._association = 3 * tolerance(self._scores), ScoreAssociation(score)
         self._half: FloatArray = np.empty((0, 0))
         self._removed: dict[int, dict[int, float]] = {}  # [x][y]: the score of x without its neighbour y
 

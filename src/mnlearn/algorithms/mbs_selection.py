@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._ties import exceeds, first_best, first_maximum, tolerance
-from mnlearn.algorithms._association import Association
+from mnlearn.algorithms._association import ScoreAssociation
 from mnlearn.algorithms._search import Constraints
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray, Indices, LocalScore, Monitor, Move, PenaltyTrial, Score, VarSet
@@ -173,7 +173,7 @@ class IndependentBlankets:
         self._blankets: list[VarSet] = list(self._required)
         self._allowed = known.mask()
         self._scores = [score.local(x, blanket) for x, blanket in enumerate(self._blankets)]
-        self._rounding, self._association = 3 * tolerance(self._scores), Association(score)
+        self._rounding, self._association = 3 * tolerance(self._scores), ScoreAssociation(score)
 
     def start(self, monitor: Monitor) -> None:
         """Do nothing: there are no gains to compute in advance."""

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._ties import first_best, tolerance
-from mnlearn.algorithms._association import Association
+from mnlearn.algorithms._association import ScoreAssociation
 from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, check_monitor, check_parts
 from mnlearn.errors import InputError, UnsuitableError, check_name, whole_number
 from mnlearn.graphs.graph import Edge, Graph
@@ -186,7 +186,7 @@ class PhaseOne:
         self.blankets: list[VarSet] = [start.neighbors(x) for x in range(n)]
         self._scored, self.rounds = 0, 0
         alone = [score.local(x, frozenset()) for x in range(n)]
-        self.rounding, self.association = tolerance(alone), Association(score)
+        self.rounding, self.association = tolerance(alone), ScoreAssociation(score)
         self._scores = [score.local(x, blanket) if blanket else alone[x] for x, blanket in enumerate(self.blankets)]
         self._score, self._limit = score, n - 1 if max_blanket is None else max_blanket
         self._required, self._forbidden = neighbors_of(known.required), neighbors_of(known.forbidden)
@@ -302,7 +302,7 @@ class PhaseTwo:
         try:
             check_cancelled(monitor)
             gains = self._gains(range(len(self._edges)))
-            ties = (self._by_association, self._by_size, self._by_strength)
+            ties = self._association.flipping(self._edges.__getitem__, lambda: self._graph.graph)
             while (best := first_best(gains, 0.0, self._rounding, *ties)) is not None:
                 stale = self._flip(self._edges[best])
                 monitor.progress(self.made, None, f"graph: {self.made} flips")
@@ -311,25 +311,6 @@ class PhaseTwo:
         except STOPPED:
             return False
         return True
-
-    def _by_association(self, places: NDArray[np.intp]) -> FloatArray:
-        """Prefer to add the stronger association, or to remove the weaker."""
-        return self._signs(places) * self._association.of([self._edges[place] for place in places])
-
-    def _by_size(self, places: NDArray[np.intp]) -> FloatArray:
-        """Prefer variables with few neighbours."""
-        degrees = self._graph.graph.degrees()
-        return np.array([-sum(degrees[x] for x in self._edges[place]) for place in places], dtype=np.float64)
-
-    def _by_strength(self, places: NDArray[np.intp]) -> FloatArray:
-        """Prefer to add an edge of strong variables, or to remove one of weak variables."""
-        ends = np.array([self._edges[place] for place in places], dtype=np.intp)
-        of_ends: FloatArray = self._association.strengths(ends.ravel()).reshape(ends.shape)
-        return np.asarray(self._signs(places) * of_ends.sum(axis=1))
-
-    def _signs(self, places: NDArray[np.intp]) -> FloatArray:
-        """Return 1 for edges to add, -1 for edges to remove."""
-        return np.array([-1.0 if self._edges[place] in self._graph.graph else 1.0 for place in places])
 
     def _flip(self, edge: Edge) -> list[int]:
         """Make the flip; return the places of the log-ratios that it changes."""

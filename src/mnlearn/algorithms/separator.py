@@ -26,8 +26,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._ties import ABSOLUTE, first_best, tolerance
+from mnlearn.algorithms._association import EvidenceAssociation
 from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, check_parts, check_variables
-from mnlearn.algorithms.separator_phase import TOLERANCE, SeparatorPhase, price
+from mnlearn.algorithms.separator_phase import SeparatorPhase, price
 from mnlearn.errors import InputError, check_name, true_or_false
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, EvidenceScore, FloatArray, Monitor, Result, VarSet
@@ -63,12 +65,16 @@ class SeparatorEvidence:
 
     Notes
     -----
-    Deterministic, no random numbers; ties go to the smallest index and the first pair in lexicographic order. A pair
-    flips at most 4 times, and there are at most 40 n flips. The support of an edge is e_G − k(E − 1), its log-odds; the
-    probability is 1 / (1 + exp(−support)). E is the sum of the probabilities of all pairs, `cost["expected_edges"]`,
-    but at most twice the number of present edges. With ``"fast"`` the support is the mean evidence of the two ends
-    given the rest of their blankets, less k(E − 1), E counting the edges. The evidence of absent pairs far below the
-    threshold is a one-step estimate, that of present and doubtful ones a fit.
+    Deterministic, no random numbers. Of equal evidence the stronger marginal association joins and the weaker leaves,
+    then the pair with fewer neighbours is flipped, then the one whose variables are associated more with all others. So
+    the order of the columns matters only for variables that no marginal association tells apart, such as exact copies:
+    the first of them is taken. A pair flips at most 4 times, and there are at most 40 n flips.
+
+    The support of an edge is e_G − k(E − 1), its log-odds; the probability is 1 / (1 + exp(−support)). E is the sum of
+    the probabilities of all pairs, `cost["expected_edges"]`, but at most twice the number of present edges. With
+    ``"fast"`` the support is the mean evidence of the two ends given the rest of their blankets, less k(E − 1), E
+    counting the edges. The evidence of absent pairs far below the threshold is a one-step estimate, that of present and
+    doubtful ones a fit.
 
     Cost: the evidence of each pair is computed given its two separators, all y with a common separator in one scan;
     after a flip only where separators have changed. The search over pairs of variables is cubic in their number.
@@ -116,7 +122,8 @@ class SeparatorEvidence:
                 evidence, converged = blankets.evidence(), True
             else:
                 graph = start_graph(blankets, known, self.start)
-                phase = SeparatorPhase(score, graph, known, monitor, near=NEAR[self.effort])
+                ties = (blankets.association, blankets.rounding)
+                phase = SeparatorPhase(score, graph, known, monitor, near=NEAR[self.effort], ties=ties)
                 converged = phase.run()
         except STOPPED:
             converged = False
@@ -195,6 +202,7 @@ class EvidenceBlankets:
         n = judge.n_variables
         self._judge, self._look_ahead, self._monitor = judge, look_ahead, monitor
         self._penalty = log(n)
+        self.rounding, self.association = ABSOLUTE, EvidenceAssociation(judge)
         may = known.mask()
         self.climbs = [_Climb(x, frozenset(), frozenset(), np.flatnonzero(may[x])) for x in range(n)]
         for u, v in known.required:
@@ -208,6 +216,7 @@ class EvidenceBlankets:
         active, n = self.climbs, len(self.climbs)
         for climb, value in zip(active, self._judge.locals(range(n), [c.blanket for c in active]), strict=True):
             climb.value = float(value)
+        self.rounding = tolerance(climb.value for climb in active)
         while active:
             check_cancelled(self._monitor)
             self._monitor.progress(n - len(active), n, "blankets")
@@ -246,7 +255,8 @@ class EvidenceBlankets:
         while undecided:  # rank by estimates and fit the best, until every best one is fitted
             leaders = {}
             for k in undecided:
-                best = self._leader(values[k], active[k].value + self._penalty)
+                ties = self.association.joining(active[k].x, outside[k])
+                best = first_best(values[k], active[k].value + self._penalty, self.rounding, *ties)
                 if best is not None and not exact[k][best]:
                     leaders[k] = best
                 elif best is not None:
@@ -267,7 +277,8 @@ class EvidenceBlankets:
             for climb, values in zip(climbs, smaller, strict=True):
                 members = sorted(climb.blanket)
                 values[[k for k, y in enumerate(members) if y in climb.required]] = -np.inf
-                worst = self._leader(values, climb.value - self._penalty)
+                ties = self.association.leaving(climb.x, members)
+                worst = first_best(values, climb.value - self._penalty, self.rounding, *ties)
                 if worst is not None:
                     climb.blanket -= {members[worst]}
                     climb.value = float(values[worst])
@@ -280,7 +291,7 @@ class EvidenceBlankets:
             return False
         check_cancelled(self._monitor)
         found = self._judge.best_pair(climb.x, climb.blanket, climb.outside())
-        if found is None or found[1] - climb.value <= 2 * self._penalty + TOLERANCE:
+        if found is None or found[1] - climb.value <= 2 * self._penalty + self.rounding:
             return False
         pair = frozenset(found[0])
         self._join(climb, pair, self._judge.local(climb.x, climb.blanket | pair))
@@ -291,14 +302,6 @@ class EvidenceBlankets:
         climb.joined.update(dict.fromkeys(newcomers, (value - climb.value) / len(newcomers)))
         climb.blanket |= newcomers
         climb.value = value
-
-    @staticmethod
-    def _leader(values: FloatArray, than: float) -> int | None:
-        """Return the index of the largest value if it exceeds `than`, else None; ties by index."""
-        if not len(values):
-            return None
-        best = int(values.argmax())
-        return best if values[best] > than + TOLERANCE else None
 
     def _additions(self, climbs: Sequence[_Climb], yss: Sequence[Sequence[int]]) -> list[FloatArray]:
         return self._judge.additions([c.x for c in climbs], [c.blanket for c in climbs], yss)

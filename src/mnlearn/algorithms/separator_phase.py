@@ -14,6 +14,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._ties import ABSOLUTE, first_best
+from mnlearn.algorithms._association import EvidenceAssociation
 from mnlearn.algorithms._search import Constraints, check_cancelled, ordered
 from mnlearn.algorithms.separating_sets import Separators
 from mnlearn.graphs.graph import Edge, Graph
@@ -24,7 +26,6 @@ MOST_FLIPS = 40  # times the number of variables
 MOST_RECOUNTS = 20
 MOST_ROUNDS, SETTLED = 100, 1e-6  # limit of iterations in a recount; and its tolerance, in edges
 SCANS_TOGETHER = 512  # scans in one call; the monitor is polled between calls
-TOLERANCE = 1e-9  # smaller differences are rounding
 Places: TypeAlias = NDArray[np.intp]
 Numbers: TypeAlias = NDArray[np.int32]
 
@@ -38,7 +39,14 @@ class SeparatorPhase:
     """Search by flips over a graph, with the evidence of every pair given its separators."""
 
     def __init__(
-        self, judge: EvidenceScore, graph: Graph, known: Constraints, monitor: Monitor, *, near: float
+        self,
+        judge: EvidenceScore,
+        graph: Graph,
+        known: Constraints,
+        monitor: Monitor,
+        *,
+        near: float,
+        ties: tuple[EvidenceAssociation, float] | None = None,
     ) -> None:
         n = judge.n_variables
         self.n_flips = 0
@@ -55,6 +63,8 @@ class SeparatorPhase:
         self._known = known
         self._free = np.triu(known.mask())
         self._flips: Counter[Edge] = Counter()
+        association, self._rounding = (EvidenceAssociation(judge), ABSOLUTE) if ties is None else ties
+        self._ties = association.flipping(self._pair_at, lambda: self.graph)
 
     @property
     def graph(self) -> Graph:
@@ -143,8 +153,12 @@ class SeparatorPhase:
                 continue
             violation = np.where(present, k_present - evidence, evidence - k_absent)
             violation[~self._free] = -inf
-            u, v = divmod(int(violation.argmax()), self._n)
-            return (u, v) if violation[u, v] > TOLERANCE else None
+            place = first_best(violation.ravel(), 0.0, self._rounding, *self._ties)
+            return None if place is None else self._pair_at(place)
+
+    def _pair_at(self, place: int) -> Edge:
+        """Return the pair at a place of the flattened matrix."""
+        return divmod(place, self._n)
 
     def _flip(self, edge: Edge) -> None:
         """Flip the pair, and compute the evidence of the edges whose separators have changed."""
