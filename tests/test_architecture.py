@@ -20,7 +20,7 @@ ALLOWED: dict[str, set[str]] = {
     "graphs.pdag": {"graphs.graph"},
     "protocols": {"errors", "graphs.graph", "graphs.pdag"},
     "parallel": {"errors", "protocols"},
-    "checkpoints": {"errors", "_atomic_files", "protocols", "graphs.graph"},
+    "checkpoints": {"errors", "_atomic_files", "protocols", "graphs.graph", ""},
     "graphs": {"errors", "_validate", "_atomic_files", "graphs.graph"},
     "data": {"errors", "_validate", "_atomic_files", "protocols", "parallel", "_core"},
     "statistics": {"errors", "protocols", "parallel", "data", "_core"},
@@ -34,7 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "optimize": {
         *("errors", "_validate", "_atomic_files", "protocols", "parallel", "checkpoints", "graphs", "graphs.graph"),
-        *("data", "statistics", "independence", "scores", "algorithms", "simulate"),
+        *("data", "statistics", "independence", "scores", "algorithms", "simulate", ""),
     },
     "evaluation": {
         *("errors", "_validate", "protocols", "graphs", "graphs.graph", "data", "statistics", "algorithms"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -119,14 +120,127 @@ def test_a_file_cut_anywhere_loses_the_end_only(tmp_path: Path, monkeypatch: pyt
     assert known == 6
 
 
-def test_a_damaged_record_is_not_believed(tmp_path: Path) -> None:
-    with Checkpoint(tmp_path, "f") as kept:
-        kept.recall(1, lambda: np.arange(100))
-    content = bytearray(kept.path.read_bytes())
-    content[-50] ^= 1
-    kept.path.write_bytes(content)
-    with Checkpoint(tmp_path, "f", resume=True) as kept:
-        assert kept.n_known == 0
+def whole_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """Return the bytes of a checkpoint with three records after the first."""
+    monkeypatch.setattr(checkpoints, "FLUSH_SECONDS", 0.0)
+    with Checkpoint(folder, "f") as kept:
+        for k in range(3):
+            kept.recall(k, partial(np.full, 5, k))
+    return kept.path.read_bytes()
+
+
+def test_a_damaged_byte_is_an_error_wherever_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = whole_file(tmp_path, monkeypatch)
+    for place in range(len(content)):
+        for flip in (1, 0xFF):
+            damaged = bytearray(content)
+            damaged[place] ^= flip
+            (tmp_path / checkpoints.FILE).write_bytes(damaged)
+            for resume in (True, False):
+                with pytest.raises(
+                    FileError, match=r"checkpoint must be (as mnlearn wrote it|a folder made|of this version)"
+                ):
+                    Checkpoint(tmp_path, "f", resume=resume)
+            assert (tmp_path / checkpoints.FILE).read_bytes() == damaged
+
+
+def test_a_record_of_another_run_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = whole_file(tmp_path / "one", monkeypatch)
+    with Checkpoint(tmp_path / "two", "g") as other:
+        pass
+    head = len(other.path.read_bytes())
+    other.path.write_bytes(other.path.read_bytes() + content[head:])
+    with pytest.raises(FileError, match=r"is damaged\. Restore the file, or delete it"):
+        Checkpoint(tmp_path / "two", "g", resume=True)
+
+
+def test_bytes_that_were_removed_inside_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = whole_file(tmp_path, monkeypatch)
+    (tmp_path / checkpoints.FILE).write_bytes(content[:-40] + content[-30:])
+    with Checkpoint(tmp_path, "f", resume=True) as kept:  # no other than a record that was cut off
+        assert kept.n_known == 2
+    (tmp_path / checkpoints.FILE).write_bytes(content[:90] + content[100:])
+    with pytest.raises(FileError, match="is damaged"):
+        Checkpoint(tmp_path, "f", resume=True)
+
+
+def test_another_version_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = whole_file(tmp_path, monkeypatch)
+    monkeypatch.setattr(mn, "__version__", "99.1")
+    with pytest.raises(FileError, match=r"must be of this version of mnlearn, 99\.1; .* was written by \d"):
+        Checkpoint(tmp_path, "f", resume=True)
+    (tmp_path / checkpoints.FILE).write_bytes(b"MNCHECK1" + content[8:])
+    with pytest.raises(FileError, match="must be of this version of mnlearn"):
+        Checkpoint(tmp_path, "f", resume=True)
+
+
+def test_a_run_that_is_not_there_is_not_resumed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(
+        FileError, match=r"resume needs a checkpoint to continue from; there is no folder .* resume=True"
+    ):
+        mn.learn(survey(), "mpl", checkpoint=tmp_path / "typo", resume=True)
+    assert not (tmp_path / "typo").exists()
+    with Checkpoint(tmp_path, "f", resume=True):
+        pass
+    assert "there are no answers in" in caplog.text
+
+
+def test_a_crafted_answer_is_an_error(tmp_path: Path) -> None:
+    forms = [
+        b"[" * 9999,
+        b'{"array": ["<f8", [-1]]}',
+        b'{"array": ["|O", [1]]}',
+        b'{"array": ["<f8", [9]]}',
+        b'{"x": 1}',
+    ]
+    forms += [b'{"array": ["<f8", [1000000000000, 1000000000000]]}', b'{"array": 3}', b"{}", b"\xff"]
+    for k, form in enumerate(forms):
+        with Checkpoint(tmp_path / str(k), "f") as kept:
+            kept._known[key_of(1)] = len(form).to_bytes(4, "little") + form
+            with pytest.raises(FileError, match="is damaged"):
+                kept.recall(1, never)
+
+
+class Disk:
+    """A disk on which there is room for some writes."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
+        self._write, self.left = os.write, writes
+        monkeypatch.setattr(os, "write", self.write)
+
+    def write(self, handle: int, content: Any) -> int:
+        self.left -= 1
+        if self.left < 0:
+            self._write(handle, bytes(content[: len(content) // 2]))
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return self._write(handle, content)
+
+
+@pytest.mark.parametrize("writes", [0, 1, 3])
+def test_a_full_disk_does_not_end_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, writes: int
+) -> None:
+    expected = comparable(mn.learn(survey(), "bjp"))
+    with monkeypatch.context() as patched:
+        patched.setattr(checkpoints, "FLUSH_SECONDS", 0.0)
+        Disk(patched, writes)
+        assert comparable(mn.learn(survey(), "bjp", checkpoint=tmp_path)) == expected
+    texts = [record.getMessage() for record in caplog.records if record.name == "mnlearn.checkpoints"]
+    assert len(texts) == 2
+    assert "cannot be written: No space left on device. The run goes on without it" in texts[0]
+    assert "is incomplete: No space left on device" in texts[1]
+    assert comparable(mn.learn(survey(), "bjp", checkpoint=tmp_path, resume=True)) == expected
+
+
+def test_a_disk_without_room_for_a_folder_does_not_end_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "mkdir", full)
+    assert mn.learn(survey(), "mpl", checkpoint=tmp_path / "run").graph.n_variables == 8
+    assert "The run goes on without it" in caplog.text
 
 
 @pytest.mark.parametrize("tail", [b"\0" * 5, b"\0" * 8, b"\0" * 4096])

@@ -1,20 +1,25 @@
 """Checkpoints: a folder that stores the answers of a run, so that a run which was killed can be resumed.
 
-Records are appended to one file, each with its length and checksum. A record that was cut off or damaged is dropped
-with all that follow it.
+Records are appended to one file, each with its length and its checksums. The first names the version that wrote the
+file and the run. A last record that a killed run cut off is dropped; any other damage is an error. If the disk is full,
+the run goes on without the checkpoint.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import logging
 import os
 import struct
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import fields, is_dataclass
+from io import FileIO
+from math import prod
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -25,12 +30,15 @@ from numpy.typing import NDArray
 from mnlearn._atomic_files import lock
 from mnlearn.errors import FileError, InputError, check_path, true_or_false
 
-MARK = b"MNCHECK1"
+MARK = b"MNCHECK2"
 FILE = "answers.mncheck"
 FLUSH_SECONDS = 0.5  # of work that may be lost
 FLUSH_BYTES = 1 << 24
-_RECORD = struct.Struct("<II")  # length, checksum
+_RECORD = struct.Struct("<III")  # length, checksum, checksum of these two
+_LOST = 16  # zeros at the end of a record that tell of a write that a power failure lost
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 _ENTRY = struct.Struct("<16sI")  # key, length
+_log = logging.getLogger("mnlearn.checkpoints")
 Value = TypeVar("Value")
 
 
@@ -44,13 +52,18 @@ class Checkpoint:
     fingerprint
         Of the data and the settings: a checkpoint of another run is rejected.
     resume
-        Whether to continue from the stored answers; if not, the folder must hold none.
+        Whether to continue from the stored answers, whose folder must exist; if not, the folder must hold none.
 
     Raises
     ------
     FileError
-        If the folder holds answers and `resume` is false, or answers for other data or settings; if another process
-        uses it; if it cannot be written.
+        If the folder holds answers and `resume` is false, or answers for other data or settings, of another version of
+        mnlearn, or damaged ones; if another process uses it; if it cannot be written.
+
+    Notes
+    -----
+    A write that fails later, on a full disk, does not end the run: it goes on without the checkpoint. A warning is
+    logged at once and when the checkpoint is closed. What was stored before can be resumed.
 
     Examples
     --------
@@ -72,15 +85,15 @@ class Checkpoint:
         self._waiting: list[bytes] = []
         self._lock = Lock()
         self._next = time.monotonic() + FLUSH_SECONDS
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self.path.open("a+b")
-        except OSError as error:
-            raise FileError(f"checkpoint must be a folder that can be written; {folder}: {error.strerror}.") from error
+        self._end = self._seed = 0
+        self._failure = ""
+        check_checkpoint(folder, resume)
+        self._file: FileIO | None = None
+        self._file = self._opened()
         try:
             self._begin(fingerprint, resume=resume)
         except BaseException:
-            self._file.close()
+            self._release()
             raise
 
     def __enter__(self) -> Checkpoint:
@@ -102,7 +115,7 @@ class Checkpoint:
         key = key_of(question)
         known = self._known.get(key)
         if known is not None:
-            return decoded(known)
+            return self._sound(decoded, known)
         answer = find()
         self._store(key, encoded(answer))
         return answer
@@ -125,7 +138,7 @@ class Checkpoint:
         fresh = iter(run([item for key, item in zip(keys, items, strict=True) if key not in self._known]))
         for key in keys:
             if key in self._known:
-                yield decoded(self._known[key])
+                yield self._sound(decoded, self._known[key])
                 continue
             for answer in fresh:
                 content = encoded(answer)
@@ -143,34 +156,100 @@ class Checkpoint:
     def close(self) -> None:
         """Write the waiting answers and release the folder."""
         self.flush()
-        self._file.close()
+        self._release()
+        if self._failure:
+            _log.warning(
+                "the checkpoint in %s is incomplete: %s. The result is not affected; a resumed run computes the rest "
+                "again",
+                self.path.parent,
+                self._failure,
+            )
+
+    def _opened(self) -> FileIO | None:
+        """Return the file, or None if the disk is full; raise FileError if it cannot be made for another reason."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            return FileIO(self.path, "a+")
+        except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno in _FULL:
+                self._give_up(error)
+                return None
+            reason = getattr(error, "strerror", None) or str(error)
+            raise FileError(
+                f"checkpoint must be a folder that can be written; {self.path.parent}: {reason}. Name another folder."
+            ) from error
+
+    def _release(self) -> None:
+        if self._file is not None:
+            self._file.close()
 
     def _begin(self, fingerprint: str, *, resume: bool) -> None:
+        """Read the stored answers, or begin a new file."""
+        if self._file is None:
+            return
         _lock_file(self._file, self.path)
         self._file.seek(0)
-        content = self._file.read()
-        header = MARK + _record(json.dumps({"of": fingerprint}).encode())
-        if content and not header.startswith(content[: len(header)]) and not content.startswith(MARK):
-            raise FileError(f"checkpoint must be a folder made by mnlearn; {self.path} is not. Name another folder.")
-        records = list(_records(content))
-        if len(records) < 2:  # empty, cut off in its header, or a run that failed before its first answer
-            self._file.truncate(0)
-            self._file.write(header)
-            self._sync()
+        content = self._file.readall()
+        records, end = self._records(content)
+        if len(records) < 2:  # empty, cut off in its first record, or a run that failed before its first answer
+            if resume:
+                _log.warning("there are no answers in %s yet: the run starts from its beginning", self.path.parent)
+            self._start(fingerprint)
             return
-        if json.loads(records[0][0])["of"] != fingerprint:
-            raise FileError(
-                f"checkpoint must be of the same data and settings; the one in {self.path.parent} is of others. Name "
-                "another folder, or use the data and settings it was made with."
-            )
+        self._check_run(records[0], fingerprint)
         if not resume:
             raise FileError(
                 f"checkpoint must be an empty folder, or be resumed; {self.path.parent} holds one. Use resume=True to "
                 "continue from it, or name another folder."
             )
-        for payload, _ in records[1:]:
-            self._known.update(_entries(payload))
-        self._file.truncate(records[-1][1])
+        for payload in records[1:]:
+            self._known.update(self._sound(_entries, payload))
+        self._end, self._seed = end, zlib.crc32(records[0])
+        if end < len(content):
+            _log.warning("the last record in %s was cut off; its answers are computed again", self.path)
+            with suppress(OSError):
+                self._file.truncate(end)
+
+    def _start(self, fingerprint: str) -> None:
+        """Begin a new file."""
+        run = json.dumps({"version": _version(), "of": fingerprint}).encode()
+        self._append(MARK + _record(run, 0))
+        self._seed = zlib.crc32(run)
+
+    def _records(self, content: bytes) -> tuple[list[bytes], int]:
+        """Return the complete records, and where the last one ends."""
+        if MARK.startswith(content[: len(MARK)]):
+            return self._sound(_records, content)
+        if content.startswith(MARK[:-1]):
+            raise self._of_another_version("another one")
+        raise FileError(f"checkpoint must be a folder made by mnlearn; {self.path} is not. Name another folder.")
+
+    def _check_run(self, record: bytes, fingerprint: str) -> None:
+        """Raise FileError unless the first record is of this version and this run."""
+        version, run = self._sound(lambda text: [str(json.loads(text)[name]) for name in ("version", "of")], record)
+        if version != _version():
+            raise self._of_another_version(version)
+        if run != fingerprint:
+            raise FileError(
+                f"checkpoint must be of the same data and settings; the one in {self.path.parent} is of others. Name "
+                "another folder, or use the data and settings it was made with."
+            )
+
+    def _of_another_version(self, version: str) -> FileError:
+        return FileError(
+            f"checkpoint must be of this version of mnlearn, {_version()}; {self.path} was written by {version}. Name "
+            "another folder, or resume it with that version."
+        )
+
+    def _sound(self, read: Callable[[bytes], Value], content: bytes) -> Value:
+        """Return what is read from bytes of the file, or raise FileError if they are damaged."""
+        try:
+            return read(content)
+        except (ValueError, TypeError, LookupError, ArithmeticError, struct.error, RecursionError) as error:
+            raise FileError(
+                f"checkpoint must be as mnlearn wrote it; {self.path} is damaged. Restore the file, or delete it and "
+                "start the run again."
+            ) from error
 
     def _store(self, key: bytes, answer: bytes) -> None:
         with self._lock:
@@ -183,54 +262,112 @@ class Checkpoint:
 
     def _flush(self) -> None:
         if self._waiting:
-            self._file.write(_record(b"".join(self._waiting)))
+            self._append(_record(b"".join(self._waiting), self._seed))
             self._waiting.clear()
-            self._sync()
         self._next = time.monotonic() + FLUSH_SECONDS
 
-    def _sync(self) -> None:
-        self._file.flush()
-        os.fsync(self._file.fileno())
+    def _append(self, record: bytes) -> None:
+        """Write a record to the disk; if that fails, go on without the checkpoint."""
+        if self._file is None or self._failure:
+            return
+        try:
+            self._file.truncate(self._end)  # what an interrupted write left
+            rest = memoryview(record)
+            while rest:
+                rest = rest[os.write(self._file.fileno(), rest) :]
+            os.fsync(self._file.fileno())
+            self._end += len(record)
+        except OSError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        """Say that nothing more is stored, and leave the file as it was before the write that failed."""
+        self._failure = error.strerror or str(error)
+        _log.warning(
+            "the checkpoint in %s cannot be written: %s. The run goes on without it", self.path.parent, self._failure
+        )
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.truncate(self._end)
+
+
+def check_checkpoint(folder: str | os.PathLike[str] | None, resume: bool) -> None:
+    """Raise an error for a checkpoint that cannot be opened or resumed, before any work."""
+    true_or_false(resume=resume)
+    if folder is not None:
+        check_path("checkpoint", folder)
+    elif resume:
+        raise InputError("resume needs a checkpoint to continue from; got none. Name its folder: checkpoint=...")
+    if folder is not None and resume and not os.path.isdir(folder):
+        raise FileError(
+            f"resume needs a checkpoint to continue from; there is no folder {os.fspath(folder)!r}. Correct its name, "
+            "or start a run without resume=True."
+        )
 
 
 def open_checkpoint(
     folder: str | os.PathLike[str] | None, resume: bool, *what: object
 ) -> AbstractContextManager[Checkpoint | None]:
     """Open the checkpoint of a run, identified by its data and settings; without a folder, yield None."""
-    true_or_false(resume=resume)
-    if folder is not None:
-        check_path("checkpoint", folder)
-        return Checkpoint(folder, fingerprint_of(*what), resume=resume)
-    if resume:
-        raise InputError("resume needs a checkpoint to continue from; got none. Name its folder: checkpoint=...")
-    return nullcontext()
+    check_checkpoint(folder, resume)
+    return nullcontext() if folder is None else Checkpoint(folder, fingerprint_of(*what), resume=resume)
 
 
-def _record(payload: bytes) -> bytes:
-    return _RECORD.pack(len(payload), zlib.crc32(payload)) + payload
+def _version() -> str:
+    from mnlearn import __version__
+
+    return __version__
 
 
-def _records(content: bytes) -> Sequence[tuple[bytes, int]]:
-    """Return the complete records of a file and where each ends; the rest was never finished."""
-    found: list[tuple[bytes, int]] = []
+def _record(payload: bytes, seed: int) -> bytes:
+    """Return a record; the checksums depend on the first record, so that one of another run is damage."""
+    sums = struct.pack("<II", len(payload), zlib.crc32(payload, seed))
+    return sums + struct.pack("<I", zlib.crc32(sums, seed)) + payload
+
+
+def _records(content: bytes) -> tuple[list[bytes], int]:
+    """Return the complete records of a file and where the last one ends; raise ValueError if one is damaged."""
+    found: list[bytes] = []
     place = len(MARK)
-    while content.startswith(MARK) and place + _RECORD.size <= len(content):
-        length, checksum = _RECORD.unpack_from(content, place)
-        payload = content[place + _RECORD.size : place + _RECORD.size + length]
-        if not length or len(payload) < length or zlib.crc32(payload) != checksum:  # zeros are not a record
+    while place < len(content):
+        payload = _record_at(content, place, zlib.crc32(found[0]) if found else 0)
+        if payload is None:
             break
-        place += _RECORD.size + length
-        found.append((payload, place))
-    return found
+        found.append(payload)
+        place += _RECORD.size + len(payload)
+    return found, place
+
+
+def _record_at(content: bytes, place: int, seed: int) -> bytes | None:
+    """Return a record; None if it is the last one, and a kill cut it off or a power failure left zeros of it."""
+    start = place + _RECORD.size
+    if start > len(content):
+        return None
+    length, checksum, own = _RECORD.unpack_from(content, place)
+    if own != zlib.crc32(content[place : start - 4], seed):
+        if content[place:].strip(b"\0"):
+            raise ValueError("the lengths are damaged")
+        return None
+    payload = content[start : start + length]
+    if len(payload) < length:
+        return None
+    if zlib.crc32(payload, seed) != checksum:
+        if start + length < len(content) or not payload.endswith(bytes(_LOST)):
+            raise ValueError("the answers are damaged")
+        return None
+    return payload
 
 
 def _entries(payload: bytes) -> dict[bytes, bytes]:
+    """Return the answers in a record by their keys."""
     found, place = {}, 0
     while place < len(payload):
         key, length = _ENTRY.unpack_from(payload, place)
         place += _ENTRY.size
         found[key] = payload[place : place + length]
         place += length
+    if place != len(payload):
+        raise ValueError("an answer is longer than its record")
     return found
 
 
@@ -299,10 +436,12 @@ def decoded(content: bytes) -> Any:
         if kind == "dict":
             found = [(made(key), made(item)) for key, item in inside]
             return {tuple(key) if isinstance(key, list) else key: item for key, item in found}
-        dtype, shape = np.dtype(inside[0]), inside[1]
-        size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
-        array = np.frombuffer(content, dtype, offset=place, count=size // max(dtype.itemsize, 1)).reshape(shape).copy()
-        place += size
+        dtype, shape = np.dtype(inside[0]), [int(length) for length in inside[1]]
+        count = prod(shape)
+        if dtype.kind not in "biuf" or min(shape, default=0) < 0:
+            raise ValueError(f"no array of numbers: {inside}")
+        array = np.frombuffer(content, dtype, count=count, offset=place).reshape(shape).copy()
+        place += count * dtype.itemsize
         return array
 
     return made(json.loads(content[4 : 4 + length]))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -234,6 +237,70 @@ def test_a_damaged_checkpoint_is_refused_or_sound(tmp_path: Path, seed: int) -> 
             assert key_of(maximize(ones, 10, **options)) == key_of(whole)
         except FileError as error:
             assert "none, or damaged" in str(error)  # noqa: PT017 - a flipped bit may be one that is never read
+
+
+def crafted(path: Path, **changes: Any) -> None:
+    """Write other arrays into a checkpoint, with right checksums."""
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    told = json.loads(str(arrays["told"])) | changes.pop("told", {})
+    np.savez(path, **{**arrays, "told": np.array(json.dumps(told)), **changes})
+
+
+def test_a_crafted_checkpoint_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    options: Any = {"algorithm": SMALL, "max_generations": 1, "checkpoint": path}
+    maximize(ones, 10, **options)
+    content = path.read_bytes()
+    for changes in (
+        {"individuals": np.full((SMALL.population, 10), 7, dtype=np.uint8)},
+        {"individuals": np.zeros((2, 10), dtype=np.uint8)},
+        {"fitness": np.zeros(SMALL.population, dtype=np.int64)},
+        {"best": np.full(10, -1)},
+        {"told": {"history": []}},
+        {"told": {"history": [[1]], "edges": [None]}},
+        {"told": {"edges": [None, [[0, 99]]]}},
+        {"told": {"best_fitness": None}},
+    ):
+        path.write_bytes(content)
+        crafted(path, **changes)
+        with pytest.raises(FileError, match="none, or damaged"):
+            maximize(ones, 10, **options)
+    crafted(path, told={"version": "0.0"})
+    with pytest.raises(FileError, match=r"must be of this version of mnlearn, .* was written by 0\.0"):
+        maximize(ones, 10, **options)
+
+
+def test_a_checkpoint_is_used_by_one_run_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+
+    def nested(x: np.ndarray) -> float:
+        with pytest.raises(FileError, match="checkpoint must be used by one process at a time"):
+            maximize(ones, 10, algorithm=SMALL, checkpoint=path)
+        return float(x.sum())
+
+    (tmp_path / ".run.npz.lock").write_text("")  # of a run that was killed
+    maximize(nested, 10, algorithm=SMALL, max_generations=1, checkpoint=path)
+    assert [file.name for file in tmp_path.iterdir()] == ["run.npz"]
+
+
+def test_a_full_disk_does_not_end_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    options: Any = {"algorithm": SMALL, "max_generations": 3}
+    whole = maximize(ones, 20, **options)
+    with monkeypatch.context() as patched:
+        patched.setattr(np, "savez", full)
+        found = maximize(ones, 20, checkpoint=tmp_path / "run.npz", **options)
+    assert key_of(found) == key_of(whole)
+    assert [record.getMessage().partition("run.npz ")[2] for record in caplog.records] == [
+        "cannot be written: No space left on device. The run goes on without it",
+        "is not of the last generation: No space left on device",
+    ]
+    assert list(tmp_path.iterdir()) == []
 
 
 def wasteful(x: np.ndarray) -> float:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, cast
 
-from mnlearn.checkpoints import open_checkpoint
+from mnlearn.checkpoints import check_checkpoint, open_checkpoint
 from mnlearn.errors import FileError, InputError, check_methods
 from mnlearn.graphs.formats import read_whole
 from mnlearn.graphs.graph import Graph
@@ -114,6 +114,7 @@ def learn(
     ('poor_sleep', 'exercise')
     """
     check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out for none.")
+    check_checkpoint(checkpoint, resume)
     spec = resolve(
         {
             "method": method,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import logging
 import os
 import zipfile
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields
 from hashlib import sha256
 from pathlib import Path
@@ -15,9 +19,9 @@ from typing import Any, TypedDict, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._atomic_files import replacing
+from mnlearn._atomic_files import only_user, replacing
 from mnlearn._validate import Seed
-from mnlearn.errors import FileError, InputError, check_name, is_number, true_or_false, whole_number
+from mnlearn.errors import FileError, InputError, check_name, check_path, is_number, true_or_false, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.optimize.eda import MarkovEDA, Run
 from mnlearn.optimize.fitness import Evaluator, FitnessError
@@ -87,7 +91,8 @@ def maximize(
     backend, client
         By threads or processes, or by a `distributed.Client`; see `mnlearn.parallel.run`.
     checkpoint
-        A file with the state after each generation; if it exists, the run continues from it.
+        A file with the state after each generation; if it exists, the run continues from it. If the disk is full, the
+        run goes on without it.
     monitor
         Receives the progress and may cancel the run.
 
@@ -103,7 +108,7 @@ def maximize(
     FitnessError
         If fitness raises, or returns NaN or another shape; with the individual, and the run so far.
     FileError
-        If the checkpoint is of another run, or cannot be written.
+        If the checkpoint is of another run or another version, damaged or in use, or if its folder cannot be written.
 
     Examples
     --------
@@ -202,12 +207,17 @@ class _Job:
         return cls(run, evaluate, rules)
 
     def work(self) -> Optimum:
-        """Run generations until a stopping rule applies."""
-        run = self._run
-        if self._saved is not None:
-            self._saved.restore(run)
+        """Run generations until a stopping rule applies, alone on the checkpoint."""
+        if self._saved is None:
+            return self._work()
+        with self._saved.reserved():
+            self._saved.restore(self._run)
             self._check_problem()
-            self._better = _last_improvement(run)
+            self._better = _last_improvement(self._run)
+            return self._work()
+
+    def _work(self) -> Optimum:
+        run = self._run
         try:
             while (reason := self._reason()) is None:
                 if not self._step():
@@ -321,23 +331,58 @@ def _last_improvement(run: Run) -> int:
 # randomness of a generation depends on the seed and its number only, so a resumed run equals an uninterrupted one.
 
 
-_FORMAT = "mnlearn-optimize-1"
+_DAMAGE = (
+    *(OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, NotImplementedError, RecursionError),
+    *(zipfile.BadZipFile, zlib.error),
+)
+_log = logging.getLogger("mnlearn.optimize")
 
 
 class Saved:
     """The file of a run."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = Path(path)
+        check_path("checkpoint", path)
+        self._path, self._failure = Path(path), ""
         if not self._path.parent.is_dir():
             raise FileError(f"checkpoint must lie in a folder that exists; there is no {self._path.parent}. Make it.")
         if self._path.is_dir():
             raise FileError(f"checkpoint must be a file; {os.fspath(path)!r} is a folder. Name a file in it.")
 
+    @contextmanager
+    def reserved(self) -> Iterator[None]:
+        """Keep other processes from the file; at the end, say if it is incomplete."""
+        with ExitStack() as stack:
+            try:
+                free = stack.enter_context(only_user(self._path))
+            except OSError as error:
+                free = self._refuse(error)
+            if not free:
+                raise FileError(
+                    f"checkpoint must be used by one process at a time; another one uses {self._path}. Wait for it, or "
+                    "name another file."
+                )
+            yield
+        if self._failure:
+            _log.warning("the checkpoint %s is not of the last generation: %s", self._path, self._failure)
+
+    def _refuse(self, error: OSError) -> bool:
+        """Raise FileError, or go on without the file if the disk is full."""
+        self._failure = error.strerror or str(error)
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise FileError(
+                f"checkpoint must be a file that can be written; {self._path}: {self._failure}. Name another file."
+            ) from error
+        _log.warning("the checkpoint %s cannot be written: %s. The run goes on without it", self._path, self._failure)
+        return True
+
     def keep(self, run: Run) -> None:
-        """Write the run as it is now."""
+        """Write the run as it is now; on a full disk, go on without."""
+        if self._failure:
+            return
         lines = [line._replace(graph=None) for line in run.history]
         told = {
+            "version": _version(),
             "run": fingerprint(run),
             "history": [list(line) for line in lines],
             "edges": [None if line.graph is None else line.graph.edges for line in run.history],
@@ -351,44 +396,72 @@ class Saved:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise FileError(
-                f"checkpoint must be a file we can write; {self._path}: {error.strerror or error}. Name another."
-            ) from error
+            self._failure = error.strerror or str(error)
+            text = "the checkpoint %s cannot be written: %s. The run goes on without it"
+            _log.warning(text, self._path, self._failure)
 
     def restore(self, run: Run) -> None:
         """Restore the state of the file, if there is one."""
         if not self._path.exists():
             return
-        arrays, told = self._read()
-        if told.get("run") != fingerprint(run):
+        try:
+            arrays, told = self._read()
+            version, found = str(told.get("version", "another one")), told.get("run")
+        except _DAMAGE as error:
+            raise self._damaged() from error
+        if version != _version():
+            raise FileError(
+                f"checkpoint must be of this version of mnlearn, {_version()}; {self._path} was written by {version}. "
+                "Name another file, or continue with that version."
+            )
+        if found != fingerprint(run):
             raise FileError(
                 f"checkpoint must be of the same run; {self._path} is of one with other settings, genes or seed. Name "
                 "another file, or delete it to begin anew."
             )
-        run.individuals, run.fitness, run.best = arrays["individuals"], arrays["fitness"], arrays["best"]
-        run.best_fitness = float(told["best_fitness"])
-        run.history = [
-            _line(line, edges, len(run.cards)) for line, edges in zip(told["history"], told["edges"], strict=True)
-        ]
-        run.generation, run.evaluations = run.history[-1].number, run.history[-1].evaluations
+        try:
+            _enter(run, arrays, told)
+        except _DAMAGE as error:
+            raise self._damaged() from error
 
     def _read(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the content of the file, or raise FileError."""
-        try:
-            with self._path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in ("individuals", "fitness", "best", "told")}
-            told = json.loads(str(arrays["told"]))
-        except (OSError, EOFError, ValueError, KeyError, TypeError, NotImplementedError, zipfile.BadZipFile) as error:
-            raise FileError(
-                f"checkpoint must be a file that a run has written; {self._path} is none, or damaged. Delete it to "
-                "begin anew."
-            ) from error
-        return arrays, told
+        """Return the content of the file."""
+        with self._path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in ("individuals", "fitness", "best", "told")}
+        return arrays, json.loads(str(arrays["told"]))
+
+    def _damaged(self) -> FileError:
+        return FileError(
+            f"checkpoint must be a file that a run has written; {self._path} is none, or damaged. Delete it to begin "
+            "anew."
+        )
+
+
+def _enter(run: Run, arrays: dict[str, Any], told: dict[str, Any]) -> None:
+    """Put a stored state into a run, or raise ValueError if it is not one of this run."""
+    individuals, fitness, best = arrays["individuals"], arrays["fitness"], arrays["best"]
+    shapes = (run.algorithm.population, len(run.cards)), (run.algorithm.population,), (len(run.cards),)
+    if (individuals.shape, fitness.shape, best.shape) != shapes:
+        raise ValueError("another number of individuals or genes")
+    if {individuals.dtype.str, fitness.dtype.str, best.dtype.str} != {"|u1", "<f8", "<i8"}:
+        raise ValueError("other types of numbers")
+    if (individuals >= run.cards).any() or (best >= run.cards).any() or (best < 0).any():
+        raise ValueError("a gene that is not one of its values")
+    history = [_line(line, edges, len(run.cards)) for line, edges in zip(told["history"], told["edges"], strict=True)]
+    run.generation, run.evaluations = int(history[-1].number), int(history[-1].evaluations)
+    run.best_fitness, run.history = float(told["best_fitness"]), history
+    run.individuals, run.fitness, run.best = individuals, fitness, best
+
+
+def _version() -> str:
+    from mnlearn import __version__
+
+    return __version__
 
 
 def fingerprint(run: Run) -> str:
     """Return a hash of everything that defines a run except the fitness function."""
-    told = [_FORMAT, run.algorithm.described(), run.cards, run.key, run.minimize]
+    told = [run.algorithm.described(), run.cards, run.key, run.minimize]
     return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
