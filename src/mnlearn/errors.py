@@ -6,6 +6,7 @@ Every message names the argument, the rule, the value and what to do instead, in
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
@@ -13,6 +14,7 @@ from importlib import import_module
 from math import isfinite
 from numbers import Real
 from operator import index
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -114,6 +116,68 @@ def check_path(argument: str, value: object) -> None:
     """Raise InputError unless the value is a path: a string or a PathLike."""
     if not isinstance(value, str | os.PathLike):
         raise InputError(f"{argument} must be a string or a Path; got {value!r}. Name a file or folder.")
+
+
+def check_file(argument: str, path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file to read; raise FileError unless it is a file on disk that can be opened."""
+    check_path(argument, path)
+    text = os.fsdecode(path)
+    if not text or "\0" in text:
+        raise FileError(f"{argument} must name a file; got {text!r}. Name one.")
+    file = Path(text)
+    try:
+        if file.is_dir():
+            raise FileError(f"{argument} must be a file; {file} is a directory. Name one file in it.")
+        check_link(argument, file)
+        if not file.exists():
+            raise _absent(argument, file)
+        if not file.is_file():  # opening a pipe would wait for its writer, a device may never end
+            raise FileError(f"{argument} must be a file on disk; {file} is a pipe or a device. Save it to disk first.")
+        with file.open("rb"):
+            pass
+    except OSError as error:
+        raise unreadable(argument, file, error) from error
+    return file
+
+
+def check_link(argument: str, path: Path) -> None:
+    """Raise FileError for a link that leads to nothing."""
+    if path.is_symlink() and not path.exists():
+        raise FileError(
+            f"{argument} must lead to something; {path} is a link to {os.readlink(path)}, where there is nothing. "
+            "Correct the link, or name the file itself."
+        )
+
+
+def _absent(argument: str, file: Path) -> FileError:
+    """Return the error for a path where there is nothing; it names the nearest names."""
+    folder = file.parent
+    names = [p.name for p in folder.iterdir() if p.exists()] if folder.is_dir() else []
+    near = get_close_matches(file.name, names, n=3)
+    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else "Check the spelling and the folder."
+    return FileError(f"{argument} must be an existing file; there is no {file}. {hint}")
+
+
+def unreadable(argument: str, file: str | os.PathLike[str], error: OSError | MemoryError) -> FileError:
+    """Return the error for a file that the system could not read: not the fault of what it holds."""
+    if isinstance(error, MemoryError) or error.errno == errno.ENOMEM:
+        return FileError(
+            f"{argument} must fit into memory; there is not enough of it to read {os.fspath(file)}. Close other "
+            "programs, read fewer columns, or use a machine with more memory."
+        )
+    return FileError(
+        f"{argument} must be a file that can be read; {os.fspath(file)}: {error.strerror or error}. Check the disk "
+        "and the permissions."
+    )
+
+
+def read_bytes(argument: str, path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a file; raise FileError if it cannot be read."""
+    file = check_file(argument, path)
+    try:
+        return file.read_bytes()
+    except (OSError, MemoryError) as error:
+        raise unreadable(argument, file, error) from error
 
 
 def check_mapping(argument: str, value: object, example: str) -> None:

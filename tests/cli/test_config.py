@@ -81,7 +81,10 @@ def test_bad_files_are_refused(run: Any, data: Path, tmp_path: Path, text: str, 
 
 
 def test_files_that_cannot_be_read_or_written_are_refused(run: Any, data: Path, tmp_path: Path) -> None:
-    assert "cannot be read: No such file" in run("learn", data, "--config", tmp_path / "none.toml").refusal()
+    assert (
+        "--config must be an existing file; there is no"
+        in run("learn", data, "--config", tmp_path / "none.toml").refusal()
+    )
     refusal = run("learn", data, "--save-config", tmp_path / "none" / "run.toml").refusal()
     assert "--save-config must be in an existing folder" in refusal
 

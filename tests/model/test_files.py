@@ -154,7 +154,7 @@ def _no_description(folder: Path) -> None:
         (_cut_description, "its model.json cannot be read"),
         (_newer, "must be of version 1 at most for this mnlearn; got 2. Upgrade mnlearn"),
         (_other_kind, "must hold an mnlearn model; its model.json is something else"),
-        (_no_numbers, "cannot be read: No such file"),
+        (_no_numbers, "there is no .*parameters.*Save the model again"),
         (_no_description, "path must be a folder with a model; .* has no model.json"),
     ],
 )

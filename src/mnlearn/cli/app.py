@@ -151,6 +151,9 @@ def _report_error(error: Exception) -> int:
         console.silence()
         console.complain(f"standard output cannot be written: {error.strerror or error}. Send it elsewhere.")
         return EXIT_REFUSED
+    if isinstance(error, MemoryError):
+        console.complain("memory must suffice for the data; there is not enough of it. Use fewer columns or rows.")
+        return EXIT_REFUSED
     if isinstance(error, MnlearnError):
         console.complain(console.name_options(str(error)))
         return EXIT_REFUSED

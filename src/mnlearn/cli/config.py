@@ -17,14 +17,13 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from mnlearn.cli.files import reads, writes
 from mnlearn.cli.options import option, setting_value
-from mnlearn.errors import FileError, InputError, unknown_name
+from mnlearn.errors import FileError, InputError, read_bytes, unknown_name
 
 _NOT_IN_FILES = {"_config", "save_config_", "debug", "help"}
 
@@ -83,13 +82,10 @@ def _by_name(context: typer.Context) -> dict[str, Any]:
 
 def _toml(path: str) -> dict[str, Any]:
     """Read a TOML file."""
+    content = read_bytes("--config", path)
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(
-            f"--config {path!r} cannot be read: {error.strerror or error}. Name an existing file."
-        ) from error
-    except ValueError as error:  # bad TOML or a bad encoding
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:  # bad TOML or a bad encoding
         raise FileError(f'--config {path!r} is not valid TOML: {error}. Write for example: method = "sep".') from error
 
 

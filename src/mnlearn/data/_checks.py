@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from mnlearn.errors import DataError, FileError, InputError, check_unmasked
+from mnlearn.errors import DataError, FileError, InputError, check_file, check_unmasked
 
 MAX_STATES = 65_535
 MAX_TOTAL = 2.0**62  # no sum of repeats is as large
@@ -190,7 +189,7 @@ class RowTooLong(Exception):  # noqa: N818 - never leaves the readers
 
 def recognise(path: Path, delimiter: str | None) -> DataFile:
     """Find the format of a file by its name; with a delimiter any file is delimited text."""
-    check_exists(path)
+    check_file("path", path)
     gzipped = path.suffix.lower() == ".gz"
     suffix = Path(path.stem).suffix.lower() if gzipped else path.suffix.lower()
     if suffix in PARQUET:
@@ -209,21 +208,3 @@ def recognise(path: Path, delimiter: str | None) -> DataFile:
             "Rename the file, or pass delimiter=',' (or another) if it is delimited text."
         )
     return DataFile(path, split_at, gzipped)
-
-
-def check_exists(path: Path) -> None:
-    """Raise FileError unless the path is a file that can be opened."""
-    try:
-        if path.is_dir():
-            raise FileError(f"path must be a file; {path} is a directory. Name one file in it.")
-        if not path.exists():
-            folder = path.parent
-            near = get_close_matches(path.name, [p.name for p in folder.iterdir()] if folder.is_dir() else [], n=3)
-            hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else "Check the spelling and the folder."
-            raise FileError(f"path must be an existing file; there is no {path}. {hint}")
-        if not path.is_file():  # opening a pipe would wait for its writer, and files are read more than once
-            raise FileError(f"path must be a file on disk; {path} is a pipe or a device. Save it to disk first.")
-        with path.open("rb"):
-            pass
-    except OSError as error:
-        raise FileError(f"path must be a file that can be opened; {path}: {error.strerror or error}.") from error

@@ -10,14 +10,14 @@ import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import pyarrow as pa
 
 from mnlearn.data._checks import DataFile
-from mnlearn.errors import DataError, FileError, MnlearnError
+from mnlearn.errors import DataError, FileError, MnlearnError, unreadable
 
-BROKEN = (pa.ArrowException, OSError, EOFError, UnicodeError, zlib.error, csv.Error)
+BROKEN = (pa.ArrowException, OSError, MemoryError, EOFError, UnicodeError, zlib.error, csv.Error)
 _TO_CLOSING_QUOTE = re.compile(r'[^"]*(?:""[^"]*)*"(?!")')
 
 
@@ -31,13 +31,22 @@ class Record(NamedTuple):
 
 def diagnose(file: DataFile, names: Sequence[str] | None, error: Exception) -> MnlearnError:
     """Return the error for a file that could not be read, with its line; `names` is None if the header is at fault."""
+    if failed_system(error):
+        return unreadable("path", file.path, error)
     try:
         return _not_text(file) or _misshapen(file, names) or _unreadable(file, error)
     except BROKEN as damage:
+        if failed_system(damage):
+            return unreadable("path", file.path, damage)
         return FileError(
             f"path must be an intact file; {file.path} is damaged, cut short or of another format ({damage}). "
             "Write or copy it again."
         )
+
+
+def failed_system(error: BaseException) -> TypeGuard[OSError | MemoryError]:
+    """Return whether memory ran out or the system failed, which is not the fault of the file's contents."""
+    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno is not None)
 
 
 def check_closed(file: DataFile) -> None:

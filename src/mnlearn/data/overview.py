@@ -14,7 +14,7 @@ from mnlearn.data._checks import check_total, code_type
 from mnlearn.data.columns import ReadTable
 from mnlearn.data.dataset import Dataset, row_groups
 from mnlearn.data.options import TableOptions, VariableType
-from mnlearn.data.readers import already_coded, load_table, select_from
+from mnlearn.data.readers import already_coded, enough_memory, load_table, select_from
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,8 @@ def overview(
         coded.verify()
         chosen = select_from(coded, options)
         return _describe(_dataset_columns(chosen), chosen.repeats)
-    return _describe(*_occurred(load_table(source, options)))
+    with enough_memory(source):
+        return _describe(*_occurred(load_table(source, options)))
 
 
 class _Column(NamedTuple):

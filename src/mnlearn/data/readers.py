@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Unpack
 
-from mnlearn.data._checks import check_exists, recognise
+from mnlearn.data._checks import recognise
 from mnlearn.data.columns import ReadTable
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.options import MissingPolicy, ReadOptions, TableOptions, VariableType
-from mnlearn.errors import InputError
+from mnlearn.errors import DataError, InputError, check_file
 
 
 def read(
@@ -120,7 +121,8 @@ def read_rows(source: object, columns: Sequence[str] | None = None, **options: U
     from mnlearn.data.missing import to_dataset
 
     checked = TableOptions(columns=columns, **options)
-    return to_dataset(load_table(source, checked), checked.missing, least=1)
+    with enough_memory(source):
+        return to_dataset(load_table(source, checked), checked.missing, least=1)
 
 
 def read_source(source: object, options: TableOptions) -> Dataset:
@@ -130,7 +132,21 @@ def read_source(source: object, options: TableOptions) -> Dataset:
         return select_from(coded, options)
     from mnlearn.data.missing import to_dataset
 
-    return to_dataset(load_table(source, options), options.missing)
+    with enough_memory(source):
+        return to_dataset(load_table(source, options), options.missing)
+
+
+@contextmanager
+def enough_memory(source: object) -> Iterator[None]:
+    """Raise DataError where memory runs out while a source is read."""
+    try:
+        yield
+    except MemoryError as error:
+        shown = os.fsdecode(source) if isinstance(source, str | os.PathLike) else f"a {type(source).__name__}"
+        raise DataError(
+            f"source must fit into memory; there is not enough of it to read {shown}. Read fewer columns "
+            "(columns=[...]), or pack the file (mnlearn pack) on a machine with more memory."
+        ) from error
 
 
 def already_coded(source: object) -> Dataset | None:
@@ -142,7 +158,7 @@ def already_coded(source: object) -> Dataset | None:
     from mnlearn.data.pack_format import open_pack
 
     path = Path(os.fsdecode(source))
-    check_exists(path)
+    check_file("path", path)
     return open_pack(path)
 
 

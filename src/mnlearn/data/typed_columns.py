@@ -30,8 +30,9 @@ from mnlearn.data.columns import (
     not_a_number,
 )
 from mnlearn.data.csv import TextColumn, flat, floats
+from mnlearn.data.csv_errors import failed_system
 from mnlearn.data.options import ColumnOptions, ColumnSelection, unfit_label
-from mnlearn.errors import DataError, FileError, MnlearnError
+from mnlearn.errors import DataError, FileError, MnlearnError, unreadable
 
 
 def column_for(options: ColumnOptions, type_: Any) -> ColumnReader:
@@ -431,7 +432,9 @@ def open_parquet(file: DataFile) -> Iterator[ParquetSource]:
             yield ParquetSource(content, parquet)
     except MnlearnError:
         raise
-    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
+    except (pa.ArrowException, OSError, MemoryError, EOFError, zlib.error) as error:
+        if failed_system(error):
+            raise unreadable("path", file.path, error) from error
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FileError(
             f"path must be an intact Parquet file; {file.path} is damaged, cut short or of another format ({reason}). "

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mnlearn._atomic_files import replacing
-from mnlearn.errors import FileError, InputError, check_listed, check_mapping, check_name, check_path
+from mnlearn.errors import FileError, InputError, check_listed, check_mapping, check_name, check_path, read_bytes
 from mnlearn.graphs.graph import Graph, check_graph
 from mnlearn.graphs.markup_formats import (
     parse_dot,
@@ -195,14 +195,12 @@ def _extensions() -> str:
 
 def read_whole(path: str | os.PathLike[str]) -> str:
     """Return a whole file as a string, or raise FileError if it is missing, not UTF-8 or empty."""
-    check_path("path", path)
+    content = read_bytes("path", path)
     shown = repr(os.fspath(path))
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileError(f"{shown} must be UTF-8 text; byte {error.start} is not. Save it as UTF-8.") from error
-    except (OSError, ValueError) as error:
-        raise FileError(f"{shown} cannot be read: {_reason(error)}.") from error
     if not text.strip(" \r\n"):  # a tab belongs to an edge list
         raise FileError(f"{shown} must hold a graph; got an empty file.")
     return text

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from mnlearn._atomic_files import replacing
-from mnlearn.errors import FileError, InputError, MnlearnError, check_path
+from mnlearn.errors import FileError, InputError, MnlearnError, check_link, check_path, read_bytes
 from mnlearn.graphs.graph import Graph
 from mnlearn.model.discrete import DiscreteModel
 from mnlearn.model.gaussian import GaussianModel
@@ -127,13 +127,15 @@ def load_model(path: str | os.PathLike[str]) -> MarkovModel:
 def _description(folder: Path) -> dict[str, Any]:
     """`model.json`, sound and of a version that we know."""
     shown = repr(str(folder))
-    try:
-        document = json.loads((folder / _DESCRIPTION).read_bytes(), parse_constant=_no_number)
-    except (FileNotFoundError, NotADirectoryError) as error:
+    if not (folder / _DESCRIPTION).exists():
+        check_link("path", folder)
         raise FileError(
             f"path must be a folder with a model; {shown} has no {_DESCRIPTION}. Make one with mnlearn fit."
-        ) from error
-    except (OSError, ValueError, RecursionError) as error:
+        )
+    content = read_bytes("path", folder / _DESCRIPTION)
+    try:
+        document = json.loads(content, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
         raise FileError(f"{shown} must hold a sound model; its {_DESCRIPTION} cannot be read: {error}.") from error
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
         raise FileError(f"{shown} must hold an mnlearn model; its {_DESCRIPTION} is something else.")
@@ -157,9 +159,9 @@ def _numbers(folder: Path, document: dict[str, Any]) -> FloatArray:
     entry = document["parameters"]
     shown = repr(str(folder / entry["file"]))
     try:
-        array = (folder / Path(entry["file"]).name).read_bytes()
-    except OSError as error:
-        raise FileError(f"{shown} cannot be read: {error.strerror or error}. Save the model again.") from error
+        array = read_bytes("path", folder / Path(entry["file"]).name)
+    except FileError as error:
+        raise FileError(f"{str(folder)!r} must hold a sound model; {error} Save the model again.") from error
     if hashlib.sha256(array).hexdigest() != entry["sha256"]:
         raise FileError(f"{shown} must be as it was saved; it was altered. Save the model again.")
     return np.asarray(np.load(io.BytesIO(array), allow_pickle=False), dtype=np.float64)

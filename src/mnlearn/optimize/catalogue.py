@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mnlearn.errors import unknown_name
+from mnlearn.errors import check_path, unknown_name
 from mnlearn.optimize.problems import Problem, deceptive_trap, ising_spin_glass, nk_landscape, onemax, royal_road
 from mnlearn.optimize.satisfiability import max_sat
 from mnlearn.simulate.catalogue import settings_as_written, written_pairs
@@ -45,7 +45,8 @@ def problem_named(words: str | os.PathLike[str]) -> Problem:
     >>> problem_named("royal-road:n=16,group=8").optimum
     16.0
     """
-    text = os.fspath(words)
+    check_path("problem", words)
+    text = os.fsdecode(words)
     name, _, rest = text.partition(":")
     if name in PROBLEMS:
         chosen = PROBLEMS[name]

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import inf
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import FileError, InputError
+from mnlearn.errors import FileError, InputError, read_bytes
 from mnlearn.optimize.problems import Problem
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate.factors import Factor
@@ -127,11 +126,11 @@ def max_sat(path: str | os.PathLike[str]) -> MaxSat:
     FileError
         If it cannot be read, or breaks the format; the message has the line.
     """
+    content = read_bytes("path", path)
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not text"
-        raise FileError(f"{os.fspath(path)!r} cannot be read: {why}. Name a DIMACS file.") from error
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileError(f"{os.fspath(path)!r} cannot be read: it is not text. Name a DIMACS file.") from error
     return parse_dimacs(text, os.fspath(path))
 
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import FileError, InputError, real_array, require, whole_number
+from mnlearn.errors import FileError, InputError, check_file, read_bytes, real_array, require, unreadable, whole_number
 from mnlearn.graphs.graph import Graph
 
 LARGEST_ERROR = 1e-3
@@ -267,7 +267,7 @@ def read_bif(path: str | PathLike[str]) -> BayesianNetwork:
     ...     read_bif(file)
     <BayesianNetwork: 1 variables, 0 arcs, 1 parameters>
     """
-    file = Path(path)
+    file = check_file("path", path)
     text, original = _plain_words(_text(file))
     parsed = _parse(_pyagrum(), text, file, original)
     try:
@@ -278,15 +278,15 @@ def read_bif(path: str | PathLike[str]) -> BayesianNetwork:
 
 def _text(file: Path) -> str:
     """Return the content of the file as a string."""
+    content = read_bytes("path", file)
     try:
-        content = file.read_bytes()
         if file.suffix.lower() == ".gz":
             content = gzip.decompress(content)
         return content.decode("utf-8")
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FileError(f"path must be a sound gzip file; {file}: {error}. Fetch it again.") from error
-    except OSError as error:
-        raise FileError(f"path must be a file that can be read; {file}: {error.strerror or error}.") from error
+    except MemoryError as error:
+        raise unreadable("path", file, error) from error
     except UnicodeDecodeError as error:
         raise FileError(f"path must be text in UTF-8; {file}: {error}. Is it a BIF file?") from error
 
