@@ -37,7 +37,8 @@ ALLOWED: dict[str, set[str]] = {
         *("data", "statistics", "independence", "scores", "algorithms", "simulate", ""),
     },
     "evaluation": {
-        *("errors", "_validate", "protocols", "graphs", "graphs.graph", "data", "statistics", "algorithms"),
+        *("errors", "_validate", "_atomic_files", "protocols", "graphs", "graphs.graph", "data", "statistics"),
+        "algorithms",
     },
     "experiments": {
         *("errors", "_validate", "_atomic_files", "protocols", "graphs", "graphs.graph", "data", "statistics"),

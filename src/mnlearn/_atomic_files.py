@@ -96,6 +96,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
+@contextmanager
+def write_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn an OSError inside into a FileError that names the file."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise FileError(f"{os.fspath(path)!r} cannot be written: {reason}. Name another file or folder.") from error
+
+
 def _sync(path: Path) -> None:
     """Write a file to the disk, so that a full disk is known before the old file is replaced."""
     with path.open("rb+") as file:

@@ -56,10 +56,23 @@ def test_accuracy_compares_learners_and_continues_where_it_stopped(run: Any, tmp
         (("--kind", "stairs"), "source 'stairs' does not exist. Did you mean 'stars'"),
         (("--sizes", "few"), "--sizes must be whole numbers"),
         (("--kind", "parity", "--learner", "pic", "--draws", "0"), "draws must be a whole number, at least 1"),
-        (("--kind", "parity", "--learner", "pic", "--against", "sep", "--sizes", "50"), "reference 'sep' does not"),
+        (
+            ("--kind", "parity", "--learner", "pic", "--against", "sep", "--sizes", "50"),
+            "--against 'sep' does not exist",
+        ),
     ],
 )
 def test_accuracy_refuses_in_one_line(run: Any, words: tuple[str, ...], message: str) -> None:
     done = run("bench", "accuracy", *words)
     assert done.code == 2
     assert message in done.err
+
+
+def test_accuracy_checks_the_reference_before_any_run(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mnlearn.experiments.accuracy.Battery.run", lambda *_, **__: pytest.fail("ran"))
+    assert (
+        "--against 'seep' does not exist. Did you mean 'sep'" in run("bench", "accuracy", "--against", "seep").refusal()
+    )
+    words = ("--kind", "wide", "--learner", "sep", "--learner", "l1lr", "--against", "l1lr")  # which leaves it out
+    assert "--against 'l1lr' does not exist" in run("bench", "accuracy", *words).refusal()
+    assert "jobs" in run("bench", "accuracy", "--jobs", "0").refusal()

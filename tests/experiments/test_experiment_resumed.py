@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import signal
 import subprocess
@@ -17,6 +19,7 @@ from mnlearn.data import Dataset
 from mnlearn.errors import FileError, InputError, UnknownNameError
 from mnlearn.evaluation import compare_edges
 from mnlearn.experiments.experiment import Experiment, Row, run_experiment, write_rows
+from mnlearn.experiments.journal import Journal
 from mnlearn.graphs import Graph, path
 from mnlearn.learning import NamedMethod, NamedSource, experiment
 
@@ -154,3 +157,71 @@ def test_names_are_checked_before_anything_runs() -> None:
         experiment("e", ["path"], ["mpl"], settings={"mlp": {}})
     with pytest.raises(InputError, match="networks and methods must name at least one each; got 0 and 1"):
         experiment("e", [], ["mpl"])
+
+
+def one_journal(folder: Path) -> Path:
+    run_experiment(Experiment("one", SOURCES, {"mpl": NamedMethod("mpl")}), [20], 2, journal=folder / "journal")
+    return folder / "journal"
+
+
+def test_a_damaged_byte_of_a_journal_is_an_error(tmp_path: Path) -> None:
+    file = one_journal(tmp_path)
+    content = file.read_bytes()
+    for place in range(0, len(content) - 1, 3):
+        damaged = bytearray(content)
+        damaged[place] ^= 1
+        file.write_bytes(damaged)
+        with pytest.raises(
+            FileError, match=r"journal must hold one JSON record per line; line \d of .* is none, or damaged"
+        ):
+            Journal("one", file)
+        assert file.read_bytes() == damaged
+
+
+def test_a_torn_line_is_cut_off_and_a_line_of_something_else_is_not(tmp_path: Path) -> None:
+    file = one_journal(tmp_path)
+    content = file.read_bytes()
+    for size in range(len(content)):
+        file.write_bytes(content[:size])
+        with Journal("one", file) as book:
+            assert len(book.records) == content[:size].count(b"\n")
+        assert file.read_bytes() == content[: content[:size].rfind(b"\n") + 1]
+    file.write_text("all that I have written this year")
+    with pytest.raises(FileError, match="line 1 of"):
+        Journal("one", file)
+    assert file.read_text() == "all that I have written this year"
+
+
+def test_a_journal_is_used_by_one_process_at_a_time(tmp_path: Path) -> None:
+    with Journal("one", tmp_path / "journal"), pytest.raises(FileError, match="journal must be used by one process"):
+        Journal("one", tmp_path / "journal")
+
+
+def test_a_run_that_is_there_twice_counts_once(tmp_path: Path) -> None:
+    file = one_journal(tmp_path)
+    file.write_bytes(file.read_bytes() * 2)
+    with Journal("one", file) as book:
+        assert len(book.records) == 4
+
+
+def test_lines_of_earlier_versions_are_read(tmp_path: Path) -> None:
+    file = one_journal(tmp_path)
+    lines = [json.loads(line) for line in lines_of(file)]
+    file.write_text("".join(json.dumps({k: v for k, v in line.items() if k != "checksum"}) + "\n" for line in lines))
+    with Journal("one", file) as book:
+        assert len(book.records) == 4
+
+
+def test_a_full_disk_does_not_end_an_experiment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    tried = Experiment("one", SOURCES, {"mpl": NamedMethod("mpl")})
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", full)
+        assert len(run_experiment(tried, [20], 2, journal=tmp_path / "journal")) == 4
+    texts = [record.getMessage() for record in caplog.records if record.name == "mnlearn.experiments"]
+    assert ["goes on without it" in text for text in texts] == [True, False]
+    assert (tmp_path / "journal").read_bytes() == b""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from mnlearn._atomic_files import replacing
+from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.cli import options
 from mnlearn.cli.console import exit_interrupted, note, progress_monitor, say, show, simple_table
 from mnlearn.cli.files import reads, writes, writes_into
@@ -149,7 +149,7 @@ def _fill(page: Path, name: str | None, out: Path | None) -> None:
         filled = fill_page(page.read_text(encoding="utf-8"), partial(recorded_figures, folder=out))
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"--page must be a readable text file; {page}: {error}. Name another.") from error
-    with replacing(page) as part:
+    with write_errors(page), replacing(page) as part:
         part.write_text(filled.text, encoding="utf-8")
     say(f"{page}: {len(filled.filled)} tables from {out}" + "".join(f"\n  {table}" for table in filled.filled))
     if filled.kept:
@@ -308,6 +308,7 @@ def accuracy_command(
     from mnlearn.experiments.accuracy import DRAWS, SIZES
     from mnlearn.experiments.accuracy_page import Standings
     from mnlearn.learning.experiments import accuracy_battery
+    from mnlearn.parallel import job_count
 
     battery = accuracy_battery(
         cast("Half", half),  # checked by the battery
@@ -317,6 +318,8 @@ def accuracy_command(
         sizes=numbers_of_rows(sizes) or (_QUICK_SIZES if quick else SIZES),
         draws=draws if draws is not None else (1 if quick else DRAWS),
     )
+    check_name("--against", against, battery.learners(), shown=30)
+    job_count(jobs)  # raises
     if out is not None:
         make_folder(out)
     with progress_monitor() as monitor:
@@ -361,7 +364,9 @@ def _write_accuracy(rows: list[Row], half: str, against: str, out: Path) -> None
     from mnlearn.experiments.experiment import write_rows
 
     write_rows(rows, out / f"accuracy-{half}.csv")
-    (out / f"accuracy-{half}.md").write_text(page(rows, title=f"The {half} half", reference=against), encoding="utf-8")
+    target = out / f"accuracy-{half}.md"
+    with write_errors(target), replacing(target) as part:
+        part.write_text(page(rows, title=f"The {half} half", reference=against), encoding="utf-8")
     known = [row.reliability for row in rows if row.learner == against and row.reliability is not None]
     if known and find_spec("matplotlib") is not None:
         plot_reliability(bins(known), out / f"accuracy-{half}.svg")

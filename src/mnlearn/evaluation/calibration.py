@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.errors import InputError, require
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray
@@ -142,4 +143,5 @@ def plot_reliability(lines: Sequence[Bin], path: Path, *, least: int = 100) -> N
         color="tab:blue",
     )
     axes.set(xlabel="mean probability", ylabel="share of edges", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    figure.savefig(path)
+    with write_errors(path), replacing(path) as part:
+        figure.savefig(part)

@@ -122,6 +122,15 @@ class Battery:
         place = {kind: k for k, kind in enumerate(kinds(self.data))}
         return sorted(rows, key=lambda row: (place[row.source], row.n_rows, row.repetition, row.learner))
 
+    def learners(self) -> list[str]:
+        """Return the learners that run at least once, given the kinds, the sizes and the budgets."""
+        return [
+            name
+            for budget, names in self._shares().items()
+            if min(self.sizes) <= budget.rows and self._experiment(budget, names).sources
+            for name in names
+        ]
+
     def _shares(self) -> dict[Budget, list[str]]:
         """Return the learners by their budgets; those without one first."""
         shares: dict[Budget, list[str]] = {Budget(self.draws): []}

@@ -18,7 +18,7 @@ from zlib import crc32
 import numpy as np
 
 from mnlearn import parallel
-from mnlearn._atomic_files import replacing
+from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, unknown_name, whole_number
 from mnlearn.evaluation.calibration import Reliability, reliability
@@ -230,8 +230,16 @@ def run_experiment(
     if len(set(rows_of)) < len(rows_of):
         twice = next(size for k, size in enumerate(rows_of) if size in rows_of[:k])
         raise InputError(f"sizes must be different numbers of rows; got {twice} twice. Drop one.")
-    book = Journal(experiment.name, journal)
-    tasks = list(_tasks(experiment, rows_of, repetitions, book.done))
+    with Journal(experiment.name, journal) as book:
+        tasks = list(_tasks(experiment, rows_of, repetitions, book.done))
+        _run_tasks(experiment, tasks, book, monitor, n_jobs=n_jobs, client=client)
+    return _sorted(experiment, _rows(_asked_for(experiment, book.records, set(rows_of), repetitions)))
+
+
+def _run_tasks(
+    experiment: Experiment, tasks: list[_Task], book: Journal, monitor: Monitor, *, n_jobs: int | None, client: Any
+) -> None:
+    """Run what is left, and enter it into the journal."""
     total = sum(len(task.methods) for task in tasks)
     left, started = total, monotonic()
     done = parallel.run(
@@ -248,7 +256,6 @@ def run_experiment(
         left -= len(records)
         seconds = (monotonic() - started) * left / (total - left)
         monitor.progress(total - left, total, f"{experiment.name}: {left} of {total} runs left, about {seconds:.0f} s")
-    return _sorted(experiment, _rows(_asked_for(experiment, book.records, set(rows_of), repetitions)))
 
 
 def recorded(experiment: str, journal: Path) -> list[Row]:
@@ -265,7 +272,7 @@ def write_rows(rows: Iterable[Row], path: Path) -> None:
     """Write one tidy table as CSV or Parquet; no partial file is left."""
     lines = [row.tidy() for row in rows]
     columns = list(lines[0]) if lines else list(Row("", 0, 0, "", 0, 0, 0, 0.0).tidy())
-    with replacing(path) as part:
+    with write_errors(path), replacing(path) as part:
         if path.suffix.lower() == ".parquet":
             import pyarrow as pa
             from pyarrow import parquet

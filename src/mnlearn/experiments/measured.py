@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from mnlearn import parallel
-from mnlearn._atomic_files import replacing
+from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.errors import FileError, unknown_name, whole_number
 from mnlearn.experiments.experiment import generator_of
 from mnlearn.experiments.journal import Journal, Record, read_records
@@ -78,8 +78,16 @@ class Measurement:
         whole_number("repetitions", repetitions, least=1, hint="Ask for at least one.")
         tasks = [_Task(source, size, k) for k in range(repetitions) for source in wanted for size in sizes]
         path = None if request.out is None else request.out / f"{self.name}.jsonl"
-        book = Journal(self.name, path, results=_RESULTS)
-        missing = [task for task in tasks if (*task, _METHOD) not in book.done]
+        with Journal(self.name, path, results=_RESULTS) as book:
+            self._run([task for task in tasks if (*task, _METHOD) not in book.done], trials, book, request)
+        places = {task: place for place, task in enumerate(tasks)}
+        records = sorted((r for r in book.records if _task_of(r) in places), key=lambda r: places[_task_of(r)])
+        if request.out is not None:
+            _write_runs(records, request.out / f"{self.name}.runs.csv")
+        return self._figures(records, wanted, sizes, learners)
+
+    def _run(self, missing: list[_Task], trials: Mapping[str, Trial], book: Journal, request: Request) -> None:
+        """Run the trials that are missing, and enter them into the journal."""
         records_of = parallel.run(
             partial(_execute, self.name, trials, self.nested),
             missing,
@@ -91,11 +99,6 @@ class Measurement:
         for done, record in enumerate(records_of, start=1):
             book.add([record])
             request.monitor.progress(done, len(missing), f"{self.name}: {len(missing) - done} trials left")
-        places = {task: place for place, task in enumerate(tasks)}
-        records = sorted((r for r in book.records if _task_of(r) in places), key=lambda r: places[_task_of(r)])
-        if request.out is not None:
-            _write_runs(records, request.out / f"{self.name}.runs.csv")
-        return self._figures(records, wanted, sizes, learners)
 
     def recorded(self, folder: Path) -> list[Comparison]:
         """The figures of all trials in a folder."""
@@ -164,7 +167,7 @@ def _cells(records: Iterable[Record]) -> dict[Key, list[Measured]]:
 
 def _write_runs(records: Iterable[Record], path: Path) -> None:
     """Write every number of every trial; no partial file is left."""
-    with replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+    with write_errors(path), replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(("source", "size", "repetition", "learner", "value", "seconds"))
         for record in records:

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import NamedTuple, Protocol
 
-from mnlearn._atomic_files import replacing
+from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.experiments.experiment import Experiment, Row, recorded, run_experiment, write_rows
 from mnlearn.experiments.journal import Record, read_records
 from mnlearn.parallel import job_count
@@ -213,7 +213,7 @@ def compare_published(rows: Iterable[Row], published: Mapping[Key, Published]) -
 
 def write_comparisons(lines: Iterable[Comparison], path: Path) -> None:
     """The figures as CSV, whole or not at all."""
-    with replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+    with write_errors(path), replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(Comparison._fields)
         writer.writerows(lines)
@@ -241,7 +241,8 @@ def plot(lines: Sequence[Comparison], reproduction: Reproduction, path: Path) ->
         *figure.axes[0].get_legend_handles_labels(), loc="outside right upper", ncols=columns, fontsize="small"
     )
     figure.suptitle(f"{reproduction.title} (circles: published)")
-    figure.savefig(path, dpi=110)
+    with write_errors(path), replacing(path) as part:
+        figure.savefig(part, dpi=110)
 
 
 def figure(key: Key, values: Sequence[float], published: Published | None, seconds: float) -> Comparison:
