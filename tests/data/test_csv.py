@@ -225,3 +225,33 @@ def test_declared_levels_are_matched_as_strings_then_as_values(tmp_path: Path) -
     assert column(tmp_path, ["1", "x", "nan"], levels={"a": ["x", 1]}, missing="drop_rows") == ("x", 1)
     with pytest.raises(DataError, match=r"also hold '3', '4'"):
         column(tmp_path, ["1", "3", "4"], levels={"a": [1, 2]})
+
+
+BIG = 2**53  # beyond it, a float does not have every whole number
+
+
+def test_large_whole_numbers_stay_different(tmp_path: Path) -> None:
+    cells = [str(BIG), str(BIG + 1), str(BIG + 2)]
+    assert column(tmp_path, cells) == (BIG, BIG + 1, BIG + 2)
+    mixed = column(tmp_path, [*cells, "0.5", f"{BIG + 1}.0"], types={"a": "categorical"})
+    assert mixed == (0.5, BIG, BIG + 1, BIG + 2)
+    levels = [BIG, BIG + 1, BIG + 2]
+    path = write_text(tmp_path, "a,b\n" + "".join(f"{cell}.0,1\n" for cell in cells))
+    assert read(path, levels={"a": levels}).columns[0].tolist() == [0, 1, 2]
+    for markers in ([str(BIG + 1)], [BIG + 1]):
+        assert column(tmp_path, cells, missing_values=markers, missing="drop_rows") == (BIG, BIG + 2)
+        data = read({"a": levels, "b": [1, 2, 3]}, missing_values=markers, missing="drop_rows")
+        assert data.levels[0] == (BIG, BIG + 2)
+    assert read({"a": [0.5, 1e9], "b": [1, 2]}, missing_values=[10**400, float("inf")]).cards == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("0.1", "0.10000000000000000001"), ("1e400", "1e500"), (f"{BIG}.5", str(BIG)), ("1e400", "inf")],
+)
+def test_numbers_that_a_float_cannot_tell_apart_are_refused(tmp_path: Path, one: str, other: str) -> None:
+    with pytest.raises(DataError, match=r"column 'a' must hold labels that differ as 64-bit numbers; .*levels="):
+        column(tmp_path, [one, other, "1.5"], types={"a": "categorical"})
+    levels = {"a": [one, other, "1.5"]}
+    assert column(tmp_path, [one, other, "1.5"], levels=levels) == tuple(levels["a"])
+    assert column(tmp_path, ["1", "1.0", "1e0", "+1", "2.50", "2.5"], types={"a": "categorical"}) == (1.0, 2.5)

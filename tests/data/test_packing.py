@@ -494,3 +494,14 @@ def test_only_one_process_can_append(tmp_path: Path) -> None:
 
     assert pack(Second(), out, append=True).n_rows == 4
     assert pack({"x": [1, 1], "y": [1, 1]}, out, append=True).n_rows == 6
+
+
+@pytest.mark.parametrize("make", [pd.to_datetime, pd.to_timedelta])
+def test_labels_that_a_file_would_change_are_refused(make: Any, tmp_path: Path) -> None:
+    out = tmp_path / "t.mnpack"
+    old = pack({"x": [0, 1], "y": [0, 1]}, out).fingerprint()
+    with pytest.raises(DataError, match=r"labels must keep their value in a file, times in microseconds; got Time"):
+        pack(pd.DataFrame({"x": make([1, 2, 3000]), "y": [1, 2, 3]}), out)
+    assert read(out).fingerprint() == old
+    kept = pack(pd.DataFrame({"x": make([1000, 2000, 3000]), "y": [1, 2, 3]}), out)
+    assert kept.levels[0] == tuple(make([1000, 2000, 3000]))

@@ -422,3 +422,28 @@ def test_constant_booleans_have_one_level(tmp_path: Path) -> None:
     found = read(tmp_path / "t.parquet")
     assert found.levels == ((True,), (False, True))
     assert found.columns[1].tolist() == [1, 0, 1] * 3
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([1, 2, 3000], pa.time64("ns")),
+        pa.array([1, 2, 3000], pa.time64("ns")).dictionary_encode(),
+        pa.array([10**18, 1, 2], pa.timestamp("us")),
+        pa.array([10**8, 1, 2], pa.date32()),
+        pa.array([10**17, 1, 2], pa.duration("s")),
+    ],
+    ids=str,
+)
+def test_times_that_python_does_not_have_are_refused(values: pa.Array, tmp_path: Path) -> None:
+    table = pa.table({"a": values, "b": [1, 2, 3]})
+    with pytest.raises(DataError, match="column 'a' must hold values that Python has, such as times in microseconds"):
+        read(table)
+    pq.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="column 'a' must hold values that Python has"):
+        read(tmp_path / "t.parquet")
+
+
+def test_times_in_whole_microseconds_are_read() -> None:
+    data = read(pa.table({"a": pa.array([1000, 2000, 3000], pa.time64("ns")), "b": [1, 2, 3]}))
+    assert data.levels[0] == tuple(dt.time(0, 0, 0, k) for k in (1, 2, 3))

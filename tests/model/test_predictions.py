@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import mnlearn as mn
+from mnlearn.data import write_data
 from mnlearn.graphs import Graph, path
 from mnlearn.model import DiscreteModel, FitReport, GaussianModel, fit, predictions
 from mnlearn.simulate import agreement_factors, equal_partial_correlations
@@ -63,3 +65,16 @@ def test_means_come_with_their_deviation() -> None:
     residual = data.columns[1].astype(float) - model.predict("x1", data)
     assert found.value == pytest.approx(np.sqrt(np.mean(residual**2)))
     assert found.value == pytest.approx(given.deviation, rel=0.02)
+
+
+@pytest.mark.parametrize("labels", [[2**64 - 1, 2**64 - 2, 1], ["x", "x\0", "y"], [2**70, 2**70 + 1, 5]])
+def test_predicted_labels_keep_their_values(labels: list[Any], tmp_path: Path) -> None:
+    rows = [*labels] * 20
+    model = mn.fit_parameters([("a", "b")], {"a": rows, "b": [*"pqr"] * 20})
+    found = model.predict("a", {"b": [*"pqr"]})
+    assert found.tolist() == labels
+    assert list(map(type, found.tolist())) == list(map(type, labels))
+    data = mn.read({"a": rows, "b": [*"pqr"] * 20})
+    for name in ("t.csv", "t.parquet"):
+        write_data(data, tmp_path / name)
+        assert sorted(map(str, mn.read(tmp_path / name).levels[0] or ())) == sorted(map(str, labels))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
 from datetime import date, time, timedelta
 from decimal import Decimal
 from numbers import Real
@@ -117,7 +118,7 @@ class Numbers:
     def __init__(self, options: ColumnOptions) -> None:
         self.name = options.name
         self.n_rows = 0
-        self._markers = np.array(sorted(options.markers.numbers), dtype=np.float64)
+        self._markers = np.array(_floats(options.markers.numbers), dtype=np.float64)
         self._chunks = options.new_chunks()
 
     def extend(self, values: NDArray[np.float64]) -> None:
@@ -130,6 +131,15 @@ class Numbers:
     def finish(self, doubts: Sequence[str] = ()) -> ReadColumn:
         """Return the column."""
         return ReadColumn(self.name, self._chunks, doubts=tuple(doubts))
+
+
+def _floats(numbers: Iterable[float]) -> list[float]:
+    """Return the numbers that are not too large for a float."""
+    found = []
+    for number in numbers:
+        with suppress(OverflowError):
+            found.append(float(number))
+    return found
 
 
 def coded_column(

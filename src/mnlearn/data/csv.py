@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from decimal import Decimal, InvalidOperation
 from enum import Enum, auto
 from functools import partial
 from typing import Any, NamedTuple
@@ -138,6 +139,8 @@ def _ends_over_lines(cells: Any) -> bool:
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,300}")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_WHOLE_VALUE = re.compile(r"([+-]?[0-9]{1,300})(?:\.0*)?")
+_EXACT = 2**53  # a float has every whole number up to this
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 _FLAGS = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
 _INFINITE = frozenset(
@@ -218,6 +221,7 @@ class TextColumn:
             return self._numbers.finish(tuple(self._doubts))
         if self._options.levels is not None:
             labels = [self._declared(cell) for cell in self._codes.index]
+            _check_digits(self._options.name, self._codes.index, labels)
         else:
             labels = self._labels()
         return coded_column(self._codes, labels, self._options, doubts=tuple(self._doubts))
@@ -241,7 +245,10 @@ class TextColumn:
         if self._options.is_open and Kind.COMMA in plain and Kind.WORD not in plain:
             raise _decimal_commas(self._options.name, self._kinds[Kind.COMMA])
         read = next((read for kinds, read in _READINGS if plain <= kinds), str)
-        return [self._label(cell, read) for cell in self._codes.index]
+        labels = [self._label(cell, read) for cell in self._codes.index]
+        if read is _value:
+            _check_digits(self._options.name, self._codes.index, labels)
+        return labels
 
     def _label(self, cell: Hashable, read: Callable[[str], Hashable]) -> Hashable | None:
         """Return the label of one cell in a column parsed by `read`; None when it is missing."""
@@ -251,7 +258,7 @@ class TextColumn:
             return read(text)
         if read is str and not self._options.is_open:
             return text
-        if kind is Kind.DOUBT or read not in (int, float):
+        if kind is Kind.DOUBT or read not in (int, _value):
             self._doubts[text] = None
         return None
 
@@ -307,8 +314,8 @@ class TextColumn:
         """Return whether a cell is blank, a named marker or a named number; a declared level never is missing."""
         if not self._options.markers.numbers or kind_of(cell) not in _NUMBERS:
             return self._options.is_missing(cell)
-        declared = cell in self._options.declared or float(cell) in self._options.declared
-        return not declared and (self._options.is_missing(cell) or float(cell) in self._options.markers)
+        declared = cell in self._options.declared or _value(cell) in self._options.declared
+        return not declared and (self._options.is_missing(cell) or _value(cell) in self._options.markers)
 
     def _check_one_kind(self) -> None:
         """Raise an error for numbers among words unless the type or the levels were given."""
@@ -360,6 +367,34 @@ def _first_row(rows: NDArray[np.integer], position: int, before: int) -> int:
     return before + int(np.argmax(rows == position)) + 1
 
 
+def _value(cell: str) -> int | float:
+    """Return the value of a number; a whole one keeps digits that a float does not have."""
+    whole = _WHOLE_VALUE.fullmatch(cell)
+    if whole is not None and abs(int(whole[1])) > _EXACT:
+        return int(whole[1])
+    return float(cell)
+
+
+def _check_digits(name: str, cells: Iterable[Hashable], labels: Sequence[Hashable]) -> None:
+    """Raise DataError if two cells have one label because a float does not have all of their digits."""
+    first: dict[Hashable, str] = {}
+    for cell, label in zip(map(str, cells), labels, strict=True):
+        other = first.setdefault(label, cell)
+        if other is not cell and isinstance(label, int | float) and not _are_equal(cell, other):
+            raise DataError(
+                f"column {name!r} must hold labels that differ as 64-bit numbers; {other!r} and {cell!r} do not. Round "
+                f"them, or declare them as strings: levels={{{name!r}: [{other!r}, {cell!r}, ...]}}."
+            )
+
+
+def _are_equal(one: str, other: str) -> bool:
+    """Return whether two cells are one number or one flag."""
+    try:
+        return Decimal(one) == Decimal(other)
+    except InvalidOperation:
+        return Kind.FLAG is kind_of(one) is kind_of(other)
+
+
 def _flag(cell: str) -> bool:
     """Return the value of a true/false cell."""
     return cell.lower() == "true"
@@ -375,7 +410,7 @@ def _decimal_commas(name: str, first: tuple[str, int]) -> DataError:
 
 _READINGS: tuple[tuple[set[Kind], Callable[[str], Hashable]], ...] = (
     ({Kind.WHOLE}, int),
-    (_NUMBERS, float),
+    (_NUMBERS, _value),
     ({Kind.FLAG}, _flag),
 )
 

@@ -283,7 +283,9 @@ def _as_number(value: Hashable) -> float | None:
     """Return the number that a marker stands for, if any."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
         return None
-    try:
-        return cast("float", value) if isinstance(value, int) else float(value)
+    if isinstance(value, int):
+        return value
+    try:  # a string of digits keeps all of them
+        return int(value) if isinstance(value, str) and value.strip().lstrip("+-").isdigit() else float(value)
     except ValueError:
         return None

@@ -184,14 +184,24 @@ def as_json(label: Hashable) -> object:
         return label
     for kind, name, write in _WRITERS:
         if isinstance(label, kind):
-            return {name: write(label)}
+            return _kept(label, {name: write(label)})
     plain = getattr(label, "item", None)  # NumPy scalars
     if callable(plain):
-        return as_json(plain())
+        return _kept(label, as_json(plain()))
     raise DataError(
         f"labels must be strings, numbers, booleans, dates, times or bytes to be written to a file; got {label!r}. "
         "Turn them into strings first."
     )
+
+
+def _kept(label: Hashable, written: object) -> object:
+    """Return what is written for a label, or raise DataError if another label would be read."""
+    if from_json(written) != label:
+        raise DataError(
+            f"labels must keep their value in a file, times in microseconds; got {label!r}. Round the labels, or turn "
+            "them into strings first."
+        )
+    return written
 
 
 def from_json(value: Any) -> Hashable:

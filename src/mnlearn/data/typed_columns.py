@@ -105,7 +105,7 @@ class ValueColumn:
         if pa.types.is_integer(values.type) and not values.null_count and self._add_near(flat(values)):
             return
         values = values.dictionary_encode()
-        labels = values.dictionary.to_pylist()
+        labels = self._labels(values.dictionary)
         if _extension(array.type) == "arrow.uuid":
             labels = [None if label is None else str(UUID(bytes=label)) for label in labels]
         self.add_coded(labels, _rows(values))
@@ -114,11 +114,23 @@ class ValueColumn:
         """Read rows given as positions in a dictionary, of which they may use a small part."""
         if self._categories is not None and (self._last is None or not dictionary.equals(self._last)):
             self._last = dictionary
-            self.expect(dictionary.to_pylist())
+            self.expect(self._labels(dictionary))
         if len(dictionary) > MAX_STATES:
             used = np.unique(rows)
             rows, dictionary = np.searchsorted(used, rows), dictionary.take(pa.array(used[used < len(dictionary)]))
-        self.add_places(dictionary.to_pylist(), rows)
+        self.add_places(self._labels(dictionary), rows)
+
+    def _labels(self, values: Any) -> list[Any]:
+        """Return Arrow values as Python values, or raise DataError where Python has no equal ones."""
+        try:
+            if pa.types.is_time64(values.type) and values.type.unit == "ns":
+                values = values.cast(pa.time64("us"))  # Python would drop the nanoseconds
+            return values.to_pylist()  # type: ignore[no-any-return]
+        except (pa.ArrowInvalid, ValueError, OverflowError) as error:
+            raise DataError(
+                f"column {self._options.name!r} must hold values that Python has, such as times in microseconds and "
+                f"years up to 9999; it holds {values.type} ({error}). Round them, or turn them into strings."
+            ) from error
 
     def expect(self, categories: Iterable[Hashable]) -> None:
         """Note the categories that come with the data, in their order."""

@@ -67,16 +67,25 @@ def _table(dataset: Dataset) -> pa.Table:
     arrays = []
     dataset.verify()
     for column, labels in zip(dataset.columns, dataset.levels, strict=True):
-        values: Any = column if labels is None else _labelled(labels, column)
-        arrays.append(pa.array(values))
+        arrays.append(pa.array(column) if labels is None else _labelled(labels, column))
     return pa.Table.from_arrays(arrays, names=list(dataset.names))
 
 
 def _labelled(labels: tuple[Any, ...], codes: Any) -> Any:
-    """Return the label of every code; labels of more than one type become strings."""
-    plain = labels if len({type(label) for label in labels}) == 1 else tuple(map(str, labels))
-    named = np.array(plain)
-    return named[codes] if named.dtype != object else np.array(tuple(map(str, labels)))[codes]
+    """Return the label of every code as an Arrow array; labels of more than one type become strings."""
+    import pyarrow as pa
+
+    plain = [label.item() if isinstance(label, np.generic) else label for label in labels]
+    one_type = len({type(label) for label in plain}) == 1 and isinstance(plain[0], str | bool | int | float)
+    try:
+        named = pa.array(plain if one_type else list(map(str, plain)))
+    except (pa.ArrowInvalid, OverflowError):  # integers that Arrow has no type for
+        named = pa.array(list(map(str, plain)))
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"labels must be Unicode text to be written; got {error.object!r}. Rename the label first."
+        ) from error
+    return named.take(pa.array(codes))
 
 
 def _write_table(table: pa.Table, path: Path, extension: str) -> None:

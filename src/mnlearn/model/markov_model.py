@@ -254,9 +254,15 @@ def labelled(labels: Sequence[Label], codes: NDArray[np.intp]) -> NDArray[Any]:
     """Return the label of every code: an array of strings or numbers if all labels are of one type, else of objects."""
     plain = len({type(label) for label in labels}) == 1 and isinstance(labels[0], str | bool | int | float)
     table = np.array(labels) if plain else np.empty(len(labels), dtype=object)
-    if not plain:
+    if not plain or not _are_same(table.tolist(), labels):  # NumPy rounds large integers and cuts off null characters
+        table = np.empty(len(labels), dtype=object)
         table[:] = labels
     return np.asarray(table[codes])
+
+
+def _are_same(found: Sequence[Label], labels: Sequence[Label]) -> bool:
+    """Return whether two lists hold the same values of the same types."""
+    return all(one == other and type(one) is type(other) for one, other in zip(found, labels, strict=True))
 
 
 # Align new data with a model: columns by name, states by label, numbers by the cuts of the fitted data.
