@@ -226,7 +226,7 @@ def test_appending_keeps_declared_levels_and_repeats(tmp_path: Path) -> None:
     pack({"x": ["b", "a"], "y": [0, 1]}, out, levels={"x": ["b", "a"]})
     with pytest.raises(DataError, match=r"levels\['x'\] must list every value of the column; the data also hold 'c'"):
         pack({"x": ["c", "a"], "y": [0, 1]}, out, append=True)
-    with pytest.raises(DataError, match=r"column 'y' must hold one type of value in old .* got 'u' and 0"):
+    with pytest.raises(DataError, match=r"column 'y' must hold one type of value in old .* got 0 and 'u'"):
         pack({"x": ["a", "a"], "y": ["u", "u"]}, out, append=True)
     with pytest.raises(UnknownNameError, match="columns: column 'y' does not exist"):
         pack({"x": ["a", "a"], "z": [0, 0]}, out, append=True)
@@ -505,3 +505,21 @@ def test_labels_that_a_file_would_change_are_refused(make: Any, tmp_path: Path) 
     assert read(out).fingerprint() == old
     kept = pack(pd.DataFrame({"x": make([1000, 2000, 3000]), "y": [1, 2, 3]}), out)
     assert kept.levels[0] == tuple(make([1000, 2000, 3000]))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [([0, 1], [True, False]), ([True, False], [1, 0]), ([dt.date(2020, 1, 1)] * 2, [dt.datetime(2020, 1, 1)] * 2)],
+)
+def test_appended_labels_of_another_type_are_refused(old: list[Any], new: list[Any], tmp_path: Path) -> None:
+    out = tmp_path / "t.mnpack"
+    pack({"x": old, "y": [0, 1]}, out)
+    with pytest.raises(DataError, match="column 'x' must hold one type of value in old and new rows; got"):
+        pack({"x": new, "y": [0, 1]}, out, append=True)
+    assert read(out).n_rows == 2
+
+
+def test_labels_of_several_types_can_be_appended_to(tmp_path: Path) -> None:
+    out = tmp_path / "t.mnpack"
+    pack({"x": ["a", 1], "y": [0, 1]}, out, types={"x": "categorical"})
+    assert pack({"x": ["a", 2], "y": [0, 1]}, out, append=True).levels[0] == (1, 2, "a")

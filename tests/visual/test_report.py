@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import mnlearn as mn
@@ -164,6 +165,12 @@ def test_cautions_about_the_data() -> None:
     gaps = FINE | {"gap": [None, *FINE["a"][1:-1], 0]}
     assert titles(of(gaps, [(0, 1)], missing="drop_rows"))[-1] == "Missing values"
     assert titles(of(gaps, [(0, 1)], missing="category"))[-1] == "Missing values"
+
+
+def test_levels_without_rows_are_named() -> None:
+    frame = pd.DataFrame(FINE).astype({"a": pd.CategoricalDtype([0, 1, 2, 3])})
+    assert "levels without rows: 2" in Page(render_report(of(frame, [(0, 1)]))).words
+    assert "levels without rows" not in Page(render_report(of(FINE, [(0, 1)]))).words
 
 
 def test_continuous_neighbourhoods_want_ten_rows_for_each() -> None:

@@ -8,6 +8,8 @@ import zlib
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import date, datetime
+from decimal import Decimal
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -301,17 +303,24 @@ def _merged(new: Variable, old: tuple[Hashable, ...] | None) -> Variable:
     if old is None or new.levels is None:
         return new
     kept, added = ([label for label in labels if label is not None] for labels in (old, new.levels))
-    if len({isinstance(label, str) for label in chain(kept, added)}) > 1:
-        word = next(label for label in chain(kept, added) if isinstance(label, str))
-        other = next(label for label in chain(kept, added) if not isinstance(label, str))
+    known = {_family(label) for label in kept}
+    odd = next((label for label in added if _family(label) not in known), None)
+    if kept and odd is not None:
         raise DataError(
-            f"column {new.name!r} must hold one type of value in old and new rows; got {word!r} and {other!r}. "
+            f"column {new.name!r} must hold one type of value in old and new rows; got {kept[0]!r} and {odd!r}. "
             "Pack all rows again with types={...: 'categorical'}."
         )
     fresh = [label for label in added if label not in set(kept)]
     found = kept if not fresh else sorted([*kept, *fresh], key=order_key)
     hole = (None,) if None in old or None in new.levels else ()
     return Variable(new.name, (*found, *hole), new.declared)
+
+
+def _family(label: Hashable) -> type:
+    """Return the type of a label, one for all numbers; True is not 1, though Python says that they are equal."""
+    families = (bool, (int, float, Decimal), str, datetime, date)
+    found = next((family for family in families if isinstance(label, family)), type(label))
+    return float if isinstance(found, tuple) else found
 
 
 def _table(before: tuple[Hashable, ...] | None, after: tuple[Hashable, ...] | None) -> NDArray[Any] | None:

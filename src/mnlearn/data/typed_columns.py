@@ -140,7 +140,9 @@ class ValueColumn:
     def add_places(self, labels: Sequence[Hashable], rows: NDArray[np.integer]) -> None:
         """Read rows given as positions among labels; labels that do not occur get no code."""
         if any(label not in self._codes.index for label in labels):
-            used = np.bincount(rows, minlength=len(labels))
+            used = np.bincount(rows[:BATCH_ROWS], minlength=len(labels))
+            if not used.all():
+                used += np.bincount(rows[BATCH_ROWS:], minlength=len(used))[: len(used)]
             labels = [label if used[k] else None for k, label in enumerate(labels)]
         self.add_coded(labels, rows)
 
