@@ -34,7 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "optimize": {
         *("errors", "_validate", "_atomic_files", "protocols", "parallel", "checkpoints", "graphs", "graphs.graph"),
-        *("data", "statistics", "independence", "scores", "algorithms", "simulate", ""),
+        *("_ties", "data", "statistics", "independence", "scores", "algorithms", "simulate", ""),
     },
     "evaluation": {
         *("errors", "_validate", "_atomic_files", "protocols", "graphs", "graphs.graph", "data", "statistics"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, prod
+from math import prod
 
 import numpy as np
 
@@ -71,10 +71,29 @@ def ib(posterior: IndependencePosterior, graph: Graph) -> float:
     return sum(claim(posterior, graph, x, y) for x in range(n) for y in range(n) if x != y)
 
 
+def marginal(posterior: IndependencePosterior, x: int, y: int) -> float:
+    """How probable independence is without any condition: the lower, the stronger the association."""
+    return float(posterior.log_odds(x, [y], frozenset()).independent[0])
+
+
+def precedence(posterior: IndependencePosterior) -> list[int]:
+    """All variables, the strongest marginal association first; equal sums, up to rounding, by index."""
+    n = posterior.n_variables
+    sums = [sum(marginal(posterior, x, y) for y in range(n) if y != x) for x in range(n)]
+    found, left = list[int](), sorted(range(n), key=sums.__getitem__)
+    while left:
+        same = 1
+        while same < len(left) and sums[left[same]] - sums[left[same - 1]] <= 1e-9:
+            same += 1
+        found += sorted(left[:same])
+        left = left[same:]
+    return found
+
+
 def order(posterior: IndependencePosterior, graph: Graph) -> list[int]:
-    """ψ: ascending number of configurations of the blanket, ties by index."""
+    """ψ: ascending number of configurations of the blanket, then the strongest marginal association, then the index."""
     sizes = [prod(posterior.cards[y] for y in graph.neighbors(x)) for x in range(graph.n_variables)]
-    return sorted(range(graph.n_variables), key=lambda x: (sizes[x], x))
+    return sorted(precedence(posterior), key=sizes.__getitem__)
 
 
 def bjp(posterior: IndependencePosterior, graph: Graph, psi: list[int] | None = None) -> float:
@@ -96,6 +115,19 @@ def pairwise_bjp(posterior: IndependencePosterior, graph: Graph, u: int, v: int)
     return claim(posterior, graph, first, second)
 
 
+def first_of_tied(tied: list[Edge], strength: dict[Edge, float], graph: Graph) -> Edge:
+    """The strongest association; then the fewest edges at its ends; then the strongest ends; then the first."""
+
+    def ends(pair: Edge) -> float:
+        return sum(value for x in pair for other, value in strength.items() if x in other)
+
+    tied = [pair for pair in tied if strength[pair] >= max(strength[other] for other in tied) - 1e-9]
+    fewest = min(graph.degree(u) + graph.degree(v) for u, v in tied)
+    tied = [(u, v) for u, v in tied if graph.degree(u) + graph.degree(v) == fewest]
+    strongest = max(map(ends, tied))
+    return min(pair for pair in tied if ends(pair) >= strongest - 1e-9 * max(1.0, abs(strongest) / 1000))
+
+
 def ibmap_hc(posterior: IndependencePosterior, name: str) -> tuple[Graph, list[float]]:
     """IBMAP14, Algorithms 1 and 2: from no edges, flip the pair with the lowest score while that improves."""
     score = {"ib": ib, "bjp": bjp}[name]
@@ -103,13 +135,11 @@ def ibmap_hc(posterior: IndependencePosterior, name: str) -> tuple[Graph, list[f
     graph = Graph.empty(posterior.n_variables)
     scores = [score(posterior, graph)]
     while True:
-        lowest, weakest = inf, (-1, -1)
-        for u in range(graph.n_variables):
-            for v in range(u + 1, graph.n_variables):
-                of_pair = pairwise(posterior, graph, u, v)
-                if of_pair < lowest:
-                    lowest, weakest = of_pair, (u, v)
-        neighbor = graph.flip(*weakest)
+        n = graph.n_variables
+        parts = {(u, v): pairwise(posterior, graph, u, v) for u in range(n) for v in range(u + 1, n)}
+        tied = [pair for pair in parts if parts[pair] <= min(parts.values()) + 1e-9]
+        strength = {pair: -marginal(posterior, *pair) for pair in parts}
+        neighbor = graph.flip(*first_of_tied(tied, strength, graph))
         value = score(posterior, neighbor)
         if not value > scores[-1] + 1e-9:
             return graph, scores

@@ -18,11 +18,22 @@ from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
-from mnlearn._ties import tolerance
+from mnlearn._ties import preferred, tolerance
 from mnlearn.algorithms._search import Cancelled, Constraints, check_cancelled, check_parts, check_variables, ordered
 from mnlearn.errors import InputError, UnsuitableError, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols import SILENT, FloatArray, IntArray, LocalScore, Monitor, PairScore, Result, Score, VarSet
+from mnlearn.protocols import (
+    SILENT,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LocalScore,
+    Monitor,
+    PairScore,
+    Result,
+    Score,
+    VarSet,
+)
 
 MOST_PAIRS = 21  # all pairs of 7 variables: 2,097,152 graphs, 16 MiB of scores
 
@@ -66,7 +77,8 @@ class Exhaustive:
     other score is computed graph by graph, which is slow.
 
     Graphs whose scores differ by no more than rounding (1e-9, or 1e-12 of the score if that is more) are tied. Of these
-    the one with the fewest edges comes first, then the one with the smallest number (`AllGraphs`).
+    the one with the fewest edges comes first; then the one whose edges, each alone in a graph, gain most in sum; then
+    the one with the smallest number (`AllGraphs`), which is the only choice that depends on the order of the columns.
 
     The support of an edge is its log odds given the data by model averaging, log Σ exp(score) over the graphs with the
     edge against those without it; infinite for a required edge. It is as good a posterior as the score is:
@@ -187,16 +199,25 @@ class AllGraphs:
         return number
 
     def best(self, k: int = 1) -> list[int]:
-        """Return the numbers of the k best graphs, best first; of equals the sparsest, then the smallest number."""
+        """Return the numbers of the k best graphs, best first; ties as in `Exhaustive`."""
         left, found = self.scores.copy(), list[int]()
         while len(found) < min(k, len(self)):
             top = float(left.max())
             if top == -inf:
                 break
             tied = np.flatnonzero(left >= top - tolerance([top]))
-            found.append(int(min(tied.tolist(), key=lambda number: (number.bit_count(), number))))
+            found.append(preferred(tied, lambda some: -self._bits(some).sum(axis=1, dtype=float), self._alone))
             left[found[-1]] = -inf
         return found
+
+    def _bits(self, numbers: IntArray) -> BoolArray:
+        """Return a row for each number: which of the pairs are edges."""
+        return np.asarray((numbers[:, None] >> np.arange(len(self.pairs)) & 1).astype(np.bool_))
+
+    def _alone(self, numbers: IntArray) -> FloatArray:
+        """Return the sum, over the edges of each graph, of what an edge gains in a graph without others."""
+        gains = np.array([self.scores[1 << k] - self.scores[0] for k in range(len(self.pairs))])
+        return np.asarray(self._bits(numbers) @ np.where(np.isfinite(gains), gains, 0.0))
 
     def log_masses(self) -> FloatArray:
         """Return log P of each graph: its score, normalised over all graphs."""
@@ -342,7 +363,7 @@ def pair_terms(score: PairScore, blankets: list[PossibleBlankets], progress: Pro
     for x, y in combinations(range(len(blankets)), 2):
         places = tuple(sorted({*blankets[x].places, *blankets[y].places}))
         numbers_x, numbers_y = (within(blankets[v].places, places) for v in (x, y))
-        x_first = ranks[x][numbers_x] <= ranks[y][numbers_y]  # of equals the lower index
+        x_first = ranks[x][numbers_x] <= ranks[y][numbers_y]  # of equals, which a score may give, the lower index
         yield Term(places, np.where(x_first, terms[x][numbers_x, y], terms[y][numbers_y, x]))
 
 

@@ -9,17 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, fields
+from functools import cached_property
 from time import perf_counter
 from typing import Literal, cast, get_args
 
 import numpy as np
 
-from mnlearn._ties import tolerance
+from mnlearn._ties import preferred, ranks, tolerance
 from mnlearn.algorithms._search import Cancelled, Constraints, check_parts, ordered
 from mnlearn.algorithms.proposals import SteepestPairs, WeakestPairs
 from mnlearn.errors import InputError, UnsuitableError, check_name, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols import SILENT, Monitor, PairwiseScored, Result, SearchableScore, Step
+from mnlearn.protocols import (
+    SILENT,
+    FloatArray,
+    IntArray,
+    Monitor,
+    PairwiseScored,
+    Result,
+    ScoredGraph,
+    SearchableScore,
+    Step,
+)
 
 Proposals = Literal["steepest", "weakest"]
 
@@ -65,7 +76,13 @@ class HillClimb:
 
     Notes
     -----
-    The result is the best graph of the search, ties to the first. The support of an edge is its log-odds, present
+    The result is the best graph of the search, ties to the first. Of proposals that are equal up to rounding the pair
+    with the strongest marginal association comes first (what it gains, or how little it fits, in the graph without
+    edges); then the pair with the fewest edges at its ends; then the pair whose ends have the strongest association
+    with all variables; then the one with the lowest indices. The order of the columns matters only for that last
+    choice, and for the random flips of restarts.
+
+    The support of an edge is its log-odds, present
     against absent given its context (higher is stronger): from the posterior if the score is a sum over pairs, else the
     loss of score without it. Steepest climbing evaluates all n(n − 1)/2 flips before its first step; after each step,
     all flips whose gain may have changed.
@@ -227,10 +244,11 @@ class Climb:
             self._move_to(self._best)
 
     def swap(self) -> bool:
-        """Move one end of the first edge for which that improves to its best new place; return False if none does."""
-        for edge in self._state.graph.edges:
-            if not self._known.allows(*edge):
-                continue
+        """Move one end of the first edge for which that improves to its best new place; return False if none does.
+
+        The edge that the score would miss least comes first.
+        """
+        for edge in self._cheapest_edges():
             self._poll(flips=2)
             lost = float(self._state.gains([edge])[0])
             self._update(edge)
@@ -239,7 +257,7 @@ class Climb:
             moves = [pair for pair in ends if self._known.allows(*pair) and pair not in self._state.graph]
             gains = self._state.gains(moves)
             self._proposed += len(moves)
-            k = int(gains.argmax()) if moves else -1
+            k = self._best_of(moves, gains) if moves else -1
             if k >= 0 and lost + gains[k] > self._rounding:
                 self._steps.append(Step(edge, self._state.value))
                 self._flips += 1
@@ -261,10 +279,10 @@ class Climb:
     def result(self, *, converged: bool) -> Result:
         """Return the best graph with its support."""
         if self._state.graph != self._best:
-            self._add_cost()
+            self._add_cost(self._state)
             self._state = self._judge.on(self._best)
         support, absent = self._support()
-        self._add_cost()
+        self._add_cost(self._state)
         seconds = perf_counter() - self._started
         return Result(
             graph=self._best,
@@ -281,8 +299,53 @@ class Climb:
     def _proposals(self) -> WeakestPairs | SteepestPairs:
         barred = ~self._known.mask()
         if self._settings.proposals == "steepest":
-            return SteepestPairs(self._state, barred, self._poll)
-        return WeakestPairs(cast(PairwiseScored, self._state), barred)  # checked when the run starts
+            return SteepestPairs(self._state, barred, self._choose, self._poll)
+        return WeakestPairs(cast(PairwiseScored, self._state), barred, self._choose)  # checked when the run starts
+
+    def _choose(self, us: IntArray, vs: IntArray) -> int:
+        """Return the place of one of several tied pairs; see the notes of `HillClimb`."""
+        degrees, strength = self._state.graph.degrees(), self._association.sum(axis=1)
+        return preferred(
+            np.arange(len(us)),
+            lambda tied: self._association[us[tied], vs[tied]],
+            lambda tied: -(degrees[us[tied]] + degrees[vs[tied]]).astype(np.float64),
+            lambda tied: strength[us[tied]] + strength[vs[tied]],
+        )
+
+    @cached_property
+    def _association(self) -> FloatArray:
+        """Marginal association of each pair: how little it fits the graph without edges, or its gain there.
+
+        Symmetric, 0 on the diagonal. Computed when pairs tie for the first time.
+        """
+        n = self._known.n_variables
+        bare = self._judge.on(Graph.empty(n))
+        us, vs = np.triu_indices(n, 1)
+        if hasattr(bare, "pairwise"):
+            values = -bare.pairwise[us, vs]
+        else:
+            values = bare.gains(list(zip(us.tolist(), vs.tolist(), strict=True)))
+        found = np.zeros((n, n))
+        found[us, vs] = found[vs, us] = values
+        self._add_cost(bare)
+        return found
+
+    def _best_of(self, pairs: list[Edge], gains: FloatArray) -> int:
+        """Return the place of the pair whose flip gains most."""
+        tied = (gains >= gains.max() - self._rounding).nonzero()[0]
+        us, vs = np.array(pairs)[tied].T
+        return int(tied[self._choose(us, vs)])
+
+    def _cheapest_edges(self) -> list[Edge]:
+        """Return the edges that may be removed, the one that costs least first; ties as `_choose` decides."""
+        edges = [edge for edge in self._state.graph.edges if self._known.allows(*edge)]
+        if not edges:
+            return []
+        us, vs = np.array(edges).T
+        degrees, strength = self._state.graph.degrees(), self._association.sum(axis=1)
+        cost, association = ranks(-self._state.gains(edges)), ranks(-self._association[us, vs])
+        keys = (ranks(-(strength[us] + strength[vs])), degrees[us] + degrees[vs], association, cost)
+        return [edges[k] for k in np.lexsort(keys)]
 
     def _update(self, pair: Edge) -> None:
         """Flip the pair in the graph, its score and the proposals."""
@@ -290,7 +353,7 @@ class Climb:
 
     def _move_to(self, graph: Graph) -> None:
         """Continue from this graph, as a new step without a flip."""
-        self._add_cost()
+        self._add_cost(self._state)
         self._state = self._judge.on(graph)
         self._steps.append(Step(None, self._state.value))
         self._pairs = self._proposals()
@@ -311,9 +374,9 @@ class Climb:
         if self._monitor.cancelled() or (steps is not None and self._flips + flips > steps):
             raise Cancelled
 
-    def _add_cost(self) -> None:
-        """Add the cost of the current state, which is left or finished."""
-        for name, spent in getattr(self._state, "cost", {}).items():
+    def _add_cost(self, state: ScoredGraph) -> None:
+        """Add the cost of a state that is left or finished."""
+        for name, spent in getattr(state, "cost", {}).items():
             self._cost[name] = self._cost.get(name, 0) + spent
 
     def _support(self) -> tuple[dict[Edge, float], dict[Edge, float] | None]:

@@ -21,7 +21,7 @@ class IBMAPHC(HillClimb):
     """From no edges, flip the pair with the lowest part in the score; stop at the first flip that does not improve.
 
     All settings are those of `HillClimb`; the defaults are as published: one proposal at a time, the weakest pair
-    (ties: the first pair), and the end when it fails. Other settings search better than the paper. The judge is an
+    (ties as in `HillClimb`), and the end when it fails. Other settings search better than the paper. The judge is an
     `IBScore`, a `BJPScore`, or any other score that is a sum over pairs.
 
     Notes

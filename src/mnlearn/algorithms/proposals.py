@@ -1,16 +1,18 @@
 """The pair that hill climbing flips next: the one that fits worst, or the one whose flip gains most.
 
-Both classes store an order over all pairs, which a flip changes at its two ends only. Pairs can be barred: fixed ones,
-those that failed, and those that are tabu.
+Pairs can be barred: fixed ones, those that failed, and those that are tabu. Pairs within rounding of the best one are
+tied; the search that made the proposals chooses one of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
+from typing import TypeAlias
 
 import numpy as np
 
+from mnlearn._ties import tolerance
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import BoolArray, FloatArray, IntArray, PairwiseScored, ScoredGraph, VarSet
 
@@ -18,16 +20,24 @@ _FEW = 8  # up to so many rows are searched one by one: faster than a copy of al
 _POLLED = 256  # gains evaluated between two polls of the monitor: about 10 ms for a few hundred variables
 _POLLED_IN_BATCHES = 1 << 16  # for scores that evaluate many together, the cheaper the more there are
 
+Choice: TypeAlias = Callable[[IntArray, IntArray], int]
+"""The first and the second ends of tied pairs, in lexicographic order -> the place of the chosen one."""
+
+
+def first_pair(us: IntArray, vs: IntArray) -> int:  # noqa: ARG001 - the same for all pairs
+    """Choose the first of tied pairs."""
+    return 0
+
 
 class WeakestPairs:
-    """The pair with the lowest part in the score; ties by the first pair  [IBMAP14, Algorithm 2, line 1].
+    """The pair with the lowest part in the score  [IBMAP14, Algorithm 2, line 1].
 
     The weakest pair of each variable is stored. A flip changes two rows of the parts: the other variables compare two
     new numbers with their weakest, and only those whose weakest pair it was search their row again.
     """
 
-    def __init__(self, state: PairwiseScored, barred: BoolArray) -> None:
-        self._parts, self._barred = state.pairwise, barred
+    def __init__(self, state: PairwiseScored, barred: BoolArray, choose: Choice = first_pair) -> None:
+        self._parts, self._barred, self._choose = state.pairwise, barred, choose
         self._anything_barred = bool(barred.sum() > len(barred))  # beyond the diagonal
         self._low: FloatArray = np.empty(len(barred))
         self._at: IntArray = np.empty(len(barred), dtype=np.int64)
@@ -36,8 +46,13 @@ class WeakestPairs:
     def best(self) -> tuple[Edge, None] | None:
         """Return the pair to flip, without its gain; None if all are barred."""
         x = int(self._low.argmin())
-        if self._low[x] == inf:
+        lowest = float(self._low[x])
+        if lowest == inf:
             return None
+        reach = lowest + tolerance([lowest])
+        rows = (self._low <= reach).nonzero()[0]
+        if len(rows) > 2:  # the two ends of the weakest pair, and of others
+            return self._chosen(rows, reach), None
         y = int(self._at[x])
         return (min(x, y), max(x, y)), None
 
@@ -61,6 +76,13 @@ class WeakestPairs:
                 if part[y] < self._low[y] or x < self._at[y]:
                     self._low[y], self._at[y] = part[y], x
         self._search(again.nonzero()[0])
+
+    def _chosen(self, rows: IntArray, reach: float) -> Edge:
+        """Return the chosen one of the pairs of these variables whose parts are within reach."""
+        tied = np.array([self._row(x)[rows] for x in rows.tolist()]) <= reach
+        us, vs = (rows[ends] for ends in np.triu(tied, 1).nonzero())
+        k = self._choose(us, vs)
+        return int(us[k]), int(vs[k])
 
     def _set(self, edge: Edge, *, barred: bool) -> None:
         u, v = edge
@@ -90,14 +112,21 @@ class WeakestPairs:
 
 
 class SteepestPairs:
-    """The pair whose flip gains most; ties by the first pair.
+    """The pair whose flip gains most.
 
     All gains are exact when they are compared. A flip makes the gains stale that it may have changed, as the score
     says; these alone are evaluated again. No stale gain serves as a bound: after a flip any gain may rise.
     """
 
-    def __init__(self, state: ScoredGraph, barred: BoolArray, poll: Callable[[], None] = lambda: None) -> None:
-        self._state, self._barred, self._poll = state, barred, poll
+    def __init__(
+        self,
+        state: ScoredGraph,
+        barred: BoolArray,
+        choose: Choice = first_pair,
+        poll: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._state, self._barred, self._choose, self._poll = state, barred, choose, poll
+        self._rounding = tolerance([state.value])
         self._us, self._vs = (ends.astype(np.int64) for ends in np.triu_indices(len(barred), 1))
         self._stale = np.ones(len(self._us), dtype=np.bool_)
         self._gains = np.zeros(len(self._us))
@@ -108,7 +137,9 @@ class SteepestPairs:
         if not free.any():
             return None
         self._evaluate(np.flatnonzero(self._stale & free))
-        k = int(np.where(free, self._gains, -inf).argmax())
+        gains = np.where(free, self._gains, -inf)
+        tied = (gains >= gains.max() - self._rounding).nonzero()[0]
+        k = int(tied[self._choose(self._us[tied], self._vs[tied]) if len(tied) > 1 else 0])
         return (int(self._us[k]), int(self._vs[k])), float(self._gains[k])
 
     def bar(self, edge: Edge) -> None:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from mnlearn._ties import ranks, tolerance
 from mnlearn.algorithms.ibmap import IBMAPHC
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_name, is_number, whole_number
@@ -40,8 +41,9 @@ class MutualInformationStructure:
 
     Notes
     -----
-    "At most k neighbours, the strongest kept" is read as: pairs are joined in order of their mutual information (ties:
-    the first pair) unless one of the two has k neighbours already. The graph is symmetric, and no gene has more than k.
+    "At most k neighbours, the strongest kept" is read as: pairs are joined in order of their mutual information (equal
+    up to rounding: the first pair) unless one of the two has k neighbours already. The graph is symmetric, and no gene
+    has more than k.
 
     Examples
     --------
@@ -70,8 +72,9 @@ class MutualInformationStructure:
 
 def _strongest(information: FloatArray, n: int, cut: float, most: int) -> list[tuple[int, int]]:
     """Pairs above the cut, from the strongest on, as long as both ends have room."""
-    candidates = np.flatnonzero(information > cut * information.mean())
-    candidates = candidates[np.argsort(-information[candidates], kind="stable")]
+    level = cut * float(information.mean())
+    candidates = np.flatnonzero(information > level + tolerance([level]))
+    candidates = candidates[np.argsort(ranks(-information[candidates]), kind="stable")]
     ends = np.cumsum(np.arange(n - 1, 0, -1))  # of the pairs (u, v > u), by u
     us = np.searchsorted(ends, candidates, side="right")
     vs = n + candidates - ends[us]

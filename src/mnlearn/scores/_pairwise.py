@@ -161,7 +161,7 @@ class PairwiseState(ABC):
     def _first_claims(self) -> FloatArray:
         """Compute all claims that are needed; the marginal claim x ⟂ y is shared by both ends and computed once."""
         n = self._graph.n_variables
-        if not self._graph.n_edges and (claimed := bare_claims(self._posterior)) is not None:
+        if not self._graph.n_edges and (claimed := self._bare_claims()) is not None:
             self._scanned += n * (n - 1) // 2
             return claimed
         bare, rows = self._graph.degrees() == 0, np.empty((n, n))
@@ -176,6 +176,10 @@ class PairwiseState(ABC):
         half = np.triu(rows[block], 1)
         rows[block] = half + half.T
         return rows
+
+    def _bare_claims(self) -> FloatArray | None:
+        """Return the claims of empty blankets if they are at hand in one batch."""
+        return bare_claims(self._posterior)
 
     def _add(self, gain: float) -> None:
         """Add to the value, keeping what rounding takes away."""

@@ -10,15 +10,25 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import prod
+from functools import cached_property
+from math import fsum, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._ties import ranks
 from mnlearn.errors import InputError, tuple_of
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, Indices, IntArray, VarSet
-from mnlearn.scores._blanket_claims import claims, log_odds, members_mask, require_posterior, require_variables, weigh
+from mnlearn.scores._blanket_claims import (
+    bare_claims,
+    claims,
+    log_odds,
+    members_mask,
+    require_posterior,
+    require_variables,
+    weigh,
+)
 from mnlearn.scores._pairwise import PairwiseState, Proposal
 
 _MOST_KEPT = 1 << 25  # claims of flipped blankets in the cache, 256 MiB: all of them for up to 322 variables
@@ -46,10 +56,14 @@ class BJPScore:
 
     Notes
     -----
-    Blankets of equal size come in the order of their variables' indices, so the score depends on the order of
-    the columns where sizes tie. A continuous variable counts as if it had two states: sizes are then those of the
-    neighbourhoods. A score costs n(n − 1)/2 terms; a flip, only the pairs of its two ends that are now weighed under
-    another blanket. A claim of log probability -inf counts as -744.4.
+    The paper does not say which of two blankets of equal size comes first. Here it is the one of the variable with the
+    stronger marginal association, the lower Σ_y log Pr(x ⟂ y); that takes n(n − 1)/2 marginal terms, once for each
+    score object. Variables with equal sums, such as copies of a column, come in the order of their indices: only for
+    these does the score depend on the order of the columns.
+
+    A continuous variable counts as if it had two states: sizes are then those of the neighbourhoods. A score costs
+    n(n − 1)/2 terms; a flip, only the pairs of its two ends that are now weighed under another blanket. A claim of
+    log probability -inf counts as -744.4.
 
     Examples
     --------
@@ -108,14 +122,27 @@ class BJPScore:
         return sorted(range(self.n_variables), key=lambda x: self.key(x, graph.neighbors(x)))
 
     def key(self, x: int, blanket: VarSet) -> int:
-        """Return the sort key of ψ, different for any two variables: by the configurations of the blanket, then x.
+        """Return the sort key of ψ, different for any two variables: by the configurations of the blanket.
 
         A Python integer: 1024 binary neighbours have more configurations than a float can count.
         """
         if self.order is not None:
             return self._places[x]
         cards = self.posterior.cards
-        return prod(cards[y] or 2 for y in blanket) * self.n_variables + x
+        return prod(cards[y] or 2 for y in blanket) * self.n_variables + self._precedence[x]
+
+    @cached_property
+    def bare(self) -> FloatArray:
+        """The claims of empty blankets, log Pr(x ⟂ y) of each pair; 0 on the diagonal."""
+        n = self.n_variables
+        found = bare_claims(self.posterior)
+        return claims(self.posterior, range(n), [frozenset()] * n) if found is None else found
+
+    @cached_property
+    def _precedence(self) -> list[int]:
+        """The place of each variable among those with blankets of equal size."""
+        strongest = ranks(np.array([fsum(row) for row in self.bare]))
+        return [int(place) for place in np.argsort(np.argsort(strongest, kind="stable"))]
 
     def terms(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
         """Return a row per x with its blanket: its claims about every variable if x came first; 0 for x."""
@@ -255,6 +282,9 @@ class BJPState(PairwiseState):
     def _about(self, ends: list[int]) -> FloatArray:
         """Return the claims of all variables about each end: two rows."""
         return np.array((self._claims[:, ends[0]], self._claims[:, ends[1]]))
+
+    def _bare_claims(self) -> FloatArray:
+        return self._score.bare.copy()
 
     def _needed(self, x: int) -> BoolArray:
         return np.asarray(self._place > self._place[x])
