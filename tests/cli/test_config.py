@@ -73,6 +73,14 @@ def test_any_name_survives_the_file(run: Any, tmp_path: Path) -> None:
         ('bins = "many"', "--bins"),
         ('method = "gsim"', "method 'gsim' does not exist. Did you mean 'gsimn'"),
         ("[set]\ncombine = 3", "combine"),
+        ("[set]\ncombine = 2020-01-01", "[set] must hold names without '='"),
+        ('[set]\n"combine=x" = 1', "[set] must hold names without '='"),
+        ("bins = " + "[" * 100_000, "must not be nested so deeply"),
+        ("a." * 50_000 + "a = 1", "must have keys of at most 100 parts; line 1 has more"),
+        ("x = {" + "a." * 50_000 + "a = 1}", "must have keys of at most 100 parts"),
+        ("bins = " + "9" * 5000, "is not valid TOML"),
+        ("#" * (1 << 20) + "\n", "must have at most 1,048,576 bytes"),
+        ("bins = \0", "is not valid TOML"),
     ],
 )
 def test_bad_files_are_refused(run: Any, data: Path, tmp_path: Path, text: str, message: str) -> None:

@@ -137,6 +137,12 @@ def test_a_dimacs_file_is_read(tmp_path: Path) -> None:
         ("p wcnf 2 1 9\nnan 1 0\n", "weights of at least 0 before its clauses; got 'nan'"),
         ("p wcnf 2 1 9\ninf 1 0\n", "weights of at least 0"),
         ("p wcnf 2 1 9\n-3 1 0\n", "weights of at least 0"),
+        ("p cnf 1000000000000 1\n1 0\n", "announce at most 10,000 variables"),
+        ("p cnf 2 1000000000000\n1 0\n", "clauses it announces; got 1"),
+        ("p cnf " + "9" * 5000 + " 1\n1 0\n", "must begin with 'p cnf"),
+        ("p cnf 2 1\n" + "9" * 5000 + " 0\n", "whole numbers in its clauses"),
+        ("p cnf 20 1\n1_0 0\n", "whole numbers in its clauses; got '1_0'"),
+        ("p cnf 2 1\n\0 0\n", "whole numbers in its clauses"),
     ],
 )
 def test_files_that_are_not_dimacs_are_refused(text: str, rule: str) -> None:

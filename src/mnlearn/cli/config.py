@@ -25,6 +25,9 @@ from mnlearn.cli.files import reads, writes
 from mnlearn.cli.options import option, setting_value
 from mnlearn.errors import FileError, InputError, read_bytes, unknown_name
 
+_MOST_BYTES = 1 << 20
+_MOST_PARTS = 100
+_PIECES = re.compile(r"[=,{}\[\]]")
 _NOT_IN_FILES = {"_config", "save_config_", "debug", "help"}
 
 
@@ -83,16 +86,34 @@ def _by_name(context: typer.Context) -> dict[str, Any]:
 def _toml(path: str) -> dict[str, Any]:
     """Read a TOML file."""
     content = read_bytes("--config", path)
+    if len(content) > _MOST_BYTES:
+        raise FileError(f"--config {path!r} must have at most {_MOST_BYTES:,} bytes. Is it a file of options?")
     try:
-        return tomllib.loads(content.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:  # bad TOML or a bad encoding
+        text = content.decode("utf-8-sig")
+        _check_keys(path, text)
+        return tomllib.loads(text)
+    except RecursionError:
+        raise FileError(f"--config {path!r} must not be nested so deeply. Write one option per line.") from None
+    except ValueError as error:  # bad TOML or a bad encoding
+        if isinstance(error, FileError):
+            raise
         raise FileError(f'--config {path!r} is not valid TOML: {error}. Write for example: method = "sep".') from error
+
+
+def _check_keys(path: str, text: str) -> None:
+    """Raise FileError for a key of very many parts, which takes the parser a time that grows with their square."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.count(".") > _MOST_PARTS and any(part.count(".") > _MOST_PARTS for part in _PIECES.split(line)):
+            raise FileError(
+                f"--config {path!r} must have keys of at most {_MOST_PARTS} parts; line {number} has more. Write one "
+                "option per line."
+            )
 
 
 def _value(parameter: Any, name: str, value: Any, path: str) -> Any:
     """Return a value of the file in the form that the command line has."""
     if name == "set" and isinstance(value, Mapping):
-        return [f"{key}={item if isinstance(item, str) else json.dumps(item)}" for key, item in value.items()]
+        return [_pair(key, item, path) for key, item in value.items()]
     flag = bool(getattr(parameter, "is_flag", False))
     many = parameter.multiple if hasattr(parameter, "multiple") else False
     items = value if isinstance(value, list) else [value]
@@ -101,6 +122,20 @@ def _value(parameter: Any, name: str, value: Any, path: str) -> Any:
         kind = "true or false" if flag else "a list of strings" if many else "a string or a number"
         raise InputError(f"--config {path!r}: {name} must be {kind}; got {value!r}. Write it as the option takes it.")
     return [str(item) for item in items] if many else value if flag else str(value)
+
+
+def _pair(key: str, item: Any, path: str) -> str:
+    """Return a setting as --set takes it."""
+    try:
+        text = item if isinstance(item, str) else json.dumps(item)
+    except TypeError:
+        text = ""
+    if not text or "=" in key:
+        raise InputError(
+            f"--config {path!r}: [set] must hold names without '=' and numbers, strings, true, false or lists of them; "
+            f"got {key!r}: {item!r}. Write it as --set takes it."
+        )
+    return f"{key}={text}"
 
 
 def _key(name: str) -> str:

@@ -322,5 +322,5 @@ def setting_value(text: str) -> Any:
     word = text.lower()
     try:
         return json.loads({"none": "null", "true": "true", "false": "false", "null": "null"}.get(word, text))
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

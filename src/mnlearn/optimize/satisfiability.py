@@ -22,6 +22,7 @@ from mnlearn.optimize.problems import Problem
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate.factors import Factor
 
+_FREE = 10_000  # variables that a formula may have beyond those that its length allows
 _LONGEST_TABLE = 16  # literals of a clause that is still written out as a table, for elimination
 
 
@@ -158,6 +159,11 @@ def parse_dimacs(text: str, name: str = "formula") -> MaxSat:
     if header is None:
         raise FileError(f"{name} must have a line 'p cnf VARIABLES CLAUSES'; there is none. Is it a DIMACS file?")
     kind, n, n_clauses = header
+    if n > _FREE + 10 * len(words):
+        raise FileError(
+            f"{name} must announce at most {_FREE:,} variables and 10 for each number in its clauses; got {n:,} and "
+            f"{len(words):,} numbers. Correct the line 'p {kind} ...'."
+        )
     clauses = tuple(_clauses(words, kind == "wcnf", name))
     if len(clauses) != n_clauses:
         raise FileError(f"{name} must have the {n_clauses} clauses it announces; got {len(clauses)}. Correct the file.")
@@ -170,8 +176,8 @@ def parse_dimacs(text: str, name: str = "formula") -> MaxSat:
 def _header(fields: Sequence[str], name: str, number: int) -> tuple[str, int, int]:
     """The kind of file, how many variables, how many clauses."""
     try:
-        if fields[0] == "p" and fields[1] in ("cnf", "wcnf") and int(fields[2]) > 0 and int(fields[3]) >= 0:
-            return fields[1], int(fields[2]), int(fields[3])
+        if fields[0] == "p" and fields[1] in ("cnf", "wcnf") and _whole(fields[2]) > 0 and _whole(fields[3]) >= 0:
+            return fields[1], _whole(fields[2]), _whole(fields[3])
     except (IndexError, ValueError):
         pass
     raise FileError(
@@ -189,7 +195,7 @@ def _clauses(words: Sequence[str], weighted: bool, name: str) -> Iterator[Clause
             if weighted and weight is None:
                 weight = _weight(word)
                 continue
-            literal = int(word)
+            literal = _whole(word)
         except ValueError:
             what = "weights of at least 0 before" if weighted and weight is None else "whole numbers in"
             raise FileError(f"{name} must have {what} its clauses; got {word!r}. Correct it.") from None
@@ -202,10 +208,17 @@ def _clauses(words: Sequence[str], weighted: bool, name: str) -> Iterator[Clause
         raise FileError(f"{name} must end every clause with 0; the last one, {literals[:8]}, does not. Add it.")
 
 
+def _whole(word: str) -> int:
+    """Of ASCII digits; Python would also read 1_000 and other scripts."""
+    if not word.isascii() or "_" in word:
+        raise ValueError(word)
+    return int(word)
+
+
 def _weight(word: str) -> float:
     """Of a clause: a number, not below 0."""
     weight = float(word)
-    if not 0 <= weight < inf:
+    if not 0 <= weight < inf or not word.isascii() or "_" in word:
         raise ValueError(word)
     return weight
 
