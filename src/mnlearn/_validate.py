@@ -1,11 +1,14 @@
-"""Seeds: the one place where a seed becomes a random generator."""
+"""Seeds and stored arrays: the one place where each is checked."""
 
 from __future__ import annotations
 
+import io
+from math import prod
 from operator import index
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.errors import InputError
 
@@ -23,3 +26,21 @@ def rng_from(seed: Seed) -> np.random.Generator:
     if number < 0:
         raise InputError(f"seed must be an integer of at least 0 or a numpy.random.Generator; got {seed!r}.")
     return np.random.default_rng(number)
+
+
+def array_of_npy(content: bytes) -> NDArray[Any]:
+    """Return the array of an .npy file, read-only; raise ValueError unless its header fits its bytes.
+
+    No memory is taken for numbers that a header announces and that are not there, and objects are never read.
+    """
+    file = io.BytesIO(content)
+    try:
+        version = np.lib.format.read_magic(file)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, by_columns, kind = read(file)
+    except Exception as error:  # the types depend on NumPy's version and on the damage
+        raise ValueError("the header of an array is damaged") from error
+    rest = content[file.tell() :]
+    if kind.kind not in "biufU" or min(shape, default=0) < 0 or prod(shape) * kind.itemsize != len(rest):
+        raise ValueError(f"an array of {kind} and shape {shape} does not have {len(rest)} bytes")
+    return np.frombuffer(rest, kind).reshape(shape, order="F" if by_columns else "C")

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._atomic_files import lock
-from mnlearn.errors import FileError, InputError, check_path, true_or_false
+from mnlearn.errors import FileError, InputError, MnlearnError, check_path, true_or_false
 
 MARK = b"MNCHECK2"
 FILE = "answers.mncheck"
@@ -39,6 +39,7 @@ _LOST = 16  # zeros at the end of a record that tell of a write that a power fai
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _ENTRY = struct.Struct("<16sI")  # key, length
 _log = logging.getLogger("mnlearn.checkpoints")
+_DAMAGE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError)
 Value = TypeVar("Value")
 
 
@@ -81,6 +82,7 @@ class Checkpoint:
     def __init__(self, folder: str | os.PathLike[str], fingerprint: str, *, resume: bool = False) -> None:
         self.path = Path(folder) / FILE
         self._known: dict[bytes, bytes] = {}
+        self._recalled = False
         self._written: set[bytes] = set()
         self._waiting: list[bytes] = []
         self._lock = Lock()
@@ -99,8 +101,14 @@ class Checkpoint:
     def __enter__(self) -> Checkpoint:
         return self
 
-    def __exit__(self, *_raised: object) -> None:
+    def __exit__(self, _kind: object, raised: object, _trace: object) -> None:
+        """Release the folder; an answer of another form, which made the run fail, becomes a FileError."""
         self.close()
+        if self._recalled and isinstance(raised, _DAMAGE) and not isinstance(raised, MnlearnError):
+            raise FileError(
+                f"checkpoint must hold answers of this run; with those in {self.path} it fails ({raised}). Delete the "
+                "file and start the run again."
+            ) from raised
 
     @property
     def n_known(self) -> int:
@@ -115,6 +123,7 @@ class Checkpoint:
         key = key_of(question)
         known = self._known.get(key)
         if known is not None:
+            self._recalled = True
             return self._sound(decoded, known)
         answer = find()
         self._store(key, encoded(answer))
@@ -138,6 +147,7 @@ class Checkpoint:
         fresh = iter(run([item for key, item in zip(keys, items, strict=True) if key not in self._known]))
         for key in keys:
             if key in self._known:
+                self._recalled = True
                 yield self._sound(decoded, self._known[key])
                 continue
             for answer in fresh:
@@ -245,7 +255,7 @@ class Checkpoint:
         """Return what is read from bytes of the file, or raise FileError if they are damaged."""
         try:
             return read(content)
-        except (ValueError, TypeError, LookupError, ArithmeticError, struct.error, RecursionError) as error:
+        except (*_DAMAGE, struct.error, RecursionError) as error:
             raise FileError(
                 f"checkpoint must be as mnlearn wrote it; {self.path} is damaged. Restore the file, or delete it and "
                 "start the run again."

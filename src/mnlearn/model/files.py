@@ -15,6 +15,7 @@ import hashlib
 import io
 import json
 import os
+from collections.abc import Callable
 from datetime import date, datetime, time
 from math import isfinite, prod
 from pathlib import Path
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from mnlearn._atomic_files import replacing
+from mnlearn._validate import array_of_npy
 from mnlearn.errors import FileError, InputError, MnlearnError, check_link, check_path, read_bytes
 from mnlearn.graphs.graph import Graph
 from mnlearn.model.discrete import DiscreteModel
@@ -112,15 +114,16 @@ def load_model(path: str | os.PathLike[str]) -> MarkovModel:
     folder = Path(path)
     document = _description(folder)
     try:
+        json.dumps(document, ensure_ascii=False).encode()  # raises ValueError for lone surrogates
         numbers = _numbers(folder, document)
-        return (_discrete_from if document["kind"] == "discrete" else _gaussian_from)(document, numbers)
+        return _KINDS[document["kind"]](document, numbers)
     except FileError:
         raise
     except MnlearnError as error:
         raise FileError(f"{str(folder)!r} must hold a sound model; {error}") from error
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise FileError(
-            f"{str(folder)!r} must hold a sound model; its description lacks {error}. Save it again."
+            f"{str(folder)!r} must hold a sound model; its description is wrong at {error}. Save it again."
         ) from error
 
 
@@ -164,7 +167,10 @@ def _numbers(folder: Path, document: dict[str, Any]) -> FloatArray:
         raise FileError(f"{str(folder)!r} must hold a sound model; {error} Save the model again.") from error
     if hashlib.sha256(array).hexdigest() != entry["sha256"]:
         raise FileError(f"{shown} must be as it was saved; it was altered. Save the model again.")
-    return np.asarray(np.load(io.BytesIO(array), allow_pickle=False), dtype=np.float64)
+    numbers = array_of_npy(array)
+    if numbers.dtype != np.float64 or numbers.ndim != 1:
+        raise FileError(f"{shown} must be a vector of float64; got {numbers.dtype}, {numbers.ndim}-D. Save it again.")
+    return numbers
 
 
 def _discrete_body(model: Any) -> tuple[dict[str, Any], FloatArray]:
@@ -178,17 +184,21 @@ def _discrete_body(model: Any) -> tuple[dict[str, Any], FloatArray]:
 
 
 def _discrete_from(document: dict[str, Any], numbers: FloatArray) -> DiscreteModel:
-    levels = tuple(tuple(_label(label) for label in labels) for labels in document["levels"])
+    names = _strings("names", document["names"])
+    levels = tuple(tuple(_label(label) for label in _list("levels", labels)) for labels in document["levels"])
+    for name, labels in zip(names, levels, strict=True):
+        if len(set(labels)) < len(labels):
+            raise FileError(f"the labels of {name!r} must differ; got {labels!r}. Save the model again.")
     cards = tuple(map(len, levels))
     factors, start = [], 0
     for scope in document["factors"]:
-        shape = [cards[x] for x in scope]
+        shape = [cards[x] for x in _indices(scope)]
         factors.append(Factor(tuple(scope), numbers[start : start + prod(shape)].reshape(shape)))
         start += prod(shape)
-    cuts = {name: np.array(points, dtype=np.float64) for name, points in document["cuts"].items()}
-    return DiscreteModel(
-        tuple(document["names"]), levels, FactorNetwork(cards, factors), _fit_from(document["fit"]), cuts
-    )
+    if start != len(numbers):
+        raise FileError(f"the factors must have {len(numbers)} numbers in all; got {start}. Save the model again.")
+    cuts = {name: _ascending(name, points) for name, points in document["cuts"].items() if name in names}
+    return DiscreteModel(names, levels, FactorNetwork(cards, factors), _fit_from(document["fit"]), cuts)
 
 
 def _gaussian_body(model: Any) -> tuple[dict[str, Any], FloatArray]:
@@ -200,13 +210,21 @@ def _gaussian_body(model: Any) -> tuple[dict[str, Any], FloatArray]:
 
 
 def _gaussian_from(document: dict[str, Any], numbers: FloatArray) -> GaussianModel:
-    names, edges = tuple(document["names"]), [tuple(edge) for edge in document["edges"]]
+    names, edges = _strings("names", document["names"]), [_indices(edge) for edge in document["edges"]]
     n = len(names)
+    if len(numbers) != 3 * n + len(edges) or len(set(edges)) < len(edges):
+        raise FileError(f"the model must have {3 * n + len(edges)} numbers; got {len(numbers)}. Save the model again.")
     mean, scale, own, off = np.split(numbers, [n, 2 * n, 3 * n])
     precision = np.diag(own)
     for (u, v), value in zip(edges, off.tolist(), strict=True):
         precision[u, v] = precision[v, u] = value
     return GaussianModel(names, Graph(n, edges), mean, scale, precision, _fit_from(document["fit"]))
+
+
+_KINDS: dict[str, Callable[[dict[str, Any], FloatArray], MarkovModel]] = {
+    "discrete": _discrete_from,
+    "gaussian": _gaussian_from,
+}
 
 
 def _fit_body(report: FitReport) -> dict[str, Any]:
@@ -224,8 +242,44 @@ def _fit_from(document: dict[str, Any]) -> FitReport:
     settings = dict(document["settings"])
     if isinstance(settings.get("default"), dict):
         settings["default"] = {name: _label(label) for name, label in settings["default"].items()}
-    fields = (document["method"], document["rows"], document["converged"], document["iterations"])
-    return FitReport(*fields, settings, tuple(document["notes"]))
+    method, rows, converged, iterations = (document[key] for key in ("method", "rows", "converged", "iterations"))
+    if (
+        not isinstance(method, str)
+        or type(rows) is not int
+        or type(converged) is not bool
+        or type(iterations) is not int
+    ):
+        raise FileError("the record of the fit must be a method, rows, converged and iterations; got other types.")
+    return FitReport(method, rows, converged, iterations, settings, _strings("notes", document["notes"]))
+
+
+def _list(what: str, value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise FileError(f"{what} must be a list; got {str(value)[:40]}. Save the model again.")
+    return value
+
+
+def _strings(what: str, value: Any) -> tuple[str, ...]:
+    """Return a list of strings as a tuple, or raise FileError; names must differ."""
+    strings = tuple(_list(what, value))
+    if not all(isinstance(one, str) for one in strings):
+        raise FileError(f"{what} must be valid strings; got others. Save the model again.")
+    if what == "names" and len(set(strings)) < len(strings):
+        raise FileError("names must differ; got one twice. Save the model again.")
+    return strings
+
+
+def _indices(value: Any) -> tuple[int, ...]:
+    if not all(type(x) is int and x >= 0 for x in _list("a scope", value)):
+        raise FileError(f"scopes must be positions of variables; got {str(value)[:40]}. Save the model again.")
+    return tuple(value)
+
+
+def _ascending(name: str, points: Any) -> FloatArray:
+    cuts = np.array(_list("cuts", points), dtype=np.float64)
+    if cuts.ndim != 1 or not np.isfinite(cuts).all() or (np.diff(cuts) <= 0).any():
+        raise FileError(f"the cuts of {name!r} must be ascending numbers; got others. Save the model again.")
+    return cuts
 
 
 def _plain_settings(settings: Any) -> dict[str, Any]:
@@ -254,6 +308,8 @@ def _label(value: Any) -> Label:
     if isinstance(value, dict):
         found: Label = _DATES[value["type"]].fromisoformat(value["value"])
         return found
+    if isinstance(value, list):
+        raise FileError(f"labels must be strings, numbers, bools, dates or missing; got {value!r}. Save it again.")
     return value  # type: ignore[no-any-return]
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._atomic_files import only_user, replacing
-from mnlearn._validate import Seed
+from mnlearn._validate import Seed, array_of_npy
 from mnlearn.errors import FileError, InputError, check_name, check_path, is_number, true_or_false, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.optimize.eda import MarkovEDA, Run
@@ -333,8 +333,9 @@ def _last_improvement(run: Run) -> int:
 
 _DAMAGE = (
     *(OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, NotImplementedError, RecursionError),
-    *(zipfile.BadZipFile, zlib.error),
+    *(zipfile.BadZipFile, zlib.error, ArithmeticError, RuntimeError),
 )
+_GRAPH = Generation._fields.index("graph")
 _log = logging.getLogger("mnlearn.optimize")
 
 
@@ -426,8 +427,11 @@ class Saved:
 
     def _read(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the content of the file."""
-        with self._path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in ("individuals", "fitness", "best", "told")}
+        with self._path.open("rb") as file, zipfile.ZipFile(file) as archive:
+            if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
+                raise ValueError("a run writes its arrays uncompressed")
+            names = ("individuals", "fitness", "best", "told")
+            arrays = {name: array_of_npy(archive.read(f"{name}.npy")) for name in names}
         return arrays, json.loads(str(arrays["told"]))
 
     def _damaged(self) -> FileError:
@@ -448,6 +452,8 @@ def _enter(run: Run, arrays: dict[str, Any], told: dict[str, Any]) -> None:
     if (individuals >= run.cards).any() or (best >= run.cards).any() or (best < 0).any():
         raise ValueError("a gene that is not one of its values")
     history = [_line(line, edges, len(run.cards)) for line, edges in zip(told["history"], told["edges"], strict=True)]
+    if not np.isfinite([history[-1].number, history[-1].evaluations]).all() or len(history) != history[-1].number + 1:
+        raise ValueError("a history that is not one of generations")
     run.generation, run.evaluations = int(history[-1].number), int(history[-1].evaluations)
     run.best_fitness, run.history = float(told["best_fitness"]), history
     run.individuals, run.fitness, run.best = individuals, fitness, best
@@ -467,4 +473,6 @@ def fingerprint(run: Run) -> str:
 
 def _line(values: list[Any], edges: list[list[int]] | None, n: int) -> Generation:
     """A generation as it was."""
+    if not all(value is None if k == _GRAPH else type(value) in (int, float) for k, value in enumerate(values)):
+        raise ValueError("a generation that does not consist of numbers")
     return Generation(*values)._replace(graph=None if edges is None else Graph(n, edges))

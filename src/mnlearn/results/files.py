@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import numpy as np
 
@@ -26,13 +26,15 @@ from mnlearn.graphs.markup_formats import parse_json, render_json
 from mnlearn.graphs.named import NamedGraph, parser_errors
 from mnlearn.protocols import Question, Result, Step
 from mnlearn.results.edges import kind_of_frame
-from mnlearn.results.resampling import Resampling
+from mnlearn.results.resampling import Resampling, Sampling
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
 
 
 VERSION = 1
+_Kind = TypeVar("_Kind")
+_SCALES = ("log_independence", "log_odds")
 _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
@@ -123,48 +125,97 @@ def _found(learned: Learned) -> dict[str, object]:
 
 
 def _learned(named: NamedGraph, found: Mapping[str, Any]) -> Learned:
-    """Return the learned network from its JSON values."""
+    """Return the learned network from its JSON values; every one has its type, or ValueError is raised."""
     from mnlearn.results.learned import Learned  # which saves through this module
 
-    n, steps = named.graph.n_variables, found.get("steps")
-    trace = found.get("trace")
+    n, steps, trace = named.graph.n_variables, found.get("steps"), found.get("trace")
     result = Result(
         graph=named.graph,
-        score=_read(found.get("score")),
-        support=_pairs(found["support"]),
-        converged=found["converged"],
+        score=_optional(found.get("score")),
+        support=_pairs(n, found["support"]),
+        converged=_typed(found["converged"], bool),
         cost={name: _read(value) for name, value in found["cost"].items()},
-        settings=_read_all(found["settings"]),
-        trace=None if trace is None else tuple(Question(x, y, frozenset(z), *rest) for x, y, z, *rest in trace),
-        support_scale=found["support_scale"],
-        probabilistic=found["probabilistic"],
+        settings=_read_all(_typed(found["settings"], dict)),
+        trace=None if trace is None else tuple(_question(n, line) for line in trace),
+        support_scale=_one_of(found["support_scale"], _SCALES),
+        probabilistic=_typed(found["probabilistic"], bool),
         stages={name: Graph(n, edges) for name, edges in found["stages"].items()},
         alternatives=tuple((Graph(n, edges), _read(value)) for edges, value in found["alternatives"]),
-        edge_probabilities=_pairs(found.get("edge_probabilities")),
+        edge_probabilities=_pairs(n, found.get("edge_probabilities")),
         log_odds=_square(n, found.get("log_odds")),
-        mass=_read(found.get("mass")),
-        steps=None if steps is None else tuple(Step(edge and tuple(edge), _read(value)) for edge, value in steps),
-        absent=_pairs(found.get("absent")),
-        separators={(u, v): frozenset(z) for u, v, z in found.get("separators", ())},
+        mass=_optional(found.get("mass")),
+        steps=None if steps is None else tuple(Step(edge and _edge(n, *edge), _read(value)) for edge, value in steps),
+        absent=_pairs(n, found.get("absent")),
+        separators={_edge(n, u, v): _set(n, z) for u, v, z in found.get("separators", ())},
     )
-    record = found.get("resampling")
+    record, n_rows, choice = found.get("resampling"), found.get("n_rows"), found.get("choice")
     return Learned(
-        found["method"],
+        _typed(found["method"], str),
         named.names,
         result,
-        frequencies=_pairs(found.get("frequencies")),
-        choice=found.get("choice"),
-        resampling=None if record is None else Resampling(**record),
-        n_rows=found.get("n_rows"),
+        frequencies=_pairs(n, found.get("frequencies")),
+        choice=None if choice is None else _typed(choice, str),
+        resampling=None if record is None else _resampling(record),
+        n_rows=None if n_rows is None else _whole(n_rows),
     )
+
+
+def _resampling(record: Mapping[str, Any]) -> Resampling:
+    """Return the record of a resampling run."""
+    _one_of(record["sampling"], get_args(Sampling))
+    for key in ("asked", "done", "n_pairs"):
+        _whole(record[key])
+    _read(record["mean_edges"])
+    _optional(record["threshold"])
+    return Resampling(**record)
+
+
+def _question(n: int, line: Sequence[Any]) -> Question:
+    x, y, z, independent, support, source, phase = line
+    x, y = _edge(n, x, y)
+    answer = _typed(independent, bool)
+    return Question(x, y, _set(n, z), answer, _optional(support), _typed(source, str), _typed(phase, str))
+
+
+def _typed(value: Any, kind: type[_Kind]) -> _Kind:
+    """Return a value of this type, or raise ValueError."""
+    if type(value) is not kind:
+        raise ValueError(f"a value must be a {kind.__name__}; got {str(value)[:60]!r}")
+    return value
+
+
+def _one_of(value: Any, known: Sequence[str]) -> Any:
+    if value not in known:
+        raise ValueError(f"a value must be one of {', '.join(known)}; got {str(value)[:60]!r}")
+    return value
+
+
+def _whole(value: Any) -> int:
+    if not 0 <= _typed(value, int) < 2**63:
+        raise ValueError(f"a number must be from 0 to 2**63; got {value}")
+    return int(value)
+
+
+def _edge(n: int, u: Any, v: Any) -> Edge:
+    """Return a pair of different variables."""
+    if _whole(u) >= n or _whole(v) >= n or u == v:
+        raise ValueError(f"a pair must be two of {n} variables; got {u} and {v}")
+    return u, v
+
+
+def _set(n: int, z: Any) -> frozenset[int]:
+    """Return a set of variables."""
+    if not all(_whole(v) < n for v in _typed(z, list)):
+        raise ValueError(f"a set must hold some of {n} variables; got {str(z)[:60]}")
+    return frozenset(z)
 
 
 def _by_pair(numbers: Mapping[Edge, float] | None) -> list[list[object]] | None:
     return None if numbers is None else [[int(u), int(v), _number(value)] for (u, v), value in numbers.items()]
 
 
-def _pairs(listed: Iterable[Any] | None) -> Any:
-    return None if listed is None else {(u, v): _read(value) for u, v, value in listed}
+def _pairs(n: int, listed: Iterable[Any] | None) -> Any:
+    return None if listed is None else {_edge(n, u, v): _read(value) for u, v, value in listed}
 
 
 def _upper(matrix: Any) -> list[float]:
@@ -175,6 +226,8 @@ def _square(n: int, listed: list[Any] | None) -> Any:
     """Return the symmetric matrix of an upper triangle, −inf on the diagonal."""
     if listed is None:
         return None
+    if len(_typed(listed, list)) != n * (n - 1) // 2:
+        raise ValueError(f"log_odds must hold a number for each pair of {n} variables; got {len(listed)}")
     matrix = np.full((n, n), -np.inf)
     rows, columns = np.triu_indices(n, 1)
     matrix[rows, columns] = matrix[columns, rows] = [_read(value) for value in listed]
@@ -203,9 +256,17 @@ def _numbers(value: object) -> object:
     return {"number": str(value)} if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _read(value: Any) -> Any:
+def _read(value: Any) -> float:
     """Return a number, or the one that a string names."""
-    return _NOT_FINITE[value] if isinstance(value, str) else value
+    if isinstance(value, str):
+        return _NOT_FINITE[value]
+    if type(value) not in (int, float):
+        raise ValueError(f"a value must be a number; got {str(value)[:60]!r}")
+    return float(value)
+
+
+def _optional(value: Any) -> float | None:
+    return None if value is None else _read(value)
 
 
 def _read_all(value: Any) -> Any:
