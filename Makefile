@@ -11,7 +11,7 @@ demo: WERROR := OFF
 # All cores; the tests that share a cluster of workers run in one process.
 PARALLEL := -n auto --dist loadgroup
 
-.PHONY: demo test test-slow test-full test-browser screenshot lint check sanitize bench docs clean help
+.PHONY: demo test test-slow test-full test-browser screenshot lint check sanitize fuzz bench docs clean help
 
 help:
 	@echo "make demo    set up, then show what mnlearn does on data that comes with it"
@@ -22,6 +22,7 @@ help:
 	@echo "make lint    ruff, mypy --strict, and the stub against the native module"
 	@echo "make check   test and lint"
 	@echo "make sanitize   the tests of the native core, built with AddressSanitizer and UBSan"
+	@echo "make fuzz    randomly changed files for every reader, FUZZ_SECONDS=60 each; SANITIZE=1 as in make sanitize"
 	@echo "make bench   speed and memory, as ratios to something simple in the same run"
 	@echo "make docs    the documentation, its examples run, into docs/_build/html"
 	@echo "make clean   remove everything that make made"
@@ -56,6 +57,11 @@ check: test lint
 
 sanitize: $(VENV)/developing
 	.ci/sanitize $(BIN)/python
+
+# Findings are written to build/fuzz; those that are mended go into tests/fuzz/corpus. FUZZ="--reader pack --seed 7"
+FUZZ_SECONDS ?= 60
+fuzz: $(VENV)/developing
+	$(if $(SANITIZE),.ci/sanitize $(BIN)/python,PYTHONPATH=tests $(BIN)/python) -m fuzz --seconds $(FUZZ_SECONDS) $(FUZZ)
 
 bench: $(VENV)/benchmarking
 	$(BIN)/python benchmarks/counting.py

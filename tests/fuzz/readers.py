@@ -1,0 +1,429 @@
+"""Readers under test: sound files of each, changes that keep checksums right, and how a user would read them."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+import mnlearn as mn
+from fuzz.mutations import ODD_NUMBERS, Mutations
+from fuzz.packs import PackParts, take_apart
+from mnlearn import checkpoints
+from mnlearn.data import Dataset, pack, read
+from mnlearn.errors import MnlearnError
+from mnlearn.graphs.formats import FORMATS, read_graph, write_graph
+from mnlearn.graphs.graph import Graph
+from mnlearn.graphs.named import NamedGraph
+from mnlearn.model import fit
+from mnlearn.model.files import load_model
+from mnlearn.optimize import maximize
+from mnlearn.optimize.satisfiability import max_sat
+from mnlearn.simulate import read_bif
+from mnlearn.statistics import Counts, kernels
+
+Case: TypeAlias = Mapping[str, bytes]  # files of a folder by name
+METHODS = ("mpl", "sep", "gsmn", "pc", "ib", "mbs")
+
+
+class Reader(NamedTuple):
+    """A reader and its files."""
+
+    cases: Callable[[], list[Case]]
+    change: Callable[[Mutations, Case], Case]
+    read: Callable[[Path], object]  # of the folder with the files
+
+
+def _folder(write: Callable[[Path], object]) -> Case:
+    """Return the files that a function writes to a folder."""
+    with TemporaryDirectory() as name:
+        write(Path(name))
+        return {file.name: file.read_bytes() for file in Path(name).iterdir()}
+
+
+@cache
+def _rows(n_rows: int = 70) -> Dataset:
+    rng = np.random.default_rng(1)
+    first = rng.integers(0, 2, n_rows)
+    columns = [np.where(rng.random(n_rows) < 0.7, first % card, rng.integers(0, card, n_rows)) for card in (2, 3, 2, 4)]
+    return Dataset.from_codes(columns, cards=(2, 3, 2, 4), names=["a", "b", "c", "d"])
+
+
+# Packed files
+
+
+def _pack_cases() -> list[Case]:
+    rng = np.random.default_rng(2)
+    words = {"w": ["x", "y", None] * 20, "n": [1, 2, 2] * 20, "t": [True, False, True] * 20}
+    numbers = {"u": rng.normal(size=40), "v": rng.normal(size=40)}
+    return [
+        _folder(lambda folder: pack(_rows(), folder / "f.mnpack")),
+        _folder(lambda folder: pack(_rows().compact(), folder / "f.mnpack")),
+        _folder(lambda folder: pack(words, folder / "f.mnpack", missing="category")),
+        _folder(lambda folder: pack(numbers, folder / "f.mnpack")),
+        _folder(lambda folder: pack(mn.discretize(read(numbers)), folder / "f.mnpack")),
+    ]
+
+
+@cache
+def _taken_apart(content: bytes) -> PackParts:
+    with TemporaryDirectory() as name:
+        path = Path(name) / "f.mnpack"
+        path.write_bytes(content)
+        return take_apart(path)
+
+
+def _change_pack(change: Mutations, case: Case) -> Case:
+    (name, content), rng = next(iter(case.items())), change.rng
+    parts, kind = _taken_apart(content).copy(), rng.random()
+    if kind < 0.05:
+        return {name: change.times(change.data, content)}
+    if kind < 0.5:
+        parts.described = change.times(change.json, parts.described)
+    elif kind < 0.75:
+        for part in rng.sample(list(parts.content), rng.randint(1, 2)):
+            parts.content[part] = _patched(change, parts.content[part])
+    elif kind < 0.85:
+        part = rng.choice(list(parts.content))
+        right = [4096 * rng.randrange(8), len(parts.content[part]), zlib.crc32(parts.content[part])]
+        parts.changed[part] = change.json(right)
+    elif kind < 0.9:
+        place = rng.randrange(1, 7)
+        parts.preamble[place] = rng.choice(ODD_NUMBERS) % 2 ** (32 if place in (1, 2, 6) else 64)
+    else:
+        _resize(change, parts)
+    return {name: bytes(parts)}
+
+
+def _patched(change: Mutations, content: bytes) -> bytes:
+    """Return a part of the same length with other bytes, small ones most of the time."""
+    data = bytearray(content)
+    for _ in range(change.rng.choice((1, 1, 2, 8))):
+        data[change.rng.randrange(len(data))] = change.rng.choice((0, 1, 2, 3, 4, 8, 127, 128, 255))
+    return bytes(data)
+
+
+def _resize(change: Mutations, parts: PackParts) -> None:
+    """Give all columns another number of rows; planes become too long, too short, or are left out."""
+    old, new = parts.described["n_records"], change.rng.choice((1, 2, 63, 64, 65, 128, 129))
+    parts.described["n_records"] = new
+    without_planes = change.rng.random() < 0.5
+    for name, content in list(parts.content.items()):
+        if not name.startswith("planes"):
+            width = len(content) // old
+            parts.content[name] = (content * (new // old + 1))[: new * width]
+        elif without_planes:
+            del parts.content[name]
+        else:
+            parts.content[name] = (content * 4)[: -(-new // 64) * 64]
+    if change.rng.random() < 0.5:
+        parts.described["plane_totals"] = [min(total, new) for total in parts.described["plane_totals"]]
+
+
+def _read_pack(folder: Path) -> None:
+    """Read a pack and learn from it; what it holds must be a valid data set with the counts of a copy in memory."""
+    data = read(folder / "f.mnpack")
+    data.verify()
+    mn.overview(data)
+    copied = tuple(np.array(column) for column in data.columns)
+    repeats = None if data.repeats is None else np.array(data.repeats)
+    copy = Dataset(data.names, data.cards, copied, data.levels, repeats)
+    if 0 not in data.cards and data.n_variables > 1:
+        one, other = (Counts(rows).reduce_all(kernels.entropy()) for rows in (data, copy))
+        assert np.array_equal(one, other), "a pack is counted in another way than its rows"
+    digest = zlib.crc32((folder / "f.mnpack").read_bytes())
+    mn.learn(data, method=METHODS[digest % len(METHODS)] if 0 not in data.cards else "glasso")
+
+
+# Models
+
+
+def _model_cases() -> list[Case]:
+    numbers = {name: np.random.default_rng(k).normal(size=40) for k, name in enumerate("uvw")}
+    graph = Graph(4, [(0, 1), (1, 2), (2, 3)])
+    return [
+        _folder(lambda folder: fit(graph, _rows()).save(folder)),
+        _folder(lambda folder: fit(graph, _rows(), "canonical").save(folder)),
+        _folder(lambda folder: fit(Graph(3, [(0, 1)]), read(numbers)).save(folder)),
+    ]
+
+
+def _change_model(change: Mutations, case: Case) -> Case:
+    files = dict(case)
+    array = next(name for name in files if name.endswith(".npy"))
+    if change.rng.random() < 0.05:
+        name = change.rng.choice(list(files))
+        files[name] = change.times(change.data, files[name])
+        return files
+    document = json.loads(files["model.json"])
+    if change.rng.random() < 0.3:
+        files[array] = change.times(change.data, files[array])
+        document["parameters"]["sha256"] = hashlib.sha256(files[array]).hexdigest()
+    else:
+        document = change.times(change.json, document)
+    files["model.json"] = _with_digest(document)
+    return files
+
+
+def _with_digest(document: Any) -> bytes:
+    if not isinstance(document, dict):
+        return json.dumps(document).encode()
+    document.pop("sha256", None)
+    right = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+    return json.dumps({**document, "sha256": right}).encode()
+
+
+def _read_model(folder: Path) -> None:
+    model = load_model(folder)
+    repr(model)
+    model.to_dict()
+    model.strengths()
+    drawn = model.sample(5, seed=1)
+    model.log_pseudolikelihood(drawn)
+    model.predict(model.names[0], drawn)
+    with TemporaryDirectory() as name:
+        model.save(name)
+        load_model(name)
+
+
+# Saved results
+
+
+def _result_cases() -> list[Case]:
+    def saved(folder: Path, method: str, **settings: Any) -> None:
+        mn.learn(_rows(), method=method, **settings).save(folder / "f.json")
+
+    return [
+        _folder(lambda folder: saved(folder, "gsmn", keep_trace=True)),
+        _folder(lambda folder: saved(folder, "mpl")),
+        _folder(lambda folder: saved(folder, "pc")),
+        _folder(lambda folder: saved(folder, "ib")),
+        _folder(lambda folder: mn.learn(_rows(), method="mpl").bootstrap(3, seed=1).save(folder / "f.json")),
+    ]
+
+
+def _change_result(change: Mutations, case: Case) -> Case:
+    if change.rng.random() < 0.05:
+        return {"f.json": change.times(change.data, case["f.json"])}
+    document = change.times(change.json, json.loads(case["f.json"]))
+    if isinstance(document, dict) and isinstance(document.get("result"), dict):
+        document["result"].pop("digest", None)
+        text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+        document["result"]["digest"] = hashlib.sha256(text.encode()).hexdigest()
+    return {"f.json": json.dumps(document).encode()}
+
+
+def _read_result(folder: Path) -> None:
+    learned = mn.load(folder / "f.json")
+    str(learned)
+    repr(learned)
+    learned._repr_html_()
+    learned.summary()
+    learned.edge_list()
+    learned.to_dict()
+    if learned.result.log_odds is not None or learned.result.edge_probabilities is not None:
+        learned.pair_list()
+    if learned.frequencies is not None:
+        learned.stable()
+    learned.save(folder / "again.json")
+    mn.load(folder / "again.json")
+
+
+# Checkpoints of learning and of optimization
+
+
+def _checkpoint_cases() -> list[Case]:
+    def saved(folder: Path, method: str) -> None:
+        mn.learn(_rows(), method=method, checkpoint=folder)
+
+    return [_folder(lambda folder, method=method: saved(folder, method)) for method in ("mpl", "gsmn", "pc", "ib")]
+
+
+def _change_checkpoint(change: Mutations, case: Case) -> Case:
+    (name, content), rng = next(iter(case.items())), change.rng
+    if rng.random() < 0.1:
+        return {name: change.times(change.data, content)}
+    payloads, _ = checkpoints._records(content)
+    at = rng.randrange(len(payloads))
+    if at == 0 or rng.random() < 0.2:
+        payloads[at] = change.times(change.data, payloads[at])
+    else:
+        entries = list(checkpoints._entries(payloads[at]).items())
+        place = rng.randrange(len(entries))
+        entries[place] = (entries[place][0], _change_answer(change, entries[place][1]))
+        payloads[at] = b"".join(checkpoints._ENTRY.pack(key, len(answer)) + answer for key, answer in entries)
+    seed = zlib.crc32(payloads[0])
+    records = [checkpoints._record(payload, seed if k else 0) for k, payload in enumerate(payloads)]
+    return {name: checkpoints.MARK + b"".join(records)}
+
+
+def _change_answer(change: Mutations, answer: bytes) -> bytes:
+    """Return an answer with another form, or with other bytes behind it."""
+    (length,) = struct.unpack_from("<I", answer)
+    form, rest = answer[4 : 4 + length], answer[4 + length :]
+    if change.rng.random() < 0.7:
+        form = json.dumps(change.times(change.json, json.loads(form))).encode()
+    else:
+        rest = change.times(change.data, rest)
+    return struct.pack("<I", len(form)) + form + rest
+
+
+def _read_checkpoint(folder: Path) -> None:
+    """Resume with each of the methods; all but the right one refuse the settings."""
+    for method in ("mpl", "gsmn", "pc", "ib"):
+        try:
+            mn.learn(_rows(), method=method, checkpoint=folder, resume=True)
+        except MnlearnError as error:
+            if "same data and settings" not in str(error):
+                raise
+        else:
+            return
+
+
+def _optimize(path: Path) -> object:
+    return maximize(lambda x: float(x.sum()), 8, seed=1, max_generations=2, checkpoint=path)
+
+
+def _change_archive(change: Mutations, case: Case) -> Case:
+    (name, content), rng = next(iter(case.items())), change.rng
+    if rng.random() < 0.2:
+        return {name: change.times(change.data, content)}
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        files = {member: archive.read(member) for member in archive.namelist()}
+    member = rng.choice(list(files))
+    if member == "told.npy" and rng.random() < 0.7:
+        told = json.loads(str(np.load(io.BytesIO(files[member]))))
+        buffer = io.BytesIO()
+        np.save(buffer, np.array(json.dumps(change.times(change.json, told))))
+        files[member] = buffer.getvalue()
+    else:
+        files[member] = change.times(change.data, files[member])
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))) as archive:
+        for member, data in files.items():
+            archive.writestr(member, data)
+    return {name: written.getvalue()}
+
+
+# Text: graphs, networks, formulas, options
+
+
+def _text_reader(cases: Callable[[], list[Case]], read_text: Callable[[Path], object]) -> Reader:
+    """Return the reader of one text file."""
+
+    def change_text(change: Mutations, case: Case) -> Case:
+        (name, content) = next(iter(case.items()))
+        if change.rng.random() < 0.3:
+            return {name: change.times(change.data, content)}
+        return {name: change.times(change.text, content.decode()).encode("utf-8", "surrogatepass")}
+
+    return Reader(cases, change_text, lambda folder: read_text(next(folder.iterdir())))
+
+
+_NAMES = ("a", "b c", "é", "x_1", "5")
+
+
+def _graph_cases(format: str) -> list[Case]:
+    graph, numbers = Graph(5, [(0, 1), (1, 2), (3, 4)]), {(0, 1): {"weight": 0.5}, (3, 4): {"weight": -1e300}}
+    plain = format in ("edges", "csv")
+    return [
+        _folder(
+            lambda folder: write_graph(
+                folder / "f", graph, _NAMES, format=format, attributes=None if plain else numbers
+            )
+        ),
+        _folder(lambda folder: write_graph(folder / "f", Graph(2, []), format=format)),
+    ]
+
+
+def _change_document(change: Mutations, case: Case) -> Case:
+    """Return a JSON file with other values, or with other bytes."""
+    (name, content) = next(iter(case.items()))
+    if change.rng.random() < 0.2:
+        return {name: change.times(change.data, content)}
+    return {name: json.dumps(change.times(change.json, json.loads(content))).encode()}
+
+
+def _graph_reader(format: str) -> Reader:
+    def read_one(path: Path) -> None:
+        named = read_graph(path, format)
+        assert isinstance(named, NamedGraph)
+        write_graph(path.parent / "again.json", named.graph, named.names)
+        assert read_graph(path.parent / "again.json").graph == named.graph
+
+    reader = _text_reader(lambda: _graph_cases(format), read_one)
+    return reader._replace(change=_change_document) if format == "json" else reader
+
+
+_BIF = """network small { }
+variable a { type discrete [ 2 ] { yes, no }; }
+variable b { type discrete [ 3 ] { <5, 5-10, >10 }; property p = x; }
+probability ( a ) { table 0.2, 0.8; }
+probability ( b | a ) { (yes) 0.5, 0.25, 0.25; (no) 0.1, 0.2, 0.7; }
+"""
+_CNF = ("c two\np cnf 4 3\n1 -2 0\n2 3 -4 0\n-1 4\n0\n", "p wcnf 3 2 10\n10 1 2 0\n2.5 -3 0\n%\n")
+_TOML = """data = "d.csv"
+method = "mpl"
+column = ["a", "b"]
+bootstrap = 20
+all = true
+
+[set]
+combine = "or"
+x = 1.5
+"""
+
+
+def _read_formula(path: Path) -> None:
+    problem = max_sat(path)
+    problem(np.zeros((2, problem.n_variables), dtype=np.int64))
+    assert problem.total >= 0
+    _ = problem.optimum
+
+
+@cache
+def _learn_command() -> Any:
+    import typer
+
+    from mnlearn.cli.app import app
+
+    command: Any = typer.main.get_command(app)
+    return command.get_command(None, "learn")
+
+
+def _read_options(path: Path) -> None:
+    """Parse the command line of a run with this file; nothing runs."""
+    try:
+        with _learn_command().make_context("learn", ["d.csv", "--config", str(path)]):
+            pass
+    except Exception as error:
+        if type(error).__module__.split(".")[0] not in ("click", "typer"):
+            raise
+        raise MnlearnError(str(error)) from error
+
+
+READERS: dict[str, Reader] = {
+    "pack": Reader(_pack_cases, _change_pack, _read_pack),
+    "model": Reader(_model_cases, _change_model, _read_model),
+    "result": Reader(_result_cases, _change_result, _read_result),
+    "checkpoint": Reader(_checkpoint_cases, _change_checkpoint, _read_checkpoint),
+    "optimize": Reader(
+        lambda: [_folder(lambda folder: _optimize(folder / "f"))],
+        _change_archive,
+        lambda folder: _optimize(folder / "f"),
+    ),
+    **{f"graph-{format}": _graph_reader(format) for format in FORMATS},
+    "bif": _text_reader(lambda: [{"f.bif": _BIF.encode()}], read_bif),
+    "cnf": _text_reader(lambda: [{"f.cnf": text.encode()} for text in _CNF], _read_formula),
+    "toml": _text_reader(lambda: [{"f.toml": _TOML.encode()}], _read_options),
+}
