@@ -116,6 +116,8 @@ def check_path(argument: str, value: object) -> None:
     """Raise InputError unless the value is a path: a string or a PathLike."""
     if not isinstance(value, str | os.PathLike):
         raise InputError(f"{argument} must be a string or a Path; got {value!r}. Name a file or folder.")
+    if "\0" in os.fsdecode(value):
+        raise FileError(f"{argument} must be a name without null characters; got {value!r}. Name a file or folder.")
 
 
 def check_file(argument: str, path: str | os.PathLike[str]) -> Path:

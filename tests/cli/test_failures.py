@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import mnlearn
+import mnlearn.data.overview
 from mnlearn.cli import main
 
 SOURCE = str(Path(mnlearn.__file__).parents[1])
@@ -117,6 +118,53 @@ def test_a_full_standard_output_is_one_line_and_exit_2(data: Path) -> None:
         )
     assert done.returncode == 2
     assert done.stderr == "error: standard output cannot be written: No space left on device. Send it elsewhere.\n"
+
+
+def _shell(line: str, data: Path) -> subprocess.CompletedProcess[str]:
+    command = line.replace("mnlearn", f"{sys.executable} -m mnlearn").replace("DATA", str(data))
+    return subprocess.run(
+        ["/bin/sh", "-c", command], capture_output=True, text=True, check=False, env=ENVIRONMENT, timeout=60
+    )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="streams of a POSIX shell")
+@pytest.mark.parametrize(
+    ("line", "code", "words"),
+    [
+        ("mnlearn info DATA >&-", 2, "standard output must be open"),
+        ("mnlearn info nowhere.csv 2>&-", 2, ""),
+        ("mnlearn info DATA 2>/dev/full >/dev/null", 0, ""),
+        ("mnlearn info nowhere.csv 2>/dev/full", 2, ""),
+        ("mnlearn --help >/dev/full", 2, "standard output cannot be written: No space left on device"),
+    ],
+)
+def test_streams_that_are_closed_or_full_change_no_exit_code(data: Path, line: str, code: int, words: str) -> None:
+    done = _shell(line, data)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert words in done.stderr
+    assert done.stderr.count("\n") == bool(words)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "a file cannot be read or written: No space left"),
+        (
+            OSError(errno.EROFS, "Read-only file system", "some.file"),
+            "'some.file' cannot be read or written: Read-only",
+        ),
+        (BrokenPipeError(errno.EPIPE, "Broken pipe"), "a file cannot be read or written: Broken pipe"),
+    ],
+)
+def test_an_error_of_the_system_is_no_bug(
+    run: Any, data: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, words: str
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(sys.modules["mnlearn.data.overview"], "overview", fail)
+    assert words in run("info", data).refusal()
 
 
 def _completed(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:

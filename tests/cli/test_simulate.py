@@ -117,7 +117,7 @@ def test_evaluate_refuses_other_variables(run: Any, tmp_path: Path) -> None:
         in run("evaluate", one, other).refusal()
     )
     assert "kind of subgraph '9C' does not exist" in run("evaluate", one, one, "--kinds", "9C").refusal()
-    assert "cannot be read" in run("evaluate", one, tmp_path / "none.edges").refusal()
+    assert "there is no" in run("evaluate", one, tmp_path / "none.edges").refusal()
 
 
 def test_compare_runs_every_method(run: Any, tmp_path: Path) -> None:

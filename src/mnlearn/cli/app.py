@@ -112,11 +112,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in (words[: words.index("--")] if "--" in words else words)
     with console.configured_streams():
+        if sys.stdout is None:
+            console.complain("standard output must be open; it is closed. Send it to a file, or to /dev/null.")
+            return EXIT_REFUSED
         try:
             return _run(words)
-        except BrokenPipeError:
-            console.silence()  # the reader of standard output has closed it
-            return 0
         except KeyboardInterrupt:
             console.complain("interrupted")
             return console.EXIT_INTERRUPTED
@@ -147,10 +147,8 @@ def _report_error(error: Exception) -> int:
         path = error.ctx.command_path if error.ctx is not None else "mnlearn"
         console.complain(f"{console.sentence(error.format_message())} Try '{path} --help'.")
         return EXIT_REFUSED
-    if isinstance(error, OSError) and error.filename is None:  # not about a file: standard output failed
-        console.silence()
-        console.complain(f"standard output cannot be written: {error.strerror or error}. Send it elsewhere.")
-        return EXIT_REFUSED
+    if isinstance(error, OSError):
+        return _report_system_error(error)
     if isinstance(error, MemoryError):
         console.complain("memory must suffice for the data; there is not enough of it. Use fewer columns or rows.")
         return EXIT_REFUSED
@@ -159,3 +157,24 @@ def _report_error(error: Exception) -> int:
         return EXIT_REFUSED
     console.complain(f"unexpected {type(error).__name__}: {error}. This is a bug; run with --debug to see where.")
     return EXIT_BUG
+
+
+def _report_system_error(error: OSError) -> int:
+    """Print what the system refused, to write standard output or something with a file; return the exit code."""
+    reason = error.strerror or error
+    if not _is_of_output(error):
+        what = "a file" if error.filename is None else repr(str(error.filename))
+        console.complain(f"{what} cannot be read or written: {reason}. Check the folder, its rights and its disk.")
+        return EXIT_REFUSED
+    console.silence()
+    if isinstance(error, BrokenPipeError):  # the reader of standard output has closed it
+        return 0
+    console.complain(f"standard output cannot be written: {reason}. Send it elsewhere.")
+    return EXIT_REFUSED
+
+
+def _is_of_output(error: OSError) -> bool:
+    """Return whether standard output failed: only these functions write to it, `echo` of typer for --help."""
+    frames = traceback.extract_tb(error.__traceback__)
+    printing = any(frame.filename == console.__file__ and frame.name in ("say", "show") for frame in frames)
+    return printing or frames[-1].name in (_run.__name__, "echo")

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import exp, log
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
@@ -31,6 +31,8 @@ WIDTH_WITHOUT_TERMINAL = 120
 @contextmanager
 def configured_streams() -> Iterator[None]:
     """Let both streams print any name, and print the log messages of the library as notes."""
+    if sys.stderr is None:  # closed by the caller
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the program ends
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -59,12 +61,19 @@ def say(text: str) -> None:
 
 def note(message: str) -> None:
     """Print a remark about a valid result on standard error."""
-    sys.stderr.write(f"note: {single_line(message)}\n")
+    _tell(f"note: {single_line(message)}\n")
 
 
 def complain(message: str) -> None:
     """Print the reason why there is no result on standard error."""
-    sys.stderr.write(f"error: {single_line(message)}\n")
+    _tell(f"error: {single_line(message)}\n")
+
+
+def _tell(text: str) -> None:
+    """Write to standard error; if it is closed or full, there is nowhere to say so, and the result counts."""
+    with suppress(OSError, ValueError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 def exit_interrupted(message: str | None = None) -> NoReturn:
@@ -127,7 +136,8 @@ def _plain(value: object) -> object:
 def silence() -> None:
     """Redirect standard output to the null device, so that the last flush of the interpreter cannot fail."""
     devnull = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(devnull, sys.stdout.fileno())
+    with suppress(OSError, ValueError):  # a stream in memory has no number
+        os.dup2(devnull, sys.stdout.fileno())
     os.close(devnull)
 
 
@@ -192,8 +202,7 @@ class ProgressMonitor:
         left = ""
         if total is not None and done > 0:
             left = f", about {(now - self._start) * (total - done) / done:.0f} s left"
-        sys.stderr.write(f"\r\x1b[K{share}{left} {message}".rstrip())
-        sys.stderr.flush()
+        _tell(f"\r\x1b[K{share}{left} {message}".rstrip())
 
     def cancelled(self) -> bool:
         """Return whether Ctrl-C was pressed."""
@@ -208,8 +217,7 @@ class ProgressMonitor:
     def clear(self) -> None:
         """Remove the progress line."""
         if self._drawn:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            _tell("\r\x1b[K")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import stat
@@ -128,7 +129,8 @@ def check_file(name: str, path: str) -> None:
 
 def _check_place(name: str, path: str, target: Path) -> None:
     """Raise FileError for a directory, or for a folder that is missing or cannot be written."""
-    folder = str(Path(path).parent) if Path(path).parent.resolve() == target.parent else str(target.parent)
+    own = Path(path).parent
+    folder = str(own if Path(os.path.realpath(own)) == target.parent else target.parent)
     if target.is_dir():
         raise FileError(f"{name} must be a file; {path!r} is a directory. Name a file in it.")
     if not target.parent.is_dir():
@@ -145,6 +147,8 @@ def check_folder(name: str, path: str) -> None:
         if there.is_dir():
             try_to_write(there / "file")
     except (OSError, ValueError) as error:
+        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):  # a checkpoint can do without
+            return
         reason = getattr(error, "strerror", None) or str(error)
         raise FileError(
             f"{name} must be a folder that can be written; {path!r}: {reason}. Name another folder."

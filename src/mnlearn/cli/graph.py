@@ -127,7 +127,7 @@ class SampleOptions(OptionGroup):
         from mnlearn.data.writers import check_data_path
         from mnlearn.simulate.sampling import METHODS
 
-        check_data_path(self.out)
+        check_data_path(self.out, "--out")
         check_name("sampler", self.sampler, METHODS)
 
     def chain_settings(self) -> dict[str, int]:

@@ -213,7 +213,7 @@ class ResampleOptions(OptionGroup):
             if value is not None and self.bootstrap is None:
                 raise InputError(f"{name} is for --bootstrap; got {value} without it. Add --bootstrap 200.")
         if self.bootstrap is not None:
-            whole_number("--bootstrap", self.bootstrap, least=2, hint="200 are usual.")
+            whole_number("--bootstrap", self.bootstrap, least=2, most=10**7, hint="200 are usual.")
         if seed is not None and seed < 0:
             raise InputError(f"--bootstrap-seed must not be negative; got {seed}. Leave it out for 0.")
         if stable is not None and not 0 < stable <= 1:

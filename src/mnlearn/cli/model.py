@@ -67,12 +67,12 @@ def fit_command(
     from mnlearn.learning import fit_parameters
     from mnlearn.model.files import check_model_folder
 
-    check_model_folder(out)
+    check_model_folder(out, "--out")
     chosen: Any = method
     model = fit_parameters(graph, data, chosen, **reading.arguments(fit_parameters, set_, columns=column))
+    model.save(out)
     if uai is not None:
         model.write_uai(uai)
-    model.save(out)
     for remark in model.report.notes:
         note(remark)
     files = {"model": out} | ({"uai": uai} if uai is not None else {})
@@ -116,7 +116,7 @@ def predict_command(
     from mnlearn.model.predictions import predictions
 
     if out is not None:
-        check_data_path(out)
+        check_data_path(out, "--out")
     found = predictions(load_model(model), column, data)
     if out is not None:
         found.save(out)

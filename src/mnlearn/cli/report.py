@@ -94,6 +94,8 @@ def plot_command(
 
     check_name("kind of picture", kind, KINDS)
     check_picture("--out", out)
+    if kind == "stability" and learning.bootstrap is None and not is_result(source):
+        raise InputError("--kind stability needs frequencies of samples; got no --bootstrap. Add --bootstrap 200.")
     learned, interrupted = learning.learn_or_load(source)
     learned.plot(out, kind=kind, title=title, seed=layout_seed)
     size = {"variables": len(learned.names), "edges": learned.graph.n_edges}

@@ -10,7 +10,7 @@ import numpy as np
 
 from mnlearn._atomic_files import replacing
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import FileError, InputError
+from mnlearn.errors import FileError, InputError, check_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,12 +52,14 @@ def write_data(dataset: Dataset, path: str | os.PathLike[str]) -> None:
         raise FileError(f"{os.fspath(path)!r} cannot be written: {reason}. Name another file.") from error
 
 
-def check_data_path(path: str | os.PathLike[str]) -> None:
+def check_data_path(path: str | os.PathLike[str], argument: str = "path") -> None:
     """Raise FileError if the path cannot be written to."""
+    check_path(argument, path)
     if Path(path).suffix.lower() not in DATA_EXTENSIONS:
-        raise FileError(f"path must end in {', '.join(DATA_EXTENSIONS)}; got {os.fspath(path)!r}. Rename it.")
-    if not Path(path).resolve().parent.is_dir():
-        raise FileError(f"path must be in an existing folder; there is no {str(Path(path).parent)!r}. Create it first.")
+        raise FileError(f"{argument} must end in {', '.join(DATA_EXTENSIONS)}; got {os.fspath(path)!r}. Rename it.")
+    if not Path(os.path.realpath(path)).parent.is_dir():
+        folder = str(Path(path).parent)
+        raise FileError(f"{argument} must be in an existing folder; there is no {folder!r}. Create it first.")
 
 
 def _table(dataset: Dataset) -> pa.Table:

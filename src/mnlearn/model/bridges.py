@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.errors import FileError, InputError, MissingDependencyError, UnsuitableError, require
+from mnlearn.errors import FileError, InputError, MissingDependencyError, UnsuitableError, check_path, require
 from mnlearn.graphs.formats import write_whole
 from mnlearn.model.discrete import DiscreteModel
 from mnlearn.model.markov_model import MarkovModel
@@ -96,7 +96,8 @@ def write_uai(model: MarkovModel, path: str | os.PathLike[str]) -> None:
     path
         The file. One that is there is replaced.
     """
-    if not Path(path).resolve().parent.is_dir():
+    check_path("path", path)
+    if not Path(os.path.realpath(path)).parent.is_dir():
         raise FileError(f"path must be in an existing folder; there is no {str(Path(path).parent)!r}. Create it first.")
     write_whole(path, uai_text(model))
 

@@ -88,8 +88,7 @@ def save_model(model: MarkovModel, path: str | os.PathLike[str]) -> None:
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _replace(folder / kept, array)
-        _replace(folder / _DESCRIPTION, text)
+        _write_both(folder / kept, array, folder / _DESCRIPTION, text)
         for old in folder.glob("parameters-*.npy"):
             if old.name != kept:
                 old.unlink(missing_ok=True)
@@ -318,14 +317,35 @@ def _digest(document: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(document, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
-def check_model_folder(path: str | os.PathLike[str]) -> None:
+def check_model_folder(path: str | os.PathLike[str], argument: str = "path") -> None:
     """Refuse a folder that holds anything but a model, before there is a model to write."""
-    check_path("path", path)
+    check_path(argument, path)
     folder = Path(path)
-    if folder.exists() and not folder.is_dir():
-        raise FileError(f"path must be a folder; {str(folder)!r} is a file. Name another one.")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / _DESCRIPTION).is_file():
-        raise FileError(f"path must be a new or empty folder, or a model; {str(folder)!r} holds other files.")
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise FileError(f"{argument} must be a folder; {str(folder)!r} is a file. Name another one.")
+        if folder.is_dir() and any(folder.iterdir()) and not (folder / _DESCRIPTION).is_file():
+            raise FileError(
+                f"{argument} must be a new or empty folder, or a model; {str(folder)!r} holds other files. Name "
+                "another one."
+            )
+    except OSError as error:
+        reason = error.strerror or error
+        raise FileError(
+            f"{argument} must be a folder that can be read; {path!r}: {reason}. Name another one."
+        ) from error
+
+
+def _write_both(array: Path, numbers: bytes, description: Path, text: bytes) -> None:
+    """Write the array, then the description; an array without its description is removed."""
+    there = array.exists()
+    _replace(array, numbers)
+    try:
+        _replace(description, text)
+    except BaseException:
+        if not there:
+            array.unlink(missing_ok=True)
+        raise
 
 
 def _replace(target: Path, content: bytes) -> None:
