@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING, Annotated
 
 from mnlearn.cli import options
@@ -74,18 +75,21 @@ def _show_test(result: TestResult, testing: TestOptions) -> None:
 
 
 def _number(value: float | None) -> str | None:
-    return None if value is None else f"{value:.6g}"
+    return None if value is None or isnan(value) else f"{value:.6g}"
 
 
 def _log_probability(log_p: float | None, symbol: str) -> str | None:
-    return None if log_p is None else f"{log_p:.6g} ({symbol} = {probability(log_p)})"
+    return None if log_p is None or isnan(log_p) else f"{log_p:.6g} ({symbol} = {probability(log_p)})"
 
 
 def _decision(result: TestResult, testing: TestOptions) -> str:
     """Return the decision and its rule."""
+    from mnlearn.learning.pairs import UNTOLD
     from mnlearn.learning.registry import DEFAULT_ALPHA
 
-    if result.log_p is not None:
+    if result.log_p is not None and isnan(result.log_p):
+        reason = UNTOLD
+    elif result.log_p is not None:
         level = DEFAULT_ALPHA if testing.alpha is None else testing.alpha
         reason = f"p {'>' if result.independent else '<='} {level:g}"
     elif result.log_independent is not None:

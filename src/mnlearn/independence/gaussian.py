@@ -51,9 +51,10 @@ class PartialCorrelation(MomentsTest):
     Notes
     -----
     Exact in the limit for jointly Gaussian variables; detects linear dependence only. With N - |z| - 3 <= 0 there are
-    too few rows: the statistic is 0 and p is 1. The same holds for a variable that is constant or explained by z (see
-    `mnlearn.statistics.moments.EXPLAINED`). Redundant members of z count in |z|. A scan is one factor of the block of z
-    and one triangular solve for all ys; it reads no rows.
+    too few rows: the statistic is 0 and p is 1. The same holds for a constant variable. Where z explains x or y but for
+    rounding, as a copy does, the test cannot tell: statistic and log p are NaN, and the decision is independent,
+    because nothing is left that could depend. Redundant members of z count in |z|. A scan is one factor of the block of
+    z and one triangular solve for all ys; only near-copies are computed from the rows (see `Moments`).
 
     Examples
     --------
@@ -75,22 +76,27 @@ class PartialCorrelation(MomentsTest):
     def scan(self, x: int, ys: Indices, z: Collection[int]) -> Verdicts:
         """Test x against each y given z; the support is the natural log of the p-value."""
         _, log_p = self._measure(x, ys, z)
-        return Verdicts(log_p > self._log_alpha, log_p)
+        return Verdicts(~(log_p <= self._log_alpha), log_p)
 
     def evidence(self, x: int, ys: Indices, z: Collection[int]) -> Evidence:
         """Return the numbers: `statistic` is standard normal if independent, `dof` is N - |z| - 3 or else 0."""
         statistic, log_p = self._measure(x, ys, z)
         dof = np.full(log_p.shape, float(self._dof(z)))
-        return Evidence(independent=log_p > self._log_alpha, statistic=statistic, dof=dof, log_p=log_p)
+        return Evidence(independent=~(log_p <= self._log_alpha), statistic=statistic, dof=dof, log_p=log_p)
 
     def correlations(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
-        """Return the partial correlations behind the decision."""
+        """Return the partial correlations behind the decision; NaN where they cannot be told."""
         return self.moments.partial_correlations(x, ys, z)
 
     def _measure(self, x: int, ys: Indices, z: Collection[int]) -> tuple[FloatArray, FloatArray]:
-        """Return Fisher's z in units of its standard error, and the log of its two-sided p-value."""
-        statistic = np.arctanh(self.moments.partial_correlations(x, ys, z)) * sqrt(self._dof(z))
-        return statistic, log_two_sided_normal(statistic)
+        """Return Fisher's z in units of its standard error, and the log of its two-sided p-value; NaN: untold."""
+        dof = self._dof(z)
+        if not dof:  # any correlation will do, but check the question
+            nothing = np.zeros_like(self.moments.partial_correlations(x, ys, z))
+            return nothing, nothing.copy()
+        statistic = np.arctanh(self.moments.partial_correlations(x, ys, z)) * sqrt(dof)
+        untold = np.isnan(statistic)
+        return statistic, np.where(untold, np.nan, log_two_sided_normal(np.where(untold, 0.0, statistic)))
 
     def _dof(self, z: Collection[int]) -> int:
         """Return N - |z| - 3, at least 0."""
@@ -135,8 +141,9 @@ class GaussianPosterior(MomentsTest):
     Notes
     -----
     The factor is derived in the source of this module. With N − 1 − |z| ≤ 2 there are too few rows, and the posterior
-    is the prior. A variable that is constant or explained by z has r = 0: evidence of independence. As a test it
-    decides for the more probable hypothesis; an exact tie means dependent, as in `BayesianTest`.
+    is the prior. So it is where z explains x or y but for rounding, as a copy does: r cannot be told. A constant
+    variable has r = 0: evidence of independence. As a test it decides for the more probable hypothesis; an exact tie
+    means dependent, as in `BayesianTest`, unless r cannot be told: nothing is left then that could depend.
 
     Examples
     --------
@@ -174,8 +181,9 @@ class GaussianPosterior(MomentsTest):
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """Return both log posteriors and the decision for each y."""
-        odds = self.log_odds(x, ys, z)
-        independent = odds.independent > _LOG_HALF
+        r = self.moments.partial_correlations(x, ys, z)
+        odds = self._weigh(r, len(set(z)))
+        independent = (odds.independent > _LOG_HALF) | np.isnan(r)
         return Evidence(independent, log_independent=odds.independent, log_dependent=odds.dependent)
 
     def _weigh(self, r: FloatArray, n_given: int) -> LogOdds:
@@ -185,8 +193,8 @@ class GaussianPosterior(MomentsTest):
 
 
 def log_bayes_factor(r: FloatArray, dof: int) -> FloatArray:
-    """Return log BF of dependence for each partial correlation with ν degrees of freedom; 0 for ν ≤ 2."""
+    """Return log BF of dependence for each partial correlation with ν degrees of freedom; 0 for ν ≤ 2 and for NaN."""
     if dof <= 2:
         return np.zeros_like(r)
     constant = lgamma(0.5 * (dof - 1)) - lgamma(0.5 * dof) - 0.5 * log(pi)
-    return np.asarray(constant - 0.5 * (dof - 2) * (np.log1p(-r) + np.log1p(r)))
+    return np.asarray(np.where(np.isnan(r), 0.0, constant - 0.5 * (dof - 2) * (np.log1p(-r) + np.log1p(r))))

@@ -195,7 +195,7 @@ def strength(network: Learned, data: Dataset) -> FloatArray:
     if is_continuous(data, "the strength of an edge"):
         moments = Moments(data)
         for x, blanket in enumerate(blankets):
-            r = moments.member_correlations(x, blanket) if blanket else np.empty(0)
+            r = np.nan_to_num(moments.member_correlations(x, blanket)) if blanket else np.empty(0)  # NaN: a copy
             found[x, sorted(blanket)] = -0.5 * np.log1p(-(r**2)) - 0.5 / n_rows
     else:
         members = Counts(data, n_jobs=1).members(kernels.mi(), range(n), blankets)

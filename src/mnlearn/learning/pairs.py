@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any, ClassVar
 
 import numpy as np
@@ -214,6 +214,10 @@ def _strength(evidence: Evidence) -> FloatArray:
     return np.zeros(evidence.independent.shape) if evidence.statistic is None else np.abs(evidence.statistic)
 
 
+UNTOLD = "cannot tell, because rounding is all that the given columns leave of one variable"
+"""Words for a test without a p-value."""
+
+
 @dataclass(frozen=True)
 class TestResult:
     """Decision of one test with the numbers behind it; a number that the test does not compute is None.
@@ -227,7 +231,8 @@ class TestResult:
     independent
         The decision.
     log_p
-        Natural log of the p-value.
+        Natural log of the p-value; NaN where the test cannot tell, because rounding is all that the given columns leave
+        of x or y. The decision is then independent.
     statistic, dof
         Chi-square or G2 with its degrees of freedom; mutual information in nats; Fisher's z in standard errors.
     log_independent, log_dependent
@@ -276,6 +281,8 @@ class TestResult:
         """Return one sentence."""
         decision = "independent" if self.independent else "dependent"
         condition = f" given {', '.join(self.given)}" if self.given else ""
+        if self.log_p is not None and isnan(self.log_p):
+            return f"{self.x} and {self.y} are {decision}{condition} ({self.test}: {UNTOLD})"
         numbers = {
             "statistic": self.statistic,
             "dof": self.dof,

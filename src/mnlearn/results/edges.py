@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from math import inf
+from math import inf, isnan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -133,12 +133,12 @@ def _kept_support(found: Result) -> dict[Edge, float | None] | None:
         return dict(found.absent)
     if found.trace is None:
         return None
-    surest: dict[Edge, float | None] = {}  # of an absent pair: the test with most support for independence
+    surest: dict[Edge, float] = {}  # of an absent pair: the test with most support for independence
     for asked in found.trace:
         pair = (min(asked.x, asked.y), max(asked.x, asked.y))
-        if asked.independent and asked.log_support is not None:
-            surest[pair] = max(asked.log_support, surest.get(pair) or -inf)
-    return surest
+        if asked.independent and asked.log_support is not None and not isnan(asked.log_support):
+            surest[pair] = max(asked.log_support, surest.get(pair, -inf))
+    return dict(surest)
 
 
 def _ranked(learned: Learned, support: dict[Edge, float | None]) -> list[LearnedEdge]:

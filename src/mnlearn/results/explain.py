@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, isfinite, log
+from math import exp, isfinite, isnan, log
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from mnlearn.protocols import SILENT, Monitor
@@ -152,13 +152,15 @@ def _sentence(test: PairTest) -> str:
     """Return one test and its outcome, in words."""
     decision = "independent" if test.independent else "dependent"
     numbers = []
-    if test.statistic is not None:
+    if test.log_support is not None and isnan(test.log_support):
+        numbers.append(f"which {test.test} cannot tell from numbers: one variable is explained but for rounding")
+    elif test.statistic is not None:
         numbers.append(
             f"{test.test} {test.statistic:.5g}" + (f" with {test.dof:g} dof" if test.dof is not None else "")
         )
     elif test.source == "data":
         numbers.append(test.test)
-    if test.log_support is not None:
+    if test.log_support is not None and not isnan(test.log_support):
         numbers.append(f"p = {_probability(test.log_support)}")
     if test.source != "data":
         numbers.append(f"by {test.source}")

@@ -60,8 +60,8 @@ class GaussianEvidence(Decomposed):
 
     Notes
     -----
-    A constant variable, and one that S explains fully, has the evidence of r = 0. With fewer than 3
-    degrees of freedom an edge has no evidence either way. Never NaN; finite also for copies.
+    A constant variable has the evidence of r = 0. With fewer than 3 degrees of freedom, and where S explains an end but
+    for rounding, an edge has no evidence either way. Never NaN; finite also for copies.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class GaussianEvidence(Decomposed):
         self.work.book(scans=len(blankets), fits=sum(len(blanket) for blanket in blankets), fallbacks=0)
         found = []
         for x, blanket in zip(xs, blankets, strict=True):
-            r = self.moments.member_correlations(int(x), blanket)
+            r = np.nan_to_num(self.moments.member_correlations(int(x), blanket))  # what others explain adds nothing
             without = self._log_left(int(x), blanket) - np.log1p(-r) - np.log1p(r)
             found.append(self._local(np.minimum(without, 0.0), len(blanket) - 1))
         return found
@@ -176,10 +176,11 @@ class GaussianEvidence(Decomposed):
 
 
 def log_factor(r: FloatArray, dof: int, width: float) -> FloatArray:
-    """Return the evidence of an edge by its partial correlation; 0 with too few degrees of freedom."""
+    """Return the evidence of an edge by its partial correlation; 0 for NaN and with too few degrees of freedom."""
     if dof <= 2:
         return np.zeros_like(r)
     g = width**2 * dof
     left = 1.0 + g * (1.0 - r) * (1.0 + r)
     away = np.log1p(g * dof * np.square(r) / left) - log(1.0 + g)
-    return np.asarray(0.5 * (dof - 1) * log(1.0 + g) - 0.5 * dof * np.log(left) + away)
+    found = 0.5 * (dof - 1) * log(1.0 + g) - 0.5 * dof * np.log(left) + away
+    return np.asarray(np.where(np.isnan(r), 0.0, found))

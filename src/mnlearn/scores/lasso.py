@@ -171,7 +171,7 @@ def _most_members(n_rows: int) -> int:
 
 def support_by_ebic(moments: Moments, x: int, chosen: VarSet, gamma: float = _GAMMA) -> dict[int, float]:
     """Half of what leaving each member out would add to BIC_γ: −N log(1 − r²) / 2 − log N / 2 − γ log(n − 1)."""
-    r = moments.member_correlations(x, chosen)
+    r = np.nan_to_num(moments.member_correlations(x, chosen))  # what others explain adds nothing
     price = 0.5 * log(moments.n_rows) + gamma * log(max(moments.n_variables - 1, 1))
     worth = -0.5 * moments.n_rows * (np.log1p(-r) + np.log1p(r)) - price
     return dict(zip(sorted(chosen), worth.tolist(), strict=True))

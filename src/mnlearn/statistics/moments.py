@@ -1,7 +1,8 @@
 """Covariance, partial correlations and Gaussian entropies of continuous variables.
 
 The covariance is computed once. Every question about (x, many y | z) is then one factor of the block of z and one
-triangular solve for all the y together: no row of the data is read again.
+triangular solve for all the y together: no row of the data is read again, unless a variable is so nearly explained by
+others that a covariance does not have the digits.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError, real_array
 from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, IntArray
 from mnlearn.statistics.correlation import correlation_of_covariance, correlation_of_rows
+from mnlearn.statistics.residuals import REDUNDANT, Residuals
 
 EXPLAINED = 1e-10
 """Share of its own variance below which the residual of a variable given others counts as zero.
@@ -29,6 +31,9 @@ six digits, and a smaller one to fewer.
 LARGEST = 1.0 - 2.0**-53
 """Largest |r| that is reported: its Fisher z is still finite."""
 
+_ROUNDING = (
+    100.0 * 2.0**-52
+)  # residual share per member of z, over the smallest share of a member: less may be rounding
 _CLEAR = 1e-6  # residual share that every variable needs for an inverse to be right to ten digits
 _HALF_LOG_2PIE = 0.5 * (1.0 + float(np.log(2.0 * np.pi)))
 _Factor = tuple[tuple[int, ...], IntArray, FloatArray]  # z, its members but redundant ones, their Cholesky factor
@@ -53,9 +58,13 @@ class Moments:
     a large common offset costs no more digits than storing it did: 1e12 + noise of size 1 leaves the noise its first
     four decimals.
 
-    A member of z that the other members explain (its residual is below `EXPLAINED` of its variance) is dropped from z;
-    so is a constant one. Where either of two members could be dropped, a pivoted Cholesky factor decides: the variable
-    with the larger residual stays, ties by index. For exact copies and sums the results do not depend on the choice.
+    Partial correlations of variables that others nearly explain are computed from the rows, in long doubles: those of a
+    column within 1e-12 of a copy are still right to three digits. What is left then is rounding of the stored values,
+    and the answer is NaN, as for exact copies: it cannot be told. A covariance alone tells down to 1e-6 of a copy.
+
+    A member of z that the other members explain is dropped from z (for entropies, if its residual is below `EXPLAINED`
+    of its variance); so is a constant one. Where either of two members could be dropped, the variable with the larger
+    residual stays, ties by index. For exact copies and sums the results do not depend on the choice.
 
     Examples
     --------
@@ -79,6 +88,7 @@ class Moments:
                 )
         correlation, scale = correlation_of_rows(dataset)
         self._set(dataset.names, dataset.n_rows, correlation, scale)
+        self._residuals: Residuals | None = Residuals(dataset)
 
     @classmethod
     def from_covariance(cls, covariance: ArrayLike, n_rows: int, names: Sequence[str] | None = None) -> Moments:
@@ -115,6 +125,7 @@ class Moments:
         self._correlation, self._scale = correlation, scale
         self._varies: FloatArray = (scale > 0.0).astype(np.float64)
         self._last: _Factor | None = None
+        self._residuals = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -166,7 +177,7 @@ class Moments:
 
         Returns
         -------
-        One number per y within ±`LARGEST`; 0 where x or y is constant or explained by z (up to `EXPLAINED`). Never NaN.
+        One number per y within ±`LARGEST`; 0 where x or y is constant, NaN where z explains x or y but for rounding.
 
         Raises
         ------
@@ -175,10 +186,21 @@ class Moments:
 
         Notes
         -----
-        Cost: |z|³/3 for the factor, which is cached for the next question with the same z, then |z|² per y.
+        Cost: |z|³/3 for the factor, which is cached for the next question with the same z, then |z|² per y. A y whose
+        residual share is below 1e-6 costs 10 |z| N instead; all do if x or a member of z is such a variable.
         """
         others, given = self._question(x, ys, z)
-        return self._partial(x, others, given)[0]
+        r, left_x, left_y = self._partial(x, others, given, least=_ROUNDING * (len(given) + 1))
+        if given and self._varies[x]:
+            smallest = self._smallest_share(given)
+            unclear = (np.minimum(left_y, min(left_x, smallest)) <= _CLEAR) & (self._varies[others] > 0.0)
+            if unclear.any():
+                if self._residuals is not None:
+                    exact = self._residuals.correlations(int(x), others[unclear], given)
+                    r[unclear] = np.clip(exact, -LARGEST, LARGEST)
+                else:
+                    r[np.minimum(left_y, left_x) * smallest <= _ROUNDING * (len(given) + 1)] = np.nan
+        return r
 
     def member_correlations(self, x: int, z: Collection[int]) -> FloatArray:
         """Return the partial correlation of x with every member of z, in ascending order, given the other members.
@@ -246,7 +268,7 @@ class Moments:
         entropy is infinite. Arguments and errors are those of `partial_correlations`.
         """
         others, given = self._question(x, ys, z)
-        r, left = self._partial(x, others, given)
+        r, left, _ = self._partial(x, others, given)
         return self._entropy(x, left * (1.0 - r) * (1.0 + r))
 
     def conditional_entropy(self, x: int, z: Collection[int]) -> float:
@@ -306,8 +328,24 @@ class Moments:
             raise InputError(f"ys must not contain x or a member of z; got y={y}, which is {where}. Leave it out.")
         return others.astype(np.int64, copy=False), given
 
-    def _partial(self, x: int, ys: IntArray, z: tuple[int, ...]) -> tuple[FloatArray, float]:
-        """Return the partial correlations, and the residual share of the variance of x given z."""
+    def _smallest_share(self, z: tuple[int, ...]) -> float:
+        """Return the smallest residual share of a member of z given others; 0 if one may have been dropped in error."""
+        from scipy.linalg.blas import dtrsm
+
+        _, basis, factor = self._factor(z)
+        dropped = np.array([v for v in z if v not in basis and self._varies[v]], dtype=np.int64)
+        shares = np.square(np.diag(factor))
+        if dropped.size:
+            block = self._correlation[basis[:, None], dropped]
+            left = 1.0 - np.square(dtrsm(1.0, factor, block.T, side=1, lower=1, trans_a=1)).sum(axis=1)
+            if self._residuals is not None or (left > REDUNDANT * _ROUNDING * (len(z) + 1)).any():
+                return 0.0
+        return float(shares.min(initial=1.0))
+
+    def _partial(
+        self, x: int, ys: IntArray, z: tuple[int, ...], least: float = EXPLAINED
+    ) -> tuple[FloatArray, float, FloatArray]:
+        """Return the partial correlations, 0 where explained, and the residual shares of x and of each y given z."""
         from scipy.linalg.blas import dtrsm
 
         shared, left_y, left_x = self._correlation[x].take(ys), self._varies.take(ys), float(self._varies[x])
@@ -319,12 +357,12 @@ class Moments:
             used = np.einsum("ij,ij->i", solved, solved)
             left_y -= used[:-1]
             left_x -= float(used[-1])
-        if left_x <= EXPLAINED:
-            return np.zeros(ys.size), left_x
-        explained: BoolArray = left_y <= EXPLAINED
-        shared /= np.sqrt(np.maximum(left_y, EXPLAINED) * left_x)
+        if left_x <= least:
+            return np.zeros(ys.size), left_x, left_y
+        explained: BoolArray = left_y <= least
+        shared /= np.sqrt(np.maximum(left_y, least) * left_x)
         shared[explained] = 0.0
-        return np.minimum(np.maximum(shared, -LARGEST), LARGEST), left_x
+        return np.minimum(np.maximum(shared, -LARGEST), LARGEST), left_x, left_y
 
     def _factor(self, z: tuple[int, ...]) -> _Factor:
         """Return the members of z that are not redundant, and their factor; the last one is cached."""
