@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from mnlearn.statistics import Counts
 
 from references import counts as reference
 from references import map as slow
+from references.climb import hill_climb
 
 SCORES: dict[str, Callable[[Counts], SearchableScore]] = {
     "ib": lambda counts: IBScore(BayesianTest(counts)),
@@ -132,6 +134,39 @@ def test_every_flip_is_the_steepest_when_nothing_fits(make: Callable[..., Search
 
 @every_score
 @given(seed=st.integers(0, 2**32))
+@settings(max_examples=8)
+def test_every_step_is_that_of_a_search_that_caches_nothing(name: str, seed: int) -> None:
+    """With required and forbidden edges, patience, tabu, swaps and restarts; few rows make many ties."""
+    rng = np.random.default_rng(seed)
+    score = SCORES[name](counts(seed, 5, int(rng.integers(6, 60))))
+    drawn = sorted({slow.random_edge(rng, 5) for _ in range(3)})
+    chosen: dict[str, Any] = {
+        "patience": int(rng.integers(1, 6)),
+        "swaps": bool(rng.integers(2)),
+        "tabu": int(rng.integers(4)),
+        "restarts": int(rng.integers(3)),
+        "seed": int(rng.integers(100)),
+        "required": drawn[::2],
+        "forbidden": drawn[1::2],
+    }
+    result = HillClimb(keep_steps=True, **chosen).learn(score)
+    expected = hill_climb(score, strengths(score), **chosen)
+    assert result.steps is not None
+    assert [step.edge for step in result.steps[1:]] == expected.trace
+    assert result.graph == expected.best
+
+
+def strengths(score: SearchableScore) -> dict[tuple[int, int], float]:
+    """The marginal association of each pair: how little it fits the empty graph, or what it gains there."""
+    empty = Graph.empty(score.n_variables)
+    if isinstance(score, IBScore | BJPScore):
+        parts = score.on(empty).pairwise
+        return {(u, v): -float(parts[u, v]) for u in range(empty.n_variables) for v in range(u + 1, empty.n_variables)}
+    return all_gains(score, empty)
+
+
+@every_score
+@given(seed=st.integers(0, 2**32))
 @settings(max_examples=10)
 def test_gains_of_many_pairs_equal_those_from_scratch(name: str, seed: int) -> None:
     """After any flips, all gains at once are those of one pair, and the difference of two scores."""
@@ -148,6 +183,16 @@ def test_gains_of_many_pairs_equal_those_from_scratch(name: str, seed: int) -> N
         edge = slow.random_edge(rng, 6)
         assert state.gains([edge])[0] == pytest.approx(gains[edge], abs=1e-8)
         known, touched = found, state.flip(edge)
+
+
+def test_bjp_without_its_cache_climbs_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond some hundred variables the claims of flipped blankets are computed again for every step."""
+    score = SCORES["bjp"](counts(4))
+    cached = HillClimb(keep_steps=True, tabu=3, patience=5).learn(score)
+    monkeypatch.setattr("mnlearn.scores.bjp._MOST_KEPT", 10)
+    again = HillClimb(keep_steps=True, tabu=3, patience=5).learn(score)
+    assert (again.steps, again.support) == (cached.steps, cached.support)
+    assert again.cost["scanned"] > cached.cost["scanned"]
 
 
 # ---- each setting does what it says
