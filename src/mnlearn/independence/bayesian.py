@@ -108,7 +108,8 @@ class BayesianTest(KernelTest):
         found = [scores[0] for scores in self.statistics.members(self._kernel, xs, zs)]
         independent, dependent, certain = _both(np.concatenate(found))
         ends = list(accumulate(map(len, found), initial=0))
-        for k in np.unique(np.searchsorted(ends, certain, side="right") - 1).tolist():
+        sets = np.unique(np.searchsorted(ends, certain, side="right") - 1).tolist() if certain.size else ()
+        for k in sets:
             again = self.statistics.members(self._dependent, [xs[k]], [zs[k]])[0][0]
             places = certain[(certain >= ends[k]) & (certain < ends[k + 1])]
             dependent[places] = again[places - ends[k]]
