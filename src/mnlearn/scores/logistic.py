@@ -27,6 +27,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._ties import exceeds
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError, is_number, whole_number
 from mnlearn.protocols import BoolArray, FloatArray, IntArray, Neighborhood, VarSet
@@ -65,7 +66,8 @@ class L1Logistic:
     One neighbourhood costs some tens of small fits, each on the distinct rows of a few columns, and one product of
     the rows with all columns per penalty. Rows are grouped first: neither their order nor the way repeats are stored
     matters.
-    Two regressors that are equal in every row cannot be told apart; which one is taken depends on their order.
+    Two regressors that split the rows alike cannot be told apart: the variable with fewer states is taken, of copies
+    the first column.
 
     Examples
     --------
@@ -146,7 +148,7 @@ class L1Logistic:
             if found in tried:
                 continue
             tried.add(found)
-            best, waited = (found, 0) if refits(found) < refits(best) else (best, waited + 1)
+            best, waited = (found, 0) if exceeds(refits(best), refits(found)) else (best, waited + 1)
             if waited == self.patience:
                 break
         support = {y: (refits(best - {y}) - refits(best)) / 2 for y in sorted(best)}
@@ -269,6 +271,19 @@ class Columns:
         for j, (y, state) in enumerate(zip(self.owner, self.state, strict=True)):
             self.values[:, j] = self.codes[y] - 0.5 if state < 0 else self.codes[y] == state
         self.sums: FloatArray = self.repeats.astype(np.float64) @ self.values
+        patterns: dict[bytes, int] = {}
+        self.pattern = np.array(  # equal for columns that split the rows alike: no regression tells them apart
+            [patterns.setdefault((column != column[0]).tobytes(), len(patterns)) for column in self.values.T],
+            dtype=np.intp,
+        )
+
+    def repeated(self, used: BoolArray) -> BoolArray:
+        """Return which of the used columns split the rows like another one: all but one of fewest states."""
+        order = np.lexsort((np.array(self.n_states)[self.owner], self.pattern))
+        order = order[used[order]]
+        found = np.zeros(len(used), dtype=np.bool_)
+        found[order[1:]] = self.pattern[order[1:]] == self.pattern[order[:-1]]
+        return found
 
     def belong_to(self, variables: VarSet) -> BoolArray:
         """Return which columns belong to these variables."""
@@ -317,6 +332,7 @@ class Regression:
         self._columns, self._x, self._state = columns, x, state
         self._barred = ~columns.belong_to(candidates | required)
         self._free = columns.belong_to(required)
+        self._barred |= columns.repeated(~self._barred) & ~self._free
         self._coefficients = np.zeros(len(columns.owner) + 1)  # the intercept last
         self._gradient = np.zeros(len(columns.owner))
         self._penalty = 0.0
