@@ -24,12 +24,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from mnlearn._ties import ABSOLUTE, tolerance
 from mnlearn.independence._base import CountsTest, KernelTest, pair_scores, require_method
 from mnlearn.independence._tails import log1mexp
 from mnlearn.protocols import Evidence, FloatArray, Indices, IntArray, Kernel, LogOdds, Statistics, VarSet, Verdicts
 from mnlearn.statistics import kernels
 
-_LOG_HALF = log(0.5)
+_LEVEL = log(0.5) + ABSOLUTE  # a posterior of ½ up to rounding is a tie
 _SMALLEST = 1e-290  # of −log P(CI | D): a smaller one nears the subnormal numbers, and then rounds to 0
 
 
@@ -48,8 +49,8 @@ class BayesianTest(KernelTest):
 
     Notes
     -----
-    An exact tie means dependent, as in the paper: for a variable with a single (declared) state, without data, and when
-    no stratum holds two rows, all of which leave the posterior at the prior.
+    A tie (up to rounding) means dependent, as in the paper: for a variable with a single (declared) state, without
+    data, and when no stratum holds two rows, all of which leave the posterior at the prior.
 
     The log odds of a stratum of n rows are right to 1e-15 n log n up to 4 million rows: to 1e-10 at 10,000, 1e-9 at
     100,000. Larger strata are computed without that cancellation, to 1e-12 of the log odds. Both log posteriors follow
@@ -72,7 +73,7 @@ class BayesianTest(KernelTest):
     gamma: float = 1.0
     _kernel: Kernel = field(init=False, repr=False)
     _dependent: Kernel = field(init=False, repr=False)
-    _level = _LOG_HALF
+    _level = _LEVEL
 
     def __post_init__(self) -> None:
         require_method(self, self.statistics, "reduce")
@@ -122,13 +123,13 @@ class BayesianTest(KernelTest):
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """Return both log posteriors and the decision for each y."""
         odds = self.log_odds(x, ys, z)
-        independent = odds.independent > _LOG_HALF
+        independent = odds.independent > _LEVEL
         return Evidence(independent, log_independent=odds.independent, log_dependent=odds.dependent)
 
     def _decide(self, scores: FloatArray) -> Verdicts:
         """Return the decisions and the log posterior of independence."""
         log_independent = np.minimum(scores[0], 0.0)
-        return Verdicts(log_independent > _LOG_HALF, log_independent)
+        return Verdicts(log_independent > _LEVEL, log_independent)
 
 
 def _both(scores: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
@@ -189,8 +190,11 @@ class ScoreTest(CountsTest):
         gain_of_x = self.statistics.reduce(self._kernel, x, ys, z)[0] - self._log_marginal(x, z)
         gain_of_y = np.array([scan[0, 0] for scan in explained]) - without_x
         log_factor = np.maximum(gain_of_x, gain_of_y)  # of dependence against independence
+        rounding = tolerance([self._log_marginal(x, z), *without_x])
         return Evidence(
-            log_factor <= 0, log_independent=-np.logaddexp(0, log_factor), log_dependent=-np.logaddexp(0, -log_factor)
+            log_factor <= rounding,
+            log_independent=-np.logaddexp(0, log_factor),
+            log_dependent=-np.logaddexp(0, -log_factor),
         )
 
     def _log_marginal(self, x: int, z: VarSet) -> float:

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from mnlearn._ties import ABSOLUTE
 from mnlearn.errors import InputError, is_number
 from mnlearn.independence._base import EvidenceTest, log_level, require_method
 from mnlearn.independence._tails import log_two_sided_normal
@@ -119,7 +120,7 @@ class PartialCorrelation(MomentsTest):
 # It depends on r² alone, so it is symmetric in x and y.
 
 
-_LOG_HALF = log(0.5)
+_LEVEL = log(0.5) + ABSOLUTE  # a posterior of ½ up to rounding is a tie
 
 
 @dataclass(frozen=True)
@@ -183,7 +184,7 @@ class GaussianPosterior(MomentsTest):
         """Return both log posteriors and the decision for each y."""
         r = self.moments.partial_correlations(x, ys, z)
         odds = self._weigh(r, len(set(z)))
-        independent = (odds.independent > _LOG_HALF) | np.isnan(r)
+        independent = (odds.independent > _LEVEL) | np.isnan(r)
         return Evidence(independent, log_independent=odds.independent, log_dependent=odds.dependent)
 
     def _weigh(self, r: FloatArray, n_given: int) -> LogOdds:

@@ -25,6 +25,7 @@ from math import log, sqrt
 
 import numpy as np
 
+from mnlearn._ties import exceeds
 from mnlearn.errors import InputError, is_number
 from mnlearn.protocols import FloatArray, IntArray, Neighborhood, VarSet
 from mnlearn.statistics.moments import EXPLAINED, Moments
@@ -96,7 +97,7 @@ class EBICLasso:
                     continue
                 tried.add(chosen)
                 value = self._criterion(x, chosen)
-                best, least, waited = (chosen, value, 0) if value < least else (best, least, waited + 1)
+                best, least, waited = (chosen, value, 0) if exceeds(least, value) else (best, least, waited + 1)
                 if waited == PATIENCE:
                     break
         return best, len(tried)
