@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mnlearn.data import read, write_data
+from mnlearn.data import pack, read, write_data
 from mnlearn.simulate import example
 
 
@@ -84,3 +84,30 @@ def _timeless(document: Any) -> Any:
     if not isinstance(document, dict):
         return document
     return {key: _timeless(item) for key, item in document.items() if key not in ("seconds", "source", "data", "cost")}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--categorical", "stress"], "--categorical or --continuous cannot be applied to a Dataset or a pack"),
+        (["--missing-value", "?"], "--missing-value cannot be applied"),
+        (["--repeats", "stress"], "--repeats cannot be applied"),
+        (["--delimiter", ";"], "--delimiter cannot be applied"),
+        (["--column", "nope"], "--column: column 'nope' does not exist"),
+        (["--column", "stress"], "data must have at least 2 variables; columns names 1"),
+        (["--column", "stress", "--column", "stress"], "--column must name each column once"),
+    ],
+)
+def test_options_that_a_pack_cannot_take_are_named(
+    run: Any, answers: Path, words: list[str], message: str, tmp_path: Path
+) -> None:
+    pack(answers, tmp_path / "t.mnpack")
+    assert message in run("learn", tmp_path / "t.mnpack", *words).refusal()
+
+
+def test_the_column_of_groups_is_named(run: Any, answers: Path, tmp_path: Path) -> None:
+    pack(answers, tmp_path / "t.mnpack")
+    for data in (answers, tmp_path / "t.mnpack"):
+        for columns in ([], ["--column", "stress", "--column", "fatigue"]):
+            refused = run("compare-groups", data, "--by", "nope", *columns).refusal()
+            assert "by: column 'nope' does not exist" in refused

@@ -12,7 +12,7 @@ from mnlearn.data._checks import recognise
 from mnlearn.data.columns import ReadTable
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.options import MissingPolicy, ReadOptions, TableOptions, VariableType
-from mnlearn.errors import DataError, InputError, check_file
+from mnlearn.errors import DataError, InputError, check_file, unknown_name
 
 
 def read(
@@ -175,7 +175,20 @@ def select_from(data: Dataset, options: TableOptions) -> Dataset:
             f"missing={options.missing!r} cannot be applied to a Dataset or a pack, which was read with "
             f"missing={data.missing.policy!r}. Drop it, or read the source of the data again."
         )
-    return data if options.columns is None else data.select(options.columns)
+    return data if options.columns is None else data.select(_chosen(data, options.columns))
+
+
+def _chosen(data: Dataset, columns: Sequence[str]) -> list[str]:
+    """Return the columns to read from a data set, by the rules of all sources."""
+    names = [str(name) for name in columns]
+    for name in names:
+        if name not in data.names:
+            raise unknown_name("columns: column", name, data.names)
+    if len(set(names)) < len(names):
+        raise InputError(f"columns must name each column once; got {names}. Drop the repeated names.")
+    if len(names) < 2:
+        raise DataError(f"data must have at least 2 variables; columns names {len(names)}. Name more columns.")
+    return names
 
 
 def load_table(source: object, options: TableOptions) -> ReadTable:

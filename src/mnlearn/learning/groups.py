@@ -12,6 +12,7 @@ ends, minus its expectation dof / (2 N) under independence. A pair without an ed
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
@@ -161,7 +162,8 @@ def _read(spec: LearnSpec, data: object, by: str) -> Dataset:
     try:
         return load_data(data if coded is None else coded, **reading)
     except UnknownNameError as error:
-        raise UnknownNameError(str(error).replace("types: column", "by: column", 1)) from error
+        named = re.sub(rf"^(types|columns): column (?={re.escape(repr(by))})", "by: column ", str(error))
+        raise UnknownNameError(named) from error
 
 
 def _networks(spec: LearnSpec, parts: Sequence[Dataset], n_jobs: int | None) -> tuple[Learned, Learned]:
@@ -260,6 +262,8 @@ def _divided(
     data: Dataset, by: str, groups: Sequence[object] | None
 ) -> tuple[tuple[str, str], tuple[Dataset, Dataset], Dataset]:
     """Return the labels of the two groups; the rows of each, and of both, without the column of the groups."""
+    if by not in data.names:
+        raise unknown_name("by: column", by, data.names)
     index = data.index(by)
     column, labels = data.columns[index], data.levels[index]
     if labels is None:

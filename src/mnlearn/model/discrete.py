@@ -141,7 +141,7 @@ class DiscreteModel(MarkovModel):
         if drawn.convergence is not None and not drawn.convergence.converged:
             warnings.warn(f"the Gibbs chains have {drawn.convergence}.", MnlearnWarning, stacklevel=2)
         columns = tuple(np.ascontiguousarray(column) for column in drawn.codes.T)
-        return Dataset(self.names, tuple(self.network.cards), columns, self.levels)
+        return Dataset(self.names, tuple(self.network.cards), columns, self.levels, declared=frozenset(self.names))
 
     def conditional(self, x: str, evidence: Mapping[str, Any] | None = None) -> dict[Label, float]:
         """P(x | evidence), exactly: a probability for each label of x.

@@ -131,7 +131,7 @@ class BayesianNetwork:
             columns[x] = _draw(self.tables[x].reshape(-1, self.cards[x]), configs, rng.random(rows))
         types = [np.uint8 if card <= 256 else np.uint16 for card in self.cards]
         codes = [column.astype(kind) for column, kind in zip(columns, types, strict=True)]
-        return Dataset(self.names, self.cards, tuple(codes), self.states)
+        return Dataset(self.names, self.cards, tuple(codes), self.states, declared=frozenset(self.names))
 
     def __repr__(self) -> str:
         """Return the numbers of variables, arcs and parameters."""
