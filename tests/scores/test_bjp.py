@@ -132,6 +132,16 @@ def test_terms_and_ranks_make_the_score() -> None:
     assert sum(terms[x, y] for x, y in first) == pytest.approx(score(graph), abs=1e-9)
 
 
+@pytest.mark.parametrize("states", [2, 2**27, 2**31, 2**62])
+def test_gains_of_many_pairs_for_blankets_of_any_size(states: int) -> None:
+    """Sizes that differ in their last digit, and those that no 64 bits can hold."""
+    score = BJPScore(slow.WhimsicalPosterior((states, states + 1, states - 1, 2, states, 3), 5))
+    graph = Graph(6, [(0, 1), (0, 2), (1, 3), (3, 4), (4, 5), (2, 5)])
+    pairs = [(u, v) for u in range(6) for v in range(u + 1, 6)]
+    expected = [score(graph.flip(*pair)) - score(graph) for pair in pairs]
+    assert score.on(graph).gains(pairs) == pytest.approx(expected, abs=1e-9)
+
+
 def test_ranks_tell_apart_what_floats_confuse() -> None:
     judge = BJPScore(slow.WhimsicalPosterior((2, 2, 2**27, 2**27, 2**27 - 1, 2**27 + 1), 1))
     first, second = judge.ranks([0, 1], [frozenset({2, 3}), frozenset({4, 5})])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -125,39 +125,44 @@ class SteepestPairs:
         choose: Choice = first_pair,
         poll: Callable[[], None] = lambda: None,
     ) -> None:
-        self._state, self._barred, self._choose, self._poll = state, barred, choose, poll
+        self._state, self._n, self._choose, self._poll = state, len(barred), choose, poll
         self._rounding = tolerance([state.value])
-        self._us, self._vs = (ends.astype(np.int64) for ends in np.triu_indices(len(barred), 1))
+        self._us, self._vs = (ends.astype(np.int64) for ends in np.triu_indices(self._n, 1))
+        self._free = ~barred[self._us, self._vs]
         self._stale = np.ones(len(self._us), dtype=np.bool_)
         self._gains = np.zeros(len(self._us))
 
     def best(self) -> tuple[Edge, float] | None:
         """Return the pair to flip and its gain; None if all are barred."""
-        free = ~self._barred[self._us, self._vs]
-        if not free.any():
+        self._evaluate((self._stale & self._free).nonzero()[0])
+        gains = np.where(self._free, self._gains, -inf)
+        best = gains.max(initial=-inf)
+        if best == -inf:
             return None
-        self._evaluate(np.flatnonzero(self._stale & free))
-        gains = np.where(free, self._gains, -inf)
-        tied = (gains >= gains.max() - self._rounding).nonzero()[0]
+        tied = (gains >= best - self._rounding).nonzero()[0]
         k = int(tied[self._choose(self._us[tied], self._vs[tied]) if len(tied) > 1 else 0])
         return (int(self._us[k]), int(self._vs[k])), float(self._gains[k])
 
     def bar(self, edge: Edge) -> None:
         """Exclude a pair."""
-        self._barred[edge] = self._barred[edge[::-1]] = True
+        self._free[self._place(*edge)] = False
 
     def unbar(self, edge: Edge) -> None:
         """Include a pair again."""
-        self._barred[edge] = self._barred[edge[::-1]] = False
+        self._free[self._place(*edge)] = True
 
     def flipped(self, edge: Edge, touched: VarSet | None) -> None:
         """Mark the gains of the flipped pair and of all pairs with a `touched` end as stale; None: all gains."""
         if touched is None:
             self._stale[:] = True
-        else:
-            moved = np.zeros(len(self._barred), dtype=np.bool_)
-            moved[[*edge, *touched]] = True
-            self._stale |= moved[self._us] | moved[self._vs]
+            return
+        for x in {*edge, *touched}:
+            self._stale[self._place(np.arange(x), x)] = True
+            self._stale[self._place(x, x + 1) : self._place(x, self._n)] = True
+
+    def _place(self, u: Any, v: Any) -> Any:
+        """Return the place of the pair u < v in lexicographic order; arrays of places for arrays of ends."""
+        return u * (2 * self._n - u - 1) // 2 + v - u - 1
 
     def _evaluate(self, some: IntArray) -> None:
         """Evaluate these gains by blocks, polling in between: all pairs of a few hundred variables may take minutes."""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import fsum, prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ from mnlearn.scores._blanket_claims import (
 from mnlearn.scores._pairwise import PairwiseState, Proposal
 
 _MOST_KEPT = 1 << 25  # claims of flipped blankets in the cache, 256 MiB: all of them for up to 322 variables
-_BLOCK = 128  # gains evaluated at once: bounds the memory of their claims
+_BLOCK = 256  # gains evaluated at once: bounds the memory of their claims
 
 
 @dataclass(frozen=True)
@@ -171,17 +172,19 @@ class BJPState(PairwiseState):
         visits = score.visit_order(graph)
         self._order = [score.key(x, graph.neighbors(x)) for x in visits]
         self._place = np.argsort(visits)
-        # [x][y]: the claims of x if x and y were flipped, cached until the blanket of x changes.
-        self._if_flipped: list[dict[int, FloatArray]] = [{} for _ in visits]
+        # [x, y]: the key and the claims of x if x and y were flipped; which are known, until the blanket of x changes.
+        self._known = np.zeros((len(visits), len(visits)), dtype=np.bool_)
+        self._flipped_keys: NDArray[np.object_] = np.empty((0, 0), dtype=object)
+        self._flipped_claims: FloatArray = np.empty((0, 0, 0))
         super().__init__(score.posterior, graph)
 
     def gains(self, edges: Sequence[Edge]) -> FloatArray:
         """Return the change of the score for each pair, if it alone were flipped."""
         if len(edges) == 1:  # a search that scores one pair is likely to flip it: cache the effect
             return super().gains(edges)
-        pairs = [self._checked(edge) for edge in edges]
+        pairs = np.array([self._checked(edge) for edge in edges], dtype=np.int64).reshape(-1, 2)
         self._complete()
-        blocks = [self._gains_of(pairs[start : start + _BLOCK]) for start in range(0, len(pairs), _BLOCK)]
+        blocks = [self._gains_of(*pairs[start : start + _BLOCK].T) for start in range(0, len(pairs), _BLOCK)]
         return np.concatenate(blocks) if blocks else np.empty(0)
 
     def propose(self, u: int, v: int) -> Proposal:
@@ -219,36 +222,37 @@ class BJPState(PairwiseState):
         pairs = zip(*np.triu_indices(n, 1), strict=True) if absent else self._graph.edges
         return {(int(u), int(v)): float(odds[u, v]) for u, v in pairs}
 
-    def _gains_of(self, pairs: list[Edge]) -> FloatArray:
+    def _gains_of(self, us: IntArray, vs: IntArray) -> FloatArray:
         """Return the gains of some pairs together; all present claims are known."""
-        us, vs = np.array(pairs).T
-        backwards = [(v, u) for u, v in pairs]
-        of_u, of_v = self._rows_if_flipped(pairs), self._rows_if_flipped(backwards)
-        keys_u, keys_v = self._keys_if_flipped(pairs), self._keys_if_flipped(backwards)
-        k = np.arange(len(pairs))
-        u_first = [u < v for u, v in zip(keys_u, keys_v, strict=True)]
-        own = np.where(u_first, of_u[k, vs], of_v[k, us]) - self._parts[us, vs]
-        return np.asarray(own + self._others(us, vs, of_u, keys_u) + self._others(vs, us, of_v, keys_v))
+        keys_u, of_u = self._if_flipped(us, vs)
+        keys_v, of_v = self._if_flipped(vs, us)
+        k = np.arange(len(us))
+        own = np.where(keys_u < keys_v, of_u[k, vs], of_v[k, us]) - self._parts[us, vs]
+        return np.asarray(own + self._others(us, vs, keys_u, of_u) + self._others(vs, us, keys_v, of_v))
 
-    def _others(self, xs: IntArray, ys: IntArray, rows: FloatArray, keys: list[int]) -> FloatArray:
+    def _others(self, xs: IntArray, ys: IntArray, keys: NDArray[Any], rows: FloatArray) -> FloatArray:
         """Return the change of the parts of x with all others than y, if x and y were flipped."""
-        after = self._place >= np.array([[bisect_left(self._order, key)] for key in keys])
+        after = self._place >= np.searchsorted(_sortable(self._order), keys)[:, None]
         change = np.where(after, rows, self._claims.T[xs]) - self._parts[xs]
         k = np.arange(len(xs))
         change[k, xs] = change[k, ys] = 0.0
         return np.asarray(change.sum(axis=1))
 
-    def _rows_if_flipped(self, halves: list[Edge]) -> FloatArray:
-        """Return the claims of x if x and y were flipped, a row for each (x, y)."""
-        n, kept = self._graph.n_variables, self._if_flipped
+    def _if_flipped(self, xs: IntArray, ys: IntArray) -> tuple[NDArray[Any], FloatArray]:
+        """Return the sort key of each x, and a row of its claims, if x and y were flipped."""
+        n = self._graph.n_variables
         if n**3 > _MOST_KEPT:
-            return np.concatenate([rows for _, rows in self._halves(halves)])
-        for some, rows in self._halves([(x, y) for x, y in halves if y not in kept[x]]):
-            for (x, y), row in zip(some, rows, strict=True):
-                kept[x][y] = row
-        return np.array([kept[x][y] for x, y in halves])
+            halves = list(zip(xs.tolist(), ys.tolist(), strict=True))
+            return _sortable(self._keys_of(halves)), np.concatenate([rows for _, rows in self._halves(halves)])
+        if not self._flipped_claims.size:
+            self._flipped_keys, self._flipped_claims = np.empty((n, n), dtype=object), np.empty((n, n, n))
+        new = ~self._known[xs, ys]
+        for some, rows in self._halves(list(zip(xs[new].tolist(), ys[new].tolist(), strict=True))):
+            at = tuple(np.array(some).T)
+            self._flipped_keys[at], self._flipped_claims[at], self._known[at] = self._keys_of(some), rows, True
+        return _sortable(self._flipped_keys[xs, ys].tolist()), self._flipped_claims[xs, ys]
 
-    def _keys_if_flipped(self, halves: list[Edge]) -> list[int]:
+    def _keys_of(self, halves: Sequence[Edge]) -> list[int]:
         """Return the sort key of x if x and y were flipped, for each (x, y)."""
         return [self._score.key(x, self._graph.neighbors(x) ^ {y}) for x, y in halves]
 
@@ -306,5 +310,10 @@ class BJPState(PairwiseState):
             elif new < old:
                 self._place[(self._place < old) & (self._place >= new)] += 1
             self._place[x] = new
-            self._if_flipped[x] = {}
+            self._known[x] = False
         return None  # the gain of any pair depends on the places of u and v
+
+
+def _sortable(keys: list[int]) -> NDArray[Any]:
+    """Return an array of these keys: Python integers where one is too large for 64 bits."""
+    return np.array(keys, dtype=np.int64 if max(keys) < 1 << 62 else object)
