@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from data.tables import FORMS, TABLE, Columns, assert_same, in_form, write_csv, write_text
-from mnlearn.data import Dataset, read
+from mnlearn.data import Dataset, pack, read
 from mnlearn.data.readers import read_rows
 from mnlearn.errors import DataError, InputError
 
@@ -447,3 +447,20 @@ def test_times_that_python_does_not_have_are_refused(values: pa.Array, tmp_path:
 def test_times_in_whole_microseconds_are_read() -> None:
     data = read(pa.table({"a": pa.array([1000, 2000, 3000], pa.time64("ns")), "b": [1, 2, 3]}))
     assert data.levels[0] == tuple(dt.time(0, 0, 0, k) for k in (1, 2, 3))
+
+
+def test_categories_keep_their_order_wherever_they_occur_first(tmp_path: Path) -> None:
+    places = np.where(np.arange(150_000) < 140_000, 2, 0).astype(np.int8)
+    labels = pa.DictionaryArray.from_arrays(pa.array(places), ["z", "never", "a"])
+    table = pa.table({"x": labels, "y": np.arange(150_000) % 2})
+    later = pa.DictionaryArray.from_arrays(pa.array([1, 0], pa.int8()), ["new", "z"])
+    both = pa.concat_tables([table, pa.table({"x": later, "y": [0, 1]})])
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=70_000)
+    packed = pack(tmp_path / "t.parquet", tmp_path / "t.mnpack")
+    for data in (read(table), read(tmp_path / "t.parquet"), packed, read(table.to_pandas())):
+        assert data.levels[0] == ("z", "a")
+        assert data.columns[0][[0, -1]].tolist() == [1, 0]
+    for data in (read(both), read(pa.RecordBatchReader.from_batches(both.schema, both.to_batches()))):
+        assert data.levels[0] == ("z", "a", "new")
+        assert data.unused == {"x": ("never",)}
+        assert data.columns[0][-2:].tolist() == [0, 2]

@@ -78,3 +78,12 @@ def test_predicted_labels_keep_their_values(labels: list[Any], tmp_path: Path) -
     for name in ("t.csv", "t.parquet"):
         write_data(data, tmp_path / name)
         assert sorted(map(str, mn.read(tmp_path / name).levels[0] or ())) == sorted(map(str, labels))
+
+
+def test_a_missing_state_is_written_as_an_empty_cell(tmp_path: Path) -> None:
+    data = mn.read({"a": ["x", None, "y", "x"], "b": [1, 2, None, 2]}, missing="category")
+    for name in ("t.csv", "t.parquet"):
+        write_data(data, tmp_path / name)
+        again = mn.read(tmp_path / name, missing="category")
+        assert again.levels == data.levels
+        assert [column.tolist() for column in again.columns] == [column.tolist() for column in data.columns]

@@ -74,15 +74,16 @@ def _table(dataset: Dataset) -> pa.Table:
 
 
 def _labelled(labels: tuple[Any, ...], codes: Any) -> Any:
-    """Return the label of every code as an Arrow array; labels of more than one type become strings."""
+    """Return the label of every code as an Arrow array; labels of more than one type become strings, None stays."""
     import pyarrow as pa
 
     plain = [label.item() if isinstance(label, np.generic) else label for label in labels]
-    one_type = len({type(label) for label in plain}) == 1 and isinstance(plain[0], str | bool | int | float)
+    kinds = {type(label) for label in plain if label is not None}
+    texts = [None if label is None else str(label) for label in plain]
     try:
-        named = pa.array(plain if one_type else list(map(str, plain)))
+        named = pa.array(plain if len(kinds) == 1 and kinds <= {str, bool, int, float} else texts)
     except (pa.ArrowInvalid, OverflowError):  # integers that Arrow has no type for
-        named = pa.array(list(map(str, plain)))
+        named = pa.array(texts)
     except UnicodeEncodeError as error:
         raise InputError(
             f"labels must be Unicode text to be written; got {error.object!r}. Rename the label first."
