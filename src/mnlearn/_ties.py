@@ -85,20 +85,20 @@ def ranks(values: NDArray[np.float64]) -> NDArray[np.intp]:
     [1, 1, 2, 0]
     """
     order = values.argsort(kind="stable")
-    ascending = values[order]
     found = np.zeros(len(values), dtype=np.intp)
-    found[order[1:]] = np.cumsum(_steps(ascending))
+    found[order[1:]] = np.cumsum(below(values[order[:-1]], values[order[1:]]))
     return found
 
 
 def ascending(values: NDArray[np.float64], *then: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the places of the values in ascending order; of tied values the lower of the ranks `then` comes first."""
     order = values.argsort(kind="stable")
-    if _steps(values[order]).all():
-        return order
-    return np.lexsort((*reversed(then), ranks(values)))
+    return order if _all_apart(values[order]) else np.lexsort((*reversed(then), ranks(values)))
 
 
-def _steps(ordered: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return where the next of the sorted values is larger by more than rounding."""
-    return below(ordered[:-1], ordered[1:])
+def _all_apart(ordered: NDArray[np.float64]) -> bool:
+    """Return whether no two of the sorted values tie; False where that takes a closer look."""
+    if len(ordered) < 2:
+        return True
+    first, last = float(ordered[0]), float(ordered[-1])
+    return isfinite(first) and isfinite(last) and bool(np.diff(ordered).min() > tolerance((first, last)))

@@ -137,7 +137,7 @@ def strength_ranks(log_support: FloatArray) -> NDArray[np.intp]:
     """
     n = len(log_support)
     first = ranks(np.array([fsum(row) for row in log_support.tolist()]) / (n - 1))
-    if first.max() == n - 1:
-        return first
-    weighted = np.array([fsum(row) for row in (log_support * (1 + first)).tolist()]) / (n - 1)
+    tied = np.flatnonzero(np.bincount(first)[first] > 1)
+    weighted = np.zeros(n)
+    weighted[tied] = [fsum(row) / (n - 1) for row in (log_support[tied] * (1 + first)).tolist()]
     return ranks(first * np.float64(n) + ranks(weighted))

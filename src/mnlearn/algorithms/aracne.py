@@ -19,7 +19,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from mnlearn._ties import below
+from mnlearn import _ties as ties
 from mnlearn.algorithms._search import Constraints, check_parts
 from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.graphs.graph import Edge, Graph
@@ -121,9 +121,9 @@ def significant(log_p: FloatArray, alpha: float, correction: Correction) -> Bool
         threshold -= log(len(pairs))
     elif correction == "fdr":  # the largest p that is at most alpha times its rank / number of pairs
         ordered = np.sort(pairs)
-        good = ~below(threshold + np.log(np.arange(1, len(pairs) + 1) / len(pairs)), ordered)
+        good = ordered <= threshold + np.log(np.arange(1, len(pairs) + 1) / len(pairs)) + ties.ABSOLUTE
         threshold = float(ordered[np.flatnonzero(good)[-1]]) if good.any() else -np.inf
-    chosen = ~below(np.full_like(log_p, threshold), log_p)
+    chosen = log_p <= threshold + ties.ABSOLUTE
     np.fill_diagonal(chosen, False)
     return np.asarray(chosen)
 
@@ -134,11 +134,12 @@ def indirect(information: FloatArray, present: BoolArray, tolerance: float) -> B
     A difference of rounding is none: the sides to two copies of a variable are equal.
     """
     strength = np.where(present, information, 0.0)
+    rounding = ties.tolerance([float(strength.max())])
     weakest = np.zeros(present.shape, dtype=np.bool_)
     for x in np.flatnonzero(present.any(axis=1)):
         neighbors = np.flatnonzero(present[x])
         through = np.minimum(strength[x, neighbors], strength[np.ix_(neighbors, neighbors)]).max(axis=1)
-        weakest[x, neighbors] = below(information[x, neighbors], (1.0 - tolerance) * through)
+        weakest[x, neighbors] = information[x, neighbors] < (1.0 - tolerance) * through - rounding
     return weakest
 
 
