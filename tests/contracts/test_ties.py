@@ -24,6 +24,7 @@ Codes = NDArray[np.int64]
 KINDS = ("plain", "copied", "function", "constant")
 BY_ORDER = {"gsmn", "mbs"}  # their papers visit the variables by index: their pages say so
 BY_FLIPS = {"bjp", "exhaustive", "hillclimb", "ib"}  # their flips tie by the first pair
+BY_TESTS, TESTS = ("gsmn*", "pc"), ("bayes", "g2", "mi", "score")  # besides the default
 CONTINUOUS_ONLY = {"lasso", "l1mb", "glasso"}
 CONTINUOUS = ("aracne", "glasso", "gsmn*", "hhc-mn", "l1mb", "lasso", "pc", "sep")
 
@@ -50,7 +51,9 @@ def coded(codes: Codes) -> Codes:
 
 
 def learned(method: str, codes: Codes) -> set[tuple[int, int]]:
-    return set(learn(Dataset.from_codes([*codes.T]), method=method).graph.edges)
+    """The edges by a method; one such as "pc by mi" names the test."""
+    name, *by = method.split(" by ")
+    return set(learn(Dataset.from_codes([*codes.T]), method=name, **({"test": by[0]} if by else {})).graph.edges)
 
 
 def relabelled(codes: Codes, rng: np.random.Generator) -> Codes:
@@ -90,7 +93,7 @@ def same_but_for_twins(
 
 
 def discrete() -> list[str]:
-    return sorted(set(METHODS) - CONTINUOUS_ONLY)
+    return sorted(set(METHODS) - CONTINUOUS_ONLY | {f"{method} by {test}" for method in BY_TESTS for test in TESTS})
 
 
 def cases() -> list[tuple[str, int, int]]:
@@ -99,7 +102,7 @@ def cases() -> list[tuple[str, int, int]]:
 
 def enough(method: str) -> list[tuple[str, int, int]]:
     """Fewer tables for the slow methods."""
-    return few(cases(), {"exhaustive": 8, "l1lr": 4}.get(method, 16))
+    return few(cases(), {"exhaustive": 8, "l1lr": 3}.get(method, 4 if "mi" in method else 16))
 
 
 @pytest.mark.parametrize("method", discrete())

@@ -8,10 +8,13 @@ which rule they use). With no degrees of freedom left p = 1, so a constant colum
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
+from math import fsum
 from typing import ClassVar, Literal
 
 import numpy as np
 
+from mnlearn._ties import ABSOLUTE, tolerance
 from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.independence._base import CountsTest, KernelTest, log_level, require_method
 from mnlearn.independence._tails import log_chi2_sf
@@ -118,9 +121,9 @@ class MutualInformation(CountsTest):
     Notes
     -----
     Shuffling x within a stratum keeps both margins, so shuffled tables are drawn directly with the margins fixed: the
-    same distribution, at a cost that does not grow with the rows. The draws depend on the seed and on the indices
-    {x, y}, z: equal questions have equal answers, but reordering columns changes the draws. With a threshold there is
-    no p-value: log p is 0 where I <= threshold and -I N elsewhere, which orders pairs by strength.
+    same distribution, at a cost that does not grow with the rows. The draws depend on the seed and on the margins, so
+    neither the order of the columns nor the labels change an answer. With a threshold there is no p-value: log p is 0
+    where I <= threshold and -I N elsewhere, which orders pairs by strength.
     """
 
     name: ClassVar[str] = "mi"
@@ -145,7 +148,7 @@ class MutualInformation(CountsTest):
         """Return the mutual information (as `statistic`), the degrees of freedom and log p for each y."""
         information, dof = self.statistics.reduce(kernels.mi(), x, ys, z)
         if self.decide == "threshold":
-            independent = information <= self.threshold
+            independent = information <= self.threshold + ABSOLUTE
             log_p = np.where(independent, 0.0, -information * self.statistics.n_rows)
             return Evidence(independent, statistic=information, dof=dof, log_p=log_p)
         log_p = np.array([self._log_permutation_p(x, int(y), z) for y in ys], dtype=np.float64)
@@ -161,16 +164,16 @@ class MutualInformation(CountsTest):
                 f"{first} and {second}. Use a threshold, or the G test."
             )
         counts = self.statistics.tables(first, [second], z).counts[0]
-        rng = np.random.default_rng([self.seed, first, second, *sorted(z)])
-        observed, shuffled = 0.0, np.zeros(self.n_permutations)
-        for table in counts:
-            used = table[table.sum(1) > 0][:, table.sum(0) > 0]
-            if min(used.shape) < 2:
-                continue  # one row or one column: every shuffle is the same table
-            observed += float(_n_log_n(used[None])[0])
-            shuffled += _shuffled_n_log_n(used, self.n_permutations, rng)
-        tolerance = 1e-9 * (1.0 + abs(observed))  # equal tables must count as equal
-        as_large = int((shuffled >= observed - tolerance).sum())
+        varied = [
+            table for table in counts if min(table.any(1).sum(), table.any(0).sum()) > 1
+        ]  # else it stays as it is
+        margins = sorted(map(_margins, varied))
+        rng = np.random.default_rng([self.seed, *chain(*chain(*margins))])
+        shuffled = np.zeros(self.n_permutations)
+        for rows, columns in margins:
+            shuffled += _shuffled_n_log_n(rows, columns, self.n_permutations, rng)
+        observed = fsum(float(_n_log_n(table[None])[0]) for table in varied)
+        as_large = int((shuffled >= observed - tolerance([observed])).sum())  # equal tables must count as equal
         return float(np.log1p(as_large) - np.log1p(self.n_permutations))
 
 
@@ -180,14 +183,18 @@ def _n_log_n(tables: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> FloatAr
     return np.asarray((counts * np.log(np.maximum(counts, 1.0))).sum(axis=(1, 2)))
 
 
-def _shuffled_n_log_n(
-    table: np.ndarray[tuple[int, ...], np.dtype[np.int64]], n_draws: int, rng: np.random.Generator
-) -> FloatArray:
-    """Return Σ o log o of tables drawn with both margins of this one."""
+def _margins(table: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> tuple[list[int], list[int]]:
+    """Return both margins in an order that depends neither on labels nor on which variable comes first."""
+    rows, columns = sorted(sorted(margin[margin > 0].tolist()) for margin in (table.sum(1), table.sum(0)))
+    return rows, columns
+
+
+def _shuffled_n_log_n(rows: list[int], columns: list[int], n_draws: int, rng: np.random.Generator) -> FloatArray:
+    """Return Σ o log o of tables drawn with these margins."""
     from scipy.stats import random_table
 
-    law = random_table(table.sum(1), table.sum(0), seed=rng)
-    batch = max(1, _CELLS_TOGETHER // table.size)
+    law, shape = random_table(rows, columns, seed=rng), (len(rows), len(columns))
+    batch = max(1, _CELLS_TOGETHER // (len(rows) * len(columns)))
     sizes = [min(batch, n_draws - done) for done in range(0, n_draws, batch)]
-    sums = [_n_log_n(np.asarray(law.rvs(size), dtype=np.int64).reshape(size, *table.shape)) for size in sizes]
+    sums = [_n_log_n(np.asarray(law.rvs(size), dtype=np.int64).reshape(size, *shape)) for size in sizes]
     return np.concatenate(sums)
