@@ -204,6 +204,7 @@ def test_a_marker_among_words_is_in_doubt_in_every_container(marker: str, tmp_pa
 def test_only_declared_levels_stay_when_their_rows_are_dropped() -> None:
     frame = pl.DataFrame({"a": pl.Series(["x", "y", "x"], dtype=pl.Enum(["x", "y", "z"])), "b": [1, None, 2]})
     assert read(frame, missing="drop_rows").levels[0] == ("x",)
+    assert read(frame, missing="drop_rows").unused == {"a": ("y", "z")}
     assert read(frame, missing="drop_rows", levels={"a": ["x", "y", "z"]}).levels[0] == ("x", "y", "z")
     assert read({"a": ["x", "y", "x"], "b": [1, None, 2]}, missing="drop_rows").levels[0] == ("x",)
 

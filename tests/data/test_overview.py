@@ -98,6 +98,12 @@ def test_levels_without_rows_are_named(tmp_path: Path) -> None:
     assert json.loads(json.dumps(plain))["variables"][0]["unused"] == ["2020-01-02"]
 
 
+def test_a_doubtful_category_is_not_one_without_rows() -> None:
+    frame = pd.DataFrame({"a": pd.Categorical(["x", "NA", "y"], categories=["x", "y", "NA", "z"]), "b": [1, 2, 3]})
+    found = overview(frame).variables[0]
+    assert (found.doubtful, found.unused, found.missing) == (("NA",), ("z",), 1)
+
+
 def test_overview_of_a_data_set() -> None:
     table = {"a": ["x", "y", "y"], "b": [1, 2, 2], "c": [0.5, 0.5, 0.5]}
     assert overview(read(table)) == overview(table)

@@ -42,7 +42,12 @@ class ReadColumn(NamedTuple):
     declared: bool = False  # the levels stay even when no row has them
     doubts: tuple[str, ...] = ()  # strings taken as missing that the caller should confirm
     has_zeros: bool = False  # whether a chunk holds position 0, a missing value
-    unused: tuple[Hashable, ...] = ()  # categories that came with the data and that no row has; they are not levels
+    categories: tuple[Hashable, ...] = ()  # those that came with the data, whether a row has them or not
+
+    def unused(self, levels: Iterable[Hashable] | None) -> tuple[Hashable, ...]:
+        """Return the categories that came with the data and are not among the final levels."""
+        used = set(levels or ())
+        return tuple(label for label in self.categories if label not in used)
 
     def joined(self) -> ReadColumn:
         """Return the column in one chunk; the old chunks are released one by one."""
@@ -157,13 +162,13 @@ def coded_column(
     are levels. All others are sorted.
     """
     seen = dict.fromkeys(label for label in labels if label is not None)
-    unused: tuple[Hashable, ...] = ()
+    kept: tuple[Hashable, ...] = ()
     if options.levels is not None:
         _check_inside(options, seen)
         levels = options.levels
     elif categories is not None:
-        levels = tuple(label for label in categories if label in seen)
-        unused = tuple(label for label in categories if label not in seen and not options.is_missing(label))
+        kept = tuple(label for label in categories if not (options.is_missing(label) or options.is_doubtful(label)))
+        levels = tuple(label for label in kept if label in seen)
     else:
         levels = tuple(sorted(seen, key=order_key))
     place = {label: k for k, label in enumerate(levels, start=1)}
@@ -177,7 +182,7 @@ def coded_column(
         declared=options.levels is not None,
         doubts=tuple(doubts),
         has_zeros=codes.has_zeros,
-        unused=unused,
+        categories=kept,
     )
 
 

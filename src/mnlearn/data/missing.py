@@ -62,7 +62,13 @@ def to_dataset(table: ReadTable, missing: MissingPolicy, *, least: int = 2) -> D
         repeats=None if table.repeats is None else _weights(table.repeats.chunks.pop(), rows),
         missing=clean.report,
         declared=frozenset(column.name for column in table.columns if column.declared),
-        unused=MappingProxyType({column.name: column.unused for column in table.columns if column.unused}),
+        unused=MappingProxyType(
+            {
+                column.name: unused
+                for column, levels in zip(table.columns, clean.levels, strict=True)
+                if (unused := column.unused(levels))
+            }
+        ),
     )
 
 

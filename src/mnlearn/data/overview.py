@@ -186,7 +186,7 @@ def _occurred(table: ReadTable) -> tuple[list[_Column], NDArray[np.int64] | None
         if levels is not None:
             levels, places = kept_levels(column, kept)
             values = (places + 1).astype(code_type(len(levels) + 1))[values]
-        columns.append(_Column(column.name, values, levels, column.doubts, column.unused))
+        columns.append(_Column(column.name, values, levels, column.doubts, column.unused(levels)))
     return columns, repeats
 
 
