@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 
-from mnlearn._ties import ABSOLUTE, exceeds, first_best, first_maximum, preferred, ranks, tolerance
+from mnlearn._ties import ABSOLUTE, RELATIVE, exceeds, first_best, first_maximum, preferred, ranks, tolerance
 
 
 def test_a_difference_of_rounding_is_a_tie_and_no_improvement() -> None:
@@ -48,3 +51,10 @@ def test_the_first_maximum() -> None:
     assert first_maximum([-np.inf, -np.inf]) == 0
     assert exceeds(1.0, -np.inf)
     assert not exceeds(0.1 + 0.2, 0.3)
+
+
+def test_the_native_core_has_the_same_tolerance() -> None:
+    header = (Path(__file__).parent.parent / "native" / "scan" / "ties.hpp").read_text(encoding="utf-8")
+    found = re.search(r"kTieAbsolute = (\S+), kTieRelative = (\S+);", header)
+    assert found is not None
+    assert (float(found[1]), float(found[2])) == (ABSOLUTE, RELATIVE)

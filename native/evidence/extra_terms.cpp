@@ -5,6 +5,8 @@
 #include <numbers>
 #include <utility>
 
+#include "scan/ties.hpp"
+
 namespace mnlearn {
 namespace {
 
@@ -120,13 +122,14 @@ void Model::add_three_way(const GroupedTable& table, Design& design, const Contr
         for (std::size_t i = 0; i < n_members; ++i) {
             for (std::size_t j = i + 1; j < n_members; ++j) {
                 const double gain = taken[i * n_members + j] ? 0.0 : three_way_gain(table, design, of_x, i, j);
-                if (gain > best) best = gain, best_i = i, best_j = j;
+                if (exceeds(gain, best)) best = gain, best_i = i, best_j = j;
             }
         }
-        if (best_j == 0 || best < cost) return;
+        if (best_j == 0 || exceeds(cost, best)) return;
         Design wider = with_products(design, table.n_groups, best_i, best_j);
         if (wider.n_features * of_x.width() > kMostParameters) return;
-        if (!refit_.run(table, wider, of_x, &fit_) || refit_.log_evidence() <= fit_.log_evidence() + cost) return;
+        if (!refit_.run(table, wider, of_x, &fit_) || !exceeds(refit_.log_evidence(), fit_.log_evidence() + cost))
+            return;
         std::swap(fit_, refit_);
         design = std::move(wider);
         paid_ += cost;

@@ -32,9 +32,10 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from mnlearn._ties import first_best, tolerance
 from mnlearn.errors import UnsuitableError
 from mnlearn.graphs.graph import Edge
-from mnlearn.protocols import FloatArray, Indices, PairEvidence, VarSet
+from mnlearn.protocols import FloatArray, Indices, IntArray, PairEvidence, VarSet
 from mnlearn.scores._local import Decomposed, Work
 from mnlearn.statistics.evidence_scans import EvidenceScans, LocalFits
 
@@ -184,16 +185,33 @@ class HybridEvidence(PairwiseEvidence):
         return [PairEvidence(fits.log_factor, fits.exact) for fits in found]
 
     def best_pair(self, x: int, blanket: VarSet, candidates: Indices) -> tuple[Edge, float] | None:
-        """The y < z of the candidates with the largest F(x | blanket + y + z), and that less the gift."""
+        """The y < z of the candidates with the largest F(x | blanket + y + z), and that less the gift.
+
+        Of equals the pair is taken that explains more of x one by one, given nothing; then the first.
+        """
         ys = np.unique(np.asarray(candidates, dtype=np.int32))
         if len(ys) < 2:
             return None
         starts = [blanket | {int(y)} for y in ys[:-1]]
         values = self._scans.full_tables([x] * len(starts), starts, [ys[k + 1 :] for k in range(len(starts))])
         self.work.book(scans=len(starts), fits=0, fallbacks=0)
-        k = int(np.argmax([row.max() for row in values]))
-        j = int(values[k].argmax())
-        return (int(ys[k]), int(ys[k + 1 + j])), float(values[k][j]) - float(self._scans.gift[x])
+        found, ends = np.concatenate(values), np.cumsum([len(row) for row in values])
+
+        def pairs_at(places: IntArray) -> IntArray:
+            row = np.searchsorted(ends, places, side="right")
+            return np.stack([ys[row], ys[places - ends[row] + len(ys)]])
+
+        ties = (lambda tied: self._alone(x, pairs_at(tied)),)
+        best = first_best(found, -inf, tolerance([float(found.max())]), *ties)
+        assert best is not None, "the evidence is finite"
+        y, z = pairs_at(np.array([best])).ravel().tolist()
+        return (y, z), float(found[best]) - float(self._scans.gift[x])
+
+    def _alone(self, x: int, pairs: IntArray) -> FloatArray:
+        """Return the evidence for x − y and x − z given nothing, summed, of each pair y, z (a column)."""
+        ys, places = np.unique(pairs, return_inverse=True)
+        factors = self.pairs([x], [frozenset()], [ys])[0].log_factor
+        return np.asarray(factors[places.reshape(pairs.shape)].sum(axis=0))
 
 
 @dataclass(frozen=True)

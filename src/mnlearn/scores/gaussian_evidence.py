@@ -31,6 +31,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from mnlearn._ties import ABSOLUTE, first_best
 from mnlearn.errors import InputError, UnsuitableError, is_number
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import FloatArray, Indices, PairEvidence, VarSet
@@ -146,9 +147,10 @@ class GaussianEvidence(Decomposed):
         return found
 
     def best_pair(self, x: int, blanket: VarSet, candidates: Indices) -> tuple[Edge, float] | None:
-        """Return the pair y < z of candidates that explains most of x, and the evidence with both; ties by index.
+        """Return the pair y < z of candidates that explains most of x, and the evidence with both.
 
-        Only this finds two variables that predict x together but not alone.
+        Only this finds two variables that predict x together but not alone. Of equals the pair is taken that explains
+        more of x one by one; then the first.
         """
         ys = np.unique(np.asarray(candidates, dtype=np.int64))
         if len(ys) < 2:
@@ -160,7 +162,9 @@ class GaussianEvidence(Decomposed):
         explained = np.square(with_x)[:, None] + np.square(with_x) - 2.0 * np.outer(with_x, with_x) * among
         share = np.where(left > EXPLAINED, explained / np.maximum(left, EXPLAINED), 0.0)
         share[np.tril_indices(len(ys))] = -1.0
-        k, j = divmod(int(share.argmax()), len(ys))
+        alone = np.square(with_x)
+        ties = (lambda tied: alone[tied // len(ys)] + alone[tied % len(ys)],)
+        k, j = divmod(first_best(share.ravel(), -1.0, ABSOLUTE, *ties) or 1, len(ys))
         after = self._log_left(int(x), blanket) + log(max(1.0 - float(share[k, j]), EXPLAINED))
         return (int(ys[k]), int(ys[j])), float(self._local(np.asarray(after), len(blanket) + 2))
 
