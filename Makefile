@@ -11,7 +11,13 @@ demo: WERROR := OFF
 # All cores; the tests that share a cluster of workers run in one process.
 PARALLEL := -n auto --dist loadgroup
 
+# What test-lowest, test-newest, test-pythons and test-portable run, and how many kills make soak takes.
+TESTS ?= tests
+KILLS ?= 500
+SEED  ?= $(shell date +%s)
+
 .PHONY: demo test test-slow test-full test-browser screenshot lint check sanitize fuzz bench docs clean help
+.PHONY: test-lowest test-newest test-pythons test-portable soak
 
 help:
 	@echo "make demo    set up, then show what mnlearn does on data that comes with it"
@@ -19,6 +25,11 @@ help:
 	@echo "make test-slow   the tests that make test leaves out"
 	@echo "make test-full   every test with all its examples, the browser, the documentation and the sanitizers"
 	@echo "make test-browser   the tests of the report in a real browser (Debian: apt-get install chromium)"
+	@echo "make test-lowest    the tests with every dependency at its lowest declared version"
+	@echo "make test-newest    the tests with the newest dependencies, pre-releases included"
+	@echo "make test-pythons   the tests with each Python from 3.11 to 3.14 that is on the PATH"
+	@echo "make test-portable  the tests with the portable code path of the native core"
+	@echo "make soak    kill every command that writes at random times, KILLS=500 times"
 	@echo "make lint    ruff, mypy --strict, and the stub against the native module"
 	@echo "make check   test and lint"
 	@echo "make sanitize   the tests of the native core, built with AddressSanitizer and UBSan"
@@ -39,6 +50,18 @@ test-slow: $(VENV)/developing
 test-full: $(VENV)/developing
 	MNLEARN_TESTS=full $(BIN)/python -m pytest -q $(PARALLEL)
 	$(MAKE) test-browser docs sanitize
+
+test-lowest test-newest: $(VENV)/developing
+	VENV=$(VENV) .ci/versions $(@:test-%=%) $(BIN)/python $(PARALLEL) $(TESTS)
+
+test-pythons:
+	VENV=$(VENV) .ci/pythons $(TESTS)
+
+test-portable: $(VENV)/developing
+	MNLEARN_CORE=portable $(BIN)/python -m pytest -q $(PARALLEL) -m "not slow" $(TESTS)
+
+soak: $(VENV)/developing
+	$(BIN)/python tests/soak.py --kills $(KILLS) --seed $(SEED)
 
 test-browser: $(VENV)/browsing
 	MNLEARN_BROWSER=required $(BIN)/python -m pytest -q tests/browser
@@ -98,4 +121,4 @@ $(VENV)/documenting: $(VENV)/developing
 	@touch $@
 
 clean:
-	rm -rf docs/_build docs/generated docs/tutorials $(VENV) build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf docs/_build docs/generated docs/tutorials $(VENV) $(VENV)-* build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
