@@ -111,3 +111,12 @@ def test_the_column_of_groups_is_named(run: Any, answers: Path, tmp_path: Path) 
         for columns in ([], ["--column", "stress", "--column", "fatigue"]):
             refused = run("compare-groups", data, "--by", "nope", *columns).refusal()
             assert "by: column 'nope' does not exist" in refused
+
+
+def test_errors_name_the_command_that_declares_levels(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n0.1,1\n0.10000000000000000001,2\n0.5,1\n")
+    refused = run("learn", path, "--categorical", "a").refusal()
+    assert refused.endswith("or declare them as strings: mnlearn pack --levels COL=A,B.")
+    levels = "a=0.1,0.10000000000000000001,0.5"
+    assert run("pack", path, "-o", tmp_path / "t.mnpack", "--levels", levels, "--json").document()["rows"] == 3

@@ -297,7 +297,7 @@ _TRANSLATIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]
         (r"\bresume=True\b", "--resume"),
         (r"\bappend=True\b", "--append"),
         (r"\bcheckpoint=\.\.\.", "--checkpoint DIR"),
-        (r"\blevels=\{\.\.\.\}", "--levels COL=A,B"),
+        (rf"\blevels=\{{(?:{_LABEL}|[^{{}}'\"])*\}}", "mnlearn pack --levels COL=A,B"),
         (r"^out must", "--out must"),
         (r"^append needs", "--append needs"),
         (r"^n_rows must", "--rows must"),
