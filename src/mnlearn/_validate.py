@@ -23,8 +23,8 @@ def rng_from(seed: Seed) -> np.random.Generator:
         number = index(seed)
     except TypeError:
         number = -1
-    if number < 0:
-        raise InputError(f"seed must be an integer of at least 0 or a numpy.random.Generator; got {seed!r}.")
+    if number < 0 or isinstance(seed, bool):
+        raise InputError(f"seed must be an integer of at least 0 or a numpy.random.Generator; got {seed!r:.80}. Use 0.")
     return np.random.default_rng(number)
 
 

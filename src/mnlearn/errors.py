@@ -11,12 +11,12 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from importlib import import_module
-from math import isfinite
+from math import inf, isfinite
 from numbers import Real
 from operator import index
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 if TYPE_CHECKING:
     from numpy import float64
@@ -93,7 +93,7 @@ def whole_number(name: str, value: object, *, least: int, hint: str, most: int |
         number = index(value)  # type: ignore[arg-type]
     except TypeError:
         number = least - 1
-    if number < least or isinstance(value, bool):
+    if number < least or isinstance(value, bool) or hasattr(value, "__len__"):  # an array of one number has it
         raise InputError(f"{name} must be a whole number, at least {least}; got {value!r}. {hint}")
     if most is not None and number > most:
         raise InputError(f"{name} must be at most {most:,}; got {value!r}. {hint}")
@@ -116,17 +116,17 @@ def check_path(argument: str, value: object) -> None:
     """Raise InputError unless the value is a path: a string or a PathLike."""
     if not isinstance(value, str | os.PathLike):
         raise InputError(f"{argument} must be a string or a Path; got {value!r}. Name a file or folder.")
-    if "\0" in os.fsdecode(value):
-        raise FileError(f"{argument} must be a name without null characters; got {value!r}. Name a file or folder.")
+    text = os.fsdecode(value)
+    if not text or "\0" in text:
+        raise FileError(
+            f"{argument} must be a name without null characters, not empty; got {text!r}. Name a file or folder."
+        )
 
 
 def check_file(argument: str, path: str | os.PathLike[str]) -> Path:
     """Return the path of a file to read; raise FileError unless it is a file on disk that can be opened."""
     check_path(argument, path)
-    text = os.fsdecode(path)
-    if not text or "\0" in text:
-        raise FileError(f"{argument} must name a file; got {text!r}. Name one.")
-    file = Path(text)
+    file = Path(os.fsdecode(path))
     try:
         if file.is_dir():
             raise FileError(f"{argument} must be a file; {file} is a directory. Name one file in it.")
@@ -192,8 +192,28 @@ def check_listed(argument: str, value: object, what: str) -> None:
     """Raise InputError unless the value is an iterable other than a string."""
     if isinstance(value, str):
         raise InputError(f"{argument} must be a list of {what}, not a string; got {value!r}. Use [{value!r}].")
-    if not isinstance(value, Iterable):
-        raise InputError(f"{argument} must be a list of {what}; got {value!r}. Put a single one into a list.")
+    if isinstance(value, bytes) or not iterates(value):
+        raise InputError(f"{argument} must be a list of {what}; got {value!r:.80}. Put a single one into a list.")
+
+
+def iterates(value: object) -> TypeGuard[Iterable[Any]]:
+    """Return whether the value can be iterated over; an array without dimensions cannot, though it looks so."""
+    return isinstance(value, Iterable) and getattr(value, "ndim", 1) != 0
+
+
+def check_instance(argument: str, value: object, kind: type, hint: str) -> None:
+    """Raise UnsuitableError unless the value is of this type."""
+    if not isinstance(value, kind):
+        raise UnsuitableError(f"{argument} must be a {kind.__name__}; got a {type(value).__name__}. {hint}")
+
+
+def check_number(argument: str, value: object, hint: str, *, least: float = -inf, most: float = inf) -> None:
+    """Raise InputError unless the value is a finite number within these limits."""
+    if not is_number(value) or not least <= value <= most:  # type: ignore[operator]
+        within = (
+            "" if least == -inf and most == inf else f" from {least:g}" + (f" to {most:g}" if most < inf else " on")
+        )
+        raise InputError(f"{argument} must be a finite number{within}; got {value!r:.80}. {hint}")
 
 
 def tuple_of(argument: str, value: Iterable[Item], what: str) -> tuple[Item, ...]:
@@ -257,9 +277,12 @@ def check_room(argument: str, n_bytes: float, what: str, hint: str) -> None:
 
 def is_number(value: object) -> bool:
     """Return whether the value is a finite real number; bools and strings are not."""
-    if isinstance(value, bool):
+    if isinstance(value, bool) or not isinstance(value, Real):
         return False
-    return isinstance(value, Real) and isfinite(value)
+    try:
+        return isfinite(value)
+    except OverflowError:  # an integer beyond all floats
+        return False
 
 
 def true_or_false(**settings: object) -> None:

@@ -39,7 +39,7 @@ def test_the_record_is_complete_and_reproducible() -> None:
     assert tuple(words) == survey.names
     assert words["stress"][:5] == [survey.labels[c] for c in survey.codes[:5, survey.names.index("stress")]]
     assert survey.graph.degree(survey.names.index("left_handed")) == 0
-    with pytest.raises(InputError, match="n_rows must be at least 1"):
+    with pytest.raises(InputError, match="n_rows must be a whole number, at least 1"):
         example(0)
 
 

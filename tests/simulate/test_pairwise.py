@@ -102,8 +102,11 @@ def test_twenty_variables_are_enumerated_and_more_are_refused() -> None:
         (lambda: PairwiseNetwork(path(2), {(0, 1): float("nan")}), r"log_odds must be finite; got nan for \(0, 1\)"),
         (lambda: PairwiseNetwork(path(2), {(0, 1): 1.0}, (1.0,)), "fields must hold one number for each of 2"),
         (lambda: PairwiseNetwork(path(2), {(0, 1): 1.0}, (1.0, float("inf"))), "fields must be finite"),
-        (lambda: sample_exact(PairwiseNetwork.uniform(path(2), 1), 0, 1), "n_rows must be at least 1; got 0"),
-        (lambda: sample_exact(PairwiseNetwork.uniform(path(2), 1), 1.5, 1), "n_rows must be an integer"),  # type: ignore[arg-type]
+        (
+            lambda: sample_exact(PairwiseNetwork.uniform(path(2), 1), 0, 1),
+            "n_rows must be a whole number, at least 1",
+        ),
+        (lambda: sample_exact(PairwiseNetwork.uniform(path(2), 1), 1.5, 1), "n_rows must be a whole number"),  # type: ignore[arg-type]
         (lambda: sample_exact(PairwiseNetwork.uniform(path(2), 1), 5, "x"), "seed must be"),  # type: ignore[arg-type]
         (lambda: state_probabilities(PairwiseNetwork.uniform(path(3), 1), (0, 1)), "closed under neighbours"),
     ],

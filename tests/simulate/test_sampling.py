@@ -213,14 +213,14 @@ def test_laws_of_the_couplings() -> None:
         (lambda: Factor((0, 1), np.zeros(2)), "log_values must have one axis per variable, 2; got 1"),
         (lambda: Factor((0,), np.array([0.0, -np.inf])), "log_values must be finite"),
         (lambda: FactorNetwork(()), "cards must hold a number from 1 to 256 per variable"),
-        (lambda: FactorNetwork((2, 300)), "cards must hold"),
+        (lambda: FactorNetwork((2, 300)), "cards must be at most 256; got 300"),
         (lambda: FactorNetwork((2,), [Factor((0, 1), np.zeros((2, 2)))]), r"factors must be over variables 0..0"),
         (lambda: FactorNetwork((2, 3), [Factor((0, 1), np.zeros((2, 2)))]), r"needs the shape \(2, 3\), got \(2, 2\)"),
         (lambda: uniform_factors(path(3), 1, cards=(2, 2)), "cards must be one number, or one for each of 3"),
         (lambda: agreement_factors(path(3), float("nan")), "log_odds must be a finite number; got nan"),
         (lambda: random_pairwise_factors(path(3), -1.0, 1), "strength must be at least 0; got -1.0"),
         (lambda: with_log_odds(path(3), 1.0, 1, signs="both"), "signs must be 'same' or 'mixed'"),  # type: ignore[arg-type]
-        (lambda: with_log_odds(path(3), 1.0, 1, fields=-1), "fields must be a standard deviation"),
+        (lambda: with_log_odds(path(3), 1.0, 1, fields=-1), "fields must be a finite number from 0 on"),
         (lambda: ising(path(3), 1.0, 1, law="odd"), "law must be 'mixed', 'normal' or 'equal'"),  # type: ignore[arg-type]
         (lambda: sample(FactorNetwork((2,)), 0, 1), "n_rows must be a whole number, at least 1; got 0"),
         (lambda: sample(FactorNetwork((2,)), 5, 1, method="exact"), "method 'exact' does not exist"),  # type: ignore[arg-type]

@@ -28,13 +28,25 @@ def check_shapes(
     levels: Sequence[tuple[Hashable, ...] | None],
 ) -> None:
     """Raise DataError unless every variable has a name, a card, a column and labels, and columns have one length."""
+    parts = {"names": names, "cards": cards, "columns": columns, "levels": levels}
+    for argument, part in parts.items():
+        if not isinstance(part, list | tuple):
+            raise DataError(f"{argument} must be a tuple, one entry per variable; got {part!r:.80}. Use tuple(...).")
     sizes = (len(names), len(cards), len(columns), len(levels))
     if len(set(sizes)) > 1 or not names:
         raise DataError(
             f"names, cards, columns and levels must have one entry per variable, at least one; got {sizes} entries."
         )
     check_names(names)
-    for name, column in zip(names, columns, strict=True):
+    for name, card, column, labels in zip(names, cards, columns, levels, strict=True):
+        if not is_whole(card):
+            raise DataError(f"cards must be whole numbers, 0 for a continuous variable; {name!r} has {card!r}. Count.")
+        kinds: tuple[object, object] = (column, labels)
+        if not isinstance(kinds[0], np.ndarray) or not isinstance(kinds[1], tuple | None):
+            raise DataError(
+                f"columns must be arrays, and levels tuples or None; {name!r} has a {type(column).__name__} and a "
+                f"{type(labels).__name__}. Use read or Dataset.from_codes."
+            )
         check_unmasked(f"column {name!r}", column, "Use read(..., missing='drop_rows'), or missing='category'.")
     lengths = sorted({column.shape for column in columns})
     if len(lengths) > 1 or len(lengths[0]) != 1 or not lengths[0][0]:
@@ -96,6 +108,8 @@ def check_range(what: str, codes: NDArray[np.generic], card: int) -> None:
 def check_repeats(repeats: NDArray[np.int64], n_records: int) -> None:
     """Raise DataError unless there is one positive count per stored row and their sum fits in int64."""
     check_unmasked("repeats", repeats)
+    if not isinstance(repeats, np.ndarray):
+        raise DataError(f"repeats must be an array, one count per row; got {repeats!r:.80}. Use np.array(...).")
     if repeats.dtype != np.int64 or repeats.shape != (n_records,):
         raise DataError(
             f"repeats must be int64, one for each of the {n_records} rows; got {repeats.dtype} {repeats.shape}."

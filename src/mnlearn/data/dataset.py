@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mnlearn._validate import rng_from
 from mnlearn.data import _checks
-from mnlearn.errors import DataError, InputError, UnknownNameError, tuple_of, unknown_name, whole_number
+from mnlearn.errors import DataError, InputError, UnknownNameError, iterates, tuple_of, unknown_name, whole_number
 
 if TYPE_CHECKING:
     from mnlearn.data.pack_format import Pack
@@ -242,7 +242,7 @@ class Dataset:
         Dataset
             A view of this one.
         """
-        if isinstance(variables, str) or not isinstance(variables, Iterable):
+        if isinstance(variables, str | bytes) or not iterates(variables):
             raise InputError(f"variables must be a list of names or positions; got {variables!r}. Use [{variables!r}].")
         chosen = [self._position(variable) for variable in variables]
         if not chosen or len(set(chosen)) < len(chosen):

@@ -10,7 +10,7 @@ import numpy as np
 
 from mnlearn._atomic_files import replacing
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import FileError, InputError, check_path
+from mnlearn.errors import FileError, InputError, check_instance, check_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,6 +42,7 @@ def write_data(dataset: Dataset, path: str | os.PathLike[str]) -> None:
     ['a,b', '0,1', '1,1']
     """
     check_data_path(path)
+    check_instance("dataset", dataset, Dataset, "Read it first: mnlearn.read(...).")
     if dataset.repeats is not None:
         raise InputError("dataset must have no repeats to be written; got repeats. Expand the rows first.")
     try:

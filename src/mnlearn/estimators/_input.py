@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, validate_data
 from mnlearn.data._checks import check_names
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.readers import read
-from mnlearn.errors import InputError, MnlearnError, UnsuitableError, check_name, check_unmasked
+from mnlearn.errors import InputError, MnlearnError, UnsuitableError, check_name, check_unmasked, is_one_of
 
 Categorical: TypeAlias = Literal["from_dtype", "all", "none"] | Sequence[str] | Sequence[int] | Sequence[bool]
 MissingPolicy: TypeAlias = Literal["error", "drop_rows", "category"]
@@ -33,7 +33,7 @@ def columns_of(
             validate_data(estimator, X, reset=reset, skip_check_array=True)
     else:
         with refusals("X"):
-            checked = _checked_array(X, finite=missing == "error")
+            checked = _checked_array(X, finite=is_one_of(missing, ("error",)))
             validate_data(estimator, checked, reset=reset, skip_check_array=True)
         names, columns = [f"x{j}" for j in range(checked.shape[1])], list(checked.T)
     _check_size(len(columns[0]) if columns else 0, len(names))
@@ -98,7 +98,13 @@ def refusals(argument: str) -> Iterator[None]:
     except MnlearnError:
         raise
     except (TypeError, ValueError) as error:
-        raise UnsuitableError(f"{argument} must be as scikit-learn requires; got another: {error}") from error
+        raise UnsuitableError(f"{argument} must be as scikit-learn requires; {_sentence(error)}") from error
+
+
+def _sentence(error: Exception) -> str:
+    """Return the message of an error with a full stop."""
+    text = str(error).strip()
+    return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
 def coded(
@@ -120,12 +126,23 @@ def types_of(names: Sequence[str], categorical: Categorical) -> dict[str, Litera
         kind = known[categorical]
         return None if kind is None else dict.fromkeys(names, kind)
     check_unmasked("categorical_features", categorical)
-    chosen = _chosen(names, np.asarray(categorical))
+    try:
+        given = np.asarray(categorical)
+    except ValueError:  # ragged
+        given = np.array(None)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "biuUO"):
+        raise InputError(
+            f"categorical_features must be 'from_dtype', 'all', 'none', or a list of bools, positions or names; got "
+            f"{categorical!r:.80}. Leave it out for 'from_dtype'."
+        )
+    chosen = _chosen(names, given)
     return {name: "categorical" if name in chosen else "continuous" for name in names}
 
 
 def _chosen(names: Sequence[str], given: NDArray[Any]) -> set[str]:
     """Return the categorical columns, given by a mask, by positions or by names."""
+    if not given.size:
+        return set()
     if given.dtype == bool:
         if given.shape != (len(names),):
             raise InputError(

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import DataError, UnsuitableError
+from mnlearn.errors import DataError, UnsuitableError, check_mapping
 from mnlearn.estimators._input import Categorical, coded, columns_of
 from mnlearn.graphs.graph import Graph
 from mnlearn.learning.api import learn
@@ -87,6 +87,7 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
         y
             Not used; for pipelines.
         """
+        check_mapping("settings", self.settings, "{'alpha': 0.01}")
         data = self._read(X, reset=True)
         options = {"discretize": self.discretize, "bins": self.bins, **(self.settings or {})}
         self.result_ = learn(data, self.method, n_jobs=self.n_jobs, **options)

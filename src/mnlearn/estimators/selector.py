@@ -12,10 +12,10 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import MAX_STATES, Dataset
 from mnlearn.data.discretize import discretize
 from mnlearn.data.readers import read
-from mnlearn.errors import InputError, check_unmasked
+from mnlearn.errors import InputError, check_mapping, check_unmasked, is_one_of, whole_number
 from mnlearn.estimators._input import Categorical, columns_of, refusals, types_of
 from mnlearn.learning.api import learn
 
@@ -81,6 +81,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         y
             Target, one value per row.
         """
+        check_mapping("settings", self.settings, "{'alpha': 0.01}")
+        if self.bins is not None:
+            whole_number("bins", self.bins, least=1, most=MAX_STATES, hint="A usual value is 3.")
         data = self._joined(X, y)
         self.result_ = learn(data, self.method, n_jobs=self.n_jobs, **(self.settings or {}))
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
@@ -132,14 +135,14 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _kind(self, target: NDArray[Any]) -> Literal["categorical", "continuous"]:
         """Return the type of the target."""
+        if not is_one_of(self.target, ("auto", "categorical", "continuous")):
+            raise InputError(
+                f"target must be 'auto', 'categorical' or 'continuous'; got {self.target!r}. Leave it out for 'auto'."
+            )
         if self.target == "auto":
             with refusals("y"):
                 kind = type_of_target(target, input_name="y", raise_unknown=True)
             return "continuous" if kind.startswith("continuous") else "categorical"
-        if self.target not in ("categorical", "continuous"):
-            raise InputError(
-                f"target must be 'auto', 'categorical' or 'continuous'; got {self.target!r}. Leave it out for 'auto'."
-            )
         return self.target
 
     def __sklearn_tags__(self) -> Any:

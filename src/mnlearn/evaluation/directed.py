@@ -17,8 +17,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, UnsuitableError, check_name, require, whole_number
-from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.errors import InputError, UnsuitableError, check_instance, check_name, require, whole_number
+from mnlearn.graphs.graph import Edge, Graph, check_graph
 
 Criterion = Literal["bic", "bdeu", "k2"]
 
@@ -148,6 +148,9 @@ def _template(gum: Any, dataset: Dataset) -> Any:
 
 def _check(dataset: Dataset, blankets: Graph | None, criterion: str, max_parents: int | None) -> None:
     """Raise InputError for unsuitable arguments before anything is imported."""
+    check_instance("dataset", dataset, Dataset, "Read it first: mnlearn.read(...).")
+    if blankets is not None:
+        check_graph("blankets", blankets)
     for name, card in zip(dataset.names, dataset.cards, strict=True):
         if not card:
             raise UnsuitableError(
@@ -161,4 +164,4 @@ def _check(dataset: Dataset, blankets: Graph | None, criterion: str, max_parents
         )
     check_name("criterion", criterion, get_args(Criterion))
     if max_parents is not None:
-        whole_number("max_parents", max_parents, least=1, hint="None means no limit.")
+        whole_number("max_parents", max_parents, least=1, most=2**31 - 1, hint="None means no limit.")

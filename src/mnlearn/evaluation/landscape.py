@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mnlearn.algorithms.exhaustive import Exhaustive
-from mnlearn.errors import InputError
-from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.errors import InputError, check_mapping, tuple_of
+from mnlearn.graphs.graph import Edge, Graph, check_graph
 from mnlearn.protocols import SILENT, FloatArray, IntArray, Monitor, Score
 
 
@@ -116,8 +116,11 @@ def landscape(
     >>> seen.marks["empty"]
     Place(distance=2, score=2.0)
     """
+    check_mapping("marked", marked, "{'truth': graph}")
+    required, forbidden = tuple_of("required", required, "edges"), tuple_of("forbidden", forbidden, "edges")
     named = {**({"center": center} if center is not None else {}), **(marked or {})}
     for name, graph in named.items():
+        check_graph(name, graph)
         if graph.n_variables != score.n_variables:
             raise InputError(
                 f"{name} must be a graph on the {score.n_variables} variables of the score; got {graph.n_variables}."

@@ -22,8 +22,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from mnlearn._validate import Seed, rng_from
-from mnlearn.errors import InputError, whole_number
-from mnlearn.graphs.graph import Graph
+from mnlearn.errors import InputError, check_methods, check_room, is_one_of, whole_number
+from mnlearn.graphs.graph import Graph, check_graph
 from mnlearn.protocols import IndependenceTest, VarSet
 
 Sizes = Literal["even", "all"]
@@ -100,6 +100,8 @@ def independence_accuracy(
     >>> independence_accuracy(chain, SeparationOracle(chain), n_triplets=200, seed=1).agreement
     1.0
     """
+    check_graph("graph", graph)
+    check_methods("test", test, ("__call__", "scan"), "Use a test, such as ChiSquare(Counts(data)).")
     if test.n_variables != graph.n_variables:
         raise InputError(
             f"graph and test must be over the same variables; got {graph.n_variables} and {test.n_variables}. Make "
@@ -139,7 +141,8 @@ def sample_triplets(n_variables: int, n_triplets: int, *, sizes: Sizes = "even",
     """
     n = whole_number("n_variables", n_variables, least=2, hint="A triplet has two variables beside z.")
     total = whole_number("n_triplets", n_triplets, least=1, hint="The papers take 10,000.")
-    if sizes not in ("even", "all"):
+    check_room("n_triplets", 200.0 * total + 50.0 * n, f"{total:,} triplets of {n:,} variables", "Draw fewer triplets.")
+    if not is_one_of(sizes, ("even", "all")):
         raise InputError(f"sizes must be 'even' or 'all'; got {sizes!r}. Use one of the two.")
     rng = rng_from(seed)
     ms = _even_sizes(n, total) if sizes == "even" else rng.binomial(n - 2, 0.5, size=total).tolist()

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._validate import Seed, rng_from
-from mnlearn.errors import InputError, is_number
+from mnlearn.errors import InputError, is_number, true_or_false, tuple_of
 from mnlearn.graphs.graph import Graph, check_graph
 
 _LARGEST = 10**7  # variables of a graph made of Python sets
@@ -136,6 +136,7 @@ def grid(n_rows: int, n_columns: int, *, periodic: bool = False) -> Graph:
     (17, 24)
     """
     rows, columns = _size("n_rows", n_rows, 1), _size("n_columns", n_columns, 1)
+    true_or_false(periodic=periodic)
     place = np.arange(rows * columns).reshape(rows, columns)
     across = np.stack([place[:, :-1].ravel(), place[:, 1:].ravel()], axis=1)
     down = np.stack([place[:-1].ravel(), place[1:].ravel()], axis=1)
@@ -222,7 +223,8 @@ def disjoint_union(graphs: Iterable[Graph]) -> Graph:
     """
     edges: list[tuple[int, int]] = []
     start = 0
-    for graph in graphs:
+    for graph in tuple_of("graphs", graphs, "graphs"):
+        check_graph("graphs", graph)
         edges += [(start + u, start + v) for u, v in graph.edges]
         start += graph.n_variables
     return Graph(start, edges)
@@ -231,7 +233,7 @@ def disjoint_union(graphs: Iterable[Graph]) -> Graph:
 def _size(argument: str, value: int, least: int) -> int:
     """Return a checked number of variables, rows or columns."""
     try:
-        size = index(value)
+        size = index(None if isinstance(value, bool) else value)  # type: ignore[arg-type]
     except TypeError:
         raise InputError(f"{argument} must be an integer; got {value!r}. Give a whole number.") from None
     if size < least:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mnlearn.errors import InputError, UnsuitableError, check_listed, check_unmasked
+from mnlearn.errors import InputError, UnsuitableError, check_listed, check_methods, check_unmasked, iterates, tuple_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -107,6 +107,7 @@ class Graph:
     @classmethod
     def from_networkx(cls, graph: Any) -> tuple[Graph, tuple[Hashable, ...]]:
         """Return a networkx graph with indices for nodes, and the nodes in order of their index (that of networkx)."""
+        check_methods("graph", graph, ("is_directed",), "Use a networkx.Graph.")
         if graph.is_directed():
             raise InputError(
                 f"graph must be undirected; got a {type(graph).__name__}. Decide what its directions mean, for "
@@ -143,7 +144,7 @@ class Graph:
     def neighbors(self, x: int) -> frozenset[int]:
         """Return the variables that share an edge with x: its Markov blanket."""
         try:
-            if 0 <= x < len(self._neighbors):
+            if 0 <= x < len(self._neighbors) and x is not True and x is not False:
                 return self._neighbors[x]
         except (TypeError, ValueError):  # not an index
             pass
@@ -160,12 +161,12 @@ class Graph:
     def has_edge(self, u: int, v: int) -> bool:
         """Return whether u and v share an edge."""
         try:
-            known = bool(0 <= v < len(self._neighbors))
+            known = bool(0 <= index(v) < len(self._neighbors))
         except (TypeError, ValueError):  # not an index
             known = False
         if not known:
             raise _out_of_range("v", v, len(self._neighbors))
-        return v in self.neighbors(u)
+        return index(v) in self.neighbors(u)
 
     def __contains__(self, edge: Sequence[int]) -> bool:
         u, v = edge
@@ -253,7 +254,8 @@ class Graph:
     def _members(self, argument: str, variables: int | Iterable[int]) -> frozenset[int]:
         """Return one index or many as a checked set."""
         try:
-            members = frozenset(map(index, variables if isinstance(variables, Iterable) else (variables,)))
+            listed: Any = variables if iterates(variables) else (variables,)
+            members: frozenset[int] = frozenset(map(index, listed))
         except TypeError:
             raise InputError(f"{argument} must be an index or a set of indices; got {variables!r}.") from None
         for x in members:
@@ -269,7 +271,10 @@ class Graph:
 
     def subgraph(self, variables: Collection[int]) -> Graph:
         """Return the graph on some of the variables: `variables[i]` becomes i (a set is read in ascending order)."""
-        chosen = sorted(variables) if isinstance(variables, AbstractSet) else list(variables)
+        check_listed("variables", variables, "indices")
+        listed = list(variables)
+        self._members("variables", listed)
+        chosen = sorted(map(index, listed)) if isinstance(variables, AbstractSet) else [index(x) for x in listed]
         position = {x: i for i, x in enumerate(chosen)}
         if len(position) < len(chosen):
             raise InputError(f"variables must be distinct; got {chosen}.")
@@ -279,7 +284,11 @@ class Graph:
 
     def relabel(self, permutation: Sequence[int]) -> Graph:
         """Return the graph with other indices: variable x becomes `permutation[x]`."""
-        new = [index(x) for x in permutation]
+        check_listed("permutation", permutation, "indices")
+        try:
+            new = [index(x) for x in permutation]
+        except TypeError:
+            raise InputError(f"permutation must hold indices; got {permutation!r:.80}. Use whole numbers.") from None
         if sorted(new) != list(range(self.n_variables)):
             listed = ", ".join(map(str, new[:12])) + (", ..." if len(new) > 12 else "")
             raise InputError(f"permutation must hold each of 0..{self.n_variables - 1} once; got [{listed}].")
@@ -308,7 +317,11 @@ class Graph:
         """Return the graph as a `networkx.Graph`; nodes are the names, or the indices if there are none."""
         import networkx as nx
 
-        labels: Sequence[Hashable] = range(self.n_variables) if names is None else tuple(names)
+        labels: Sequence[Hashable] = range(self.n_variables)
+        if names is not None:
+            labels = tuple_of("names", names, "names")
+            if not all(isinstance(name, Hashable) for name in labels):
+                raise InputError(f"names must be hashable, such as strings; got {labels!r:.80}. Use str(...).")
         if len(labels) != self.n_variables or len(set(labels)) != self.n_variables:
             raise InputError(
                 f"names must hold one distinct name for each of {self.n_variables} variables; got {len(labels)} names, "

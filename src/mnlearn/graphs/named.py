@@ -10,7 +10,7 @@ from numbers import Real
 from typing import Any, TypeAlias, TypeGuard
 
 from mnlearn.errors import FileError, InputError, MnlearnError, check_mapping
-from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.graphs.graph import Edge, Graph, check_graph
 
 Attributes: TypeAlias = Mapping[Edge, Mapping[str, float]]  # per edge: numbers by name
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*")  # names that GML allows; the other formats allow more
@@ -27,6 +27,11 @@ class NamedGraph:
     attributes: Attributes = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
+        check_graph("graph", self.graph)
+        if not isinstance(self.names, list | tuple):
+            raise InputError(f"names must be a tuple of strings; got {self.names!r:.80}. Use tuple(...).")
+        if not isinstance(self.attributes, Mapping):
+            raise InputError(f"attributes must be a dict by edge; got {self.attributes!r:.80}. Leave it out for none.")
         _check_names(self.names, self.graph.n_variables)
         for edge, numbers in self.attributes.items():
             _check_numbers(edge, numbers, self.graph)

@@ -184,10 +184,12 @@ class ScoreTest(CountsTest):
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """Return the log posteriors of independence and dependence for each y, with prior odds of 1."""
+        gain_of_x = self.statistics.reduce(self._kernel, x, ys, z)[0]  # checks the indices
         others = [int(y) for y in ys]
+        z = frozenset(z)
         without_x = np.array([self._log_marginal(y, z) for y in others])
         explained = self.statistics.reduce_many(self._kernel, others, [[x]] * len(others), [z] * len(others))
-        gain_of_x = self.statistics.reduce(self._kernel, x, ys, z)[0] - self._log_marginal(x, z)
+        gain_of_x = gain_of_x - self._log_marginal(x, z)
         gain_of_y = np.array([scan[0, 0] for scan in explained]) - without_x
         log_factor = np.maximum(gain_of_x, gain_of_y)  # of dependence against independence
         rounding = tolerance([self._log_marginal(x, z), *without_x])

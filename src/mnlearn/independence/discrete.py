@@ -151,7 +151,7 @@ class MutualInformation(CountsTest):
             independent = information <= self.threshold + ABSOLUTE
             log_p = np.where(independent, 0.0, -information * self.statistics.n_rows)
             return Evidence(independent, statistic=information, dof=dof, log_p=log_p)
-        log_p = np.array([self._log_permutation_p(x, int(y), z) for y in ys], dtype=np.float64)
+        log_p = np.array([self._log_permutation_p(int(x), int(y), z) for y in ys], dtype=np.float64)
         return Evidence(log_p > self._log_alpha, statistic=information, dof=dof, log_p=log_p)
 
     def _log_permutation_p(self, x: int, y: int, z: VarSet) -> float:

@@ -91,11 +91,12 @@ class PartialCorrelation(MomentsTest):
 
     def _measure(self, x: int, ys: Indices, z: Collection[int]) -> tuple[FloatArray, FloatArray]:
         """Return Fisher's z in units of its standard error, and the log of its two-sided p-value; NaN: untold."""
+        correlations = self.moments.partial_correlations(x, ys, z)  # checks the question
         dof = self._dof(z)
-        if not dof:  # any correlation will do, but check the question
-            nothing = np.zeros_like(self.moments.partial_correlations(x, ys, z))
+        if not dof:  # any correlation will do
+            nothing = np.zeros_like(correlations)
             return nothing, nothing.copy()
-        statistic = np.arctanh(self.moments.partial_correlations(x, ys, z)) * sqrt(dof)
+        statistic = np.arctanh(correlations) * sqrt(dof)
         untold = np.isnan(statistic)
         return statistic, np.where(untold, np.nan, log_two_sided_normal(np.where(untold, 0.0, statistic)))
 

@@ -6,15 +6,16 @@ A wrapper is a test like the one inside it, so they nest: `Audited(Budgeted(Reme
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from dataclasses import dataclass
 from math import nan
+from operator import index
 from threading import Lock
 from typing import ClassVar
 
 import numpy as np
 
-from mnlearn.errors import BudgetExceeded, InputError, check_methods, true_or_false, whole_number
+from mnlearn.errors import BudgetExceeded, InputError, check_methods, iterates, true_or_false, whole_number
 from mnlearn.graphs.graph import Graph, check_graph
 from mnlearn.independence._base import EvidenceTest
 from mnlearn.protocols import BaseTest, Evidence, IndependenceTest, Indices, VarSet, Verdict, Verdicts
@@ -70,7 +71,8 @@ class Remembered(_Wrapper):
 
     def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
         """Scan only the y that are not cached; the source is "memo" if all were."""
-        answers = [self._recall(x, int(y), z) for y in ys]
+        _check_listed(x, ys, z)
+        answers = [self._recall(x, y, z) for y in ys]
         unknown = [k for k, answer in enumerate(answers) if answer is None]
         source = "memo" if answers and not unknown else "data"
         if unknown:
@@ -161,6 +163,7 @@ class Budgeted(_Wrapper):
 
     def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
         """Spend a question per y, then test."""
+        _check_listed(x, ys, z)
         self._spend(len(ys))
         return self._test.scan(x, ys, z)
 
@@ -174,7 +177,35 @@ class Budgeted(_Wrapper):
 
 
 def _question(x: int, y: int, z: VarSet) -> _Question:
-    return (x, y, tuple(sorted(z))) if x < y else (y, x, tuple(sorted(z)))
+    """Return the key of a question; raise InputError for what cannot be one."""
+    try:
+        return _ordered(_index(x), _index(y), tuple(sorted(map(_index, z))))
+    except (TypeError, ValueError):
+        raise _not_indices(x, y, z) from None
+
+
+def _check_listed(x: object, ys: object, z: object) -> None:
+    """Raise InputError unless ys is a sequence."""
+    if not iterates(ys) or not isinstance(ys, Sized):
+        raise _not_indices(x, ys, z)
+
+
+def _index(value: object) -> int:
+    """Return an index; a bool raises TypeError, since True is hardly meant as the second variable."""
+    if isinstance(value, bool):
+        raise TypeError
+    return index(value)  # type: ignore[arg-type]
+
+
+def _ordered(x: int, y: int, z: tuple[int, ...]) -> _Question:
+    return (x, y, z) if x < y else (y, x, z)
+
+
+def _not_indices(x: object, y: object, z: object) -> InputError:
+    """Return the error for a question that is not about indices of variables."""
+    return InputError(
+        f"x, y and z must be indices of variables; got x={x!r:.40}, y={y!r:.40}, z={z!r:.40}. Use dataset.index(name)."
+    )
 
 
 def _stack(answers: Iterable[Verdict], source: str) -> Verdicts:
@@ -225,7 +256,10 @@ class SeparationOracle(EvidenceTest):
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """Return the decisions, with log p of 0 or -inf."""
-        candidates = [int(y) for y in ys]
+        try:
+            x, candidates, z = _index(x), [_index(y) for y in ys], frozenset(map(_index, z))
+        except TypeError:
+            raise _not_indices(x, ys, z) from None
         for y in candidates:
             if y == x or y in z or not 0 <= y < self.n_variables:
                 raise InputError(

@@ -140,6 +140,8 @@ def _result(data: Dataset, truth: NamedGraph, method: str, settings: dict[str, A
 def _check_methods(methods: Sequence[str]) -> None:
     """Raise InputError unless there is at least one method, each known and none twice."""
     check_listed("methods", methods, "methods")
+    if not isinstance(methods, Sequence):
+        raise InputError(f"methods must be a list of methods; got {methods!r:.80}. Use list(...).")
     for place, method in enumerate(methods):
         check_name("method", method, METHODS, shown=30)
         if method in methods[:place]:

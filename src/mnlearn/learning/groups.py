@@ -30,6 +30,7 @@ from mnlearn.errors import (
     UnknownNameError,
     check_listed,
     check_name,
+    tuple_of,
     unknown_name,
     whole_number,
 )
@@ -269,7 +270,8 @@ def _divided(
     if labels is None:
         raise DataError(f"by must name a categorical column; {by!r} is continuous. Name another, or discretise it.")
     present = [label for code, label in enumerate(labels) if (column == code).any()]
-    chosen = present if groups is None else [_label(label, present, by) for label in groups]
+    named = None if groups is None else tuple_of("groups", groups, "labels")
+    chosen = present if named is None else [_label(label, present, by) for label in named]
     if len(chosen) != 2 or chosen[0] == chosen[1]:
         shown = ", ".join(map(repr, chosen[:8]))
         raise InputError(

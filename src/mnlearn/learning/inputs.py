@@ -11,7 +11,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.data.discretize import discretize as discretize_dataset
 from mnlearn.data.options import ReadOptions
 from mnlearn.data.readers import read
-from mnlearn.errors import InputError, UnsuitableError, unknown_name
+from mnlearn.errors import InputError, UnsuitableError, iterates, unknown_name
 from mnlearn.graphs.formats import read_graph
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.named import NamedGraph
@@ -107,7 +107,7 @@ GraphLike = str | os.PathLike[str] | NamedGraph | Learned | Graph | Result | Ite
 
 def variables_by_name(argument: str, chosen: object, names: Sequence[str]) -> tuple[int, ...]:
     """Return the indices of variables given by name."""
-    if isinstance(chosen, str) or not isinstance(chosen, Iterable):
+    if isinstance(chosen, str) or not isinstance(chosen, Iterable) or not iterates(chosen):
         raise InputError(f"{argument} must be a list of names; got {chosen!r}. Write [{chosen!r}].")
     place = {name: x for x, name in enumerate(names)}
     return tuple(_place_of(argument, name, place) for name in chosen)
@@ -117,8 +117,8 @@ def edges_by_name(argument: str, pairs: Iterable[object], names: Sequence[str]) 
     """Return pairs of names as edges, each once, in ascending order."""
     found, place = set(), {name: x for x, name in enumerate(names)}
     for pair in pairs:
-        ends = tuple(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else ()
-        if len(ends) != 2 or ends[0] == ends[1]:
+        ends = tuple(pair) if isinstance(pair, Iterable) and iterates(pair) and not isinstance(pair, str) else ()
+        if len(ends) != 2 or not all(isinstance(end, str) for end in ends) or ends[0] == ends[1]:
             raise InputError(
                 f"{argument} must hold pairs of two different variables by name; got {pair!r}. "
                 f"Write for example [({names[0]!r}, {names[-1]!r})]."
@@ -171,7 +171,7 @@ def graph_over(dataset: Dataset, graph: GraphLike, argument: str = "graph") -> G
         _check_same(argument, graph.names, dataset.names)
         place = {name: x for x, name in enumerate(dataset.names)}
         return graph.graph.relabel([place[name] for name in graph.names])
-    if not isinstance(graph, Iterable):
+    if not iterates(graph):
         raise InputError(
             f"{argument} must be a file, a graph, a learned network or pairs of names; got {graph!r}. "
             f"Write for example [({dataset.names[0]!r}, {dataset.names[-1]!r})]."

@@ -325,6 +325,7 @@ def methods_by(judge: str) -> str:
 
 def method_settings(method: str) -> dict[str, Any]:
     """Return the settings of a method with their defaults."""
+    check_name("method", method, METHODS, shown=30)
     return dict(METHODS[method].settings)
 
 

@@ -7,7 +7,7 @@ are, and every result keeps the one that it was learned by.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, cast
@@ -16,7 +16,7 @@ from mnlearn.algorithms.separating_sets import Separators
 from mnlearn.algorithms.separator import Effort
 from mnlearn.algorithms.separator_phase import price
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, MnlearnError, check_name, tuple_of
+from mnlearn.errors import InputError, MnlearnError, check_name, iterates, tuple_of
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.learning.counting import Counting
 from mnlearn.learning.inputs import (
@@ -232,7 +232,7 @@ def _chosen(test: object, settings: Mapping[str, Any]) -> tuple[str, str]:
 
 def _pairs(given: object) -> tuple[Any, ...]:
     """Return pairs as a tuple; what is not iterable counts as one pair, which `edges_by_name` refuses."""
-    return tuple(given) if isinstance(given, Iterable) else (given,)
+    return tuple(given) if iterates(given) else (given,)
 
 
 def _check_judge(method: str, test: object, score: object) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mnlearn.data.dataset import Dataset, row_groups
-from mnlearn.errors import InputError, UnsuitableError
+from mnlearn.errors import InputError, UnsuitableError, check_instance
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray, IntArray
 from mnlearn.simulate.factors import MOST_STATES
@@ -40,6 +40,7 @@ def observed(dataset: Dataset, x: int, others: Sequence[int]) -> Configurations:
 
 def check_categorical(dataset: Dataset, method: str) -> None:
     """Raise an error for variables that no table of factors can hold."""
+    check_instance("data", dataset, Dataset, "Read it first: mnlearn.read(...).")
     for name, card in zip(dataset.names, dataset.cards, strict=True):
         if not card:
             raise UnsuitableError(

@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, is_number, real_array, whole_number
-from mnlearn.graphs.graph import Graph
+from mnlearn.errors import InputError, is_number, real_array, tuple_of, whole_number
+from mnlearn.graphs.graph import Graph, check_graph
 from mnlearn.model._configurations import Configurations, all_cliques, check_categorical, observed
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate.factors import Factor, FactorNetwork
@@ -153,7 +153,8 @@ def most_frequent(data: Dataset) -> tuple[int, ...]:
 
 def checked_default(default: Sequence[int], cards: Sequence[int]) -> tuple[int, ...]:
     """One state per variable, each of them there."""
-    states = [whole_number("default", state, least=0, hint="States are numbered from 0.") for state in default]
+    listed = tuple_of("default", default, "states")
+    states = [whole_number("default", state, least=0, hint="States are numbered from 0.") for state in listed]
     if len(states) != len(cards):
         raise InputError(f"default must hold one state for each of {len(cards)} variables; got {len(states)}.")
     for x, (state, card) in enumerate(zip(states, cards, strict=True)):
@@ -164,6 +165,7 @@ def checked_default(default: Sequence[int], cards: Sequence[int]) -> tuple[int, 
 
 def check_graph_size(graph: Graph, n_variables: int) -> None:
     """Raise InputError unless the graph has one variable per column of the data."""
+    check_graph("graph", graph)
     if graph.n_variables != n_variables:
         raise InputError(
             f"graph must have one variable for each of {n_variables} in the data; got {graph.n_variables}. Take the "

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mnlearn._validate import Seed
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, MnlearnWarning, check_mapping, is_number
+from mnlearn.errors import InputError, MnlearnWarning, check_instance, check_mapping, is_number, tuple_of
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.model.markov_model import (
     EdgeStrength,
@@ -72,6 +72,11 @@ class DiscreteModel(MarkovModel):
     cuts: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_instance("network", self.network, FactorNetwork, "Fit a model: mnlearn.fit_parameters(graph, data).")
+        for name in ("names", "levels"):
+            tuple_of(name, getattr(self, name), "entries, one per variable")
+        for labels in self.levels:
+            tuple_of("levels", labels, "labels")
         sizes = (len(self.names), len(self.levels), self.network.n_variables)
         if len(set(sizes)) > 1 or tuple(map(len, self.levels)) != tuple(self.network.cards):
             raise InputError(

@@ -25,7 +25,7 @@ import numpy as np
 
 from mnlearn._atomic_files import replacing
 from mnlearn._validate import array_of_npy
-from mnlearn.errors import FileError, InputError, MnlearnError, check_link, check_path, read_bytes
+from mnlearn.errors import FileError, InputError, MnlearnError, check_instance, check_link, check_path, read_bytes
 from mnlearn.graphs.graph import Graph
 from mnlearn.model.discrete import DiscreteModel
 from mnlearn.model.gaussian import GaussianModel
@@ -67,6 +67,7 @@ def save_model(model: MarkovModel, path: str | os.PathLike[str]) -> None:
     >>> load_model(folder).strengths() == model.strengths()
     True
     """
+    check_instance("model", model, MarkovModel, "Fit one: mnlearn.fit_parameters(graph, data).")
     body, numbers = (_discrete_body if isinstance(model, DiscreteModel) else _gaussian_body)(model)
     buffer = io.BytesIO()
     np.save(buffer, np.ascontiguousarray(numbers, dtype="<f8"), allow_pickle=False)

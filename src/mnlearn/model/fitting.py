@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import DataError, InputError, UnsuitableError, check_name, is_number, whole_number
+from mnlearn.errors import DataError, InputError, UnsuitableError, check_instance, check_name, is_number, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.model.canonical import canonical_factors, check_graph_size, most_frequent
 from mnlearn.model.discrete import DiscreteModel
@@ -60,6 +60,7 @@ def fit(graph: Graph, data: Dataset, method: str | None = None, **settings: Any)
     >>> model.report.converged, len(model.strengths())
     (True, 12)
     """
+    check_instance("data", data, Dataset, "Read it first: mnlearn.read(...).")
     chosen = _method_for(data) if method is None else method
     check_name("method", chosen, FIT_METHODS)
     for name in settings:
@@ -290,6 +291,7 @@ def _means(data: Dataset) -> FloatArray:
 
 def _check(graph: Graph, data: Dataset, ridge: float | None) -> None:
     """Continuous columns, two rows, a share for a ridge."""
+    check_instance("data", data, Dataset, "Read it first: mnlearn.read(...).")
     for name, card in zip(data.names, data.cards, strict=True):
         if card:
             raise UnsuitableError(

@@ -12,8 +12,8 @@ import numpy as np
 
 from mnlearn._validate import Seed
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, check_mapping, is_number, real_array
-from mnlearn.graphs.graph import Graph
+from mnlearn.errors import InputError, check_mapping, is_number, real_array, tuple_of
+from mnlearn.graphs.graph import Graph, check_graph
 from mnlearn.model.markov_model import EdgeStrength, FitReport, MarkovModel, by_strength, continuous_rows
 from mnlearn.protocols import BoolArray, FloatArray
 from mnlearn.simulate.gaussian import GaussianNetwork, continuous_dataset
@@ -69,7 +69,8 @@ class GaussianModel(MarkovModel):
 
     def __post_init__(self) -> None:
         network = GaussianNetwork(self.standard_precision)
-        n = len(self.names)
+        check_graph("structure", self.structure)
+        n = len(tuple_of("names", self.names, "names"))
         mean, scale = (real_array(name, getattr(self, name), "Refit the model.") for name in ("mean", "scale"))
         sizes = {(n,), mean.shape, scale.shape, (self.structure.n_variables,), network.precision.shape[:1]}
         if len(sizes) > 1:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mnlearn.data._checks import code_type
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.writers import write_data
-from mnlearn.errors import MnlearnError
+from mnlearn.errors import MnlearnError, UnsuitableError
 from mnlearn.model.discrete import DiscreteModel
 from mnlearn.model.gaussian import GaussianModel
 from mnlearn.model.markov_model import MarkovModel
@@ -87,7 +87,7 @@ def predictions(model: MarkovModel, column: str, data: object) -> Predictions:
         return _of_states(model, column, data)
     if isinstance(model, GaussianModel):
         return _of_numbers(model, column, data)
-    raise TypeError(f"model must be a DiscreteModel or a GaussianModel; got {type(model).__name__}.")
+    raise UnsuitableError(f"model must be a DiscreteModel or a GaussianModel; got a {type(model).__name__}. Fit one.")
 
 
 def _of_states(model: DiscreteModel, column: str, data: object) -> Predictions:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mnlearn._validate import Seed, rng_from
-from mnlearn.errors import InputError, MnlearnError, is_number, whole_number
+from mnlearn.errors import InputError, MnlearnError, check_instance, check_methods, is_number, whole_number
 from mnlearn.optimize.driver import maximize
 from mnlearn.optimize.eda import MarkovEDA
 from mnlearn.optimize.problems import Problem
@@ -123,7 +123,11 @@ def critical_population(
     >>> found.success_rate >= 0.8, found.tried[found.population] >= 0.8
     (True, True)
     """
-    search = _Search(problem, algorithm or MarkovEDA(), _checked_rate(success_rate), max_generations)
+    check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out for none.")
+    chosen = MarkovEDA() if algorithm is None else algorithm
+    check_instance("algorithm", chosen, MarkovEDA, "Leave it out for the default.")
+    whole_number("runs", runs, least=1, most=10**9, hint="100 is usual.")
+    search = _Search(problem, chosen, _checked_rate(success_rate), max_generations)
     _check_what(problem, search.algorithm, runs)
     first = whole_number("smallest", smallest, least=4, hint="8 is usual.")
     whole_number("largest", largest, least=first, hint="65536 is usual.")

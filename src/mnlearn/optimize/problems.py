@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mnlearn._validate import Seed, rng_from
-from mnlearn.errors import InputError, check_name, real_array, whole_number
+from mnlearn.errors import InputError, check_name, check_room, real_array, tuple_of, whole_number
 from mnlearn.graphs.generators import grid
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray, IntArray
@@ -97,6 +97,9 @@ def _as_array(individuals: ArrayLike) -> NDArray[Any]:
     return real_array("individuals", individuals, "Give the value of each gene.")
 
 
+_MOST_GENES = 10_000_000
+
+
 @dataclass(frozen=True, eq=False)
 class TableProblem(Problem):
     """Tables over scopes of one size.
@@ -128,6 +131,15 @@ class TableProblem(Problem):
     known: float | None = None
 
     def __post_init__(self) -> None:
+        cards = tuple_of("cards", self.cards, "numbers of values")
+        for card in cards:
+            whole_number("cards", card, least=1, most=256, hint="Use 2 for genes that are 0 or 1.")
+        for name in ("genes", "tables"):
+            real_array(name, getattr(self, name), "Give a 2-D array.")
+            if not isinstance(getattr(self, name), np.ndarray) or getattr(self, name).ndim != 2:
+                raise InputError(f"{name} must be a 2-D array; got {getattr(self, name)!r:.80}. Use np.array([[...]]).")
+        if self.genes.dtype.kind not in "iu" or ((self.genes < 0) | (self.genes >= len(cards))).any():
+            raise InputError(f"genes must be indices below {len(cards)}; got {self.genes!r:.80}. Count from 0.")
         cells = {prod(self.cards[x] for x in scope) for scope in self.genes.tolist()}
         if self.genes.ndim != 2 or len(cells) != 1 or self.tables.shape != (len(self.genes), cells.pop()):
             raise InputError(
@@ -175,8 +187,8 @@ def onemax(n: int, *, states: int = 2) -> TableProblem:
     >>> problem([1, 0, 1, 1, 0]), problem.optimum, problem.structure.n_edges
     (3.0, 5.0, 0)
     """
-    n = whole_number("n", n, least=1, hint="An individual has at least one gene.")
-    states = whole_number("states", states, least=2, hint="Use 2 for genes that are 0 or 1.")
+    n = whole_number("n", n, least=1, most=_MOST_GENES, hint="An individual has at least one gene.")
+    states = whole_number("states", states, least=2, most=256, hint="Use 2 for genes that are 0 or 1.")
     tables = np.tile(np.arange(states, dtype=np.float64), (n, 1))
     return TableProblem(f"onemax:n={n}", (states,) * n, np.arange(n)[:, None], tables, float(n * (states - 1)))
 
@@ -191,7 +203,9 @@ def royal_road(n: int, *, group: int = 4, states: int = 2) -> TableProblem:
     (4.0, 8.0, 12)
     """
     genes = _groups(n, group)
-    tables = np.zeros((len(genes), whole_number("states", states, least=2, hint="Use 2 for bits.") ** group))
+    cells = whole_number("states", states, least=2, most=256, hint="Use 2 for bits.") ** group
+    check_room("states", 8.0 * len(genes) * cells, f"tables of {cells:,} cells", "Use fewer states or smaller groups.")
+    tables = np.zeros((len(genes), cells))
     tables[:, -1] = group
     name = f"royal-road:n={n},group={group}"
     return TableProblem(name, (states,) * n, genes, tables, float(n))
@@ -236,7 +250,7 @@ def nk_landscape(n: int, *, k: int = 2, contacts: Contacts = "random", seed: See
     >>> bool(np.isclose(value, problem(individual))), value == problem.optimum
     (True, True)
     """
-    n = whole_number("n", n, least=1, hint="An individual has at least one gene.")
+    n = whole_number("n", n, least=1, most=_MOST_GENES, hint="An individual has at least one gene.")
     if whole_number("k", k, least=0, hint="0 is a sum of single genes.") > min(n - 1, 16):
         raise InputError(f"k must be at most {min(n - 1, 16)} for {n} genes; got {k}. Lower it.")
     check_name("contacts", contacts, get_args(Contacts))
@@ -293,7 +307,7 @@ def ising_spin_glass(
 def _groups(n: int, size: int) -> IntArray:
     """Genes in groups of neighbours."""
     size = whole_number("group", size, least=1, hint="1 lets every gene stand for itself.")
-    n = whole_number("n", n, least=1, hint="An individual has at least one gene.")
+    n = whole_number("n", n, least=1, most=_MOST_GENES, hint="An individual has at least one gene.")
     if n % size or size > 20:
         raise InputError(
             f"n must be a multiple of the size of a group, at most 20; got n={n}, size={size}. Change one."

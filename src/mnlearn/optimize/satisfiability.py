@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import FileError, InputError, read_bytes
+from mnlearn.errors import FileError, InputError, check_instance, read_bytes, tuple_of, whole_number
 from mnlearn.optimize.problems import Problem
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate.factors import Factor
@@ -63,7 +63,9 @@ class MaxSat(Problem):
     clauses: tuple[Clause, ...]
 
     def __post_init__(self) -> None:
-        for clause in self.clauses:
+        whole_number("n", self.n, least=0, hint="Count the variables.")
+        for clause in tuple_of("clauses", self.clauses, "clauses"):
+            check_instance("clauses", clause, Clause, "Make each a Clause(literals, weight).")
             if not all(1 <= abs(literal) <= self.n for literal in clause.literals):
                 raise InputError(
                     f"clauses must have literals from 1 to {self.n}, or their opposites; got {clause.literals}. "
@@ -144,6 +146,8 @@ def parse_dimacs(text: str, name: str = "formula") -> MaxSat:
     >>> problem.n_variables, problem.clauses[0].literals, problem.optimum
     (2, (1, -2), 2.0)
     """
+    if not isinstance(text, str):
+        raise InputError(f"text must be a string; got {text!r:.80}. Read a file with max_sat(path).")
     header: tuple[str, int, int] | None = None
     words: list[str] = []
     for number, line in enumerate(text.splitlines(), start=1):

@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 
 from mnlearn.errors import InputError, UnsuitableError
-from mnlearn.graphs.graph import Graph
+from mnlearn.graphs.graph import Graph, check_graph
 from mnlearn.protocols import (
     BatchedPosterior,
     BoolArray,
@@ -52,8 +52,14 @@ def bare_claims(posterior: IndependencePosterior) -> FloatArray | None:
 def members_mask(xs: Sequence[int], blankets: Sequence[VarSet], n_variables: int) -> BoolArray:
     """Return a boolean row per x that marks x and its blanket."""
     rows = np.zeros((len(xs), n_variables), dtype=np.bool_)
-    for k, (x, blanket) in enumerate(zip(xs, blankets, strict=True)):
-        rows[k, [x, *blanket]] = True
+    try:
+        for k, (x, blanket) in enumerate(zip(xs, blankets, strict=True)):
+            rows[k, [x, *blanket]] = True
+    except (TypeError, ValueError, IndexError, OverflowError):
+        raise InputError(
+            f"blankets must be sets of indices below {n_variables}, one for each x; got {blankets!r:.80}. Use "
+            "dataset.index(name)."
+        ) from None
     return rows
 
 
@@ -141,6 +147,7 @@ def require_posterior(score: str, posterior: object) -> None:
 
 def require_variables(graph: Graph, n_variables: int) -> None:
     """Raise InputError for a graph over another number of variables."""
+    check_graph("graph", graph)
     if graph.n_variables != n_variables:
         raise InputError(
             f"graph must have the {n_variables} variables of the posterior; got {graph.n_variables}. "

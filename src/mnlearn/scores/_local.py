@@ -9,12 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import fsum, isfinite, log
-from typing import TypeAlias
+from operator import index
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from mnlearn.errors import InputError, UnsuitableError, is_number
-from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.graphs.graph import Edge, Graph, check_graph
 from mnlearn.protocols import FloatArray, Indices, LocalScore, VarSet
 
 
@@ -79,6 +80,7 @@ class LocallyScored:
 
     def __init__(self, score: LocalScore, graph: Graph) -> None:
         n = score.n_variables
+        check_graph("graph", graph)
         if graph.n_variables != n:
             raise InputError(
                 f"graph must have the {n} variables of the score; got one on {graph.n_variables}. Score it by the data "
@@ -202,6 +204,19 @@ class GraphPrior:
                 f"graph_prior must be a function of a blanket's size; it raised {type(error).__name__} for {size}: "
                 f"{error}. Write for example lambda size: -size."
             ) from error
+
+
+def as_set(blanket: object) -> VarSet:
+    """Return a blanket as a set of indices; raise InputError for what cannot be one."""
+    if isinstance(blanket, frozenset):
+        return blanket
+    listed: Any = blanket.tolist() if isinstance(blanket, np.ma.MaskedArray) else blanket
+    try:
+        return frozenset(map(index, listed))
+    except TypeError:
+        raise InputError(
+            f"blanket must be a set of indices; got {blanket!r:.80}. Use frozenset and dataset.index(name)."
+        ) from None
 
 
 def require_counts(score: str, statistics: object) -> None:

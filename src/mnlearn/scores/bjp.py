@@ -88,13 +88,14 @@ class BJPScore:
     def __post_init__(self) -> None:
         require_posterior("BJPScore", self.posterior)
         if self.order is not None:
-            given = set(map(repr, tuple_of("order", self.order, "variables")))
-            if len(self.order) != self.n_variables or given != set(map(repr, range(self.n_variables))):
+            order = tuple_of("order", self.order, "variables")
+            given = set(map(repr, order))
+            if len(order) != self.n_variables or given != set(map(repr, range(self.n_variables))):
                 raise InputError(
-                    f"order must hold each of 0 to {self.n_variables - 1} once; got {list(self.order)[:12]}. "
+                    f"order must hold each of 0 to {self.n_variables - 1} once; got {list(order)[:12]}. "
                     "Leave it out to sort by the size of the blankets."
                 )
-            object.__setattr__(self, "order", tuple(int(x) for x in self.order))
+            object.__setattr__(self, "order", tuple(int(x) for x in order))
             object.__setattr__(self, "_places", tuple(np.argsort(self.order).tolist()))
 
     @property

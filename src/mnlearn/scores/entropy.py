@@ -20,7 +20,7 @@ from mnlearn.data.resample import take
 from mnlearn.errors import InputError, UnsuitableError, is_number, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray, Indices, Score, Statistics, VarSet
-from mnlearn.scores._local import Decomposed
+from mnlearn.scores._local import Decomposed, as_set
 from mnlearn.scores.mpl import MPL
 from mnlearn.statistics import kernels
 from mnlearn.statistics.counts import Counts
@@ -171,8 +171,9 @@ class ExtendedBIC(_ByEntropies):
 
     def local(self, x: int, blanket: VarSet) -> float:
         """Return −N H(x | blanket) minus the penalty of the blanket."""
-        parameters = np.array(self._entropies.parameters(x, blanket))
-        return float(self._less(np.array(self._entropies.given(x, blanket)), parameters, len(blanket)))
+        blanket = as_set(blanket)
+        entropy = np.array(self._entropies.given(x, blanket))  # checks the indices
+        return float(self._less(entropy, np.array(self._entropies.parameters(x, blanket)), len(blanket)))
 
     def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
         """Return local(x, blanket + y) for each y."""

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import index
 
 import numpy as np
 
+from mnlearn.errors import InputError, MnlearnError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, Indices, VarSet
 from mnlearn.scores._blanket_claims import claims, log_odds, require_posterior, require_variables
+from mnlearn.scores._local import as_set
 from mnlearn.scores._pairwise import PairwiseState, Proposal
 
 
@@ -73,18 +76,28 @@ class IBScore:
 
     def terms(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
         """Return a row per x with its blanket: its claims about every variable; 0 for x  [Eq. 8]."""
-        return claims(self.posterior, [int(x) for x in xs], blankets)
+        try:
+            places = [index(x) for x in xs]
+        except TypeError:
+            raise InputError(f"xs must be indices of variables; got {xs!r:.80}. Use dataset.index(name).") from None
+        return claims(self.posterior, places, blankets)
 
     def local(self, x: int, blanket: VarSet) -> float:
         """Return the sum of the claims of x."""
-        return float(self.terms([x], [blanket]).sum())
+        return float(self.terms([x], [as_set(blanket)]).sum())
 
     def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
         """Return local(x, blanket + y) for each x with its blanket and each of its ys."""
-        return [
-            np.array([self.local(int(x), blanket | {int(y)}) for y in ys], dtype=np.float64)
-            for x, blanket, ys in zip(xs, blankets, yss, strict=True)
-        ]
+        try:
+            asked = [(int(x), blanket, [int(y) for y in ys]) for x, blanket, ys in zip(xs, blankets, yss, strict=True)]
+            return [np.array([self.local(x, z | {y}) for y in ys], dtype=np.float64) for x, z, ys in asked]
+        except MnlearnError:
+            raise
+        except (TypeError, ValueError, OverflowError, np.ma.MaskError):
+            raise InputError(
+                "xs, blankets and yss must be sequences of indices, of sets and of lists of indices, one entry each; "
+                f"got xs={xs!r:.40}, blankets={blankets!r:.40}, yss={yss!r:.40}. Use dataset.index(name)."
+            ) from None
 
     def removals(self, xs: Indices, blankets: Sequence[VarSet]) -> list[FloatArray]:
         """Return local(x, blanket − y) for each x with its blanket, members in ascending order."""

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from mnlearn._ties import exceeds
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, UnsuitableError, is_number, whole_number
+from mnlearn.errors import InputError, UnsuitableError, check_instance, is_number, whole_number
 from mnlearn.protocols import BoolArray, FloatArray, IntArray, Neighborhood, VarSet
 from mnlearn.statistics.counts import Counts
 from mnlearn.statistics.kernels import RIDGE, GroupedRows
@@ -84,6 +84,7 @@ class L1Logistic:
     _columns: Columns = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_instance("data", self.data, Dataset, "Read it first: mnlearn.read(...).")
         for name, card in zip(self.data.names, self.data.cards, strict=True):
             if not card:
                 raise UnsuitableError(

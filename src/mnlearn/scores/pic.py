@@ -16,7 +16,7 @@ import numpy as np
 
 from mnlearn.errors import check_name
 from mnlearn.protocols import FloatArray, Indices, Statistics, VarSet
-from mnlearn.scores._local import BlanketPrior, Decomposed, GraphPrior, require_counts
+from mnlearn.scores._local import BlanketPrior, Decomposed, GraphPrior, as_set, require_counts
 from mnlearn.statistics import kernels
 
 Penalty = Literal["configurations", "parameters"]
@@ -90,6 +90,7 @@ class PIC(Decomposed):
 
     def local(self, x: int, blanket: VarSet) -> float:
         """max_θ log p(x_j | x_mb(j), θ) − q_j log n."""
+        blanket = as_set(blanket)
         entropy = float(self.statistics.local(_KERNEL, x, blanket)[0])
         return float(self._score(x, entropy, self._configurations(blanket))) + self._log_prior(len(blanket))
 
@@ -118,7 +119,7 @@ class PIC(Decomposed):
 
     def _configurations(self, blanket: VarSet) -> float:
         """q_j, the number of all configurations."""
-        return float(min(prod(self._cards[list(blanket)].tolist()), _MOST_CONFIGURATIONS))
+        return float(min(prod(self._cards[[int(y) for y in blanket]].tolist()), _MOST_CONFIGURATIONS))
 
 
 def observed_cards(statistics: Statistics) -> tuple[int, ...]:

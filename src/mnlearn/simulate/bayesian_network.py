@@ -26,7 +26,17 @@ from numpy.typing import NDArray
 
 from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import FileError, InputError, check_file, read_bytes, real_array, require, unreadable, whole_number
+from mnlearn.errors import (
+    FileError,
+    InputError,
+    check_file,
+    check_room,
+    read_bytes,
+    real_array,
+    require,
+    unreadable,
+    whole_number,
+)
 from mnlearn.graphs.graph import Graph
 
 LARGEST_ERROR = 1e-3
@@ -124,6 +134,7 @@ class BayesianNetwork:
         One uniform number for every cell, one pass over the rows for every state: N times the sum of the cardinalities.
         """
         rows = whole_number("n_rows", n_rows, least=1, hint="Ask for at least one row.")
+        check_room("n_rows", 8.0 * rows * self.n_variables, f"{rows:,} rows", "Draw fewer rows.")
         rng = rng_from(seed)
         columns: list[NDArray[np.intp]] = [np.empty(0, dtype=np.intp)] * self.n_variables
         for x in self.order:

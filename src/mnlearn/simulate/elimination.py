@@ -14,7 +14,7 @@ from math import prod
 
 import numpy as np
 
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, check_instance
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate.bayesian_network import BayesianNetwork
@@ -91,6 +91,7 @@ def joint_log_values(factors: Iterable[Factor], scope: Sequence[int], cards: Seq
 
 def _eliminate(network: FactorNetwork) -> tuple[list[tuple[int, tuple[int, ...], FloatArray]], float]:
     """For every variable in the order of elimination: itself, its S and p(x | S); and log Z."""
+    check_instance("network", network, FactorNetwork, "Make one, such as uniform_factors(graph, seed).")
     order = elimination_order(network.graph, network.cards)
     largest = max(cells for _, cells in order)
     if largest > LARGEST_TABLE:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._validate import Seed, rng_from
-from mnlearn.errors import InputError, whole_number
+from mnlearn.errors import InputError, check_room, is_number, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import BoolArray, FloatArray
 
@@ -215,7 +215,9 @@ def random_expression_network(
     """
     n = whole_number("n_genes", n_genes, least=2, hint="One gene regulates no other.")
     most = whole_number("most_regulators", most_regulators, least=1, hint="A gene has at least one regulator.")
-    if not (0 < regulator_share <= 1 and 0 <= repressed <= 1):
+    check_room("n_genes", 32.0 * n, f"{n:,} genes", "Use fewer genes.")
+    shares = is_number(regulator_share) and is_number(repressed)
+    if not (shares and 0 < regulator_share <= 1 and 0 <= repressed <= 1):
         raise InputError(
             f"regulator_share must be above 0 and at most 1, repressed from 0 to 1; got {regulator_share} and "
             f"{repressed}."

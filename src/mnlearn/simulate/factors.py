@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import isfinite
 from operator import index
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._validate import Seed, rng_from
-from mnlearn.errors import InputError, real_array
-from mnlearn.graphs.graph import Graph
+from mnlearn.errors import InputError, check_instance, check_number, iterates, real_array, tuple_of, whole_number
+from mnlearn.graphs.graph import Graph, check_graph
 from mnlearn.protocols import FloatArray
 
 MOST_STATES = 256  # a code is one byte
@@ -85,7 +84,10 @@ class FactorNetwork:
     graph: Graph = field(init=False)
 
     def __post_init__(self) -> None:
-        cards, factors = tuple(index(card) for card in self.cards), tuple(self.factors)
+        cards = tuple(map(_card, tuple_of("cards", self.cards, "numbers of states")))
+        factors = tuple_of("factors", self.factors, "factors")
+        for factor in factors:
+            check_instance("factors", factor, Factor, "Make each a Factor(variables, log_values).")
         if not cards or not all(1 <= card <= MOST_STATES for card in cards):
             raise InputError(f"cards must hold a number from 1 to {MOST_STATES} per variable; got {cards}.")
         for factor in factors:
@@ -142,7 +144,7 @@ def uniform_factors(graph: Graph, seed: Seed, *, cards: int | Sequence[int] = 2)
     """
     import networkx as nx
 
-    states, rng = _states(cards, graph.n_variables), rng_from(seed)
+    states, rng = _states(cards, graph), rng_from(seed)
     cliques = sorted(tuple(sorted(clique)) for clique in nx.find_cliques(graph.to_networkx()))
     # 1 - u is in (0, 1], where the logarithm is finite.
     return FactorNetwork(states, [Factor(c, np.log(1.0 - rng.random(tuple(states[x] for x in c)))) for c in cliques])
@@ -168,7 +170,7 @@ def agreement_factors(graph: Graph, log_odds: float, *, cards: int | Sequence[in
     >>> agreement_factors(Graph(2, [(0, 1)]), 2.0, cards=3).factors[0].log_values.tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    states = _states(cards, graph.n_variables)
+    states = _states(cards, graph)
     _check_number("log_odds", log_odds)
     return FactorNetwork(states, [Factor((u, v), log_odds / 2 * np.eye(states[u], states[v])) for u, v in graph.edges])
 
@@ -194,7 +196,7 @@ def random_pairwise_factors(
     fields
         The standard deviation of the log value of each state of a single variable; 0 adds no such factors.
     """
-    states, rng = _states(cards, graph.n_variables), rng_from(seed)
+    states, rng = _states(cards, graph), rng_from(seed)
     for name, value in (("strength", strength), ("fields", fields)):
         _check_number(name, value)
         if value < 0:
@@ -209,15 +211,21 @@ def random_pairwise_factors(
     return FactorNetwork(states, factors)
 
 
-def _states(cards: int | Sequence[int], n_variables: int) -> tuple[int, ...]:
-    """One number of states per variable."""
-    states = tuple(map(index, cards)) if isinstance(cards, Sequence) else (index(cards),) * n_variables
+def _states(cards: int | Sequence[int], graph: Graph) -> tuple[int, ...]:
+    """One number of states per variable of the graph."""
+    check_graph("graph", graph)
+    n_variables = graph.n_variables
+    states = (_card(cards),) * n_variables if not iterates(cards) else tuple(map(_card, cards))
     if len(states) != n_variables:
         raise InputError(f"cards must be one number, or one for each of {n_variables} variables; got {len(states)}.")
     return states
 
 
+def _card(value: object) -> int:
+    """A number of states."""
+    return whole_number("cards", value, least=1, most=MOST_STATES, hint="Use 2 for variables with two states.")
+
+
 def _check_number(name: str, value: float) -> None:
     """A finite number."""
-    if not isfinite(value):
-        raise InputError(f"{name} must be a finite number; got {value}.")
+    check_number(name, value, "Leave it out, or use for example 1.")

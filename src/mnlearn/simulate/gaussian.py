@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import Literal
 
 import numpy as np
 
 from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, real_array, whole_number
-from mnlearn.graphs.graph import Graph
+from mnlearn.errors import InputError, check_room, is_number, is_one_of, real_array, whole_number
+from mnlearn.graphs.graph import Graph, check_graph
 from mnlearn.protocols import FloatArray
 
 
@@ -85,6 +84,7 @@ class GaussianNetwork:
         from scipy.linalg import solve_triangular
 
         rows = whole_number("n_rows", n_rows, least=1, hint="Ask for at least one row.")
+        check_room("n_rows", 8.0 * rows * len(self.precision), f"{rows:,} rows", "Draw fewer rows.")
         z = rng_from(seed).standard_normal((rows, len(self.precision)))
         return np.ascontiguousarray(solve_triangular(self._root, z.T, lower=True, trans="T").T)
 
@@ -120,9 +120,10 @@ def sparse_gaussian(
     >>> network.graph == grid(4, 4), bool(np.allclose(np.diag(network.covariance()), 1.0))
     (True, True)
     """
-    if not (isfinite(weakest) and isfinite(strongest) and 0 < weakest <= strongest):
+    check_graph("graph", graph)
+    if not (is_number(weakest) and is_number(strongest) and 0 < weakest <= strongest):
         raise InputError(f"weakest and strongest must satisfy 0 < weakest <= strongest; got {weakest} and {strongest}.")
-    if signs not in ("mixed", "same"):
+    if not is_one_of(signs, ("mixed", "same")):
         raise InputError(f"signs must be 'mixed' or 'same'; got {signs!r}. Use one of the two.")
     rng, n = rng_from(seed), graph.n_variables
     theta = np.zeros((n, n))
@@ -148,8 +149,9 @@ def equal_partial_correlations(graph: Graph, correlation: float) -> GaussianNetw
     >>> equal_partial_correlations(path(3), 0.4).precision[0].tolist()
     [1.0, -0.4, 0.0]
     """
-    if not isfinite(correlation) or abs(correlation) >= 1:
-        raise InputError(f"correlation must be between -1 and 1; got {correlation}.")
+    check_graph("graph", graph)
+    if not is_number(correlation) or abs(correlation) >= 1:
+        raise InputError(f"correlation must be between -1 and 1; got {correlation!r}. Use for example 0.2.")
     adjacency = graph.adjacency().toarray().astype(np.float64)
     eigenvalues = np.linalg.eigvalsh(adjacency)
     extreme = float(eigenvalues[-1] if correlation > 0 else -eigenvalues[0])

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mnlearn import _core
 from mnlearn._validate import Seed, rng_from
-from mnlearn.errors import InputError, whole_number
+from mnlearn.errors import InputError, check_instance, check_room, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.parallel import job_count
 from mnlearn.protocols import FloatArray
@@ -92,6 +92,9 @@ def sample_gibbs(
     (100, 25)
     """
     rows = whole_number("n_rows", n_rows, least=1, hint="Ask for at least one row.")
+    check_instance("network", network, FactorNetwork, "Make one, such as uniform_factors(graph, seed).")
+    check_instance("plan", plan, GibbsPlan, "Leave it out, or use GibbsPlan(chains=4).")
+    check_room("n_rows", float(rows) * len(network.cards), f"{rows:,} rows", "Draw fewer rows.")
     key = int(rng_from(seed).integers(2**64, dtype=np.uint64))
     threads = job_count(n_jobs)
     draws = -(-rows // plan.chains)

@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from operator import index
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._validate import Seed, rng_from
-from mnlearn.errors import InputError
-from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.errors import InputError, check_instance, check_number, check_room, is_one_of, whole_number
+from mnlearn.graphs.graph import Edge, Graph, check_graph
 from mnlearn.simulate.factors import Factor, FactorNetwork
 
 LARGEST_COMPONENT = 20  # 2^20 states of one component fit in a few tens of megabytes
@@ -90,10 +89,11 @@ def with_log_odds(
     >>> sorted(set(with_log_odds(Graph(4, [(0, 1), (1, 2), (2, 3)]), 2.0, seed=3, signs="mixed").log_odds.values()))
     [-2.0, 2.0]
     """
-    if signs not in ("same", "mixed"):
+    check_graph("graph", graph)
+    if not is_one_of(signs, ("same", "mixed")):
         raise InputError(f"signs must be 'same' or 'mixed'; got {signs!r}. Use one of the two.")
-    if not (isfinite(fields) and fields >= 0):
-        raise InputError(f"fields must be a standard deviation, at least 0; got {fields}.")
+    check_number("log_odds", log_odds, "1, 1.5 and 2 are usual.")
+    check_number("fields", fields, "It is a standard deviation; 0 for none.", least=0)
     rng = rng_from(seed)
     sign = np.where(rng.random(graph.n_edges) < 0.5, -1.0, 1.0) if signs == "mixed" else np.ones(graph.n_edges)
     odds = dict(zip(graph.edges, (log_odds * sign).tolist(), strict=True))
@@ -122,7 +122,9 @@ def ising(
     >>> sorted(set(ising(Graph(3, [(0, 1), (1, 2)]), 0.5, seed=1, law="equal").log_odds.values()))
     [2.0]
     """
-    if law not in ("mixed", "normal", "equal"):
+    check_graph("graph", graph)
+    check_number("coupling", coupling, "A usual value is 0.5.")
+    if not is_one_of(law, ("mixed", "normal", "equal")):
         raise InputError(f"law must be 'mixed', 'normal' or 'equal'; got {law!r}. Use one of them.")
     if law != "normal":
         return with_log_odds(graph, 4 * coupling, seed, signs="mixed" if law == "mixed" else "same")
@@ -151,7 +153,9 @@ def sample_exact(network: PairwiseNetwork, n_rows: int, seed: Seed) -> NDArray[n
     -----
     Time and memory grow with 2^k for a component of k variables, then with n_rows.
     """
-    rows, rng = _row_count(n_rows), rng_from(seed)
+    check_instance("network", network, PairwiseNetwork, "Use simulate.sample for other networks.")
+    rows, rng = whole_number("n_rows", n_rows, least=1, hint="Ask for at least one row."), rng_from(seed)
+    check_room("n_rows", 8.0 * rows * network.graph.n_variables, f"{rows:,} rows", "Draw fewer rows.")
     codes = np.zeros((rows, network.graph.n_variables), dtype=np.uint8)
     for component in network.graph.components():
         cumulative = np.cumsum(state_probabilities(network, component))
@@ -199,14 +203,3 @@ def _check(graph: Graph, odds: Mapping[Edge, float], fields: Sequence[float]) ->
         raise InputError(f"fields must hold one number for each of {graph.n_variables} variables; got {len(fields)}.")
     if not all(map(isfinite, fields)):
         raise InputError(f"fields must be finite; got {tuple(fields)}.")
-
-
-def _row_count(n_rows: int) -> int:
-    """Return the number of rows, or raise InputError."""
-    try:
-        rows = index(n_rows)
-    except TypeError:
-        raise InputError(f"n_rows must be an integer; got {n_rows!r}.") from None
-    if rows < 1:
-        raise InputError(f"n_rows must be at least 1; got {rows}.")
-    return rows

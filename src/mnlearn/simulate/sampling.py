@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, check_name, whole_number
+from mnlearn.errors import InputError, check_instance, check_name, check_room, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.parallel import job_count
 from mnlearn.protocols import FloatArray
@@ -93,6 +93,9 @@ def sample(
     check_name("method", method, METHODS)
     job_count(n_jobs)  # raises
     factors = network.to_factors() if isinstance(network, PairwiseNetwork) else network
+    check_instance("network", factors, FactorNetwork, "Make one, such as uniform_factors(graph, seed).")
+    check_instance("plan", plan, GibbsPlan, "Leave it out, or use GibbsPlan(chains=4).")
+    check_room("n_rows", 8.0 * rows * len(factors.cards), f"{rows:,} rows", "Draw fewer rows.")
     cards, graph = tuple(factors.cards), factors.graph
     if method == "auto":
         method = "eliminate" if largest_table(graph, cards) <= LARGEST_TABLE else "gibbs"

@@ -125,7 +125,7 @@ class EvidenceScans:
             kind,
             indices("xs", xs),
             _starts([len(z) for z in members]),
-            np.fromiter(chain.from_iterable(members), np.int32),
+            indices("zs", list(chain.from_iterable(members))),
             _starts([len(ys) for ys in candidates]),
             np.concatenate([np.empty(0, np.int32), *candidates]),
             self._three_way,

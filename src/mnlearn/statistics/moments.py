@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, UnsuitableError, real_array
+from mnlearn.errors import InputError, UnsuitableError, check_unmasked, is_number, real_array, tuple_of
 from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, IntArray
 from mnlearn.statistics.correlation import correlation_of_covariance, correlation_of_rows
 from mnlearn.statistics.residuals import REDUNDANT, Residuals
@@ -105,15 +105,17 @@ class Moments:
             The names of the variables; x0, x1, ... if left out.
         """
         correlation, scale = correlation_of_covariance(real_array("covariance", covariance, "Give a square matrix."))
-        labels = tuple(f"x{j}" for j in range(scale.size)) if names is None else tuple(names)
+        labels = tuple(f"x{j}" for j in range(scale.size)) if names is None else tuple_of("names", names, "names")
+        if not all(isinstance(name, str) for name in labels):
+            raise InputError(f"names must be strings; got {labels!r:.80}. Use str(...).")
         if len(labels) != scale.size or len(set(labels)) != len(labels):
             raise InputError(
                 f"names must be {scale.size} different names, one per variable; got {len(labels)}, {len(set(labels))} "
                 "different. Leave names out to number the variables."
             )
-        if not n_rows >= 1 or n_rows % 1:
+        if not is_number(n_rows) or not n_rows >= 1 or n_rows % 1:
             raise InputError(
-                f"n_rows must be a whole number from 1; got {n_rows}. Give the rows behind the covariance."
+                f"n_rows must be a whole number from 1; got {n_rows!r}. Give the rows behind the covariance."
             )
         moments = cls.__new__(cls)
         moments._set(labels, int(n_rows), correlation, scale)
@@ -239,7 +241,11 @@ class Moments:
         """
         from scipy.linalg.blas import dtrsm
 
-        others, given = self._question(variables[0], np.asarray(variables[1:], dtype=np.int64), z)
+        listed: object = variables
+        sequence = isinstance(listed, Sequence | np.ndarray) and not isinstance(listed, str | bytes)
+        if not sequence or getattr(listed, "ndim", 1) != 1 or not len(variables):
+            raise InputError(f"variables must be a list of indices, at least one; got {variables!r:.80}. Give some.")
+        others, given = self._question(variables[0], variables[1:], z)
         chosen = np.concatenate(([variables[0]], others))
         shared = self._correlation[np.ix_(chosen, chosen)]
         _, basis, factor = self._factor(given)
@@ -302,11 +308,14 @@ class Moments:
 
     def _question(self, x: int, ys: Indices, z: Collection[int]) -> tuple[IntArray, tuple[int, ...]]:
         """Check (x, ys | z); return the ys as an array and z in ascending order."""
-        if not isinstance(ys, Sized):
+        if getattr(ys, "ndim", 1) == 0 or not isinstance(ys, Sized):
             raise InputError(f"ys must be a sequence of variable indices; got {ys!r}. Put a single one into a list.")
-        others = np.asarray(ys) if len(ys) else np.empty(0, dtype=np.int64)
         try:
-            x, given = index(x), tuple(sorted({index(v) for v in z}))
+            others = np.asarray(ys) if len(ys) else np.empty(0, dtype=np.int64)
+        except ValueError:  # ragged
+            raise InputError(f"ys must be a sequence of variable indices; got {ys!r}. Give whole numbers.") from None
+        try:
+            x, given = index(None if isinstance(x, bool) else x), tuple(sorted({index(v) for v in z}))  # type: ignore[arg-type]
         except TypeError:
             raise InputError(f"x and z must be variable indices; got x={x!r}, z={z!r}. Give whole numbers.") from None
         if others.ndim != 1 or others.dtype.kind not in "iu":
@@ -318,6 +327,8 @@ class Moments:
                 f"x, ys and z must be variables 0..{self.n_variables - 1}; "
                 f"got {min(asked) if min(asked) < 0 else max(asked)}. Look the index up in names."
             )
+        if isinstance(ys, np.ma.MaskedArray):
+            check_unmasked("ys", ys)
         if x in given:
             raise InputError(f"z must not contain x or y; got x={x}, z={set(given)}. Leave it out of z.")
         taken = np.zeros(self.n_variables, dtype=np.bool_)

@@ -77,6 +77,8 @@ def refusal(
         )
     for x, ys, z in questions:
         question(x, ys, z)  # raises
+    for x in xs:
+        question(x, (), frozenset())  # raises
     for name, value in settings.items():
         _check_setting(name, value)
     return error

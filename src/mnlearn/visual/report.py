@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnlearn._atomic_files import replacing
 from mnlearn.data.overview import Overview, overview
-from mnlearn.errors import FileError, check_path, require
+from mnlearn.errors import FileError, InputError, check_path, require, whole_number
 from mnlearn.visual import report_figures, report_text
 from mnlearn.visual.figure_data import SIGN_COLORS, SIGN_WORDS, FigureData, figure_data_of
 from mnlearn.visual.report_text import cautions, decimal
@@ -88,6 +88,10 @@ def check_report_path(path: str | os.PathLike[str], argument: str = "path") -> P
 
 def render_report(learned: Learned, *, title: str | None = None, source: str | None = None, seed: int = 0) -> str:
     """Return the HTML that `write_report` writes."""
+    for argument, text in (("title", title), ("source", source)):
+        if not isinstance(text, str | None):
+            raise InputError(f"{argument} must be a string; got {text!r:.80}. Leave it out for the default.")
+    seed = whole_number("seed", seed, least=0, hint="Any such number will do.")
     jinja2: Any = require("jinja2", "report")
     require("bokeh", "report")
     environment = jinja2.Environment(
