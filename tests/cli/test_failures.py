@@ -39,7 +39,9 @@ def test_a_full_disk_leaves_nothing_behind_and_loses_nothing(
     monkeypatch.setattr(Path, "write_bytes", full)
     done = run("learn", data, "--method", "gsmn", "--out", target)
     assert done.code == 2
-    assert done.err == f"error: {str(target)!r} cannot be written: No space left on device.\n"
+    assert (
+        done.err == f"error: {str(target)!r} cannot be written: No space left on device. Name another file or folder.\n"
+    )
     assert "edges among 12 variables" in done.out  # the result is printed all the same
     assert "wrote" not in done.out
     assert target.read_text() == "what was there"

@@ -193,7 +193,7 @@ def size_in_bytes(text: str | None) -> int | None:
     number, unit = text[:-1], "KMGT".find(text[-1:].upper())
     try:
         return int(float(number) * 1024 ** (unit + 1)) if unit >= 0 else int(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise InputError(f"--max-memory must be a size such as 500M or 2G; got {text!r}. Leave it out.") from None
 
 

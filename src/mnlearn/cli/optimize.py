@@ -78,11 +78,11 @@ def optimize_command(
             monitor=monitor,
             **drop_none(target=target),
         )
-    if history is not None:
+    output.show(lambda: _document(chosen, found), lambda: _show_optimum(chosen, found))
+    if history is not None:  # after the result, which is printed even if a file cannot be written
         _write_history(found, history)
     if plot is not None:
         _draw(found, plot)
-    output.show(lambda: _document(chosen, found), lambda: _show_optimum(chosen, found))
     if monitor.interrupted:
         exit_interrupted()
 

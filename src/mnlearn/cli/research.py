@@ -88,12 +88,12 @@ def reproduce_command(
             numbers_of_rows(sizes), tuple(source or ()), tuple(method or ()), reps, folder, out, jobs, monitor
         )
         lines = chosen.measure(request)
-    if out is not None:
-        _write_experiment(lines, chosen, out, name)
     output.show(
         lambda: {"experiment": name, "title": chosen.title, "figures": [line._asdict() for line in lines]},
         lambda: _show_experiment(lines, chosen),
     )
+    if out is not None:  # after the figures, which are printed even if a file cannot be written
+        _write_experiment(lines, chosen, out, name)
     if monitor.interrupted:
         exit_interrupted(_CONTINUE)
 
@@ -328,9 +328,9 @@ def accuracy_command(
     if not rows:
         raise InputError("no run ended before Ctrl-C. Let it run for longer.")
     standings = Standings(rows, against)
+    output.show(lambda: accuracy_document(half, standings), lambda: _show_accuracy(standings))
     if out is not None:
         _write_accuracy(rows, half, against, out)
-    output.show(lambda: accuracy_document(half, standings), lambda: _show_accuracy(standings))
     if monitor.interrupted:
         exit_interrupted(_CONTINUE)
 

@@ -214,7 +214,7 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
         with replacing(path) as part:
             part.write_bytes(guarded.encode("utf-8"))
     except (OSError, ValueError) as error:
-        raise FileError(f"{shown} cannot be written: {_reason(error)}.") from error
+        raise FileError(f"{shown} cannot be written: {_reason(error)}. Name another file or folder.") from error
 
 
 def _reason(error: Exception) -> str:

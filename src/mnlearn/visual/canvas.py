@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mnlearn._atomic_files import replacing
+from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.errors import FileError, check_path, require
 from mnlearn.visual.figure_data import GROUP_COLORS, SIGN_COLORS, SIGN_WORDS, FigureData
 
@@ -64,6 +64,11 @@ def add_legend(figure: Figure, picture: FigureData, *, noun: str) -> None:
         figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, fontsize=8.5)
 
 
+def printable(text: str) -> str:
+    """Return the text with halves of characters escaped, which no font draws."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def check_picture_path(path: str | os.PathLike[str], argument: str = "path") -> Path:
     """Return the path of a picture, or raise FileError for an unknown extension."""
     check_path(argument, path)
@@ -79,11 +84,8 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
 
     target = check_picture_path(path)
     usual = mpl.rc_context({"svg.hashsalt": "mnlearn"})  # else clips are named by lot in an SVG
-    try:
-        with replacing(target) as part, usual, _glyphs_said_once():
-            figure.savefig(part, dpi=150, metadata=_no_date(target.suffix.lower()))
-    except OSError as error:
-        raise FileError(f"{os.fspath(path)!r} cannot be written: {error.strerror or error}.") from error
+    with write_errors(path), replacing(target) as part, usual, _glyphs_said_once():
+        figure.savefig(part, dpi=150, metadata=_no_date(target.suffix.lower()))
 
 
 @contextmanager

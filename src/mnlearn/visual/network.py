@@ -11,7 +11,16 @@ import numpy as np
 
 from mnlearn.errors import InputError, check_name, whole_number
 from mnlearn.protocols import FloatArray
-from mnlearn.visual.canvas import FAINT, INK, add_legend, check_picture_path, new_figure, plain_axes, save_figure
+from mnlearn.visual.canvas import (
+    FAINT,
+    INK,
+    add_legend,
+    check_picture_path,
+    new_figure,
+    plain_axes,
+    printable,
+    save_figure,
+)
 from mnlearn.visual.figure_data import GROUP_COLORS, SIGN_COLORS, FigureData, figure_data_of, shown_name
 from mnlearn.visual.layout import fitting_labels
 
@@ -373,7 +382,7 @@ def draw(
     if path is not None:
         check_picture_path(path)
     whole_number("seed", seed, least=0, hint="Leave it out for the usual layout.")
-    words = str(learned) if title is None else title
+    words = printable(str(learned) if title is None else str(title))
     if kind == "stability":
         figure = plot_stability(learned, title=words)
     else:

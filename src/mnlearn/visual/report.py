@@ -19,7 +19,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mnlearn._atomic_files import replacing
+from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.data.overview import Overview, overview
 from mnlearn.errors import FileError, InputError, check_path, require, whole_number
 from mnlearn.visual import report_figures, report_text
@@ -70,11 +70,8 @@ def write_report(
     """
     target = check_report_path(path)
     page = render_report(learned, title=title, source=source, seed=seed)
-    try:
-        with replacing(target) as part:
-            part.write_bytes(page.encode("utf-8", "xmlcharrefreplace"))
-    except OSError as error:
-        raise FileError(f"{os.fspath(path)!r} cannot be written: {error.strerror or error}.") from error
+    with write_errors(path), replacing(target) as part:
+        part.write_bytes(page.encode("utf-8", "xmlcharrefreplace"))
 
 
 def check_report_path(path: str | os.PathLike[str], argument: str = "path") -> Path:
