@@ -30,7 +30,6 @@ from mnlearn.cli import main
 Files: TypeAlias = dict[str, bytes]
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
-STOPPED = 130  # exit code after Ctrl-C
 LONGEST = 120.0  # seconds of a run
 TIMES = re.compile(rb'"(seconds|digest)": [^\n,}]+|[\d.,]+ (s|ms|min)\b')  # what two equal runs may differ in
 
@@ -149,6 +148,8 @@ def start(words: str, folder: Path) -> int:
         code = main(words.split())
         sys.stdout.flush()
         sys.stderr.flush()
+    except SystemExit as end:
+        code = int(end.code or 0)
     except BaseException as error:  # a fork never returns
         os.write(2, f"Traceback: {error!r}".encode())
         code = 1
@@ -246,7 +247,7 @@ def after_kill(
 ) -> Iterator[str]:
     """Yield what is wrong after the kill."""
     printed = Path(f"{place}.log").read_text(errors="replace")
-    if code not in (0, -sent, STOPPED if sent == signal.SIGINT else 0):
+    if code not in (0, -sent, 128 + sent):
         yield f"exit code {code} after {sent.name}: {printed[-300:]}"
     if "Traceback" in printed or "This is a bug" in printed:
         yield f"a traceback after {sent.name}: {printed[-300:]}"
@@ -263,8 +264,8 @@ def after_kill(
             yield f"{path} is neither the old nor the new file after {sent.name}: {len(held)} bytes"
         elif not is_whole(place / path):
             yield f"{path} is torn after {sent.name}"
-    if sent == signal.SIGINT and (left := [path for path in found if Path(path).name.endswith((".tmp", ".part"))]):
-        yield f"temporary files stay after Ctrl-C: {left}"
+    if sent != signal.SIGKILL and (left := [path for path in found if Path(path).name.startswith(".mnlearn-")]):
+        yield f"temporary files stay after {sent.name}: {left}"
 
 
 def after_repeat(case: Case, known: Reference, place: Path, before: Files) -> Iterator[str]:
@@ -333,6 +334,8 @@ def soak(kills: int, seed: int, only: int | None = None, cases: tuple[Case, ...]
                 print(f"kill {number} (--seed {seed} --only {number}): {case.words}: {fault}", flush=True)
             failures += bool(found)
             shutil.rmtree(place)
+            if number % 20 == 19:
+                print(f"{number + 1} kills, {failures} with faults", flush=True)
     print(f"{len(numbers)} kills of {len(cases)} commands, seed {seed}: {failures} with faults", flush=True)
     return failures
 
