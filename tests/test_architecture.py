@@ -15,7 +15,7 @@ ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "_validate": {"errors"},
     "_atomic_files": {"errors"},
-    "_ties": set(),
+    "_ties": {"errors"},
     "graphs.graph": {"errors"},
     "graphs.pdag": {"graphs.graph"},
     "protocols": {"errors", "graphs.graph", "graphs.pdag"},

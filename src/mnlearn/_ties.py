@@ -12,11 +12,13 @@ values that are sorted share a rank where the steps between them are that small.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mnlearn.errors import InputError
 
 ABSOLUTE, RELATIVE = 1e-9, 1e-12
 """Scores tie if they differ by less than ABSOLUTE, or by less than RELATIVE times their size."""
@@ -27,11 +29,11 @@ Criterion: TypeAlias = Callable[[NDArray[np.intp]], NDArray[np.float64]]
 
 def tolerance(scores: Iterable[float]) -> float:
     """Return the rounding error of scores of this size: sums of the same terms in another order differ by less."""
-    return max(ABSOLUTE, RELATIVE * max((abs(score) for score in scores), default=0.0))
+    return max(ABSOLUTE, RELATIVE * max((abs(score) for score in scores if isfinite(score)), default=0.0))
 
 
 def first_best(values: NDArray[np.float64], now: float, rounding: float, *criteria: Criterion) -> int | None:
-    """Return the place of the best value; None if none exceeds `now` by more than rounding.
+    """Return the place of the best value; None if none exceeds `now` by more than rounding; InputError for NaN.
 
     Of the values within rounding of the best one the criteria decide, one after the other; at last the index.
     """
@@ -39,6 +41,8 @@ def first_best(values: NDArray[np.float64], now: float, rounding: float, *criter
         return None
     best = float(values[values.argmax()])  # half the time of max() for a few hundred values
     if not best > now + rounding:
+        if isnan(best) or isnan(now):  # NaN counts as the largest
+            raise InputError("score must give numbers; got NaN. Correct it: it may be -inf for an impossible choice.")
         return None
     tied = (values >= max(best - rounding, now + rounding)).nonzero()[0]
     return int(tied[0]) if len(tied) == 1 else preferred(tied, *criteria, rounding=rounding)

@@ -1,4 +1,4 @@
-"""What a result says about its graph holds when it is computed from scratch, also if the search was stopped."""
+"""Score, support and end of a result, computed from scratch; also of searches that were stopped."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def known(seed: int) -> dict[str, tuple[Edge, ...]]:
 
 
 def log_odds(name: str, counts: Counts, graph: Graph, pair: Edge, *, climbed: bool) -> float:
-    """What the edge gains; for climbs by IB and BJP, present against absent given the context, by single questions."""
+    """Gain of the edge; for climbs by IB and BJP, present against absent given the context, by single questions."""
     score = SCORES[name](counts)
     if name not in ("ib", "bjp") or not climbed:
         return float(score(graph.add([pair])) - score(graph.remove([pair] if pair in graph else [])))

@@ -205,8 +205,10 @@ class AllGraphs:
             top = float(left.max())
             if top == -inf:
                 break
-            tied = np.flatnonzero(left >= top - tolerance([top]))
-            found.append(preferred(tied, lambda some: -self._bits(some).sum(axis=1, dtype=float), self._alone))
+            rounding = tolerance([top])
+            tied = np.flatnonzero(left >= top - rounding)
+            sparsest = lambda some: -self._bits(some).sum(axis=1, dtype=float)  # noqa: E731
+            found.append(preferred(tied, sparsest, self._alone, rounding=rounding))
             left[found[-1]] = -inf
         return found
 
@@ -216,7 +218,8 @@ class AllGraphs:
 
     def _alone(self, numbers: IntArray) -> FloatArray:
         """Return the sum, over the edges of each graph, of what an edge gains in a graph without others."""
-        gains = np.array([self.scores[1 << k] - self.scores[0] for k in range(len(self.pairs))])
+        single = self.scores[[1 << k for k in range(len(self.pairs))]]
+        gains = np.subtract(single, self.scores[0], out=np.zeros(len(single)), where=np.isfinite(single))
         return np.asarray(self._bits(numbers) @ np.where(np.isfinite(gains), gains, 0.0))
 
     def log_masses(self) -> FloatArray:
@@ -328,8 +331,11 @@ def tabulate(score: Score, known: Constraints, monitor: Monitor) -> tuple[AllGra
     else:
         progress = Progress(monitor, 1 << len(pairs))
         scores = one_by_one(score, known, progress)
-    if np.isnan(scores).any() or scores.max() == -np.inf:
-        raise InputError("score must give each graph a number, and one of them a finite one; it gave NaN or only -inf.")
+    if not np.isfinite(scores.max()):  # NaN counts as the largest
+        raise InputError(
+            "score must give each graph a number below inf, and one of them a finite one; the highest of all "
+            f"{len(scores)} is {scores.max()}. Correct the score: it may be -inf for an impossible graph."
+        )
     return AllGraphs(known.n_variables, tuple(sorted(known.required)), pairs, scores), progress.scored
 
 
@@ -390,7 +396,8 @@ def total(terms: Iterator[Term], n_pairs: int) -> FloatArray:
     """Return the sum of all terms, for each graph by number."""
     scores = np.zeros((2,) * n_pairs)
     for places, values in terms:
-        scores += values.reshape([2 if k in places else 1 for k in reversed(range(n_pairs))])
+        with np.errstate(invalid="ignore"):  # inf less inf is NaN, which is refused later
+            scores += values.reshape([2 if k in places else 1 for k in reversed(range(n_pairs))])
     return scores.reshape(-1)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, fields
 from functools import cached_property
+from math import inf, isfinite
 from time import perf_counter
 from typing import Literal, cast, get_args
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from mnlearn._ties import preferred, ranks, tolerance
 from mnlearn.algorithms._search import Cancelled, Constraints, check_parts, ordered
-from mnlearn.algorithms.proposals import SteepestPairs, WeakestPairs
+from mnlearn.algorithms.proposals import SteepestPairs, WeakestPairs, require_numbers
 from mnlearn.errors import InputError, UnsuitableError, check_name, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import (
@@ -70,7 +71,8 @@ class HillClimb:
     Raises
     ------
     InputError
-        If a setting breaks its rule; and from `learn`, if there are fewer than 2 variables, or the start has others.
+        If a setting breaks its rule; and from `learn`, if there are fewer than 2 variables, the start has others, or
+        the score of the start is not finite or a gain is not a number.
     UnsuitableError
         From `learn`, if proposals are ``"weakest"`` and the score is not a sum over pairs.
 
@@ -183,7 +185,7 @@ class Climb:
                 f"proposals='weakest' needs a score that is a sum over pairs; {type(judge).__name__} is not. "
                 "Use proposals='steepest', or IBScore or BJPScore."
             )
-        self._best, self._best_score = self._state.graph, self._state.value
+        self._best, self._best_score = self._state.graph, self._require_finite(self._state.value)
         self._rounding = tolerance([self._best_score])
         self._flips = self._proposed = 0
         self._cost: dict[str, float] = {}
@@ -199,13 +201,13 @@ class Climb:
 
     def improves(self, pair: Edge, gain: float | None = None) -> bool:
         """Return whether the flip of the pair raises the score by more than rounding."""
-        return float(self._state.gains([pair])[0] if gain is None else gain) > self._rounding
+        return require_numbers(self._state.gains([pair]))[0] > self._rounding if gain is None else gain > self._rounding
 
     def flip(self, pair: Edge) -> None:
         """Flip the pair and record the step."""
         self._update(pair)
         self._flips += 1
-        self._steps.append(Step(pair, self._state.value))
+        self._steps.append(Step(pair, self._require_finite(self._state.value)))
         self._compare()
 
     def improve(self) -> bool:
@@ -251,11 +253,13 @@ class Climb:
         for edge in self._cheapest_edges():
             self._poll(flips=2)
             lost = float(self._state.gains([edge])[0])
+            if lost == -inf:
+                continue
             self._update(edge)
             others = [y for y in range(self._known.n_variables) if y not in edge]
             ends = [ordered(x, y) for x in edge for y in others]
             moves = [pair for pair in ends if self._known.allows(*pair) and pair not in self._state.graph]
-            gains = self._state.gains(moves)
+            gains = require_numbers(self._state.gains(moves))
             self._proposed += len(moves)
             k = self._best_of(moves, gains) if moves else -1
             if k >= 0 and lost + gains[k] > self._rounding:
@@ -274,6 +278,9 @@ class Climb:
         for k in sorted(drawn.tolist()):
             start = start.flip(*free[k])
         self._move_to(start)
+        if self._state.value == -inf:  # no step leads out of an impossible graph
+            self._move_to(self._best)
+        self._require_finite(self._state.value)
         self._compare()
 
     def result(self, *, converged: bool) -> Result:
@@ -310,6 +317,7 @@ class Climb:
             lambda tied: self._association[us[tied], vs[tied]],
             lambda tied: -(degrees[us[tied]] + degrees[vs[tied]]).astype(np.float64),
             lambda tied: strength[us[tied]] + strength[vs[tied]],
+            rounding=self._rounding,
         )
 
     @cached_property
@@ -326,7 +334,7 @@ class Climb:
         else:
             values = bare.gains(list(zip(us.tolist(), vs.tolist(), strict=True)))
         found = np.zeros((n, n))
-        found[us, vs] = found[vs, us] = values
+        found[us, vs] = found[vs, us] = np.where(np.isfinite(values), values, 0.0)
         self._add_cost(bare)
         return found
 
@@ -357,6 +365,15 @@ class Climb:
         self._state = self._judge.on(graph)
         self._steps.append(Step(None, self._state.value))
         self._pairs = self._proposals()
+
+    def _require_finite(self, value: float) -> float:
+        """Return the score; raise InputError if it is infinite or NaN."""
+        if not isfinite(value):
+            raise InputError(
+                f"judge must give every graph of the search a finite score; {type(self._judge).__name__} gives {value} "
+                f"for one with {self._state.graph.n_edges} edges. Correct the score, or use another start."
+            )
+        return value
 
     def _compare(self) -> None:
         """Store the current graph if it is the best."""

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from mnlearn._ties import tolerance
+from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import BoolArray, FloatArray, IntArray, PairwiseScored, ScoredGraph, VarSet
 
@@ -27,6 +28,16 @@ Choice: TypeAlias = Callable[[IntArray, IntArray], int]
 def first_pair(us: IntArray, vs: IntArray) -> int:  # noqa: ARG001 - the same for all pairs
     """Choose the first of tied pairs."""
     return 0
+
+
+def require_numbers(gains: FloatArray) -> FloatArray:
+    """Return the gains; raise InputError for NaN, and for the gain of an infinite score. Minus infinity is a number."""
+    if len(gains) and not gains[gains.argmax()] < inf:  # NaN counts as the largest
+        raise InputError(
+            f"judge must give the gain of every flip a number; got {gains[gains.argmax()]}. Correct the score: it may "
+            "be -inf for an impossible graph, never NaN or inf."
+        )
+    return gains
 
 
 class WeakestPairs:
@@ -170,5 +181,6 @@ class SteepestPairs:
         for start in range(0, len(some), step):
             self._poll()
             few = some[start : start + step]
-            self._gains[few] = self._state.gains(list(zip(self._us[few].tolist(), self._vs[few].tolist(), strict=True)))
+            pairs = list(zip(self._us[few].tolist(), self._vs[few].tolist(), strict=True))
+            self._gains[few] = require_numbers(self._state.gains(pairs))
             self._stale[few] = False

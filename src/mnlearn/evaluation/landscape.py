@@ -64,15 +64,26 @@ class Landscape:
         distances, starts = np.unique(self.distances[order], return_index=True)
         parts = np.split(self.scores[order], starts[1:])
         return [
-            Ring(int(d), len(part), *map(float, np.quantile(part, (0, 0.25, 0.5, 0.75, 1))))
-            for d, part in zip(distances, parts, strict=True)
+            Ring(int(d), len(part), *map(float, _quartiles(part))) for d, part in zip(distances, parts, strict=True)
         ]
 
     def correlation(self) -> float:
-        """Pearson's correlation of distance and score: −1 if every step away from the center costs the same."""
-        if np.ptp(self.scores) == 0 or np.ptp(self.distances) == 0:
+        """Pearson's correlation of distance and score: −1 if every step away from the center costs the same.
+
+        Graphs with the score -inf are left out.
+        """
+        finite = np.isfinite(self.scores)
+        scores, distances = self.scores[finite], self.distances[finite]
+        if np.ptp(scores) == 0 or np.ptp(distances) == 0:
             return 0.0
-        return float(np.corrcoef(self.distances, self.scores)[0, 1])
+        return float(np.corrcoef(distances, scores)[0, 1])
+
+
+def _quartiles(scores: FloatArray) -> FloatArray:
+    """Return the quartiles; with scores of -inf, between which and others there is no mean, those that occur."""
+    shares = (0, 0.25, 0.5, 0.75, 1)
+    finite = np.isfinite(scores).all()
+    return np.asarray(np.quantile(scores, shares) if finite else np.quantile(scores, shares, method="lower"))
 
 
 def landscape(
