@@ -39,7 +39,7 @@ _LOST = 16  # zeros at the end of a record that tell of a write that a power fai
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _ENTRY = struct.Struct("<16sI")  # key, length
 _log = logging.getLogger("mnlearn.checkpoints")
-_DAMAGE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError)
+_DAMAGE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, AssertionError)
 Value = TypeVar("Value")
 
 

@@ -54,7 +54,7 @@ def test_the_list_has_every_problem(run: Any) -> None:
     [
         ((), "PROBLEM must be given"),
         (("onemx",), "problem 'onemx' does not exist"),
-        (("none.cnf",), "cannot be read"),
+        (("none.cnf",), "there is no"),
         (("onemax", "--learner", "magic"), "method 'magic' does not exist"),
         (("onemax", "--max-neighbors", "2"), "--max-neighbors is for --learner moa"),
         (("onemax", "--population", "1"), "population must be"),
