@@ -143,10 +143,11 @@ private:
 
 // (1 + u) log(1 + u) − u >= 0, without its cancellation for small u.
 inline double excess(double u) {
+    // Σ (−u)^k / (k (k − 1)), k = 2 to 13: what is left out is below 1e-16 of the sum.
+    constexpr double kSeries[] = {1.0 / 2,  -1.0 / 6,  1.0 / 12, -1.0 / 20,  1.0 / 30,  -1.0 / 42,
+                                  1.0 / 56, -1.0 / 72, 1.0 / 90, -1.0 / 110, 1.0 / 132, -1.0 / 156};
     if (std::abs(u) > 0.05) return (1.0 + u) * std::log1p(u) - u;
-    double sum = 0.0;  // Σ (−u)^k / (k (k − 1)), k = 2 to 13: what is left out is below 1e-17 of the sum
-    for (int k = 13; k > 1; --k) sum = 1.0 / (k * (k - 1.0)) - u * sum;
-    return u * u * sum;
+    return u * u * polynomial(kSeries, u);
 }
 
 // Half of G² of one table, Σ o log(o / e), as Σ e ((1 + u) log(1 + u) − u) with u = (o − e) / e: no term is negative,
@@ -333,10 +334,8 @@ private:
     // The same without log-gammas as large as n log n: their terms n log n − n add up to half of G², which is computed
     // without cancellation, and what is left of each grows like log n.
     template <class S> [[gnu::noinline]] double odds_of_many(double constant, const S& t) const {
-        const auto rest = [](const RisingLogGamma& rise) {
-            return [&rise](std::int64_t count) { return rise.remainder(count); };
-        };
-        return odds(constant, t, rest(*alpha_), rest(*beta_), rest(*gamma_)) + half_likelihood_ratio(t);
+        return odds(constant, t, alpha_->remainders(), beta_->remainders(), gamma_->remainders()) +
+               half_likelihood_ratio(t);
     }
     static double log_prior_odds(double log_prior, const ScanFacts& facts) {  // log(q / p)
         const double log_p = log_prior / facts.n_configurations;
@@ -409,6 +408,16 @@ private:
     BayesianPosterior posterior_;
 };
 
+// Σ o log(o / ny) over the cells of one table: minus its rows times the conditional entropy of x.
+template <class S> double sum_of_logs(const S& t) {
+    double sum = 0.0;
+    t.cells([&](std::int64_t o, std::int64_t, std::int64_t ny) {
+        const double part = static_cast<double>(o), whole = static_cast<double>(ny);
+        sum += part * (2.0 * part > whole ? std::log1p(static_cast<double>(o - ny) / whole) : std::log(part / whole));
+    });
+    return sum;
+}
+
 // Dirichlet-multinomial local score of x given z + y: Σ_u [ log Γ(A) − log Γ(A + n_u) + Σ_a log Γ(a + n_ua) − log Γ(a)
 // ], A = rx a. The prior of a cell is fixed, or an equivalent sample size shared by all cells of the declared table.
 class Dirichlet {
@@ -434,8 +443,11 @@ public:
     [[gnu::always_inline]] void add(Sum& sum, const Prepared& prepared, std::size_t, const S& t) const {
         if (prepared.cell->covers(t.n))
             sum.first += t.sum_cells(prepared.cell->unchecked()) - t.sum_columns(prepared.total->unchecked());
-        else
+        else if (t.n < BayesianPosterior::kLarge)
             sum.first += t.sum_cells(*prepared.cell) - t.sum_columns(*prepared.total);
+        else  // as in the posterior: the terms n log n − n add up to a sum of logarithms that does not cancel
+            sum.first += sum_of_logs(t) +
+                         (t.sum_cells(prepared.cell->remainders()) - t.sum_columns(prepared.total->remainders()));
     }
     RowOfTables binary_row(const Prepared& prepared, std::size_t, std::int64_t n0, std::int64_t n1) const {
         if (!prepared.cell->covers(n0 + n1)) return {RowOfTables::one_by_one};
@@ -466,10 +478,8 @@ public:
     template <class S> [[gnu::always_inline]] void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
         if (table_->covers(t.n))
             sum.first += t.sum_cells(table_->unchecked()) - t.sum_columns(table_->unchecked());
-        else  // no term is positive: nothing cancels
-            t.cells([&](std::int64_t o, std::int64_t, std::int64_t ny) {
-                sum.first += static_cast<double>(o) * std::log1p(static_cast<double>(o - ny) / static_cast<double>(ny));
-            });
+        else
+            sum.first += log_likelihood(t, *table_);
     }
     RowOfTables binary_row(const Prepared&, std::size_t, std::int64_t n0, std::int64_t n1) const {
         if (!table_->covers(n0 + n1)) return {RowOfTables::one_by_one};
@@ -481,6 +491,12 @@ public:
     }
 
 private:
+    // Of a table beyond those of logarithms; where y almost determines x, by terms of which none is positive.
+    template <class S> static double log_likelihood(const S& t, const CountLogCount& count_log_count) {
+        const double found = t.sum_cells(count_log_count) - t.sum_columns(count_log_count);
+        return found < -1e-3 * static_cast<double>(t.n) ? found : sum_of_logs(t);
+    }
+
     ScanFacts facts_;
     RoundingBound rounding_;
     std::shared_ptr<const CountLogCount> table_;

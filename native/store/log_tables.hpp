@@ -30,6 +30,9 @@ public:
     bool covers(std::int64_t count) const { return count < size_; }
     Unchecked unchecked() const { return {table_}; }
     double remainder(std::int64_t count) const;  // less count log(count) − count: what is left grows like log(count)
+    auto remainders() const {
+        return [this](std::int64_t count) { return remainder(count); };
+    }
 
 private:
     double compute(std::int64_t count) const;

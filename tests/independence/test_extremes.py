@@ -12,7 +12,9 @@ from mpmath import mp, mpf
 from mnlearn.data import Dataset
 from mnlearn.graphs import Graph
 from mnlearn.independence import BayesianTest, ChiSquare, GTest
+from mnlearn.independence.gaussian import log_bayes_factor
 from mnlearn.scores import BJPScore, IBScore
+from mnlearn.scores.gaussian_evidence import log_factor
 from mnlearn.statistics import Counts, kernels
 from mnlearn.statistics.kernels import supported_code_paths
 
@@ -209,3 +211,30 @@ def test_relabelled_states_leave_a_statistic_of_zero() -> None:
         shuffled = table[rng.permutation(4)][:, rng.permutation(3)]
         for one in (table, shuffled):
             assert Counts(of_tables(one)).reduce(kernels.g2(), 0, [1], NOTHING)[0, 0] == 0.0
+
+
+@pytest.mark.parametrize("dof", [3, 50, 20_000, 20_003, 10**6, 10**9, 10**12, 10**15])
+@pytest.mark.parametrize("r", [0.0, 1e-6, -0.3, 0.8, 1 - 1e-9])
+def test_gaussian_factors_of_any_number_of_rows(r: float, dof: int) -> None:
+    with mp.workdps(60):
+        nu, left, g = mpf(dof), 1 - mpf(r) ** 2, mpf(0.2) ** 2 * dof
+        posterior = mp.loggamma((nu - 1) / 2) - mp.loggamma(nu / 2) - mp.log(mp.pi) / 2 - (nu - 2) / 2 * mp.log(left)
+        edge = (nu - 1) / 2 * mp.log(1 + g) - nu / 2 * mp.log(1 + g * left) - mp.log(1 + g)
+        edge += mp.log1p(g * nu * mpf(r) ** 2 / (1 + g * left))
+    assert log_bayes_factor(np.array([r]), dof)[0] == pytest.approx(float(posterior), rel=1e-12, abs=1e-12)
+    assert log_factor(np.array([r]), dof, 0.2)[0] == pytest.approx(float(edge), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", HUGE)
+def test_local_scores_of_huge_counts(n: int) -> None:
+    """Right to the last digits of the score, and to the rounding of its terms below 4 million rows."""
+    for table in (
+        [[n // 4, n // 4], [n // 4, n // 4]],
+        [[n // 2, 3], [0, n // 2]],
+        [[n // 3, n // 5, 7], [n // 6, 9, 0]],
+    ):
+        data = of_tables(table)
+        got = Counts(data).reduce(kernels.dirichlet(), 0, [1], NOTHING)[0, 0]
+        want = reference.dirichlet(reference.strata(data, 0, 1, []), 2, 0.5)
+        allowed = 1e-15 * n * np.log(n) if data.n_rows < 1 << 22 else 1e-13 * max(1.0, abs(float(want)))
+        assert abs(got - want) <= allowed

@@ -186,5 +186,7 @@ def log_factor(r: FloatArray, dof: int, width: float) -> FloatArray:
     g = width**2 * dof
     left = 1.0 + g * (1.0 - r) * (1.0 + r)
     away = np.log1p(g * dof * np.square(r) / left) - log(1.0 + g)
-    found = 0.5 * (dof - 1) * log(1.0 + g) - 0.5 * dof * np.log(left) + away
+    square = np.square(r)
+    gain = np.where(square < 0.5, np.log1p(-np.minimum(square, 0.5) * (g / (1.0 + g))), np.log(left / (1.0 + g)))
+    found = away - 0.5 * (log(1.0 + g) + dof * gain)
     return np.asarray(np.where(np.isnan(r), 0.0, found))

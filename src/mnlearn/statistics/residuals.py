@@ -28,6 +28,7 @@ REDUNDANT = 0.08
 _STORED = 2.0**-53  # relative rounding error of a stored value
 _COMPUTED = 4.0 * float(np.finfo(np.longdouble).eps)
 _BLOCK_VALUES = 1 << 20  # long doubles at a time: 16 MB, however many rows
+_KEPT_VALUES = 1 << 22  # long doubles of centred columns that are cached: 64 MB
 
 
 class Space(NamedTuple):
@@ -68,6 +69,7 @@ class Residuals:
         self._dataset = dataset
         self._roots = None if dataset.repeats is None else np.sqrt(dataset.repeats.astype(np.longdouble))
         self._last: Space | None = None
+        self._columns: dict[int, tuple[LongArray, float]] = {}
 
     def correlations(self, x: int, ys: NDArray[np.int64], z: tuple[int, ...]) -> FloatArray:
         """Return the partial correlation of x with each y given z; NaN where rounding is all that z leaves of one."""
@@ -103,7 +105,7 @@ class Residuals:
 
     def _given(self, space: Space, variables: list[int]) -> _Left:
         """Return the residuals of some variables given a conditioning set."""
-        columns = [self._column(v) for v in variables]
+        columns = [self._columns.get(v) or self._column(v) for v in variables]
         rows = np.array([row for row, _ in columns], dtype=np.longdouble).reshape(len(columns), -1)
         left = _Left(rows, np.ones(len(columns)), np.array([error for _, error in columns]))
         left.sizes[:] = _sizes(rows)
@@ -123,7 +125,10 @@ class Residuals:
         size = np.sqrt(values @ values)
         if not size > 0.0:
             return np.zeros_like(values), 1.0
-        return values / size, float(_STORED * np.sqrt(stored @ stored) / size) + _COMPUTED
+        made = values / size, float(_STORED * np.sqrt(stored @ stored) / size) + _COMPUTED
+        if (len(self._columns) + 1) * values.size <= _KEPT_VALUES:
+            self._columns[v] = made
+        return made
 
     def _mean(self, values: LongArray) -> np.longdouble:
         if self._roots is None:
