@@ -201,7 +201,12 @@ class Climb:
 
     def improves(self, pair: Edge, gain: float | None = None) -> bool:
         """Return whether the flip of the pair raises the score by more than rounding."""
-        return require_numbers(self._state.gains([pair]))[0] > self._rounding if gain is None else gain > self._rounding
+        if gain is None:
+            gains = self._state.gains([pair])
+            gain = float(gains[0])
+            if not gain < inf:
+                require_numbers(gains)
+        return gain > self._rounding
 
     def flip(self, pair: Edge) -> None:
         """Flip the pair and record the step."""

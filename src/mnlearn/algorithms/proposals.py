@@ -61,9 +61,9 @@ class WeakestPairs:
         if lowest == inf:
             return None
         reach = lowest + tolerance([lowest])
-        rows = (self._low <= reach).nonzero()[0]
-        if len(rows) > 2:  # the two ends of the weakest pair, and of others
-            return self._chosen(rows, reach), None
+        close = self._low <= reach
+        if np.count_nonzero(close) > 2:  # the two ends of the weakest pair, and of others
+            return self._chosen(close.nonzero()[0], reach), None
         y = int(self._at[x])
         return (min(x, y), max(x, y)), None
 
