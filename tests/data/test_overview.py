@@ -146,3 +146,13 @@ def test_duplicate_rows(rows: list[tuple[int, float | None]]) -> None:
 def test_more_states_than_a_byte_holds() -> None:
     column = np.arange(1000)
     assert overview({"a": column, "b": column[::-1].copy(), "c": column // 2}).duplicated == (("a", "b"),)
+
+
+def test_missing_values_are_counted_by_marker(tmp_path: Path) -> None:
+    path = write_text(tmp_path, "a,b,c\n1,x,1.5\n?,NA,?\n-9,y,-9\n,z,2.5\nNA,?,3.5\n")
+    words = ["x", "NA", "y", "z", "?"]
+    frame = pd.DataFrame({"a": [1, "?", -9, None, "NA"], "b": words, "c": [1.5, None, -9, 2.5, 3.5]})
+    for source, last in ((path, {"?": 1, "-9": 1}), (frame, {"-9": 1})):
+        found = overview(source, missing_values=["?", -9]).variables
+        assert [v.missing for v in found] == [4, 2, 2]
+        assert [dict(v.marked) for v in found] == [{"?": 1, "-9": 1, "NA": 1}, {"?": 1, "NA": 1}, last]

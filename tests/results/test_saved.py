@@ -149,3 +149,11 @@ def test_a_network_of_another_origin_can_be_saved(tmp_path: Path) -> None:
     assert mn.load(tmp_path / "net.json").graph == learned.graph
     with pytest.raises(mn.InputError, match="data can be given to what"):
         bare.with_data(FEW)
+
+
+def test_a_network_by_an_unknown_method_says_why_it_cannot_explain_itself(tmp_path: Path) -> None:
+    learned = mn.learn({"a": [0, 1] * 30, "b": [0, 1] * 30}, "gsmn")
+    result = replace(learned.result, settings={**learned.settings, "method": "mine"})
+    replace(learned, result=result, method="mine").save(tmp_path / "mine.json")
+    with pytest.raises(mn.InputError, match=r"why needs a method and settings .* got a network by 'mine'"):
+        mn.load(tmp_path / "mine.json").why("a", "b")

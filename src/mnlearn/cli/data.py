@@ -127,12 +127,18 @@ def _by_type(variables: Sequence[VariableOverview]) -> Table:
     return table
 
 
+def _markers(variable: VariableOverview) -> str:
+    """Return how often each marker stands for a missing value."""
+    return ", ".join(f"{escaped(marker)} {count:,}" for marker, count in list(variable.marked.items())[:4])
+
+
 def _remarks(found: Overview, *, wide: bool) -> list[str]:
     """Return remarks on possible problems, one line each."""
     incomplete = sorted((v for v in found.variables if v.missing), key=lambda variable: -variable.missing)
     doubtful = [f"{escaped(v.name)} ({first_names(v.doubtful)})" for v in found.variables if v.doubtful]
     remarks = {
         "missing": first_names([f"{escaped(v.name)} {v.missing:,}" for v in incomplete]),
+        "missing by marker": first_names([f"{escaped(v.name)} ({_markers(v)})" for v in incomplete if v.marked]),
         "maybe missing": first_names(doubtful) + (", declare them with --missing-value" if doubtful else ""),
         "constant": first_names(found.constant),
         "duplicated": first_names([first_names(group, shown=4, between=" = ") for group in found.duplicated]),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, time, timedelta
 from decimal import Decimal
 from numbers import Real
+from types import MappingProxyType
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 
 from mnlearn._core import recode
 from mnlearn.data._checks import MAX_STATES
-from mnlearn.data.options import Chunks, ColumnOptions, ColumnSelection
+from mnlearn.data.options import Chunks, ColumnOptions, ColumnSelection, is_nan
 from mnlearn.errors import DataError
 
 BATCH_ROWS = 1 << 16
@@ -42,6 +44,7 @@ class ReadColumn(NamedTuple):
     declared: bool = False  # the levels stay even when no row has them
     doubts: tuple[str, ...] = ()  # strings taken as missing that the caller should confirm
     has_zeros: bool = False  # whether a chunk holds position 0, a missing value
+    marked: Mapping[str, int] = MappingProxyType({})  # how many values were missing by each marker; blanks not counted
     categories: tuple[Hashable, ...] = ()  # those that came with the data, whether a row has them or not
 
     def unused(self, levels: Iterable[Hashable] | None) -> tuple[Hashable, ...]:
@@ -89,6 +92,14 @@ class Codes:
         self.index: dict[Hashable, int] = {}
         self.chunks = options.new_chunks()
         self.has_zeros = False
+        self.marked: Counter[str] = Counter()
+
+    def tally(self, labels: Sequence[object], lookup: Sequence[int], rows: NDArray[np.integer]) -> None:
+        """Count the values among these rows that were missing by a marker."""
+        markers = [k for k, code in enumerate(lookup[: len(labels)]) if not code and is_marker(labels[k])]
+        if markers:
+            counts = np.bincount(rows, minlength=len(labels))
+            self.marked.update({str(labels[k]).strip(): int(counts[k]) for k in markers if counts[k]})
 
     def code(self, label: Hashable) -> int:
         """Return the code of a label, new or known."""
@@ -125,17 +136,21 @@ class Numbers:
         self.n_rows = 0
         self._markers = np.array(_floats(options.markers.numbers), dtype=np.float64)
         self._chunks = options.new_chunks()
+        self.marked: Counter[str] = Counter()
 
     def extend(self, values: NDArray[np.float64]) -> None:
         """Append values; named markers become missing."""
-        if len(self._markers):
-            values = np.where(np.isin(values, self._markers), np.nan, values)
+        for marker in self._markers.tolist():
+            found = values == marker
+            if found.any():
+                self.marked[f"{marker:g}"] += int(np.count_nonzero(found))
+                values = np.where(found, np.nan, values)
         self._chunks.append(values)
         self.n_rows += len(values)
 
     def finish(self, doubts: Sequence[str] = ()) -> ReadColumn:
         """Return the column."""
-        return ReadColumn(self.name, self._chunks, doubts=tuple(doubts))
+        return ReadColumn(self.name, self._chunks, doubts=tuple(doubts), marked=self.marked)
 
 
 def _floats(numbers: Iterable[float]) -> list[float]:
@@ -145,6 +160,11 @@ def _floats(numbers: Iterable[float]) -> list[float]:
         with suppress(OverflowError):
             found.append(float(number))
     return found
+
+
+def is_marker(value: object) -> bool:
+    """Return whether a missing value is a marker with a name: not None, NaN or blank."""
+    return value is not None and not is_nan(value) and bool(str(value).strip())
 
 
 def coded_column(
@@ -183,6 +203,15 @@ def coded_column(
         doubts=tuple(doubts),
         has_zeros=codes.has_zeros,
         categories=kept,
+        marked=codes.marked + _in_doubt(codes, labels),
+    )
+
+
+def _in_doubt(codes: Codes, labels: Sequence[Hashable | None]) -> Counter[str]:
+    """Count the cells with a code whose label turned out to be missing."""
+    places = {code: str(cell) for (cell, code), label in zip(codes.index.items(), labels, strict=True) if label is None}
+    return Counter(
+        {cell: sum(int(np.count_nonzero(chunk == code)) for chunk in codes.chunks) for code, cell in places.items()}
     )
 
 

@@ -24,9 +24,9 @@ import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
 from mnlearn.data._checks import DataFile, RowTooLong
-from mnlearn.data.columns import Codes, Mixtures, Numbers, ReadColumn, coded_column, mixed, not_a_number
+from mnlearn.data.columns import Codes, Mixtures, Numbers, ReadColumn, coded_column, is_marker, mixed, not_a_number
 from mnlearn.data.csv_errors import BROKEN, check_closed, diagnose, open_text
-from mnlearn.data.options import DOUBTFUL, NOT_A_NUMBER, ColumnOptions
+from mnlearn.data.options import DOUBTFUL, NOT_A_NUMBER, ColumnOptions, is_nan
 from mnlearn.errors import DataError, FileError, MnlearnError
 
 BLOCK_BYTES = 1 << 20  # measured: larger blocks are no faster and hold more
@@ -206,7 +206,9 @@ class TextColumn:
                 self._numbers = self._as_numbers()
                 self.add(array)
                 return
-        self._codes.extend([self._known[text] for text in texts], rows)
+        lookup = [self._known[text] for text in texts]
+        self._codes.tally(texts, lookup, rows)
+        self._codes.extend(lookup, rows)
 
     def finish(self) -> ReadColumn:
         """Decide the type and return the column."""
@@ -276,7 +278,12 @@ class TextColumn:
         """Return the cells so far as a continuous column."""
         numbers = Numbers(self._options)
         table = np.array([np.nan] + [self._number(str(cell)) for cell in self._codes.index])
+        numbers.marked += self._codes.marked
+        cells = [None, *self._codes.index]
         for chunk in self._codes.chunks:
+            counts = np.bincount(chunk, minlength=len(cells))
+            missing = (k for k, cell in enumerate(cells) if counts[k] and cell is not None and is_nan(float(table[k])))
+            numbers.marked.update({str(cells[k]): int(counts[k]) for k in missing})
             numbers.extend(table[chunk])
         self._codes.chunks.clear()
         return numbers
@@ -287,6 +294,11 @@ class TextColumn:
         if values is None:
             blank = pc.is_in(array, value_set=pa.array(["", *self._options.markers.texts], type=array.type))
             values = _cast(pc.if_else(blank, pa.scalar(None, array.type), array))
+            if values is not None:
+                found, rows = distinct(array.filter(blank))
+                counts = np.bincount(rows, minlength=len(found))
+                named = {str(text): int(counts[k]) for k, text in enumerate(found) if is_marker(text) and counts[k]}
+                numbers.marked.update(named)
         if values is not None:
             return values
         texts, rows = distinct(array)
@@ -294,6 +306,9 @@ class TextColumn:
             self._number(text, partial(_first_row, rows, position, numbers.n_rows))
             for position, text in enumerate(texts)
         ]
+        for position, text in enumerate(texts):
+            if is_nan(table[position]) and is_marker(text) and (count := int(np.count_nonzero(rows == position))):
+                numbers.marked[str(text).strip()] += count
         return np.take(np.array(table, dtype=np.float64), rows)
 
     def _number(self, text: str | None, row: Callable[[], int] = int) -> float:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -37,6 +38,8 @@ class VariableOverview:
         The most frequent level of a categorical variable and its rows, repeats included; the first such level in a tie.
     doubtful
         Strings counted as missing here for which `read` raises an error, such as NA.
+    marked
+        How many stored rows were missing by each marker, such as ``{"NA": 3}``; blanks, None and NaN are the rest.
     unused
         Levels that no row has. Categories that came with the data are not counted as states; declared levels are.
     """
@@ -52,6 +55,7 @@ class VariableOverview:
     most_common_count: int = 0
     doubtful: tuple[str, ...] = ()
     unused: tuple[Hashable, ...] = ()
+    marked: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -147,6 +151,7 @@ class _Column(NamedTuple):
     levels: tuple[Hashable, ...] | None
     doubts: tuple[str, ...] = ()
     unused: tuple[Hashable, ...] = ()
+    marked: Mapping[str, int] = MappingProxyType({})
 
     def n_missing(self) -> int:
         """Return the number of missing values."""
@@ -186,13 +191,13 @@ def _occurred(table: ReadTable) -> tuple[list[_Column], NDArray[np.int64] | None
         if levels is not None:
             levels, places = kept_levels(column, kept)
             values = (places + 1).astype(code_type(len(levels) + 1))[values]
-        columns.append(_Column(column.name, values, levels, column.doubts, column.unused(levels)))
+        columns.append(_Column(column.name, values, levels, column.doubts, column.unused(levels), column.marked))
     return columns, repeats
 
 
 def _describe(columns: Sequence[_Column], repeats: NDArray[np.int64] | None) -> Overview:
     """Describe all columns."""
-    variables = tuple(_variable(column, repeats) for column in columns)
+    variables = tuple(replace(_variable(column, repeats), marked=dict(column.marked)) for column in columns)
     n_rows = len(columns[0].values)
     constant = {variable.name for variable in variables if variable.constant or variable.type == "empty"}
     _, n_distinct = row_groups(column.values for column in columns)

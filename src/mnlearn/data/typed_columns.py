@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
@@ -26,6 +27,7 @@ from mnlearn.data.columns import (
     Numbers,
     ReadColumn,
     coded_column,
+    is_marker,
     mixed,
     not_a_number,
 )
@@ -165,7 +167,10 @@ class ValueColumn:
 
     def add_coded(self, labels: Iterable[Hashable], rows: NDArray[np.integer]) -> None:
         """Read rows given as positions among labels; the position after the last label is missing."""
-        self._codes.extend([*(self._code(label) for label in labels), 0], rows)
+        listed = list(labels)
+        lookup = [*(self._code(label) for label in listed), 0]
+        self._codes.tally(listed, lookup, rows)
+        self._codes.extend(lookup, rows)
 
     def finish(self) -> ReadColumn:
         """Return the column with its levels in order."""
@@ -320,6 +325,8 @@ def _each(options: ColumnOptions, values: Sequence[object]) -> ReadColumn:
     """Read value by value: labels can be anything hashable, but of one kind unless declared categorical."""
     labels = [_label(options, value, row) for row, value in enumerate(values, start=1)]
     doubts = tuple(dict.fromkeys(str(label) for label in labels if options.is_doubtful(label)))
+    gone = [label for label in labels if options.is_missing(label) or options.is_doubtful(label)]
+    marked = Counter(str(label).strip() for label in gone if is_marker(label))
     labels = [None if options.is_missing(label) or options.is_doubtful(label) else label for label in labels]
     kinds: dict[str, tuple[Hashable, int]] = {}
     for row, label in enumerate(labels, start=1):
@@ -327,11 +334,11 @@ def _each(options: ColumnOptions, values: Sequence[object]) -> ReadColumn:
             kinds.setdefault(_kind(label), (label, row))
     _check_one_kind(options, kinds)
     if options.type == "continuous" or (options.is_open and _DECIMAL in kinds):
-        return _numbers(options, labels, kinds, doubts)
+        return _numbers(options, labels, kinds, doubts)._replace(marked=marked)
     codes = Codes(options)
     rows = np.array([0 if label is None else codes.code(label) for label in labels], dtype=np.uint16)
     codes.extend(range(len(codes.index) + 1), rows)
-    return coded_column(codes, list(codes.index), options, doubts=doubts)
+    return coded_column(codes, list(codes.index), options, doubts=doubts)._replace(marked=marked)
 
 
 def _label(options: ColumnOptions, value: object, row: int) -> Hashable:

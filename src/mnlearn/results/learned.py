@@ -355,7 +355,8 @@ class Learned:
         """Return the recipe and the data, or raise InputError with a hint how to attach them."""
         if self.recipe is None:
             raise InputError(
-                f"{what} needs a network that mnlearn.learn or mnlearn.load returned; got another one. Learn it again."
+                f"{what} needs a method and settings that this mnlearn knows, to use them again; got a network by "
+                f"{self.method!r}, not one that mnlearn.learn makes. Learn it again with mnlearn.learn(data)."
             )
         if self.data is None:
             raise InputError(
