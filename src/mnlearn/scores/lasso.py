@@ -18,16 +18,16 @@ variable having variance 1):
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
 
-from mnlearn._ties import exceeds
+from mnlearn._ties import ABSOLUTE, ascending, exceeds
 from mnlearn.errors import InputError, is_number
-from mnlearn.protocols import FloatArray, IntArray, Neighborhood, VarSet
+from mnlearn.protocols import BoolArray, FloatArray, IntArray, Neighborhood, VarSet
 from mnlearn.statistics.moments import EXPLAINED, Moments
 
 PATIENCE = 5
@@ -221,7 +221,9 @@ class Target:
         if matrix[place[x], place[x]] == 0.0 or not len(others):
             return None
         chosen = np.array([place[y] for y in others.tolist()])
-        return cls(others, matrix[chosen, place[x]], matrix[np.ix_(chosen, chosen)])
+        kept = ~_repeated(matrix[chosen, place[x]], lambda i, j: matrix[chosen[i], chosen[j]])
+        chosen = chosen[kept]
+        return cls(others[kept], matrix[chosen, place[x]], matrix[np.ix_(chosen, chosen)])
 
     def supports(self, most: int) -> Iterator[VarSet]:
         """The sets of variables along the path, each as often as it is met, none larger than `most`."""
@@ -242,6 +244,19 @@ class Target:
             return frozenset()
         _, weights = lasso_path(self.gram, self.shared, smallest=penalty)
         return frozenset(self.others[np.flatnonzero(weights[:, -1])].tolist())
+
+
+def _repeated(shared: FloatArray, among: Callable[[IntArray, IntArray], FloatArray]) -> BoolArray:
+    """Return which variables are copies of one before them, on any scale: the path would take either, by rounding.
+
+    Copies have the same correlation with the target, up to its sign; so only such variables are compared.
+    """
+    order = ascending(np.abs(shared))
+    equal = np.abs(np.diff(np.abs(shared)[order])) <= ABSOLUTE
+    first, second = order[:-1][equal], order[1:][equal]  # of equals the lower index comes first
+    found = np.zeros(len(shared), dtype=np.bool_)
+    found[second] = np.abs(among(first, second)) >= 1.0 - ABSOLUTE
+    return found
 
 
 def lasso_path(
