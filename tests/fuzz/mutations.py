@@ -100,7 +100,7 @@ class Mutations:
             del holder[key]
         elif kind == 1:
             holder[key] = copy.deepcopy(other[its])
-        elif kind == 2 and type(old) in (int, float):
+        elif kind == 2 and type(old) in (int, float) and abs(old) < 1e300:
             holder[key] = old + self.rng.choice((-1, 1, 0.5, 64))
         elif kind == 3:
             holder[key] = [old]

@@ -132,3 +132,37 @@ def test_samples_of_a_published_network_match_its_tables() -> None:
         # 752 frequencies; a deviation of more than 5 standard errors (and one count) has probability below 1e-6 each.
         assert (np.abs(seen - given * table) <= 5 * np.sqrt(given * table * (1 - table)) + 1).all()
         assert seen.sum() == rows
+
+
+def crowded(n_parents: int) -> str:
+    """Return a network of binary variables in which one has many parents."""
+    names = [f"v{k}" for k in range(n_parents + 1)]
+    variables = "".join(f"variable {name} {{ type discrete [2] {{ a, b }}; }}\n" for name in names)
+    alone = "".join(f"probability ( {name} ) {{ table 0.5, 0.5; }}\n" for name in names[1:])
+    return f"network n {{ }}\n{variables}{alone}probability ( v0 | {', '.join(names[1:])} ) {{ table 0.5, 0.5; }}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        (crowded(32), "must hold the numbers of its tables"),
+        (crowded(70), "must hold the numbers of its tables"),
+        ("network n { } probability " + "(" * 200_000, r"has a '\(' too many"),
+        ("network n { } }", "has a '}' too many"),
+        ("property " * 200_000, "complete network"),
+        ("/*" * 200_000, "complete network"),
+    ],
+    ids=["parents", "more parents", "brackets", "a brace", "properties", "comments"],
+)
+def test_text_on_which_the_parser_would_hang_is_refused(tmp_path: Path, text: str, rule: str) -> None:
+    path = tmp_path / "crafted.bif"
+    path.write_text(text)
+    with pytest.raises(FileError, match=rule):
+        read_bif(path)
+
+
+def test_a_small_archive_of_much_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "crafted.bif.gz"
+    path.write_bytes(gzip.compress(bytes(65 << 20), 1))
+    with pytest.raises(FileError, match="at most 64 MB of text"):
+        read_bif(path)

@@ -16,6 +16,7 @@ from mnlearn.errors import FileError, InputError, require
 from mnlearn.graphs.named import GraphBuilder, NamedGraph, check_undirected
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_DEEPEST_ELEMENT = 100
 _MARK = "'"  # put before every quoted GML string, because networkx changes the strings "()" and "[]"
 
 
@@ -38,6 +39,7 @@ def _check_elements(text: str) -> None:
     """Raise FileError unless there is one graph, with every node once and every edge between its nodes."""
     from xml.etree import ElementTree
 
+    _check_nesting(text)
     found: dict[str, list[Any]] = {"graph": [], "node": [], "edge": []}
     for element in ElementTree.fromstring(text).iter():
         found.get(str(element.tag).rpartition("}")[2], []).append(element)
@@ -52,6 +54,27 @@ def _check_elements(text: str) -> None:
         for end in (edge.get("source"), edge.get("target")):
             if end not in known:
                 raise FileError(f"an edge must join declared nodes; got {end!r}, which is not declared.")
+
+
+def _check_nesting(text: str) -> None:
+    """Raise FileError for elements that are nested so deeply that a tree of them takes minutes."""
+    from xml.parsers import expat
+
+    depth = 0
+
+    def start(*_: object) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > _DEEPEST_ELEMENT:
+            raise FileError(f"elements must be nested at most {_DEEPEST_ELEMENT} deep; got more. Is it GraphML?")
+
+    def end(*_: object) -> None:
+        nonlocal depth
+        depth -= 1
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.Parse(text, True)
 
 
 def render_graphml(named: NamedGraph) -> str:
@@ -118,7 +141,9 @@ def _as_networkx(named: NamedGraph) -> Any:
 
 _PARSER = Lock()  # pydot's parser is not safe to use from two threads
 _QUOTED = re.compile(r'"(?:\\.|[^"\\])*"', re.DOTALL)
-_OPAQUE = re.compile(rf"{_QUOTED.pattern}|/\*.*?\*/|//[^\n]*|^\s*#[^\n]*", re.DOTALL | re.MULTILINE)
+_OPAQUE = re.compile(rf"{_QUOTED.pattern}|/\*(?:.*?\*/|.*)|//[^\n]*|^[ \t]*#[^\n]*", re.DOTALL | re.MULTILINE)
+_DEEPEST = 6  # braces; the time of the parser doubles with each
+_MOST_JOINED = 1_000_000  # edges of one statement
 _DEFAULTS = frozenset({"node", "edge", "graph"})  # `node [shape=box]` does not declare a variable
 _UNDIRECTED = "If no direction is meant, write `graph` for `digraph` and `--` for `->`."
 
@@ -126,6 +151,7 @@ _UNDIRECTED = "If no direction is meant, write `graph` for `digraph` and `--` fo
 def parse_dot(text: str) -> NamedGraph:
     """Parse the one undirected graph of a DOT file with its subgraphs; variables in order of first appearance."""
     require("pydot", "dot")
+    _check_depth(_OPAQUE.sub("", text))
     with _PARSER, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # old spellings within pydot and pyparsing
         # Not `graph_from_dot_data`, which prints its errors and ignores what follows the graph.
@@ -139,6 +165,17 @@ def parse_dot(text: str) -> NamedGraph:
     return builder.finish()
 
 
+def _check_depth(text: str) -> None:
+    """Raise FileError for subgraphs that are nested too deeply."""
+    depth = 0
+    for brace in re.findall("[{}]", text):
+        depth += 1 if brace == "{" else -1
+        if depth > _DEEPEST:
+            raise FileError(
+                f"subgraphs must be nested at most {_DEEPEST - 1} deep; got more. Write the edges without subgraphs."
+            )
+
+
 def _collect(box: Mapping[str, Any], builder: GraphBuilder) -> list[str]:
     """Add the statements of a graph or subgraph in their order; return the names of its variables."""
     inside: list[str] = []
@@ -150,6 +187,10 @@ def _collect(box: Mapping[str, Any], builder: GraphBuilder) -> list[str]:
         elif kind == "edges":
             left, right = (_members(point, builder) for point in statement["points"])
             inside += left + right
+            if len(left) * len(right) > _MOST_JOINED:
+                raise FileError(
+                    f"a statement must join at most {_MOST_JOINED:,} pairs; got {len(left) * len(right):,}. Split it."
+                )
             for a, b in product(left, right):
                 builder.join(a, b, _numbers(statement["attributes"]))
     return inside

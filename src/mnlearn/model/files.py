@@ -239,6 +239,8 @@ def _fit_body(report: FitReport) -> dict[str, Any]:
 
 
 def _fit_from(document: dict[str, Any]) -> FitReport:
+    if not isinstance(document["settings"], dict):
+        raise FileError("the settings of the fit must be an object; got another value. Save the model again.")
     settings = dict(document["settings"])
     if isinstance(settings.get("default"), dict):
         settings["default"] = {name: _label(label) for name, label in settings["default"].items()}

@@ -132,10 +132,10 @@ def _learned(named: NamedGraph, found: Mapping[str, Any]) -> Learned:
     result = Result(
         graph=named.graph,
         score=_optional(found.get("score")),
-        support=_pairs(n, found["support"]),
+        support=_pairs(n, _typed(found["support"], list)),
         converged=_typed(found["converged"], bool),
-        cost={name: _read(value) for name, value in found["cost"].items()},
-        settings=_read_all(_typed(found["settings"], dict)),
+        cost={name: _finite(value) for name, value in found["cost"].items()},
+        settings=_typed(_read_all(found["settings"]), dict),
         trace=None if trace is None else tuple(_question(n, line) for line in trace),
         support_scale=_one_of(found["support_scale"], _SCALES),
         probabilistic=_typed(found["probabilistic"], bool),
@@ -162,12 +162,14 @@ def _learned(named: NamedGraph, found: Mapping[str, Any]) -> Learned:
 
 def _resampling(record: Mapping[str, Any]) -> Resampling:
     """Return the record of a resampling run."""
-    _one_of(record["sampling"], get_args(Sampling))
-    for key in ("asked", "done", "n_pairs"):
-        _whole(record[key])
-    _read(record["mean_edges"])
-    _optional(record["threshold"])
-    return Resampling(**record)
+    threshold = record.get("threshold")
+    return Resampling(
+        _one_of(record["sampling"], get_args(Sampling)),
+        *(_whole(record[key]) for key in ("seed", "asked", "done")),
+        mean_edges=_finite(record["mean_edges"]),
+        n_pairs=_whole(record["n_pairs"]),
+        threshold=None if threshold is None else _finite(threshold),
+    )
 
 
 def _question(n: int, line: Sequence[Any]) -> Question:
@@ -263,6 +265,13 @@ def _read(value: Any) -> float:
     if type(value) not in (int, float):
         raise ValueError(f"a value must be a number; got {str(value)[:60]!r}")
     return float(value)
+
+
+def _finite(value: Any) -> float:
+    number = _read(value)
+    if not math.isfinite(number):
+        raise ValueError(f"a number must be finite; got {number}")
+    return number
 
 
 def _optional(value: Any) -> float | None:

@@ -14,7 +14,9 @@ import warnings
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from itertools import combinations
+from math import prod
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -243,7 +245,13 @@ def _parents_first(names: Sequence[str], parents: Sequence[Sequence[int]]) -> tu
 
 
 _WORD = re.compile(r"[^\s{}()\[\],;|\"]+")
-_PROPERTY = re.compile(r"\bproperty\b[^;]*;")
+_PROPERTY = re.compile(r"\bproperty\b(?:[^;]*;|[^;]*\Z)")  # to its end, so that each letter is looked at once
+_COMMENT = re.compile(r"//[^\n]*|/\*(?:.*?\*/|.*)", re.DOTALL)
+_VARIABLE = re.compile(r"\bvariable\s+(\w+)\s*\{[^{}\[]*\[\s*([0-9]{1,9})\s*\]")
+_FAMILY = re.compile(r"\bprobability\s*\(([^()]*)\)")
+_NUMBER = re.compile(r"[0-9.]+")
+_MOST_BYTES = 64 << 20
+_FREE_CELLS = 1_000_000  # of all tables, beyond those that the file has numbers for
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?|//.*|/\*.*|.*\*/", re.DOTALL)
 
 
@@ -280,6 +288,7 @@ def read_bif(path: str | PathLike[str]) -> BayesianNetwork:
     """
     file = check_file("path", path)
     text, original = _plain_words(_text(file))
+    _check_size(file, _COMMENT.sub(" ", text))
     parsed = _parse(_pyagrum(), text, file, original)
     try:
         return _network(parsed, original)
@@ -292,7 +301,11 @@ def _text(file: Path) -> str:
     content = read_bytes("path", file)
     try:
         if file.suffix.lower() == ".gz":
-            content = gzip.decompress(content)
+            content = gzip.GzipFile(fileobj=BytesIO(content)).read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise FileError(
+                f"path must hold at most {_MOST_BYTES >> 20} MB of text; {file} has more. Is it a BIF file?"
+            )
         return content.decode("utf-8")
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FileError(f"path must be a sound gzip file; {file}: {error}. Fetch it again.") from error
@@ -311,6 +324,26 @@ def _plain_words(text: str) -> tuple[str, dict[str, str]]:
         return word if _PLAIN.fullmatch(word) else stand_ins.setdefault(word, f"mnlearn_word_{len(stand_ins)}")
 
     return _WORD.sub(plain, _PROPERTY.sub("", text)), stand_ins
+
+
+def _check_size(file: Path, text: str) -> None:
+    """Raise FileError for brackets in brackets and for tables far larger than the file, on which the parser hangs."""
+    depth = dict.fromkeys("([{", 0)
+    for letter in re.findall(r"[()\[\]{}]", text):
+        opening = {")": "(", "]": "[", "}": "{"}.get(letter, letter)
+        depth[opening] += 1 if letter == opening else -1
+        if depth[opening] > (2 if opening == "{" else 1) or depth[opening] < 0:
+            raise FileError(f"path must hold a complete network in BIF; {file} has a '{letter}' too many. Correct it.")
+    cards = {name: int(card) for name, card in _VARIABLE.findall(text)}
+    largest = max(cards.values(), default=1)
+    families = (re.split(r"[\s,|]+", found.strip()) for found in _FAMILY.findall(text))
+    cells = sum(prod((cards.get(name, largest) for name in family), start=1.0) for family in families)
+    numbers = sum(1 for _ in _NUMBER.finditer(text))
+    if cells > _FREE_CELLS + 10 * numbers:
+        raise FileError(
+            f"path must hold the numbers of its tables; {file} has {numbers:,} for {cells:.3g} cells. Give some "
+            "variables fewer parents, or all numbers."
+        )
 
 
 def _pyagrum() -> ModuleType:
