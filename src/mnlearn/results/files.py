@@ -165,7 +165,9 @@ def _resampling(record: Mapping[str, Any]) -> Resampling:
     threshold = record.get("threshold")
     return Resampling(
         _one_of(record["sampling"], get_args(Sampling)),
-        *(_whole(record[key]) for key in ("seed", "asked", "done")),
+        seed=_whole(record["seed"]),
+        asked=_whole(record["asked"]),
+        done=_whole(record["done"]),
         mean_edges=_finite(record["mean_edges"]),
         n_pairs=_whole(record["n_pairs"]),
         threshold=None if threshold is None else _finite(threshold),
