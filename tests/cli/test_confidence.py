@@ -122,7 +122,7 @@ def test_why_prints_the_evidence(run: Any, data: Path, tmp_path: Path) -> None:
     [
         (["stres", "fatigue"], "column 'stres' does not exist. Did you mean 'stress'"),
         (["stress", "stress"], "A and B must be two different columns"),
-        (["stress", "fatigue", "--network", "none.json"], "'none.json' cannot be read"),
+        (["stress", "fatigue", "--network", "none.json"], "there is no none.json"),
         (["stress", "fatigue", "--network", "none.json", "--method", "mpl"], "--network excludes options of learning"),
     ],
 )
