@@ -190,3 +190,21 @@ def test_learners_take_copies_and_sums(method: str) -> None:
     assert all(map(np.isfinite, learned.result.support.values()))
     for y in learned.names[1:]:
         assert "nan" not in str(learned.why(learned.names[0], y))
+
+
+def test_copies_are_found_once_and_then_cost_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy, its negative and one in other units, as members of z, as x and as y."""
+    rows = np.random.default_rng(8).standard_normal((50, 6))
+    rows[:, 3:] = np.stack((rows[:, 0], -rows[:, 1], 2.54 * rows[:, 2] + 1.0), axis=1)
+    without = Moments(continuous(rows[:, :3])).partial_correlations(0, [1], {2})
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("rows were read for a copy")
+
+    monkeypatch.setattr("mnlearn.statistics.residuals.Residuals.correlations", refuse)
+    moments = Moments(continuous(rows))
+    assert np.allclose(moments.partial_correlations(0, [1, 4], {2, 5}), without[0] * np.array([1, -1]), rtol=1e-12)
+    assert np.allclose(moments.partial_correlations(3, [1, 2], {0}), np.nan, equal_nan=True)
+    assert np.isnan(moments.partial_correlations(1, [2, 3], {0, 5})).tolist() == [True, True]
+    assert moments.partial_correlations(0, [3], {1, 2, 4, 5})[0] == 1.0 - 2.0**-53
+    assert np.isnan(moments.partial_correlations(0, [1], {3})[0])

@@ -128,6 +128,7 @@ class Moments:
         self._varies: FloatArray = (scale > 0.0).astype(np.float64)
         self._last: _Factor | None = None
         self._residuals = None
+        self._originals: IntArray | None = None  # set by the first question that needs rows
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -189,20 +190,44 @@ class Moments:
         Notes
         -----
         Cost: |z|³/3 for the factor, which is cached for the next question with the same z, then |z|² per y. A y whose
-        residual share is below 1e-6 costs 10 |z| N instead; all do if x or a member of z is such a variable.
+        residual share is below 1e-6 costs 10 |z| N instead; all do if x or a member of z is such a variable. Copies are
+        found once, and cost no more than other variables.
         """
         others, given = self._question(x, ys, z)
+        if self._originals is not None:
+            given = tuple(sorted({int(self._originals[v]) for v in given}))
         r, left_x, left_y = self._partial(x, others, given, least=_ROUNDING * (len(given) + 1))
         if given and self._varies[x]:
             smallest = self._smallest_share(given)
             unclear = (np.minimum(left_y, min(left_x, smallest)) <= _CLEAR) & (self._varies[others] > 0.0)
             if unclear.any():
                 if self._residuals is not None:
-                    exact = self._residuals.correlations(int(x), others[unclear], given)
-                    r[unclear] = np.clip(exact, -LARGEST, LARGEST)
+                    if self._originals is None:
+                        self._originals = self._find_originals(self._residuals)
+                        return self.partial_correlations(x, ys, given)
+                    r[unclear] = self._from_rows(self._residuals, int(x), others[unclear], given)
                 else:
                     r[np.minimum(left_y, left_x) * smallest <= _ROUNDING * (len(given) + 1)] = np.nan
         return r
+
+    def _find_originals(self, residuals: Residuals) -> IntArray:
+        """Return for each variable the first one of which it is a copy, but for rounding; mostly itself."""
+        originals = np.arange(self.n_variables)
+        for v in range(1, self.n_variables):
+            r = np.where(originals[:v] == np.arange(v), np.abs(self._correlation[v, :v]), 0.0)
+            closest = int(r.argmax())
+            if (1.0 - r[closest]) * 2.0 <= _CLEAR and residuals.is_copy(closest, v):
+                originals[v] = closest
+        return originals
+
+    def _from_rows(self, residuals: Residuals, x: int, ys: IntArray, z: tuple[int, ...]) -> FloatArray:
+        """Return the partial correlations by the rows; NaN without reading them for copies of members of z."""
+        originals = np.arange(self.n_variables) if self._originals is None else self._originals
+        found = np.full(ys.size, np.nan)
+        apart = ~np.isin(originals[ys], z)
+        if originals[x] not in z and apart.any():
+            found[apart] = np.clip(residuals.correlations(x, ys[apart], z), -LARGEST, LARGEST)
+        return found
 
     def member_correlations(self, x: int, z: Collection[int]) -> FloatArray:
         """Return the partial correlation of x with every member of z, in ascending order, given the other members.

@@ -85,6 +85,11 @@ class Residuals:
             found[start : start + step] = np.where(of_y.known, shared, np.nan)
         return found
 
+    def is_copy(self, u: int, v: int) -> bool:
+        """Return whether u leaves no more of v than rounding of the stored values."""
+        left = self._given(self._space((u,)), [v])
+        return bool(left.sizes[0] <= REDUNDANT * DIGITS * left.errors[0])
+
     def _space(self, z: tuple[int, ...]) -> Space:
         """Return the basis of z without members that others explain; the larger residual first, ties by index."""
         last = self._last  # read once: another thread may replace it meanwhile
