@@ -8,7 +8,7 @@ import resource
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -387,3 +387,66 @@ def test_overview_rejects_bad_sources(tmp_path: Path) -> None:
         overview(write_text(tmp_path, "a,b\n1,2\n"))
     with pytest.raises(FileError, match="there is no"):
         overview(tmp_path / "none.csv")
+
+
+class Pair(NamedTuple):
+    a: int
+    b: int
+
+
+class Swapped(NamedTuple):
+    b: int
+    a: int
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ([Pair(1, 2), Swapped(2, 1)], r"record 2 has \('b', 'a'\), the first has \('a', 'b'\).*_asdict"),
+        ([Pair(1, 2), (2, 1)], "record 2 has None"),
+        ({"a": pd.Series([1, 2], index=[5, 6]), "b": pd.Series([1, 2], index=[6, 5])}, "'b' has another one than 'a'"),
+        ({"a": pd.DataFrame({"z": [1, 2]}), "b": [1, 2]}, "'a' is a DataFrame"),
+        ({"a": pl.DataFrame({"z": [1, 2]}), "b": [1, 2]}, "'a' is a DataFrame"),
+        (np.ones((3, 2), dtype=np.clongdouble), "data row 1 holds a complex number"),
+        ([1, 2], "record 1 is 1. Put the values of each row"),
+    ],
+    ids=str,
+)
+def test_rows_that_do_not_belong_together_are_refused(source: Any, message: str) -> None:
+    with pytest.raises(MnlearnError, match=message):
+        read(source)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": {"a", "b"}}, "columns must be a list of names; got .*, which has no order. Use a list"),
+        ({"levels": {"a": {"x", "y"}}}, r"levels\['a'\] must be a list of labels; got .*, which has no order"),
+        ({"levels": {"a": {"x": 1, "y": 2}}}, r"levels\['a'\] must be a list of labels"),
+        ({"missing_values": {"a": ["x"]}}, "missing_values must be a list of values for all columns, not a dict"),
+    ],
+    ids=str,
+)
+def test_options_without_an_order_or_with_names_are_refused(options: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read({"a": ["x", "y"], "b": [0, 1]}, **options)
+
+
+def test_options_that_can_be_read_once_are_read_once() -> None:
+    data = read({"a": ["x", "y"], "b": [0, 1]}, columns=(name for name in "ba"), levels={"a": (x for x in "yx")})  # type: ignore[arg-type, dict-item]
+    assert data.names == ("b", "a")
+    assert data.levels == ((0, 1), ("y", "x"))
+    labels = read({"a": ["x", "y"], "b": [0, 1]}, levels={"b": np.array([1, 0])}).levels[1]
+    assert [type(label) for label in labels or ()] == [int, int]
+
+
+def test_extended_precision_is_read_as_numbers() -> None:
+    numbers = np.array([[1.5, 0.5], [2.0, 1.0]], dtype=np.longdouble)
+    for source in (numbers, pd.DataFrame(numbers, columns=["x0", "x1"]), [tuple(row) for row in numbers]):
+        assert [column.tolist() for column in read(source).columns] == [[1.5, 2.0], [0.5, 1.0]]
+
+
+def test_repeats_that_are_no_numbers_are_named() -> None:
+    frame = pd.DataFrame({"a": [0, 1], "b": [1, 0], "w": pd.Categorical([1, 2])})
+    with pytest.raises(DataError, match="repeats: column 'w' must hold whole numbers; it holds categories"):
+        read(frame, repeats="w")

@@ -116,3 +116,9 @@ def test_columns_of_one_name_are_refused_by_the_estimators() -> None:
     frame = pd.DataFrame(CODES, columns=["a", "b", "a"])
     with pytest.raises(DataError, match="'a' occurs more than once"):
         mn.MarkovNetworkLearner("mpl").fit(frame)
+
+
+def test_masked_dates_are_dates() -> None:
+    days = np.array([[0, 1], [1, 0], [1, 1]]).astype("M8[ns]")
+    masked = np.ma.array(days, mask=[[0, 0], [1, 0], [0, 0]])
+    assert mn.read(masked, missing="drop_rows").levels == mn.read(days[[0, 2]]).levels

@@ -9,7 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
-from narwhals.dependencies import is_into_series, is_pandas_dataframe, is_pandas_series
+from narwhals.dependencies import is_into_dataframe, is_into_series, is_pandas_dataframe, is_pandas_series
 
 from mnlearn.data.columns import Mixtures, ReadColumn, ReadTable
 from mnlearn.data.options import ColumnOptions, SelectedColumn, TableOptions
@@ -91,6 +91,7 @@ def _load_columns(columns: Mapping[Any, Any], options: TableOptions) -> ReadTabl
     lengths = {str(name): len(column) for name, column in zip(columns, values, strict=True)}
     if len(set(lengths.values())) > 1:
         raise DataError(f"columns must have one length; got {lengths}. Cut or fill them so that every row is complete.")
+    _check_one_index(columns)
     n_rows = next(iter(lengths.values()), 0)
     return _table(list(columns), values.__getitem__, n_rows, options, "the dict of columns")
 
@@ -102,7 +103,8 @@ def _load_records(records: Sequence[Any], options: TableOptions) -> ReadTable:
         odd = next((k for k, record in enumerate(records) if not isinstance(record, Mapping)), None)
         if odd is not None:
             raise DataError(
-                f"records must be of one form; record {odd + 1} is not a dict like the first: {records[odd]!r}."
+                f"records must be of one form; record {odd + 1} is not a dict like the first: {records[odd]!r:.80}. "
+                "Turn every record into a dict."
             )
         keys = list(dict.fromkeys(key for record in records for key in record))
         return _table(
@@ -111,14 +113,42 @@ def _load_records(records: Sequence[Any], options: TableOptions) -> ReadTable:
     for k, record in enumerate(records):
         many = record.ndim > 0 if isinstance(record, np.ndarray) else isinstance(record, Sequence)
         if isinstance(record, str | bytes) or not many:
-            raise InputError(f"source must list records (dicts, tuples or lists); record {k + 1} is {record!r}.")
+            raise InputError(
+                f"source must list records (dicts, tuples or lists); record {k + 1} is {record!r:.80}. "
+                "Put the values of each row into one of these."
+            )
         if len(record) != len(first):
             raise DataError(
                 f"records must have one length; record {k + 1} has {len(record)} values, the first has {len(first)}. "
                 "Fill missing values with None."
             )
-    names = getattr(first, "_fields", None) or [f"x{j}" for j in range(len(first))]
+    fields = _fields(records)
+    names = fields or [f"x{j}" for j in range(len(first))]
     return _table(names, lambda j: [record[j] for record in records], len(records), options, "the list of records")
+
+
+def _fields(records: Sequence[Any]) -> tuple[str, ...] | None:
+    """Return the field names of named tuples, None for other records; they must be the same in every record."""
+    fields = [getattr(record, "_fields", None) for record in records]
+    odd = next((k for k, names in enumerate(fields) if names != fields[0]), None)
+    if odd is not None:
+        raise DataError(
+            f"records must have the same fields in the same order; record {odd + 1} has {fields[odd]}, the first has "
+            f"{fields[0]}. Turn them into dicts: record._asdict()."
+        )
+    return fields[0] if fields else None
+
+
+def _check_one_index(columns: Mapping[Any, Any]) -> None:
+    """Raise DataError if pandas columns have different indexes: their rows would be put together by position."""
+    series = [(name, column) for name, column in columns.items() if is_pandas_series(column)]
+    for name, column in series[1:]:
+        if not column.index.equals(series[0][1].index):
+            raise DataError(
+                f"columns must have one index, so that their rows belong together; {str(name)!r} has another one than "
+                f"{str(series[0][0])!r}. Use pandas.DataFrame(...) to put rows together by index, or "
+                ".to_numpy() to do it by position."
+            )
 
 
 def _table(
@@ -157,16 +187,12 @@ def _array_column(options: ColumnOptions, values: np.ndarray[Any, np.dtype[Any]]
         raise DataError(
             f"column {options.name!r} must be 1-D; got shape {values.shape}. Split it into columns of their own."
         )
-    if isinstance(values, np.ma.MaskedArray):
-        return (
-            object_column(options, values.tolist())
-            if values.dtype.kind not in "f"
-            else whole_column(options, pa.array(values.filled(np.nan), from_pandas=True))
-        )
-    if values.dtype.kind in "biufUmM":
-        native = np.ascontiguousarray(values.astype(values.dtype.newbyteorder("="), copy=False))
-        return whole_column(options, pa.array(native, from_pandas=True))
-    return object_column(options, values.tolist())
+    if values.dtype.kind not in "biufUmM":
+        return object_column(options, values.tolist())
+    native = values.dtype.newbyteorder("=") if values.dtype != np.longdouble else np.dtype(np.float64)
+    plain = np.ascontiguousarray(np.ma.getdata(values).astype(native, copy=False))
+    mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+    return whole_column(options, pa.array(plain, from_pandas=True, mask=mask))
 
 
 def _pandas_column(options: ColumnOptions, series: Any) -> ReadColumn:
@@ -195,7 +221,9 @@ def _series_column(options: ColumnOptions, series: nw.Series[Any]) -> ReadColumn
 
 def _listed(name: object, column: Any) -> Any:
     """Return a column with a length and an order of its values."""
-    if isinstance(column, Mapping | Set):  # iterating would read keys, or an arbitrary order, as the data
+    if isinstance(column, Mapping | Set) or is_into_dataframe(
+        column
+    ):  # iterating would read keys, or an arbitrary order, as the data
         raise InputError(
             f"source must map names to lists of values, row by row; {str(name)!r} is a {type(column).__name__}. "
             "Turn it into a list; from pandas, pass the frame itself or df.to_dict('list')."

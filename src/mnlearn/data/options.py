@@ -9,10 +9,11 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, cast, get_args
 
+import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data._checks import MAX_STATES, check_names
-from mnlearn.errors import DataError, InputError, check_listed, check_mapping, is_one_of, tuple_of, unknown_name
+from mnlearn.errors import DataError, InputError, check_mapping, is_one_of, tuple_of, unknown_name
 
 VariableType: TypeAlias = Literal["categorical", "continuous"]
 MissingPolicy: TypeAlias = Literal["error", "drop_rows", "category"]
@@ -149,9 +150,14 @@ class TableOptions:
             known = ", ".join(map(repr, get_args(MissingPolicy)))
             raise InputError(f"missing must be one of {known}; got {self.missing!r}. Name markers in missing_values.")
         if self.columns is not None:
-            check_listed("columns", self.columns, "names")
+            object.__setattr__(self, "columns", ordered_tuple("columns", self.columns, "names"))
         check_mapping("types", self.types, "{'age': 'continuous'}")
         check_mapping("levels", self.levels, "{'answer': ['no', 'yes']}")
+        if isinstance(self.missing_values, Mapping):  # its keys would pass for the markers
+            raise InputError(
+                f"missing_values must be a list of values for all columns, not a dict; got "
+                f"{self.missing_values!r:.80}. Use one list, such as ['?', -9]."
+            )
         object.__setattr__(self, "missing_values", tuple_of("missing_values", self.missing_values, "values"))
         if not isinstance(self.repeats, str | None):
             raise InputError(f"repeats must be the name of a column; got {self.repeats!r}. Leave it out for none.")
@@ -161,8 +167,10 @@ class TableOptions:
                     f"types[{name!r}] must be 'categorical' or 'continuous'; got {kind!r}. Leave it out: the data "
                     "decide then."
                 )
-        for name, labels in (self.levels or {}).items():
-            _check_levels(name, labels, (self.types or {}).get(name))
+        if self.levels is not None:
+            kinds = self.types or {}
+            checked = {name: _checked_levels(name, labels, kinds.get(name)) for name, labels in self.levels.items()}
+            object.__setattr__(self, "levels", checked)
         if self.delimiter is not None:
             _check_delimiter(self.delimiter)
 
@@ -173,7 +181,7 @@ class TableOptions:
         self._check_known(known)
         chosen = known if self.columns is None else [str(name) for name in self.columns]
         if len(set(chosen)) < len(chosen):
-            raise InputError(f"columns must name each column once; got {chosen}.")
+            raise InputError(f"columns must name each column once; got {chosen}. Drop the repeated names.")
         position = {name: k for k, name in enumerate(known)}
         markers = Markers.of(self.missing_values)
         types = {str(name): kind for name, kind in (self.types or {}).items()}
@@ -217,23 +225,33 @@ def _check_delimiter(mark: object) -> None:
         )
 
 
-def _check_levels(name: str, labels: object, kind: str | None) -> None:
-    """Raise InputError unless the levels are different hashable labels of a column that is not continuous."""
+def ordered_tuple(name: str, values: Any, what: str) -> tuple[Any, ...]:
+    """Return the values as a tuple; raise InputError if they have no order, because it decides on the result."""
+    if isinstance(values, Set):
+        raise InputError(f"{name} must be a list of {what}; got {values!r:.80}, which has no order. Use a list.")
+    return tuple_of(name, values, what)
+
+
+def _checked_levels(name: str, labels: object, kind: str | None) -> tuple[Hashable, ...]:
+    """Return the levels; raise InputError unless they are different labels of a column that is not continuous."""
     if kind == "continuous":
         raise InputError(
             f"levels[{name!r}] cannot be declared for a continuous column. Drop it from types or from levels."
         )
-    if isinstance(labels, str) or not isinstance(labels, Iterable):
-        raise InputError(f"levels[{name!r}] must be a list of labels; got {labels!r}.")
+    if isinstance(labels, str | bytes | Mapping) or not isinstance(labels, Iterable):
+        raise InputError(f"levels[{name!r}] must be a list of labels; got {labels!r:.80}. Write ['no', 'yes'].")
+    listed = ordered_tuple(f"levels[{name!r}]", labels, "labels")
     try:
-        all_labels = list(labels)
+        all_labels = [label.item() if isinstance(label, np.number | np.bool_ | np.str_) else label for label in listed]
         different = len(set(all_labels))
     except TypeError as error:
-        raise InputError(f"levels[{name!r}] must be hashable labels; got {labels!r}.") from error
+        raise InputError(
+            f"levels[{name!r}] must be hashable labels; got {listed!r:.80}. Use strings or numbers."
+        ) from error
     if different < len(all_labels) or not 1 <= different <= MAX_STATES:
         raise InputError(
             f"levels[{name!r}] must be 1 to {MAX_STATES:,} different labels; got {len(all_labels)}, {different} "
-            "different."
+            "different. Name each one once."
         )
     unfit = next(filter(None, map(unfit_label, all_labels)), None)
     if unfit is not None:
@@ -242,6 +260,7 @@ def _check_levels(name: str, labels: object, kind: str | None) -> None:
         raise InputError(
             f"levels[{name!r}] must not list None or NaN, which mark a missing value. Use missing='category'."
         )
+    return tuple(all_labels)
 
 
 def unfit_label(value: object) -> str | None:  # noqa: PLR0911 - one line per type

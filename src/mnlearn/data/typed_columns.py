@@ -53,9 +53,7 @@ def column_for(options: ColumnOptions, type_: Any) -> ColumnReader:
         if not (
             continuous or kinds.is_integer(value_type) or kinds.is_boolean(value_type) or kinds.is_null(value_type)
         ):
-            raise DataError(
-                f"types[{options.name!r}] can be 'continuous' for numbers only; the column holds {value_type}."
-            )
+            raise _numbers_only(options, value_type)
         return NumberColumn(options)
     if continuous and options.is_open and not categories:
         return NumberColumn(options)
@@ -221,7 +219,7 @@ def categories_column(
 ) -> ReadColumn:
     """Read positions among categories (-1 is missing), as pandas stores them; labels can be of any type."""
     if options.type == "continuous":
-        raise DataError(f"types[{options.name!r}] can be 'continuous' for numbers only; the column holds categories.")
+        raise _numbers_only(options, "categories")
     unfit = next(filter(None, map(unfit_label, categories)), None)
     if unfit is not None:
         raise not_single(options.name, f"a category is {unfit}")
@@ -345,6 +343,8 @@ def _label(options: ColumnOptions, value: object, row: int) -> Hashable:
     """Return a value as a label: NumPy scalars become Python values, every missing value becomes None."""
     if isinstance(value, np.ma.MaskedArray) and not value.ndim:  # a masked value taken out of its array
         value = None if value.mask else value.data[()]
+    if isinstance(value, np.longdouble | np.clongdouble):  # Python has no such numbers: `item` returns them as they are
+        value = float(value) if isinstance(value, np.longdouble) else complex(value)
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
         value = value.item()
     if type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, np.generic) and np.isnat(value)):
@@ -353,6 +353,18 @@ def _label(options: ColumnOptions, value: object, row: int) -> Hashable:
     if unfit is not None:
         raise not_single(options.name, f"data row {row} holds {unfit}")
     return value
+
+
+def _numbers_only(options: ColumnOptions, found: object) -> DataError:
+    """Return the error for a column that cannot be continuous, or hold repeats."""
+    if options.is_repeats:
+        return DataError(
+            f"repeats: column {options.name!r} must hold whole numbers; it holds {found}. Turn them into integers."
+        )
+    return DataError(
+        f"types[{options.name!r}] can be 'continuous' for numbers only; the column holds {found}. Turn them into "
+        "numbers, or drop that type."
+    )
 
 
 def not_single(name: str, found: str) -> DataError:
