@@ -149,6 +149,13 @@ def test_rows_repeats_states_and_columns_may_come_in_any_order() -> None:
     assert {order[y]: support for y, support in moved.items()} == pytest.approx(before, abs=1e-4)
 
 
+def test_a_state_that_splits_the_rows_like_another_does_not_let_the_first_column_decide() -> None:
+    """0, 1 and 2 share a state; 1 and 2 are copies: of 1, only 2 may be the neighbour, in whatever order they come."""
+    near, copied = [2, 1, 0, 0, 2, 1, 0, 1, 2, 2, 2, 0], [2, 1, 0, 0, 1, 1, 0, 1, 2, 2, 2, 0]
+    assert chosen(Dataset.from_codes([near, copied, copied]), 1) == {2}
+    assert chosen(Dataset.from_codes([copied, copied, near]), 0) == {1}
+
+
 def test_states_that_never_occur_do_not_count() -> None:
     codes = three_states(300, seed=5)
     declared = Dataset.from_codes(codes, cards=[5] * 5)

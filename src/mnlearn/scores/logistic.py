@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._ties import exceeds
+from mnlearn._ties import exceeds, ranks
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError, check_instance, is_number, whole_number
 from mnlearn.protocols import BoolArray, FloatArray, IntArray, Neighborhood, VarSet
@@ -66,8 +66,8 @@ class L1Logistic:
     One neighbourhood costs some tens of small fits, each on the distinct rows of a few columns, and one product of
     the rows with all columns per penalty. Rows are grouped first: neither their order nor the way repeats are stored
     matters.
-    Two regressors that split the rows alike cannot be told apart: the variable with fewer states is taken, of copies
-    the first column.
+    Two regressors that split the rows alike cannot be told apart: the variable with fewer states is taken, then the one
+    that tells more about x, of copies the first column.
 
     Examples
     --------
@@ -278,13 +278,29 @@ class Columns:
             dtype=np.intp,
         )
 
-    def repeated(self, used: BoolArray) -> BoolArray:
-        """Return which of the used columns split the rows like another one: all but one of fewest states."""
-        order = np.lexsort((np.array(self.n_states)[self.owner], self.pattern))
+    def repeated(self, used: BoolArray, x: int) -> BoolArray:
+        """Return which of the used columns split the rows like another one.
+
+        All but one of the variable with the fewest states; of equals, of the one that tells most about x.
+        """
+        states = np.array(self.n_states)[self.owner]
+        order = np.lexsort((self._weakness(x, used)[self.owner], states, self.pattern))
         order = order[used[order]]
         found = np.zeros(len(used), dtype=np.bool_)
         found[order[1:]] = self.pattern[order[1:]] == self.pattern[order[:-1]]
         return found
+
+    def _weakness(self, x: int, used: BoolArray) -> IntArray:
+        """Return the rank of each variable by what it tells about x, the most first; 0 for those without equals."""
+        from scipy.special import xlogy
+
+        sharing = used & (np.bincount(self.pattern, weights=used)[self.pattern] > 1)
+        told = np.zeros(len(self.n_states))
+        for y in np.unique(self.owner[sharing & (self.state >= 0)]).tolist():  # two binary ones that share are copies
+            cells = np.bincount(self.codes[x] * self.n_states[y] + self.codes[y], weights=self.repeats)
+            states = np.bincount(self.codes[y], weights=self.repeats)
+            told[y] = float(np.sum(xlogy(cells, cells)) - np.sum(xlogy(states, states)))
+        return ranks(-told)
 
     def belong_to(self, variables: VarSet) -> BoolArray:
         """Return which columns belong to these variables."""
@@ -333,7 +349,7 @@ class Regression:
         self._columns, self._x, self._state = columns, x, state
         self._barred = ~columns.belong_to(candidates | required)
         self._free = columns.belong_to(required)
-        self._barred |= columns.repeated(~self._barred) & ~self._free
+        self._barred |= columns.repeated(~self._barred, x) & ~self._free
         self._coefficients = np.zeros(len(columns.owner) + 1)  # the intercept last
         self._gradient = np.zeros(len(columns.owner))
         self._penalty = 0.0
