@@ -56,6 +56,17 @@ from mnlearn.errors import DataError, FileError, InputError, MnlearnError, Unkno
         ('a,b\n1,2\n3,"4\n5,6\n', DataError, "never closed in the row that begins on line 3"),
         ('a,b\nx,y\nx,"y\nz,""y""\nx,y\n', DataError, "never closed in the row that begins on line 3"),
         ('a,b\nx,"y\nz"\nx,"y\nz,y\n', DataError, "never closed in the row that begins on line 4"),
+        ('a,b\n1,2\n3,"4', DataError, "never closed in the row that begins on line 3"),
+        ("a,b\n1,x\n0,y".encode("utf-16-le"), FileError, "holds null characters, as UTF-16 does"),
+        ('a, "b"\n1,2\n3,4\n', DataError, "no blank between a delimiter and a quote; the header holds ' \"b\"'"),
+        ('a,b\n1, "x"\n2,"x"\n', DataError, "no blank between a delimiter and a quote; data row 1 holds ' \"x\"'"),
+        ('a,b\n"1,000,000",2\n"2,000,000",3\n', DataError, "nothing between digits; data row 1 holds '1,000,000'"),
+        ("a,b\n1.000.000,2\n2.000.000,3\n", DataError, "data row 1 holds '1.000.000'.*types="),
+        ("a,b\n1 000,2\n2 000,3\n", DataError, "data row 1 holds '1 000'"),
+        ("a,b\n1'000,2\n2'000,3\n", DataError, 'data row 1 holds "1\'000"'),
+        ('a,b\n"1,5e3",2\n"2,5",3\n', DataError, "data row 1 holds '1,5e3'"),
+        ("a,b\n0x1F,2\n0x20,3\n", DataError, "data row 1 holds '0x1F'"),
+        ("a,b\n\u22121.5,2\n\u22122.5,3\n", DataError, "nothing between digits"),
         ('a,b\n1,"x\n\n"\n2,"a ""b"", c",3\n', DataError, "line 5 has 3"),
         ("a,b\n" + "x" * 200_000 + ",1\ny,2,3\n", DataError, "line 3 has 3"),
         ('a,"' + "b\n" * 100_000, DataError, "never closed in the row that begins on line 1"),
@@ -450,3 +461,14 @@ def test_repeats_that_are_no_numbers_are_named() -> None:
     frame = pd.DataFrame({"a": [0, 1], "b": [1, 0], "w": pd.Categorical([1, 2])})
     with pytest.raises(DataError, match="repeats: column 'w' must hold whole numbers; it holds categories"):
         read(frame, repeats="w")
+
+
+def test_quotes_that_are_closed_are_no_fault(tmp_path: Path) -> None:
+    data = read(write_text(tmp_path, 'a,"""b"""\n1,"x ""y"""\n2,"z"'))
+    assert data.names == ("a", '"b"')
+    assert data.levels[1] == ('x "y"', "z")
+
+
+def test_words_with_digits_stay_labels(tmp_path: Path) -> None:
+    data = read(write_text(tmp_path, "a,b\n192.168.0.1,1.2.3\n10.0.0.1,1.2.4\n"))
+    assert data.cards == (2, 2)

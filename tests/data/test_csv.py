@@ -40,10 +40,10 @@ def column(folder: Path, cells: list[str], **options: object) -> tuple[Hashable,
         *((cell, Kind.DECIMAL) for cell in ("1.5", ".5", "1.", "-1e5", "1E-3")),
         *((cell, Kind.FLAG) for cell in ("true", "FALSE", "True")),
         *((cell, Kind.DOUBT) for cell in ("NA", "N/A", "null", "<NA>")),
-        *((cell, Kind.WORD) for cell in ("a", "1_000", "0x10", "1.2.3", "e5", "none", "-", "٣")),
+        *((cell, Kind.WORD) for cell in ("a", "1.2.3", "e5", "none", "-", "٣")),
         ("NaN", Kind.NAN),
         ("-Infinity", Kind.INFINITE),
-        ("3,14", Kind.COMMA),
+        *((cell, Kind.NOTATION) for cell in ("3,14", "1_000", "0x10", "1,234.5", "1.234.567")),
     ],
 )
 def test_kinds_of_cells(cell: str, kind: Kind) -> None:
@@ -212,7 +212,7 @@ def test_decimal_commas_are_not_labels(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"mixes text \('1,5', data row 1\) and numbers"):
         read(path, delimiter=";")
     path = write_text(tmp_path, "a;b\n1,5;x\n2,5;y\n")
-    with pytest.raises(DataError, match=r"decimal point; data row 1 holds '1,5'"):
+    with pytest.raises(DataError, match=r"decimal point and nothing between digits; data row 1 holds '1,5'"):
         read(path, delimiter=";")
     assert read(path, delimiter=";", types={"a": "categorical"}).levels[0] == ("1,5", "2,5")
 

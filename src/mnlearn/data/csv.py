@@ -48,13 +48,14 @@ def read_csv_into(columns: Mapping[str, TextColumn], file: DataFile, header: Hea
     mixtures = Mixtures()
     n_rows, suspect = 0, False
     try:
-        with _open_reader(file, header, list(dict.fromkeys([*columns, last])), block) as reader:
+        with _open_reader(file, header, list(dict.fromkeys([*columns, last])), block) as (reader, source):
             for batch in reader:
                 n_rows += batch.num_rows
                 suspect = _ends_over_lines(batch.column(last))
                 for key, column in columns.items():
                     mixtures.attempt(partial(column.add, batch.column(key)))
                 mixtures.report()
+            suspect = suspect or source.may_end_inside_quotes()
     except MnlearnError:
         if suspect:
             check_closed(file)
@@ -68,8 +69,28 @@ def read_csv_into(columns: Mapping[str, TextColumn], file: DataFile, header: Hea
     return n_rows
 
 
+class _Source:
+    """The bytes of a file as the fast reader asks for them; the last ones are kept."""
+
+    closed = False
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._last = b""
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes."""
+        block: bytes = self._stream.read(size)
+        self._last = block or self._last
+        return block
+
+    def may_end_inside_quotes(self) -> bool:
+        """Return whether the file ends without a line end and with a quote in its last line."""
+        return b'"' in re.split(rb"[\r\n]", self._last)[-1]
+
+
 @contextmanager
-def _open_reader(file: DataFile, header: Header, keys: list[str], block: int) -> Iterator[Any]:
+def _open_reader(file: DataFile, header: Header, keys: list[str], block: int) -> Iterator[tuple[Any, _Source]]:
     """Open the rows below the header; columns are named by their position, every cell is a string."""
     positions = [str(position) for position in range(len(header.names))]
     read = pacsv.ReadOptions(block_size=block, column_names=positions, skip_rows=header.lines)
@@ -77,9 +98,14 @@ def _open_reader(file: DataFile, header: Header, keys: list[str], block: int) ->
     convert = pacsv.ConvertOptions(column_types=dict.fromkeys(positions, pa.string()), include_columns=keys)
     with (
         pa.input_stream(str(file.path), compression="gzip" if file.gzipped else None) as stream,
-        pacsv.open_csv(stream, read_options=read, parse_options=parse, convert_options=convert) as reader,
+        pacsv.open_csv(
+            pa.PythonFile(source := _Source(stream), mode="r"),
+            read_options=read,
+            parse_options=parse,
+            convert_options=convert,
+        ) as reader,
     ):
-        yield reader
+        yield reader, source
 
 
 def first_block(header: Header) -> int:
@@ -98,7 +124,8 @@ def read_header(file: DataFile) -> Header:
 def _read_header(file: DataFile) -> Header:
     with open_text(file) as text:
         reader = csv.reader(text, delimiter=str(file.delimiter))
-        names = [name.strip() for name in next(filter(None, reader), [])]
+        cells = next(filter(None, reader), [])
+        names = [name.strip() for name in cells]
         lines = reader.line_num
         has_rows = any(block.strip("\r\n") for block in iter(partial(text.read, BLOCK_BYTES), ""))
     if not names:
@@ -106,8 +133,24 @@ def _read_header(file: DataFile) -> Header:
     if not has_rows:
         check_closed(file)
         raise DataError(f"{file.path} must have rows below its header; it has none. Check how it was written.")
+    _check_text(file, cells)
     _check_split(file, names)
     return Header(names, lines, sum(map(len, names)) + len(names))
+
+
+def _check_text(file: DataFile, cells: list[str]) -> None:
+    """Raise an error for names that show another encoding, or quotes that do not open a cell."""
+    if any("\0" in cell for cell in cells):
+        raise FileError(
+            f"path must be UTF-8 text; the header of {file.path} holds null characters, as UTF-16 does. Save the file "
+            "again as UTF-8."
+        )
+    late = next((cell for cell in cells if cell[:1].isspace() and cell.lstrip().startswith('"')), None)
+    if late is not None:
+        raise DataError(
+            f"{file.path} must have no blank between a delimiter and a quote; the header holds {late!r}. "
+            "Delete these blanks."
+        )
 
 
 def _check_split(file: DataFile, names: list[str]) -> None:
@@ -141,7 +184,12 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,300}")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _WHOLE_VALUE = re.compile(r"([+-]?[0-9]{1,300})(?:\.0*)?")
 _EXACT = 2**53  # a float has every whole number up to this
-_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
+_NOTATION = re.compile(  # numbers that are written in another way, and would pass for words
+    r"[+\u2212-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?"  # with a decimal comma
+    r"|[+\u2212-]?[0-9]{1,3}(?:([.,'\u2019_ \u00a0\u2009\u202f])[0-9]{3})(?:\1[0-9]{3})*(?:[.,][0-9]+)?"  # 1,234.5
+    r"|\u2212[0-9]+(?:\.[0-9]+)?"  # with the minus sign of typesetting
+    r"|[+-]?0[xX][0-9a-fA-F]+"
+)
 _FLAGS = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
 _INFINITE = frozenset(
     f"{sign}{text}" for sign in ("", "+", "-") for text in ("inf", "Inf", "INF", "infinity", "Infinity")
@@ -156,13 +204,13 @@ class Kind(Enum):
     INFINITE = auto()
     NAN = auto()
     FLAG = auto()
-    COMMA = auto()  # a number with a decimal comma
+    NOTATION = auto()  # a number with a decimal comma, thousands separators or the like
     DOUBT = auto()  # NA and the like
     WORD = auto()
 
 
 _NUMBERS = {Kind.WHOLE, Kind.DECIMAL, Kind.INFINITE}
-_WORDS = {Kind.FLAG, Kind.COMMA, Kind.WORD}
+_WORDS = {Kind.FLAG, Kind.NOTATION, Kind.WORD}
 
 
 def kind_of(cell: str) -> Kind:
@@ -179,7 +227,7 @@ def kind_of(cell: str) -> Kind:
     ):
         if cell in texts:
             return kind
-    return Kind.COMMA if _COMMA.fullmatch(cell) else Kind.WORD
+    return Kind.NOTATION if _NOTATION.fullmatch(cell) else Kind.WORD
 
 
 class TextColumn:
@@ -231,6 +279,8 @@ class TextColumn:
     def _learn(self, text: str | None, position: int, rows: NDArray[np.integer]) -> Kind | None:
         """Give a new string its code and note the first cell of its kind; raise an error for numbers among words."""
         cell = (text or "").strip()
+        if cell.startswith('"') and text is not None and text[0].isspace():
+            raise _late_quote(self._options.name, text, _first_row(rows, position, self._codes.n_rows))
         if self._is_missing(cell):
             self._known[text] = 0
             return None
@@ -244,8 +294,8 @@ class TextColumn:
     def _labels(self) -> list[Hashable | None]:
         """Return the label of each code when no levels were declared."""
         plain = set(self._kinds) - ({Kind.NAN, Kind.DOUBT} if self._options.is_open else {Kind.NAN})
-        if self._options.is_open and Kind.COMMA in plain and Kind.WORD not in plain:
-            raise _decimal_commas(self._options.name, self._kinds[Kind.COMMA])
+        if self._options.is_open and Kind.NOTATION in plain and Kind.WORD not in plain:
+            raise _other_notation(self._options.name, self._kinds[Kind.NOTATION])
         read = next((read for kinds, read in _READINGS if plain <= kinds), str)
         labels = [self._label(cell, read) for cell in self._codes.index]
         if read is _value:
@@ -337,7 +387,7 @@ class TextColumn:
         if not self._options.is_open:
             return
         number = next((kind for kind in (Kind.WHOLE, Kind.DECIMAL) if kind in self._kinds), None)
-        word = next((kind for kind in (Kind.WORD, Kind.FLAG, Kind.COMMA) if kind in self._kinds), None)
+        word = next((kind for kind in (Kind.WORD, Kind.FLAG, Kind.NOTATION) if kind in self._kinds), None)
         if number is not None and word is not None:
             raise mixed(self._options.name, ("numbers", *self._kinds[number]), ("text", *self._kinds[word]))
 
@@ -415,11 +465,19 @@ def _flag(cell: str) -> bool:
     return cell.lower() == "true"
 
 
-def _decimal_commas(name: str, first: tuple[str, int]) -> DataError:
-    """Return the error for numbers with decimal commas, which would otherwise pass for labels."""
+def _other_notation(name: str, first: tuple[str, int]) -> DataError:
+    """Return the error for numbers with decimal commas and the like, which would otherwise pass for labels."""
     return DataError(
-        f"column {name!r} must write numbers with a decimal point; data row {first[1]} holds {first[0]!r}. "
-        f"Save the file with decimal points, or use types={{{name!r}: 'categorical'}} if these are labels."
+        f"column {name!r} must write numbers with a decimal point and nothing between digits; data row {first[1]} "
+        f"holds {first[0]!r}. Write 1234.5, or use types={{{name!r}: 'categorical'}} if these are labels."
+    )
+
+
+def _late_quote(name: str, text: str, row: int) -> DataError:
+    """Return the error for a quote after a blank, which is part of the cell and opens nothing."""
+    return DataError(
+        f"column {name!r} must have no blank between a delimiter and a quote; data row {row} holds {text!r:.80}. "
+        "Delete these blanks."
     )
 
 

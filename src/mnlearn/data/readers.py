@@ -86,7 +86,8 @@ def read(
     1/2, -1/1) gives the same codes.
 
     In text files, blanks around a cell or a name are ignored. Whole numbers and decimals together are continuous.
-    Numbers among words are an error unless the column is declared categorical; then every cell is a string.
+    Numbers among words, and numbers with decimal commas, thousands separators or in hexadecimal, are an error unless
+    the column is declared categorical; then every cell is a string.
     Rows are counted from 1, below the header. Files are streamed: memory is bounded by the coded size, not by
     the size of the file. A categorical column with more than 65,535 distinct values raises an error at once.
 
