@@ -262,11 +262,11 @@ def _repeated(shared: FloatArray, among: Callable[[IntArray, IntArray], FloatArr
 def lasso_path(
     gram: FloatArray, shared: FloatArray, *, smallest: float = 0.0, max_steps: int | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """The penalties at which the path bends, descending, and the weights there, a column each."""
+    """The penalties at which the path bends, descending, and the weights there, a column each; rounding counts as 0."""
     from sklearn.linear_model import lars_path_gram
 
     steps = 8 * len(shared) if max_steps is None else max_steps
     penalties, _, weights = lars_path_gram(
         shared, gram, n_samples=1, method="lasso", alpha_min=max(smallest, EXPLAINED), max_iter=steps
     )
-    return penalties, weights
+    return penalties, np.where(np.abs(weights) > ABSOLUTE, weights, 0.0)
