@@ -436,7 +436,7 @@ def test_rows_that_do_not_belong_together_are_refused(source: Any, message: str)
         ({"levels": {"a": {"x": 1, "y": 2}}}, r"levels\['a'\] must be a list of labels"),
         ({"missing_values": {"a": ["x"]}}, "missing_values must be a list of values for all columns, not a dict"),
     ],
-    ids=str,
+    ids=["columns", "levels", "levels by number", "markers"],
 )
 def test_options_without_an_order_or_with_names_are_refused(options: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):

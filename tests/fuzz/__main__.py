@@ -105,7 +105,7 @@ def _run(reader: str, options: argparse.Namespace) -> int:
 
 
 def _left(begin: float, options: argparse.Namespace) -> bool:
-    return time.monotonic() - begin < options.seconds
+    return bool(time.monotonic() - begin < options.seconds)
 
 
 def outcome_of(reader: str, files: Case, folder: Path) -> str:

@@ -9,7 +9,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeAlias
@@ -246,7 +246,7 @@ def _checkpoint_cases() -> list[Case]:
     def saved(folder: Path, method: str) -> None:
         mn.learn(_rows(), method=method, checkpoint=folder)
 
-    return [_folder(lambda folder, method=method: saved(folder, method)) for method in ("mpl", "gsmn", "pc", "ib")]
+    return [_folder(partial(saved, method=method)) for method in ("mpl", "gsmn", "pc", "ib")]
 
 
 def _change_checkpoint(change: Mutations, case: Case) -> Case:

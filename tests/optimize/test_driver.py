@@ -252,6 +252,7 @@ def test_a_crafted_checkpoint_is_refused(tmp_path: Path) -> None:
     options: Any = {"algorithm": SMALL, "max_generations": 1, "checkpoint": path}
     maximize(ones, 10, **options)
     content = path.read_bytes()
+    changes: Any
     for changes in (
         {"individuals": np.full((SMALL.population, 10), 7, dtype=np.uint8)},
         {"individuals": np.zeros((2, 10), dtype=np.uint8)},

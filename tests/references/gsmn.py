@@ -107,8 +107,8 @@ class Concrete:
         pi = sorted(everyone, key=lambda x: (mean[x], again[x], x))
         for x in everyone:
             near = tied_ranks([log_p[x, y] for y in everyone])
-            others = (y for y in everyone if y != x)
-            self.grow_orders[x] = sorted(others, key=lambda y, near=near: (near[y], mean[y], again[y], y))
+            keys = sorted((near[y], mean[y], again[y], y) for y in everyone if y != x)
+            self.grow_orders[x] = [key[-1] for key in keys]
         while pi:
             x = pi.pop(0)
             self.visited.append(x)
