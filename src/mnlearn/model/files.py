@@ -137,7 +137,7 @@ def _description(folder: Path) -> dict[str, Any]:
         )
     content = read_bytes("path", folder / _DESCRIPTION)
     try:
-        document = json.loads(content, parse_constant=_no_number)
+        document = json.loads(content, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise FileError(f"{shown} must hold a sound model; its {_DESCRIPTION} cannot be read: {error}.") from error
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
@@ -155,6 +155,12 @@ def _description(folder: Path) -> dict[str, Any]:
 def _no_number(text: str) -> Any:
     """Refuse NaN and infinities, which JSON does not have and `save_model` never writes."""
     raise ValueError(f"{text} is not a JSON number")
+
+
+def _finite(text: str) -> float:
+    """Refuse a number beyond the range of floats, such as 1e400, which would become infinity."""
+    number = float(text)
+    return number if isfinite(number) else _no_number(text)
 
 
 def _numbers(folder: Path, document: dict[str, Any]) -> FloatArray:
