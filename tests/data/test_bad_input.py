@@ -447,7 +447,7 @@ def test_options_that_can_be_read_once_are_read_once() -> None:
     data = read({"a": ["x", "y"], "b": [0, 1]}, columns=(name for name in "ba"), levels={"a": (x for x in "yx")})  # type: ignore[arg-type, dict-item]
     assert data.names == ("b", "a")
     assert data.levels == ((0, 1), ("y", "x"))
-    labels = read({"a": ["x", "y"], "b": [0, 1]}, levels={"b": np.array([1, 0])}).levels[1]
+    labels = read({"a": ["x", "y"], "b": [0, 1]}, levels={"b": np.array([1, 0])}).levels[1]  # type: ignore[dict-item]
     assert [type(label) for label in labels or ()] == [int, int]
 
 

@@ -120,5 +120,5 @@ def test_columns_of_one_name_are_refused_by_the_estimators() -> None:
 
 def test_masked_dates_are_dates() -> None:
     days = np.array([[0, 1], [1, 0], [1, 1]]).astype("M8[ns]")
-    masked = np.ma.array(days, mask=[[0, 0], [1, 0], [0, 0]])
+    masked = np.ma.array(days, mask=[[False, False], [True, False], [False, False]])
     assert mn.read(masked, missing="drop_rows").levels == mn.read(days[[0, 2]]).levels
