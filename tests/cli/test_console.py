@@ -58,12 +58,19 @@ def test_probabilities(log_p: float, shown: str) -> None:
         ("use test='pcor'", "use --test pcor"),
         (
             "method must be 'width' or 'frequency'; got 'w'. Give your own cuts with cuts={...}.",
-            "--discretize must be width or frequency; got 'w'.",
+            "--discretize must be width or frequency; got 'w'. Use one of the two, or leave it out.",
         ),
     ],
 )
 def test_arguments_become_options(message: str, words: str) -> None:
     assert name_options(message) == words
+
+
+def test_an_argument_that_was_given_as_an_option_is_named_so() -> None:
+    words = ["learn", "d.csv", "--alpha=3", "--max-memory", "0"]
+    assert name_options("alpha must be below 1; got 3.", words) == "--alpha must be below 1; got 3."
+    assert name_options("max_memory must be whole; got 0.", words) == "--max-memory must be whole; got 0."
+    assert name_options("seed must be whole; got -1.", words) == "seed must be whole; got -1."
 
 
 def test_counting_and_listing() -> None:

@@ -123,7 +123,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except Exception as error:
             if debug:
                 traceback.print_exc()
-            return _report_error(error)
+            return _report_error(error, words)
 
 
 def _run(words: list[str]) -> int:
@@ -141,7 +141,7 @@ def _run(words: list[str]) -> int:
     return 0
 
 
-def _report_error(error: Exception) -> int:
+def _report_error(error: Exception, words: Sequence[str]) -> int:
     """Print an error in one line and return its exit code."""
     if isinstance(error, _UsageError):
         path = error.ctx.command_path if error.ctx is not None else "mnlearn"
@@ -153,7 +153,7 @@ def _report_error(error: Exception) -> int:
         console.complain("memory must suffice for the data; there is not enough of it. Use fewer columns or rows.")
         return EXIT_REFUSED
     if isinstance(error, MnlearnError):
-        console.complain(console.name_options(str(error)))
+        console.complain(console.name_options(str(error), words))
         return EXIT_REFUSED
     console.complain(f"unexpected {type(error).__name__}: {error}. This is a bug; run with --debug to see where.")
     return EXIT_BUG

@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from math import exp, log
 from types import FrameType
@@ -239,10 +239,18 @@ def progress_monitor() -> Iterator[ProgressMonitor]:
 _LABEL = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 
 
-def name_options(message: str) -> str:
-    """Return an error message of the library with its Python arguments written as options."""
+def name_options(message: str, given: Collection[str] = ()) -> str:
+    """Return an error message of the library with its Python arguments written as options.
+
+    `given` are the words of the command: an argument that begins the message and was given as an option is written so.
+    """
     for pattern, words in _TRANSLATIONS:
         message = pattern.sub(words, message)
+    argument = re.match(r"[a-z_]+(?= must| cannot| is| needs| ')", message)
+    if argument is not None:
+        option = f"--{argument[0].replace('_', '-')}"
+        if option in {word.partition("=")[0] for word in given}:
+            return option + message[argument.end() :]
     return message
 
 
@@ -270,7 +278,7 @@ _TRANSLATIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]
         (r"\b(missing|discretize|test)='(\w+)'", r"--\1 \2"),
         (
             rf"^method must be 'width' or 'frequency'; got ({_LABEL})\..*",
-            r"--discretize must be width or frequency; got \1.",
+            r"--discretize must be width or frequency; got \1. Use one of the two, or leave it out.",
         ),
         (rf"\bdelimiter=({_LABEL})", lambda match: f"--delimiter {_quoted(match[1])}"),
         (r"^required and forbidden must", "--require and --forbid must"),
@@ -286,6 +294,7 @@ _TRANSLATIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]
         (r" with columns=\[\.\.\.\]", ""),
         (r"\bpass format= with", "add --from or --to with"),
         (r"\bn_permutations\b", "permutations"),
+        (r"Name markers in missing_values\.", "Name markers with --missing-value."),
         (r"^n_jobs\b", "--jobs"),
         (r"^bins (is|must)\b", r"--bins \1"),
         (r"drop bins\.", "drop --bins."),
