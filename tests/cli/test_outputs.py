@@ -234,3 +234,10 @@ def test_two_outputs_of_one_command_are_two_files() -> None:
     for command in COMMANDS:
         outputs = [key for key, (_, use) in command.uses.items() if use.written and not use.folder]
         assert all((command, *pair) in PAIRS for pair in combinations(outputs, 2))
+
+
+def test_a_file_is_no_folder_and_nothing_is_no_name(run: Any, data: Path) -> None:
+    below = run("learn", data, "--out", data / "x.json")
+    assert (below.code, "is a file. Name another folder." in below.err) == (2, True)
+    empty = run("learn", data, "--out", "")
+    assert (empty.code, "--out must be the name of a file; got ''." in empty.err) == (2, True)

@@ -131,8 +131,12 @@ def _check_place(name: str, path: str, target: Path) -> None:
     """Raise FileError for a directory, or for a folder that is missing or cannot be written."""
     own = Path(path).parent
     folder = str(own if Path(os.path.realpath(own)) == target.parent else target.parent)
+    if not path:
+        raise FileError(f"{name} must be the name of a file; got ''. Name a file.")
     if target.is_dir():
         raise FileError(f"{name} must be a file; {path!r} is a directory. Name a file in it.")
+    if target.parent.is_file():
+        raise FileError(f"{name} must be in an existing folder; {folder!r} is a file. Name another folder.")
     if not target.parent.is_dir():
         raise FileError(f"{name} must be in an existing folder; there is no {folder!r}. Create it first.")
     if not os.access(target.parent, os.W_OK):
