@@ -96,3 +96,12 @@ def test_refusals(run: Any, tmp_path: Path) -> None:
     assert "'--rows'" in run("demo", "--rows", 1, "--out", tmp_path / "never").refusal()
     assert "'--seed'" in run("demo", "--seed", -1, "--out", tmp_path / "never").refusal()
     assert not (tmp_path / "never").exists()
+
+
+@pytest.mark.parametrize("name", ["survey.csv", "truth.edges", "learned.graphml", "report.html"])
+def test_files_of_others_are_kept(run: Any, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("mine\n", encoding="utf-8")
+    shown = run("demo", "--out", tmp_path, "--rows", 20)
+    assert shown.code == 2
+    assert f"holds another {name}, which would be lost. Name another folder." in shown.err
+    assert [(file.name, file.read_text(encoding="utf-8")) for file in tmp_path.iterdir()] == [(name, "mine\n")]

@@ -59,6 +59,7 @@ def demo_command(
     from mnlearn.simulate.example import example
 
     survey = example(rows, seed)
+    _check_own(out, survey.names)
     data, truth = _write(out, survey)
     dataset = read(data)
     summary, pairs = overview(dataset), dependences(dataset)
@@ -90,6 +91,23 @@ def demo_command(
         say(f"\nThe report is {report}: open it in a browser." if report else f"\n{NO_REPORT}")
 
     output.show(document, text)
+
+
+def _check_own(out: Path, names: Sequence[str]) -> None:
+    """Raise FileError if the folder holds files of these names that no demo wrote: its survey tells."""
+    there = [name for name in _FILES if (out / name).exists()]
+    if not there:
+        return
+    try:
+        with (out / "survey.csv").open("rb") as file:
+            own = file.readline(1 << 16) == (",".join(names) + "\n").encode()
+    except OSError:
+        own = False
+    if not own:
+        raise FileError(
+            f"--out must be a new folder, or that of a former demo; {str(out)!r} holds another {there[0]}, which would "
+            "be lost. Name another folder."
+        )
 
 
 def _write(out: Path, survey: Example) -> tuple[Path, Path]:
