@@ -152,7 +152,7 @@ def test_what_is_missing_is_named() -> None:
     learned = mn.learn(COLUMNS, "mpl")
     with pytest.raises(mn.InputError, match=r"bootstrap needs the data.*with_data\(data\)"):
         replace(learned, data=None).bootstrap()
-    with pytest.raises(mn.InputError, match="bootstrap needs a network that"):
+    with pytest.raises(mn.InputError, match="bootstrap needs a method and settings that this mnlearn knows"):
         Learned("mpl", learned.names, learned.result).bootstrap()
     with pytest.raises(mn.InputError, match="Resample first"):
         learned.stable()
