@@ -138,7 +138,28 @@ def _started(distributed: Any, workers: int) -> Iterator[Any]:
         with _ctrl_c_held():  # delivered once there is a cluster to stop
             stack.enter_context(local := _local_cluster(distributed, count))
             client = stack.enter_context(distributed.Client(local))
-        yield client
+        first = set(client.nthreads())
+        try:
+            yield client
+        finally:
+            _end(stack, client, first)
+
+
+def _end(stack: ExitStack, client: Any, first: set[str]) -> None:
+    """Stop the processes of a cluster; the work is done, so one that does not answer any more is only logged.
+
+    A worker that is stopped while it starts in place of a lost one prints a traceback, so it may start first.
+    """
+    try:
+        if set(client.nthreads()) != first:
+            client.wait_for_workers(len(first), timeout=10)
+            client.run(int)
+    except (OSError, TimeoutError, RuntimeError, ValueError) as error:
+        _log.debug("a worker did not start again: %s", error)
+    try:
+        stack.close()
+    except (OSError, TimeoutError) as error:
+        _log.debug("a process of the cluster did not end in order: %s", error)
 
 
 def _local_cluster(distributed: Any, count: int) -> Any:
@@ -169,8 +190,8 @@ def _quiet_dask() -> Iterator[None]:
     try:
         yield
     finally:
-        for logger, level in zip(loggers, before, strict=True):
-            logger.setLevel(level)
+        for logger, level in zip(loggers, before, strict=True):  # workers that just ended may still send messages
+            logger.setLevel(max(level, logging.WARNING) if level else level)
 
 
 @contextmanager
