@@ -21,7 +21,7 @@ void number_by_codes(const Store& store, std::span<const std::int32_t> variables
         });
 }
 
-// The same for binary variables, eight at a time from their planes; a plane holds the rows with the first state.
+// Number the cells of binary variables, eight at a time from their planes; a plane holds the rows with the first state.
 void number_by_planes(const Store& store, std::span<const std::int32_t> variables, std::span<std::uint32_t> cells) {
     const std::size_t n = variables.size();
     std::ranges::fill(cells, (std::uint32_t{1} << n) - 1);

@@ -331,7 +331,7 @@ private:
                                               const Term& gamma) {
         return (constant - t.sum_rows(alpha)) + (t.sum_cells(gamma) - t.sum_columns(beta));
     }
-    // The same without log-gammas as large as n log n: their terms n log n − n add up to half of G², which is computed
+    // Log-odds without log-gammas as large as n log n: their terms n log n − n add up to half of G², which is computed
     // without cancellation, and what is left of each grows like log n.
     template <class S> [[gnu::noinline]] double odds_of_many(double constant, const S& t) const {
         return odds(constant, t, alpha_->remainders(), beta_->remainders(), gamma_->remainders()) +

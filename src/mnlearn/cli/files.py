@@ -73,7 +73,7 @@ def check_files(uses: Mapping[str, tuple[str, FileUse]], given: Mapping[str, Any
                 inputs.setdefault(name, []).extend(_existing(path, use))
     check_outputs(outputs, inputs)
     for name, use, path in written:
-        (check_folder if use.folder else check_file)(name, path)
+        (check_folder if use.folder else check_output)(name, path)
     _check_standard_output(outputs, inputs)
 
 
@@ -112,7 +112,7 @@ def _standard_output() -> os.stat_result | None:
     return found if stat.S_ISREG(found.st_mode) else None
 
 
-def check_file(name: str, path: str) -> None:
+def check_output(name: str, path: str) -> None:
     """Raise FileError if the file of an option cannot be written."""
     if path == "-":
         raise FileError(f"{name} must be a file; got '-', and nothing is written to standard output. Name a file.")

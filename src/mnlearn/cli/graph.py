@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from mnlearn._atomic_files import check_outputs
 from mnlearn.cli.console import escaped, note, say, show, simple_table, with_noun
-from mnlearn.cli.files import check_file, reads, writes
+from mnlearn.cli.files import check_output, reads, writes
 from mnlearn.cli.options import OptionGroup, OutputOptions, argument, drop_none, flag, option
 from mnlearn.errors import InputError, check_name
 
@@ -169,7 +169,7 @@ def simulate_command(
     out, chains = sampling.out, sampling.chain_settings()
     target = Path(truth) if truth is not None else Path(out).with_suffix(".truth.edges")
     check_outputs({"--out": [out], "--truth": [str(target)]}, {"NETWORK": [network]})  # --truth may be a default
-    check_file("--truth", str(target))
+    check_output("--truth", str(target))
     carries_numbers(target)  # raises an error for an unknown format
     plan = GibbsPlan(**chains)
     drawn = simulate(network, distribution, n_rows=sampling.rows, seed=sampling.seed, method=method, plan=plan)

@@ -64,7 +64,7 @@ def add_legend(figure: Figure, picture: FigureData, *, noun: str) -> None:
         figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, fontsize=8.5)
 
 
-def printable(text: str) -> str:
+def drawable(text: str) -> str:
     """Return the text with halves of characters escaped, which no font draws."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 

@@ -16,9 +16,9 @@ from mnlearn.visual.canvas import (
     INK,
     add_legend,
     check_picture_path,
+    drawable,
     new_figure,
     plain_axes,
-    printable,
     save_figure,
 )
 from mnlearn.visual.figure_data import GROUP_COLORS, SIGN_COLORS, FigureData, figure_data_of, shown_name
@@ -382,7 +382,7 @@ def draw(
     if path is not None:
         check_picture_path(path)
     whole_number("seed", seed, least=0, hint="Leave it out for the usual layout.")
-    words = printable(str(learned) if title is None else str(title))
+    words = drawable(str(learned) if title is None else str(title))
     if kind == "stability":
         figure = plot_stability(learned, title=words)
     else:
