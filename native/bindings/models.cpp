@@ -102,14 +102,16 @@ Doubles py_evidence_facts(const PyStore& data, int n_threads) {
 Doubles py_evidence(const PyStore& data, Vector<double> n_states, Vector<double> offset, Vector<double> gift,
                     const std::string& kind, Vector<std::int32_t> xs, Vector<std::int64_t> z_starts,
                     Vector<std::int32_t> zs, Vector<std::int64_t> y_starts, Vector<std::int32_t> ys, bool three_way,
-                    double fit_above, int n_threads) {
+                    Vector<double> thresholds, int n_threads) {
     const EvidenceBatch batch{span_of(xs), span_of(z_starts), span_of(zs), span_of(y_starts), span_of(ys)};
-    const EvidenceRequest request{parse_evidence(kind), three_way, fit_above};
+    const EvidenceRequest request{parse_evidence(kind), three_way, span_of(thresholds)};
     const VariableFacts facts{span_of(n_states), span_of(offset), span_of(gift)};
     check_batch(*data.store, batch);
     for (const auto& fact : {facts.n_states, facts.offset, facts.gift})
         if (fact.size() != data.store->n_variables())
             throw std::invalid_argument("n_states, offset and gift must have one number for each variable.");
+    if (thresholds.shape(0) != batch.xs.size())
+        throw std::invalid_argument("thresholds must have one number for each scan.");
     const std::size_t rows = evidence_rows(request.kind), columns = evidence_columns(request.kind, batch);
     auto out = std::make_unique<double[]>(rows * columns + 1);
     {
@@ -157,7 +159,7 @@ void bind_models(nb::module_& m) {
         "Three rows: of each variable the number of states that occur, the offset of its pairwise evidence, and what a "
         "table of empty configurations gives it for nothing.");
     m.def("evidence", &py_evidence, "store"_a, "n_states"_a, "offset"_a, "gift"_a, "kind"_a, "xs"_a, "z_starts"_a,
-          "zs"_a, "y_starts"_a, "ys"_a, "three_way"_a, "fit_above"_a, "n_threads"_a,
+          "zs"_a, "y_starts"_a, "ys"_a, "three_way"_a, "thresholds"_a, "n_threads"_a,
           "Local evidence of many scans at once: see native/evidence.hpp for the rows of each kind.");
     m.def(
         "fit_logistic", &py_fit_logistic,

@@ -37,26 +37,12 @@ struct EvidenceScan {
 };
 
 // Rows of numbers, one column per answer. Full tables of sets that are not empty are less the gift.
-struct LocalOutput {
-    double *full_table, *pairwise, *fell_back;
-};
 struct AdditionsOutput {  // x given z + y; `exact`: 0 where P is the one-step estimate
     double *full_table, *pairwise, *exact, *fell_back;
 };
-struct PairsOutput {
+struct PairsOutput {  // `exact`: 0 where the evidence is an estimate
     double *evidence, *exact, *fell_back;
 };
-
-void local_evidence(const Store& store, const VariableFacts& facts, const EvidenceScan& scan, bool three_way,
-                    const LocalOutput& out);
-void evidence_of_additions(const Store& store, const VariableFacts& facts, const EvidenceScan& scan, bool three_way,
-                           bool exact, const AdditionsOutput& out);
-// Models of z + y are fitted where the one-step estimate of the evidence exceeds `fit_above`.
-void evidence_of_pairs(const Store& store, const VariableFacts& facts, const EvidenceScan& scan, bool three_way,
-                       double fit_above, const PairsOutput& out);
-
-// F(x | z + y) alone, for each y, the gift not taken away.
-void full_tables(const Store& store, const VariableFacts& facts, const EvidenceScan& scan, double* out);
 
 // Many questions of evidence at once, spread over threads: each scan is one piece of work.
 
@@ -71,20 +57,28 @@ struct EvidenceBatch {
     EvidenceScan operator[](std::size_t k) const;
 };
 
-enum class EvidenceKind { local, estimates, additions, pairs, full_tables };
+//   local        x given z: F, P, fell back
+//   estimates    x given z + y, to first order: F, P, exact, fell back
+//   additions    x given z + y, fitted
+//   leaders      H(x | z + y), exact, fell back: estimates, but what is largest and exceeds the scan's threshold is
+//                fitted, until the largest is a fit
+//   pairs        ev(x, y | z), exact, fell back: fitted where the estimate exceeds the scan's threshold
+//   removals     H(x | z - y) for each y in z, exact, fell back: fitted where it may exceed the scan's threshold
+//   full_tables  F(x | z + y), the gift not taken away
+enum class EvidenceKind { local, estimates, additions, leaders, pairs, removals, full_tables };
 struct EvidenceRequest {
     EvidenceKind kind;
     bool three_way;
-    double fit_above;  // for pairs
+    std::span<const double> thresholds;  // one for each scan
 };
 EvidenceKind parse_evidence(const std::string& name);
 std::size_t evidence_rows(EvidenceKind kind);
-std::size_t evidence_columns(EvidenceKind kind, const EvidenceBatch& batch);  // one per scan, or one per y
+std::size_t evidence_columns(EvidenceKind kind, const EvidenceBatch& batch);  // one per scan, per y, per member of z
 
 // Throws std::invalid_argument with a full sentence when a scan breaks a rule.
 void check_batch(const Store& store, const EvidenceBatch& batch);
 
-// out[row * columns + column]; rows in the order of the kind's output in evidence/evidence.hpp.
+// out[row * columns + column]; rows in the order of the kind's list above.
 void run_evidence(const Store& store, const VariableFacts& facts, const EvidenceBatch& batch,
                   const EvidenceRequest& request, int n_threads, double* out);
 

@@ -1,214 +1,298 @@
 #include "evidence/evidence_tables.hpp"
 
-#include <algorithm>
+#include <numeric>
 
-#include "scan/scan_runner.hpp"
+#include "scan/candidates.hpp"
 #include "scan/stratum_table.hpp"
 
 namespace mnlearn {
 namespace {
 
-// Ranks of the codes that occur among 0 .. card - 1.
-std::vector<std::uint32_t> ranks(const std::vector<char>& occurs, std::size_t& n_states) {
-    std::vector<std::uint32_t> rank(occurs.size(), 0);
-    std::uint32_t next = 0;
-    for (std::size_t code = 0; code < occurs.size(); ++code) rank[code] = occurs[code] ? next++ : 0;
-    n_states = next;
-    return rank;
-}
-
-using Take = std::function<void(std::size_t, const std::vector<double>&)>;
-
-void by_planes(const Query& q, const Plan& plan, const Take& take) {
-    const AlignedWords sets = aligned_words(q.strata.count * q.card_x() * q.store.planes().words);
-    const SetSizes x = q.strata.count == 1 ? bitsets_of_states(q.store, q.x, sets.get())
-                                           : bitsets_of_strata(q.store, q.x, q.strata, sets.get());
-    std::vector<std::uint32_t> counts;
-    std::vector<double> cells;
-    std::int64_t table[kMaxPlaneCard * kMaxPlaneCard];
-    for (const auto& [begin, end] : split_blocks(q.store, plan.ys)) {
-        const PlaneColumns columns = plane_columns(q.store, plan.ys.subspan(begin, end - begin));
-        count_by_planes(q.store, sets.get(), x.n_sets(), columns, counts);
-        for (std::size_t k = begin; k < end; ++k) {
-            const std::size_t j = plan.place(k), size = std::size_t{q.card_x()} * q.card(j);
-            CountedY y{counts.data() + columns.column[k - begin], columns.width(),
-                       q.store.planes().totals.data() + q.store.first_plane(plan.ys[k]), q.card(j)};
-            cells.clear();
-            for (std::size_t s = 0; s < q.strata.count; ++s, y.counts += x.card_x * y.stride) {
-                fill_table(x, s, y, table);
-                cells.insert(cells.end(), table, table + size);
-            }
-            take(j, cells);
-        }
-    }
-}
-
-void row_by_row(const Query& q, std::span<const std::size_t> places, const Take& take) {
-    std::vector<std::size_t> group(q.store.n_records());
-    with_codes(column_of(q.store, q.x), [&](auto code) {
-        for (std::size_t row = 0; row < group.size(); ++row) group[row] = q.strata[row] * q.card_x() + code(row);
-    });
-    std::vector<double> cells;
-    for (const std::size_t j : places) {
-        const std::size_t ry = q.card(j);
-        cells.assign(q.strata.count * q.card_x() * ry, 0.0);
-        with_codes(column_of(q.store, q.ys[j]), [&](auto code) {
-            for (std::size_t row = 0; row < group.size(); ++row)
-                cells[group[row] * ry + code(row)] +=
-                    q.store.repeats() ? static_cast<double>(q.store.repeats()[row]) : 1.0;
-        });
-        take(j, cells);
-    }
-}
+constexpr double kRowNanoseconds = 0.8;           // one y, row by row, a row
+constexpr std::size_t kMostSets = 1 << 12;        // of bits, of (z, x)
+constexpr std::size_t kCountsTogether = 1 << 18;  // of the y that are counted together
 
 }  // namespace
 
-// Where planes do not pay there are many configurations, and then counting is little beside what follows.
-void visit_tables(const Store& store, std::int32_t x, std::span<const std::int32_t> ys, const Strata& strata,
-                  const std::function<void(std::size_t, const std::vector<double>&)>& take) {
-    const Query q{store, x, ys, strata, 1, nullptr};
-    Plan plan = make_plan(q, Candidates(store, ys));
-    for (std::size_t k = 0; k < plan.ys.size() && plan.by_columns; ++k) plan.alone.push_back(plan.place(k));
-    if (!plan.ys.empty() && !plan.by_columns) by_planes(q, plan, take);
-    row_by_row(q, plan.alone, take);
+void PairTable::clear(std::size_t states_x, std::size_t states_y) {
+    of_x.clear(states_x);
+    group.clear();
+    state.clear();
+    card_y = states_y;
 }
 
-PairTable compacted(const std::vector<double>& cells, std::size_t n_groups, std::size_t card_x, std::size_t card_y) {
-    std::vector<char> in_x(card_x, 0), in_y(card_y, 0);
-    const std::size_t plane = card_x * card_y;
-    for (std::size_t k = 0; k < cells.size(); ++k)
-        if (cells[k] != 0.0) in_x[k % plane / card_y] = in_y[k % card_y] = 1;
-    PairTable table{{}, n_groups, 0, 0};
-    const auto rank_x = ranks(in_x, table.card_x), rank_y = ranks(in_y, table.card_y);
-    if (table.card_x == card_x && table.card_y == card_y) {
-        table.cells = cells;
-        return table;
+void turn(const PairTable& pair, PairTable& turned) {
+    const std::size_t card_x = pair.of_x.card, card_y = pair.card_y;
+    turned.clear(card_y, card_x);
+    std::vector<double> cells(card_x * card_y);
+    for (std::size_t t = 0; t < pair.group.size();) {
+        const std::uint32_t u = pair.group[t];
+        std::fill(cells.begin(), cells.end(), 0.0);
+        for (; t < pair.group.size() && pair.group[t] == u; ++t)
+            for (std::size_t a = 0; a < card_x; ++a) cells[a * card_y + pair.state[t]] = pair.of_x[t][a];
+        for (std::size_t a = 0; a < card_x; ++a) {
+            if (!turned.of_x.add_group(cells.data() + a * card_y, 1)) continue;
+            turned.group.push_back(u);
+            turned.state.push_back(static_cast<std::uint32_t>(a));
+        }
     }
-    table.cells.assign(n_groups * table.card_x * table.card_y, 0.0);
-    for (std::size_t k = 0; k < cells.size(); ++k)
-        if (cells[k] != 0.0)
-            table.cells[(k / plane * table.card_x + rank_x[k % plane / card_y]) * table.card_y + rank_y[k % card_y]] =
-                cells[k];
-    return table;
 }
 
-GroupedTable groups_of(const Store& store, std::int32_t x, const Strata& strata) {
-    const Column& column = store.column(static_cast<std::size_t>(x));
-    std::vector<char> occurs(column.card, 0);
-    with_codes(column, [&](auto code) {
-        for (std::size_t row = 0; row < store.n_records(); ++row) occurs[code(row)] = 1;
-    });
-    GroupedTable groups;
-    const auto rank = ranks(occurs, groups.card);
-    groups.n_groups = strata.count;
-    groups.counts.assign(strata.count * groups.card, 0.0);
-    with_codes(column, [&](auto code) {
-        for (std::size_t row = 0; row < store.n_records(); ++row)
-            groups.counts[strata[row] * groups.card + rank[code(row)]] +=
-                store.repeats() ? static_cast<double>(store.repeats()[row]) : 1.0;
-    });
-    groups.sizes.assign(strata.sizes.begin(), strata.sizes.end());
-    return groups;
-}
-
-void sum_out_x(const PairTable& pair, GroupedTable& groups) {
-    groups.clear(pair.card_y);
+void sum_out_x(const PairTable& pair, GroupedTable& of_y) {
+    of_y.clear(pair.card_y);
     std::vector<double> sums(pair.card_y);
-    for (std::size_t u = 0; u < pair.n_groups; ++u) {
+    for (std::size_t t = 0; t < pair.group.size();) {
+        const std::uint32_t u = pair.group[t];
         std::fill(sums.begin(), sums.end(), 0.0);
-        const double* cell = pair.cells.data() + u * pair.card_x * pair.card_y;
-        for (std::size_t a = 0; a < pair.card_x; ++a)
-            for (std::size_t b = 0; b < pair.card_y; ++b) sums[b] += *cell++;
-        groups.add_group(sums.data(), 1);
+        for (; t < pair.group.size() && pair.group[t] == u; ++t) sums[pair.state[t]] = pair.of_x.sizes[t];
+        of_y.add_group(sums.data(), 1);
     }
 }
 
-const Contrasts& contrasts_of(std::size_t card, std::map<std::size_t, Contrasts>& known) {
-    const auto found = known.find(card);
-    return found != known.end() ? found->second : known.emplace(card, Contrasts(card)).first->second;
+void zero_lane(const PairTable& pair, std::vector<double>& zero) {
+    zero.assign(2 * kFitLanes * (pair.group.empty() ? 0 : pair.group.back() + 1), 0.0);
+    for (std::size_t t = 0; t < pair.group.size(); ++t)
+        for (std::size_t a = 0; a < 2 && pair.state[t] == 0; ++a)
+            zero[(2 * pair.group[t] + a) * kFitLanes] = pair.of_x[t][a];
 }
 
-Design design_of(const Store& store, std::span<const std::int32_t> z, const Strata& strata,
-                 std::map<std::size_t, Contrasts>& contrasts) {
-    std::vector<std::size_t> row_of(strata.count, 0);
-    for (std::size_t row = store.n_records(); row-- > 0;) row_of[strata[row]] = row;
-    Design design;
-    std::vector<std::vector<std::uint32_t>> states;
-    for (const std::int32_t variable : z) {
-        const Column& column = store.column(static_cast<std::size_t>(variable));
-        std::vector<char> occurs(column.card, 0);
-        for (const std::size_t row : row_of) occurs[column[row]] = 1;
-        std::size_t card = 0;
-        const auto rank = ranks(occurs, card);
-        std::vector<std::uint32_t>& state = states.emplace_back();
-        for (const std::size_t row : row_of) state.push_back(rank[column[row]]);
-        const std::size_t width = std::max<std::size_t>(card, 1) - 1;
-        design.members.push_back({design.n_features, width});
-        design.n_features += width;
-    }
-    if (design.n_features > kMaxParameters) return design;  // no model of this design will be fitted
-    design.features.reserve(strata.count * design.n_features);
-    for (std::size_t u = 0; u < strata.count; ++u) {
-        design.features.push_back(1.0);
-        for (std::size_t k = 0; k < z.size(); ++k) {
-            const std::size_t width = design.members[k].width;
-            const double* of_state = contrasts_of(width + 1, contrasts)[states[k][u]];
-            design.states.push_back(states[k][u]);
-            design.features.insert(design.features.end(), of_state, of_state + width);
-        }
-    }
-    return design;
+void ScanTables::begin(const EvidenceScan& scan) {
+    scan_ = scan;
+    planes_.reset();
+    strata_.count = 0;
+    design_.n_features = 1;
+    design_.n_neighbours = 0;
+    design_.members.clear();
+    if (by_planes())
+        number_by_planes();
+    else
+        number_rows();
 }
 
-void add_neighbour(const Design& of_z, std::size_t n_groups, const PairCells& cells, std::size_t card_x,
-                   const Contrasts& of_y, GroupedTable& table, Design& design) {
-    table.clear(card_x);
-    design.n_features = of_z.n_features + of_y.width();
-    design.members = of_z.members;
-    design.members.push_back({of_z.n_features, of_y.width()});
-    design.features.clear();
-    design.states.clear();
-    const std::size_t n_before = of_z.members.size();
+// Bit-planes, where splitting them by every configuration of z and x takes less time than a look at every row.
+bool ScanTables::by_planes() const {
+    if (!store_.has_planes(static_cast<std::size_t>(scan_.x))) return false;
+    double sets = column(scan_.x).card;
+    for (const std::int32_t v : scan_.z) {
+        if (!store_.has_planes(static_cast<std::size_t>(v))) return false;
+        sets *= column(v).card;
+    }
+    const double planes = column(scan_.x).card - 1;  // of a y like x
+    return sets <= kMostSets &&
+           sets * planes * store_.level().tree_word / 64.0 < kRowNanoseconds * std::min(planes, 2.0);
+}
+
+std::vector<std::uint32_t> ScanTables::ranks(std::int32_t variable) const {
+    if (complete(variable)) return {};
+    std::vector<std::uint32_t> rank(card(variable), 0);
+    with_codes(column(variable), [&](auto code) {
+        for (std::size_t row = 0; row < store_.n_records(); ++row) rank[code(row)] = 1;
+    });
+    std::uint32_t next = 0;
+    for (std::uint32_t& each : rank) each = each ? next++ : 0;
+    return rank;
+}
+
+void ScanTables::number_by_planes() {
+    planes_.emplace(sets_from_planes(store_, scan_.x, scan_.z));
+    const std::size_t n_groups = planes_->strata.count, card_x = card(scan_.x);
+    rank_x_ = ranks(scan_.x);
+    of_x_.clear(states(scan_.x));
+    sums_.resize(card_x);
     for (std::size_t u = 0; u < n_groups; ++u) {
-        for (std::size_t b = 0; b < of_y.card(); ++b) {
-            const std::size_t before = table.n_groups;
-            table.add_group(cells.cells + u * cells.stride_group + b * cells.stride_y, cells.stride_x);
-            if (table.n_groups == before) continue;
-            design.features.insert(design.features.end(), of_z[u], of_z[u] + of_z.n_features);
-            design.features.insert(design.features.end(), of_y[b], of_y[b] + of_y.width());
-            for (std::size_t i = 0; i < n_before; ++i) design.states.push_back(of_z.states[u * n_before + i]);
-            design.states.push_back(static_cast<std::uint32_t>(b));
+        std::fill(sums_.begin(), sums_.end(), 0.0);
+        for (std::size_t a = 0; a < card_x; ++a)
+            if (const std::int64_t size = planes_->x.sizes[u * card_x + a])
+                sums_[rank_x_.empty() ? a : rank_x_[a]] = static_cast<double>(size);
+        of_x_.add_group(sums_.data(), 1);
+    }
+    design_.n_groups = n_groups;
+    for (const std::int32_t v : scan_.z) design_.add_neighbour(std::max<std::size_t>(states(v), 1));
+    design_.states.resize(n_groups * scan_.z.size());
+    std::vector<std::uint32_t> code(n_groups), rest = planes_->numbers;  // the last variable is the fastest digit
+    for (std::size_t i = scan_.z.size(); i-- > 0;) {
+        const auto base = static_cast<std::uint32_t>(card(scan_.z[i]));
+        for (std::size_t u = 0; u < n_groups; ++u) {
+            code[u] = rest[u] % base;
+            rest[u] /= base;
         }
+        read_states(code, scan_.z[i], i);
     }
 }
+
+void ScanTables::read_states(const std::vector<std::uint32_t>& code_of_group, std::int32_t variable, std::size_t i) {
+    const std::vector<std::uint32_t> rank = ranks(variable);
+    std::uint32_t* mine = design_.states.data() + i * design_.n_groups;
+    for (std::size_t u = 0; u < design_.n_groups; ++u)
+        mine[u] = rank.empty() ? code_of_group[u] : rank[code_of_group[u]];
+}
+
+void ScanTables::number_rows() {
+    strata_ = find_strata(store_, scan_.z);
+    lists_ = list_rows(store_, strata_);
+    if (planes_) return;  // the groups are known; only their rows were missing
+    const std::size_t n_groups = strata_.count, n_rows = store_.n_records();
+    rank_x_ = ranks(scan_.x);
+    of_x_.clear(states(scan_.x));
+    of_x_.n_groups = n_groups;
+    of_x_.counts.assign(n_groups * of_x_.stride(), 0.0);
+    of_x_.sizes.assign(strata_.sizes.begin(), strata_.sizes.end());
+    keys_.resize(n_rows);
+    with_codes(column(scan_.x), [&](auto code) {
+        for (std::size_t row = 0; row < n_rows; ++row) {
+            const std::uint32_t a = rank_x_.empty() ? code(row) : rank_x_[code(row)];
+            of_x_.counts[strata_[row] * of_x_.stride() + a] +=
+                store_.repeats() ? static_cast<double>(store_.repeats()[row]) : 1.0;
+            keys_[row] = 2 * strata_[row] + a;
+        }
+    });
+    design_.n_groups = n_groups;
+    for (const std::int32_t v : scan_.z) design_.add_neighbour(std::max<std::size_t>(states(v), 1));
+    design_.states.resize(n_groups * scan_.z.size());
+    std::vector<std::uint32_t> code(n_groups);
+    for (std::size_t i = 0; i < scan_.z.size(); ++i) {
+        for (std::size_t u = 0; u < n_groups; ++u) code[u] = column(scan_.z[i])[lists_.rows[lists_.begin[u]]];
+        read_states(code, scan_.z[i], i);
+    }
+}
+
+std::vector<ScanTables::Counted> ScanTables::count_blocks(std::span<const std::size_t> places) const {
+    std::vector<std::size_t> sorted(places.begin(), places.end());
+    const auto plane = [&](std::size_t j) { return store_.first_plane(scan_.ys[j]); };
+    const auto before = [&](std::size_t i, std::size_t j) { return plane(i) < plane(j); };
+    if (!std::is_sorted(sorted.begin(), sorted.end(), before)) std::sort(sorted.begin(), sorted.end(), before);
+    const std::size_t together =
+        std::max<std::size_t>(kFitLanes, kCountsTogether / std::max<std::size_t>(1, planes_->x.n_sets()));
+    std::vector<Counted> blocks;
+    std::vector<std::int32_t> ys;
+    for (std::size_t k = 0; k < sorted.size(); k += together) {
+        Counted& block = blocks.emplace_back();
+        block.places.assign(sorted.begin() + static_cast<std::ptrdiff_t>(k),
+                            sorted.begin() + static_cast<std::ptrdiff_t>(std::min(k + together, sorted.size())));
+        ys.clear();
+        for (const std::size_t j : block.places) ys.push_back(scan_.ys[j]);
+        block.columns = plane_columns(store_, ys);
+    }
+    return blocks;
+}
+
+void ScanTables::fill_lane(std::size_t lane, std::int32_t y) {
+    rank_y_ = ranks(y);
+    std::vector<double> one(card(y), 0.0);  // for the first state; a look-up, since a branch would be mispredicted
+    for (std::size_t b = 0; b < one.size(); ++b) one[b] = rank_y_.empty() ? b == 0 : rank_y_[b] == 0;
+    double* zero = zero_.data() + lane;
+    const std::int64_t* repeats = store_.repeats();
+    with_codes(column(y), [&](auto code) {
+        if (repeats)
+            for (std::size_t row = 0; row < keys_.size(); ++row)
+                zero[keys_[row] * kFitLanes] += one[code(row)] * static_cast<double>(repeats[row]);
+        else
+            for (std::size_t row = 0; row < keys_.size(); ++row) zero[keys_[row] * kFitLanes] += one[code(row)];
+    });
+}
+
+void ScanTables::fill_pair(std::int32_t y, const CountedY& counted) {
+    const std::size_t card_x = card(scan_.x), card_y = card(y), sets = card_x * counted.stride;
+    rank_y_ = ranks(y);
+    pair_.clear(states(scan_.x), states(y));
+    cells_.resize(card_x * card_y);
+    CountedY at = counted;
+    for (std::size_t u = 0; u < planes_->strata.count; ++u, at.counts += sets) {
+        fill_table(planes_->x, u, at, cells_.data());
+        emit(u, cells_.data(), y);
+    }
+}
+
+void ScanTables::fill_pair(std::int32_t y) {
+    const std::size_t card_y = card(y);
+    rank_y_ = ranks(y);
+    pair_.clear(states(scan_.x), states(y));
+    cells_.assign(card(scan_.x) * card_y, 0);
+    with_codes(column(scan_.x), [&](auto code_x) {
+        with_codes(column(y), [&](auto code_y) {
+            for (std::size_t u = 0; u < strata_.count; ++u) {
+                const std::span rows(lists_.rows.data() + lists_.begin[u], lists_.begin[u + 1] - lists_.begin[u]);
+                for (const std::uint32_t row : rows)
+                    cells_[code_x(row) * card_y + code_y(row)] += store_.repeats() ? store_.repeats()[row] : 1;
+                if (rows.size() == 1)
+                    emit_alone(u, code_x(rows[0]), code_y(rows[0]), cells_[code_x(rows[0]) * card_y + code_y(rows[0])]);
+                else
+                    emit(u, cells_.data(), y);
+                for (const std::uint32_t row : rows) cells_[code_x(row) * card_y + code_y(row)] = 0;
+            }
+        });
+    });
+}
+
+// A group of one row, however often it occurs.
+void ScanTables::emit_alone(std::size_t u, std::uint32_t a, std::uint32_t b, std::int64_t count) {
+    GroupedTable& table = pair_.of_x;
+    table.counts.resize((table.n_groups + 1) * table.stride(), 0.0);
+    table.counts[table.n_groups * table.stride() + (rank_x_.empty() ? a : rank_x_[a])] = static_cast<double>(count);
+    table.sizes.push_back(static_cast<double>(count));
+    ++table.n_groups;
+    pair_.group.push_back(static_cast<std::uint32_t>(u));
+    pair_.state.push_back(rank_y_.empty() ? b : rank_y_[b]);
+}
+
+void ScanTables::emit(std::size_t u, const std::int64_t* cells, std::int32_t y) {
+    const std::size_t card_x = card(scan_.x), card_y = card(y), n_x = pair_.of_x.card;
+    sums_.resize(std::max(n_x, sums_.size()));
+    for (std::size_t b = 0; b < card_y; ++b) {
+        std::fill_n(sums_.begin(), n_x, 0.0);
+        for (std::size_t a = 0; a < card_x; ++a)
+            if (const std::int64_t count = cells[a * card_y + b])
+                sums_[rank_x_.empty() ? a : rank_x_[a]] = static_cast<double>(count);
+        if (!pair_.of_x.add_group(sums_.data(), 1)) continue;
+        pair_.group.push_back(static_cast<std::uint32_t>(u));
+        pair_.state.push_back(rank_y_.empty() ? static_cast<std::uint32_t>(b) : rank_y_[b]);
+    }
+}
+
+FullTable::FullTable(const Store& store)
+    : tables_(&store.log_tables()),
+      half_(tables_->rising_log_gamma(0.5)),
+      one_(tables_->rising_log_gamma(1.0)),
+      n_rows_(store.n_rows()) {}
 
 double FullTable::operator()(const GroupedTable& table) const {
     const auto total = tables_->rising_log_gamma(0.5 * static_cast<double>(table.card));
     double score = 0.0;
     for (std::size_t u = 0; u < table.n_groups; ++u) {
         double cells = 0.0;
-        for (std::size_t a = 0; a < table.card; ++a)
-            cells += (*half_)(static_cast<std::int64_t>(table.counts[u * table.card + a]));
+        for (std::size_t a = 0; a < table.card; ++a) cells += (*half_)(static_cast<std::int64_t>(table[u][a]));
         score += cells - (*total)(static_cast<std::int64_t>(table.sizes[u]));
     }
     return score;
 }
 
-double FullTable::operator()(const PairCells& cells, std::size_t n_groups, std::size_t card_x,
-                             std::size_t card_y) const {
-    const auto total = tables_->rising_log_gamma(0.5 * static_cast<double>(card_x));
+double FullTable::bound(const GroupedTable& table) const {
+    const auto total = tables_->rising_log_gamma(0.5 * static_cast<double>(table.card));
     double score = 0.0;
-    for (std::size_t u = 0; u < n_groups; ++u) {
-        for (std::size_t b = 0; b < card_y; ++b) {
-            double sum = 0.0, size = 0.0;
-            for (std::size_t a = 0; a < card_x; ++a) {
-                sum += (*half_)(static_cast<std::int64_t>(cells.at(u, a, b)));
-                size += cells.at(u, a, b);
-            }
-            score += sum - (*total)(static_cast<std::int64_t>(size));
+    for (std::size_t u = 0; u < table.n_groups; ++u) {
+        for (std::size_t a = 0; a < table.card; ++a) {
+            const auto count = static_cast<std::int64_t>(table[u][a]);
+            score += (*half_)(count) - (*total)(count);
         }
     }
     return score;
+}
+
+void FullTable::binary(const ConditionalKernels& kernels, const GroupedTable& of_x, const double* zero,
+                       double* score) const {
+    if (half_->covers(n_rows_) && one_->covers(n_rows_))
+        return kernels.binary_tables({of_x.counts.data(), of_x.stride(), zero, of_x.n_groups, half_->unchecked().table,
+                                      one_->unchecked().table, score});
+    const auto of = [](const RisingLogGamma& table, double count) { return table(static_cast<std::int64_t>(count)); };
+    std::fill_n(score, kFitLanes, 0.0);
+    for (std::size_t u = 0; u < of_x.n_groups; ++u) {
+        const double n0 = of_x[u][0], n1 = of_x[u][1];
+        for (std::size_t k = 0; k < kFitLanes; ++k) {
+            const double c0 = zero[16 * u + k], c1 = zero[16 * u + 8 + k];
+            score[k] += (of(*half_, c0) + of(*half_, c1) - of(*one_, c0 + c1)) +
+                        (of(*half_, n0 - c0) + of(*half_, n1 - c1) - of(*one_, n0 + n1 - c0 - c1));
+        }
+    }
 }
 
 }  // namespace mnlearn

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <mutex>
+#include <numbers>
 
 namespace mnlearn {
 namespace {
@@ -12,8 +15,33 @@ constexpr int kMaxSteps = 60, kMaxHalvings = 30;
 constexpr double kConverged = 1e-18;  // Newton decrement; its root is how far the mode may be, in standard deviations
 constexpr double kQuadratic = 1e-4;   // below it full steps are safe, and their gains may drown in rounding
 
-void add_scaled(double* to, double scale, const double* from, std::size_t size) {
-    for (std::size_t k = 0; k < size; ++k) to[k] += scale * from[k];
+void resize(std::vector<double>& numbers, std::size_t size) {
+    if (numbers.size() < size) numbers.resize(size);
+}
+
+std::size_t n_states(const std::vector<CodedMember>& members) {
+    std::size_t sum = 1;
+    for (const CodedMember& member : members) sum += member.card;
+    return sum;
+}
+
+// Cells of the intercept, of each state, of each pair of states of two members.
+std::size_t n_cells(const std::vector<CodedMember>& members) {
+    std::size_t sum = n_states(members);
+    for (std::size_t i = 0; i < members.size(); ++i)
+        for (std::size_t j = i + 1; j < members.size(); ++j) sum += members[i].card * members[j].card;
+    return sum;
+}
+
+// Blocks that contracting the cells of two members needs: [state][feature] and [feature][feature] of the widest.
+std::size_t information_room(const std::vector<CodedMember>& members) {
+    std::size_t most = n_states(members), widest = 0;
+    for (const CodedMember& member : members) {
+        most = std::max(most, member.card + member.width);
+        widest = std::max(widest, member.width);
+    }
+    for (const CodedMember& member : members) most = std::max(most, (member.card + member.width) * widest);
+    return most;
 }
 
 }  // namespace
@@ -26,6 +54,13 @@ Contrasts::Contrasts(std::size_t card) : card_(card), values_(card * (card - 1),
     }
 }
 
+const Contrasts& Contrasts::of(std::size_t card) {
+    static std::once_flag made[kMaxParameters + 2];
+    static std::unique_ptr<const Contrasts> known[kMaxParameters + 2];
+    std::call_once(made[card], [card] { known[card] = std::make_unique<const Contrasts>(card); });
+    return *known[card];
+}
+
 void GroupedTable::clear(std::size_t states) {
     n_groups = 0;
     card = states;
@@ -33,173 +68,394 @@ void GroupedTable::clear(std::size_t states) {
     sizes.clear();
 }
 
-void GroupedTable::add_group(const double* of_state, std::size_t stride) {
+bool GroupedTable::add_group(const double* of_state, std::size_t apart) {
     double size = 0.0;
-    for (std::size_t a = 0; a < card; ++a) size += of_state[a * stride];
-    if (size == 0.0) return;
-    for (std::size_t a = 0; a < card; ++a) counts.push_back(of_state[a * stride]);
+    for (std::size_t a = 0; a < card; ++a) size += of_state[a * apart];
+    if (size == 0.0) return false;
+    counts.resize((n_groups + 1) * stride(), 0.0);
+    double* mine = counts.data() + n_groups * stride();
+    for (std::size_t a = 0; a < card; ++a) mine[a] = of_state[a * apart];
     sizes.push_back(size);
     ++n_groups;
+    return true;
 }
 
-bool Fit::run(const GroupedTable& table, const Design& design, const Contrasts& of_x, const Fit* warm) {
+void Design::add_neighbour(std::size_t card) {
+    members.push_back({card, card - 1, n_features, card <= kMaxParameters ? Contrasts::of(card)[0] : nullptr});
+    n_features += card - 1;
+    ++n_neighbours;
+}
+
+std::vector<double> Design::products(std::size_t i, std::size_t j) const {
+    const Member &y = members[i], &z = members[j];
+    std::vector<double> values;
+    for (std::size_t b = 0; b < y.card; ++b)
+        for (std::size_t c = 0; c < z.card; ++c)
+            for (std::size_t e = 0; e < y.width; ++e)
+                for (std::size_t h = 0; h < z.width; ++h)
+                    values.push_back(std::numbers::sqrt2 * y.coding[b * y.width + e] * z.coding[c * z.width + h]);
+    return values;
+}
+
+void Design::add_products(std::size_t i, std::size_t j) {
+    const Member y = members[i], z = members[j];
+    codings.push_back(std::make_shared<const std::vector<double>>(products(i, j)));
+    members.push_back({y.card * z.card, y.width * z.width, n_features, codings.back()->data()});
+    n_features += y.width * z.width;
+    states.resize(members.size() * n_groups);
+    std::uint32_t* mine = states.data() + (members.size() - 1) * n_groups;
+    for (std::size_t u = 0; u < n_groups; ++u)
+        mine[u] = states_of(i)[u] * static_cast<std::uint32_t>(z.card) + states_of(j)[u];
+}
+
+void Design::drop_products() {
+    n_features -= members.back().width;
+    members.pop_back();
+    codings.pop_back();
+    states.resize(members.size() * n_groups);
+}
+
+bool Fit::run(const ConditionalKernels& kernels, const GroupedTable& table, const Design& design, const Contrasts& of_x,
+              const Fit* warm) {
+    kernels_ = &kernels;
+    table_ = &table;
+    of_x_ = &of_x;
     n_features_ = design.n_features;
     width_ = of_x.width();
     if (n_parameters() > kMaxParameters) return false;
-    start(table, of_x, warm);
-    double height = log_posterior(table, design, of_x, weights_), last = HUGE_VAL;
+    prepare(table, design);
+    start(table, warm);
+    double height = log_posterior(weights_), last = HUGE_VAL;
     for (int step = 0; step < kMaxSteps; ++step) {
-        moments(table, of_x);
-        differentiate(table, design, of_x);
-        if (!factorise(factor_.data(), n_parameters())) return false;
-        step_ = gradient_;
-        solve_lower(factor_, n_parameters(), step_.data());
-        const double decrement = dot(step_.data(), step_.data(), n_parameters());
+        find_gradient();
+        if (!find_information()) return false;
+        const double decrement = find_step();
         if (!(decrement < HUGE_VAL)) return false;
         const bool stalled = decrement < 1e-9 && decrement >= 0.1 * last;  // by rounding: of so many rows
         last = decrement;
         if (decrement < kConverged || stalled) {
-            log_evidence_ = height - 0.5 * log_determinant(factor_.data(), n_parameters());
+            finish(height);
             return true;
         }
-        solve_upper(factor_, n_parameters(), step_.data());
-        double length = 1.0, reached = 0.0;
-        for (int halving = 0; halving <= kMaxHalvings; ++halving, length *= 0.5) {
-            proposal_ = weights_;
-            add_scaled(proposal_.data(), length, step_.data(), n_parameters());
-            reached = log_posterior(table, design, of_x, proposal_);
-            if (reached > height || decrement < kQuadratic) break;
-        }
-        weights_.swap(proposal_);
-        height = reached;
+        climb(decrement, height);
     }
     return false;
 }
 
+void Fit::climb(double decrement, double& height) {
+    double length = 1.0, reached = 0.0;
+    for (int halving = 0; halving <= kMaxHalvings; ++halving, length *= 0.5) {
+        proposal_ = weights_;
+        for (std::size_t j = 0; j < n_parameters(); ++j) proposal_[j] += length * step_[j];
+        reached = log_posterior(proposal_);
+        if (reached > height || decrement < kQuadratic) break;
+    }
+    weights_.swap(proposal_);
+    height = reached;
+}
+
+void Fit::finish(double height) {
+    log_evidence_ = height - 0.5 * log_determinant(upper_.data(), n_parameters());
+    if (!binary()) return;
+    resize(weighted_, n_features_ * n_groups_);
+    for (std::size_t q = 0; q < n_features_; ++q)
+        for (std::size_t u = 0; u < n_groups_; ++u)
+            weighted_[q * n_groups_ + u] = 2.0 * first_[u] * second_[u] * features_[q * n_groups_ + u];
+}
+
+// The Newton step; returns the decrement.
+double Fit::find_step() {
+    const std::size_t size = n_parameters();
+    step_ = gradient_;
+    for (std::size_t j = 0; j < size; ++j) {  // U'^-1 g
+        step_[j] /= upper_[j * size + j];
+        for (std::size_t k = j + 1; k < size; ++k) step_[k] -= step_[j] * upper_[j * size + k];
+    }
+    const double decrement = kernels_->dot(step_.data(), step_.data(), size);
+    for (std::size_t i = size; i-- > 0;) {  // U^-1
+        const double* row = upper_.data() + i * size;
+        step_[i] = (step_[i] - kernels_->dot(row + i + 1, step_.data() + i + 1, size - i - 1)) / row[i];
+    }
+    return decrement;
+}
+
+void Fit::prepare(const GroupedTable& table, const Design& design) {
+    members_.clear();
+    for (std::size_t i = 0; i < design.members.size(); ++i) {
+        const Design::Member& m = design.members[i];
+        members_.push_back({design.states_of(i), m.coding, m.card, m.width, m.first});
+    }
+    const std::size_t size = n_parameters();
+    gradient_.resize(size);
+    upper_.resize(size * size);
+    if (!binary()) {
+        n_groups_ = table.n_groups;
+        const std::size_t line = in_lanes(width_), block = in_lanes(width_ * width_);
+        resize(probabilities_, n_groups_ * table.stride());
+        resize(mean_, n_groups_ * line);
+        resize(surplus_, n_groups_ * line);
+        resize(spread_, n_groups_ * block);
+        resize(sums_, in_lanes(n_groups_));
+        resize(tables_, n_states(members_) * table.stride());
+        resize(cells_, n_cells(members_) * block);
+        resize(room_, information_room(members_) * block);
+        return;
+    }
+    n_groups_ = in_lanes(table.n_groups);
+    zeros_.assign(n_groups_, 0.0);
+    ones_.assign(n_groups_, 0.0);
+    for (std::size_t u = 0; u < table.n_groups; ++u) zeros_[u] = table[u][0], ones_[u] = table[u][1];
+    for (auto* numbers : {&first_, &second_, &weight_, &surplus_, &room_}) resize(*numbers, n_groups_);
+    features_.assign(n_features_ * n_groups_, 0.0);
+    std::fill_n(features_.begin(), table.n_groups, 1.0);
+    for (const CodedMember& m : members_)
+        for (std::size_t e = 0; e < m.width; ++e)
+            for (std::size_t u = 0; u < table.n_groups; ++u)
+                features_[(m.first + e) * n_groups_ + u] = m.coding[m.states[u] * m.width + e];
+}
+
+BinaryGroups Fit::binary_groups() const {
+    return {n_groups_, n_features_, features_.data(), zeros_.data(), ones_.data()};
+}
+
+GeneralGroups Fit::general_groups() const {
+    return {
+        n_groups_,           table_->card, width_, members_.size(), members_.data(), (*of_x_)[0], table_->counts.data(),
+        table_->sizes.data()};
+}
+
+GeneralMoments Fit::general_moments() { return {probabilities_.data(), mean_.data(), spread_.data(), surplus_.data()}; }
+
 // The margin of x, smoothed, as if there were no neighbours; or the fit of fewer features.
-void Fit::start(const GroupedTable& table, const Contrasts& of_x, const Fit* warm) {
+void Fit::start(const GroupedTable& table, const Fit* warm) {
     weights_.assign(n_parameters(), 0.0);
     if (warm) {
-        for (std::size_t k = 0; k < width_; ++k)
-            std::copy_n(warm->weights_.data() + k * warm->n_features_, warm->n_features_,
-                        weights_.data() + k * n_features_);
+        std::copy(warm->weights_.begin(), warm->weights_.end(), weights_.begin());
         return;
     }
     for (std::size_t a = 0; a < table.card; ++a) {
         double total = 0.5;
-        for (std::size_t u = 0; u < table.n_groups; ++u) total += table.counts[u * table.card + a];
-        for (std::size_t k = 0; k < width_; ++k) weights_[k * n_features_] += of_x[a][k] * std::log(total);
+        for (std::size_t u = 0; u < table.n_groups; ++u) total += table[u][a];
+        for (std::size_t k = 0; k < width_; ++k) weights_[k] += (*of_x_)[a][k] * std::log(total);
     }
 }
 
 double Fit::prior_precision(std::size_t parameter) const {
-    return parameter % n_features_ == 0 ? kInterceptPrecision : kWeightPrecision;
+    return parameter < width_ ? kInterceptPrecision : kWeightPrecision;
 }
 
-double Fit::log_posterior(const GroupedTable& table, const Design& design, const Contrasts& of_x,
-                          const std::vector<double>& weights) {
-    const std::size_t card = table.card;
-    probabilities_.resize(table.n_groups * card);
-    field_.resize(width_);
-    double height = 0.0;
-    for (std::size_t u = 0; u < table.n_groups; ++u) {
-        for (std::size_t k = 0; k < width_; ++k)
-            field_[k] = dot(design[u], weights.data() + k * n_features_, n_features_);
-        double *p = probabilities_.data() + u * card, largest = -HUGE_VAL, sum = 0.0, fits = 0.0;
-        for (std::size_t a = 0; a < card; ++a) largest = std::max(largest, p[a] = dot(of_x[a], field_.data(), width_));
-        for (std::size_t a = 0; a < card; ++a) {
-            fits += table.counts[u * card + a] * (p[a] - largest);
-            sum += p[a] = std::exp(p[a] - largest);
-        }
-        for (std::size_t a = 0; a < card; ++a) p[a] /= sum;
-        height += fits - table.sizes[u] * std::log(sum);
-    }
+double Fit::log_posterior(const std::vector<double>& weights) {
+    double height = binary()
+                        ? kernels_->binary_posterior(binary_groups(), weights.data(), first_.data(), second_.data())
+                        : kernels_->general_posterior(general_groups(), weights.data(), tables_.data(),
+                                                      probabilities_.data(), sums_.data());
     for (std::size_t j = 0; j < weights.size(); ++j) height -= 0.5 * prior_precision(j) * weights[j] * weights[j];
     return height;
 }
 
-// Mean and covariance of the contrasts of x in each configuration, under the fitted probabilities.
-void Fit::moments(const GroupedTable& table, const Contrasts& of_x) {
-    mean_.assign(table.n_groups * width_, 0.0);
-    spread_.assign(table.n_groups * width_ * width_, 0.0);
-    for (std::size_t u = 0; u < table.n_groups; ++u) {
-        const double* p = probabilities_.data() + u * table.card;
-        double *m = mean_.data() + u * width_, *v = spread_.data() + u * width_ * width_;
-        for (std::size_t a = 0; a < table.card; ++a) add_scaled(m, p[a], of_x[a], width_);
-        if (table.card == 2) {  // p (1 - p) without cancellation
-            v[0] = 2.0 * p[0] * p[1];
-            continue;
-        }
-        for (std::size_t a = 0; a < table.card; ++a) {
-            for (std::size_t k = 0; k < width_; ++k) {
-                const double weighted = p[a] * (of_x[a][k] - m[k]);
-                for (std::size_t l = 0; l < width_; ++l) v[k * width_ + l] += weighted * (of_x[a][l] - m[l]);
-            }
-        }
+void Fit::find_gradient() {
+    if (binary())
+        kernels_->binary_gradient(binary_groups(), first_.data(), second_.data(), surplus_.data(), gradient_.data());
+    else
+        kernels_->general_gradient(general_groups(), general_moments(), room_.data(), gradient_.data());
+    for (std::size_t j = 0; j < n_parameters(); ++j) gradient_[j] -= prior_precision(j) * weights_[j];
+}
+
+// The factor of the information of the log posterior.
+bool Fit::find_information() {
+    const std::size_t size = n_parameters();
+    if (binary()) {
+        for (std::size_t u = 0; u < n_groups_; ++u)
+            weight_[u] = (zeros_[u] + ones_[u]) * (first_[u] * second_[u] * 2.0);
+        kernels_->weighted_gram(binary_groups(), weight_.data(), room_.data(), upper_.data());
+    } else {
+        kernels_->general_information(general_groups(), general_moments(), cells_.data(), room_.data(), upper_.data());
+    }
+    for (std::size_t j = 0; j < size; ++j) upper_[j * size + j] += prior_precision(j);
+    return kernels_->factorise(upper_.data(), size);
+}
+
+void Fit::surplus_of(std::size_t u, const double* counts, double* surplus) const {
+    if (binary()) {
+        surplus[0] = std::numbers::sqrt2 * (counts[0] * second_[u] - counts[1] * first_[u]);
+        return;
+    }
+    const std::size_t line = in_lanes(width_);
+    std::fill_n(surplus, line, 0.0);
+    for (std::size_t a = 0; a < table_->card; ++a) {
+        if (counts[a] == 0.0) continue;
+        for (std::size_t k = 0; k < width_; ++k) surplus[k] += counts[a] * ((*of_x_)[a][k] - mean_[u * line + k]);
     }
 }
 
-// The gradient and the information (lower triangle, into factor_) of the log posterior.
-void Fit::differentiate(const GroupedTable& table, const Design& design, const Contrasts& of_x) {
-    const std::size_t size = n_parameters(), n_q = n_features_;
-    gradient_.assign(size, 0.0);
-    factor_.assign(size * size, 0.0);
-    for (std::size_t u = 0; u < table.n_groups; ++u) {
-        const double *feature = design[u], *count = table.counts.data() + u * table.card;
-        for (std::size_t k = 0; k < width_; ++k) {
-            double surplus = -table.sizes[u] * mean(u)[k];
-            for (std::size_t a = 0; a < table.card; ++a) surplus += count[a] * of_x[a][k];
-            add_scaled(gradient_.data() + k * n_q, surplus, feature, n_q);
-            for (std::size_t l = 0; l <= k; ++l) {
-                const double weight = table.sizes[u] * spread(u)[k * width_ + l];
-                double* block = factor_.data() + k * n_q * size + l * n_q;
-                for (std::size_t q = 0; q < n_q; ++q)  // a block off the diagonal is symmetric, but needed in full
-                    add_scaled(block + q * size, weight * feature[q], feature, l == k ? q + 1 : n_q);
+// Into by_state_ and surplus_by_state_: rows times covariance, and Σ (C_x - mean), in each state of the block.
+void Fit::sum_states(const Entries& entries, std::size_t n_states) {
+    const std::size_t line = in_lanes(width_), square = in_lanes(width_ * width_);
+    by_state_.assign(n_states * square, 0.0);
+    surplus_by_state_.assign(n_states * line, 0.0);
+    if (!binary()) {
+        kernels_->sum_entries(general_groups(), spread_.data(), entries, by_state_.data(), surplus_by_state_.data());
+        return;
+    }
+    for (std::size_t t = 0; t < entries.n_entries; ++t) {
+        const std::size_t u = entries.group[t], s = entries.state[t];
+        by_state_[s * square] += entries.rows[t] * 2.0 * first_[u] * second_[u];
+        surplus_by_state_[s * line] += entries.surplus[t * line];
+    }
+}
+
+// block_ := the block's information and prior, block_gradient_ := its gradient, from the sums by state.
+double Fit::gain_from_sums(const CodedBlock& block, double* cross, std::size_t stride) {
+    const std::size_t w = width_, size = block.width * w, line = in_lanes(w), square = in_lanes(w * w);
+    block_.assign(size * size, 0.0);
+    block_gradient_.assign(size, 0.0);
+    for (std::size_t s = 0; s < block.n_states; ++s) {
+        const double* f = block.coding + s * block.width;
+        const double* spread = by_state_.data() + s * square;
+        for (std::size_t e = 0; e < block.width; ++e) {
+            for (std::size_t k = 0; k < w; ++k) block_gradient_[e * w + k] += f[e] * surplus_by_state_[s * line + k];
+            for (std::size_t h = e; h < block.width; ++h) {
+                const double scale = f[e] * f[h];
+                for (std::size_t k = 0; k < w; ++k) {
+                    double* row = block_.data() + (e * w + k) * size + h * w;
+                    for (std::size_t l = 0; l < w; ++l) row[l] += scale * spread[k * w + l];
+                }
             }
         }
     }
+    for (std::size_t j = 0; j < size; ++j) block_[j * size + j] += kWeightPrecision;
+    if (cross) {
+        kernels_->solve_columns(upper_.data(), n_parameters(), cross, stride);
+        kernels_->subtract_squares(cross, n_parameters(), stride, size, block_.data());
+    }
+    if (!kernels_->factorise(block_.data(), size)) return 0.0;
     for (std::size_t j = 0; j < size; ++j) {
-        gradient_[j] -= prior_precision(j) * weights_[j];
-        factor_[j * size + j] += prior_precision(j);
+        block_gradient_[j] /= block_[j * size + j];
+        for (std::size_t k = j + 1; k < size; ++k) block_gradient_[k] -= block_gradient_[j] * block_[j * size + k];
     }
+    return 0.5 * kernels_->dot(block_gradient_.data(), block_gradient_.data(), size);
 }
 
-// Four running sums: one alone would wait for its own last addition.
-double dot(const double* a, const double* b, std::size_t size) {
-    double sums[4] = {0.0, 0.0, 0.0, 0.0};
-    std::size_t k = 0;
-    for (; k + 4 <= size; k += 4)
-        for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += a[k + lane] * b[k + lane];
-    for (; k < size; ++k) sums[0] += a[k] * b[k];
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+Fit::Range Fit::gain_range(const Entries& entries, const CodedBlock& block) {
+    constexpr double kAlike = 2.0, kSlack = 6.0;  // how much more the other parameters may bring to light
+    sum_states(entries, block.n_states);
+    const double square = gain_from_sums(block, nullptr, 0);
+    const double price = 0.5 * log_determinant(block_.data(), block.width * width_);
+    return {square - price, kAlike * square - price + kSlack};
 }
 
-bool factorise(double* matrix, std::size_t size) {
-    for (std::size_t i = 0; i < size; ++i) {
-        double* row = matrix + i * size;
-        for (std::size_t j = 0; j < i; ++j) row[j] = (row[j] - dot(row, matrix + j * size, j)) / matrix[j * size + j];
-        const double rest = row[i] - dot(row, row, i);
-        if (!(rest > 0.0)) return false;
-        row[i] = std::sqrt(rest);
+double Fit::gain(const Entries& entries, const CodedBlock& block) {
+    const std::size_t size = block.width * width_, stride = in_lanes(size), square = in_lanes(width_ * width_);
+    cross_.assign(n_parameters() * stride, 0.0);
+    if (binary()) {
+        dense_cross(entries, block, cross_.data(), stride);
+    } else {
+        const std::size_t cells = n_states(members_) * square;
+        resize(room_, (block.n_states + block.width) * cells + information_room(members_) * square);
+        double* crossed = room_.data() + block.width * cells + information_room(members_) * square;
+        kernels_->cross_entries(general_groups(), spread_.data(), entries, block.n_states, crossed);
+        kernels_->contract_cross(general_groups(), block, crossed, room_.data(), cross_.data(), stride);
     }
-    return true;
+    sum_states(entries, block.n_states);
+    const double gain = gain_from_sums(block, cross_.data(), stride);
+    return gain - 0.5 * log_determinant(block_.data(), size);
 }
 
-void solve_lower(const std::vector<double>& factor, std::size_t size, double* vector) {
-    for (std::size_t i = 0; i < size; ++i)
-        vector[i] = (vector[i] - dot(factor.data() + i * size, vector, i)) / factor[i * size + i];
-}
-
-void solve_upper(const std::vector<double>& factor, std::size_t size, double* vector) {
-    for (std::size_t i = size; i-- > 0;) {
-        vector[i] /= factor[i * size + i];
-        add_scaled(vector, -vector[i], factor.data() + i * size, i);
+void Fit::dense_cross(const Entries& entries, const CodedBlock& block, double* cross, std::size_t stride) {
+    resize(room_, n_groups_ * block.width);
+    std::fill_n(room_.begin(), n_groups_ * block.width, 0.0);
+    for (std::size_t t = 0; t < entries.n_entries; ++t) {
+        const std::size_t u = entries.group[t];
+        const double rows = entries.rows[t] * 2.0 * first_[u] * second_[u];
+        for (std::size_t e = 0; e < block.width; ++e)
+            room_[e * n_groups_ + u] += rows * block.coding[entries.state[t] * block.width + e];
     }
+    for (std::size_t q = 0; q < n_features_; ++q)
+        for (std::size_t e = 0; e < block.width; ++e)
+            cross[q * stride + e] =
+                kernels_->dot(features_.data() + q * n_groups_, room_.data() + e * n_groups_, n_groups_);
 }
 
-double log_determinant(const double* factor, std::size_t size) {
+void Fit::binary_gains(const double* zero, double* gain) {
+    const BinaryGroups groups = binary_groups();
+    resize(room_, n_features_ * kFitLanes);
+    kernels_->binary_gains({&groups, first_.data(), second_.data(), weighted_.data(), upper_.data(), zero,
+                            table_->n_groups, room_.data(), gain});
+}
+
+double Fit::member_evidence(std::size_t i) const {
+    const CodedMember& member = members_[i];
+    const std::size_t size = member.width * width_, first = member.first * width_, stride = in_lanes(size);
+    std::vector<double> columns(n_parameters() * stride, 0.0), covariance(size * size, 0.0), z(size);
+    for (std::size_t j = 0; j < size; ++j) columns[(first + j) * stride + j] = 1.0;
+    kernels_->solve_columns(upper_.data(), n_parameters(), columns.data(), stride);
+    kernels_->subtract_squares(columns.data(), n_parameters(), stride, size, covariance.data());
+    for (double& value : covariance) value = -value;
+    if (!kernels_->factorise(covariance.data(), size)) return 0.0;
+    std::copy_n(weights_.begin() + static_cast<std::ptrdiff_t>(first), size, z.begin());
+    for (std::size_t j = 0; j < size; ++j) {
+        z[j] /= covariance[j * size + j];
+        for (std::size_t k = j + 1; k < size; ++k) z[k] -= z[j] * covariance[j * size + k];
+    }
+    return 0.5 * (kernels_->dot(z.data(), z.data(), size) + log_determinant(covariance.data(), size));
+}
+
+// In the space of all pairs of states, of which the products are a part, each pair of states has its own parameters:
+// the quadratic form there is no less, and a sum over pairs of states. The price is about that of the smallest pairs.
+double Fit::guess_from_sums(const double* spread, std::size_t n_pairs, std::size_t n_paid) {
+    constexpr double kAlike = 1.5;  // how much more the other parameters may bring to light
+    const std::size_t w = width_, line = in_lanes(w), square = in_lanes(w * w);
+    std::vector<double> prices(n_pairs);
+    double square_form = 0.0;
+    block_.resize(w * w);
+    block_gradient_.resize(w);
+    for (std::size_t s = 0; s < n_pairs; ++s) {
+        for (std::size_t k = 0; k < w * w; ++k) block_[k] = 2.0 * spread[s * square + k];
+        for (std::size_t k = 0; k < w; ++k) {
+            block_[k * w + k] += kWeightPrecision;
+            block_gradient_[k] = std::numbers::sqrt2 * surplus_by_state_[s * line + k];
+        }
+        if (!kernels_->factorise(block_.data(), w)) return HUGE_VAL;
+        for (std::size_t k = 0; k < w; ++k) {
+            block_gradient_[k] /= block_[k * w + k];
+            for (std::size_t l = k + 1; l < w; ++l) block_gradient_[l] -= block_gradient_[k] * block_[k * w + l];
+            square_form += block_gradient_[k] * block_gradient_[k];
+        }
+        prices[s] = 0.5 * log_determinant(block_.data(), w);
+    }
+    std::partial_sort(prices.begin(), prices.begin() + static_cast<std::ptrdiff_t>(n_paid), prices.end());
+    double guess = kAlike * 0.5 * square_form;
+    for (std::size_t s = 0; s < n_paid; ++s) guess -= prices[s];
+    return guess;
+}
+
+double Fit::product_guess(std::size_t i, std::size_t j) {
+    const CodedMember &y = members_[i], &z = members_[j];
+    const std::size_t w = width_, line = in_lanes(w), square = in_lanes(w * w), n_pairs = y.card * z.card;
+    const double* cells = cells_.data() + n_states(members_) * square;
+    for (std::size_t a = 0; a < members_.size(); ++a)
+        for (std::size_t b = a + 1; b < members_.size() && (a < i || (a == i && b < j)); ++b)
+            cells += members_[a].card * members_[b].card * square;
+    surplus_by_state_.assign(n_pairs * line, 0.0);
+    for (std::size_t u = 0; u < n_groups_; ++u) {
+        double* sum = surplus_by_state_.data() + (y.states[u] * z.card + z.states[u]) * line;
+        for (std::size_t k = 0; k < w; ++k) sum[k] += surplus_[u * line + k];
+    }
+    return guess_from_sums(cells, n_pairs, y.width * z.width);
+}
+
+double Fit::product_guess(const Entries& entries, std::size_t card, std::size_t i) {
+    const CodedMember& z = members_[i];
+    pair_states_.resize(entries.n_entries);
+    for (std::size_t t = 0; t < entries.n_entries; ++t)
+        pair_states_[t] = entries.state[t] * static_cast<std::uint32_t>(z.card) + z.states[entries.group[t]];
+    sum_states({entries.n_entries, entries.group, pair_states_.data(), entries.rows, entries.surplus}, card * z.card);
+    return guess_from_sums(by_state_.data(), card * z.card, (card - 1) * z.width);
+}
+
+double log_determinant(const double* upper, std::size_t size) {
     double sum = 0.0;
-    for (std::size_t i = 0; i < size; ++i) sum += std::log(factor[i * size + i]);
+    for (std::size_t i = 0; i < size; ++i) sum += std::log(upper[i * size + i]);
     return 2.0 * sum;
 }
 

@@ -1,5 +1,6 @@
 // All kernels for AVX2 with BMI2 and POPCNT.
 #include "kernels/bitsets_impl.hpp"
+#include "kernels/conditional_impl.hpp"
 #include "kernels/dense_cells_impl.hpp"
 #include "kernels/kernel_table.hpp"
 #include "kernels/lanes_impl.hpp"
@@ -32,6 +33,7 @@ const KernelTable kAvx2Kernels{
     .count_runs = stable_partition::count_runs,
     .pick_varied = stable_partition::pick_varied,
     .dense_cells = &dense_cells::kKernels,
+    .conditional = &conditional::kKernels,
     .probe_popcount = planes::probe_popcount,
     .probe_loads = vertical::probe_loads,
 };

@@ -1,6 +1,7 @@
 // All kernels for AVX-512 with VPOPCNTDQ, VBMI, VBMI2 and GFNI.
 #include "kernels/binary_gibbs_impl.hpp"
 #include "kernels/bitsets_impl.hpp"
+#include "kernels/conditional_impl.hpp"
 #include "kernels/dense_cells_impl.hpp"
 #include "kernels/kernel_table.hpp"
 #include "kernels/lanes_impl.hpp"
@@ -36,6 +37,7 @@ const KernelTable kAvx512Kernels{
     .count_runs = stable_partition::count_runs,
     .pick_varied = stable_partition::pick_varied,
     .dense_cells = &dense_cells::kKernels,
+    .conditional = &conditional::kKernels,
     .probe_popcount = planes::probe_popcount,
     .probe_loads = vertical::probe_loads,
 };

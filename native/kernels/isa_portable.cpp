@@ -1,6 +1,7 @@
 // All kernels in plain C++, for every processor; the others must return the same bits.
 #include "kernels/binary_gibbs_impl.hpp"
 #include "kernels/bitsets_impl.hpp"
+#include "kernels/conditional_impl.hpp"
 #include "kernels/kernel_table.hpp"
 #include "kernels/lanes_impl.hpp"
 #include "kernels/pair_scores_impl.hpp"
@@ -26,6 +27,7 @@ const KernelTable kPortableKernels{
     .score_column = binary_scores::score_column,
     .score_pairs = pair_scores::score_pairs,
     .update_binary = binary_gibbs::update_binary,
+    .conditional = &conditional::kKernels,
     .probe_popcount = planes::probe_popcount,
     .probe_loads = vertical::probe_loads,
 };

@@ -4,6 +4,7 @@
 #include "kernels/binary_gibbs.hpp"
 #include "kernels/binary_scores.hpp"
 #include "kernels/bitsets.hpp"
+#include "kernels/conditional.hpp"
 #include "kernels/dense_cells.hpp"
 #include "kernels/lanes.hpp"
 #include "kernels/pair_scores.hpp"
@@ -39,6 +40,7 @@ struct KernelTable {
     CountRuns count_runs = nullptr;
     PickVaried pick_varied = nullptr;
     const DenseCellKernels* dense_cells = nullptr;
+    const ConditionalKernels* conditional = nullptr;
     ProbePopcount probe_popcount = nullptr;
     ProbeLoads probe_loads = nullptr;
 };

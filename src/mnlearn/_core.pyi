@@ -217,6 +217,6 @@ def evidence(
     y_starts: NDArray[np.int64],
     ys: NDArray[np.int32],
     three_way: bool,
-    fit_above: float,
+    thresholds: NDArray[np.float64],
     n_threads: int,
 ) -> NDArray[np.float64]: ...

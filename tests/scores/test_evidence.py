@@ -157,14 +157,88 @@ def test_only_what_may_exceed_the_threshold_is_fitted() -> None:
     estimated, fitted = judge.pairs(*ask, fit_above=np.inf)[0], judge.pairs(*ask)[0]
     assert not estimated.exact.any()
     assert fitted.exact.all()
+    other_ends = [judge.pairs([y], [frozenset({1})], [[0]], fit_above=np.inf)[0].log_factor[0] for y in (2, 3, 4, 5)]
     threshold = float(np.sort(estimated.log_factor)[1:3].mean())
     some = judge.pairs(*ask, fit_above=threshold)[0]
     assert some.exact.tolist() == (estimated.log_factor > threshold).tolist()
-    assert some.log_factor.tolist() == np.where(some.exact, fitted.log_factor, estimated.log_factor).tolist()
+    for k in range(4):  # near the threshold both ends are estimated, far below it a lower bound will do
+        both = (estimated.log_factor[k] + other_ends[k]) / 2
+        if some.exact[k]:
+            assert some.log_factor[k] == fitted.log_factor[k]
+        else:
+            assert some.log_factor[k] <= min(threshold, max(estimated.log_factor[k], both) + 1e-9)
 
 
-def test_threads_and_code_paths_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = mixed(n_rows=3000)
+def learned_by_hand(judge: HybridEvidence, x: int, blanket: frozenset[int], ys: list[int], above: float) -> Any:
+    """What `leaders` says: fit whatever is largest, until the largest is fitted or below the bound."""
+    (values,) = judge.estimates([x], [blanket], [ys])
+    exact = np.zeros(len(ys), dtype=bool)
+    while values.max() > above and not exact[values.argmax()]:
+        best = int(values.argmax())
+        values[best], exact[best] = judge.additions([x], [blanket], [[ys[best]]])[0][0], True
+    return values, exact
+
+
+@pytest.mark.parametrize("three_way", [False, True])
+@pytest.mark.parametrize("cards", [(2,) * 7, (2, 3, 2, 2, 3, 2, 2), (5, 4, 5, 3, 5, 2, 5)])
+def test_whatever_leads_is_fitted(cards: tuple[int, ...], three_way: bool) -> None:
+    judge = HybridEvidence(Counts(mixed(n_rows=900, cards=cards, follow=0.3)), three_way=three_way)
+    for x in range(7):
+        for blanket in (frozenset[int](), frozenset({(x + 1) % 7}), frozenset({(x + 1) % 7, (x + 2) % 7})):
+            ys = [y for y in range(7) if y != x and y not in blanket]
+            above = judge.local(x, blanket) + np.log(7)
+            (found,) = judge.leaders([x], [blanket], [ys], np.array([above]))
+            values, exact = learned_by_hand(judge, x, blanket, ys, above)
+            assert (found.log_factor.max() > above) == (values.max() > above)
+            if values.max() > above:
+                assert found.log_factor.argmax() == values.argmax()
+                assert found.log_factor.max() == values.max()
+                assert found.exact[values.argmax()]
+            assert (found.log_factor[found.exact] == np.where(exact, values, np.nan)[found.exact]).all()
+
+
+@pytest.mark.parametrize("cards", [(2,) * 6, (5, 4, 5, 3, 2, 5)])
+@pytest.mark.parametrize("seed", range(3))
+def test_only_members_that_may_leave_are_fitted(seed: int, cards: tuple[int, ...]) -> None:
+    judge = HybridEvidence(Counts(mixed(seed, n_rows=600, cards=cards, follow=0.3)), three_way=seed == 0)
+    for x in range(6):
+        blanket = frozenset(range(6)) - {x, (x + 3) % 6}
+        exact = judge.removals([x], [blanket])[0]
+        above = judge.local(x, blanket) - np.log(6)
+        some = judge.removals([x], [blanket], fit_above=np.array([above]))[0]
+        assert (some > above).tolist() == (exact > above).tolist()
+        assert some[some > above].tolist() == exact[exact > above].tolist()
+
+
+def test_estimates_have_full_tables_of_any_number_of_rows() -> None:
+    rng = np.random.default_rng(3)
+    columns = rng.integers(0, 2, (5, 40))
+    data = Dataset.from_codes(list(columns), cards=[2] * 5, repeats=rng.integers(1, 10**5, 40))
+    assert data.n_rows > 2**17  # beyond the tables of logarithms
+    judge, tables = HybridEvidence(Counts(data)), FullTableEvidence(Counts(data))
+    found = judge._scans.additions([0], [frozenset({1})], [[2, 3, 4]], exact=False)[0].full_table
+    assert found == pytest.approx(tables.additions([0], [frozenset({1})], [[2, 3, 4]])[0] - judge._scans.gift[0])
+
+
+@pytest.mark.parametrize("cards", [(2,) * 6, (3,) * 6, (5, 2, 5, 2, 3, 4)])
+def test_declared_states_that_do_not_occur_change_nothing(cards: tuple[int, ...]) -> None:
+    data = mixed(n_rows=300, cards=cards)
+    more = Dataset.from_codes(list(data.columns), cards=[card + 2 for card in cards])
+    judge, other = HybridEvidence(Counts(data)), HybridEvidence(Counts(more))
+    ask: Any = ([0, 1], [frozenset({1, 2}), frozenset[int]()], [[3, 4, 5], [0, 2, 3]])
+    for one, two in zip(judge.estimates(*ask), other.estimates(*ask), strict=True):
+        assert one.tolist() == two.tolist()
+    for fit_above in (-np.inf, 0.0, np.inf):
+        for a, b in zip(judge.pairs(*ask, fit_above=fit_above), other.pairs(*ask, fit_above=fit_above), strict=True):
+            assert a.log_factor.tolist() == b.log_factor.tolist()
+
+
+@pytest.mark.parametrize("fit_above", [-np.inf, np.inf])
+@pytest.mark.parametrize("cards", [(2,) * 6, (2, 3, 2, 2, 3, 2), (5, 2, 5, 2, 3, 4)])
+def test_threads_and_code_paths_change_no_bit(
+    cards: tuple[int, ...], fit_above: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = mixed(n_rows=3000, cards=cards)
     answers = set()
     for path in ("portable", "avx2", "avx512"):
         monkeypatch.setenv("MNLEARN_CORE", path)
@@ -174,9 +248,12 @@ def test_threads_and_code_paths_change_no_bit(monkeypatch: pytest.MonkeyPatch) -
             except InputError:
                 continue  # this processor cannot run that path
             scans = judge.pairs(
-                range(6), [frozenset({(x + 1) % 6}) for x in range(6)], [[(x + 2) % 6] for x in range(6)]
+                range(6),
+                [frozenset({(x + 1) % 6, (x + 2) % 6}) for x in range(6)],
+                [[(x + 3) % 6, (x + 4) % 6] for x in range(6)],
+                fit_above=fit_above,
             )
-            answers.add(tuple(float(scan.log_factor[0]) for scan in scans))
+            answers.add(tuple(float(value) for scan in scans for value in scan.log_factor))
     assert len(answers) == 1
 
 

@@ -175,31 +175,78 @@ class HybridEvidence(PairwiseEvidence):
         self.work.book(scans=len(found), fits=len(found), fallbacks=sum(int(f.fell_back.sum()) for f in found))
         return [self._choose(fits) for fits in found]
 
+    def rankings(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
+        """Return numbers that rank the y of each x given its blanket: full tables, or estimates where those are wide.
+
+        The estimates of a binary x cost no more than its tables, and are always used.
+        """
+        n_states = self._scans.n_states
+        widths = [(n_states[x] - 1) * np.prod(n_states[sorted(z)]) for x, z in zip(xs, blankets, strict=True)]
+        narrow = (np.array([n_states[x] for x in xs]) > 2) & (9 * np.array(widths) <= self.statistics.n_rows)
+        found: list[FloatArray] = [np.empty(0)] * len(xs)
+        for ask, chosen in ((self._scans.full_tables, narrow), (self.estimates, ~narrow)):
+            places = np.flatnonzero(chosen).tolist()
+            rows = ask([int(xs[k]) for k in places], [blankets[k] for k in places], [yss[k] for k in places])
+            for k, row in zip(places, rows, strict=True):
+                found[k] = row
+        self.work.book(scans=int(narrow.sum()), fits=0, fallbacks=0)
+        return found
+
+    def leaders(
+        self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices], above: FloatArray
+    ) -> list[PairEvidence]:
+        """Return `estimates`; for each x the largest, and what ties with it, fitted while it exceeds its bound."""
+        found = self._scans.leaders(xs, blankets, yss, above.tolist())
+        n_fits = sum(1 + int(fits.exact.sum()) for fits in found)
+        self.work.book(scans=len(found), fits=n_fits, fallbacks=sum(fits.fell_back for fits in found))
+        return [PairEvidence(fits.log_factor, fits.exact) for fits in found]
+
+    def removals(
+        self, xs: Indices, blankets: Sequence[VarSet], fit_above: FloatArray | None = None
+    ) -> list[FloatArray]:
+        """Return local(x, blanket − y) for each member y, ascending; exact where it may exceed `fit_above` of x."""
+        if fit_above is None:
+            return super().removals(xs, blankets)
+        found = self._scans.removals(xs, blankets, fit_above.tolist())
+        n_fits = sum(1 + int(fits.exact.sum()) for fits in found)
+        self.work.book(scans=0, fits=n_fits, fallbacks=sum(fits.fell_back for fits in found))
+        return [fits.log_factor for fits in found]
+
     def pairs(
         self, xs: Indices, separators: Sequence[VarSet], yss: Sequence[Indices], *, fit_above: float = -inf
     ) -> list[PairEvidence]:
-        """ev(x, y | S) of each x with its S, for each y; to first order where that does not exceed `fit_above`."""
+        """ev(x, y | S) of each x with its S, for each y; to first order where that does not exceed `fit_above`.
+
+        Estimates far below the bound are those of the end of x alone.
+        """
         found = self._scans.pairs(xs, separators, yss, fit_above=fit_above)
-        n_fits = sum(1 + len(fits.exact) + 2 * int(fits.exact.sum()) for fits in found)
+        n_fits = sum(1 + 3 * int(fits.exact.sum()) for fits in found)
         self.work.book(scans=len(found), fits=n_fits, fallbacks=sum(fits.fell_back for fits in found))
         return [PairEvidence(fits.log_factor, fits.exact) for fits in found]
 
     def best_pair(self, x: int, blanket: VarSet, candidates: Indices) -> tuple[Edge, float] | None:
         """The y < z of the candidates with the largest F(x | blanket + y + z), and that less the gift.
 
-        Of equals the pair is taken that explains more of x one by one, given nothing; then the first.
+        Tables of more parameters than rows are left out: they cannot show what two variables explain together. Of
+        equals the pair is taken that explains more of x one by one, given nothing; then the first.
         """
         ys = np.unique(np.asarray(candidates, dtype=np.int32))
-        if len(ys) < 2:
+        n_states = self._scans.n_states
+        most = self.statistics.n_rows / max(1.0, (n_states[x] - 1) * np.prod(n_states[sorted(blanket)]))
+        later = [ys[k + 1 :] for k in range(len(ys))]
+        yss = [row[n_states[row] * n_states[y] <= most] for y, row in zip(ys, later, strict=True)]
+        asked = [k for k, row in enumerate(yss) if len(row)]
+        if not asked:
             return None
-        starts = [blanket | {int(y)} for y in ys[:-1]]
-        values = self._scans.full_tables([x] * len(starts), starts, [ys[k + 1 :] for k in range(len(starts))])
+        starts = [blanket | {int(ys[k])} for k in asked]
+        values = self._scans.full_tables([x] * len(starts), starts, [yss[k] for k in asked])
         self.work.book(scans=len(starts), fits=0, fallbacks=0)
-        found, ends = np.concatenate(values), np.cumsum([len(row) for row in values])
+        found = np.concatenate(values)
+        firsts = np.repeat(ys[asked], [len(row) for row in values])
+        seconds = np.concatenate([yss[k] for k in asked])
 
         def pairs_at(places: IntArray) -> IntArray:
-            row = np.searchsorted(ends, places, side="right")
-            return np.stack([ys[row], ys[places - ends[row] + len(ys)]])
+            return np.stack([firsts[places], seconds[places]])
 
         ties = (lambda tied: self._alone(x, pairs_at(tied)),)
         best = first_best(found, -inf, tolerance([float(found.max())]), *ties)

@@ -21,7 +21,7 @@ from mnlearn.errors import InputError, true_or_false
 from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, VarSet
 from mnlearn.statistics.native_search import indices
 
-Kind: TypeAlias = Literal["local", "estimates", "additions", "pairs", "full_tables"]
+Kind: TypeAlias = Literal["local", "estimates", "additions", "leaders", "pairs", "removals", "full_tables"]
 
 
 class LocalFits(NamedTuple):
@@ -33,7 +33,7 @@ class LocalFits(NamedTuple):
 
 
 class PairFits(NamedTuple):
-    """ev(x, y | S) of each y of a scan; exact, or estimated by one Newton step."""
+    """Evidence of each y of a scan, such as ev(x, y | S); exact, or estimated by one Newton step."""
 
     log_factor: FloatArray
     exact: BoolArray
@@ -86,8 +86,18 @@ class EvidenceScans:
     ) -> list[PairFits]:
         """Return ev(x, y | z) of each x and y; models of z + y are fitted where it may exceed `fit_above`."""
         _check_bound(fit_above)
-        rows, starts = self._ask("pairs", xs, zs, yss, fit_above)
-        return [PairFits(part[0], part[1] > 0, int(part[2].sum())) for part in _parts(rows, starts)]
+        return _fits(*self._ask("pairs", xs, zs, yss, fit_above))
+
+    def leaders(
+        self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], above: Sequence[float]
+    ) -> list[PairFits]:
+        """Return H(x | z + y) of each x and y to first order; what is largest and exceeds `above` of its x, fitted."""
+        return _fits(*self._ask("leaders", xs, zs, yss, above))
+
+    def removals(self, xs: Indices, zs: Sequence[VarSet], fit_above: Sequence[float]) -> list[PairFits]:
+        """Return H(x | z − y) of each x for the members y of its z, fitted where it may exceed `fit_above` of x."""
+        rows = self._ask("removals", xs, zs, _no_candidates(zs), fit_above)[0]
+        return _fits(rows, _starts([len(z) for z in zs]))
 
     def full_tables(self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
         """Return F(x | z + y) of each x and y, the gift included."""
@@ -95,9 +105,14 @@ class EvidenceScans:
         return [part[0] for part in _parts(rows, starts)]
 
     def _ask(
-        self, kind: Kind, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], fit_above: float = inf
+        self,
+        kind: Kind,
+        xs: Indices,
+        zs: Sequence[VarSet],
+        yss: Sequence[Indices],
+        thresholds: float | Sequence[float] = inf,
     ) -> tuple[FloatArray, NDArray[np.int64]]:
-        return (self._rows or self.rows)(kind, xs, zs, yss, fit_above), _starts([len(ys) for ys in yss])
+        return (self._rows or self.rows)(kind, xs, zs, yss, thresholds), _starts([len(ys) for ys in yss])
 
     def with_rows(self, rows: Callable[..., FloatArray]) -> EvidenceScans:
         """Return a copy with another function in place of `rows`, such as one that stores the answers."""
@@ -106,9 +121,17 @@ class EvidenceScans:
         return other
 
     def rows(
-        self, kind: Kind, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], fit_above: float
+        self,
+        kind: Kind,
+        xs: Indices,
+        zs: Sequence[VarSet],
+        yss: Sequence[Indices],
+        thresholds: float | Sequence[float],
     ) -> FloatArray:
-        """Return the rows of many questions of one kind; `native/evidence/evidence.hpp` describes them."""
+        """Return the rows of many questions of one kind; `native/evidence/evidence.hpp` describes them.
+
+        `thresholds` is one number for all questions, or one for each.
+        """
         try:
             members = [sorted(map(index, z)) for z in zs]
             candidates = [indices("ys", ys) for ys in yss]
@@ -129,7 +152,7 @@ class EvidenceScans:
             _starts([len(ys) for ys in candidates]),
             np.concatenate([np.empty(0, np.int32), *candidates]),
             self._three_way,
-            fit_above,
+            bounds(thresholds, len(members)),
             self._threads,
         )
 
@@ -144,8 +167,18 @@ def _check_bound(fit_above: object) -> None:
         raise InputError(f"fit_above must be a number; got {fit_above!r}. Leave it out to fit all models.")
 
 
+def bounds(thresholds: float | Sequence[float], n_questions: int) -> FloatArray:
+    """Return the threshold of each question."""
+    each = np.asarray(thresholds, dtype=np.float64)
+    return np.ascontiguousarray(np.broadcast_to(each, n_questions))
+
+
 def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+
+
+def _fits(rows: FloatArray, starts: NDArray[np.int64]) -> list[PairFits]:
+    return [PairFits(part[0], part[1] > 0, int(part[2].sum())) for part in _parts(rows, starts)]
 
 
 def _parts(rows: FloatArray, starts: NDArray[np.int64]) -> Iterator[FloatArray]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
+from mnlearn._ties import tolerance
 from mnlearn.errors import DataError, InputError
 from mnlearn.parallel import job_count
 from mnlearn.protocols.statistics import FloatArray, Indices, Kernel, Tables, VarSet
-from mnlearn.statistics.evidence_scans import EvidenceScans, Kind
+from mnlearn.statistics.evidence_scans import EvidenceScans, Kind, bounds
 from mnlearn.statistics.native_search import question
 from mnlearn.statistics.tables import PackedTables, ShardTable, TableScorer, add_shard_tables
 from mnlearn.statistics.workers import (
@@ -236,21 +238,47 @@ class _ShardedEvidence(EvidenceScans):
         self.n_states, self._offset, self.gift = np.array(facts).T.copy()
 
     def rows(
-        self, kind: Kind, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], fit_above: float
+        self,
+        kind: Kind,
+        xs: Indices,
+        zs: Sequence[VarSet],
+        yss: Sequence[Indices],
+        thresholds: float | Sequence[float],
     ) -> FloatArray:
         """Return the answers of the core, each from its own table."""
+        above = bounds(thresholds, len(zs)).tolist()
+        if kind == "leaders":
+            return self._leaders(xs, zs, yss, above)
         questions = [
-            _Model(int(x), frozenset(z), y)
-            for x, z, ys in zip(xs, zs, yss, strict=True)
-            for y in ([None] if kind == "local" else map(int, ys))
+            (_Model(int(x), frozenset(z), y), bound)
+            for x, z, ys, bound in zip(xs, zs, yss, above, strict=True)
+            for y in ([None] if kind in {"local", "removals"} else map(int, ys))
         ]
-        stores = self._counts.small_stores([one.x for one in questions], [one.given for one in questions])
+        stores = self._counts.small_stores([one.x for one, _ in questions], [one.given for one, _ in questions])
         columns = [
-            self._fit(kind, store, model, fit_above) for model, (store, _) in zip(questions, stores, strict=True)
+            self._fit(kind, store, model, bound) for (model, bound), (store, _) in zip(questions, stores, strict=True)
         ]
         return np.concatenate(columns, axis=1) if columns else np.empty((4, 0))
 
-    def _fit(self, kind: Kind, store: _core.Store, model: _Model, fit_above: float) -> FloatArray:
+    def _leaders(
+        self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], thresholds: Sequence[float]
+    ) -> FloatArray:
+        """Return the rows of "leaders": estimates, and fits of what leads, one scan after the other."""
+        columns = [np.empty((3, 0))]
+        for x, z, ys, above in zip(xs, zs, yss, thresholds, strict=True):
+            rows = self.rows("estimates", [x], [z], [ys], inf)
+            found = np.stack([rows[0:2].max(axis=0), rows[3], rows[3]])  # what falls back is as good as fitted
+            while True:
+                best = float(found[0].max(initial=-inf))
+                first = np.flatnonzero((found[0] >= best - tolerance([best])) & (found[1] == 0))
+                if not best > above or not len(first):
+                    break
+                fitted = self.rows("additions", [x], [z], [np.asarray(ys)[first]], inf)
+                found[:, first] = [fitted[0:2].max(axis=0), np.ones(len(first)), fitted[3]]
+            columns.append(found)
+        return np.concatenate(columns, axis=1)
+
+    def _fit(self, kind: Kind, store: _core.Store, model: _Model, bound: float) -> FloatArray:
         x, z, y = model
         inside = [*sorted(model.given), x]
         place = {variable: k for k, variable in enumerate(inside)}
@@ -268,7 +296,7 @@ class _ShardedEvidence(EvidenceScans):
             np.array([0, len(ys)], dtype=np.int64),
             ys,
             self._three_way,
-            fit_above,
+            np.array([bound]),
             1,
         )
 
