@@ -52,6 +52,7 @@ void bind_blankets(nb::module_& m);
 void bind_tables(nb::module_& m);
 void bind_models(nb::module_& m);
 void bind_subsets(nb::module_& m);
+void bind_graphs(nb::module_& m);
 void bind_plan(nb::module_& m);
 
 }  // namespace mnlearn

@@ -106,5 +106,6 @@ NB_MODULE(_core, m) {
     bind_tables(m);
     bind_models(m);
     bind_subsets(m);
+    bind_graphs(m);
     bind_plan(m);
 }

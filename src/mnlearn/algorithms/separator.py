@@ -17,29 +17,22 @@ contradicted (separator_phase.py). In the end e_G − k are log-odds: every pair
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from math import log
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Literal, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
-from mnlearn._ties import ABSOLUTE, first_best, tolerance
-from mnlearn.algorithms._association import EvidenceAssociation
-from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, check_parts, check_variables
+from mnlearn.algorithms._search import STOPPED, Constraints, check_parts, check_variables
+from mnlearn.algorithms.evidence_blankets import EvidenceBlankets
 from mnlearn.algorithms.separator_phase import SeparatorPhase, price
 from mnlearn.errors import InputError, check_name, true_or_false
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols import SILENT, EvidenceScore, FloatArray, Monitor, Result, VarSet
+from mnlearn.protocols import SILENT, EvidenceScore, Monitor, Result
 
 Effort = Literal["fast", "standard", "thorough"]
 NEAR: Mapping[str, float] = {"standard": 3.0, "thorough": 8.0}
 """Absent pairs are fitted where a one-step estimate is this close to the threshold. On samples of Alarm, Insurance,
 stars and grids fits exceeded estimates by at most 3.1, with three-way terms, which estimates omit, by 6.3."""
-
-MOST_BEFORE_PAIRS = 3  # pairs are searched only for blankets of at most so many members
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +114,7 @@ class SeparatorEvidence:
             if self.effort == "fast":
                 evidence, converged = blankets.evidence(), True
             else:
-                graph = start_graph(blankets, known, self.start)
+                graph = known.apply(blankets.graph() if self.start is None else self.start)
                 ties = (blankets.association, blankets.rounding)
                 phase = SeparatorPhase(score, graph, known, monitor, near=NEAR[self.effort], ties=ties)
                 converged = phase.run()
@@ -130,7 +123,7 @@ class SeparatorEvidence:
         if phase and phase.weighed:
             graph, support = phase.graph, phase.support()
         else:
-            graph = start_graph(blankets, known, self.start)
+            graph = known.apply(blankets.graph() if self.start is None else self.start)
             support = by_blankets(graph, blankets.first_evidence() if evidence is None else evidence)
         cost: dict[str, float] = {**score.work, "flips": phase.n_flips if phase else 0}
         if phase and phase.weighed:
@@ -151,157 +144,8 @@ class SeparatorEvidence:
         return Constraints(n, self.required, self.forbidden)
 
 
-def start_graph(blankets: EvidenceBlankets, known: Constraints, start: Graph | None) -> Graph:
-    """Return the given start, or the graph that joins x and y when one is in the blanket of the other."""
-    if start is None:
-        start = Graph(len(blankets.climbs), [(c.x, y) for c in blankets.climbs for y in c.blanket])
-    return known.apply(start)
-
-
 def by_blankets(graph: Graph, evidence: Mapping[tuple[int, int], float]) -> dict[Edge, float]:
     """Return the log-odds of each edge without separators: the mean evidence of its two ends, less k."""
     n = graph.n_variables
     k = price(graph.n_edges - 1, n * (n - 1) // 2) if graph.n_edges else 0.0
     return {(u, v): (evidence.get((u, v), 0.0) + evidence.get((v, u), 0.0)) / 2 - k for u, v in graph.edges}
-
-
-@dataclass
-class _Climb:
-    """The blanket of one variable during the climb."""
-
-    x: int
-    blanket: VarSet
-    required: VarSet
-    candidates: NDArray[np.int64]  # variables that may join at any time
-    value: float = 0.0
-    joined: dict[int, float] = field(default_factory=dict)  # the evidence for each member when it joined
-
-    def outside(self) -> NDArray[np.int64]:
-        """Return the variables that may join now."""
-        return self.candidates[~np.isin(self.candidates, list(self.blanket))]
-
-
-class EvidenceBlankets:
-    """Blankets by evidence: from the required neighbours, the best addition, then every removal that improves.
-
-    The objective of a blanket Z of x is H(x | Z) − |Z| ln n. Every step raises it, so the climb ends.
-
-    Parameters
-    ----------
-    judge
-        Scores blankets.
-    known
-        Required neighbours never leave, forbidden ones never join.
-    look_ahead
-        Whether to try pairs of variables, with the full table, where no single one improves.
-    monitor
-        May cancel the climb.
-    """
-
-    def __init__(self, judge: EvidenceScore, known: Constraints, *, look_ahead: bool, monitor: Monitor) -> None:
-        n = judge.n_variables
-        self._judge, self._look_ahead, self._monitor = judge, look_ahead, monitor
-        self._penalty = log(n)
-        self.rounding, self.association = ABSOLUTE, EvidenceAssociation(judge)
-        may = known.mask()
-        self.climbs = [_Climb(x, frozenset(), frozenset(), np.flatnonzero(may[x])) for x in range(n)]
-        for u, v in known.required:
-            for x, y in ((u, v), (v, u)):
-                self.climbs[x].required |= {y}
-        for climb in self.climbs:
-            climb.blanket = climb.required
-
-    def run(self) -> None:
-        """Climb until no blanket improves."""
-        active, n = self.climbs, len(self.climbs)
-        for climb, value in zip(active, self._judge.locals(range(n), [c.blanket for c in active]), strict=True):
-            climb.value = float(value)
-        self.rounding = tolerance(climb.value for climb in active)
-        while active:
-            check_cancelled(self._monitor)
-            self._monitor.progress(n - len(active), n, "blankets")
-            grown = self._grow(active)
-            self._shrink(grown)
-            done = {c.x for c in active} - {c.x for c in grown}
-            paired = [c for c in active if c.x in done and self._add_pair(c)] if self._look_ahead else []
-            active = sorted([*grown, *paired], key=lambda climb: climb.x)
-
-    def evidence(self) -> dict[tuple[int, int], float]:
-        """Return the evidence for y to x given the rest of its blanket, where y is in that of x or x in that of y."""
-        found = {}
-        leaving = self._judge.removals([c.x for c in self.climbs], [c.blanket for c in self.climbs])
-        for climb, values in zip(self.climbs, leaving, strict=True):
-            found.update({(climb.x, y): climb.value - h for y, h in zip(sorted(climb.blanket), values, strict=True)})
-        missed: list[list[int]] = [[] for _ in self.climbs]  # for x: outside its blanket, with x in theirs
-        for climb in self.climbs:
-            for y in climb.blanket:
-                if climb.x not in self.climbs[y].blanket:
-                    missed[y].append(climb.x)
-        for climb, ys, values in zip(self.climbs, missed, self._additions(self.climbs, missed), strict=True):
-            found.update({(climb.x, y): h - climb.value for y, h in zip(ys, values, strict=True)})
-        return {pair: float(value) for pair, value in found.items()}
-
-    def first_evidence(self) -> dict[tuple[int, int], float]:
-        """Return the evidence for each member when it joined: the only evidence of a cancelled climb."""
-        return {(climb.x, y): climb.joined[y] for climb in self.climbs for y in climb.blanket if y in climb.joined}
-
-    def _grow(self, active: Sequence[_Climb]) -> list[_Climb]:
-        """Add to each the y that raises it most, if by more than ln n; return those that grew."""
-        outside = [climb.outside() for climb in active]
-        ranked = self._judge.estimates([c.x for c in active], [c.blanket for c in active], outside)
-        values = [np.array(row) for row in ranked]
-        exact = [np.zeros(len(row), dtype=np.bool_) for row in values]
-        grown, undecided = [], list(range(len(active)))
-        while undecided:  # rank by estimates and fit the best, until every best one is fitted
-            leaders = {}
-            for k in undecided:
-                ties = self.association.joining(active[k].x, outside[k])
-                best = first_best(values[k], active[k].value + self._penalty, self.rounding, *ties)
-                if best is not None and not exact[k][best]:
-                    leaders[k] = best
-                elif best is not None:
-                    self._join(active[k], {int(outside[k][best])}, float(values[k][best]))
-                    grown.append(active[k])
-            undecided = list(leaders)
-            fitted = self._additions([active[k] for k in undecided], [[outside[k][leaders[k]]] for k in undecided])
-            for k, value in zip(undecided, fitted, strict=True):
-                values[k][leaders[k]], exact[k][leaders[k]] = value[0], True
-        return sorted(grown, key=lambda climb: climb.x)
-
-    def _shrink(self, climbs: Sequence[_Climb]) -> None:
-        """Remove from each the member with the least evidence, while that is less than ln n."""
-        while climbs:
-            check_cancelled(self._monitor)
-            smaller = self._judge.removals([c.x for c in climbs], [c.blanket for c in climbs])
-            dropped = []
-            for climb, values in zip(climbs, smaller, strict=True):
-                members = sorted(climb.blanket)
-                values[[k for k, y in enumerate(members) if y in climb.required]] = -np.inf
-                ties = self.association.leaving(climb.x, members)
-                worst = first_best(values, climb.value - self._penalty, self.rounding, *ties)
-                if worst is not None:
-                    climb.blanket -= {members[worst]}
-                    climb.value = float(values[worst])
-                    dropped.append(climb)
-            climbs = dropped
-
-    def _add_pair(self, climb: _Climb) -> bool:
-        """Add the best pair of variables, if it raises the score by more than 2 ln n; return whether it does."""
-        if len(climb.blanket) > MOST_BEFORE_PAIRS:
-            return False
-        check_cancelled(self._monitor)
-        found = self._judge.best_pair(climb.x, climb.blanket, climb.outside())
-        if found is None or found[1] - climb.value <= 2 * self._penalty + self.rounding:
-            return False
-        pair = frozenset(found[0])
-        self._join(climb, pair, self._judge.local(climb.x, climb.blanket | pair))
-        return True
-
-    @staticmethod
-    def _join(climb: _Climb, newcomers: VarSet | set[int], value: float) -> None:
-        climb.joined.update(dict.fromkeys(newcomers, (value - climb.value) / len(newcomers)))
-        climb.blanket |= newcomers
-        climb.value = value
-
-    def _additions(self, climbs: Sequence[_Climb], yss: Sequence[Sequence[int]]) -> list[FloatArray]:
-        return self._judge.additions([c.x for c in climbs], [c.blanket for c in climbs], yss)

@@ -2,24 +2,28 @@
 
 The prior penalty of an edge grows as the number of edges falls. Absent edges with some probability count, too: when no
 pair is contradicted any more, the sum of all edge probabilities replaces the number of present edges (`_recount`).
+
+The search is over candidate pairs: all, or those of a screen and the pairs at distance two in the graph as it changes.
+The other pairs count in the sum by their mean odds alone.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
-from math import inf, log
-from typing import TypeAlias
+from itertools import pairwise
+from math import exp, inf, log
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._ties import ABSOLUTE, first_best
 from mnlearn.algorithms._association import EvidenceAssociation
-from mnlearn.algorithms._search import Constraints, check_cancelled, ordered
-from mnlearn.algorithms.separating_sets import Separators
+from mnlearn.algorithms._candidate_pairs import Candidates, all_pairs
+from mnlearn.algorithms._search import Constraints, check_cancelled
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols import EvidenceScore, FloatArray, Monitor
+from mnlearn.graphs.separating_sets import Numbers, Separators
+from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, Monitor
 
 MOST_FLIPS_OF_A_PAIR = 4
 MOST_FLIPS = 40  # times the number of variables
@@ -27,7 +31,6 @@ MOST_RECOUNTS = 20
 MOST_ROUNDS, SETTLED = 100, 1e-6  # limit of iterations in a recount; and its tolerance, in edges
 SCANS_TOGETHER = 512  # scans in one call; the monitor is polled between calls
 Places: TypeAlias = NDArray[np.intp]
-Numbers: TypeAlias = NDArray[np.int32]
 
 
 def price(n_edges: float, n_pairs: int) -> float:
@@ -36,7 +39,25 @@ def price(n_edges: float, n_pairs: int) -> float:
 
 
 class SeparatorPhase:
-    """Search by flips over a graph, with the evidence of every pair given its separators."""
+    """Search by flips over a graph, with the evidence of every candidate pair given its separators.
+
+    Parameters
+    ----------
+    judge
+        Weighs pairs.
+    graph
+        The start.
+    known
+        Required and forbidden edges, which never flip.
+    monitor
+        May cancel the search.
+    near
+        Absent pairs are fitted where an estimate is this close to the threshold.
+    candidates
+        Pairs to weigh; None for all.
+    ties
+        Association of the variables, and the rounding error of scores.
+    """
 
     def __init__(
         self,
@@ -46,25 +67,39 @@ class SeparatorPhase:
         monitor: Monitor,
         *,
         near: float,
+        candidates: Candidates | None = None,
         ties: tuple[EvidenceAssociation, float] | None = None,
     ) -> None:
         n = judge.n_variables
         self.n_flips = 0
         self._n_recounts = 0
         self._missed = 0.0  # expected edges beyond those in the graph
-        self.weighed = False  # whether the evidence of all pairs is known
+        self.weighed = False  # whether the evidence of all candidate pairs is known
         self._near = near
-        self._judge, self._monitor, self._n = judge, monitor, n
+        self._judge, self._monitor, self._n, self._known = judge, monitor, n, known
         self._separators = Separators(graph)
         self._n_pairs = n * (n - 1) // 2
-        self._log_factor = np.zeros((n, n))  # [x, y]: ev(x, y | sep(x; y))
-        self._given = np.full((n, n), -1, dtype=np.int32)  # [x, y]: the number of the separator of this evidence
-        self._exact = np.zeros((n, n), dtype=np.bool_)
-        self._known = known
-        self._free = np.triu(known.mask())
+        self._candidates = all_pairs(n) if candidates is None else candidates.with_graph(graph)
         self._flips: Counter[Edge] = Counter()
+        self._set_up()
         association, self._rounding = (EvidenceAssociation(judge), ABSOLUTE) if ties is None else ties
         self._ties = association.flipping(self._pair_at, lambda: self.graph)
+
+    def _set_up(self) -> None:
+        """Make the arrays over candidate pairs; in two rows: given sep(u; v), and given sep(v; u)."""
+        listed, size = self._candidates, len(self._candidates.u)
+        self._ends = np.stack([listed.u, listed.v])
+        self._log_factor = np.zeros((2, size))
+        self._given = np.full((2, size), -1, dtype=np.int32)  # the number of the separator of this evidence
+        self._exact = np.zeros((2, size), dtype=np.bool_)
+        self._evidence = np.zeros(size)  # e_G: the mean of both
+        self._fitted = np.zeros(size, dtype=np.bool_)
+        self._stale = np.ones(size, dtype=np.bool_)  # whether separators may have changed
+        self._present = np.zeros(size, dtype=np.bool_)
+        self._present[listed.places(self.graph.edges)] = True
+        self._allowed = np.ones(size, dtype=np.bool_)
+        self._allowed[listed.places(self._known.fixed)] = False
+        self._free = self._allowed.copy()  # may be flipped once more
 
     @property
     def graph(self) -> Graph:
@@ -75,6 +110,11 @@ class SeparatorPhase:
     def expected_edges(self) -> float:
         """Expected number of edges by the probabilities of all pairs."""
         return self.graph.n_edges + self._missed
+
+    @property
+    def n_weighed(self) -> int:
+        """Number of candidate pairs."""
+        return len(self._evidence)
 
     def run(self) -> bool:
         """Flip until no pair is contradicted; return False if the limit of flips is reached before."""
@@ -87,32 +127,27 @@ class SeparatorPhase:
                 quiet = not self._refresh_all() or self._most_contradicted() is None
                 if quiet and not self._recount():
                     return True
-            elif not self._refresh([worst]):
+            elif not self._refresh(np.array([worst])):
                 self._flip(worst)
         return False
 
     def log_odds(self) -> FloatArray:
-        """Return e_G − k of every pair, k counting the other edges; −inf on the diagonal."""
-        present = self._present()
+        """Return e_G − k of every pair, k counting the other edges; −inf on the diagonal.
+
+        Pairs that are no candidates have the mean of their odds.
+        """
         k_absent, k_present = self._prices()
-        odds = self._evidence() - np.where(present, k_present, k_absent)
+        mean = self._candidates.mean_odds_of_others
+        odds = np.full((self._n, self._n), log(mean) - k_absent if mean else 0.0)
+        u, v = self._ends
+        odds[u, v] = odds[v, u] = self._evidence - np.where(self._present, k_present, k_absent)
         np.fill_diagonal(odds, -inf)
         return odds
 
     def support(self) -> dict[Edge, float]:
         """Return the log-odds of each edge."""
-        k = self._prices()[1]
-        return {(u, v): float(self._log_factor[u, v] + self._log_factor[v, u]) / 2 - k for u, v in self.graph.edges}
-
-    def _evidence(self) -> FloatArray:
-        """Return e_G of every pair."""
-        return (self._log_factor + self._log_factor.T) / 2
-
-    def _present(self) -> NDArray[np.bool_]:
-        present = np.zeros((self._n, self._n), dtype=np.bool_)
-        ends = np.array(self.graph.edges, dtype=np.intp).reshape(-1, 2)
-        present[ends[:, 0], ends[:, 1]] = present[ends[:, 1], ends[:, 0]] = True
-        return present
+        odds = self._evidence[self._present] - self._prices()[1]
+        return dict(zip(map(tuple, self._ends[:, self._present].T.tolist()), odds.tolist(), strict=True))
 
     def _prices(self) -> tuple[float, float]:
         """Return k for one more edge, and k for the last of the present edges."""
@@ -130,112 +165,137 @@ class SeparatorPhase:
             return False
         self._n_recounts += 1
         before, n_edges = self._missed, self.graph.n_edges
-        pairs = np.triu_indices(self._n, 1)
-        free, present, evidence = self._known.mask()[pairs], self._present()[pairs], self._evidence()[pairs]
+        odds_of_others = self._candidates.n_others * self._candidates.mean_odds_of_others
         for _ in range(MOST_ROUNDS):
             k_absent, k_present = self._prices()
-            probability = _logistic(evidence - np.where(present, k_present, k_absent))
-            expected = float((probability - present)[free].sum())
+            probability = _logistic(self._evidence - np.where(self._present, k_present, k_absent))
+            expected = float((probability - self._present)[self._allowed].sum()) + odds_of_others * exp(-k_absent)
             last, self._missed = self._missed, min(max(0.0, expected), float(n_edges))
             if abs(self._missed - last) < SETTLED:
                 break
         return abs(self._missed - before) > SETTLED
 
-    def _most_contradicted(self) -> Edge | None:
-        """Return the free pair with the largest violation, fitted; None if there is none."""
+    def _most_contradicted(self) -> int | None:
+        """Return the place of the free pair with the largest violation, fitted; None if there is none."""
         k_absent, k_present = self._prices()
-        present = self._present()
         while True:
-            evidence = self._evidence()
-            near = self._free & ~present & (evidence > k_absent - self._near) & ~(self._exact & self._exact.T)
-            if near.any():
+            near = np.flatnonzero((self._evidence > k_absent - self._near) & ~(self._present | self._fitted))
+            near = near[self._free[near]]
+            if len(near):
                 self._fit(near)
                 continue
-            violation = np.where(present, k_present - evidence, evidence - k_absent)
+            violation = np.where(self._present, k_present - self._evidence, self._evidence - k_absent)
             violation[~self._free] = -inf
-            place = first_best(violation.ravel(), 0.0, self._rounding, *self._ties)
-            return None if place is None else self._pair_at(place)
+            return first_best(violation, 0.0, self._rounding, *self._ties)
 
     def _pair_at(self, place: int) -> Edge:
-        """Return the pair at a place of the flattened matrix."""
-        return divmod(place, self._n)
+        """Return the pair at a place of the arrays."""
+        return int(self._ends[0, place]), int(self._ends[1, place])
 
-    def _flip(self, edge: Edge) -> None:
+    def _flip(self, place: int) -> None:
         """Flip the pair, and compute the evidence of the edges whose separators have changed."""
+        edge = self._pair_at(place)
         self.n_flips += 1
         self._flips[edge] += 1
         if self._flips[edge] == MOST_FLIPS_OF_A_PAIR:
-            self._free[edge] = False
-        changed = self._separators.flip(*edge)
+            self._free[place] = False
+        around, side = self._separators.flip(*edge)
+        self._present[place] ^= True
+        self._stale |= self._marked(around).any(axis=0)
+        self._stale |= np.logical_xor.reduce(self._marked(side))
         self._monitor.progress(self.n_flips, None, f"separators, {self.graph.n_edges} edges")
-        self._refresh({ordered(x, y) for x in changed for y in self.graph.neighbors(x)})
+        self._refresh(np.flatnonzero(self._stale & self._present))
 
-    def _refresh(self, pairs: Collection[Edge]) -> bool:
-        """Compute the evidence of these pairs where their separators have changed; return False if none has."""
-        ends = np.array(sorted(pairs), dtype=np.intp).reshape(-1, 2)
-        number = self._separators.number
-        there = np.array([number(u, v) for u, v in ends.tolist()], dtype=np.int32)
-        back = np.array([number(v, u) for u, v in ends.tolist()], dtype=np.int32)
-        return self._weigh(ends[:, 0], ends[:, 1], there, back)
+    def _marked(self, variables: Numbers) -> BoolArray:
+        """Return, for both ends of each pair, whether they are among these variables."""
+        among = np.zeros(self._n, dtype=np.bool_)
+        among[variables] = True
+        return among[self._ends]
 
     def _refresh_all(self) -> bool:
         """Compute the evidence of all pairs whose separators have changed; return False if none has."""
-        numbers = self._separators.numbers()
-        u, v = np.triu_indices(self._n, 1)
-        return self._weigh(u, v, numbers[u, v], numbers[v, u])
+        if self._candidates.n_others:
+            self._extend()
+        return self._refresh(np.flatnonzero(self._stale))
 
-    def _weigh(self, u: Places, v: Places, there: Numbers, back: Numbers) -> bool:
-        """Compute ev(u, v | S) in both directions where S has changed; once if both separators are equal."""
-        stale_there, stale_back = self._given[u, v] != there, self._given[v, u] != back
+    def _extend(self) -> None:
+        """Add the pairs at distance two in the graph to the candidates."""
+        before, kept = self._candidates, self._arrays()
+        self._candidates = before.with_graph(self.graph)
+        if self._candidates is before:
+            return
+        places = np.searchsorted(self._candidates.keys, before.keys)
+        self._set_up()
+        for new, old in zip(self._arrays(), kept, strict=True):
+            new[..., places] = old
+
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        """Return what is known of each candidate pair, apart from the graph."""
+        known = (self._log_factor, self._given, self._exact, self._evidence, self._fitted)
+        return (*known, self._stale, self._free)
+
+    def _refresh(self, places: Places) -> bool:
+        """Compute the evidence of these pairs where their separators have changed; return False if none has.
+
+        Once, if both separators are equal.
+        """
+        places = places[self._stale[places]]
+        self._stale[places] = False
+        (u, v), size = self._ends[:, places], len(self._evidence)
+        there, back = self._separators.numbers(u, v), self._separators.numbers(v, u)
+        stale_there, stale_back = self._given[0, places] != there, self._given[1, places] != back
         if not (stale_there.any() or stale_back.any()):
             return False
         same = there == back
         ask_back = stale_back & ~same
         self._compute(
-            np.concatenate([u[stale_there], v[ask_back]]),
-            np.concatenate([v[stale_there], u[ask_back]]),
+            np.concatenate([places[stale_there], places[ask_back] + size]),
             np.concatenate([there[stale_there], back[ask_back]]),
             self._prices()[0] - self._near,
         )
-        self._mirror(u[same], v[same])
+        self._combine(places, same)
         return True
 
-    def _fit(self, pairs: NDArray[np.bool_]) -> None:
-        """Fit the evidence of these pairs (u < v) where it is only estimated."""
-        u, v = np.nonzero(pairs)
-        same = self._given[u, v] == self._given[v, u]
-        there, back = ~self._exact[u, v], ~self._exact[v, u] & ~same
-        x, y = np.concatenate([u[there], v[back]]), np.concatenate([v[there], u[back]])
-        self._compute(x, y, self._given[x, y], -inf)
-        self._mirror(u[same], v[same])
+    def _fit(self, places: Places) -> None:
+        """Fit the evidence of these pairs where it is only estimated."""
+        same = self._given[0, places] == self._given[1, places]
+        there, back = ~self._exact[0, places], ~self._exact[1, places] & ~same
+        sides = np.concatenate([places[there], places[back] + len(self._evidence)])
+        self._compute(sides, self._given.ravel()[sides], -inf)
+        self._combine(places, same)
 
-    def _mirror(self, u: Places, v: Places) -> None:
-        """Copy the evidence of one direction to the other."""
+    def _combine(self, places: Places, same: BoolArray) -> None:
+        """Update e_G of these pairs; where both separators are the `same`, only the first was asked about."""
         for known in (self._log_factor, self._exact, self._given):
-            known[v, u] = known[u, v]
+            known[1, places[same]] = known[0, places[same]]
+        self._evidence[places] = (self._log_factor[0, places] + self._log_factor[1, places]) / 2
+        self._fitted[places] = self._exact[0, places] & self._exact[1, places]
 
-    def _compute(self, x: Places, y: Places, given: Numbers, fit_above: float) -> None:
-        """Compute ev(x, y | the separator of that number); edges are always fitted."""
-        present = self._present()[x, y]
+    def _compute(self, sides: Places, given: Numbers, fit_above: float) -> None:
+        """Compute ev(x, y | the separator of that number) at places of the flattened rows; edges are always fitted."""
+        present = self._present[sides % len(self._evidence)]
         for chosen, above in ((present, -inf), (~present, fit_above)):
-            order = np.lexsort((y[chosen], given[chosen], x[chosen]))
-            self._scan(x[chosen][order], y[chosen][order], given[chosen][order], above)
+            if chosen.any():
+                self._scan(sides[chosen], given[chosen], above)
 
-    def _scan(self, x: Places, y: Places, given: Numbers, fit_above: float) -> None:
-        """Compute them in scans, all y with one x and one separator together; sorted by x and separator."""
+    def _scan(self, sides: Places, given: Numbers, fit_above: float) -> None:
+        """Compute them in scans, all y with one x and one separator together."""
+        x, y = self._ends.ravel()[sides], self._ends[::-1].ravel()[sides]
+        order = np.lexsort((y, given, x))
+        sides, x, y, given = sides[order], x[order], y[order], given[order]
         new = np.ones(len(x), dtype=np.bool_)
         new[1:] = (np.diff(x) != 0) | (np.diff(given) != 0)
-        starts = np.append(np.flatnonzero(new), len(x))
+        starts = np.append(np.flatnonzero(new), len(x)).tolist()
         for begin in range(0, len(starts) - 1, SCANS_TOGETHER):
             check_cancelled(self._monitor)
             part = starts[begin : begin + SCANS_TOGETHER + 1]
-            here = slice(part[0], part[-1])
-            sets = [self._separators.sets[number] for number in given[part[:-1]]]
-            yss = np.split(y[here], part[1:-1] - part[0])
+            sets = [self._separators.set(number) for number in given[part[:-1]].tolist()]
+            yss = [y[first:last] for first, last in pairwise(part)]
             found = self._judge.pairs(x[part[:-1]], sets, yss, fit_above=fit_above)
-            self._log_factor[x[here], y[here]] = np.concatenate([scan.log_factor for scan in found])
-            self._exact[x[here], y[here]] = np.concatenate([scan.exact for scan in found])
-            self._given[x[here], y[here]] = given[here]
+            here = sides[part[0] : part[-1]]
+            self._log_factor.ravel()[here] = np.concatenate([scan.log_factor for scan in found])
+            self._exact.ravel()[here] = np.concatenate([scan.exact for scan in found])
+            self._given.ravel()[here] = given[part[0] : part[-1]]
 
 
 def _logistic(log_odds: FloatArray) -> FloatArray:

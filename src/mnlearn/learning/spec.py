@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, cast
 
-from mnlearn.algorithms.separating_sets import Separators
 from mnlearn.algorithms.separator import Effort
 from mnlearn.algorithms.separator_phase import price
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, MnlearnError, check_name, iterates, tuple_of
 from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.graphs.separating_sets import Separators
 from mnlearn.learning.counting import Counting
 from mnlearn.learning.inputs import (
     DataOptions,

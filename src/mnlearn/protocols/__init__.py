@@ -11,6 +11,7 @@ and their result.
 from __future__ import annotations
 
 from mnlearn.protocols.scores import (
+    BatchedEvidence,
     BatchedPosterior,
     EvidenceScore,
     IndependencePosterior,
@@ -65,6 +66,7 @@ __all__ = [
     "SILENT",
     "Around",
     "BaseTest",
+    "BatchedEvidence",
     "BatchedNeighborhoods",
     "BatchedPosterior",
     "BoolArray",

@@ -121,6 +121,26 @@ class EvidenceScore(LocalScore, Protocol):
         ...
 
 
+class BatchedEvidence(EvidenceScore, Protocol):
+    """Evidence that chooses by itself what to fit; searches use it where the judge has `leaders`."""
+
+    def leaders(
+        self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices], above: FloatArray
+    ) -> list[PairEvidence]:
+        """Return `estimates` of local(x, blanket + y), fitted where they lead.
+
+        For each x the largest value, and those within rounding of it, are fitted if above the bound of x, until the
+        largest is a fitted one or none is above the bound.
+        """
+        ...
+
+    def removals(
+        self, xs: Indices, blankets: Sequence[VarSet], fit_above: FloatArray | None = None
+    ) -> list[FloatArray]:
+        """Return local(x, blanket − y) for each member y, ascending; exact where it may exceed `fit_above` of x."""
+        ...
+
+
 class ScoredGraph(Protocol):
     """Graph with its score and the gain of each flip. Mutable: each search has its own."""
 

@@ -1,0 +1,280 @@
+"""Blankets by evidence, where separator evidence starts: the best addition, then every removal that improves.
+
+The objective of a blanket Z of x is H(x | Z) − |Z| ln n. Every step raises it, so the climb ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn._ties import ABSOLUTE, first_best, tolerance
+from mnlearn.algorithms._association import EvidenceAssociation
+from mnlearn.algorithms._search import Constraints, check_cancelled
+from mnlearn.graphs.graph import Graph
+from mnlearn.protocols import BatchedEvidence, EvidenceScore, FloatArray, Indices, Monitor, PairEvidence, VarSet
+
+MOST_BEFORE_PAIRS = 3  # pairs are searched only for blankets of at most so many members
+ALL_IN_PAIRS, LEAST_IN_PAIRS = 200, 20
+"""Up to so many variables all pairs of them are tried for each x; of more variables only the strongest partners of x,
+as many as keep the time the same, and at least the second number."""
+CANDIDATES_TOGETHER = 1 << 18  # candidates in one call; the monitor is polled between calls
+
+
+@dataclass
+class _Climb:
+    """The blanket of one variable during the climb."""
+
+    x: int
+    required: VarSet
+    outside: NDArray[np.int32]  # variables that may join, ascending
+    blanket: VarSet
+    value: float = 0.0
+    joined: dict[int, float] = field(default_factory=dict)  # the evidence for each member when it joined
+    strongest: NDArray[np.int32] | None = None  # partners for the search over pairs; None for all
+    paired: VarSet | None = None  # the blanket for which pairs were tried last
+
+    def join(self, newcomers: Sequence[int], value: float) -> None:
+        """Add members; the value is that of the larger blanket."""
+        self.joined.update(dict.fromkeys(newcomers, (value - self.value) / len(newcomers)))
+        self.blanket |= frozenset(newcomers)
+        self.value = value
+        for y in newcomers:
+            self.outside = self.outside[self.outside != y]
+
+    def leave(self, member: int, value: float) -> None:
+        """Remove a member."""
+        self.blanket -= {member}
+        self.value = value
+        self.outside = np.insert(self.outside, np.searchsorted(self.outside, member), member)
+
+
+class EvidenceBlankets:
+    """Blankets by evidence, from the required neighbours.
+
+    Parameters
+    ----------
+    judge
+        Scores blankets.
+    known
+        Required neighbours never leave, forbidden ones never join.
+    look_ahead
+        Whether to try pairs of variables, with the full table, where no single one improves.
+    monitor
+        May cancel the climb.
+    """
+
+    def __init__(self, judge: EvidenceScore, known: Constraints, *, look_ahead: bool, monitor: Monitor) -> None:
+        n = judge.n_variables
+        self._judge, self._look_ahead, self._monitor = batched(judge), look_ahead, monitor
+        self._penalty = log(n)
+        self.rounding, self.association = ABSOLUTE, EvidenceAssociation(judge)
+        self.n_in_pairs = partners_in_pairs(n)
+        fixed: list[list[int]] = [[x] for x in range(n)]
+        required: list[list[int]] = [[] for _ in range(n)]
+        for u, v in known.fixed:
+            fixed[u].append(v)
+            fixed[v].append(u)
+        for u, v in known.required:
+            required[u].append(v)
+            required[v].append(u)
+        everyone = np.arange(n, dtype=np.int32)
+        self.climbs = [
+            _Climb(x, frozenset(required[x]), np.delete(everyone, fixed[x]), frozenset(required[x])) for x in range(n)
+        ]
+
+    def run(self) -> None:
+        """Climb until no blanket improves."""
+        n = len(self.climbs)
+        for climb, value in zip(
+            self.climbs, self._judge.locals(range(n), [c.blanket for c in self.climbs]).tolist(), strict=True
+        ):
+            climb.value = value
+        self.rounding = tolerance(climb.value for climb in self.climbs)
+        self._climb(self.climbs)
+
+    def graph(self) -> Graph:
+        """Return the graph that joins x and y when one is in the blanket of the other."""
+        return Graph(len(self.climbs), [(c.x, y) for c in self.climbs for y in c.blanket])
+
+    def evidence(self) -> dict[tuple[int, int], float]:
+        """Return the evidence for y to x given the rest of its blanket, where y is in that of x or x in that of y."""
+        found: dict[tuple[int, int], float] = {}
+        leaving = self._judge.removals([c.x for c in self.climbs], [c.blanket for c in self.climbs])
+        for climb, values in zip(self.climbs, leaving, strict=True):
+            pairs = zip(sorted(climb.blanket), values.tolist(), strict=True)
+            found.update({(climb.x, y): climb.value - h for y, h in pairs})
+        missed: list[list[int]] = [[] for _ in self.climbs]  # for x: outside its blanket, with x in theirs
+        for climb in self.climbs:
+            for y in climb.blanket:
+                if climb.x not in self.climbs[y].blanket:
+                    missed[y].append(climb.x)
+        for climb, ys, values in zip(self.climbs, missed, self._additions(self.climbs, missed), strict=True):
+            found.update({(climb.x, y): h - climb.value for y, h in zip(ys, values.tolist(), strict=True)})
+        return found
+
+    def first_evidence(self) -> dict[tuple[int, int], float]:
+        """Return the evidence for each member when it joined: the only evidence of a cancelled climb."""
+        return {(climb.x, y): climb.joined[y] for climb in self.climbs for y in climb.blanket if y in climb.joined}
+
+    def _climb(self, active: Sequence[_Climb]) -> None:
+        """Climb from where these blankets are, until none improves."""
+        n = len(self.climbs)
+        while active:
+            check_cancelled(self._monitor)
+            self._monitor.progress(n - len(active), n, "blankets")
+            grown = self._grow(active)
+            self._shrink(grown)
+            if self._look_ahead:
+                done = {c.x for c in grown}
+                grown += [c for c in active if c.x not in done and self._add_pair(c)]
+            active = sorted(grown, key=lambda climb: climb.x)
+
+    def _grow(self, active: Sequence[_Climb]) -> list[_Climb]:
+        """Add to each the y that raises it most, if by more than ln n; return those that grew."""
+        grown = []
+        for part in _parts(active):
+            above = np.array([climb.value for climb in part]) + self._penalty
+            xs, blankets, outside = [c.x for c in part], [c.blanket for c in part], [c.outside for c in part]
+            rows = self._judge.leaders(xs, blankets, outside, above)
+            for climb, now, row in zip(part, above.tolist(), rows, strict=True):
+                if self._look_ahead and climb.strongest is None and len(climb.outside) > self.n_in_pairs:
+                    climb.strongest = climb.outside[highest(row.log_factor, self.n_in_pairs)]
+                best = self._best(climb, row, now)
+                if best is not None:
+                    climb.join([int(climb.outside[best])], float(row.log_factor[best]))
+                    grown.append(climb)
+            check_cancelled(self._monitor)
+        return grown
+
+    def _best(self, climb: _Climb, row: PairEvidence, now: float) -> int | None:
+        """Return the place of the y to add, fitted: of tied ones that with the strongest association."""
+        values, exact = row
+        while True:
+            best = first_best(values, now, self.rounding, *self.association.joining(climb.x, climb.outside))
+            if best is None or exact[best]:
+                return best
+            (fitted,) = self._additions([climb], [climb.outside[[best]]])
+            values, exact = values.copy(), exact.copy()
+            values[best], exact[best] = fitted[0], True
+
+    def _shrink(self, climbs: Sequence[_Climb]) -> None:
+        """Remove from each the member with the least evidence, while that is less than ln n."""
+        climbs = [climb for climb in climbs if len(climb.blanket) > 1]  # the last to join has more
+        while climbs:
+            check_cancelled(self._monitor)
+            above = np.array([climb.value for climb in climbs]) - self._penalty
+            smaller = self._judge.removals([c.x for c in climbs], [c.blanket for c in climbs], fit_above=above)
+            dropped = []
+            for climb, now, row in zip(climbs, above.tolist(), smaller, strict=True):
+                if row.max() <= now:
+                    continue
+                members = sorted(climb.blanket)
+                values = np.where([y in climb.required for y in members], -np.inf, row)
+                worst = first_best(values, now, self.rounding, *self.association.leaving(climb.x, members))
+                if worst is not None:
+                    climb.leave(members[worst], float(values[worst]))
+                    dropped.append(climb)
+            climbs = dropped
+
+    def _add_pair(self, climb: _Climb) -> bool:
+        """Add the best pair of variables, if it raises the score by more than 2 ln n; return whether it does."""
+        if len(climb.blanket) > MOST_BEFORE_PAIRS or climb.paired == climb.blanket:
+            return False
+        check_cancelled(self._monitor)
+        climb.paired = climb.blanket
+        partners = climb.outside
+        if climb.strongest is not None:
+            partners = climb.strongest[np.isin(climb.strongest, climb.outside)]
+        found = self._judge.best_pair(climb.x, climb.blanket, partners)
+        if found is None or found[1] - climb.value <= 2 * self._penalty + self.rounding:
+            return False
+        climb.join(found[0], self._judge.local(climb.x, climb.blanket | frozenset(found[0])))
+        return True
+
+    def _additions(self, climbs: Sequence[_Climb], yss: Sequence[Indices]) -> list[FloatArray]:
+        return self._judge.additions([c.x for c in climbs], [c.blanket for c in climbs], yss)
+
+
+def partners_in_pairs(n_variables: int) -> int:
+    """Return how many partners of each x are tried in pairs: so many that the time, n m², stays that of 200."""
+    if n_variables <= ALL_IN_PAIRS:
+        return n_variables
+    return max(LEAST_IN_PAIRS, int(ALL_IN_PAIRS * sqrt(ALL_IN_PAIRS / n_variables)))
+
+
+def highest(values: FloatArray, k: int) -> NDArray[np.intp]:
+    """Return the places of the k highest values, ascending; of equal ones the first."""
+    if len(values) <= k:
+        return np.arange(len(values))
+    bar = np.partition(values, len(values) - k)[-k]
+    above, level = np.flatnonzero(values > bar), np.flatnonzero(values == bar)
+    return np.sort(np.concatenate([above, level[: k - len(above)]]))
+
+
+def _parts(climbs: Sequence[_Climb]) -> Iterator[Sequence[_Climb]]:
+    """Split them into parts with not too many candidates."""
+    begin, size = 0, 0
+    for end, climb in enumerate(climbs):
+        if size + len(climb.outside) > CANDIDATES_TOGETHER and end > begin:
+            yield climbs[begin:end]
+            begin, size = end, 0
+        size += len(climb.outside)
+    if begin < len(climbs):
+        yield climbs[begin:]
+
+
+# Judges that do not choose by themselves what to fit.
+
+
+def batched(judge: EvidenceScore) -> BatchedEvidence:
+    """Return the judge, with `leaders` and a bound for the fits of `removals` where it has none."""
+    return judge if hasattr(judge, "leaders") else _Batched(judge)  # type: ignore[return-value]
+
+
+class _Batched:
+    """A judge with `leaders`: estimates, and single fits of whatever leads."""
+
+    def __init__(self, judge: EvidenceScore) -> None:
+        self._judge = judge
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._judge, name)
+
+    def removals(
+        self,
+        xs: Indices,
+        blankets: Sequence[VarSet],
+        fit_above: FloatArray | None = None,  # noqa: ARG002 - all are fitted
+    ) -> list[FloatArray]:
+        return self._judge.removals(xs, blankets)
+
+    def leaders(
+        self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices], above: FloatArray
+    ) -> list[PairEvidence]:
+        found = [
+            PairEvidence(np.array(row), np.zeros(len(row), dtype=np.bool_))
+            for row in self._judge.estimates(xs, blankets, yss)
+        ]
+        todo = list(range(len(found)))
+        while todo:
+            places = {k: self._leading(found[k], float(above[k])) for k in todo}
+            todo = [k for k in todo if len(places[k])]
+            ys = [np.asarray(yss[k])[places[k]] for k in todo]
+            fitted = self._judge.additions([xs[k] for k in todo], [blankets[k] for k in todo], ys)
+            for k, values in zip(todo, fitted, strict=True):
+                found[k].log_factor[places[k]], found[k].exact[places[k]] = values, True
+        return found
+
+    @staticmethod
+    def _leading(row: PairEvidence, above: float) -> NDArray[np.intp]:
+        """Return the places of the largest values above the bound that are only estimated."""
+        best = float(row.log_factor.max(initial=-np.inf))
+        if not best > above:
+            return np.empty(0, dtype=np.intp)
+        return np.flatnonzero((row.log_factor >= best - tolerance([best])) & ~row.exact)
