@@ -1,16 +1,26 @@
-"""Candidate pairs of a search: all pairs, or lists of partners that a screen finds."""
+"""Candidate pairs of separator evidence: all pairs, or lists of partners that a screen finds.
+
+The screen takes every variable's strongest partners by marginal evidence in one pass over all pairs, and later the best
+of all others given the blanket found so far. Memory grows with the number of candidates, not of pairs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.algorithms._search import Constraints, check_cancelled
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.separating_sets import Numbers
+from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, Monitor, VarSet
 
+MOST_FOR_ALL_PAIRS = 1000  # variables; of more a screen chooses the candidates
+STRONGEST, RESCANNED = 20, 10  # partners of each variable by marginal evidence, and given a blanket
+PAIRS_TOGETHER = 1 << 18  # pairs in one call; the monitor is polled between calls
 MOST_AROUND = 64  # neighbours of a variable with more are no candidates for each other by that alone
 
 
@@ -57,12 +67,18 @@ class Candidates:
         found: NDArray[np.intp] = places[self.keys[places] == wanted]
         return found
 
+    def without(self, pairs: Collection[Edge]) -> Candidates:
+        """Return all but these pairs."""
+        return replace(self, keys=np.delete(self.keys, self.places(pairs)))
+
+    def with_keys(self, keys: NDArray[np.int64]) -> Candidates:
+        """Return these pairs and those of other keys; itself if none is new."""
+        both = np.union1d(self.keys, keys)
+        return self if len(both) == len(self.keys) else replace(self, keys=both)
+
     def with_graph(self, graph: Graph) -> Candidates:
         """Return these pairs with those that are joined in a graph, or at distance two; itself if none is new."""
-        if not self.n_others:
-            return self
-        keys = np.union1d(self.keys, keys_of(graph.n_variables, near_pairs(graph)))
-        return self if len(keys) == len(self.keys) else replace(self, keys=keys)
+        return self.with_keys(keys_of(graph.n_variables, near_pairs(graph))) if self.n_others else self
 
 
 def all_pairs(n_variables: int) -> Candidates:
@@ -90,3 +106,124 @@ def near_pairs(graph: Graph) -> NDArray[np.int64]:
         a, b = np.triu_indices(degree, 1)
         found.append(np.stack([rows[:, a].ravel(), rows[:, b].ravel()], axis=1))
     return np.concatenate(found)
+
+
+def highest(values: FloatArray, k: int) -> NDArray[np.intp]:
+    """Return the places of the k highest values, ascending; of equal ones the first."""
+    if len(values) <= k:
+        return np.arange(len(values))
+    bar = np.partition(values, len(values) - k)[-k]
+    above, level = np.flatnonzero(values > bar), np.flatnonzero(values == bar)
+    return np.sort(np.concatenate([above, level[: k - len(above)]]))
+
+
+# The screen.
+
+
+def strongest_pairs(judge: EvidenceScore, known: Constraints, monitor: Monitor) -> tuple[Candidates, BoolArray]:
+    """Return the pairs that are among the STRONGEST of either variable by marginal evidence, to first order.
+
+    And for each variable, whether it has evidence with any other: a constant has none.
+    """
+    n = judge.n_variables
+    everyone = np.arange(n, dtype=np.int32)
+    pool = _Strongest(n)
+    for xs in _blocks(range(n - 1), [n - 1 - x for x in range(n - 1)]):
+        check_cancelled(monitor)
+        monitor.progress(xs[0], n, "screen")
+        found = judge.pairs(xs, [frozenset()] * len(xs), [everyone[x + 1 :] for x in xs], fit_above=inf)
+        for x, row in zip(xs, found, strict=True):
+            pool.add(x, row.log_factor)
+    keys, mean_odds = pool.finish()
+    return Candidates(n, keys, mean_odds).without(known.fixed), pool.varies
+
+
+def rescanned_pairs(
+    judge: EvidenceScore, xs: Sequence[int], blankets: Sequence[VarSet], varies: BoolArray, monitor: Monitor
+) -> NDArray[np.int64]:
+    """Return the keys of the pairs of each x with the RESCANNED best of all others given its blanket, to first order.
+
+    Others that do not vary are left out.
+    """
+    n, found = judge.n_variables, [np.empty((0, 2), dtype=np.int64)]
+    for part in _blocks(range(len(xs)), [n] * len(xs)):
+        check_cancelled(monitor)
+        monitor.progress(part[0], len(xs), "screen given blankets")
+        outside = []
+        for k in part:
+            may = varies.copy()
+            may[[xs[k], *blankets[k]]] = False
+            outside.append(np.flatnonzero(may).astype(np.int32))
+        rows = judge.estimates([xs[k] for k in part], [blankets[k] for k in part], outside)
+        for k, ys, row in zip(part, outside, rows, strict=True):
+            best = ys[highest(row, RESCANNED)].astype(np.int64)
+            found.append(np.stack([np.full(len(best), xs[k]), best], axis=1))
+    return keys_of(n, np.concatenate(found))
+
+
+class _Strongest:
+    """The strongest partners of each variable so far, in one pass over all pairs."""
+
+    def __init__(self, n_variables: int) -> None:
+        self.varies = np.zeros(n_variables, dtype=np.bool_)
+        self._n = n_variables
+        self._bar = np.full(n_variables, -inf)  # of each variable: what a stronger partner must exceed
+        self._rows: list[tuple[NDArray[np.int64], FloatArray]] = []  # keys and evidence of pairs above a bar
+        self._size = self._kept = 0
+        self._n_against, self._odds_against = 0, 0.0  # pairs with evidence against an edge
+
+    def add(self, x: int, row: FloatArray) -> None:
+        """Add the evidence of x with every later variable."""
+        other = row != 0
+        self.varies[x] |= other.any()
+        self.varies[x + 1 :] |= other
+        places = np.flatnonzero(row > np.minimum(self._bar[x], self._bar[x + 1 :]))
+        places = places[other[places]]
+        self._rows.append((x * np.int64(self._n) + x + 1 + places, row[places]))
+        against = row[row < 0]
+        self._n_against += len(against)
+        self._odds_against += float(np.exp(against).sum())
+        self._size += len(places)
+        if self._size > self._kept + 2 * STRONGEST * self._n:
+            self._prune()
+
+    def finish(self) -> tuple[NDArray[np.int64], float]:
+        """Return the keys of the pairs, ascending, and the mean odds of those of the others that are against an edge.
+
+        What others of strong evidence show, their neighbours explain: given these they are like the rest.
+        """
+        self._prune()
+        ((keys, evidence),) = self._rows
+        listed = evidence[evidence < 0]
+        n_others = self._n_against - len(listed)
+        odds = max(0.0, self._odds_against - float(np.exp(listed).sum()))
+        return np.sort(keys), odds / n_others if n_others else 0.0
+
+    def _prune(self) -> None:
+        """Keep the pairs that are among the strongest of an end, and raise the bars."""
+        keys = np.concatenate([row[0] for row in self._rows])
+        evidence = np.concatenate([row[1] for row in self._rows])
+        kept = np.zeros(len(keys), dtype=np.bool_)
+        ends = np.concatenate([keys // self._n, keys % self._n])
+        places = np.tile(np.arange(len(keys)), 2)
+        order = np.lexsort((keys[places], -evidence[places], ends))
+        starts = np.searchsorted(ends[order], np.arange(self._n))
+        rank = np.arange(len(order)) - starts[ends[order]]
+        kept[places[order[rank < STRONGEST]]] = True
+        last = order[rank == STRONGEST - 1]
+        self._bar[ends[last]] = evidence[places[last]]
+        self._rows = [(keys[kept], evidence[kept])]
+        self._size = self._kept = int(kept.sum())
+
+
+def _blocks(things: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
+    """Split them into blocks with not too many pairs in each."""
+    block, total = list[int](), 0
+    for thing, size in zip(things, sizes, strict=True):
+        if block and total + size > PAIRS_TOGETHER:
+            yield block
+            block, total = [], 0
+        block.append(thing)
+        total += size
+    if block:
+        yield block

@@ -6,7 +6,8 @@ The objective of a blanket Z of x is H(x | Z) − |Z| ln n. Every step raises it
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from math import log, sqrt
 from typing import Any
 
@@ -14,7 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._ties import ABSOLUTE, first_best, tolerance
+from mnlearn.algorithms import _candidate_pairs
 from mnlearn.algorithms._association import EvidenceAssociation
+from mnlearn.algorithms._candidate_pairs import (
+    Candidates,
+    highest,
+    keys_of,
+    near_pairs,
+    rescanned_pairs,
+    strongest_pairs,
+)
 from mnlearn.algorithms._search import Constraints, check_cancelled
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import BatchedEvidence, EvidenceScore, FloatArray, Indices, Monitor, PairEvidence, VarSet
@@ -38,6 +48,11 @@ class _Climb:
     joined: dict[int, float] = field(default_factory=dict)  # the evidence for each member when it joined
     strongest: NDArray[np.int32] | None = None  # partners for the search over pairs; None for all
     paired: VarSet | None = None  # the blanket for which pairs were tried last
+
+    def offer(self, candidates: NDArray[np.int32]) -> None:
+        """Let more variables join."""
+        new = [y for y in candidates.tolist() if y not in self.blanket]
+        self.outside = np.sort(np.concatenate([self.outside, np.array(new, dtype=np.int32)]))
 
     def join(self, newcomers: Sequence[int], value: float) -> None:
         """Add members; the value is that of the larger blanket."""
@@ -71,7 +86,7 @@ class EvidenceBlankets:
 
     def __init__(self, judge: EvidenceScore, known: Constraints, *, look_ahead: bool, monitor: Monitor) -> None:
         n = judge.n_variables
-        self._judge, self._look_ahead, self._monitor = batched(judge), look_ahead, monitor
+        self._judge, self._known, self._look_ahead, self._monitor = batched(judge), known, look_ahead, monitor
         self._penalty = log(n)
         self.rounding, self.association = ABSOLUTE, EvidenceAssociation(judge)
         self.n_in_pairs = partners_in_pairs(n)
@@ -83,20 +98,37 @@ class EvidenceBlankets:
         for u, v in known.required:
             required[u].append(v)
             required[v].append(u)
-        everyone = np.arange(n, dtype=np.int32)
+        self.candidates: Candidates | None = None  # None for all pairs
+        self._screened = n > _candidate_pairs.MOST_FOR_ALL_PAIRS
+        self._varies = np.ones(n, dtype=np.bool_)
+        everyone = np.arange(0 if self._screened else n, dtype=np.int32)
         self.climbs = [
-            _Climb(x, frozenset(required[x]), np.delete(everyone, fixed[x]), frozenset(required[x])) for x in range(n)
+            _Climb(x, frozenset(required[x]), everyone[~np.isin(everyone, fixed[x])], frozenset(required[x]))
+            for x in range(n)
         ]
 
+    def screen(self) -> None:
+        """Choose the candidates by marginal evidence, if not all pairs are candidates."""
+        if self._screened:
+            self.candidates, self._varies = strongest_pairs(self._judge, self._known, self._monitor)
+
     def run(self) -> None:
-        """Climb until no blanket improves."""
+        """Climb until no blanket improves; among candidates, also look again at all variables given the blankets."""
         n = len(self.climbs)
         for climb, value in zip(
             self.climbs, self._judge.locals(range(n), [c.blanket for c in self.climbs]).tolist(), strict=True
         ):
             climb.value = value
         self.rounding = tolerance(climb.value for climb in self.climbs)
-        self._climb(self.climbs)
+        self.screen()
+        if self.candidates is None:
+            self._climb(self.climbs)
+            return
+        strongest, self.candidates = self.candidates, replace(self.candidates, keys=np.empty(0, dtype=np.int64))
+        self._offer(strongest.keys)
+        self._rescan(self._grow(self.climbs))
+        self._climb_among_candidates(self.climbs)
+        self._climb_among_candidates(self._rescan([climb for climb in self.climbs if len(climb.blanket) > 1]))
 
     def graph(self) -> Graph:
         """Return the graph that joins x and y when one is in the blanket of the other."""
@@ -121,6 +153,33 @@ class EvidenceBlankets:
     def first_evidence(self) -> dict[tuple[int, int], float]:
         """Return the evidence for each member when it joined: the only evidence of a cancelled climb."""
         return {(climb.x, y): climb.joined[y] for climb in self.climbs for y in climb.blanket if y in climb.joined}
+
+    def _climb_among_candidates(self, active: Sequence[_Climb]) -> None:
+        """Climb, and again with the neighbours of neighbours as candidates, until there is no new one."""
+        assert self.candidates is not None
+        while active:
+            self._climb(active)
+            active = self._offer(keys_of(len(self.climbs), near_pairs(self.graph())))
+
+    def _rescan(self, climbs: Sequence[_Climb]) -> list[_Climb]:
+        """Make the best of all variables given the blanket candidates; return the climbs with new ones."""
+        xs, blankets = [climb.x for climb in climbs], [climb.blanket for climb in climbs]
+        return self._offer(rescanned_pairs(self._judge, xs, blankets, self._varies, self._monitor))
+
+    def _offer(self, keys: NDArray[np.int64]) -> list[_Climb]:
+        """Let the variables of these pairs join one another; return the climbs with new candidates."""
+        assert self.candidates is not None
+        before = self.candidates
+        self.candidates = before.with_keys(keys).without(self._known.fixed)
+        u, v = np.divmod(np.setdiff1d(self.candidates.keys, before.keys, assume_unique=True), len(self.climbs))
+        xs, ys = np.concatenate([u, v]), np.concatenate([v, u]).astype(np.int32)
+        order = np.lexsort((ys, xs))
+        offered, starts = np.unique(xs[order], return_index=True)
+        ends = np.append(starts, len(order))
+        climbs = [self.climbs[x] for x in offered.tolist()]
+        for climb, (first, last) in zip(climbs, pairwise(ends.tolist()), strict=True):
+            climb.offer(ys[order[first:last]])
+        return climbs
 
     def _climb(self, active: Sequence[_Climb]) -> None:
         """Climb from where these blankets are, until none improves."""
@@ -206,15 +265,6 @@ def partners_in_pairs(n_variables: int) -> int:
     if n_variables <= ALL_IN_PAIRS:
         return n_variables
     return max(LEAST_IN_PAIRS, int(ALL_IN_PAIRS * sqrt(ALL_IN_PAIRS / n_variables)))
-
-
-def highest(values: FloatArray, k: int) -> NDArray[np.intp]:
-    """Return the places of the k highest values, ascending; of equal ones the first."""
-    if len(values) <= k:
-        return np.arange(len(values))
-    bar = np.partition(values, len(values) - k)[-k]
-    above, level = np.flatnonzero(values > bar), np.flatnonzero(values == bar)
-    return np.sort(np.concatenate([above, level[: k - len(above)]]))
 
 
 def _parts(climbs: Sequence[_Climb]) -> Iterator[Sequence[_Climb]]:

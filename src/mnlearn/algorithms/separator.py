@@ -111,12 +111,21 @@ class SeparatorEvidence:
         try:
             if self.start is None:
                 blankets.run()
+            else:
+                blankets.screen()
             if self.effort == "fast":
                 evidence, converged = blankets.evidence(), True
             else:
                 graph = known.apply(blankets.graph() if self.start is None else self.start)
-                ties = (blankets.association, blankets.rounding)
-                phase = SeparatorPhase(score, graph, known, monitor, near=NEAR[self.effort], ties=ties)
+                phase = SeparatorPhase(
+                    score,
+                    graph,
+                    known,
+                    monitor,
+                    near=NEAR[self.effort],
+                    candidates=blankets.candidates,
+                    ties=(blankets.association, blankets.rounding),
+                )
                 converged = phase.run()
         except STOPPED:
             converged = False
@@ -128,6 +137,8 @@ class SeparatorEvidence:
         cost: dict[str, float] = {**score.work, "flips": phase.n_flips if phase else 0}
         if phase and phase.weighed:
             cost["expected_edges"] = phase.expected_edges
+            if blankets.candidates is not None:
+                cost["candidate_pairs"] = phase.n_weighed
         cost["seconds"] = perf_counter() - started
         found = Result(
             graph, None, support, converged, cost, vars(self).copy(), support_scale="log_odds", probabilistic=True

@@ -94,7 +94,7 @@ class SeparatorPhase:
         self._exact = np.zeros((2, size), dtype=np.bool_)
         self._evidence = np.zeros(size)  # e_G: the mean of both
         self._fitted = np.zeros(size, dtype=np.bool_)
-        self._stale = np.ones(size, dtype=np.bool_)  # whether separators may have changed
+        self._stale = np.ones((2, size), dtype=np.bool_)  # whether the separator may have changed
         self._present = np.zeros(size, dtype=np.bool_)
         self._present[listed.places(self.graph.edges)] = True
         self._allowed = np.ones(size, dtype=np.bool_)
@@ -165,11 +165,12 @@ class SeparatorPhase:
             return False
         self._n_recounts += 1
         before, n_edges = self._missed, self.graph.n_edges
-        odds_of_others = self._candidates.n_others * self._candidates.mean_odds_of_others
         for _ in range(MOST_ROUNDS):
             k_absent, k_present = self._prices()
             probability = _logistic(self._evidence - np.where(self._present, k_present, k_absent))
-            expected = float((probability - self._present)[self._allowed].sum()) + odds_of_others * exp(-k_absent)
+            odds = self._candidates.mean_odds_of_others * exp(-k_absent)
+            others = self._candidates.n_others * odds / (1 + odds)
+            expected = float((probability - self._present)[self._allowed].sum()) + others
             last, self._missed = self._missed, min(max(0.0, expected), float(n_edges))
             if abs(self._missed - last) < SETTLED:
                 break
@@ -201,10 +202,11 @@ class SeparatorPhase:
             self._free[place] = False
         around, side = self._separators.flip(*edge)
         self._present[place] ^= True
-        self._stale |= self._marked(around).any(axis=0)
-        self._stale |= np.logical_xor.reduce(self._marked(side))
+        self._stale |= self._marked(around)
+        if len(side):
+            self._stale |= np.logical_xor.reduce(self._marked(side))
         self._monitor.progress(self.n_flips, None, f"separators, {self.graph.n_edges} edges")
-        self._refresh(np.flatnonzero(self._stale & self._present))
+        self._refresh(np.flatnonzero(self._present))
 
     def _marked(self, variables: Numbers) -> BoolArray:
         """Return, for both ends of each pair, whether they are among these variables."""
@@ -216,7 +218,7 @@ class SeparatorPhase:
         """Compute the evidence of all pairs whose separators have changed; return False if none has."""
         if self._candidates.n_others:
             self._extend()
-        return self._refresh(np.flatnonzero(self._stale))
+        return self._refresh(np.flatnonzero(self._stale[0] | self._stale[1]))
 
     def _extend(self) -> None:
         """Add the pairs at distance two in the graph to the candidates."""
@@ -239,17 +241,20 @@ class SeparatorPhase:
 
         Once, if both separators are equal.
         """
-        places = places[self._stale[places]]
-        self._stale[places] = False
-        (u, v), size = self._ends[:, places], len(self._evidence)
-        there, back = self._separators.numbers(u, v), self._separators.numbers(v, u)
-        stale_there, stale_back = self._given[0, places] != there, self._given[1, places] != back
+        stale = self._stale[:, places]
+        if not stale.any():
+            return False
+        self._stale[:, places] = False
+        ends, given = self._ends[:, places], self._given[:, places]
+        numbers = given.copy()
+        numbers[stale] = self._separators.numbers(ends[stale], ends[::-1][stale])
+        (there, back), (stale_there, stale_back) = numbers, numbers != given
         if not (stale_there.any() or stale_back.any()):
             return False
         same = there == back
         ask_back = stale_back & ~same
         self._compute(
-            np.concatenate([places[stale_there], places[ask_back] + size]),
+            np.concatenate([places[stale_there], places[ask_back] + len(self._evidence)]),
             np.concatenate([there[stale_there], back[ask_back]]),
             self._prices()[0] - self._near,
         )
