@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
+from mnlearn.algorithms import SeparatorEvidence, _candidate_pairs, evidence_blankets
 from mnlearn.learning import METHODS, SCORES, TESTS, learn, method_settings
-from mnlearn.learning.spec import default_effort
 from mnlearn.protocols import Question
 from mnlearn.simulate import example
 
@@ -64,7 +64,6 @@ def test_every_other_method_finds_the_example_nearly(method: str) -> None:
 def test_the_default_suits_the_data_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     rng = np.random.default_rng(1)
     numbers = {name: rng.normal(size=60) for name in "abc"}
-    wide = {f"v{k}": rng.integers(0, 2, 40).astype(str) for k in range(201)}
     for data, options, said in (
         (SURVEY.columns(), {}, "sep with thorough effort, because the variables are categorical"),
         (SURVEY.columns(), {"effort": "fast"}, "sep with fast effort, because the variables are categorical"),
@@ -72,7 +71,6 @@ def test_the_default_suits_the_data_and_is_logged(caplog: pytest.LogCaptureFixtu
         (SURVEY.columns(), {"alpha": 0.1}, "gsimn with the test chi2, because alpha is for methods that use tests"),
         (numbers, {}, "sep with thorough effort, because the variables are continuous"),
         (numbers, {"alpha": 0.01}, "gsimn with the test pcor, because alpha is for methods that use tests"),
-        (wide, {}, "sep with standard effort, because the variables are categorical and more than 200"),
     ):
         caplog.clear()
         with caplog.at_level("INFO", logger="mnlearn.learning"):
@@ -80,11 +78,22 @@ def test_the_default_suits_the_data_and_is_logged(caplog: pytest.LogCaptureFixtu
         size = f"{len(learned.names)} variables, {learned.data.n_rows if learned.data else 0:,} rows"
         assert caplog.messages == [learned.choice] == [f"no method was named: using {said} ({size})"]
         assert learned.method == said.split()[0]
-    caplog.clear()
-    with caplog.at_level("INFO", logger="mnlearn.learning"):
-        assert learn(wide, "sep").choice is None
-    assert caplog.messages == ["no effort was named: using standard for 201 variables"]
-    assert [default_effort(n) for n in (200, 201, 2000, 2001)] == ["thorough", "standard", "standard", "fast"]
+
+
+def test_what_many_variables_leave_out_is_logged(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = "sep: two variables that join together are searched among the 6 strongest partners of each"
+    screen = "sep: a screen chooses the pairs to weigh, because there are more than 5 variables: the 20 "
+    monkeypatch.setattr(_candidate_pairs, "MOST_FOR_ALL_PAIRS", 5)
+    monkeypatch.setattr(evidence_blankets, "ALL_IN_PAIRS", 8)
+    monkeypatch.setattr(evidence_blankets, "LEAST_IN_PAIRS", 3)
+    for effort, said in (("thorough", [screen, pairs]), ("standard", [screen]), ("fast", [screen])):
+        caplog.clear()
+        with caplog.at_level("INFO", logger="mnlearn.learning"):
+            assert learn(SURVEY.columns(), "sep", effort=effort).settings["effort"] == effort
+        assert [message[: len(start)] for message, start in zip(caplog.messages, said, strict=True)] == said
+    assert not SeparatorEvidence().limits(5)
 
 
 def test_edges_have_probabilities_and_absent_pairs_on_request(tmp_path: Path) -> None:

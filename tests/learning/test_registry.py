@@ -71,7 +71,7 @@ def test_a_result_keeps_its_resolved_call() -> None:
     learned = mn.learn(SURVEY, columns=["fatigue", "stress", "poor_sleep"])
     spec = learned.recipe
     assert isinstance(spec, LearnSpec)
-    assert (spec.method, spec.auto_effort, spec.reason) == ("sep", False, None)
+    assert (spec.method, spec.reason) == ("sep", None)
     assert learned.choice is not None
     assert resolve(learned.settings).reading.get("columns") == ("fatigue", "stress", "poor_sleep")
     assert resolve({"alpha": 0.1, "test": "g2"}).fingerprint() == resolve({"test": "g2", "alpha": 0.1}).fingerprint()

@@ -22,8 +22,9 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Literal, get_args
 
+from mnlearn.algorithms import _candidate_pairs
 from mnlearn.algorithms._search import STOPPED, Constraints, check_parts, check_variables
-from mnlearn.algorithms.evidence_blankets import EvidenceBlankets
+from mnlearn.algorithms.evidence_blankets import EvidenceBlankets, partners_in_pairs
 from mnlearn.algorithms.separator_phase import SeparatorPhase, price
 from mnlearn.errors import InputError, check_name, true_or_false
 from mnlearn.graphs.graph import Edge, Graph
@@ -49,7 +50,8 @@ class SeparatorEvidence:
     start
         Where the separator phase starts; None for the blankets.
     keep_pairs
-        Whether the result stores the log-odds of all pairs (`Result.log_odds`).
+        Whether the result stores the log-odds of all pairs (`Result.log_odds`). Pairs that a screen left out share one
+        value, the mean of their odds.
 
     Raises
     ------
@@ -70,8 +72,9 @@ class SeparatorEvidence:
     doubtful ones a fit.
 
     Cost: the evidence of each pair is computed given its two separators, all y with a common separator in one scan;
-    after a flip only where separators have changed. The search over pairs of variables is cubic in their number.
-    Memory: a few numbers for each pair.
+    after a flip only where separators have changed. Of more than 1000 variables a screen chooses the pairs to weigh,
+    and of more than 200 the search over pairs of variables is among the strongest partners of each (`limits`).
+    Memory: a few numbers for each pair that is weighed.
 
     Examples
     --------
@@ -98,6 +101,19 @@ class SeparatorEvidence:
             raise InputError(
                 f"{given} is for the separator phase, which effort='fast' skips; got both. Use effort='standard'."
             )
+
+    def limits(self, n_variables: int) -> list[str]:
+        """Return what the search leaves out for so many variables, one sentence for each."""
+        found, m = [], partners_in_pairs(n_variables)
+        if n_variables > _candidate_pairs.MOST_FOR_ALL_PAIRS:
+            k, most = _candidate_pairs.STRONGEST, _candidate_pairs.MOST_FOR_ALL_PAIRS
+            found.append(
+                f"a screen chooses the pairs to weigh, because there are more than {most:,} variables: the {k} "
+                "strongest partners of each, and those found given its neighbours"
+            )
+        if self.effort == "thorough" and m < n_variables:
+            found.append(f"two variables that join together are searched among the {m} strongest partners of each")
+        return found
 
     def learn(self, judge: EvidenceScore, monitor: Monitor = SILENT) -> Result:
         """Return the structure; see the class for the order of the steps."""

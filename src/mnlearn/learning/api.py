@@ -60,8 +60,8 @@ def learn(
     data
         Anything that `mnlearn.read` accepts.
     method
-        One of `METHODS`. By default sep, with an effort that suits the number of variables (the log says which);
-        gsimn if a test or a setting of tests is given.
+        One of `METHODS`. By default sep (the log says what it leaves out of many variables); gsimn if a test or a
+        setting of tests is given.
     test
         One of `TESTS`, for methods that use tests; by default chi2 for categorical variables and pcor for continuous
         ones.
@@ -137,6 +137,8 @@ def learn(
     dataset = spec.read(data)
     for oddity in oddities(dataset):
         _log.warning("%s", oddity)
+    for limit in spec.limits(dataset):
+        _log.info("%s", limit)
     with open_checkpoint(checkpoint, resume, dataset.fingerprint(), spec.fingerprint()) as opened_checkpoint:
         counting = Counting(n_jobs, client, max_memory, opened_checkpoint)
         learned = spec.learn(dataset, monitor=monitor, counting=counting)

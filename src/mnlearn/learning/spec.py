@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, cast
 
-from mnlearn.algorithms.separator import Effort
+from mnlearn.algorithms.separator import SeparatorEvidence
 from mnlearn.algorithms.separator_phase import price
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, MnlearnError, check_name, iterates, tuple_of
@@ -42,9 +42,6 @@ DEFAULT_METHOD = "sep"
 DEFAULT_BY_TEST = "gsimn"
 """Method of `learn` when none is given, but a test or a setting of tests."""
 
-MOST_FOR_THOROUGH, MOST_FOR_STANDARD = 200, 2000
-"""Largest numbers of variables for which the default effort of sep is thorough or standard; thorough is cubic."""
-
 
 @dataclass(frozen=True)
 class LearnSpec:
@@ -66,8 +63,6 @@ class LearnSpec:
         Graph to start from.
     reading
         Options of `load_data`.
-    auto_effort
-        Whether the number of variables decides the effort of sep.
     reason
         Why this method, where none was given; empty where the types of the variables are the reason.
     """
@@ -81,7 +76,6 @@ class LearnSpec:
     forbidden: tuple[Any, ...] = ()
     start: Any = None
     reading: DataOptions = field(default_factory=DataOptions)
-    auto_effort: bool = False
     reason: str | None = None
 
     def read(self, data: object) -> Dataset:
@@ -102,10 +96,9 @@ class LearnSpec:
     ) -> Learned:
         """Learn from a data set; `counting`, if given, replaces `n_jobs`."""
         is_continuous(dataset, self.method)  # raises for a mixture
-        spec = self._with_effort(dataset)
-        learner, by_name = spec._by_index(dataset)
+        learner, by_name = self._by_index(dataset)
         judge_name, judge = self._judge(dataset, counting or Counting(n_jobs))
-        choice = None if self.reason is None else spec._choice(dataset, judge_name)
+        choice = None if self.reason is None else self._choice(dataset, judge_name)
         if choice is not None:
             _log.info("%s", choice)
         found = learner.learn(judge, monitor)
@@ -117,9 +110,14 @@ class LearnSpec:
             replace(found, settings=settings),
             dataset,
             choice=choice,
-            recipe=replace(spec, reason=None),
+            recipe=replace(self, reason=None),
             n_rows=dataset.n_rows,
         )
+
+    def limits(self, dataset: Dataset) -> list[str]:
+        """Return what the search leaves out because of the number of variables."""
+        found = self.learner.limits(dataset.n_variables) if isinstance(self.learner, SeparatorEvidence) else []
+        return [f"{self.method}: {limit}" for limit in found]
 
     def explain(self, learned: Learned, edge: Edge, dataset: Dataset) -> Why:
         """Return the evidence behind one pair of a network that was learned by this call."""
@@ -137,17 +135,6 @@ class LearnSpec:
             return {"score": score}, make_score(score, dataset, counting=counting, **settings)
         test = make_test(self.test, dataset, counting=counting, **settings)
         return {"test": test.name}, test
-
-    def _with_effort(self, dataset: Dataset) -> LearnSpec:
-        """Set the effort of sep that the number of variables allows, where none was given."""
-        if not self.auto_effort:
-            return self
-        effort, learner = default_effort(dataset.n_variables), cast(Any, self.learner)
-        if effort == "fast" and (self.start is not None or learner.keep_pairs):  # fast has no phase for these
-            effort = "standard"
-        if effort != "thorough" and self.reason is None:
-            _log.info("no effort was named: using %s for %d variables", effort, dataset.n_variables)
-        return replace(self, learner=replace(learner, effort=effort), auto_effort=False)
 
     def _by_index(self, dataset: Dataset) -> tuple[Learner[Any], dict[str, object]]:
         """Return the learner with constraints and start by index, and these by name as a result states them."""
@@ -167,10 +154,8 @@ class LearnSpec:
         effort, n = getattr(self.learner, "effort", None), dataset.n_variables
         how = f"the test {judge_name['test']}" if "test" in judge_name else f"{effort} effort"
         reason = self.reason or f"the variables are {'categorical' if any(dataset.cards) else 'continuous'}"
-        limit = {"standard": MOST_FOR_THOROUGH, "fast": MOST_FOR_STANDARD}.get(str(effort), 0)
-        many = f" and more than {limit:,}" if limit and effort == default_effort(n) else ""
         size = f"{n:,} variables, {dataset.n_rows:,} rows"
-        return f"no method was named: using {self.method} with {how}, because {reason}{many} ({size})"
+        return f"no method was named: using {self.method} with {how}, because {reason} ({size})"
 
 
 def resolve(options: Mapping[str, Any]) -> LearnSpec:
@@ -210,16 +195,8 @@ def resolve(options: Mapping[str, Any]) -> LearnSpec:
         **pairs,
         start=start,
         reading=reading,
-        auto_effort=method == "sep" and "effort" not in own,
         reason=reason,
     )
-
-
-def default_effort(n_variables: int) -> Effort:
-    """Return the effort of sep when none is given."""
-    if n_variables <= MOST_FOR_THOROUGH:
-        return "thorough"
-    return "standard" if n_variables <= MOST_FOR_STANDARD else "fast"
 
 
 def _chosen(test: object, settings: Mapping[str, Any]) -> tuple[str, str]:
