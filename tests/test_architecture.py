@@ -19,6 +19,7 @@ ALLOWED: dict[str, set[str]] = {
     "graphs.graph": {"errors"},
     "graphs.pdag": {"graphs.graph"},
     "graphs.separating_sets": {"graphs.graph", "_core"},
+    "graphs.strongest_pairs": {"_core"},
     "protocols": {"errors", "graphs.graph", "graphs.pdag"},
     "parallel": {"errors", "protocols"},
     "checkpoints": {"errors", "_atomic_files", "protocols", "graphs.graph", ""},
@@ -27,7 +28,10 @@ ALLOWED: dict[str, set[str]] = {
     "statistics": {"errors", "protocols", "parallel", "data", "_core"},
     "independence": {"errors", "_ties", "protocols", "graphs.graph", "statistics"},
     "scores": {"errors", "_ties", "protocols", "graphs.graph", "data", "statistics"},
-    "algorithms": {"errors", "_ties", "protocols", "graphs.graph", "graphs.pdag", "graphs.separating_sets"},
+    "algorithms": {
+        *("errors", "_ties", "protocols", "graphs.graph", "graphs.pdag", "graphs.separating_sets"),
+        "graphs.strongest_pairs",
+    },
     "simulate": {"errors", "_validate", "protocols", "parallel", "graphs", "graphs.graph", "data", "_core"},
     "model": {
         *("errors", "_validate", "_atomic_files", "protocols", "graphs", "graphs.graph", "data", "statistics"),
@@ -124,9 +128,9 @@ def test_algorithms_import_neither_data_nor_statistics_nor_a_concrete_test() -> 
     assert imported.isdisjoint({"data", "statistics", "independence", "scores", "_core"}), imported
 
 
-def test_only_data_statistics_samplers_and_separating_sets_import_the_native_core() -> None:
+def test_only_data_statistics_samplers_and_searches_in_graphs_import_the_native_core() -> None:
     users = {package for package, names in packages_imported().items() if "_core" in names}
-    assert users == {"data", "statistics", "simulate", "graphs.separating_sets"}
+    assert users == {"data", "statistics", "simulate", "graphs.separating_sets", "graphs.strongest_pairs"}
 
 
 def test_no_module_is_called_utils() -> None:

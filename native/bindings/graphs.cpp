@@ -2,6 +2,7 @@
 #include "bindings/arguments.hpp"
 #include "bindings/arrays.hpp"
 #include "graph/separating_sets.hpp"
+#include "graph/strongest_partners.hpp"
 
 namespace mnlearn {
 
@@ -52,6 +53,36 @@ nb::tuple py_flip(SeparatingSets& self, std::int32_t u, std::int32_t v) {
     return nb::make_tuple(array_from(change.around), array_from(change.side));
 }
 
+void make_strongest_partners(StrongestPartners* self, std::size_t n, std::size_t k) {
+    if (k == 0) throw std::invalid_argument("k must be at least 1; got 0. Keep at least one partner.");
+    new (self) StrongestPartners(n, k);
+}
+
+void py_add(StrongestPartners& self, std::int32_t x, Vector<double> row) {
+    const auto n = static_cast<std::int64_t>(self.n_variables());
+    if (x < 0 || x >= n || static_cast<std::int64_t>(row.shape(0)) != n - 1 - x)
+        throw std::invalid_argument("row must have a number for each variable after x; got " +
+                                    std::to_string(row.shape(0)) + " for x=" + std::to_string(x) + " of " +
+                                    std::to_string(n) + ". Give the rest of the row.");
+    self.add(x, span_of(row));
+}
+
+nb::tuple py_pairs(StrongestPartners& self) {
+    using Keys = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
+    const std::vector<StrongestPartners::Pair> found = self.pairs();
+    auto keys = std::make_unique_for_overwrite<std::int64_t[]>(found.size());
+    NewArray evidence = new_array(found.size());
+    for (std::size_t k = 0; k < found.size(); ++k) {
+        keys[k] = found[k].key;
+        evidence.values[k] = found[k].evidence;
+    }
+    return nb::make_tuple(give<Keys>(std::move(keys), {found.size()}), evidence.array);
+}
+
+nb::bytes py_varies(const StrongestPartners& self) { return nb::bytes(self.varies().data(), self.varies().size()); }
+
+nb::tuple py_against(const StrongestPartners& self) { return nb::make_tuple(self.n_against(), self.odds_against()); }
+
 }  // namespace
 
 void bind_graphs(nb::module_& m) {
@@ -70,6 +101,17 @@ void bind_graphs(nb::module_& m) {
              "u"_a, "v"_a,
              "Flip a pair. sep(x; y) may have changed for x among the first, and for x and y of which exactly one is "
              "among the second.");
+    nb::class_<StrongestPartners>(m, "StrongestPartners", "The strongest partners of each variable, row by row.")
+        .def("__init__", &make_strongest_partners, nb::sig("def __init__(self, n_variables: int, k: int) -> None"),
+             "n_variables"_a, "k"_a)
+        .def("add", &py_add, nb::sig("def add(self, x: int, row: NDArray[np.float64]) -> None"), "x"_a, "row"_a,
+             "Enter the evidence of x with each later variable; rows in the order of x.")
+        .def("pairs", &py_pairs, nb::sig("def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]"),
+             "The keys u n + v of the pairs that are among the strongest of an end, ascending, and their evidence.")
+        .def("varies", &py_varies, nb::sig("def varies(self) -> bytes"),
+             "Of each variable, whether any evidence with another was not 0.")
+        .def("against", &py_against, nb::sig("def against(self) -> tuple[int, float]"),
+             "How many pairs have negative evidence, and the sum of its exponentials.");
 }
 
 }  // namespace mnlearn

@@ -12,12 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn.algorithms import _candidate_pairs, evidence_blankets
-from mnlearn.algorithms._candidate_pairs import Candidates, all_pairs, highest, keys_of, near_pairs, strongest_pairs
+from mnlearn.algorithms._candidate_pairs import (
+    Candidates,
+    all_pairs,
+    highest,
+    keys_of,
+    listed_partners,
+    near_pairs,
+    strongest_pairs,
+)
 from mnlearn.algorithms._search import Constraints
 from mnlearn.algorithms.evidence_blankets import batched, partners_in_pairs
 from mnlearn.algorithms.separator import Effort, SeparatorEvidence
 from mnlearn.data.dataset import Dataset
+from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, barabasi_albert, grid, hubs, random_graph, random_tree
+from mnlearn.graphs.strongest_pairs import StrongestPairs
 from mnlearn.protocols import SILENT, FloatArray, Indices, PairEvidence, Result, VarSet
 from mnlearn.scores import HybridEvidence
 from mnlearn.simulate import ising, sample, uniform_factors
@@ -201,6 +211,7 @@ def test_the_strongest_of_each_variable_are_listed(seed: int, n: int, k: int, ti
     forbidden = [(0, n - 1)] if n > 2 else []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_candidate_pairs, "STRONGEST", k)
+        patch.setattr(_candidate_pairs, "MOST_FOR_ALL_PAIRS", 0)
         patch.setattr(_candidate_pairs, "PAIRS_TOGETHER", 50)
         found, varies = strongest_pairs(Marginal(evidence), Constraints(n, (), forbidden), SILENT)  # type: ignore[arg-type]
     listed = set()
@@ -245,6 +256,18 @@ def test_the_highest_values() -> None:
 
 def test_fewer_partners_are_tried_in_pairs_as_variables_grow() -> None:
     assert [partners_in_pairs(n) for n in (2, 200, 201, 800, 10**4, 10**6)] == [2, 200, 199, 100, 28, 20]
+
+
+def test_shorter_lists_as_variables_grow() -> None:
+    """At most about as many pairs as of 1,000 variables, until the lists are as short as they get."""
+    assert [listed_partners(n) for n in (1001, 5000, 10_000, 25_000, 10**6)] == [499, 100, 50, 20, 20]
+
+
+def test_rows_of_another_length_are_refused() -> None:
+    with pytest.raises(InputError, match="row must have a number for each variable after x; got 2 for x=0 of 4"):
+        StrongestPairs(4, 1).add(0, np.zeros(2))
+    with pytest.raises(InputError, match="k must be at least 1"):
+        StrongestPairs(4, 0)
 
 
 def test_a_parity_is_found_among_the_strongest(monkeypatch: pytest.MonkeyPatch) -> None:

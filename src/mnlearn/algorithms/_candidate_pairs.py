@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from mnlearn.algorithms._search import Constraints, check_cancelled
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.separating_sets import Numbers
+from mnlearn.graphs.strongest_pairs import Keys, StrongestPairs
 from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, Monitor, VarSet
 
 MOST_FOR_ALL_PAIRS = 1000  # variables; of more a screen chooses the candidates
-STRONGEST, RESCANNED = 20, 10  # partners of each variable by marginal evidence, and given a blanket
+STRONGEST, RESCANNED = 20, 10  # least partners of each variable by marginal evidence, and given a blanket
 PAIRS_TOGETHER = 1 << 18  # pairs in one call; the monitor is polled between calls
 MOST_AROUND = 64  # neighbours of a variable with more are no candidates for each other by that alone
 
@@ -39,7 +40,7 @@ class Candidates:
     """
 
     n_variables: int
-    keys: NDArray[np.int64]
+    keys: Keys
     mean_odds_of_others: float = 0.0
 
     @property
@@ -63,18 +64,24 @@ class Candidates:
             return np.empty(0, dtype=np.intp)
         ends = np.array(list(pairs), dtype=np.int64)
         wanted = ends[:, 0] * self.n_variables + ends[:, 1]
-        places = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        found: NDArray[np.intp] = places[self.keys[places] == wanted]
+        places = np.searchsorted(self.keys, wanted)
+        found: NDArray[np.intp] = places[np.append(self.keys, -1)[places] == wanted]
         return found
 
     def without(self, pairs: Collection[Edge]) -> Candidates:
         """Return all but these pairs."""
         return replace(self, keys=np.delete(self.keys, self.places(pairs)))
 
-    def with_keys(self, keys: NDArray[np.int64]) -> Candidates:
+    def with_keys(self, keys: Keys) -> Candidates:
         """Return these pairs and those of other keys; itself if none is new."""
-        both = np.union1d(self.keys, keys)
-        return self if len(both) == len(self.keys) else replace(self, keys=both)
+        new = self.others(keys)
+        return replace(self, keys=np.sort(np.concatenate([self.keys, new]), kind="stable")) if len(new) else self
+
+    def others(self, keys: Keys) -> Keys:
+        """Return those of these keys that are not listed."""
+        places = np.searchsorted(self.keys, keys)
+        found: Keys = keys[np.append(self.keys, -1)[places] != keys]
+        return found
 
     def with_graph(self, graph: Graph) -> Candidates:
         """Return these pairs with those that are joined in a graph, or at distance two; itself if none is new."""
@@ -87,10 +94,11 @@ def all_pairs(n_variables: int) -> Candidates:
     return Candidates(n_variables, u * np.int64(n_variables) + v)
 
 
-def keys_of(n_variables: int, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+def keys_of(n_variables: int, pairs: NDArray[np.int64]) -> Keys:
     """Return u n + v of each pair of two different variables in either order, ascending and each once."""
     low, high = pairs.min(axis=1), pairs.max(axis=1)
-    return np.unique((low * np.int64(n_variables) + high)[low < high])
+    keys: Keys = np.sort((low * np.int64(n_variables) + high)[low < high])  # np.unique takes ten times as long
+    return keys[np.flatnonzero(np.diff(keys, prepend=-1))]
 
 
 def near_pairs(graph: Graph) -> NDArray[np.int64]:
@@ -121,26 +129,32 @@ def highest(values: FloatArray, k: int) -> NDArray[np.intp]:
 
 
 def strongest_pairs(judge: EvidenceScore, known: Constraints, monitor: Monitor) -> tuple[Candidates, BoolArray]:
-    """Return the pairs that are among the STRONGEST of either variable by marginal evidence, to first order.
+    """Return the pairs that are among the strongest of either variable by marginal evidence, to first order.
 
-    And for each variable, whether it has evidence with any other: a constant has none.
+    And for each variable, whether it has evidence with any other: a constant has none. Evidence for an edge of a pair
+    that is not listed is explained by its neighbours, so the odds of the others are those against an edge.
     """
     n = judge.n_variables
     everyone = np.arange(n, dtype=np.int32)
-    pool = _Strongest(n)
+    strongest = StrongestPairs(n, listed_partners(n))
     for xs in _blocks(range(n - 1), [n - 1 - x for x in range(n - 1)]):
         check_cancelled(monitor)
         monitor.progress(xs[0], n, "screen")
         found = judge.pairs(xs, [frozenset()] * len(xs), [everyone[x + 1 :] for x in xs], fit_above=inf)
         for x, row in zip(xs, found, strict=True):
-            pool.add(x, row.log_factor)
-    keys, mean_odds = pool.finish()
-    return Candidates(n, keys, mean_odds).without(known.fixed), pool.varies
+            strongest.add(x, row.log_factor)
+    listed = Candidates(n, strongest.keys(), strongest.mean_odds_of_others())
+    return listed.without(known.fixed), strongest.varies()
+
+
+def listed_partners(n_variables: int) -> int:
+    """Return how many partners of each variable are listed: about as many pairs in all as without a screen."""
+    return max(STRONGEST, MOST_FOR_ALL_PAIRS**2 // (2 * n_variables))
 
 
 def rescanned_pairs(
     judge: EvidenceScore, xs: Sequence[int], blankets: Sequence[VarSet], varies: BoolArray, monitor: Monitor
-) -> NDArray[np.int64]:
+) -> Keys:
     """Return the keys of the pairs of each x with the RESCANNED best of all others given its blanket, to first order.
 
     Others that do not vary are left out.
@@ -159,61 +173,6 @@ def rescanned_pairs(
             best = ys[highest(row, RESCANNED)].astype(np.int64)
             found.append(np.stack([np.full(len(best), xs[k]), best], axis=1))
     return keys_of(n, np.concatenate(found))
-
-
-class _Strongest:
-    """The strongest partners of each variable so far, in one pass over all pairs."""
-
-    def __init__(self, n_variables: int) -> None:
-        self.varies = np.zeros(n_variables, dtype=np.bool_)
-        self._n = n_variables
-        self._bar = np.full(n_variables, -inf)  # of each variable: what a stronger partner must exceed
-        self._rows: list[tuple[NDArray[np.int64], FloatArray]] = []  # keys and evidence of pairs above a bar
-        self._size = self._kept = 0
-        self._n_against, self._odds_against = 0, 0.0  # pairs with evidence against an edge
-
-    def add(self, x: int, row: FloatArray) -> None:
-        """Add the evidence of x with every later variable."""
-        other = row != 0
-        self.varies[x] |= other.any()
-        self.varies[x + 1 :] |= other
-        places = np.flatnonzero(row > np.minimum(self._bar[x], self._bar[x + 1 :]))
-        places = places[other[places]]
-        self._rows.append((x * np.int64(self._n) + x + 1 + places, row[places]))
-        against = row[row < 0]
-        self._n_against += len(against)
-        self._odds_against += float(np.exp(against).sum())
-        self._size += len(places)
-        if self._size > self._kept + 2 * STRONGEST * self._n:
-            self._prune()
-
-    def finish(self) -> tuple[NDArray[np.int64], float]:
-        """Return the keys of the pairs, ascending, and the mean odds of those of the others that are against an edge.
-
-        What others of strong evidence show, their neighbours explain: given these they are like the rest.
-        """
-        self._prune()
-        ((keys, evidence),) = self._rows
-        listed = evidence[evidence < 0]
-        n_others = self._n_against - len(listed)
-        odds = max(0.0, self._odds_against - float(np.exp(listed).sum()))
-        return np.sort(keys), odds / n_others if n_others else 0.0
-
-    def _prune(self) -> None:
-        """Keep the pairs that are among the strongest of an end, and raise the bars."""
-        keys = np.concatenate([row[0] for row in self._rows])
-        evidence = np.concatenate([row[1] for row in self._rows])
-        kept = np.zeros(len(keys), dtype=np.bool_)
-        ends = np.concatenate([keys // self._n, keys % self._n])
-        places = np.tile(np.arange(len(keys)), 2)
-        order = np.lexsort((keys[places], -evidence[places], ends))
-        starts = np.searchsorted(ends[order], np.arange(self._n))
-        rank = np.arange(len(order)) - starts[ends[order]]
-        kept[places[order[rank < STRONGEST]]] = True
-        last = order[rank == STRONGEST - 1]
-        self._bar[ends[last]] = evidence[places[last]]
-        self._rows = [(keys[kept], evidence[kept])]
-        self._size = self._kept = int(kept.sum())
 
 
 def _blocks(things: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:

@@ -5,7 +5,7 @@ The objective of a blanket Z of x is H(x | Z) − |Z| ln n. Every step raises it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import log, sqrt
@@ -26,7 +26,8 @@ from mnlearn.algorithms._candidate_pairs import (
     strongest_pairs,
 )
 from mnlearn.algorithms._search import Constraints, check_cancelled
-from mnlearn.graphs.graph import Graph
+from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.graphs.strongest_pairs import Keys
 from mnlearn.protocols import BatchedEvidence, EvidenceScore, FloatArray, Indices, Monitor, PairEvidence, VarSet
 
 MOST_BEFORE_PAIRS = 3  # pairs are searched only for blankets of at most so many members
@@ -90,22 +91,15 @@ class EvidenceBlankets:
         self._penalty = log(n)
         self.rounding, self.association = ABSOLUTE, EvidenceAssociation(judge)
         self.n_in_pairs = partners_in_pairs(n)
-        fixed: list[list[int]] = [[x] for x in range(n)]
-        required: list[list[int]] = [[] for _ in range(n)]
-        for u, v in known.fixed:
-            fixed[u].append(v)
-            fixed[v].append(u)
-        for u, v in known.required:
-            required[u].append(v)
-            required[v].append(u)
         self.candidates: Candidates | None = None  # None for all pairs
         self._screened = n > _candidate_pairs.MOST_FOR_ALL_PAIRS
         self._varies = np.ones(n, dtype=np.bool_)
-        everyone = np.arange(0 if self._screened else n, dtype=np.int32)
-        self.climbs = [
-            _Climb(x, frozenset(required[x]), everyone[~np.isin(everyone, fixed[x])], frozenset(required[x]))
-            for x in range(n)
-        ]
+        required, fixed = _neighbors(n, known.required), _neighbors(n, known.fixed)
+        everyone = np.arange(n, dtype=np.int32)
+        self.climbs = [_Climb(x, frozenset(required[x]), everyone[:0], frozenset(required[x])) for x in range(n)]
+        if not self._screened:
+            for climb in self.climbs:
+                climb.outside = np.delete(everyone, [climb.x, *fixed[climb.x]])
 
     def screen(self) -> None:
         """Choose the candidates by marginal evidence, if not all pairs are candidates."""
@@ -166,12 +160,12 @@ class EvidenceBlankets:
         xs, blankets = [climb.x for climb in climbs], [climb.blanket for climb in climbs]
         return self._offer(rescanned_pairs(self._judge, xs, blankets, self._varies, self._monitor))
 
-    def _offer(self, keys: NDArray[np.int64]) -> list[_Climb]:
+    def _offer(self, keys: Keys) -> list[_Climb]:
         """Let the variables of these pairs join one another; return the climbs with new candidates."""
         assert self.candidates is not None
         before = self.candidates
         self.candidates = before.with_keys(keys).without(self._known.fixed)
-        u, v = np.divmod(np.setdiff1d(self.candidates.keys, before.keys, assume_unique=True), len(self.climbs))
+        u, v = np.divmod(before.others(self.candidates.keys), len(self.climbs))
         xs, ys = np.concatenate([u, v]), np.concatenate([v, u]).astype(np.int32)
         order = np.lexsort((ys, xs))
         offered, starts = np.unique(xs[order], return_index=True)
@@ -247,9 +241,9 @@ class EvidenceBlankets:
             return False
         check_cancelled(self._monitor)
         climb.paired = climb.blanket
-        partners = climb.outside
-        if climb.strongest is not None:
-            partners = climb.strongest[np.isin(climb.strongest, climb.outside)]
+        partners = climb.outside if climb.strongest is None else climb.strongest
+        for y in climb.blanket:
+            partners = partners[partners != y]
         found = self._judge.best_pair(climb.x, climb.blanket, partners)
         if found is None or found[1] - climb.value <= 2 * self._penalty + self.rounding:
             return False
@@ -258,6 +252,15 @@ class EvidenceBlankets:
 
     def _additions(self, climbs: Sequence[_Climb], yss: Sequence[Indices]) -> list[FloatArray]:
         return self._judge.additions([c.x for c in climbs], [c.blanket for c in climbs], yss)
+
+
+def _neighbors(n_variables: int, edges: Collection[Edge]) -> list[list[int]]:
+    """Return the neighbours of each variable by these edges."""
+    found: list[list[int]] = [[] for _ in range(n_variables)]
+    for u, v in edges:
+        found[u].append(v)
+        found[v].append(u)
+    return found
 
 
 def partners_in_pairs(n_variables: int) -> int:

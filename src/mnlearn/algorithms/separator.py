@@ -106,7 +106,7 @@ class SeparatorEvidence:
         """Return what the search leaves out for so many variables, one sentence for each."""
         found, m = [], partners_in_pairs(n_variables)
         if n_variables > _candidate_pairs.MOST_FOR_ALL_PAIRS:
-            k, most = _candidate_pairs.STRONGEST, _candidate_pairs.MOST_FOR_ALL_PAIRS
+            k, most = _candidate_pairs.listed_partners(n_variables), _candidate_pairs.MOST_FOR_ALL_PAIRS
             found.append(
                 f"a screen chooses the pairs to weigh, because there are more than {most:,} variables: the {k} "
                 "strongest partners of each, and those found given its neighbours"
