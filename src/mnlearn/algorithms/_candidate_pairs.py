@@ -20,7 +20,7 @@ from mnlearn.graphs.strongest_pairs import Keys, StrongestPairs
 from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, Monitor, VarSet
 
 MOST_FOR_ALL_PAIRS = 1000  # variables; of more a screen chooses the candidates
-STRONGEST, RESCANNED = 20, 10  # least partners of each variable by marginal evidence, and given a blanket
+STRONGEST, RESCANNED = 20, 20  # least partners of each variable by marginal evidence, and given a blanket
 PAIRS_TOGETHER = 1 << 18  # pairs in one call; the monitor is polled between calls
 MOST_AROUND = 64  # neighbours of a variable with more are no candidates for each other by that alone
 
