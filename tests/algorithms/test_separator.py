@@ -58,7 +58,7 @@ def small(seed: int) -> Dataset:
 @settings(max_examples=20)
 def test_it_does_what_is_written(effort: Effort, seed: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(separator, "NEAR", {effort: np.inf})  # everything fitted, as the twin does
+        patch.setattr(separator, "NEAR", np.inf)  # everything fitted, as the twin does
         judge = judge_of(small(seed), three_way=effort == "thorough")
         found = SeparatorEvidence(effort=effort).learn(judge)
     graph, flips = slow.learn(judge, look_ahead=effort == "thorough")

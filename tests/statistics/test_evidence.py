@@ -71,7 +71,11 @@ def test_bad_batches_are_refused() -> None:
         fits.local([0, 1], [frozenset()])
     store = _core.Store(data.columns, data.cards, data.repeats, data.n_records)
     none, starts, number = np.empty(0, np.int32), np.zeros(1, np.int64), np.zeros(data.n_variables)
-    with pytest.raises(ValueError, match="evidence must be local, estimates, additions, pairs or full_tables"):
-        _core.evidence(store, number, number, number, "all", none, starts, none, starts, none, False, 0.0, 1)
+    with pytest.raises(ValueError, match="evidence must be local, estimates, additions, leaders, pairs"):
+        _core.evidence(store, number, number, number, "all", none, starts, none, starts, none, False, np.empty(0), 1)
+    with pytest.raises(ValueError, match="one number for each scan"):
+        _core.evidence(store, number, number, number, "local", none, starts, none, starts, none, False, number, 1)
     with pytest.raises(ValueError, match="one number for each variable"):
-        _core.evidence(store, number[1:], number, number, "local", none, starts, none, starts, none, False, 0.0, 1)
+        _core.evidence(
+            store, number[1:], number, number, "local", none, starts, none, starts, none, False, np.empty(0), 1
+        )

@@ -155,10 +155,11 @@ def listed_partners(n_variables: int) -> int:
 def rescanned_pairs(
     judge: EvidenceScore, xs: Sequence[int], blankets: Sequence[VarSet], varies: BoolArray, monitor: Monitor
 ) -> Keys:
-    """Return the keys of the pairs of each x with the RESCANNED best of all others given its blanket, to first order.
+    """Return the keys of the pairs of each x with the RESCANNED best of all others given its blanket.
 
-    Others that do not vary are left out.
+    They are ranked by `rankings` of the judge, or to first order. Others that do not vary are left out.
     """
+    rank = getattr(judge, "rankings", judge.estimates)
     n, found = judge.n_variables, [np.empty((0, 2), dtype=np.int64)]
     for part in _blocks(range(len(xs)), [n] * len(xs)):
         check_cancelled(monitor)
@@ -168,7 +169,7 @@ def rescanned_pairs(
             may = varies.copy()
             may[[xs[k], *blankets[k]]] = False
             outside.append(np.flatnonzero(may).astype(np.int32))
-        rows = judge.estimates([xs[k] for k in part], [blankets[k] for k in part], outside)
+        rows = rank([xs[k] for k in part], [blankets[k] for k in part], outside)
         for k, ys, row in zip(part, outside, rows, strict=True):
             best = ys[highest(row, RESCANNED)].astype(np.int64)
             found.append(np.stack([np.full(len(best), xs[k]), best], axis=1))

@@ -237,10 +237,7 @@ class SeparatorPhase:
         return (*known, self._stale, self._free)
 
     def _refresh(self, places: Places) -> bool:
-        """Compute the evidence of these pairs where their separators have changed; return False if none has.
-
-        Once, if both separators are equal.
-        """
+        """Compute the evidence of these pairs where their separators have changed; return False if none has."""
         stale = self._stale[:, places]
         if not stale.any():
             return False
@@ -248,31 +245,29 @@ class SeparatorPhase:
         ends, given = self._ends[:, places], self._given[:, places]
         numbers = given.copy()
         numbers[stale] = self._separators.numbers(ends[stale], ends[::-1][stale])
-        (there, back), (stale_there, stale_back) = numbers, numbers != given
+        stale_there, stale_back = numbers != given
         if not (stale_there.any() or stale_back.any()):
             return False
-        same = there == back
-        ask_back = stale_back & ~same
-        self._compute(
-            np.concatenate([places[stale_there], places[ask_back] + len(self._evidence)]),
-            np.concatenate([there[stale_there], back[ask_back]]),
-            self._prices()[0] - self._near,
-        )
-        self._combine(places, same)
+        self._weigh(places, numbers, (stale_there, stale_back), self._prices()[0] - self._near)
         return True
 
     def _fit(self, places: Places) -> None:
         """Fit the evidence of these pairs where it is only estimated."""
-        same = self._given[0, places] == self._given[1, places]
-        there, back = ~self._exact[0, places], ~self._exact[1, places] & ~same
-        sides = np.concatenate([places[there], places[back] + len(self._evidence)])
-        self._compute(sides, self._given.ravel()[sides], -inf)
-        self._combine(places, same)
+        estimated = ~self._exact[:, places]
+        self._weigh(places, self._given[:, places], (estimated[0], estimated[1]), -inf)
 
-    def _combine(self, places: Places, same: BoolArray) -> None:
-        """Update e_G of these pairs; where both separators are the `same`, only the first was asked about."""
+    def _weigh(self, places: Places, numbers: Numbers, ask: tuple[BoolArray, BoolArray], fit_above: float) -> None:
+        """Compute the evidence given sep(u; v), then given sep(v; u); fits once, where both separators are equal.
+
+        Estimates are those of the end that is asked about: each end is asked.
+        """
+        there, back = ask
+        self._compute(places[there], numbers[0, there], fit_above)
+        same = (numbers[0] == numbers[1]) & self._exact[0, places] & (there | back)
         for known in (self._log_factor, self._exact, self._given):
             known[1, places[same]] = known[0, places[same]]
+        back = back & ~same
+        self._compute(places[back] + len(self._evidence), numbers[1, back], fit_above)
         self._evidence[places] = (self._log_factor[0, places] + self._log_factor[1, places]) / 2
         self._fitted[places] = self._exact[0, places] & self._exact[1, places]
 
