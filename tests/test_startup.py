@@ -49,3 +49,17 @@ print(*[m for m in ("pandas", "polars", "narwhals", "pyarrow.parquet") if m in s
 """
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert found.stdout.split() == []
+
+
+def test_the_names_of_a_package_are_loaded_on_first_use() -> None:
+    code = (
+        "import sys, mnlearn.algorithms as a; a.TwoPhase; print('mnlearn.algorithms.separator' in sys.modules, dir(a))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert found.stdout.startswith("False")
+    assert "SeparatorEvidence" in found.stdout
+    import mnlearn.statistics
+
+    assert mnlearn.statistics.kernels.__name__ == "mnlearn.statistics.kernels"
+    with pytest.raises(AttributeError, match=r"'mnlearn\.statistics' has no attribute 'Count'"):
+        mnlearn.statistics.Count  # type: ignore[attr-defined]

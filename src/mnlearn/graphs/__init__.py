@@ -1,27 +1,30 @@
 """Undirected graphs, generators of graphs, and graph files."""
 
-from mnlearn.graphs.formats import FORMATS, read_graph, write_graph
-from mnlearn.graphs.generators import (
-    barabasi_albert,
-    clique_chain,
-    cycle,
-    disjoint_union,
-    erdos_renyi,
-    grid,
-    hubs,
-    irregularity,
-    path,
-    random_graph,
-    random_tree,
-    six_node_graphs,
-    six_node_structures,
-    sixteen_node_components,
-    sixteen_node_replicas,
-    star,
-    total_irregularity,
-)
-from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.graphs.named import NamedGraph
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mnlearn.graphs.formats import FORMATS, read_graph, write_graph
+    from mnlearn.graphs.generators import (
+        barabasi_albert,
+        clique_chain,
+        cycle,
+        disjoint_union,
+        erdos_renyi,
+        grid,
+        hubs,
+        irregularity,
+        path,
+        random_graph,
+        random_tree,
+        six_node_graphs,
+        six_node_structures,
+        sixteen_node_components,
+        sixteen_node_replicas,
+        star,
+        total_irregularity,
+    )
+    from mnlearn.graphs.graph import Edge, Graph
+    from mnlearn.graphs.named import NamedGraph
 
 __all__ = [
     "FORMATS",
@@ -48,3 +51,9 @@ __all__ = [
     "total_irregularity",
     "write_graph",
 ]
+
+if not TYPE_CHECKING:
+    from mnlearn._lazy import on_first_use
+
+    _MODULES = ("graph", "named", "formats", "generators")
+    __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

@@ -1,11 +1,14 @@
 """Conditional independence tests, posteriors, an oracle, and wrappers around any test."""
 
-from mnlearn.independence.bayesian import BayesianTest, ScoreTest
-from mnlearn.independence.discrete import ChiSquare, GTest, MutualInformation
-from mnlearn.independence.gaussian import GaussianPosterior, PartialCorrelation
-from mnlearn.independence.information import CountedInformation, GaussianInformation, RowInformation
-from mnlearn.independence.wrappers import Audited, Budgeted, Remembered, SeparationOracle
-from mnlearn.protocols import BaseTest
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mnlearn.independence.bayesian import BayesianTest, ScoreTest
+    from mnlearn.independence.discrete import ChiSquare, GTest, MutualInformation
+    from mnlearn.independence.gaussian import GaussianPosterior, PartialCorrelation
+    from mnlearn.independence.information import CountedInformation, GaussianInformation, RowInformation
+    from mnlearn.independence.wrappers import Audited, Budgeted, Remembered, SeparationOracle
+    from mnlearn.protocols import BaseTest
 
 __all__ = [
     "Audited",
@@ -24,3 +27,9 @@ __all__ = [
     "ScoreTest",
     "SeparationOracle",
 ]
+
+if not TYPE_CHECKING:
+    from mnlearn._lazy import on_first_use
+
+    _MODULES = ("_base", "bayesian", "discrete", "gaussian", "information", "wrappers")
+    __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

@@ -1,13 +1,16 @@
 """Learning, scoring and testing by name, in one call from the data; and the registry of names."""
 
-from mnlearn.learning.api import GraphScore, ScoreTerm, fit_parameters, learn, load, score
-from mnlearn.learning.comparison import MethodResult, compare
-from mnlearn.learning.experiments import NamedMethod, NamedSource, experiment, structure_learner
-from mnlearn.learning.groups import compare_groups
-from mnlearn.learning.inputs import load_data
-from mnlearn.learning.pairs import TestResult, dependences, independence_test
-from mnlearn.learning.registry import DEFAULT_ALPHA, METHODS, SCORES, TESTS, make_score, make_test, method_settings
-from mnlearn.learning.spec import DEFAULT_METHOD
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mnlearn.learning.api import GraphScore, ScoreTerm, fit_parameters, learn, load, score
+    from mnlearn.learning.comparison import MethodResult, compare
+    from mnlearn.learning.experiments import NamedMethod, NamedSource, experiment, structure_learner
+    from mnlearn.learning.groups import compare_groups
+    from mnlearn.learning.inputs import load_data
+    from mnlearn.learning.pairs import TestResult, dependences, independence_test
+    from mnlearn.learning.registry import DEFAULT_ALPHA, METHODS, SCORES, TESTS, make_score, make_test, method_settings
+    from mnlearn.learning.spec import DEFAULT_METHOD
 
 __all__ = [
     "DEFAULT_ALPHA",
@@ -36,3 +39,9 @@ __all__ = [
     "score",
     "structure_learner",
 ]
+
+if not TYPE_CHECKING:
+    from mnlearn._lazy import on_first_use
+
+    _MODULES = ("api", "spec", "registry", "inputs", "pairs", "groups", "comparison", "experiments")
+    __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from mnlearn.checkpoints import check_checkpoint, open_checkpoint
 from mnlearn.errors import FileError, InputError, check_methods
@@ -17,13 +17,14 @@ from mnlearn.learning.counting import Counting
 from mnlearn.learning.inputs import GraphLike, graph_over, load_data, split_options
 from mnlearn.learning.registry import make_score
 from mnlearn.learning.spec import resolve
-from mnlearn.model.fitting import fit
-from mnlearn.model.markov_model import MarkovModel
 from mnlearn.protocols import SILENT, LocalScore, Monitor, PairScore, Score
 from mnlearn.results.edges import kind_of_frame
 from mnlearn.results.files import parse
 from mnlearn.results.learned import Learned
 from mnlearn.statistics.diagnostics import oddities
+
+if TYPE_CHECKING:
+    from mnlearn.model.markov_model import MarkovModel
 
 _log = logging.getLogger("mnlearn.learning")
 
@@ -294,6 +295,8 @@ def fit_parameters(
     >>> model.sample(3, seed=1).n_rows
     3
     """
+    from mnlearn.model.fitting import fit  # not needed to learn
+
     reading, settings = split_options(options)
     dataset = load_data(_own_data(graph) if data is None else data, **reading)
     return fit(graph_over(dataset, graph), dataset, method, **settings)

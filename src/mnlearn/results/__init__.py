@@ -1,11 +1,14 @@
 """Results: learned networks with the names of the data."""
 
-from mnlearn.results.difference import NetworkDifference
-from mnlearn.results.edges import LearnedEdge
-from mnlearn.results.explain import Why
-from mnlearn.results.groups import GroupComparison
-from mnlearn.results.learned import Learned
-from mnlearn.results.resampling import Resampling
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mnlearn.results.difference import NetworkDifference
+    from mnlearn.results.edges import LearnedEdge
+    from mnlearn.results.explain import Why
+    from mnlearn.results.groups import GroupComparison
+    from mnlearn.results.learned import Learned
+    from mnlearn.results.resampling import Resampling
 
 __all__ = [
     "GroupComparison",
@@ -15,3 +18,9 @@ __all__ = [
     "Resampling",
     "Why",
 ]
+
+if not TYPE_CHECKING:
+    from mnlearn._lazy import on_first_use
+
+    _MODULES = ("difference", "edges", "explain", "groups", "learned", "resampling")
+    __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

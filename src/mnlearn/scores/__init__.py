@@ -1,17 +1,20 @@
 """Scores of graphs and of blankets."""
 
-from mnlearn.scores._local import BlanketPrior, Decomposed, LocallyScored
-from mnlearn.scores.bjp import BJPScore
-from mnlearn.scores.entropy import Entropy, ExtendedBIC
-from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, PairwiseEvidence
-from mnlearn.scores.gaussian_evidence import GaussianEvidence
-from mnlearn.scores.glasso import CrossValidatedPrecision, EBICPrecision
-from mnlearn.scores.ib import IBScore
-from mnlearn.scores.lasso import EBICLasso, TheoryLasso
-from mnlearn.scores.lasso_resampled import CrossValidatedLasso, StableLasso
-from mnlearn.scores.logistic import L1Logistic
-from mnlearn.scores.mpl import MPL
-from mnlearn.scores.pic import PIC
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mnlearn.scores._local import BlanketPrior, Decomposed, LocallyScored
+    from mnlearn.scores.bjp import BJPScore
+    from mnlearn.scores.entropy import Entropy, ExtendedBIC
+    from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, PairwiseEvidence
+    from mnlearn.scores.gaussian_evidence import GaussianEvidence
+    from mnlearn.scores.glasso import CrossValidatedPrecision, EBICPrecision
+    from mnlearn.scores.ib import IBScore
+    from mnlearn.scores.lasso import EBICLasso, TheoryLasso
+    from mnlearn.scores.lasso_resampled import CrossValidatedLasso, StableLasso
+    from mnlearn.scores.logistic import L1Logistic
+    from mnlearn.scores.mpl import MPL
+    from mnlearn.scores.pic import PIC
 
 __all__ = [
     "MPL",
@@ -35,3 +38,12 @@ __all__ = [
     "StableLasso",
     "TheoryLasso",
 ]
+
+if not TYPE_CHECKING:
+    from mnlearn._lazy import on_first_use
+
+    _MODULES = (
+        *("_local", "bjp", "entropy", "evidence", "gaussian_evidence", "glasso", "ib"),
+        *("lasso", "lasso_resampled", "logistic", "mpl", "pic"),
+    )
+    __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

@@ -1,12 +1,15 @@
 """Statistics: counts, moments and rows, the only readers of the data."""
 
-from mnlearn.statistics import kernels
-from mnlearn.statistics.counts import Counts
-from mnlearn.statistics.moments import Moments
-from mnlearn.statistics.row_data import Rows
-from mnlearn.statistics.sharded import ShardedCounts
-from mnlearn.statistics.tables import add_tables, score_tables
-from mnlearn.statistics.workers import Shard, row_shards
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mnlearn.statistics import kernels
+    from mnlearn.statistics.counts import Counts
+    from mnlearn.statistics.moments import Moments
+    from mnlearn.statistics.row_data import Rows
+    from mnlearn.statistics.sharded import ShardedCounts
+    from mnlearn.statistics.tables import add_tables, score_tables
+    from mnlearn.statistics.workers import Shard, row_shards
 
 __all__ = [
     "Counts",
@@ -19,3 +22,9 @@ __all__ = [
     "row_shards",
     "score_tables",
 ]
+
+if not TYPE_CHECKING:
+    from mnlearn._lazy import on_first_use
+
+    _MODULES = ("kernels", "counts", "moments", "row_data", "tables", "workers", "sharded")
+    __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import logging
-from asyncio import to_thread
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -220,6 +219,8 @@ class _Lost(NamedTuple):
 
 async def _answers(function: Any, todo: dict[str, dict[int, tuple[Any, ...]]], dask_worker: Any) -> dict[int, Any]:
     """Run on a worker, in a thread beside its event loop, which stays responsive while it counts."""
+    from asyncio import to_thread  # slow to import, and loaded already where there is an event loop
+
     return await to_thread(_outcomes, function, todo[dask_worker.contact_address])
 
 

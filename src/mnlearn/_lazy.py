@@ -1,0 +1,39 @@
+"""Packages whose public names are loaded on first use: importing one module does not import its neighbours."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+
+def on_first_use(
+    package: str, names: Sequence[str], modules: Sequence[str]
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package.
+
+    Parameters
+    ----------
+    package
+        The `__name__` of the package.
+    names
+        Its public names. None of them may differ from a module of the same name: importing the module replaces it.
+    modules
+        The modules that define the names; they are searched in this order.
+    """
+
+    def load(name: str) -> object:
+        if name in modules:
+            return import_module(f"{package}.{name}")
+        for module in modules if name in names else ():
+            found = import_module(f"{package}.{module}")
+            if hasattr(found, name):
+                value: object = getattr(found, name)
+                setattr(sys.modules[package], name, value)
+                return value
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    def listed() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *names})
+
+    return load, listed
