@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import typer
 
-from mnlearn.cli.app import app
+from mnlearn.cli.app import make_app
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
 
@@ -47,7 +47,7 @@ def test_examples_print_the_output_of_the_page(run: Any, tmp_path: Path, monkeyp
 
 
 def test_every_option_is_documented() -> None:
-    command: Any = typer.main.get_command(app)
+    command: Any = typer.main.get_command(make_app())
     for name, one in command.commands.items():
         assert f"## `mnlearn {name}`" in PAGE
         for option in (word for parameter in one.params for word in parameter.opts if word.startswith("--")):

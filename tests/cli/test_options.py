@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from mnlearn.cli import options
-from mnlearn.cli.app import app
+from mnlearn.cli.app import make_app
 from mnlearn.cli.options import ClusterOptions, InputOptions, OptionGroup, ReadingOptions, expand_groups
 from mnlearn.errors import InputError
 from mnlearn.learning import METHODS, SCORES, TESTS
@@ -73,7 +73,7 @@ def test_help_has_the_names_of_the_registry() -> None:
 
 
 def test_every_command_that_reads_data_takes_the_options_of_reading() -> None:
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    commands = typer.main.get_command(make_app()).commands  # type: ignore[attr-defined]
     for name in ("learn", "report", "plot", "why", "test", "score", "fit", "compare", "compare-groups", "info", "pack"):
         found = {word for parameter in commands[name].params for word in parameter.opts}
         assert {"--missing", "--missing-value", "--categorical", "--continuous", "--repeats", "--delimiter"} <= found

@@ -18,7 +18,7 @@ import pytest
 import typer
 
 import mnlearn
-from mnlearn.cli.app import app
+from mnlearn.cli.app import make_app
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(mnlearn.__file__).parents[1])}
 FILE_WORDS = ("FILE", "DIR", "FOLDER", "DATA", "GRAPH", "MODEL", "SOURCE", "TARGET", "TRUTH", "LEARNED", "NETWORK")
@@ -51,7 +51,7 @@ def commands() -> Iterator[Command]:
         if uses is not None:
             yield Command(words, group, uses)
 
-    yield from walk(typer.main.get_command(app), ())
+    yield from walk(typer.main.get_command(make_app()), ())
 
 
 COMMANDS = list(commands())

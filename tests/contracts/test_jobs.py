@@ -154,9 +154,9 @@ def test_all_cores_and_so_many() -> None:
 def test_the_command_line_says_it_in_the_same_words() -> None:
     from typer.main import get_command
 
-    from mnlearn.cli.app import app
+    from mnlearn.cli.app import make_app
 
-    commands: Any = get_command(app)
+    commands: Any = get_command(make_app())
     told = {
         name: option.help
         for name, command in commands.commands.items()

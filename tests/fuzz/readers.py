@@ -395,9 +395,9 @@ def _read_formula(path: Path) -> None:
 def _learn_command() -> Any:
     import typer
 
-    from mnlearn.cli.app import app
+    from mnlearn.cli.app import make_app
 
-    command: Any = typer.main.get_command(app)
+    command: Any = typer.main.get_command(make_app())
     return command.get_command(None, "learn")
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import typer
 
 import mnlearn as mn
-from mnlearn.cli.app import app
+from mnlearn.cli.app import make_app
 
 NAMES = Path(__file__).with_name("public_names.txt")
 HELP = Path(__file__).with_name("help.txt")
@@ -93,7 +93,7 @@ def _members(value: Any) -> Iterator[str]:
 
 def command_options() -> list[str]:
     """Return the arguments and the options of every command, one a line."""
-    return sorted(_options("mnlearn", typer.main.get_command(app)))
+    return sorted(_options("mnlearn", typer.main.get_command(make_app())))
 
 
 def _options(path: str, command: Any) -> Iterator[str]:

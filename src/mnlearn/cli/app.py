@@ -1,6 +1,6 @@
 """The program `mnlearn`: its commands, and the exit code of every way in which a command can end.
 
-Heavy imports stay inside the commands, so that `mnlearn --help` is fast.
+Only the command that is named is imported. Heavy imports stay inside the commands, so that `mnlearn --help` is fast.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from inspect import cleandoc
 from typing import Annotated, Any, cast
 
@@ -16,17 +17,7 @@ import typer
 
 from mnlearn import __version__
 from mnlearn.cli import console
-from mnlearn.cli.compare import compare_command, compare_groups_command
-from mnlearn.cli.data import info_command, pack_command
-from mnlearn.cli.demo import demo_command
-from mnlearn.cli.graph import convert_command, evaluate_command, simulate_command
-from mnlearn.cli.judge import independence_command, score_command
-from mnlearn.cli.learn import learn_command
-from mnlearn.cli.model import fit_command, predict_command, sample_command
-from mnlearn.cli.optimize import optimize_command
 from mnlearn.cli.options import Debug, expand_groups
-from mnlearn.cli.report import plot_command, report_command, why_command
-from mnlearn.cli.research import accuracy_command, bench_command, reproduce_command
 from mnlearn.errors import MnlearnError
 
 EXIT_BUG, EXIT_REFUSED = 1, 2
@@ -42,34 +33,53 @@ def _help(command: Callable[..., None]) -> dict[str, Any]:
     return {"help": text, "epilog": f"\b\nExamples:\n{examples}".replace("\n\n", "\n\n\b\n")}
 
 
-app = typer.Typer(name="mnlearn", context_settings={"help_option_names": ["-h", "--help"]}, rich_markup_mode=None)
-bench = typer.Typer(rich_markup_mode=None)
-_COMMANDS: dict[str, Callable[..., None]] = {
-    "learn": learn_command,
-    "report": report_command,
-    "plot": plot_command,
-    "why": why_command,
-    "test": independence_command,
-    "score": score_command,
-    "fit": fit_command,
-    "sample": sample_command,
-    "predict": predict_command,
-    "evaluate": evaluate_command,
-    "compare": compare_command,
-    "compare-groups": compare_groups_command,
-    "simulate": simulate_command,
-    "optimize": optimize_command,
-    "info": info_command,
-    "convert": convert_command,
-    "pack": pack_command,
-    "reproduce": reproduce_command,
-    "demo": demo_command,
+_COMMANDS = {
+    "learn": "learn.learn_command",
+    "report": "report.report_command",
+    "plot": "report.plot_command",
+    "why": "report.why_command",
+    "test": "judge.independence_command",
+    "score": "judge.score_command",
+    "fit": "model.fit_command",
+    "sample": "model.sample_command",
+    "predict": "model.predict_command",
+    "evaluate": "graph.evaluate_command",
+    "compare": "compare.compare_command",
+    "compare-groups": "compare.compare_groups_command",
+    "simulate": "graph.simulate_command",
+    "optimize": "optimize.optimize_command",
+    "info": "data.info_command",
+    "convert": "graph.convert_command",
+    "pack": "data.pack_command",
+    "reproduce": "research.reproduce_command",
+    "demo": "demo.demo_command",
+    "bench": "research.bench_command",
 }
-for _name, _command in _COMMANDS.items():
-    app.command(_name, **_help(_command))(expand_groups(_command))
-bench.callback(invoke_without_command=True, **_help(bench_command))(expand_groups(bench_command))
-bench.command("accuracy", **_help(accuracy_command))(expand_groups(accuracy_command))
-app.add_typer(bench, name="bench")
+_BENCH = {"accuracy": "research.accuracy_command"}  # commands of the command bench
+
+
+def make_app(named: str | None = None) -> typer.Typer:
+    """Make the program with the command of this name only, or with all commands if there is none of this name."""
+    app = typer.Typer(name="mnlearn", context_settings={"help_option_names": ["-h", "--help"]}, rich_markup_mode=None)
+    app.callback(invoke_without_command=True, epilog="Every command has its own help: mnlearn test --help")(_mnlearn)
+    for name in [named] if named in _COMMANDS else _COMMANDS:
+        command = _load(_COMMANDS[name])
+        if name != "bench":
+            app.command(name, **_help(command))(expand_groups(command))
+            continue
+        group = typer.Typer(rich_markup_mode=None)
+        group.callback(invoke_without_command=True, **_help(command))(expand_groups(command))
+        for part, path in _BENCH.items():
+            group.command(part, **_help(_load(path)))(expand_groups(_load(path)))
+        app.add_typer(group, name=name)
+    return app
+
+
+def _load(path: str) -> Callable[..., None]:
+    """Import the function of a command."""
+    module, _, name = path.partition(".")
+    command: Callable[..., None] = getattr(import_module(f"mnlearn.cli.{module}"), name)
+    return command
 
 
 def _print_version(wanted: bool) -> None:
@@ -78,7 +88,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True, epilog="Every command has its own help: mnlearn test --help")
 def _mnlearn(
     context: typer.Context,
     _version: Annotated[
@@ -108,7 +117,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 for success, 2 for bad usage or bad input, 1 for a bug, 130 for Ctrl-C.
     """
     if _COMPLETION in os.environ:  # a shell completes a command
-        typer.main.get_command(app).main(prog_name="mnlearn")
+        typer.main.get_command(make_app()).main(prog_name="mnlearn")
     words = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in (words[: words.index("--")] if "--" in words else words)
     with console.configured_streams():
@@ -128,7 +137,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     """Parse the arguments and run the command; errors pass through."""
-    command = typer.main.get_command(app)
+    named = next((word for word in words if not word.startswith("-")), None)
+    command = typer.main.get_command(make_app(named))
     try:
         with command.make_context("mnlearn", words) as context:
             command.invoke(context)
