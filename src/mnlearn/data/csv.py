@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
@@ -342,6 +341,8 @@ class TextColumn:
         """Return cells as numbers: all at once if they are plain numbers and named markers, otherwise one by one."""
         values = _cast(array)
         if values is None:
+            import pyarrow.compute as pc  # slow to import, and not needed for complete columns
+
             blank = pc.is_in(array, value_set=pa.array(["", *self._options.markers.texts], type=array.type))
             values = _cast(pc.if_else(blank, pa.scalar(None, array.type), array))
             if values is not None:
@@ -421,7 +422,7 @@ def _single_bytes(array: Any) -> NDArray[np.uint8] | None:
 def _cast(array: Any) -> NDArray[np.float64] | None:
     """Return strings as numbers with NaN for null, or None if one of them is not a plain number."""
     try:
-        numbers = pc.cast(array, pa.float64())
+        numbers = array.cast(pa.float64())
     except pa.ArrowInvalid:
         return None
     return floats(numbers)
