@@ -51,6 +51,42 @@ print(*[m for m in ("pandas", "polars", "narwhals", "pyarrow.parquet") if m in s
     assert found.stdout.split() == []
 
 
+# What `mnlearn learn FILE.csv` does without. scipy.special, sklearn and the like are for other methods; pydantic is for
+# options that are numbers; pyarrow.compute for cells that are longer than one character.
+NOT_TO_LEARN = (
+    *("pandas", "polars", "narwhals", "networkx", "matplotlib", "sklearn", "joblib", "scipy", "bokeh", "jinja2"),
+    *("asyncio", "multiprocessing", "concurrent.futures", "pydantic", "pyarrow.compute", "pyarrow.parquet"),
+    *("mnlearn.simulate", "mnlearn.model", "mnlearn.evaluation", "mnlearn.experiments", "mnlearn.visual"),
+    *("mnlearn.cli.report", "mnlearn.cli.research"),
+)
+
+
+def modules_after(*words: str) -> set[str]:
+    """Run a command in a new process and return the modules that are loaded at its end."""
+    code = f"import sys\nfrom mnlearn.cli import main\nassert main({list(words)!r}) == 0\nprint()\nprint(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return set(found.stdout.splitlines()[-1].split())
+
+
+@pytest.fixture(name="table")
+def _table(tmp_path: Path) -> str:
+    path = tmp_path / "table.csv"
+    path.write_text("a,b,c\n" + "1,x,0\n0,y,1\n1,y,0\n0,x,1\n" * 20, encoding="utf-8")
+    return str(path)
+
+
+def test_learning_from_a_csv_file_imports_nothing_that_it_does_not_need(table: str) -> None:
+    loaded = modules_after("learn", table, "--method", "mpl")
+    assert "mnlearn.learning.api" in loaded
+    assert [name for name in NOT_TO_LEARN if name in loaded] == []
+
+
+def test_help_imports_neither_numpy_nor_rich() -> None:
+    loaded = modules_after("--help")
+    assert "mnlearn.cli.research" in loaded  # all commands are listed
+    assert [name for name in ("numpy", "rich.console", "pydantic", *NOT_TO_LEARN[:15]) if name in loaded] == []
+
+
 def test_the_names_of_a_package_are_loaded_on_first_use() -> None:
     code = (
         "import sys, mnlearn.algorithms as a; a.TwoPhase; print('mnlearn.algorithms.separator' in sys.modules, dir(a))"

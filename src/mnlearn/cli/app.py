@@ -17,7 +17,7 @@ import typer
 
 from mnlearn import __version__
 from mnlearn.cli import console
-from mnlearn.cli.options import Debug, expand_groups
+from mnlearn.cli.options import Debug, expand_groups, skip_conversions
 from mnlearn.errors import MnlearnError
 
 EXIT_BUG, EXIT_REFUSED = 1, 2
@@ -138,7 +138,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(words: list[str]) -> int:
     """Parse the arguments and run the command; errors pass through."""
     named = next((word for word in words if not word.startswith("-")), None)
-    command = typer.main.get_command(make_app(named))
+    command = skip_conversions(typer.main.get_command(make_app(named)))
     try:
         with command.make_context("mnlearn", words) as context:
             command.invoke(context)

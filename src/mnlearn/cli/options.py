@@ -11,9 +11,10 @@ import json
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import Field, dataclass, fields
+from functools import partial
 from inspect import Parameter, Signature, get_annotations, signature
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
@@ -150,6 +151,28 @@ def expand_groups(command: Callable[..., None]) -> Callable[..., None]:
     expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     expanded.__name__, expanded.__doc__ = command.__name__, command.__doc__
     return expanded
+
+
+def skip_conversions(command: Any, parent: typer.Context | None = None) -> Any:
+    """Let a command and its subcommands take strings, and options that were not given, as they are.
+
+    typer would build a pydantic adapter for each of them, which takes longer than reading a small file.
+    """
+    context = typer.Context(command, parent, **command.context_settings)
+    types = getattr(command.callback, "__annotations__", {})
+    for parameter in command.get_params(context):  # with --help
+        is_string = get_args(types.get(parameter.name))[:1] in ((str,), (str | None,))
+        parameter.process_value = partial(_process_value, parameter, parameter.process_value, is_string)
+    for part in getattr(command, "commands", {}).values():
+        skip_conversions(part, context)
+    return command
+
+
+def _process_value(parameter: Any, convert: Callable[..., Any], is_string: bool, context: Any, value: Any) -> Any:
+    """Return the value of an option, converted if need be."""
+    if not (isinstance(value, str) and is_string) and (value is not None or parameter.required):
+        return convert(context, value)
+    return value if parameter.callback is None else parameter.callback(context, parameter, value)
 
 
 def _own_fields_first(group: type[OptionGroup]) -> list[Field[Any]]:
