@@ -6,9 +6,11 @@ edges are drawn is up to the page's own script, which knows the parts by their n
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from math import sqrt
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -28,86 +30,70 @@ def bokeh_script() -> str:
 
 def network_item(picture: FigureData) -> dict[str, Any]:
     """Return the network for `Bokeh.embed.embed_item`."""
-    from bokeh.models import CDSView, ColumnDataSource, IndexFilter, TapTool
-
-    figure = _empty_figure("network", HEIGHT)
-    edges = ColumnDataSource(_edge_columns(picture), name="edges")
-    nodes = ColumnDataSource(_node_columns(picture), name="nodes")
-    shown = CDSView(filter=IndexFilter(indices=list(range(picture.graph.n_edges)), name="edge_filter"))
-    figure.segment(
-        *("x0", "y0", "x1", "y1"),
-        source=edges,
-        view=shown,
-        line_width="width",
-        line_color="color",
-        line_alpha="alpha",
-        line_cap="round",
+    plot = _Plot("network")
+    nodes = plot.source(_node_columns(picture), name="nodes")
+    plot.draw(
+        "Segment",
+        plot.source(_edge_columns(picture), name="edges"),
+        {name: name for name in ("x0", "y0", "x1", "y1")}
+        | {"line_width": "width", "line_color": "color", "line_alpha": "alpha"},
+        {"line_cap": "round"},
+        view=plot.filtered("edge_filter", list(range(picture.graph.n_edges))),
     )
-    points = figure.scatter(
-        *("x", "y"),
-        source=nodes,
-        size="size",
-        fill_color="color",
-        fill_alpha="alpha",
-        line_color="white",
-        line_alpha="alpha",
-        line_width=1.2,
+    points = plot.draw(
+        "Scatter",
+        nodes,
+        {"x": "x", "y": "y", "size": "size", "fill_color": "color", "fill_alpha": "alpha", "line_alpha": "alpha"},
+        {"line_color": "white", "line_width": 1.2},
     )
-    named = CDSView(filter=IndexFilter(indices=[], name="label_filter"))
-    figure.text(
-        *("x", "y"),
-        text="label",
-        source=nodes,
-        view=named,
+    plot.draw(
+        "Text",
+        _reference(nodes),
+        {"x": "x", "y": "y", "text": "label", "y_offset": "below", "text_alpha": "alpha"},
+        {
+            "text_color": "black",
+            "text_align": "center",
+            "text_baseline": "top",
+            "text_font_size": "13px",
+            "background_fill_color": "white",
+            "background_fill_alpha": 0.7,
+        },
+        view=plot.filtered("label_filter", []),
         name="labels",
-        text_align="center",
-        text_baseline="top",
-        y_offset="below",
-        text_font_size="13px",
-        text_alpha="alpha",
-        background_fill_color="white",
-        background_fill_alpha=0.7,
     )
-    for renderer in figure.renderers:  # the page itself says what stands out
-        renderer.nonselection_glyph = renderer.selection_glyph = None
-        renderer.muted_glyph = None
-    figure.add_tools(TapTool(renderers=[points]))
-    return _item(figure)
+    return plot.item(tools=[plot.model("TapTool", renderers=[_reference(points)])])
 
 
 def heatmap_item(picture: FigureData) -> dict[str, Any]:
     """Return the heat map for `Bokeh.embed.embed_item`: two cells per edge, rows from the top down."""
-    from bokeh.models import CDSView, ColumnDataSource, IndexFilter
-
     n = picture.graph.n_variables
-    figure = _empty_figure("heatmap", HEIGHT)
-    figure.frame_align = False
+    plot = _Plot("heatmap")
     twice = _cell_columns(picture)
-    source = ColumnDataSource(twice, name="cells")
-    view = CDSView(filter=IndexFilter(indices=list(range(len(twice["x"]))), name="cell_filter"))
-    names = [shown_name(picture.names[x], 22) for x in picture.order]
-    places = np.arange(n) + 0.5
-    frame = {"left": [0], "right": [n], "bottom": [-n], "top": [0]}
-    figure.quad(**frame, fill_color="#8b919a", fill_alpha=0.08, line_color="#8b919a", line_alpha=0.5, level="underlay")
-    cells = figure.rect(
-        *("x", "y"),
-        *(1, 1),
-        source=source,
-        view=view,
-        fill_color="color",
-        fill_alpha="alpha",
-        line_color="#8b919a",
-        line_alpha=0.25,
+    plot.draw(
+        "Quad",
+        plot.source({"left": [0], "right": [n], "bottom": [-n], "top": [0]}),
+        {side: side for side in ("left", "right", "bottom", "top")},
+        {"fill_color": "#8b919a", "fill_alpha": 0.08, "line_color": "#8b919a", "line_alpha": 0.5},
+        level="underlay",
     )
-    cells.nonselection_glyph = cells.selection_glyph = None
+    plot.draw(
+        "Rect",
+        plot.source(twice, name="cells"),
+        {"x": "x", "y": "y", "fill_color": "color", "fill_alpha": "alpha"},
+        {"width": 1, "height": 1, "line_color": "#8b919a", "line_alpha": 0.25},
+        view=plot.filtered("cell_filter", list(range(len(twice["x"])))),
+    )
     if n <= _NAMED_UP_TO:
-        style = {"text_font_size": "11px", "text_baseline": "middle"}
-        left = {"x": [-0.3] * n, "y": (-places).tolist(), "text": names}
-        above = {"x": places.tolist(), "y": [0.3] * n, "text": names}
-        figure.text("x", "y", text="text", source=ColumnDataSource(left), name="row_names", text_align="right", **style)
-        turned = {"angle": np.pi / 2, "text_align": "left"}
-        figure.text("x", "y", text="text", source=ColumnDataSource(above), name="column_names", **turned, **style)
-    return _item(figure)
+        names = [shown_name(picture.names[x], 22) for x in picture.order]
+        places = np.arange(n) + 0.5
+        fields = {"x": "x", "y": "y", "text": "text"}
+        style = {"text_color": "black", "text_font_size": "11px", "text_baseline": "middle"}
+        left = plot.source({"x": [-0.3] * n, "y": (-places).tolist(), "text": names})
+        above = plot.source({"x": places.tolist(), "y": [0.3] * n, "text": names})
+        turned = {"angle": float(np.pi / 2), "text_align": "left"}
+        plot.draw("Text", left, fields, {"text_align": "right", **style}, name="row_names")
+        plot.draw("Text", above, fields, {**turned, **style}, name="column_names")
+    return plot.item(frame_align=False)
 
 
 def _edge_columns(picture: FigureData) -> dict[str, Any]:
@@ -155,35 +141,77 @@ def _cell_columns(picture: FigureData) -> dict[str, Any]:
     }
 
 
-def _empty_figure(name: str, height: int) -> Any:
-    """Return a figure without axes as wide as the page; drag to pan, Ctrl and wheel to zoom."""
-    from bokeh.models import PanTool, Range1d, WheelZoomTool
-    from bokeh.plotting import figure
-
-    made = figure(
-        name=name,
-        height=height,
-        sizing_mode="stretch_width",
-        x_range=Range1d(start=0, end=1),
-        y_range=Range1d(start=0, end=1),
-        tools=[PanTool(), WheelZoomTool(modifiers={"ctrl": True})],
-        toolbar_location=None,
-        min_border=0,
-        outline_line_color=None,
-        background_fill_alpha=0.0,
-        border_fill_alpha=0.0,
-        lod_threshold=None,
-    )
-    made.axis.visible = False
-    made.grid.visible = False
-    return made
+Model: TypeAlias = dict[str, Any]  # of Bokeh, or a reference to one
 
 
-def _item(figure: Any) -> dict[str, Any]:
-    """Return the figure as JSON."""
-    from bokeh.embed import json_item
+class _Plot:
+    """A plot without axes, as wide as the page, in the JSON that `bokeh.embed.json_item` writes.
 
-    return dict(json_item(figure))
+    Written directly because importing `bokeh.models` takes 0.6 s. What is left out has the default value of Bokeh.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._numbers = count(1)
+        self._renderers: list[Model] = []
+
+    def model(self, kind: str, **attributes: Any) -> Model:
+        """Return a new model of this class."""
+        return {"type": "object", "name": kind, "id": f"{self._name}{next(self._numbers)}", "attributes": attributes}
+
+    def source(self, columns: Mapping[str, list[Any]], **attributes: Any) -> Model:
+        """Return a table of columns."""
+        data = {"type": "map", "entries": [list(entry) for entry in columns.items()]}
+        return self.model("ColumnDataSource", data=data, **attributes)
+
+    def filtered(self, name: str, rows: list[int]) -> Model:
+        """Return a view of some rows, whose filter has a name."""
+        return self.model("CDSView", filter=self.model("IndexFilter", name=name, indices=rows))
+
+    def draw(
+        self, kind: str, source: Model, fields: dict[str, str], values: dict[str, Any], **attributes: Any
+    ) -> Model:
+        """Draw a shape for each row: some of its properties are columns, others have one value for all rows.
+
+        A click changes no shape: the script of the page decides what stands out.
+        """
+        columns = {name: {"type": "field", "field": column} for name, column in fields.items()}
+        constant = {name: {"type": "value", "value": value} for name, value in values.items()}
+        glyph = self.model(kind, **columns, **constant)
+        unchanged = dict.fromkeys(("selection_glyph", "nonselection_glyph", "muted_glyph"))
+        renderer = self.model("GlyphRenderer", data_source=source, glyph=glyph, **unchanged, **attributes)
+        self._renderers.append(renderer)
+        return renderer
+
+    def item(self, tools: Sequence[Model] = (), **attributes: Any) -> dict[str, Any]:
+        """Return the whole document; drag to pan, Ctrl and wheel to zoom."""
+        import bokeh
+
+        zoom = self.model("WheelZoomTool", modifiers={"type": "map", "entries": [["ctrl", True]]})
+        plot = self.model(
+            "Plot",
+            name=self._name,
+            height=HEIGHT,
+            sizing_mode="stretch_width",
+            x_range=self.model("Range1d"),
+            y_range=self.model("Range1d"),
+            renderers=self._renderers,
+            toolbar=self.model("Toolbar", tools=[self.model("PanTool"), zoom, *tools]),
+            toolbar_location=None,
+            min_border=0,
+            outline_line_color=None,
+            background_fill_alpha=0.0,
+            border_fill_alpha=0.0,
+            lod_threshold=None,
+            **attributes,
+        )
+        document = {"version": bokeh.__version__, "title": "", "roots": [plot]}
+        return {"target_id": None, "root_id": plot["id"], "doc": document, "version": bokeh.__version__}
+
+
+def _reference(model: Model) -> Model:
+    """Return a reference to a model that was written before."""
+    return {"id": model["id"]}
 
 
 # Static versions as numbers for the SVG of the page: for print, and for browsers without scripts.
