@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from math import sqrt
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,9 +24,9 @@ _NAMED_UP_TO = 60  # variables of the heat map
 
 def bokeh_script() -> str:
     """Return the JavaScript of the installed Bokeh package; nothing is downloaded."""
-    from bokeh.resources import Resources
+    from bokeh.settings import settings
 
-    return "\n".join(Resources(mode="inline", components=["bokeh"], log_level=None).js_raw)
+    return (Path(settings.bokehjs_path()) / "js" / "bokeh.min.js").read_bytes().decode("utf-8")
 
 
 def network_item(picture: FigureData) -> dict[str, Any]:
