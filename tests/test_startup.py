@@ -56,6 +56,7 @@ print(*[m for m in ("pandas", "polars", "narwhals", "pyarrow.parquet") if m in s
 NOT_TO_LEARN = (
     *("pandas", "polars", "narwhals", "networkx", "matplotlib", "sklearn", "joblib", "scipy", "bokeh", "jinja2"),
     *("asyncio", "multiprocessing", "concurrent.futures", "pydantic", "pyarrow.compute", "pyarrow.parquet"),
+    *("numpy.ma", "numpy.random"),
     *("mnlearn.simulate", "mnlearn.model", "mnlearn.evaluation", "mnlearn.experiments", "mnlearn.visual"),
     *("mnlearn.cli.report", "mnlearn.cli.research"),
 )
@@ -79,6 +80,19 @@ def test_learning_from_a_csv_file_imports_nothing_that_it_does_not_need(table: s
     loaded = modules_after("learn", table, "--method", "mpl")
     assert "mnlearn.learning.api" in loaded
     assert [name for name in NOT_TO_LEARN if name in loaded] == []
+
+
+def test_the_first_call_of_learn_imports_nothing_that_it_does_not_need(table: str) -> None:
+    code = f"import sys, mnlearn; mnlearn.learn({table!r}, 'mpl'); print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert [name for name in (*NOT_TO_LEARN, "typer", "rich") if name in found.stdout.split()] == []
+
+
+def test_a_report_imports_the_classes_of_no_figure_library(table: str, tmp_path: Path) -> None:
+    loaded = modules_after("learn", table, "--method", "mpl", "--report", str(tmp_path / "report.html"))
+    assert "networkx" in loaded
+    heavy = ("bokeh.models", "bokeh.plotting", "bokeh.resources", "matplotlib", "pandas", "sklearn", "scipy.stats")
+    assert [name for name in heavy if name in loaded] == []
 
 
 def test_help_imports_neither_numpy_nor_rich() -> None:

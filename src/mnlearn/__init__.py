@@ -111,10 +111,10 @@ __all__ += ["Counts", "Moments", "kernels"]
 __version__ = "0.1.0"
 
 # The imports above are for type checkers; ruff compares them with __all__. At run time a name is loaded when it is
-# first used, from the first of these packages that lists it.
+# first used, from the first of these packages that lists it. Those that import most come last.
 _PACKAGES = (
-    *("errors", "data", "graphs", "statistics", "independence", "scores", "algorithms", "simulate", "model"),
-    *("evaluation", "results", "visual", "learning", "estimators", "optimize"),
+    *("errors", "data", "graphs", "statistics", "independence", "scores", "algorithms", "learning", "results"),
+    *("model", "evaluation", "estimators", "simulate", "visual", "optimize"),
 )
 
 if not TYPE_CHECKING:

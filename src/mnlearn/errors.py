@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from importlib import import_module
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 if TYPE_CHECKING:
     from numpy import float64
+    from numpy.ma import MaskedArray
     from numpy.typing import NDArray
 
 Item = TypeVar("Item")
@@ -231,6 +233,12 @@ def check_methods(argument: str, value: object, methods: Sequence[str], hint: st
         )
 
 
+def is_masked_array(value: object) -> TypeGuard[MaskedArray[Any, Any]]:
+    """Return whether a value is a masked array: there are none unless numpy.ma was imported, which takes 8 ms."""
+    ma = sys.modules.get("numpy.ma")
+    return ma is not None and isinstance(value, ma.MaskedArray)
+
+
 def check_unmasked(argument: str, values: object, hint: str = "Fill or drop them first.") -> None:
     """Raise InputError if an array, or something in a list, is masked: NumPy drops the mask without a word."""
     n_masked = _count_masked(values)
@@ -240,11 +248,13 @@ def check_unmasked(argument: str, values: object, hint: str = "Fill or drop them
 
 def _count_masked(values: object) -> int:
     """Return the number of masked values in an array, a list, or a list of these."""
-    from numpy import ma, ndarray
+    from numpy import ndarray
 
     if isinstance(values, list | tuple):
         return sum(map(_count_masked, values))
-    if isinstance(values, ma.MaskedArray):
+    if is_masked_array(values):
+        from numpy import ma
+
         return int(ma.getmaskarray(values).sum()) if values.dtype.names is None else int(ma.is_masked(values))
     return _count_masked(values.ravel().tolist()) if isinstance(values, ndarray) and values.dtype == object else 0
 

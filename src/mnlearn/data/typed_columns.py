@@ -14,8 +14,6 @@ from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from mnlearn._core import code_near, recode
@@ -79,7 +77,7 @@ class NumberColumn(Numbers):
 
     def add(self, array: Any) -> None:
         """Read the next numbers; null becomes NaN."""
-        self.extend(floats(pc.cast(_plain(array), pa.float64(), safe=False)))
+        self.extend(floats(_plain(array).cast(pa.float64(), safe=False)))
 
 
 class ValueColumn:
@@ -445,6 +443,8 @@ class ParquetSource(NamedTuple):
         Strings come as positions in a dictionary, as the file usually stores them: decoding every string takes seven
         times as long as the rest of reading.
         """
+        from pyarrow.parquet import ParquetFile
+
         names, types = self.schema.names, self.schema.types
         wanted = [names[selected.position] for selected in selection.columns]
         texts = [
@@ -452,16 +452,18 @@ class ParquetSource(NamedTuple):
             for selected in selection.columns
             if is_text(types[selected.position]) and selected.options.type != "continuous"
         ]
-        with pq.ParquetFile(self.content, metadata=self.parquet.metadata, read_dictionary=texts) as source:
+        with ParquetFile(self.content, metadata=self.parquet.metadata, read_dictionary=texts) as source:
             yield from source.iter_batches(batch_size=BATCH_ROWS, columns=wanted)
 
 
 @contextmanager
 def open_parquet(file: DataFile) -> Iterator[ParquetSource]:
     """Open a Parquet file; errors of the parser inside the context become FileError."""
+    from pyarrow.parquet import ParquetFile
+
     try:
         content = _content(file)
-        with pq.ParquetFile(content) as parquet:
+        with ParquetFile(content) as parquet:
             yield ParquetSource(content, parquet)
     except MnlearnError:
         raise

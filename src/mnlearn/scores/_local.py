@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mnlearn.errors import InputError, UnsuitableError, is_number
+from mnlearn.errors import InputError, UnsuitableError, is_masked_array, is_number
 from mnlearn.graphs.graph import Edge, Graph, check_graph
 from mnlearn.protocols import FloatArray, Indices, LocalScore, VarSet
 
@@ -210,7 +210,7 @@ def as_set(blanket: object) -> VarSet:
     """Return a blanket as a set of indices; raise InputError for what cannot be one."""
     if isinstance(blanket, frozenset):
         return blanket
-    listed: Any = blanket.tolist() if isinstance(blanket, np.ma.MaskedArray) else blanket
+    listed: Any = blanket.tolist() if is_masked_array(blanket) else blanket
     try:
         return frozenset(map(index, listed))
     except TypeError:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, UnsuitableError, check_unmasked, is_number, real_array, tuple_of
+from mnlearn.errors import InputError, UnsuitableError, check_unmasked, is_masked_array, is_number, real_array, tuple_of
 from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, IntArray
 from mnlearn.statistics.correlation import correlation_of_covariance, correlation_of_rows
 from mnlearn.statistics.residuals import REDUNDANT, Residuals
@@ -352,7 +352,7 @@ class Moments:
                 f"x, ys and z must be variables 0..{self.n_variables - 1}; "
                 f"got {min(asked) if min(asked) < 0 else max(asked)}. Look the index up in names."
             )
-        if isinstance(ys, np.ma.MaskedArray):
+        if is_masked_array(ys):
             check_unmasked("ys", ys)
         if x in given:
             raise InputError(f"z must not contain x or y; got x={x}, z={set(given)}. Leave it out of z.")

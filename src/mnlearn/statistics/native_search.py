@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
-from mnlearn.errors import InputError, check_room, true_or_false, whole_number
+from mnlearn.errors import InputError, check_room, is_masked_array, true_or_false, whole_number
 from mnlearn.protocols.statistics import BoolArray, Indices, Kernel, VarSet
 from mnlearn.protocols.tests import Around, Separated, SeparatingSets, SetLevel, Turns
 
@@ -39,7 +39,7 @@ def question(x: int, ys: Indices, z: VarSet) -> tuple[int, NDArray[np.int32], ND
 def indices(name: str, given: Indices) -> NDArray[np.int32]:
     """Return indices as the core takes them."""
     try:
-        array = np.asarray(given if not isinstance(given, np.ma.MaskedArray) else given.tolist())
+        array = np.asarray(given.tolist() if is_masked_array(given) else given)
     except ValueError:  # ragged
         array = np.empty((0, 0))
     if array.dtype == np.int32 and array.ndim == 1:
