@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,14 @@ def test_importing_the_package_imports_none_of_its_packages() -> None:
 
 def test_every_public_name_is_loaded_on_use() -> None:
     assert [name for name in mnlearn.__all__ if getattr(mnlearn, name, None) is None or name not in dir(mnlearn)] == []
+
+
+@pytest.mark.parametrize(
+    "package", ["algorithms", "graphs", "independence", "learning", "results", "scores", "statistics"]
+)
+def test_every_name_of_a_package_is_loaded_on_use(package: str) -> None:
+    module = import_module(f"mnlearn.{package}")
+    assert [name for name in module.__all__ if getattr(module, name, None) is None or name not in dir(module)] == []
 
 
 def test_a_name_is_the_object_of_its_package() -> None:
