@@ -245,7 +245,7 @@ def name_options(message: str, given: Collection[str] = ()) -> str:
     `given` are the words of the command: an argument that begins the message and was given as an option is written so.
     """
     for pattern, words in _TRANSLATIONS:
-        message = pattern.sub(words, message)
+        message = re.sub(pattern, words, message)
     argument = re.match(r"[a-z_]+(?= must| cannot| is| needs| ')", message)
     if argument is not None:
         option = f"--{argument[0].replace('_', '-')}"
@@ -270,48 +270,46 @@ def _quoted(label: str) -> str:
     return shlex.quote(label[1:-1] if label[:1] in ("'", '"') else label)
 
 
-_TRANSLATIONS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
-    (re.compile(pattern), words)
-    for pattern, words in (
-        (r"missing_values=\[([^\]]*)\]", _missing_values),
-        (rf"types=\{{({_LABEL}): '(categorical|continuous)'\}}", _type_of_column),
-        (r"\b(missing|discretize|test)='(\w+)'", r"--\1 \2"),
-        (
-            rf"^method must be 'width' or 'frequency'; got ({_LABEL})\..*",
-            r"--discretize must be width or frequency; got \1. Use one of the two, or leave it out.",
-        ),
-        (rf"\bdelimiter=({_LABEL})", lambda match: f"--delimiter {_quoted(match[1])}"),
-        (r"^required and forbidden must", "--require and --forbid must"),
-        (r"^(required|forbidden)\b", lambda match: {"required": "--require", "forbidden": "--forbid"}[match[1]]),
-        (r"^graph must", "GRAPH must"),
-        (r"\bmethod='(canonical|pseudolikelihood|gaussian)'", r"--method \1"),
-        (r"\binteractions='pairwise'", "--set interactions=pairwise"),
-        (r" \(types=\{\.\.\.\}\)", " (--continuous)"),
-        (r"^types: ", "--categorical or --continuous: "),
-        (r"^repeats: ", "--repeats: "),
-        (r",? by listing the others in columns=\[\.\.\.\]", ""),
-        (r"\(columns=\[\.\.\.\]\)", "(--column)"),
-        (r" with columns=\[\.\.\.\]", ""),
-        (r"\bpass format= with", "add --from or --to with"),
-        (r"\bn_permutations\b", "permutations"),
-        (r"Name markers in missing_values\.", "Name markers with --missing-value."),
-        (r"^n_jobs\b", "--jobs"),
-        (r"^bins (is|must)\b", r"--bins \1"),
-        (r"drop bins\.", "drop --bins."),
-        (r"^(workers|checkpoint|resume|cluster)\b", r"--\1"),
-        (r"^types(?= cannot| is)", "--categorical or --continuous"),
-        (r"^missing_values(?= cannot)", "--missing-value"),
-        (r"^columns(?= is|:| must)", "--column"),
-        (r"^(levels|repeats|delimiter)(?= cannot| is)", r"--\1"),
-        (r"\bresume=True\b", "--resume"),
-        (r"\bappend=True\b", "--append"),
-        (r"\bcheckpoint=\.\.\.", "--checkpoint DIR"),
-        (rf"\blevels=\{{(?:{_LABEL}|[^{{}}'\"])*\}}", "mnlearn pack --levels COL=A,B"),
-        (r"^out must", "--out must"),
-        (r"^append needs", "--append needs"),
-        (r"^n_rows must", "--rows must"),
-        (r"^repetitions must", "--reps must"),
-        (r"^sizes must", "--sizes must"),
-        (rf"^method must be 'auto' for ({_LABEL})", r"--sampler must be auto for \1"),
-    )
+# Compiled when there is an error: all of them take 10 ms.
+_TRANSLATIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (r"missing_values=\[([^\]]*)\]", _missing_values),
+    (rf"types=\{{({_LABEL}): '(categorical|continuous)'\}}", _type_of_column),
+    (r"\b(missing|discretize|test)='(\w+)'", r"--\1 \2"),
+    (
+        rf"^method must be 'width' or 'frequency'; got ({_LABEL})\..*",
+        r"--discretize must be width or frequency; got \1. Use one of the two, or leave it out.",
+    ),
+    (rf"\bdelimiter=({_LABEL})", lambda match: f"--delimiter {_quoted(match[1])}"),
+    (r"^required and forbidden must", "--require and --forbid must"),
+    (r"^(required|forbidden)\b", lambda match: {"required": "--require", "forbidden": "--forbid"}[match[1]]),
+    (r"^graph must", "GRAPH must"),
+    (r"\bmethod='(canonical|pseudolikelihood|gaussian)'", r"--method \1"),
+    (r"\binteractions='pairwise'", "--set interactions=pairwise"),
+    (r" \(types=\{\.\.\.\}\)", " (--continuous)"),
+    (r"^types: ", "--categorical or --continuous: "),
+    (r"^repeats: ", "--repeats: "),
+    (r",? by listing the others in columns=\[\.\.\.\]", ""),
+    (r"\(columns=\[\.\.\.\]\)", "(--column)"),
+    (r" with columns=\[\.\.\.\]", ""),
+    (r"\bpass format= with", "add --from or --to with"),
+    (r"\bn_permutations\b", "permutations"),
+    (r"Name markers in missing_values\.", "Name markers with --missing-value."),
+    (r"^n_jobs\b", "--jobs"),
+    (r"^bins (is|must)\b", r"--bins \1"),
+    (r"drop bins\.", "drop --bins."),
+    (r"^(workers|checkpoint|resume|cluster)\b", r"--\1"),
+    (r"^types(?= cannot| is)", "--categorical or --continuous"),
+    (r"^missing_values(?= cannot)", "--missing-value"),
+    (r"^columns(?= is|:| must)", "--column"),
+    (r"^(levels|repeats|delimiter)(?= cannot| is)", r"--\1"),
+    (r"\bresume=True\b", "--resume"),
+    (r"\bappend=True\b", "--append"),
+    (r"\bcheckpoint=\.\.\.", "--checkpoint DIR"),
+    (rf"\blevels=\{{(?:{_LABEL}|[^{{}}'\"])*\}}", "mnlearn pack --levels COL=A,B"),
+    (r"^out must", "--out must"),
+    (r"^append needs", "--append needs"),
+    (r"^n_rows must", "--rows must"),
+    (r"^repetitions must", "--reps must"),
+    (r"^sizes must", "--sizes must"),
+    (rf"^method must be 'auto' for ({_LABEL})", r"--sampler must be auto for \1"),
 )
