@@ -17,7 +17,8 @@ def on_first_use(
     package
         The `__name__` of the package.
     names
-        Its public names. None of them may differ from a module of the same name: importing the module replaces it.
+        Its public names. One that is also the name of a module must be that module, because importing a module sets
+        the name.
     modules
         The modules that define the names; they are searched in this order.
     """
