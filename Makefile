@@ -10,6 +10,8 @@ demo: WERROR := OFF
 
 # All cores; the tests that share a cluster of workers run in one process.
 PARALLEL := -n auto --dist loadgroup
+# There is a process for every core; more threads of BLAS in each of them would only wait for each other.
+test test-slow test-full test-portable: export OPENBLAS_NUM_THREADS := 1
 
 # What test-lowest, test-newest, test-pythons and test-portable run, and how many kills make soak takes.
 TESTS ?= tests
