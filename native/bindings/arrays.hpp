@@ -54,5 +54,6 @@ void bind_models(nb::module_& m);
 void bind_subsets(nb::module_& m);
 void bind_graphs(nb::module_& m);
 void bind_plan(nb::module_& m);
+void bind_columns(nb::module_& m);
 
 }  // namespace mnlearn

@@ -18,26 +18,6 @@ CodeTable table_of(const Vector<std::uint8_t>& table) {
     return CodeTable(table.data(), 256);
 }
 
-template <class Number> bool code_as(const AnyVector& values, std::int64_t low, std::uint8_t* codes) {
-    const std::span<const Number> numbers(static_cast<const Number*>(values.data()), values.shape(0));
-    nb::gil_scoped_release release;
-    return code_near(numbers, low, codes);
-}
-
-bool py_code_near(const AnyVector& values, std::int64_t low, Writable<std::uint8_t> codes) {
-    if (codes.shape(0) != values.shape(0)) throw std::invalid_argument("values and codes must have the same length.");
-    std::uint8_t* to = codes.data();
-    const nb::dlpack::dtype type = values.dtype();
-    if (type == nb::dtype<std::int8_t>()) return code_as<std::int8_t>(values, low, to);
-    if (type == nb::dtype<std::int16_t>()) return code_as<std::int16_t>(values, low, to);
-    if (type == nb::dtype<std::int32_t>()) return code_as<std::int32_t>(values, low, to);
-    if (type == nb::dtype<std::int64_t>()) return code_as<std::int64_t>(values, low, to);
-    if (type == nb::dtype<std::uint8_t>()) return code_as<std::uint8_t>(values, low, to);
-    if (type == nb::dtype<std::uint16_t>()) return code_as<std::uint16_t>(values, low, to);
-    if (type == nb::dtype<std::uint32_t>()) return code_as<std::uint32_t>(values, low, to);
-    return false;
-}
-
 void py_recode(Writable<std::uint8_t> codes, const Vector<std::uint8_t>& table) {
     const CodeTable known = table_of(table);
     const std::span<std::uint8_t> all(codes.data(), codes.shape(0));
@@ -143,8 +123,6 @@ nb::tuple py_fit_logistic(Matrix<double> design, Vector<double> total, Vector<do
 
 void bind_models(nb::module_& m) {
     using namespace nb::literals;
-    m.def("code_near", &py_code_near, "values"_a, "low"_a, "codes"_a,
-          "Whole numbers as 1 + their distance from `low`; whether all of them are at most 254 away.");
     m.def("recode", &py_recode, "codes"_a, "table"_a, "Codes through a table, in place.");
     m.def("add_planes", &py_add_planes, "codes"_a, "first"_a, "n"_a, "words"_a, "lane"_a, "totals"_a,
           "The bits of some states in words of eight lanes, and how many rows have each.");

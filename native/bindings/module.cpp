@@ -108,4 +108,5 @@ NB_MODULE(_core, m) {
     bind_subsets(m);
     bind_graphs(m);
     bind_plan(m);
+    bind_columns(m);
 }

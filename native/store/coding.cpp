@@ -46,44 +46,7 @@ std::uint64_t all_rows(const std::uint8_t* codes, std::uint8_t state) {
 std::uint64_t all_rows(const std::uint8_t* codes, std::uint8_t state) { return some_rows(codes, kWord, state); }
 #endif
 
-template <class Number> bool code_by_distance(std::span<const Number> values, std::int64_t low, std::uint8_t* codes) {
-    std::uint64_t any = 0;  // beyond a byte if one of the distances is
-    std::uint8_t least = 255;
-    for (std::size_t k = 0; k < values.size(); ++k) {
-        const auto distance =
-            static_cast<std::uint64_t>(static_cast<std::int64_t>(values[k])) - static_cast<std::uint64_t>(low);
-        any |= distance;
-        codes[k] = static_cast<std::uint8_t>(distance + 1);
-        least = std::min(least, codes[k]);
-    }
-    return any < 256 && least > 0;
-}
-
 }  // namespace
-
-template <class Number> bool code_near(std::span<const Number> values, std::int64_t low, std::uint8_t* codes) {
-    return code_by_distance(values, low, codes);
-}
-
-// In the range of bytes the subtraction is one of bytes: sixteen at a time.
-template <> bool code_near(std::span<const std::uint8_t> values, std::int64_t low, std::uint8_t* codes) {
-    if (low < 0 || low > 255) return code_by_distance(values, low, codes);
-    const auto shift = static_cast<std::uint8_t>(low);
-    std::uint8_t lowest = 255, highest = 0;
-    for (std::size_t k = 0; k < values.size(); ++k) {
-        lowest = std::min(lowest, values[k]);
-        highest = std::max(highest, values[k]);
-        codes[k] = static_cast<std::uint8_t>(values[k] - shift + 1);
-    }
-    return values.empty() || (lowest >= shift && highest - shift < 255);
-}
-
-template bool code_near(std::span<const std::int8_t>, std::int64_t, std::uint8_t*);
-template bool code_near(std::span<const std::int16_t>, std::int64_t, std::uint8_t*);
-template bool code_near(std::span<const std::int32_t>, std::int64_t, std::uint8_t*);
-template bool code_near(std::span<const std::int64_t>, std::int64_t, std::uint8_t*);
-template bool code_near(std::span<const std::uint16_t>, std::int64_t, std::uint8_t*);
-template bool code_near(std::span<const std::uint32_t>, std::int64_t, std::uint8_t*);
 
 void recode(std::span<std::uint8_t> codes, CodeTable table) {
     for (std::uint8_t& code : codes) code = table[code];

@@ -9,9 +9,6 @@ namespace mnlearn {
 
 using CodeTable = std::span<const std::uint8_t, 256>;
 
-// Whole numbers as codes: 1 + their distance from `low`. Whether all of them are near enough, at most 254 away.
-template <class Number> bool code_near(std::span<const Number> values, std::int64_t low, std::uint8_t* codes);
-
 // Codes through a table, in place.
 void recode(std::span<std::uint8_t> codes, CodeTable table);
 

@@ -18,31 +18,6 @@ from mnlearn.data.pack_format import LANES, group_words, plane_layout
 KINDS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32]
 
 
-@given(st.sampled_from(KINDS).flatmap(lambda kind: hnp.arrays(kind, st.integers(0, 200))), st.integers(-(2**40), 2**40))
-def test_whole_numbers_near_each_other(values: Any, low: int) -> None:
-    least = int(values.min(initial=0))
-    for start in {low, least, max(least - 3, -(2**63))}:
-        codes = np.empty(len(values), dtype=np.uint8)
-        expected = [int(value) - start + 1 for value in values]
-        near = all(1 <= code <= 255 for code in expected)
-        assert _core.code_near(values, start, codes) == near
-        assert not near or codes.tolist() == expected
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_limits_of_near_numbers(kind: Any) -> None:
-    codes = np.empty(2, dtype=np.uint8)
-    top = int(np.iinfo(kind).max)
-    for low, high, near in ((top - 254, top, True), (top - 255, top, False), (top, top - 1, False)):
-        if np.iinfo(kind).min <= low:
-            values = np.array([high, high], dtype=kind)
-            assert _core.code_near(values, low, codes) == near
-            assert not near or codes.tolist() == [255, 255]
-    assert not _core.code_near(np.array([1.0, 2.0]), 1, codes)  # not integers
-    with pytest.raises(ValueError, match="values and codes must have the same length"):
-        _core.code_near(np.zeros(3, dtype=kind), 0, codes)
-
-
 @given(hnp.arrays(np.uint8, st.integers(0, 300)), hnp.arrays(np.uint8, 256))
 def test_codes_through_a_table(codes: Any, table: Any) -> None:
     expected = table[codes]

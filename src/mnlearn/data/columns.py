@@ -20,6 +20,7 @@ from mnlearn.data.options import Chunks, ColumnOptions, ColumnSelection, is_nan
 from mnlearn.errors import DataError
 
 BATCH_ROWS = 1 << 16
+NOT_MARKED: Mapping[str, int] = MappingProxyType({})
 T = TypeVar("T")
 
 
@@ -43,8 +44,9 @@ class ReadColumn(NamedTuple):
     levels: tuple[Hashable, ...] | None = None
     declared: bool = False  # the levels stay even when no row has them
     doubts: tuple[str, ...] = ()  # strings taken as missing that the caller should confirm
-    has_zeros: bool = False  # whether a chunk holds position 0, a missing value
-    marked: Mapping[str, int] = MappingProxyType({})  # how many values were missing by each marker; blanks not counted
+    may_lack: bool = True  # whether a value may be missing, or a number infinite
+    final: bool = False  # whether the chunks are final codes while all rows stay
+    marked: Mapping[str, int] = NOT_MARKED  # how many values were missing by each marker; blanks not counted
     categories: tuple[Hashable, ...] = ()  # those that came with the data, whether a row has them or not
 
     def unused(self, levels: Iterable[Hashable] | None) -> tuple[Hashable, ...]:
@@ -54,6 +56,8 @@ class ReadColumn(NamedTuple):
 
     def joined(self) -> ReadColumn:
         """Return the column in one chunk; the old chunks are released one by one."""
+        if self.table is not None and len(self.chunks) == 1:  # numbers may be those of the caller
+            return self
         end = sum(map(len, self.chunks))
         values = np.empty(end, np.result_type(*{chunk.dtype for chunk in self.chunks}) if end else np.float64)
         while len(self.chunks):
@@ -167,6 +171,37 @@ def is_marker(value: object) -> bool:
     return value is not None and not is_nan(value) and bool(str(value).strip())
 
 
+class Meaning(NamedTuple):
+    """Meaning of the positions in the chunks of a categorical column: a table to the levels, 0 for missing."""
+
+    levels: tuple[Hashable, ...]
+    table: NDArray[np.generic]
+    categories: tuple[Hashable, ...]
+
+    @classmethod
+    def of(
+        cls, labels: Sequence[Hashable | None], options: ColumnOptions, categories: Iterable[Hashable] | None = None
+    ) -> Meaning:
+        """Put the labels of the positions in order; a label of None is missing.
+
+        Declared levels keep their order and count even if no row has them. The `categories` that came with the data
+        keep their order, but only those that occur are levels. All others are sorted.
+        """
+        seen = dict.fromkeys(label for label in labels if label is not None)
+        kept: tuple[Hashable, ...] = ()
+        if options.levels is not None:
+            _check_inside(options, seen)
+            levels = options.levels
+        elif categories is not None:
+            kept = tuple(label for label in categories if not (options.is_missing(label) or options.is_doubtful(label)))
+            levels = tuple(label for label in kept if label in seen)
+        else:
+            levels = tuple(sorted(seen, key=order_key))
+        place = {label: k for k, label in enumerate(levels, start=1)}
+        table = [0 if label is None else place[label] for label in labels]
+        return cls(levels, np.array(table, dtype=np.uint8 if len(levels) <= 255 else np.uint16), kept)
+
+
 def coded_column(
     codes: Codes,
     labels: Sequence[Hashable | None],
@@ -175,36 +210,84 @@ def coded_column(
     categories: Iterable[Hashable] | None = None,
     doubts: Sequence[str] = (),
 ) -> ReadColumn:
-    """Return a categorical column.
-
-    `labels[k - 1]` is the label of code k, None when missing; every code occurs. Declared levels keep their order and
-    count even if no row has them. The `categories` that came with the data keep their order, but only those that occur
-    are levels. All others are sorted.
-    """
-    seen = dict.fromkeys(label for label in labels if label is not None)
-    kept: tuple[Hashable, ...] = ()
-    if options.levels is not None:
-        _check_inside(options, seen)
-        levels = options.levels
-    elif categories is not None:
-        kept = tuple(label for label in categories if not (options.is_missing(label) or options.is_doubtful(label)))
-        levels = tuple(label for label in kept if label in seen)
-    else:
-        levels = tuple(sorted(seen, key=order_key))
-    place = {label: k for k, label in enumerate(levels, start=1)}
-    table = [0] + [0 if label is None else place[label] for label in labels]
-    meaning = np.array(table, dtype=np.uint8 if len(levels) <= 255 else np.uint16)
+    """Return a categorical column; `labels[k - 1]` is the label of code k, None when missing, and every code occurs."""
+    meaning = Meaning.of([None, *labels], options, categories)
     return ReadColumn(
         codes.name,
         codes.chunks,
-        meaning,
-        levels,
+        meaning.table,
+        meaning.levels,
         declared=options.levels is not None,
         doubts=tuple(doubts),
-        has_zeros=codes.has_zeros,
-        categories=kept,
+        may_lack=codes.has_zeros or None in labels,
+        categories=meaning.categories,
         marked=codes.marked + _in_doubt(codes, labels),
     )
+
+
+class WholeColumns:
+    """Columns whose values were coded all at once; those with the same labels share what is made of these."""
+
+    def __init__(self) -> None:
+        self._known: dict[object, _Judged] = {}
+
+    def column(
+        self,
+        options: ColumnOptions,
+        labels: tuple[Hashable | None, ...],
+        rows: NDArray[np.unsignedinteger],
+        categories: tuple[Hashable, ...] | None = None,
+    ) -> ReadColumn:
+        """Return a column given as positions of the rows among labels; every label occurs, and None is missing."""
+        judged = None
+        if options.type is None and options.levels is None:
+            # To Python the labels 0, 1 equal False, True; those of categories can be of several types.
+            kinds = type(labels[-1]) if categories is None else tuple(map(type, (*labels, *categories)))
+            judged = self._known.get((labels, kinds, categories))
+        if judged is None:
+            judged = _Judged.of(labels, options, categories)
+            if options.is_open:
+                self._known[labels, kinds, categories] = judged
+        chunks = options.new_chunks()
+        chunks.append(rows)
+        doubts, marked = judged.in_rows(rows) if judged.unclear else ((), NOT_MARKED)
+        levels, table, kept = judged.meaning
+        declared = options.levels is not None
+        return ReadColumn(
+            options.name, chunks, table, levels, declared, doubts, judged.may_lack, judged.final, marked, kept
+        )
+
+
+class _Judged(NamedTuple):
+    """Labels that were checked for markers of missing values."""
+
+    meaning: Meaning
+    may_lack: bool
+    final: bool
+    unclear: tuple[tuple[int, str, bool], ...]  # labels taken as missing: position, label, whether it is a doubt
+
+    @classmethod
+    def of(
+        cls, labels: Sequence[Hashable | None], options: ColumnOptions, categories: tuple[Hashable, ...] | None
+    ) -> _Judged:
+        """Judge every label by the options of its column."""
+        doubts = [options.is_doubtful(label) and not options.is_missing(label) for label in labels]
+        kept = [
+            None if doubt or options.is_missing(label) else label for label, doubt in zip(labels, doubts, strict=True)
+        ]
+        meaning = Meaning.of(kept, options, categories)
+        unclear = tuple(
+            (k, str(label), doubts[k]) for k, label in enumerate(labels) if kept[k] is None and is_marker(label)
+        )
+        final = len(meaning.levels) == len(labels) and bool((meaning.table == np.arange(1, len(labels) + 1)).all())
+        return cls(meaning, None in kept, final, unclear)
+
+    def in_rows(self, rows: NDArray[np.unsignedinteger]) -> tuple[tuple[str, ...], Counter[str]]:
+        """Return the doubts in order of first occurrence, and how many rows each marker has."""
+        counts = np.bincount(rows)
+        unclear = sorted(self.unclear, key=lambda found: int(np.argmax(rows == found[0])))
+        marked = Counter({label.strip(): int(counts[k]) for k, label, _ in unclear})
+        return tuple(label for _, label, doubt in unclear if doubt), marked
 
 
 def _in_doubt(codes: Codes, labels: Sequence[Hashable | None]) -> Counter[str]:

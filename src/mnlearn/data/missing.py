@@ -52,9 +52,10 @@ def to_dataset(table: ReadTable, missing: MissingPolicy, *, least: int = 2) -> D
     rows = None if clean.kept is None else clean.kept[0]
     columns = []
     for column, codes in zip(table.columns, clean.codes, strict=True):
-        columns.append(_final_values(column, column.chunks.pop(), rows, codes))
-        columns[-1].flags.writeable = False
-    return Dataset(
+        values = _final_values(column, column.chunks.pop(), rows, codes)
+        values.flags.writeable = False
+        columns.append(values)
+    return Dataset.trusted(  # checked again it would take four times as long where columns are short
         names=tuple(column.name for column in table.columns),
         cards=tuple(0 if labels is None else len(labels) for labels in clean.levels),
         columns=tuple(columns),
@@ -62,11 +63,13 @@ def to_dataset(table: ReadTable, missing: MissingPolicy, *, least: int = 2) -> D
         repeats=None if table.repeats is None else _weights(table.repeats.chunks.pop(), rows),
         missing=clean.report,
         declared=frozenset(column.name for column in table.columns if column.declared),
+        cuts=MappingProxyType({}),
+        pack=None,
         unused=MappingProxyType(
             {
                 column.name: unused
                 for column, levels in zip(table.columns, clean.levels, strict=True)
-                if (unused := column.unused(levels))
+                if column.categories and (unused := column.unused(levels))
             }
         ),
     )
@@ -104,7 +107,7 @@ def _cleaned(table: ReadTable, missing: MissingPolicy, new_chunks: Callable[[], 
 
 def _survey(table: ReadTable, missing: MissingPolicy, kept: Chunks) -> _Survey:
     """Count missing values; only columns that may have some are read."""
-    suspects = [column for column in table.columns if _may_lack(column)]
+    suspects = [column for column in table.columns if column.may_lack]
     if not suspects and table.repeats is None:
         return _Survey(None, {}, table.n_rows, 0, table.n_rows)
     counts = dict.fromkeys((column.name for column in suspects), 0)
@@ -132,17 +135,13 @@ def _survey(table: ReadTable, missing: MissingPolicy, kept: Chunks) -> _Survey:
     return _Survey(None if n_after == table.n_rows else kept, counts, n_before, n_incomplete, n_after)
 
 
-def _may_lack(column: ReadColumn) -> bool:
-    """Return whether the column may hold a missing value, NaN or infinity."""
-    return column.table is None or column.has_zeros or not column.table[1:].all()
-
-
 def _lacking(column: ReadColumn, chunk: NDArray[Any], first_row: int) -> NDArray[np.bool_]:
     """Return where a chunk of a column lacks a value."""
     if column.table is None:
         check_not_infinite(column.name, chunk, first_row)
         return np.asarray(np.isnan(chunk))
-    return np.asarray(chunk == 0 if column.table[1:].all() else (column.table == 0)[chunk])
+    missing = np.flatnonzero(column.table == 0)
+    return np.asarray(chunk == missing[0] if len(missing) == 1 else (column.table == 0)[chunk])
 
 
 def _final_levels(
@@ -158,6 +157,8 @@ def _final_levels(
                 f"types={{{column.name!r}: 'categorical'}}."
             )
         return None, None
+    if column.final and kept is None:
+        return column.levels, None
     levels, codes = kept_levels(column, kept)
     if with_missing:
         levels = (*levels, None)
@@ -210,7 +211,9 @@ def _together(chunks: Chunks, places: range) -> NDArray[Any]:
 
 def _weights(numbers: NDArray[Any], rows: NDArray[np.bool_] | None) -> NDArray[np.int64]:
     """Return the repeats of the rows that stay."""
-    return (numbers if rows is None else numbers[rows]).astype(np.int64)
+    weights = (numbers if rows is None else numbers[rows]).astype(np.int64)
+    weights.flags.writeable = False
+    return weights
 
 
 def _final_values(
@@ -221,7 +224,9 @@ def _final_values(
         values = values[rows]
     if codes is None:
         return values
-    if values.dtype == codes.dtype and not column.has_zeros and (codes[1:] == np.arange(len(codes) - 1)).all():
+    assert column.table is not None
+    one_up = not (column.may_lack or column.table[0]) and (codes[1:] == np.arange(len(codes) - 1)).all()
+    if one_up and values.dtype == codes.dtype:
         values -= 1
     elif values.dtype == codes.dtype == np.uint8:
         recode(values, np.resize(codes, 256))

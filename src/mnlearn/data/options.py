@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, cast, get_args
 
 import numpy as np
@@ -76,15 +77,14 @@ class Markers:
         return value in self.others
 
 
-@dataclass(frozen=True)
-class ColumnOptions:
+class ColumnOptions(NamedTuple):  # made for every column: a frozen dataclass takes three times as long
     """Options of one column; None leaves the choice to the data."""
 
     name: str
     type: VariableType | None = None
     levels: tuple[Hashable, ...] | None = None
-    markers: Markers = field(default_factory=Markers)
-    declared: Mapping[Hashable, Hashable] = field(default_factory=dict)  # each level by itself
+    markers: Markers = Markers()
+    declared: Mapping[Hashable, Hashable] = MappingProxyType({})  # each level by itself
     is_repeats: bool = False
     new_chunks: Callable[[], Chunks] = list  # makes the store for the values
 
@@ -188,9 +188,10 @@ class TableOptions:
         levels = {str(name): tuple(labels) for name, labels in (self.levels or {}).items()}
 
         def column(name: str) -> SelectedColumn:
-            labels = levels.get(name)
-            declared = {label: label for label in labels or ()}
-            options = ColumnOptions(name, types.get(name), labels, markers, declared, new_chunks=self.new_chunks)
+            options = ColumnOptions(name, types.get(name), None, markers, {}, False, self.new_chunks)
+            if name in levels:
+                labels = levels[name]
+                options = options._replace(levels=labels, declared={label: label for label in labels})
             return SelectedColumn(position[name], options)
 
         nameless = [position[name] for name in chosen if not name.strip() and name != self.repeats]

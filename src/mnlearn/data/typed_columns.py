@@ -16,14 +16,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mnlearn._core import code_near, recode
 from mnlearn.data._checks import MAX_STATES, DataFile
+from mnlearn.data.coding import code_batch, code_objects
 from mnlearn.data.columns import (
     BATCH_ROWS,
     Codes,
     ColumnReader,
     Numbers,
     ReadColumn,
+    WholeColumns,
     coded_column,
     is_marker,
     mixed,
@@ -89,24 +90,28 @@ class ValueColumn:
         self._categories: dict[Hashable, None] | None = {} if categories and options.levels is None else None
         self._doubts: dict[str, None] = {}
         self._last: Any = None  # the dictionary read last
-        self._near: _Near | None = None
 
     def add(self, array: Any) -> None:
         """Read the next values."""
-        if pa.types.is_dictionary(array.type):
+        coded = code_batch(pa.RecordBatch.from_arrays([array], names=["values"]), [0], by_label=False)[0]
+        if coded is not None:
+            self.add_whole(*coded)
+        elif pa.types.is_dictionary(array.type):
             self._add_dictionary(array.dictionary, _rows(array))
-            return
-        values = _plain(array)
-        if pa.types.is_boolean(values.type) and not values.null_count:
-            self.add_places([False, True], flat(values.cast(pa.uint8())))
-            return
-        if pa.types.is_integer(values.type) and not values.null_count and self._add_near(flat(values)):
-            return
-        values = values.dictionary_encode()
-        labels = self._labels(values.dictionary)
-        if _extension(array.type) == "arrow.uuid":
-            labels = [None if label is None else str(UUID(bytes=label)) for label in labels]
-        self.add_coded(labels, _rows(values))
+        else:
+            values = _plain(array).dictionary_encode()
+            labels = self._labels(values.dictionary)
+            if _extension(array.type) == "arrow.uuid":
+                labels = [None if label is None else str(UUID(bytes=label)) for label in labels]
+            self.add_coded(labels, _rows(values))
+
+    def add_whole(
+        self, labels: Sequence[Hashable], rows: NDArray[np.integer], categories: Iterable[Hashable] | None
+    ) -> None:
+        """Read values that the core has coded."""
+        if categories is not None:
+            self.expect(categories)
+        self.add_coded(labels, rows)
 
     def _add_dictionary(self, dictionary: Any, rows: NDArray[np.integer]) -> None:
         """Read rows given as positions in a dictionary, of which they may use a small part."""
@@ -144,23 +149,6 @@ class ValueColumn:
             labels = [label if used[k] else None for k, label in enumerate(labels)]
         self.add_coded(labels, rows)
 
-    def _add_near(self, values: NDArray[np.integer]) -> bool:
-        """Read integers that lie near each other, as codes usually do; return whether they do.
-
-        A lookup by position takes a fifth of the time of hashing. Where all values are known, the distance from the
-        lowest is usually their code.
-        """
-        if self._near is not None and self._near.add(values, self._codes):
-            return True
-        low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
-        if high - low > 255:
-            return False
-        rows = (values - values.dtype.type(low)).astype(np.uint8)
-        counts = np.bincount(rows)
-        self.add_coded([low + k if count else None for k, count in enumerate(counts)], rows)
-        self._near = _Near.to(low, self._codes)
-        return True
-
     def add_coded(self, labels: Iterable[Hashable], rows: NDArray[np.integer]) -> None:
         """Read rows given as positions among labels; the position after the last label is missing."""
         listed = list(labels)
@@ -181,35 +169,6 @@ class ValueColumn:
             self._doubts[str(label)] = None
             return 0
         return self._codes.code(label)
-
-
-class _Near(NamedTuple):
-    """Codes of the integers from `low` on, by their distance from it; 0 where there is none."""
-
-    low: int
-    table: NDArray[np.uint8]
-    n_steady: int  # how many from the beginning have the codes 1, 2, 3, ...
-
-    @classmethod
-    def to(cls, low: int, codes: Codes) -> _Near | None:
-        """Return the codes known by now; None if they do not fit a byte, or numbers do not fit int64."""
-        known = [codes.index.get(low + k, 0) for k in range(255)]
-        if max(known) > 255 or low > np.iinfo(np.int64).max:
-            return None
-        table = np.array([0, *known], dtype=np.uint8)
-        return cls(low, table, int(np.argmin(table == np.arange(256))) - 1)
-
-    def add(self, values: NDArray[np.integer], codes: Codes) -> bool:
-        """Append the codes of numbers and return True; return False if one of them is new."""
-        found = np.empty(len(values), dtype=np.uint8)
-        if not code_near(values, self.low, found):
-            return False
-        if int(found.max(initial=0)) > self.n_steady:
-            recode(found, self.table)
-            if not found.all():
-                return False
-        codes.append(found)
-        return True
 
 
 def categories_column(
@@ -282,7 +241,11 @@ _SAME = frozenset({date, datetime, time, timedelta, np.datetime64, np.timedelta6
 
 
 def object_column(options: ColumnOptions, values: Sequence[object]) -> ReadColumn:
-    """Read a list of values: through Arrow if it has one type for all of them, otherwise one by one."""
+    """Read a list of values: by the core if they are simple, or through Arrow if it has a type for all of them."""
+    if type(values) is list and values and options.type != "continuous":
+        coded = code_objects([values])[0]
+        if coded is not None:
+            return WholeColumns().column(options, *coded)
     array = _as_arrow(values)
     return _each(options, values) if array is None else whole_column(options, array)
 
@@ -421,9 +384,21 @@ def read_batches_into(columns: Sequence[tuple[str, ColumnReader]], batches: Iter
     for batch in batches:
         n_rows += batch.num_rows
         where = {name: position for position, name in enumerate(batch.schema.names)}
-        for name, column in columns:
-            add_slices(column, batch.column(where[name]))
+        placed = [(where[name], column) for name, column in columns]
+        for start in range(0, batch.num_rows, BATCH_ROWS):
+            _read_batch(placed, batch.slice(start, BATCH_ROWS))
     return n_rows
+
+
+def _read_batch(columns: Sequence[tuple[int, ColumnReader]], batch: Any) -> None:
+    """Read some rows into column readers: values are coded for all columns together."""
+    values = [position for position, column in columns if isinstance(column, ValueColumn)]
+    found = iter(code_batch(batch, values, by_label=False))
+    for position, column in columns:
+        if isinstance(column, ValueColumn) and (coded := next(found)) is not None:
+            column.add_whole(*coded)
+        else:
+            column.add(batch.column(position))
 
 
 class ParquetSource(NamedTuple):

@@ -1,0 +1,83 @@
+"""Codes of whole columns, made by the native core for many columns at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn._core import code_arrow, code_block, code_lists
+from mnlearn.data.columns import Mixtures, ReadColumn, WholeColumns
+from mnlearn.data.options import ColumnSelection, SelectedColumn
+
+Coded: TypeAlias = tuple[tuple[Any, ...], NDArray[np.unsignedinteger], tuple[Hashable, ...] | None]
+"""Labels in ascending order, after None if a value is missing; the position of each row among them; and the categories
+that came with the data."""
+
+
+def code_array(values: NDArray[Any]) -> list[Coded | None]:
+    """Code the columns of a 2-D array of whole numbers or booleans; None for one with too many distinct values."""
+    if any(step % values.itemsize for step in values.strides):
+        values = np.ascontiguousarray(values)
+    codes = np.empty(values.shape[::-1], dtype=np.uint8)
+    return _together(codes, *code_block(values, codes))
+
+
+def code_objects(columns: list[Any]) -> list[Coded | None]:
+    """Code lists, or 1-D arrays of objects; None for one that holds anything but strings, whole numbers or booleans."""
+    codes = np.empty((len(columns), len(columns[0])), dtype=np.uint8)
+    return _together(codes, *code_lists(columns, codes))
+
+
+def code_batch(batch: Any, columns: Sequence[int], *, by_label: bool = True) -> list[Coded | None]:
+    """Code columns of an Arrow batch.
+
+    None stands for a column of other types than whole numbers, booleans, strings and dictionaries of strings; or with
+    too many distinct values. Strings are in order of first occurrence unless `by_label`.
+    """
+    codes = np.empty((len(columns), batch.num_rows), dtype=np.uint8)
+    return _together(codes, *code_arrow(batch.__arrow_c_array__(), columns, codes, by_label))
+
+
+def _together(
+    codes: NDArray[np.uint8],
+    labels: list[tuple[Any, ...] | None],
+    wide: dict[int, NDArray[np.uint16]],
+    categories: dict[int, tuple[Any, ...]],
+) -> list[Coded | None]:
+    """Return what belongs to each column."""
+    rows: list[NDArray[np.unsignedinteger]] = list(codes)
+    for k, own in wide.items():
+        rows[k] = own
+    came = [categories.get(k) for k in range(len(rows))] if categories else [None] * len(rows)
+    return [None if found is None else (found, own, kept) for found, own, kept in zip(labels, rows, came, strict=True)]
+
+
+def read_columns(
+    selection: ColumnSelection, coded: Mapping[int, Coded | None], read: Callable[[SelectedColumn], ReadColumn]
+) -> list[ReadColumn]:
+    """Return the columns of a selection: those coded by their position in the source, and the others by `read`."""
+    whole, mixtures = WholeColumns(), Mixtures()
+    columns: list[ReadColumn | None] = []
+    for selected in selection.columns:
+        found = coded.get(selected.position)
+        if found is not None:
+            columns.append(whole.column(selected.options, *found))
+        else:
+            columns.append(mixtures.attempt(partial(read, selected)))
+    mixtures.report()
+    return [column for column in columns if column is not None]
+
+
+def categorical(selection: ColumnSelection) -> list[int]:
+    """Return the positions of the columns that may be categorical."""
+    return [position for position, options in selection.columns if options.type != "continuous"]
+
+
+def pieces(positions: Sequence[int], n_rows: int, item_bytes: int) -> Iterator[Sequence[int]]:
+    """Split columns so that a copy of each part takes little memory."""
+    size = max(1, (1 << 26) // max(1, n_rows * item_bytes))
+    return (positions[start : start + size] for start in range(0, len(positions), size))
