@@ -39,8 +39,7 @@ PyObject* decoded(std::string_view text) {
 // Labels of one column after another; the codes that a byte does not hold, and the categories that came along.
 class CodedColumns {
 public:
-    explicit CodedColumns(const CodeRows& codes, bool sorted = true)
-        : codes_(codes.data()), n_rows_(codes.shape(1)), sorted_(sorted) {}
+    explicit CodedColumns(const CodeRows& codes) : codes_(codes.data()), n_rows_(codes.shape(1)) {}
 
     // A column that is not coded: another type, too many values, or strings that are not UTF-8.
     void leave() { labels_.append(nb::none()); }
@@ -80,7 +79,7 @@ private:
     bool code(const Cells& cells) {
         std::uint8_t* to = place();
         nb::gil_scoped_release unlocked;
-        return coder_.code(cells, to, sorted_);
+        return coder_.code(cells, to);
     }
     void add_found(CellType type, bool flags) {
         const DistinctValues& found = coder_.found();
@@ -123,7 +122,6 @@ private:
 
     std::uint8_t* codes_;
     std::size_t n_rows_;
-    bool sorted_;
     ValueCoder coder_;
     nb::list labels_;
     nb::dict wide_, categories_;
@@ -362,15 +360,14 @@ nb::object categories_of(const ArrowSchema& schema, const ArrowArray& dictionary
     return categories;
 }
 
-nb::tuple py_code_arrow(const nb::tuple& batch, const std::vector<std::size_t>& columns, const CodeRows& codes,
-                        bool sorted) {
+nb::tuple py_code_arrow(const nb::tuple& batch, const std::vector<std::size_t>& columns, const CodeRows& codes) {
     const auto& schema = from_capsule<ArrowSchema>(batch[0], "arrow_schema");
     const auto& rows = from_capsule<ArrowArray>(batch[1], "arrow_array");
     if (std::strcmp(schema.format, "+s") != 0 || schema.n_children != rows.n_children)
         throw std::invalid_argument("batch must be a batch of Arrow columns.");
     if (codes.shape(0) != columns.size() || codes.shape(1) != static_cast<std::size_t>(rows.length))
         throw std::invalid_argument("codes must have a row for each column of the batch.");
-    CodedColumns coded(codes, sorted);
+    CodedColumns coded(codes);
     for (const std::size_t column : columns) {
         if (column >= static_cast<std::size_t>(rows.n_children))
             throw std::invalid_argument("columns must be positions in the batch.");
@@ -405,10 +402,9 @@ void bind_columns(nb::module_& m) {
                   "-> tuple[list[tuple[Any, ...] | None], dict[int, NDArray[np.uint16]], dict[int, tuple[Any, ...]]]"),
           "columns"_a, "codes"_a, "Code columns of Python objects: strings, whole numbers or booleans, and None.");
     m.def("code_arrow", &py_code_arrow,
-          nb::sig("def code_arrow(batch: tuple[object, object], columns: Sequence[int], codes: NDArray[np.uint8], "
-                  "sorted: bool) "
+          nb::sig("def code_arrow(batch: tuple[object, object], columns: Sequence[int], codes: NDArray[np.uint8]) "
                   "-> tuple[list[tuple[Any, ...] | None], dict[int, NDArray[np.uint16]], dict[int, tuple[Any, ...]]]"),
-          "batch"_a, "columns"_a, "codes"_a, "sorted"_a,
+          "batch"_a, "columns"_a, "codes"_a,
           "Code columns of an Arrow batch, given as the capsules of its schema and its array: their labels, the codes "
           "of columns with more than 256 of them, and the categories of those that have a dictionary of strings.");
 }

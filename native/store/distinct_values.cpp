@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <type_traits>
@@ -14,7 +13,7 @@ namespace mnlearn {
 namespace {
 
 constexpr std::size_t kWord = sizeof(std::uint64_t);
-constexpr std::size_t kFewSlots = 64;
+constexpr std::size_t kFewSlots = 256;
 constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio: multiples are spread evenly
 
 bool bit_of(const std::uint8_t* bits, std::size_t k) { return bits[k / 8] >> (k % 8) & 1; }
@@ -136,7 +135,7 @@ inline bool ValueCoder::add(std::size_t row, std::uint64_t key, std::string_view
     return add_new(row, key, text);
 }
 
-bool ValueCoder::code(const Cells& cells, std::uint8_t* codes, bool sorted) {
+bool ValueCoder::code(const Cells& cells, std::uint8_t* codes) {
     start(cells.n_rows);
     if (!cells.n_rows) return true;
     const auto numbers = [&]<class Number>(Number) {
@@ -175,7 +174,7 @@ bool ValueCoder::code(const Cells& cells, std::uint8_t* codes, bool sorted) {
             if (!code_views(cells)) return false;
             break;
     }
-    finish_strings(codes, sorted);
+    finish_strings(codes);
     return true;
 }
 
@@ -197,22 +196,23 @@ template <class Number> bool ValueCoder::code_numbers(const Cells& cells, const 
         low = std::min(low, value);
         high = std::max(high, value);
     };
-    if (!cells.valid)
+    if (!cells.valid) {
+        const Number guess = *std::min_element(values, values + std::min<std::size_t>(cells.n_rows, 256));
+        if (code_near(cells, values, guess, codes)) return true;  // in one pass
         for (std::size_t row = 0; row < cells.n_rows; ++row) widen(values[row]);
-    else
+    } else {
         for (std::size_t row = 0; row < cells.n_rows; ++row)
             if (bit_of(cells.valid, cells.offset + row))
                 widen(values[row]);
             else
                 found_.any_missing = true;
+    }
     if (low > high) {
         std::fill_n(codes, cells.n_rows, std::uint8_t{0});
         return true;
     }
-    if (wide_bits(high) - wide_bits(low) < 256 - std::size_t{found_.any_missing}) {
-        code_near(cells, values, low, codes);
-        return true;
-    }
+    if (wide_bits(high) - wide_bits(low) < 256 - std::size_t{found_.any_missing})
+        return code_near(cells, values, low, codes);
     for (std::size_t row = 0; row < cells.n_rows; ++row) {
         if (found_.any_missing && !bit_of(cells.valid, cells.offset + row))
             first_codes_[row] = 0;
@@ -230,25 +230,42 @@ template <class Number> bool ValueCoder::code_numbers(const Cells& cells, const 
 }
 
 // Numbers in the range of a byte: their distance from the lowest, which is their code unless one between is not there.
+// Returns whether all are in this range. Which of them occur is looked up only where it can matter: once all up to the
+// largest were seen, no other is possible.
 template <class Number>
-void ValueCoder::code_near(const Cells& cells, const Number* values, Number low, std::uint8_t* codes) {
-    const auto first = static_cast<std::uint8_t>(wide_bits(low) - found_.any_missing);
-    for (std::size_t row = 0; row < cells.n_rows; ++row)
-        codes[row] = static_cast<std::uint8_t>(static_cast<std::uint8_t>(values[row]) - first);
-    if (found_.any_missing)
-        for (std::size_t row = 0; row < cells.n_rows; ++row)
-            if (!bit_of(cells.valid, cells.offset + row)) codes[row] = 0;
+bool ValueCoder::code_near(const Cells& cells, const Number* values, Number low, std::uint8_t* codes) {
+    constexpr std::size_t kRows = 4096;
+    const std::uint64_t first = wide_bits(low) - found_.any_missing;
     std::uint8_t seen[256] = {};
-    for (std::size_t row = 0; row < cells.n_rows; ++row) seen[codes[row]] = 1;
+    std::size_t n_seen = 0;  // so many from the beginning
+    for (std::size_t begin = 0; begin < cells.n_rows; begin += kRows) {
+        const std::size_t end = std::min(begin + kRows, cells.n_rows);
+        std::uint64_t any = 0;
+        for (std::size_t row = begin; row < end; ++row) {
+            const std::uint64_t distance = wide_bits(values[row]) - first;
+            any |= distance;
+            codes[row] = static_cast<std::uint8_t>(distance);
+        }
+        if (found_.any_missing) {  // what is below a missing value can be any number
+            for (std::size_t row = begin; row < end; ++row)
+                if (!bit_of(cells.valid, cells.offset + row)) codes[row] = 0;
+        } else if (any > 255) {
+            return false;
+        }
+        if (*std::max_element(codes + begin, codes + end) < n_seen) continue;
+        for (std::size_t row = begin; row < end; ++row) seen[codes[row]] = 1;
+        while (n_seen < 256 && seen[n_seen]) ++n_seen;
+    }
     std::uint8_t ranks[256] = {}, n_codes = 0;
     bool gaps = false;
     for (std::size_t code = 0; code < 256; ++code) {
         if (!seen[code]) continue;
         gaps = gaps || n_codes != code;
         ranks[code] = n_codes++;
-        if (code || !found_.any_missing) found_.numbers.push_back(wide_bits(low) + code - found_.any_missing);
+        if (code || !found_.any_missing) found_.numbers.push_back(first + code);
     }
     if (gaps) recode({codes, cells.n_rows}, ranks);
+    return true;
 }
 
 bool ValueCoder::add_string(std::size_t row, std::string_view text) { return add(row, string_key(text, false), text); }
@@ -306,11 +323,8 @@ void ValueCoder::enlarge() {
     }
 }
 
-void ValueCoder::finish_strings(std::uint8_t* codes, bool sorted) {
-    if (sorted)
-        finish([this](std::size_t a, std::size_t b) { return strings_[a] < strings_[b]; }, codes);
-    else
-        finish(std::less<>{}, codes);
+void ValueCoder::finish_strings(std::uint8_t* codes) {
+    finish([this](std::size_t a, std::size_t b) { return strings_[a] < strings_[b]; }, codes);
     for (const std::uint32_t place : order_) found_.strings.push_back(strings_[place]);
 }
 

@@ -40,9 +40,8 @@ public:
     static constexpr std::size_t kMostValues = 65'535;
 
     // Writes the code of each row: its place among the distinct values; after a 0 for missing, if any value is. Codes
-    // above 255 go to `wide` instead. Strings may also be in the order of their first occurrence. Returns whether there
-    // are at most `kMostValues` distinct values.
-    bool code(const Cells& cells, std::uint8_t* codes, bool sorted = true);
+    // above 255 go to `wide` instead. Returns whether there are at most `kMostValues` distinct values.
+    bool code(const Cells& cells, std::uint8_t* codes);
 
     const DistinctValues& found() const { return found_; }
 
@@ -54,7 +53,7 @@ public:
         first_codes_[row] = 0;
     }
     void add_again(std::size_t row, std::size_t earlier) { first_codes_[row] = first_codes_[earlier]; }
-    void finish_strings(std::uint8_t* codes, bool sorted = true);
+    void finish_strings(std::uint8_t* codes);
 
 private:
     struct Slot {
@@ -63,7 +62,7 @@ private:
     };
 
     template <class Number> bool code_numbers(const Cells& cells, const Number* values, std::uint8_t* codes);
-    template <class Number> void code_near(const Cells& cells, const Number* values, Number low, std::uint8_t* codes);
+    template <class Number> bool code_near(const Cells& cells, const Number* values, Number low, std::uint8_t* codes);
     template <class Offset> bool code_strings(const Cells& cells);
     bool code_views(const Cells& cells);
     bool add(std::size_t row, std::uint64_t key, std::string_view text);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -11,6 +12,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -215,3 +218,28 @@ def test_strings_that_are_not_utf8_are_refused_as_before() -> None:
     whole = outcome(pa.table({"a": broken, "b": [1, 2]}))
     with one_by_one():
         assert whole == outcome(pa.table({"a": broken, "b": [1, 2]}))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@given(
+    table=tables,
+    missing=st.sampled_from(["error", "drop_rows", "category"]),
+    markers=st.sampled_from([(), ("?", -9, 1)]),
+)
+@settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
+def test_files_all_at_once_equal_one_by_one(
+    suffix: str, table: list[Column], missing: str, markers: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / f"table{suffix}"
+    arrow = arrow_table(table)
+    for j, type_ in enumerate(arrow.schema.types):
+        if type_ == pa.string_view() or (suffix == ".csv" and pa.types.is_dictionary(type_)):
+            arrow = arrow.set_column(j, f"v{j}", arrow.column(j).cast(pa.string()))
+    if suffix == ".csv":
+        pacsv.write_csv(arrow, path)
+    else:
+        pq.write_table(arrow, path)
+    options: dict[str, Any] = {"missing_values": markers}
+    whole = outcome(path, missing=missing, **options), seen(path, **options)
+    with one_by_one():
+        assert whole == (outcome(path, missing=missing, **options), seen(path, **options))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -32,14 +32,14 @@ def code_objects(columns: list[Any]) -> list[Coded | None]:
     return _together(codes, *code_lists(columns, codes))
 
 
-def code_batch(batch: Any, columns: Sequence[int], *, by_label: bool = True) -> list[Coded | None]:
+def code_batch(batch: Any, columns: Sequence[int]) -> list[Coded | None]:
     """Code columns of an Arrow batch.
 
     None stands for a column of other types than whole numbers, booleans, strings and dictionaries of strings; or with
-    too many distinct values. Strings are in order of first occurrence unless `by_label`.
+    too many distinct values.
     """
     codes = np.empty((len(columns), batch.num_rows), dtype=np.uint8)
-    return _together(codes, *code_arrow(batch.__arrow_c_array__(), columns, codes, by_label))
+    return _together(codes, *code_arrow(batch.__arrow_c_array__(), columns, codes))
 
 
 def _together(
@@ -54,6 +54,21 @@ def _together(
         rows[k] = own
     came = [categories.get(k) for k in range(len(rows))] if categories else [None] * len(rows)
     return [None if found is None else (found, own, kept) for found, own, kept in zip(labels, rows, came, strict=True)]
+
+
+def sort_labels(coded: dict[int, Coded | None], positions: Iterable[int]) -> None:
+    """Replace columns of categories by columns without, whose labels are in ascending order."""
+    known: dict[tuple[Any, ...], tuple[tuple[Any, ...], NDArray[np.uint16]]] = {}
+    for j in positions:
+        found = coded[j]
+        if found is None or found[2] is None:
+            continue
+        labels, rows, _ = found
+        if labels not in known:
+            order = sorted(range(len(labels)), key=lambda k: (labels[k] is not None, labels[k]))
+            known[labels] = tuple(labels[k] for k in order), np.argsort(order).astype(np.uint16)
+        in_order, places = known[labels]
+        coded[j] = (in_order, places.astype(rows.dtype)[rows], None)
 
 
 def read_columns(

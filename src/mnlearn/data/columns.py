@@ -9,7 +9,7 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from numbers import Real
 from types import MappingProxyType
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,10 +97,12 @@ class Codes:
         self.chunks = options.new_chunks()
         self.has_zeros = False
         self.marked: Counter[str] = Counter()
+        self._lookup: Sequence[int] = ()  # of the last rows, as a table
+        self._table: NDArray[Any] = np.zeros(256, dtype=np.uint8)
 
     def tally(self, labels: Sequence[object], lookup: Sequence[int], rows: NDArray[np.integer]) -> None:
         """Count the values among these rows that were missing by a marker."""
-        markers = [k for k, code in enumerate(lookup[: len(labels)]) if not code and is_marker(labels[k])]
+        markers = [k for k, label in enumerate(labels) if not lookup[k] and is_marker(label)] if 0 in lookup else []
         if markers:
             counts = np.bincount(rows, minlength=len(labels))
             self.marked.update({str(labels[k]).strip(): int(counts[k]) for k in markers if counts[k]})
@@ -116,18 +118,17 @@ class Codes:
 
     def extend(self, lookup: Sequence[int], rows: NDArray[np.integer]) -> None:
         """Append rows given as positions in `lookup`, a list of codes."""
-        narrow = max(lookup, default=0) <= 255
-        if narrow and len(lookup) <= 256 and rows.dtype.itemsize <= 4:
-            small = rows.astype(np.uint8)
-            recode(small, np.resize(np.array(lookup or [0], dtype=np.uint8), 256))
-            self.append(small)
-            return
-        table = np.array(lookup or [0], dtype=np.uint8 if narrow else np.uint16)
-        self.append(np.take(table, rows))
-
-    def append(self, codes: NDArray[np.unsignedinteger]) -> None:
-        """Append rows given as codes."""
-        self.has_zeros = self.has_zeros or not codes.all()
+        if lookup is not self._lookup:
+            kind = np.uint8 if max(lookup, default=0) <= 255 else np.uint16
+            table = np.array(lookup or [0], dtype=kind)
+            small = kind is np.uint8 and len(table) <= 256
+            self._lookup, self._table = lookup, np.resize(table, 256) if small else table
+        if len(self._table) == 256 and self._table.dtype == np.uint8 and rows.dtype.itemsize <= 4:
+            codes = rows.astype(np.uint8)
+            recode(codes, self._table)
+        else:
+            codes = np.take(self._table, rows)
+        self.has_zeros = self.has_zeros or (0 in lookup and not codes.all())
         self.chunks.append(codes)
         self.n_rows += len(codes)
 
@@ -164,6 +165,18 @@ def _floats(numbers: Iterable[float]) -> list[float]:
         with suppress(OverflowError):
             found.append(float(number))
     return found
+
+
+def by_first_row(positions: Iterable[int], rows: NDArray[np.integer]) -> list[int]:
+    """Return positions among labels in the order of the first row of each; all of them occur."""
+    chosen = list(positions)
+    if len(chosen) < 2:
+        return chosen
+    if len(chosen) < 16:
+        return sorted(chosen, key=lambda k: int(np.argmax(rows == k)))
+    first = np.zeros(max(int(rows.max()), *chosen) + 1, dtype=np.int64)
+    first[rows[::-1]] = np.arange(len(rows) - 1, -1, -1)  # the last write is that of the first row
+    return sorted(chosen, key=lambda k: int(first[k]))
 
 
 def is_marker(value: object) -> bool:
@@ -285,7 +298,8 @@ class _Judged(NamedTuple):
     def in_rows(self, rows: NDArray[np.unsignedinteger]) -> tuple[tuple[str, ...], Counter[str]]:
         """Return the doubts in order of first occurrence, and how many rows each marker has."""
         counts = np.bincount(rows)
-        unclear = sorted(self.unclear, key=lambda found: int(np.argmax(rows == found[0])))
+        place = {found[0]: found for found in self.unclear}
+        unclear = [place[k] for k in by_first_row(place, rows)]
         marked = Counter({label.strip(): int(counts[k]) for k, label, _ in unclear})
         return tuple(label for _, label, doubt in unclear if doubt), marked
 

@@ -17,9 +17,17 @@ from narwhals.dependencies import (
     is_pandas_dataframe,
     is_pandas_series,
 )
-from numpy.typing import NDArray
 
-from mnlearn.data.coding import Coded, categorical, code_array, code_batch, code_objects, pieces, read_columns
+from mnlearn.data.coding import (
+    Coded,
+    categorical,
+    code_array,
+    code_batch,
+    code_objects,
+    pieces,
+    read_columns,
+    sort_labels,
+)
 from mnlearn.data.columns import ReadColumn, ReadTable
 from mnlearn.data.options import ColumnOptions, TableOptions, unfit_label
 from mnlearn.data.streaming import read_stream
@@ -167,21 +175,8 @@ def _code_frame(frame: Any, positions: Sequence[int]) -> dict[int, Coded | None]
     if listed:
         polars = get_polars()
         kinds = frame.dtypes if polars is not None and isinstance(frame, polars.DataFrame) else None
-        known: dict[object, tuple[tuple[Hashable, ...], NDArray[np.uint16]]] = {}
-        for j in listed:
-            if kinds is None or not isinstance(kinds[j], polars.Enum):
-                coded[j] = _by_label(coded[j], known)
+        sort_labels(coded, [j for j in listed if kinds is None or not isinstance(kinds[j], polars.Enum)])
     return coded
-
-
-def _by_label(coded: Any, known: dict[object, tuple[tuple[Hashable, ...], NDArray[np.uint16]]]) -> Coded:
-    """Return a column without its categories, its labels in order; orders that are known by now are used again."""
-    labels, rows, _ = coded
-    if labels not in known:
-        order = sorted(range(len(labels)), key=lambda k: (labels[k] is not None, labels[k]))
-        known[labels] = tuple(labels[k] for k in order), np.argsort(order).astype(np.uint16)
-    in_order, places = known[labels]
-    return in_order, places.astype(rows.dtype)[rows], None
 
 
 def _load_stream(source: Any, options: TableOptions) -> ReadTable:

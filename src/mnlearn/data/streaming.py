@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data._checks import DELIMITERS, PARQUET, DataFile, RowTooLong, recognise
-from mnlearn.data.columns import ColumnReader, ReadTable
+from mnlearn.data.columns import ColumnReader, ReadColumn, ReadTable
 from mnlearn.data.options import ColumnSelection, TableOptions
 from mnlearn.errors import DataError, FileError, InputError
 from mnlearn.parallel import ahead
@@ -78,7 +78,9 @@ def read_files(files: Sequence[DataFile], options: TableOptions, monitor: Monito
 def _read_files(files: Sequence[DataFile], options: TableOptions, monitor: Monitor, larger: int) -> ReadTable:
     source = str(files[0].path) if len(files) == 1 else f"{files[0].path} and {len(files) - 1} more"
     table = _TableReader(source, options)
-    read = partial(_read_text, larger=larger) if files[0].delimiter is not None else _read_parquet
+    alone = len(files) == 1 and options.new_chunks is list
+    text = files[0].delimiter is not None
+    read = partial(_read_text, larger=larger) if text else partial(_read_parquet, alone=alone)
     for done, file in enumerate(files):
         if monitor.cancelled():
             break
@@ -108,6 +110,7 @@ class _TableReader:
         self._columns: dict[str, ColumnReader] = {}
         self._types: dict[str, str] = {}
         self._selection: ColumnSelection | None = None
+        self.whole: list[ReadColumn] | None = None  # all columns, if they were read at once
 
     def select(self, names: Sequence[str], where: str) -> ColumnSelection:
         """Return the columns to read in a file; all files must have them, in any order."""
@@ -151,7 +154,7 @@ class _TableReader:
         """Return the table once all files are read."""
         if self._selection is None:
             raise DataError(f"data must have at least 2 rows; {self.source} has 0. Read data with more rows.")
-        columns = [self._columns[own.name].finish() for _, own in self._selection.columns]
+        columns = self.whole or [self._columns[own.name].finish() for _, own in self._selection.columns]
         return ReadTable.of(self._selection, columns, self.n_rows, self.source)
 
 
@@ -163,13 +166,19 @@ def _read_text(file: DataFile, table: _TableReader, *, larger: int) -> int:
     return read_csv_into(columns, file, header, larger * first_block(header))
 
 
-def _read_parquet(file: DataFile, table: _TableReader) -> int:
-    from mnlearn.data.typed_columns import open_parquet, read_batches_into
+def _read_parquet(file: DataFile, table: _TableReader, *, alone: bool) -> int:
+    from mnlearn.data.typed_columns import batch_rows, open_parquet, read_batches_into, read_whole_batch
 
     with open_parquet(file) as parquet:
         selection = table.select(parquet.schema.names, str(file.path))
+        batches: Iterable[Any] = ahead(parquet.batches(selection))
+        if alone and parquet.n_rows <= batch_rows(len(selection.columns)):
+            batches = list(batches)
+            if len(batches) == 1:
+                table.whole = read_whole_batch(selection, batches[0], parquet.schema)
+                return parquet.n_rows
         columns = table.typed(selection, parquet.schema, str(file.path))
-        return read_batches_into(columns, ahead(parquet.batches(selection)))
+        return read_batches_into(columns, batches)
 
 
 class Spool:

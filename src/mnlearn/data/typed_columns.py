@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from mnlearn.data._checks import MAX_STATES, DataFile
-from mnlearn.data.coding import code_batch, code_objects
+from mnlearn.data.coding import categorical, code_batch, code_objects, read_columns, sort_labels
 from mnlearn.data.columns import (
     BATCH_ROWS,
     Codes,
@@ -25,6 +25,7 @@ from mnlearn.data.columns import (
     Numbers,
     ReadColumn,
     WholeColumns,
+    by_first_row,
     coded_column,
     is_marker,
     mixed,
@@ -32,8 +33,10 @@ from mnlearn.data.columns import (
 )
 from mnlearn.data.csv import TextColumn, flat, floats
 from mnlearn.data.csv_errors import failed_system
-from mnlearn.data.options import ColumnOptions, ColumnSelection, unfit_label
+from mnlearn.data.options import ColumnOptions, ColumnSelection, SelectedColumn, unfit_label
 from mnlearn.errors import DataError, FileError, MnlearnError, unreadable
+
+BATCH_BYTES = 1 << 26
 
 
 def column_for(options: ColumnOptions, type_: Any) -> ColumnReader:
@@ -59,9 +62,12 @@ def column_for(options: ColumnOptions, type_: Any) -> ColumnReader:
     return ValueColumn(options, categories=categories)
 
 
-def whole_column(options: ColumnOptions, array: Any) -> ReadColumn:
-    """Read a whole Arrow array in slices, so that too many categories are found early."""
-    column = column_for(options, array.type)
+def whole_column(options: ColumnOptions, array: Any, type_: Any = None) -> ReadColumn:
+    """Read a whole Arrow array in slices, so that too many categories are found early.
+
+    The type is that of the column, if the array has another one for speed.
+    """
+    column = column_for(options, array.type if type_ is None else type_)
     for chunk in array.chunks if isinstance(array, pa.ChunkedArray) else (array,):
         add_slices(column, chunk)
     return column.finish()
@@ -90,17 +96,19 @@ class ValueColumn:
         self._categories: dict[Hashable, None] | None = {} if categories and options.levels is None else None
         self._doubts: dict[str, None] = {}
         self._last: Any = None  # the dictionary read last
+        self._labels: Sequence[Hashable] = ()  # those of the last values, and their codes
+        self._lookup: list[int] = []
 
     def add(self, array: Any) -> None:
         """Read the next values."""
-        coded = code_batch(pa.RecordBatch.from_arrays([array], names=["values"]), [0], by_label=False)[0]
+        coded = code_batch(pa.RecordBatch.from_arrays([array], names=["values"]), [0])[0]
         if coded is not None:
             self.add_whole(*coded)
         elif pa.types.is_dictionary(array.type):
             self._add_dictionary(array.dictionary, _rows(array))
         else:
             values = _plain(array).dictionary_encode()
-            labels = self._labels(values.dictionary)
+            labels = self._values(values.dictionary)
             if _extension(array.type) == "arrow.uuid":
                 labels = [None if label is None else str(UUID(bytes=label)) for label in labels]
             self.add_coded(labels, _rows(values))
@@ -111,19 +119,24 @@ class ValueColumn:
         """Read values that the core has coded."""
         if categories is not None:
             self.expect(categories)
-        self.add_coded(labels, rows)
+        if labels != self._labels:
+            self._labels, self._lookup = labels, [0] * len(labels)
+            for k in by_first_row(range(len(labels)), rows):
+                self._lookup[k] = self._code(labels[k])
+        self._codes.tally(labels, self._lookup, rows)
+        self._codes.extend(self._lookup, rows)
 
     def _add_dictionary(self, dictionary: Any, rows: NDArray[np.integer]) -> None:
         """Read rows given as positions in a dictionary, of which they may use a small part."""
         if self._categories is not None and (self._last is None or not dictionary.equals(self._last)):
             self._last = dictionary
-            self.expect(self._labels(dictionary))
+            self.expect(self._values(dictionary))
         if len(dictionary) > MAX_STATES:
             used = np.unique(rows)
             rows, dictionary = np.searchsorted(used, rows), dictionary.take(pa.array(used[used < len(dictionary)]))
-        self.add_places(self._labels(dictionary), rows)
+        self.add_places(self._values(dictionary), rows)
 
-    def _labels(self, values: Any) -> list[Any]:
+    def _values(self, values: Any) -> list[Any]:
         """Return Arrow values as Python values, or raise DataError where Python has no equal ones."""
         try:
             if pa.types.is_time64(values.type) and values.type.unit == "ns":
@@ -393,12 +406,26 @@ def read_batches_into(columns: Sequence[tuple[str, ColumnReader]], batches: Iter
 def _read_batch(columns: Sequence[tuple[int, ColumnReader]], batch: Any) -> None:
     """Read some rows into column readers: values are coded for all columns together."""
     values = [position for position, column in columns if isinstance(column, ValueColumn)]
-    found = iter(code_batch(batch, values, by_label=False))
+    found = iter(code_batch(batch, values))
     for position, column in columns:
         if isinstance(column, ValueColumn) and (coded := next(found)) is not None:
             column.add_whole(*coded)
         else:
             column.add(batch.column(position))
+
+
+def read_whole_batch(selection: ColumnSelection, batch: Any, schema: Any) -> list[ReadColumn]:
+    """Read a table that is one batch; `schema` has the types of its columns, where strings are not dictionaries."""
+    names, types = schema.names, schema.types
+    where = {name: place for place, name in enumerate(batch.schema.names)}
+    positions = categorical(selection)
+    coded = dict(zip(positions, code_batch(batch, [where[names[j]] for j in positions]), strict=True))
+    sort_labels(coded, (j for j in positions if not pa.types.is_dictionary(types[j])))
+
+    def read(own: SelectedColumn) -> ReadColumn:
+        return whole_column(own.options, batch.column(where[names[own.position]]), types[own.position])
+
+    return read_columns(selection, coded, read)
 
 
 class ParquetSource(NamedTuple):
@@ -411,6 +438,11 @@ class ParquetSource(NamedTuple):
     def schema(self) -> Any:
         """Names and types of the columns."""
         return self.parquet.schema_arrow
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.parquet.metadata.num_rows)
 
     def batches(self, selection: ColumnSelection) -> Iterator[Any]:
         """Yield the columns of a selection, some rows at a time.
@@ -428,7 +460,12 @@ class ParquetSource(NamedTuple):
             if is_text(types[selected.position]) and selected.options.type != "continuous"
         ]
         with ParquetFile(self.content, metadata=self.parquet.metadata, read_dictionary=texts) as source:
-            yield from source.iter_batches(batch_size=BATCH_ROWS, columns=wanted)
+            yield from source.iter_batches(batch_size=batch_rows(len(wanted)), columns=wanted)
+
+
+def batch_rows(n_columns: int) -> int:
+    """Return how many rows of a file to hold at a time: many, which takes less time, if there are few columns."""
+    return max(BATCH_ROWS, min(16 * BATCH_ROWS, BATCH_BYTES // (8 * max(1, n_columns))))
 
 
 @contextmanager
