@@ -84,7 +84,8 @@ class ReadTable(NamedTuple):
     def joined(self) -> ReadTable:
         """Return the table with each column in one chunk."""
         repeats = None if self.repeats is None else self.repeats.joined()
-        return self._replace(columns=[column.joined() for column in self.columns], repeats=repeats)
+        columns = [column if column.final and len(column.chunks) == 1 else column.joined() for column in self.columns]
+        return self._replace(columns=columns, repeats=repeats)
 
 
 class Codes:
@@ -261,13 +262,10 @@ class WholeColumns:
             judged = _Judged.of(labels, options, categories)
             if options.is_open:
                 self._known[labels, kinds, categories] = judged
-        chunks = options.new_chunks()
-        chunks.append(rows)
-        doubts, marked = judged.in_rows(rows) if judged.unclear else ((), NOT_MARKED)
-        levels, table, kept = judged.meaning
-        declared = options.levels is not None
+        (levels, table, kept), may_lack, final, unclear = judged
+        doubts, marked = judged.in_rows(rows) if unclear else ((), NOT_MARKED)
         return ReadColumn(
-            options.name, chunks, table, levels, declared, doubts, judged.may_lack, judged.final, marked, kept
+            options.name, [rows], table, levels, options.levels is not None, doubts, may_lack, final, marked, kept
         )
 
 

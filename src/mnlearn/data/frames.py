@@ -107,25 +107,28 @@ def _column_arrays(frame: Any) -> list[Any]:
 
 def _code_categories(arrays: Mapping[int, Any]) -> dict[int, Coded | None]:
     """Code pandas categoricals, which are positions among categories; −1 is missing."""
+    codes = {j: array.codes for j, array in arrays.items()}
     kinds: dict[np.dtype[Any], list[int]] = {}
-    for j, array in arrays.items():
-        kinds.setdefault(array.codes.dtype, []).append(j)
+    for j, own in codes.items():
+        kinds.setdefault(own.dtype, []).append(j)
     coded: dict[int, Coded | None] = {}
     for kind, group in kinds.items():
-        for part in pieces(group, len(arrays[group[0]]), kind.itemsize):
-            found = code_array(np.stack([arrays[j].codes for j in part]).T)
-            for j, own in zip(part, found, strict=True):
+        for part in pieces(group, len(codes[group[0]]), kind.itemsize):
+            found = code_array(np.array([codes[j] for j in part]).T)
+            for j, column in zip(part, found, strict=True):
                 categories = _listed_categories(arrays[j].categories)
-                if own is not None and (set(map(type, categories)) == {str} or not any(map(unfit_label, categories))):
-                    labels = tuple([categories[place] if place >= 0 else None for place in own[0]])
-                    coded[j] = (labels, own[1], categories)
+                fit = set(map(type, categories)) == {str} or not any(map(unfit_label, categories))
+                if column is not None and fit:
+                    labels = tuple([categories[place] if place >= 0 else None for place in column[0]])
+                    coded[j] = (labels, column[1], categories)
     return coded
 
 
 def _listed_categories(index: Any) -> tuple[Hashable, ...]:
     """Return the categories of a pandas column; those that are Arrow strings take a third of the time by themselves."""
-    if hasattr(index.array, "__arrow_array__"):
-        values = index.array.__arrow_array__()
+    array = index.array
+    if hasattr(array, "__arrow_array__"):
+        values = array.__arrow_array__()
         if is_text(values.type):
             return tuple(values.to_pylist())
     return tuple(index.tolist())

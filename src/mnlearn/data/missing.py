@@ -52,8 +52,10 @@ def to_dataset(table: ReadTable, missing: MissingPolicy, *, least: int = 2) -> D
     rows = None if clean.kept is None else clean.kept[0]
     columns = []
     for column, codes in zip(table.columns, clean.codes, strict=True):
-        values = _final_values(column, column.chunks.pop(), rows, codes)
-        values.flags.writeable = False
+        values = column.chunks.pop()
+        if rows is not None or codes is not None:
+            values = _final_values(column, values, rows, codes)
+        values.setflags(write=False)
         columns.append(values)
     return Dataset.trusted(  # checked again it would take four times as long where columns are short
         names=tuple(column.name for column in table.columns),

@@ -27,6 +27,9 @@ NOT_A_NUMBER = frozenset(
 )
 
 
+NOT_DECLARED: Mapping[Hashable, Hashable] = MappingProxyType({})
+
+
 class ReadOptions(TypedDict, total=False):
     """Options of `mnlearn.data.read` besides `columns`; an option that is left out has its default there."""
 
@@ -84,7 +87,7 @@ class ColumnOptions(NamedTuple):  # made for every column: a frozen dataclass ta
     type: VariableType | None = None
     levels: tuple[Hashable, ...] | None = None
     markers: Markers = Markers()
-    declared: Mapping[Hashable, Hashable] = MappingProxyType({})  # each level by itself
+    declared: Mapping[Hashable, Hashable] = NOT_DECLARED  # each level by itself
     is_repeats: bool = False
     new_chunks: Callable[[], Chunks] = list  # makes the store for the values
 
@@ -188,11 +191,11 @@ class TableOptions:
         levels = {str(name): tuple(labels) for name, labels in (self.levels or {}).items()}
 
         def column(name: str) -> SelectedColumn:
-            options = ColumnOptions(name, types.get(name), None, markers, {}, False, self.new_chunks)
-            if name in levels:
-                labels = levels[name]
-                options = options._replace(levels=labels, declared={label: label for label in labels})
-            return SelectedColumn(position[name], options)
+            kind, labels = types.get(name), levels.get(name)
+            declared = NOT_DECLARED if labels is None else {label: label for label in labels}
+            return SelectedColumn(
+                position[name], ColumnOptions(name, kind, labels, markers, declared, False, self.new_chunks)
+            )
 
         nameless = [position[name] for name in chosen if not name.strip() and name != self.repeats]
         if nameless:

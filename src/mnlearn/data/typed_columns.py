@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -233,12 +233,12 @@ def _extension(type_: Any) -> str:
     return str(getattr(type_, "extension_name", ""))
 
 
+_TEXT = frozenset(getattr(pa, name)().id for name in ("string", "large_string", "string_view") if hasattr(pa, name))
+
+
 def is_text(type_: Any) -> bool:
     """Return whether this is one of Arrow's string types."""
-    checks: list[Callable[[Any], bool]] = [pa.types.is_string, pa.types.is_large_string]
-    if hasattr(pa.types, "is_string_view"):
-        checks.append(pa.types.is_string_view)
-    return any(check(type_) for check in checks)
+    return type_.id in _TEXT
 
 
 # Columns of Python objects: records, lists, object columns
