@@ -144,11 +144,14 @@ def test_a_failure_of_the_system_is_not_blamed_on_the_file(
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_nor_on_a_parquet_file(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("part", ["table", "batches"])
+def test_nor_on_a_parquet_file(part: str, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     error, said = FAULTS[fault]
     path = tmp_path / "t.parquet"
     pa.parquet.write_table(pa.table({"a": [1, 2], "b": [1, 2]}), path)
-    monkeypatch.setattr(typed_columns.ParquetSource, "batches", failing(error))
+    monkeypatch.setattr(typed_columns.ParquetSource, part, failing(error))
+    if part == "batches":
+        monkeypatch.setattr(typed_columns, "batch_rows", lambda _: 1)
     with pytest.raises(FileError, match=said):
         mn.read(path)
 

@@ -100,13 +100,15 @@ class Codes:
         self.marked: Counter[str] = Counter()
         self._lookup: Sequence[int] = ()  # of the last rows, as a table
         self._table: NDArray[Any] = np.zeros(256, dtype=np.uint8)
+        self._one_up = False  # whether it only adds one
 
     def tally(self, labels: Sequence[object], lookup: Sequence[int], rows: NDArray[np.integer]) -> None:
         """Count the values among these rows that were missing by a marker."""
         markers = [k for k, label in enumerate(labels) if not lookup[k] and is_marker(label)] if 0 in lookup else []
         if markers:
             counts = np.bincount(rows, minlength=len(labels))
-            self.marked.update({str(labels[k]).strip(): int(counts[k]) for k in markers if counts[k]})
+            order = by_first_row([k for k in markers if counts[k]], rows)
+            self.marked.update({str(labels[k]).strip(): int(counts[k]) for k in order})
 
     def code(self, label: Hashable) -> int:
         """Return the code of a label, new or known."""
@@ -123,8 +125,12 @@ class Codes:
             kind = np.uint8 if max(lookup, default=0) <= 255 else np.uint16
             table = np.array(lookup or [0], dtype=kind)
             small = kind is np.uint8 and len(table) <= 256
+            self._one_up = small and lookup == list(range(1, len(lookup) + 1))
             self._lookup, self._table = lookup, np.resize(table, 256) if small else table
-        if len(self._table) == 256 and self._table.dtype == np.uint8 and rows.dtype.itemsize <= 4:
+        codes: NDArray[Any]
+        if self._one_up and rows.dtype == np.uint8:
+            codes = rows + np.uint8(1)
+        elif len(self._table) == 256 and self._table.dtype == np.uint8 and rows.dtype.itemsize <= 4:
             codes = rows.astype(np.uint8)
             recode(codes, self._table)
         else:

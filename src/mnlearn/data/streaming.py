@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -171,14 +171,12 @@ def _read_parquet(file: DataFile, table: _TableReader, *, alone: bool) -> int:
 
     with open_parquet(file) as parquet:
         selection = table.select(parquet.schema.names, str(file.path))
-        batches: Iterable[Any] = ahead(parquet.batches(selection))
-        if alone and parquet.n_rows <= batch_rows(len(selection.columns)):
-            batches = list(batches)
-            if len(batches) == 1:
-                table.whole = read_whole_batch(selection, batches[0], parquet.schema)
-                return parquet.n_rows
-        columns = table.typed(selection, parquet.schema, str(file.path))
-        return read_batches_into(columns, batches)
+        small = alone and parquet.n_rows <= batch_rows(len(selection.columns))
+        batches: Any = parquet.table(selection).to_batches() if small else ahead(parquet.batches(selection))
+        if small and len(batches) == 1:
+            table.whole = read_whole_batch(selection, batches[0], parquet.schema)
+            return parquet.n_rows
+        return read_batches_into(table.typed(selection, parquet.schema, str(file.path)), batches)
 
 
 class Spool:
