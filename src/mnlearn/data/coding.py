@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mnlearn._core import code_arrow, code_block, code_lists
 from mnlearn.data.columns import Mixtures, ReadColumn, WholeColumns
-from mnlearn.data.options import ColumnSelection, SelectedColumn
+from mnlearn.data.options import ColumnOptions, ColumnSelection
 
 Coded: TypeAlias = tuple[tuple[Any, ...], NDArray[np.unsignedinteger], tuple[Hashable, ...] | None]
 """Labels in ascending order, after None if a value is missing; the position of each row among them; and the categories
@@ -72,24 +72,24 @@ def sort_labels(coded: dict[int, Coded | None], positions: Iterable[int]) -> Non
 
 
 def read_columns(
-    selection: ColumnSelection, coded: Mapping[int, Coded | None], read: Callable[[SelectedColumn], ReadColumn]
+    selection: ColumnSelection, coded: Mapping[int, Coded | None], read: Callable[[ColumnOptions], ReadColumn]
 ) -> list[ReadColumn]:
     """Return the columns of a selection: those coded by their position in the source, and the others by `read`."""
     whole, mixtures = WholeColumns(), Mixtures()
     columns: list[ReadColumn | None] = []
-    for selected in selection.columns:
-        found = coded.get(selected.position)
+    for own in selection.columns:
+        found = coded.get(own.position)
         if found is not None:
-            columns.append(whole.column(selected.options, *found))
+            columns.append(whole.column(own, *found))
         else:
-            columns.append(mixtures.attempt(partial(read, selected)))
+            columns.append(mixtures.attempt(partial(read, own)))
     mixtures.report()
     return [column for column in columns if column is not None]
 
 
 def categorical(selection: ColumnSelection) -> list[int]:
     """Return the positions of the columns that may be categorical."""
-    return [position for position, options in selection.columns if options.type != "continuous"]
+    return [own.position for own in selection.columns if own.type != "continuous"]
 
 
 def pieces(positions: Sequence[int], n_rows: int, item_bytes: int) -> Iterator[Sequence[int]]:

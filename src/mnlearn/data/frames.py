@@ -306,7 +306,7 @@ def _table(
     """Read the columns that `code` does not code one by one, so that only one is in memory twice at any time."""
     selection = options.select(names)
     coded = {} if code is None or not n_rows else code(categorical(selection))
-    columns = read_columns(selection, coded, lambda selected: _column(selected.options, fetch(selected.position)))
+    columns = read_columns(selection, coded, lambda own: _column(own, fetch(own.position)))
     return ReadTable.of(selection, columns, n_rows, source).joined()
 
 

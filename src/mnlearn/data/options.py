@@ -81,9 +81,10 @@ class Markers:
 
 
 class ColumnOptions(NamedTuple):  # made for every column: a frozen dataclass takes three times as long
-    """Options of one column; None leaves the choice to the data."""
+    """A column to read: its name, its position in the source, and its options; None leaves the choice to the data."""
 
     name: str
+    position: int
     type: VariableType | None = None
     levels: tuple[Hashable, ...] | None = None
     markers: Markers = Markers()
@@ -115,21 +116,14 @@ class ColumnOptions(NamedTuple):  # made for every column: a frozen dataclass ta
         return self.is_open and isinstance(value, str) and (value in DOUBTFUL or value in NOT_A_NUMBER)
 
 
-class SelectedColumn(NamedTuple):
-    """A column to read: its position in the source and its options."""
-
-    position: int
-    options: ColumnOptions
-
-
 class ColumnSelection(NamedTuple):
     """The variables to read, in order, and the column of repeats."""
 
-    variables: list[SelectedColumn]
-    repeats: SelectedColumn | None
+    variables: list[ColumnOptions]
+    repeats: ColumnOptions | None
 
     @property
-    def columns(self) -> list[SelectedColumn]:
+    def columns(self) -> list[ColumnOptions]:
         """Every column to read; the repeats come last."""
         return self.variables + ([self.repeats] if self.repeats is not None else [])
 
@@ -190,12 +184,10 @@ class TableOptions:
         types = {str(name): kind for name, kind in (self.types or {}).items()}
         levels = {str(name): tuple(labels) for name, labels in (self.levels or {}).items()}
 
-        def column(name: str) -> SelectedColumn:
+        def column(name: str) -> ColumnOptions:
             kind, labels = types.get(name), levels.get(name)
             declared = NOT_DECLARED if labels is None else {label: label for label in labels}
-            return SelectedColumn(
-                position[name], ColumnOptions(name, kind, labels, markers, declared, False, self.new_chunks)
-            )
+            return ColumnOptions(name, position[name], kind, labels, markers, declared, False, self.new_chunks)
 
         nameless = [position[name] for name in chosen if not name.strip() and name != self.repeats]
         if nameless:
@@ -206,8 +198,9 @@ class TableOptions:
         variables = [column(name) for name in chosen if name != self.repeats]
         if self.repeats is None:
             return ColumnSelection(variables, None)
-        weights = ColumnOptions(self.repeats, "continuous", is_repeats=True, new_chunks=self.new_chunks)
-        return ColumnSelection(variables, SelectedColumn(position[self.repeats], weights))
+        place = position[self.repeats]
+        weights = ColumnOptions(self.repeats, place, "continuous", is_repeats=True, new_chunks=self.new_chunks)
+        return ColumnSelection(variables, weights)
 
     def _check_known(self, known: Sequence[str]) -> None:
         """Raise UnknownNameError if an option names a column that does not exist."""

@@ -117,7 +117,7 @@ class _TableReader:
         selection = self._options.select(names)
         if self._selection is None:
             self._selection = selection
-        first, here = ({column.options.name for column in s.columns} for s in (self._selection, selection))
+        first, here = ({own.name for own in s.columns} for s in (self._selection, selection))
         odd = sorted(first ^ here)
         if odd:
             fault = "lacks it" if odd[0] in first else "is the first to have it"
@@ -131,15 +131,15 @@ class _TableReader:
         """Return the readers of text columns by their position in the file."""
         from mnlearn.data.csv import TextColumn
 
-        return {str(k): self._columns.setdefault(own.name, TextColumn(own)) for k, own in selection.columns}
+        return {str(own.position): self._columns.setdefault(own.name, TextColumn(own)) for own in selection.columns}
 
     def typed(self, selection: ColumnSelection, schema: Any, where: str = "") -> list[tuple[str, ColumnReader]]:
         """Return the readers of typed columns with the names that the columns have in a batch."""
         from mnlearn.data.typed_columns import column_for
 
         names = schema.names  # a new list at every call
-        for position, own in selection.columns:
-            type_ = schema.field(position).type
+        for own in selection.columns:
+            type_ = schema.field(own.position).type
             first = self._types.setdefault(own.name, str(type_))
             if str(type_) != first:
                 raise DataError(
@@ -148,13 +148,13 @@ class _TableReader:
                 )
             if own.name not in self._columns:
                 self._columns[own.name] = column_for(own, type_)
-        return [(names[position], self._columns[own.name]) for position, own in selection.columns]
+        return [(names[own.position], self._columns[own.name]) for own in selection.columns]
 
     def finish(self) -> ReadTable:
         """Return the table once all files are read."""
         if self._selection is None:
             raise DataError(f"data must have at least 2 rows; {self.source} has 0. Read data with more rows.")
-        columns = self.whole or [self._columns[own.name].finish() for _, own in self._selection.columns]
+        columns = self.whole or [self._columns[own.name].finish() for own in self._selection.columns]
         return ReadTable.of(self._selection, columns, self.n_rows, self.source)
 
 

@@ -33,7 +33,7 @@ from mnlearn.data.columns import (
 )
 from mnlearn.data.csv import TextColumn, flat, floats
 from mnlearn.data.csv_errors import failed_system
-from mnlearn.data.options import ColumnOptions, ColumnSelection, SelectedColumn, unfit_label
+from mnlearn.data.options import ColumnOptions, ColumnSelection, unfit_label
 from mnlearn.errors import DataError, FileError, MnlearnError, unreadable
 
 BATCH_BYTES = 1 << 26
@@ -423,8 +423,8 @@ def read_whole_batch(selection: ColumnSelection, batch: Any, schema: Any) -> lis
     coded = dict(zip(positions, code_batch(batch, [where[names[j]] for j in positions]), strict=True))
     sort_labels(coded, (j for j in positions if not pa.types.is_dictionary(types[j])))
 
-    def read(own: SelectedColumn) -> ReadColumn:
-        return whole_column(own.options, batch.column(where[names[own.position]]), types[own.position])
+    def read(own: ColumnOptions) -> ReadColumn:
+        return whole_column(own, batch.column(where[names[own.position]]), types[own.position])
 
     return read_columns(selection, coded, read)
 
@@ -459,7 +459,7 @@ class ParquetSource(NamedTuple):
     def _wanted(self, selection: ColumnSelection) -> list[str]:
         """Return the names of the columns."""
         names = self.schema.names
-        return [names[selected.position] for selected in selection.columns]
+        return [names[own.position] for own in selection.columns]
 
     def _opened(self, selection: ColumnSelection) -> Any:
         """Return the file, opened so that strings come as positions in a dictionary.
@@ -470,9 +470,9 @@ class ParquetSource(NamedTuple):
 
         names, types = self.schema.names, self.schema.types
         texts = [
-            names[selected.position]
-            for selected in selection.columns
-            if is_text(types[selected.position]) and selected.options.type != "continuous"
+            names[own.position]
+            for own in selection.columns
+            if is_text(types[own.position]) and own.type != "continuous"
         ]
         return ParquetFile(self.content, metadata=self.parquet.metadata, read_dictionary=texts)
 
