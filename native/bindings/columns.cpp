@@ -29,6 +29,24 @@ struct ArrowArray {
     void* private_data;
 };
 
+struct ArrowArrayStream {
+    int (*get_schema)(ArrowArrayStream*, ArrowSchema*);
+    int (*get_next)(ArrowArrayStream*, ArrowArray*);
+    const char* (*get_last_error)(ArrowArrayStream*);
+    void (*release)(ArrowArrayStream*);
+    void* private_data;
+};
+
+// A structure that was moved here.
+template <class Struct> struct Own {
+    Struct content{};
+    Own() = default;
+    Own(const Own&) = delete;
+    ~Own() {
+        if (content.release) content.release(&content);
+    }
+};
+
 using CodeRows = nb::ndarray<std::uint8_t, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using AnyBlock = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 
@@ -322,8 +340,8 @@ std::optional<CellType> cell_type(const char* format) {
     }
 }
 
-template <class Struct> const Struct& from_capsule(nb::handle capsule, const char* name) {
-    const auto* content = static_cast<const Struct*>(PyCapsule_GetPointer(capsule.ptr(), name));
+template <class Struct> Struct& from_capsule(nb::handle capsule, const char* name) {
+    auto* content = static_cast<Struct*>(PyCapsule_GetPointer(capsule.ptr(), name));
     if (!content) throw nb::python_error();
     if (!content->release) throw std::invalid_argument("an Arrow structure must not be released yet.");
     return *content;
@@ -360,9 +378,8 @@ nb::object categories_of(const ArrowSchema& schema, const ArrowArray& dictionary
     return categories;
 }
 
-nb::tuple py_code_arrow(const nb::tuple& batch, const std::vector<std::size_t>& columns, const CodeRows& codes) {
-    const auto& schema = from_capsule<ArrowSchema>(batch[0], "arrow_schema");
-    const auto& rows = from_capsule<ArrowArray>(batch[1], "arrow_array");
+nb::tuple code_children(const ArrowSchema& schema, const ArrowArray& rows, const std::vector<std::size_t>& columns,
+                        const CodeRows& codes) {
     if (std::strcmp(schema.format, "+s") != 0 || schema.n_children != rows.n_children)
         throw std::invalid_argument("batch must be a batch of Arrow columns.");
     if (codes.shape(0) != columns.size() || codes.shape(1) != static_cast<std::size_t>(rows.length))
@@ -387,6 +404,22 @@ nb::tuple py_code_arrow(const nb::tuple& batch, const std::vector<std::size_t>& 
     return coded.result();
 }
 
+nb::tuple py_code_arrow(const nb::tuple& batch, const std::vector<std::size_t>& columns, const CodeRows& codes) {
+    return code_children(from_capsule<ArrowSchema>(batch[0], "arrow_schema"),
+                         from_capsule<ArrowArray>(batch[1], "arrow_array"), columns, codes);
+}
+
+// None if the stream fails or has another number of batches than one.
+std::optional<nb::tuple> py_code_stream(nb::handle capsule, const std::vector<std::size_t>& columns,
+                                        const CodeRows& codes) {
+    auto& stream = from_capsule<ArrowArrayStream>(capsule, "arrow_array_stream");
+    Own<ArrowSchema> schema;
+    Own<ArrowArray> rows, more;
+    if (stream.get_schema(&stream, &schema.content) || stream.get_next(&stream, &rows.content)) return std::nullopt;
+    if (!rows.content.release || stream.get_next(&stream, &more.content) || more.content.release) return std::nullopt;
+    return code_children(schema.content, rows.content, columns, codes);
+}
+
 }  // namespace
 
 void bind_columns(nb::module_& m) {
@@ -407,6 +440,12 @@ void bind_columns(nb::module_& m) {
           "batch"_a, "columns"_a, "codes"_a,
           "Code columns of an Arrow batch, given as the capsules of its schema and its array: their labels, the codes "
           "of columns with more than 256 of them, and the categories of those that have a dictionary of strings.");
+    m.def("code_stream", &py_code_stream,
+          nb::sig("def code_stream(stream: object, columns: Sequence[int], codes: NDArray[np.uint8]) "
+                  "-> tuple[list[tuple[Any, ...] | None], dict[int, NDArray[np.uint16]], dict[int, tuple[Any, ...]]] "
+                  "| None"),
+          "stream"_a, "columns"_a, "codes"_a,
+          "Code columns of an Arrow stream, given as its capsule; None unless it has one batch.");
 }
 
 }  // namespace mnlearn

@@ -43,6 +43,9 @@ def code_lists(
 def code_arrow(
     batch: tuple[object, object], columns: Sequence[int], codes: NDArray[np.uint8]
 ) -> tuple[list[tuple[Any, ...] | None], dict[int, NDArray[np.uint16]], dict[int, tuple[Any, ...]]]: ...
+def code_stream(
+    stream: object, columns: Sequence[int], codes: NDArray[np.uint8]
+) -> tuple[list[tuple[Any, ...] | None], dict[int, NDArray[np.uint16]], dict[int, tuple[Any, ...]]] | None: ...
 def recode(codes: NDArray[np.uint8], table: NDArray[np.uint8]) -> None: ...
 def add_planes(
     codes: NDArray[np.uint8],

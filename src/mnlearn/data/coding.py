@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._core import code_arrow, code_block, code_lists
+from mnlearn._core import code_arrow, code_block, code_lists, code_stream
 from mnlearn.data.columns import Mixtures, ReadColumn, WholeColumns
 from mnlearn.data.options import ColumnOptions, ColumnSelection
 
@@ -40,6 +40,13 @@ def code_batch(batch: Any, columns: Sequence[int]) -> list[Coded | None]:
     """
     codes = np.empty((len(columns), batch.num_rows), dtype=np.uint8)
     return _together(codes, *code_arrow(batch.__arrow_c_array__(), columns, codes))
+
+
+def code_frame(frame: Any, columns: Sequence[int], n_rows: int) -> list[Coded | None] | None:
+    """Code columns of an object with the Arrow stream interface, as `code_batch` does; None unless it is one batch."""
+    codes = np.empty((len(columns), n_rows), dtype=np.uint8)
+    found = code_stream(frame.__arrow_c_stream__(), columns, codes)
+    return None if found is None else _together(codes, *found)
 
 
 def _together(

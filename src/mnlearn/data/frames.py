@@ -23,6 +23,7 @@ from mnlearn.data.coding import (
     categorical,
     code_array,
     code_batch,
+    code_frame,
     code_objects,
     pieces,
     read_columns,
@@ -170,10 +171,14 @@ def _load_frame(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], options: TableOpti
 
 def _code_frame(frame: Any, positions: Sequence[int]) -> dict[int, Coded | None]:
     """Code the columns of a frame through Arrow; only an Enum of polars has categories in an order."""
-    try:
-        coded = _code_whole(list(pa.RecordBatchReader.from_stream(frame)), positions)
-    except pa.ArrowException:  # a type that Arrow does not have
-        return {}
+    found = code_frame(frame, positions, len(frame))
+    if found is None:
+        try:
+            coded = _code_whole(list(pa.RecordBatchReader.from_stream(frame)), positions)
+        except pa.ArrowException:  # a type that Arrow does not have
+            return {}
+    else:
+        coded = dict(zip(positions, found, strict=True))
     listed = [j for j, found in coded.items() if found is not None and found[2] is not None]
     if listed:
         polars = get_polars()
