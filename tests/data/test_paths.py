@@ -16,7 +16,7 @@ import pytest
 import mnlearn as mn
 from mnlearn.cli.app import main
 from mnlearn.data import csv as csv_reader
-from mnlearn.data import csv_errors, typed_columns
+from mnlearn.data import csv_errors, parquet
 from mnlearn.errors import DataError, FileError, InputError, MnlearnError
 from mnlearn.optimize import max_sat, problem_named
 from mnlearn.simulate import read_bif
@@ -149,9 +149,9 @@ def test_nor_on_a_parquet_file(part: str, fault: str, tmp_path: Path, monkeypatc
     error, said = FAULTS[fault]
     path = tmp_path / "t.parquet"
     pa.parquet.write_table(pa.table({"a": [1, 2], "b": [1, 2]}), path)
-    monkeypatch.setattr(typed_columns.ParquetSource, part, failing(error))
+    monkeypatch.setattr(parquet.ParquetSource, part, failing(error))
     if part == "batches":
-        monkeypatch.setattr(typed_columns, "batch_rows", lambda _: 1)
+        monkeypatch.setattr(parquet, "batch_rows", lambda _: 1)
     with pytest.raises(FileError, match=said):
         mn.read(path)
 

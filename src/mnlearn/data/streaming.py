@@ -167,7 +167,8 @@ def _read_text(file: DataFile, table: _TableReader, *, larger: int) -> int:
 
 
 def _read_parquet(file: DataFile, table: _TableReader, *, alone: bool) -> int:
-    from mnlearn.data.typed_columns import batch_rows, open_parquet, read_batches_into, read_whole_batch
+    from mnlearn.data.parquet import batch_rows, open_parquet, read_whole_batch
+    from mnlearn.data.typed_columns import read_batches_into
 
     with open_parquet(file) as parquet:
         selection = table.select(parquet.schema.names, str(file.path))
