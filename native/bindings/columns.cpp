@@ -171,7 +171,7 @@ public:
     PyObject* operator[](std::size_t row) const {
         PyObject* item;
         std::memcpy(&item, items_ + static_cast<std::ptrdiff_t>(row) * step_, sizeof item);
-        return item;
+        return item ? item : Py_None;  // an array may leave out what was never set
     }
 
 private:

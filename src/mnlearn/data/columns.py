@@ -20,6 +20,7 @@ from mnlearn.data.options import Chunks, ColumnOptions, ColumnSelection, is_nan
 from mnlearn.errors import DataError
 
 BATCH_ROWS = 1 << 16
+_NO_CODES = np.zeros(256, dtype=np.uint8)
 NOT_MARKED: Mapping[str, int] = MappingProxyType({})
 T = TypeVar("T")
 
@@ -99,7 +100,7 @@ class Codes:
         self.has_zeros = False
         self.marked: Counter[str] = Counter()
         self._lookup: Sequence[int] = ()  # of the last rows, as a table
-        self._table: NDArray[Any] = np.zeros(256, dtype=np.uint8)
+        self._table: NDArray[Any] = _NO_CODES
         self._one_up = False  # whether it only adds one
 
     def tally(self, labels: Sequence[object], lookup: Sequence[int], rows: NDArray[np.integer]) -> None:
@@ -126,7 +127,7 @@ class Codes:
             table = np.array(lookup or [0], dtype=kind)
             small = kind is np.uint8 and len(table) <= 256
             self._one_up = small and lookup == list(range(1, len(lookup) + 1))
-            self._lookup, self._table = lookup, np.resize(table, 256) if small else table
+            self._lookup, self._table = lookup, byte_table(table) if small else table
         codes: NDArray[Any]
         if self._one_up and rows.dtype == np.uint8:
             codes = rows + np.uint8(1)
@@ -138,6 +139,13 @@ class Codes:
         self.has_zeros = self.has_zeros or (0 in lookup and not codes.all())
         self.chunks.append(codes)
         self.n_rows += len(codes)
+
+
+def byte_table(codes: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return a table for `recode` that begins with these codes."""
+    table = np.zeros(256, dtype=np.uint8)
+    table[: len(codes)] = codes
+    return table
 
 
 class Numbers:

@@ -109,7 +109,7 @@ class _Source:
 
     def may_end_inside_quotes(self) -> bool:
         """Return whether the file ends without a line end and with a quote in its last line."""
-        return b'"' in re.split(rb"[\r\n]", self._last)[-1]
+        return b'"' in self._last[max(self._last.rfind(b"\r"), self._last.rfind(b"\n")) + 1 :]
 
 
 @contextmanager

@@ -95,8 +95,10 @@ def _code_pandas(frame: Any, positions: Sequence[int]) -> dict[int, Coded | None
                 coded.update(zip(part, found, strict=True))
     if others:
         arrays = _column_arrays(frame)
-        coded.update(_code_categories({j: arrays[j] for j in others if hasattr(arrays[j], "categories")}))
-        coded.update(_code_arrow({j: arrays[j] for j in others if hasattr(arrays[j], "__arrow_array__")}))
+        listed = [j for j in others if dtypes[j].name == "category"]
+        coded.update(_code_categories({j: arrays[j] for j in listed}))
+        held = set(others).difference(listed)
+        coded.update(_code_arrow({j: arrays[j] for j in sorted(held) if hasattr(arrays[j], "__arrow_array__")}))
     return coded
 
 
@@ -171,6 +173,8 @@ def _load_frame(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], options: TableOpti
 
 def _code_frame(frame: Any, positions: Sequence[int]) -> dict[int, Coded | None]:
     """Code the columns of a frame through Arrow; only an Enum of polars has categories in an order."""
+    if not hasattr(frame, "__arrow_c_stream__"):
+        return {}
     found = code_frame(frame, positions, len(frame))
     if found is None:
         try:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mnlearn._core import recode
 from mnlearn.data import _checks
-from mnlearn.data.columns import ReadColumn, ReadTable, too_many
+from mnlearn.data.columns import ReadColumn, ReadTable, byte_table, too_many
 from mnlearn.data.dataset import Dataset, MissingReport
 from mnlearn.data.options import Chunks, MissingPolicy
 from mnlearn.data.pack_writer import Block, Contents, Variable
@@ -231,7 +231,7 @@ def _final_values(
     if one_up and values.dtype == codes.dtype:
         values -= 1
     elif values.dtype == codes.dtype == np.uint8:
-        recode(values, np.resize(codes, 256))
+        recode(values, byte_table(codes[:256]))
     else:
         values = codes[values]
     return values
