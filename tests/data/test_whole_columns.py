@@ -211,6 +211,24 @@ def test_a_data_set_does_not_share_memory_with_its_source() -> None:
         assert [column.tolist() for column in data.columns] == before
 
 
+@pytest.mark.parametrize("dictionary", [["?", "b", "?", "a"], ["b", None, "a", None], ["NA", "a", "NA", "b"]])
+def test_dictionaries_that_repeat_a_value(dictionary: list[Any]) -> None:
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3, None, 2], pa.int8()), pa.array(dictionary))
+    table = pa.table({"a": column, "b": [1, 2, 1, 2, 1, 2]})
+    options: dict[str, Any] = {"missing_values": ["?"]}
+    whole = outcome(table, missing="category", **options), seen(table, **options)
+    with one_by_one():
+        assert whole == (outcome(table, missing="category", **options), seen(table, **options))
+    coded = coding.code_batch(table.to_batches()[0], [0])
+    found = dict(enumerate(coded))
+    coding.sort_labels(found, [0])
+    assert coded[0] is not None
+    assert found[0] is not None
+    for labels, rows, _ in (coded[0], found[0]):
+        assert [labels[k] for k in rows] == column.to_pylist()
+    assert list(found[0][0]) == sorted(found[0][0], key=lambda label: (label is not None, label or ""))
+
+
 def test_strings_that_are_not_utf8_are_refused_as_before() -> None:
     broken = pa.Array.from_buffers(
         pa.string(), 2, [None, pa.py_buffer(np.array([0, 1, 2], np.int32)), pa.py_buffer(b"\xffa")]

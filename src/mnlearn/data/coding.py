@@ -72,7 +72,7 @@ def sort_labels(coded: dict[int, Coded | None], positions: Iterable[int]) -> Non
             continue
         labels, rows, _ = found
         if labels not in known:
-            order = sorted(range(len(labels)), key=lambda k: (labels[k] is not None, labels[k]))
+            order = sorted(range(len(labels)), key=lambda k: (labels[k] is not None, labels[k] or ""))
             known[labels] = tuple(labels[k] for k in order), np.argsort(order).astype(np.uint16)
         in_order, places = known[labels]
         coded[j] = (in_order, places.astype(rows.dtype)[rows], None)

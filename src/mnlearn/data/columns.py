@@ -108,8 +108,8 @@ class Codes:
         markers = [k for k, label in enumerate(labels) if not lookup[k] and is_marker(label)] if 0 in lookup else []
         if markers:
             counts = np.bincount(rows, minlength=len(labels))
-            order = by_first_row([k for k in markers if counts[k]], rows)
-            self.marked.update({str(labels[k]).strip(): int(counts[k]) for k in order})
+            for k in by_first_row([k for k in markers if counts[k]], rows):
+                self.marked[str(labels[k]).strip()] += int(counts[k])
 
     def code(self, label: Hashable) -> int:
         """Return the code of a label, new or known."""
@@ -312,8 +312,10 @@ class _Judged(NamedTuple):
         counts = np.bincount(rows)
         place = {found[0]: found for found in self.unclear}
         unclear = [place[k] for k in by_first_row(place, rows)]
-        marked = Counter({label.strip(): int(counts[k]) for k, label, _ in unclear})
-        return tuple(label for _, label, doubt in unclear if doubt), marked
+        marked: Counter[str] = Counter()
+        for k, label, _ in unclear:
+            marked[label.strip()] += int(counts[k])
+        return tuple(dict.fromkeys(label for _, label, doubt in unclear if doubt)), marked
 
 
 def _in_doubt(codes: Codes, labels: Sequence[Hashable | None]) -> Counter[str]:
