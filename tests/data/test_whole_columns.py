@@ -178,13 +178,11 @@ def test_arrays_in_any_order_of_memory(kind: Any, n_rows: int, n_columns: int, s
     read_only = values.copy()
     read_only.flags.writeable = False
     backwards = np.ascontiguousarray(values[::-1, ::-1])[::-1, ::-1]
-    for other in (
-        np.asfortranarray(values),
-        every_other,
-        read_only,
-        backwards,
-        values.astype(values.dtype.newbyteorder()),
-    ):
+    shifted = np.frombuffer(b"." + values.tobytes(), np.uint8)[1:].view(values.dtype).reshape(values.shape)
+    packed = np.zeros((n_rows, n_columns), dtype=[("odd", "u1"), ("value", values.dtype)])
+    packed["value"] = values
+    others = [np.asfortranarray(values), every_other, read_only, backwards, shifted, packed["value"]]
+    for other in (*others, values.astype(values.dtype.newbyteorder())):
         assert outcome(other) == wanted
     with one_by_one():
         assert outcome(values) == wanted

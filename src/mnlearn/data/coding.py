@@ -20,8 +20,8 @@ that came with the data."""
 
 def code_array(values: NDArray[Any]) -> list[Coded | None]:
     """Code the columns of a 2-D array of whole numbers or booleans; None for one with too many distinct values."""
-    if any(step % values.itemsize for step in values.strides):
-        values = np.ascontiguousarray(values)
+    if not values.flags.aligned or any(step % values.itemsize for step in values.strides):
+        values = values.copy()
     codes = np.empty(values.shape[::-1], dtype=np.uint8)
     return _together(codes, *code_block(values, codes))
 
