@@ -116,6 +116,12 @@ CASES = (
         replaces=False,
         loose=("bench",),
     ),
+    Case(
+        "bench learners --kind example --learner mpl --rows 200 --out bench",
+        ("bench",),
+        replaces=False,
+        loose=("bench",),
+    ),
 )
 
 

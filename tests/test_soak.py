@@ -18,6 +18,6 @@ def test_every_command_and_option_that_writes_is_killed() -> None:
     covered = set()
     for case in CASES:
         words = case.words.split()
-        command = "bench accuracy" if words[0] == "bench" else words[0]
+        command = " ".join(words[:2]) if words[0] == "bench" else words[0]
         covered |= {(command, word) for word in ["", *words]}
     assert declared <= covered, declared - covered

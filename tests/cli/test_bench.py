@@ -76,3 +76,36 @@ def test_accuracy_checks_the_reference_before_any_run(run: Any, monkeypatch: pyt
     words = ("--kind", "wide", "--learner", "sep", "--learner", "l1lr", "--against", "l1lr")  # which leaves it out
     assert "--against 'l1lr' does not exist" in run("bench", "accuracy", *words).refusal()
     assert "jobs" in run("bench", "accuracy", "--jobs", "0").refusal()
+
+
+def test_learners_are_measured_and_fill_a_page(run: Any, tmp_path: Path) -> None:
+    words = ("bench", "learners", "--kind", "example", "--learner", "pc", "--learner", "mpl", "--rows", "300")
+    document = run(*words, "--out", str(tmp_path), "--json").document()
+    assert [(line["data"], line["learner"], line["outcome"]) for line in document["figures"]] == [
+        ("example n=12", "mpl", "ended"),
+        ("example n=12", "pc", "ended"),
+    ]
+    assert isinstance(document["missing"], list)
+    shown = run(*words, "--out", str(tmp_path)).out
+    assert "CPU seconds" in shown
+    assert "example n=12" in shown
+    assert len((tmp_path / "learners.jsonl").read_text(encoding="utf-8").splitlines()) == 2  # nothing was run twice
+    assert (tmp_path / "learners.svg").read_text(encoding="utf-8").startswith("<svg")
+    page = tmp_path / "page.md"
+    page.write_text("<!-- table learners\nquantity: errors\ncell: mean 0\n-->\n<!-- end -->\n", encoding="utf-8")
+    assert "1 tables" in run("bench", "learners", "--page", page, "--out", tmp_path).out
+    assert "| example n=12 | 300 | 1 |" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--kind", "trees"), "kind 'trees' does not exist. Did you mean 'tree'"),
+        (("--learner", "pyagrum"), "learner 'pyagrum' does not exist"),
+        (("--limit", "0"), "--limit must be a number of seconds above 0"),
+        (("--rows", "1"), "rows must be a whole number, at least 2"),
+        (("--page", "page.md"), "--out must be the folder of the runs for --page"),
+    ],
+)
+def test_learners_refuses_in_one_line(run: Any, words: tuple[str, ...], message: str) -> None:
+    assert message in run("bench", "learners", *words).refusal()

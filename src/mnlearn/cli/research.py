@@ -1,4 +1,4 @@
-"""`mnlearn reproduce`, `mnlearn bench` and `mnlearn bench accuracy`: published experiments, speed and accuracy."""
+"""`mnlearn reproduce` and `mnlearn bench`, with `accuracy` and `learners`: published experiments, speed, accuracy."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mnlearn.experiments.accuracy import Half
     from mnlearn.experiments.accuracy_page import Standings
     from mnlearn.experiments.experiment import Row
+    from mnlearn.experiments.learners import Timing
     from mnlearn.experiments.reproduction import Comparison, Cost, Reproduction
     from mnlearn.experiments.speed import Figure
 
@@ -137,10 +138,15 @@ def _write_experiment(lines: Sequence[Comparison], chosen: Reproduction, out: Pa
 
 def _fill(page: Path, name: str | None, out: Path | None) -> None:
     """Fill the tables of a page from the runs in a folder."""
-    from mnlearn.experiments.page import fill_page
-
     if name is not None:
         raise InputError(f"--page excludes an experiment; got {name}. Run that first, with --out.")
+    fill_from_runs(page, out)
+
+
+def fill_from_runs(page: Path, out: Path | None) -> None:
+    """Fill every table of a page that has runs in a folder."""
+    from mnlearn.experiments.page import fill_page
+
     if out is None or not out.is_dir():
         raise FileError(
             f"--out must be the folder of the runs for --page; got {out or 'none'}. Run an experiment first."
@@ -158,13 +164,17 @@ def _fill(page: Path, name: str | None, out: Path | None) -> None:
 
 def recorded_figures(name: str, folder: Path) -> list[Comparison]:
     """Return the figures of all runs of an experiment in a folder; for "costs", the cost of all experiments."""
+    from mnlearn.experiments import learners, learners_page
     from mnlearn.experiments.catalogue import REPRODUCTIONS
     from mnlearn.experiments.reproduction import as_figures
 
+    if name == learners.NAME:
+        journal = folder / f"{name}.jsonl"
+        return learners_page.figures(learners.recorded(journal)) if journal.exists() else []
     if name == "costs":
         found = list(dict.fromkeys(_costs(REPRODUCTIONS, folder).values()))
         return as_figures(found) if found else []
-    check_name("table", name, [*REPRODUCTIONS, "costs"])
+    check_name("table", name, [*REPRODUCTIONS, "costs", learners.NAME])
     return REPRODUCTIONS[name].measure.recorded(folder)
 
 
@@ -241,12 +251,13 @@ def bench_command(context: typer.Context, *, quick: Quick = False, output: Outpu
     """Measure the speed of counting and scoring.
 
     Each line is a ratio to the limit of this processor, or to a simple alternative in the same run. mnlearn bench
-    accuracy measures how well the learners learn.
+    accuracy measures how well the learners learn, mnlearn bench learners their times beside those of other packages.
 
     Examples:
       mnlearn bench
       mnlearn bench --quick --json
       mnlearn bench accuracy --quick
+      mnlearn bench learners --quick
     """
     if context.invoked_subcommand is not None:
         return
@@ -370,3 +381,82 @@ def _write_accuracy(rows: list[Row], half: str, against: str, out: Path) -> None
     known = [row.reliability for row in rows if row.learner == against and row.reliability is not None]
     if known and find_spec("matplotlib") is not None:
         plot_reliability(bins(known), out / f"accuracy-{half}.svg")
+
+
+def learners_command(
+    *,
+    quick: Quick = False,
+    kind: Annotated[list[str] | None, option("NAME", "Only this kind of data; repeatable.")] = None,
+    learner: Annotated[list[str] | None, option("NAME", "Only this learner; repeatable.", "--learner")] = None,
+    rows: Annotated[int, option("N", "Rows of every data set.", "--rows")] = 2000,
+    limit: Annotated[float, option("SECONDS", "Stop a learner after this time.", "--limit")] = 60.0,
+    data: DataFolder = None,
+    out: RunFolder = None,
+    page: PageFile = None,
+    output: OutputOptions,
+) -> None:
+    """Compare times and errors with other packages.
+
+    Measures our learners and those of pyAgrum, pgmpy, causal-learn and scikit-learn that are installed, on the same
+    data frames: CPU seconds of one thread, reading the frame included, and wrong edges. A learner that exceeds the
+    limit is left out at larger sizes. Ctrl-C stops and prints the results so far.
+
+    Examples:
+      mnlearn bench learners --quick
+      mnlearn bench learners --kind binary --learner pc --learner pyagrum-pc
+      mnlearn bench learners --out runs
+      mnlearn bench learners --out runs --page page.md
+    """
+    from mnlearn.experiments import learners
+    from mnlearn.learning.experiments import learner_bench
+
+    if page is not None:
+        fill_from_runs(page, out)
+        return
+    bench, missing = learner_bench(data=data_folder(data), n_rows=rows, limit=limit, smallest=quick)
+    chosen = bench.only(kind or (), learner or ())
+    if out is not None:
+        make_folder(out)
+    with progress_monitor() as monitor:
+        lines = chosen.run(journal=None if out is None else out / f"{learners.NAME}.jsonl", monitor=monitor)
+    output.show(lambda: learners_document(lines, missing, chosen.limit), lambda: _show_times(lines, chosen.limit))
+    if missing:
+        note(f"not installed, so left out: {', '.join(missing)}")
+    if out is not None:
+        _write_times(out)
+    if monitor.interrupted:
+        exit_interrupted(_CONTINUE)
+
+
+def _show_times(lines: Sequence[Timing], limit: float) -> None:
+    """Print one line for each data set and learner."""
+    numbers = ("rows", "CPU seconds", "false +", "false -")
+    table = simple_table("data", "rows", "learner", *numbers[1:], "", numbers=numbers)
+    data = ""
+    for line in lines:
+        first = (line.data, str(line.n_rows)) if line.data != data else ("", "")
+        data = line.data
+        wrong = ("" if number is None else str(number) for number in (line.false_positives, line.false_negatives))
+        ended = line.outcome == "ended"
+        text = {"ended": "", "stopped": f"stopped after {limit:g} s"}.get(line.outcome, line.outcome)
+        table.add_row(*first, line.learner, f"{line.seconds:.3g}" if ended else "", *wrong, text)
+    show(table)
+
+
+def learners_document(lines: Sequence[Timing], missing: Sequence[str], limit: float) -> dict[str, object]:
+    """Return the results as one document."""
+    return {
+        "limit": limit,
+        "missing": list(missing),
+        "figures": [{"data": line.data, **line._asdict()} for line in lines],
+    }
+
+
+def _write_times(out: Path) -> None:
+    """Draw all runs in a folder."""
+    from mnlearn.experiments import learners
+    from mnlearn.experiments.learners_page import draw_times
+
+    target = out / f"{learners.NAME}.svg"
+    with write_errors(target), replacing(target) as part:
+        part.write_text(draw_times(learners.recorded(out / f"{learners.NAME}.jsonl")), encoding="utf-8")

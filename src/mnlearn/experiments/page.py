@@ -21,7 +21,8 @@ is replaced by the figures of all runs that `mnlearn reproduce NAME --out DIR` h
 | `quantity` | only the learners whose name ends so, as "tests" in "gsimn tests"                               |
 
 Cells: `beside` is published / ours; `compared` the same with the standard errors between them in brackets; `error` is
-ours ± its standard error; `mean`, `percent` and `sd` are ours alone.
+ours ± its standard error; `mean`, `percent` and `sd` are ours alone; `seconds` is ours with so many significant digits,
+a dash where a run did not end.
 
 With `quantity`, or with it among the lines, the first word of a learner is its name, and the rest the quantity. Lines
 that are not told apart by their source are means over the sources, `sources` is how many there are, and `leading` cells
@@ -33,7 +34,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isnan, sqrt
+from math import isfinite, isnan, sqrt
 from statistics import fmean
 from typing import NamedTuple
 
@@ -238,6 +239,12 @@ def _with_error(figure: Comparison, digits: int) -> str:
     return ours if isnan(figure.sd) else f"{ours} ± {figure.sd / sqrt(figure.n):.{digits}f}"
 
 
+def _seconds(figure: Comparison, digits: int) -> str:
+    if isnan(figure.ours):
+        return "failed"
+    return f"{float(f'{figure.ours:.{digits}g}'):.6g}" if isfinite(figure.ours) else "—"
+
+
 _CELLS: Mapping[str, Callable[[Comparison, int], str]] = {
     "beside": _beside,
     "compared": _compared,
@@ -245,4 +252,5 @@ _CELLS: Mapping[str, Callable[[Comparison, int], str]] = {
     "mean": lambda figure, digits: f"{figure.ours:.{digits}f}",
     "sd": lambda figure, digits: f"{figure.sd:.{digits}f}",
     "percent": lambda figure, digits: f"{100 * figure.ours:.{digits}f} %",
+    "seconds": _seconds,
 }

@@ -12,7 +12,9 @@ import numpy as np
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_name
 from mnlearn.experiments.accuracy import DRAWS, SIZES, Battery, Budget, Half
-from mnlearn.experiments.experiment import Case, Experiment, WithLogOdds
+from mnlearn.experiments.experiment import Case, Experiment, RepositoryNetwork, WithLogOdds
+from mnlearn.experiments.learners import Bench, DataSet, Learner
+from mnlearn.experiments.peers import CONTINUOUS, DISCRETE, installed
 from mnlearn.graphs.graph import Graph
 from mnlearn.learning.api import learn
 from mnlearn.learning.registry import METHODS
@@ -156,6 +158,77 @@ def accuracy_battery(
         check_name("learner", name, LEARNERS, shown=30)
     chosen = {name: method for name, method in LEARNERS.items() if not learners or name in learners}
     return Battery(half, chosen, data, sizes, draws, BUDGETS, tuple(only))
+
+
+@dataclass(frozen=True)
+class ExampleSource:
+    """Draw the survey that comes with the package."""
+
+    def __call__(self, n_rows: int, rng: np.random.Generator) -> Case:
+        from mnlearn.simulate.example import example
+
+        drawn = example(n_rows, seed=int(rng.integers(2**63)))
+        return Case(Dataset.from_codes(drawn.codes, cards=[2] * len(drawn.names), names=drawn.names), drawn.graph)
+
+
+@dataclass(frozen=True)
+class FrameMethod:
+    """Learn from a data frame by a method given by name, on one thread, with its defaults."""
+
+    method: str
+
+    def __call__(self, frame: Any) -> Graph:
+        return learn(frame, self.method, n_jobs=1).graph
+
+
+TIMED_DISCRETE = ("sep", "mpl", "pc", "gsmn*", "gsimn", "hhc-mn", "aracne")
+TIMED_CONTINUOUS = ("sep", "glasso", "lasso", "pc")
+"""Our learners that `mnlearn bench learners` measures."""
+
+_SIMULATED = (
+    ("binary", "random:n={},degree=3", "ising", (64, 256, 1024)),
+    ("hubs", "scale-free:n={},links=2", "ising:coupling=0.3", (64, 256, 1024)),
+    ("tree", "tree:n={}", "uniform", (64, 256, 1024)),
+    ("five-point items", "random:n={},degree=3", "tables:strength=0.8,states=5", (25, 50, 100)),
+    ("continuous", "random:n={},degree=3", "gaussian", (50, 100, 200, 400)),
+)
+
+
+def learner_bench(
+    *, data: Path | None = None, n_rows: int = 2000, limit: float = 60.0, smallest: bool = False
+) -> tuple[Bench, tuple[str, ...]]:
+    """Return the bench of our learners and of the installed peers, and the packages that are not installed.
+
+    Parameters
+    ----------
+    data
+        Folder with `networks/alarm.bif`; without it that data set is left out.
+    n_rows, limit
+        Rows of every data set; seconds after which a learner is stopped.
+    smallest
+        Only the smallest data set of each kind.
+
+    Examples
+    --------
+    >>> bench, missing = learner_bench(smallest=True)
+    >>> [data.name for data in bench.data_sets][:2], "mpl" in bench.discrete
+    (['example n=12', 'binary n=64'], True)
+    """
+    sets = [DataSet("example", 12, ExampleSource())]
+    for kind, network, distribution, sizes in _SIMULATED:
+        for n in sizes[:1] if smallest else sizes:
+            source = NamedSource(network.format(n), distribution)
+            sets.append(DataSet(kind, n, source, distribution == "gaussian"))
+    alarm = None if data is None else data / "networks" / "alarm.bif"
+    if alarm is not None and alarm.exists():
+        sets.append(DataSet("alarm", 37, RepositoryNetwork(str(alarm))))
+    discrete: dict[str, Learner] = {name: FrameMethod(name) for name in TIMED_DISCRETE}
+    continuous: dict[str, Learner] = {name: FrameMethod(name) for name in TIMED_CONTINUOUS}
+    discrete.update(installed(DISCRETE))
+    continuous.update(installed(CONTINUOUS))
+    peers = {**DISCRETE, **CONTINUOUS}
+    missing = dict.fromkeys(peers[name].package for name in peers if name not in {**discrete, **continuous})
+    return Bench(sets, discrete, continuous, n_rows, limit), tuple(missing)
 
 
 def structure_learner(
