@@ -181,6 +181,23 @@ def test_the_account_is_that_of_one_question_at_a_time(judge: str, seed: int) ->
     assert PC(ahead=1).learn(test).cost["scanned"] == asked
 
 
+def test_separators_are_a_mapping_of_the_pairs_without_an_edge() -> None:
+    judge = ChiSquare(Counts(noisy(3)), alpha=0.1)
+    _, expected, _ = pc_stable(judge)
+    found = PC().learn(judge)
+    by_nothing = sorted(pair for pair, z in expected.items() if not z)
+    assert list(found.separators)[: len(by_nothing)] == by_nothing
+    assert set(found.separators) == set(expected)
+    assert len(found.separators) == len(expected) == 21 - found.graph.n_edges
+    pair = next(iter(expected))
+    assert found.separators[np.int64(pair[0]), np.int64(pair[1])] == expected[pair]  # type: ignore[index]
+    for wrong in (found.graph.edges[0], pair[::-1], (-1, 2), (0, 99), (0,), "ab", None):
+        assert wrong not in found.separators
+    stopped = PC().learn(Budgeted(judge, max_tests=3))
+    assert not stopped.converged
+    assert (stopped.separators, stopped.support, stopped.graph) == ({}, {}, Graph.complete(7))
+
+
 @pytest.mark.parametrize("degree", few([4, 8], 1))
 def test_dense_graphs_of_a_judge_with_strong_union(degree: int) -> None:
     truth = random_graph(60, degree, seed=degree)

@@ -136,8 +136,8 @@ def strength_ranks(log_support: FloatArray) -> NDArray[np.intp]:
     rank.
     """
     n = len(log_support)
-    first = ranks(np.array([fsum(row) for row in log_support.tolist()]) / (n - 1))
+    first = ranks(np.array([fsum(row.tolist()) for row in log_support]) / (n - 1))
     tied = np.flatnonzero(np.bincount(first)[first] > 1)
     weighted = np.zeros(n)
-    weighted[tied] = [fsum(row) / (n - 1) for row in (log_support[tied] * (1 + first)).tolist()]
+    weighted[tied] = [fsum((log_support[x] * (1 + first)).tolist()) / (n - 1) for x in tied]
     return ranks(first * np.float64(n) + ranks(weighted))

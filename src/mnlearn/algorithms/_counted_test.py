@@ -38,7 +38,7 @@ from mnlearn.protocols import (
 AHEAD = 1024  # default of the largest block computed ahead of need
 FIRST_BLOCK = 8  # size of the block after a change of x or z; each further block of the scan doubles
 _SCANS_TOGETHER = 64  # most scans in one call; the monitor is polled between calls
-_ROWS_TOGETHER = 512
+_ROWS_TOGETHER = 64
 _EMPTY: VarSet = frozenset()
 _FEWER = "Choose fewer columns, or a method that keeps none: gsmn, sep, l1lr."
 

@@ -10,7 +10,7 @@ a Bayesian test (hyperparameters 1/2) and at most 5 conditioning variables.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations, compress
 from math import isnan, nan
@@ -38,6 +38,7 @@ from mnlearn.protocols import (
     Indices,
     Monitor,
     Result,
+    Separated,
     SeparatingSets,
     SetLevel,
     SubsetWalk,
@@ -129,11 +130,11 @@ class PC:
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
         """Return the structure; see the class for the tests and their order."""
         test = CountedTest(judge, monitor, ahead=self.ahead, keep_trace=self.keep_trace, keep_support=False)
-        edges, pdag, converged = _Edges(test.n_variables), None, True
+        edges, pdag, converged = None, None, True
         walk = subset_walk(judge, ahead=self.ahead, keep_trace=self.keep_trace)
         try:
             monitor.progress(0, test.n_variables, "pairs without conditioning")
-            edges.settle_pairs(*test.marginals())
+            edges = _Edges(*test.marginals())
             if self.max_conditioning is None and tests_largest_sets(judge, keep_trace=self.keep_trace):
                 drop_by_all_others(edges, test, monitor)
             else:
@@ -143,6 +144,7 @@ class PC:
                 pdag = self._directions(edges, test, monitor, walk)
         except STOPPED:
             converged = False
+        edges = edges or _Edges.untested(test.n_variables)
         graph = edges.graph() if pdag is None else pdag.moral()
         result = test.result(graph, converged=converged, settings=asdict(self))
         return replace(result, support=edges.support(graph), separators=edges.separators, pdag=pdag)
@@ -227,14 +229,26 @@ def _sizes(limit: int | None, edges: _Edges) -> Iterator[int]:
 
 
 class _Edges:
-    """The remaining edges with their weakest evidence, and the separators of the others."""
+    """The remaining edges with their weakest evidence, and the separators of the others.
 
-    def __init__(self, n_variables: int) -> None:
-        self.adjacent = ~np.eye(n_variables, dtype=np.bool_)
-        self.separators: dict[Edge, VarSet] = {}
-        self._weakest = np.full((n_variables, n_variables), nan)  # as tested from the variable of the row
-        self._marginal = self._weakest
-        self._dropped: dict[Edge, float] = {}  # the support of the test that dropped a pair given some set
+    Parameters
+    ----------
+    independent, support
+        The answers about all pairs without conditioning. Both matrices are overwritten: they are the largest arrays of
+        the search, and nothing else needs them.
+    """
+
+    def __init__(self, independent: BoolArray, support: FloatArray) -> None:
+        self.adjacent = np.logical_not(independent, out=independent)
+        np.fill_diagonal(self.adjacent, False)
+        self.separators = Separators(self.adjacent)
+        self._weakest = support  # as tested from the variable of the row; of a dropped pair that of its last test
+
+    @classmethod
+    def untested(cls, n_variables: int) -> _Edges:
+        """Return all edges, without evidence."""
+        shape = n_variables, n_variables
+        return cls(np.zeros(shape, dtype=np.bool_), np.full(shape, nan))
 
     def count(self) -> int:
         """Return the number of remaining edges."""
@@ -246,7 +260,8 @@ class _Edges:
 
     def graph(self) -> Graph:
         """Return the graph of the remaining edges."""
-        return Graph(len(self.adjacent), np.argwhere(np.triu(self.adjacent)).tolist())
+        u, v = np.nonzero(self.adjacent)
+        return Graph(len(self.adjacent), zip(u[u < v].tolist(), v[u < v].tolist(), strict=True))
 
     def neighbors(self, x: int) -> list[int]:
         """Return the remaining neighbours of x, in ascending order."""
@@ -260,15 +275,8 @@ class _Edges:
         dropped = np.flatnonzero(answers.independent)
         for y, support in zip(ys[dropped].tolist(), answers.log_support[dropped].tolist(), strict=True):
             self.adjacent[x, y] = self.adjacent[y, x] = False
-            self._drop(x, y, z, support)
+            self.separators.add(x, y, z, support)
         return len(dropped) > 0
-
-    def settle_pairs(self, independent: BoolArray, support: FloatArray) -> None:
-        """Drop the marginally independent pairs."""
-        self.adjacent[independent] = False
-        self._marginal, self._weakest = support, support.copy()
-        pairs = (ends.tolist() for ends in np.nonzero(np.triu(independent)))
-        self.separators = dict.fromkeys(zip(*pairs, strict=True), frozenset())
 
     def settle_level(self, size: int, walk: SubsetWalk, test: CountedTest, go_on: Callable[[int], bool]) -> bool:
         """Drop the pairs that a native search separates by sets of one size; return False if it cannot."""
@@ -277,8 +285,7 @@ class _Edges:
         if found is None:
             return False
         test.record_sizes([(size, found.asked)])
-        for (x, y, *z), support in zip(found.sets.tolist(), found.log_support.tolist(), strict=True):
-            self._drop(x, y, frozenset(z), support)
+        self.separators.add_level(found)
         if not found.finished:
             raise Cancelled
         return True
@@ -287,13 +294,70 @@ class _Edges:
         """Return the weakest evidence of each edge that has any."""
         found = {(u, v): float(np.fmax(self._weakest[u, v], self._weakest[v, u])) for u, v in graph.edges}
         added = (edge for edge in graph.edges if not self.adjacent[edge])
-        found |= {edge: self._dropped.get(edge, float(self._marginal[edge])) for edge in added}
+        found |= {edge: self.separators.support(edge, float(self._weakest[edge])) for edge in added}
         return {edge: value for edge, value in found.items() if not isnan(value)}
 
-    def _drop(self, x: int, y: int, z: VarSet, support: float) -> None:
+
+class Separators(Mapping[Edge, VarSet]):
+    """The first set that separated each pair without an edge: the empty set for all pairs that are not stored.
+
+    Parameters
+    ----------
+    adjacent
+        The matrix of the remaining edges, which the search changes.
+    """
+
+    def __init__(self, adjacent: BoolArray) -> None:
+        self._adjacent = adjacent
+        self._levels: list[Separated] = []  # not yet among the pairs below: few are ever looked at
+        self._found: dict[Edge, tuple[VarSet, float]] = {}  # the pairs that a set separated, with its support
+
+    def add(self, x: int, y: int, z: VarSet, support: float) -> None:
         """Store the separator of a pair and the support of its test."""
-        edge = ordered(x, y)
-        self.separators[edge], self._dropped[edge] = z, support
+        self._pairs()[ordered(x, y)] = z, support
+
+    def add_level(self, found: Separated) -> None:
+        """Store the separators that a native search found."""
+        self._levels.append(found)
+
+    def support(self, edge: Edge, marginal: float) -> float:
+        """Return the support of the test that separated a pair, that without conditioning for a pair not stored."""
+        return self._pairs().get(edge, (None, marginal))[1]
+
+    def __getitem__(self, edge: Edge) -> VarSet:
+        found = self._pairs().get(edge)
+        if found is None and not self._is_separated(edge):
+            raise KeyError(edge)
+        return frozenset() if found is None else found[0]
+
+    def __iter__(self) -> Iterator[Edge]:
+        found = self._pairs()
+        for u, row in enumerate(self._adjacent):
+            later: list[int] = (np.flatnonzero(~row[u + 1 :]) + (u + 1)).tolist()
+            yield from ((u, v) for v in later if (u, v) not in found)
+        yield from found
+
+    def __len__(self) -> int:
+        n = len(self._adjacent)
+        return (n * (n - 1) - int(np.count_nonzero(self._adjacent))) // 2
+
+    def __repr__(self) -> str:
+        return f"<separators of {len(self)} pairs>"
+
+    def _is_separated(self, edge: object) -> bool:
+        """Return whether this is a pair (u, v) with u < v that has no edge."""
+        match edge:
+            case int() | np.integer() as u, int() | np.integer() as v:
+                return bool(0 <= u < v < len(self._adjacent) and not self._adjacent[u, v])
+        return False
+
+    def _pairs(self) -> dict[Edge, tuple[VarSet, float]]:
+        """Return the stored pairs in the order in which they were separated."""
+        for level in self._levels:
+            for (x, y, *z), support in zip(level.sets.tolist(), level.log_support.tolist(), strict=True):
+                self._found[ordered(x, y)] = frozenset(z), support
+        self._levels.clear()
+        return self._found
 
 
 class Votes:

@@ -31,7 +31,7 @@ from mnlearn.protocols import (
     Turns,
     VarSet,
 )
-from mnlearn.statistics.counts import Counts, pair_blocks
+from mnlearn.statistics.counts import PAIRS_TOGETHER, Counts, pair_blocks
 from mnlearn.statistics.evidence_scans import EvidenceScans, Kind
 from mnlearn.statistics.moments import Moments
 
@@ -78,7 +78,9 @@ class CheckpointedCounts:
         """Score every pair x < y given nothing."""
         return self._recall("reduce_all", self._counts.reduce_all, kernel)
 
-    def all_pairs_blocks(self, kernel: Kernel, *, max_pairs: int = 1 << 22) -> Iterator[tuple[range, FloatArray]]:
+    def all_pairs_blocks(
+        self, kernel: Kernel, *, max_pairs: int = PAIRS_TOGETHER
+    ) -> Iterator[tuple[range, FloatArray]]:
         """Score every pair x < y given nothing, stored block by block."""
         counts = self._counts
         if not isinstance(counts, Counts):

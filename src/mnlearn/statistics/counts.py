@@ -22,6 +22,7 @@ from mnlearn.statistics.evidence_scans import EvidenceScans
 from mnlearn.statistics.native_search import UNREADABLE, BlanketScans, SubsetScans, question, refusal
 
 MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer
+PAIRS_TOGETHER = 1 << 18  # of a block: 2 MB an output, which caches hold
 _ALL_MEMORY = 2**63 - 1  # the largest limit of the core
 
 
@@ -135,7 +136,9 @@ class Counts(BlanketScans):
         """
         return self.reduce_pairs(kernel, range(self.n_variables))
 
-    def all_pairs_blocks(self, kernel: Kernel, *, max_pairs: int = 1 << 22) -> Iterator[tuple[range, FloatArray]]:
+    def all_pairs_blocks(
+        self, kernel: Kernel, *, max_pairs: int = PAIRS_TOGETHER
+    ) -> Iterator[tuple[range, FloatArray]]:
         """Score every pair x < y without conditioning, some x at a time.
 
         Parameters
@@ -143,7 +146,7 @@ class Counts(BlanketScans):
         kernel
             The score.
         max_pairs
-            Largest number of pairs in a block, 32 MB an output by default. A block has at least one x.
+            Largest number of pairs in a block, 2 MB an output by default. A block has at least one x.
 
         Yields
         ------
@@ -160,7 +163,7 @@ class Counts(BlanketScans):
         range(0, 1) [0.693, 0.0]
         range(1, 2) [0.0]
         """
-        most = whole_number("max_pairs", max_pairs, least=1, hint="Leave it out for blocks of about 32 MB.")
+        most = whole_number("max_pairs", max_pairs, least=1, hint="Leave it out for blocks of about 2 MB.")
         return ((xs, self.reduce_pairs(kernel, xs)) for xs in pair_blocks(self.n_variables, most))
 
     def reduce_pairs(self, kernel: Kernel, xs: range) -> FloatArray:
