@@ -6,9 +6,25 @@
 #include <numeric>
 
 #include "scan/chi_square_tail.hpp"
+#include "scan/scores.hpp"
 
 namespace mnlearn {
 namespace {
+
+// What degrees of freedom cannot exceed, however many variables a question has: of n rows in a stratum at most n − 1
+// states beyond the first occur, and no more strata occur than rows. `cards` descending.
+double max_dof_of_rows(const Store& store, const TestSpec& test, std::span<const double> cards) {
+    const double rows = static_cast<double>(store.n_records());
+    if (cards.size() < 2) return rows;
+    switch (static_cast<DofRule>(static_cast<int>(test.kernel.settings[0]))) {
+        case DofRule::adjusted:
+            return rows * (cards[1] - 1.0);
+        case DofRule::observed_strata:
+            return rows * (cards[0] - 1.0) * (cards[1] - 1.0);
+        default:
+            return std::numeric_limits<double>::infinity();
+    }
+}
 
 // How many variables a question may have, whichever they are, so that log p is known for its degrees of freedom.
 std::size_t most_variables(const Store& store, const TestSpec& test) {
@@ -17,6 +33,7 @@ std::size_t most_variables(const Store& store, const TestSpec& test) {
     std::vector<double> cards;
     for (std::size_t v = 0; v < store.n_variables(); ++v) cards.push_back(store.column(v).card);
     std::sort(cards.begin(), cards.end(), std::greater<>());
+    if (max_dof_of_rows(store, test, cards) <= kMostDof) return kAnyNumber;
     double cells = 1.0;
     for (std::size_t n = 0; n < cards.size(); ++n)
         if ((cells *= cards[n]) > kMostDof) return n;

@@ -121,6 +121,21 @@ def test_tables_of_every_size_and_shape(path: str, monkeypatch: pytest.MonkeyPat
             assert np.array_equal(weakest, expected, equal_nan=True)
 
 
+@pytest.mark.parametrize(("dof", "native"), [("adjusted", True), ("observed", True), ("all", False)])
+def test_few_rows_bound_the_degrees_of_freedom_of_large_sets(dof: Any, native: bool) -> None:
+    rng = np.random.default_rng(6)
+    data = reference.random_dataset(rng, n_rows=300, cards=[5] * 8, dependence=0.5)
+    judge, around = ChiSquare(Counts(data), alpha=1e-3, dof=dof), ~np.eye(8, dtype=bool)
+    for size in (5, 6):  # 5^7 cells and more
+        left, weakest = around.copy(), np.full((8, 8), np.nan)
+        answer = walk_of(judge).separate(SetLevel(size, around, left, weakest), range(8), lambda _: True)
+        assert (answer is not None) == native
+        if answer is not None:
+            found, expected, asked = level_by_scans(judge, size, around)
+            assert (answer.asked, answer.sets[:, :2].tolist()) == (asked, [list(pair) for pair in found])
+            assert np.array_equal(weakest, expected, equal_nan=True)
+
+
 def without_seconds(result: Result) -> dict[str, float]:
     return {key: value for key, value in result.cost.items() if key != "seconds"}
 
