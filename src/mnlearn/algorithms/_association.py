@@ -136,7 +136,8 @@ def strength_ranks(log_support: FloatArray) -> NDArray[np.intp]:
     rank.
     """
     n = len(log_support)
-    first = ranks(np.array([fsum(row.tolist()) for row in log_support]) / (n - 1))
+    # Long doubles: sums in another order of the columns differ by less than the doubles they are rounded to.
+    first = ranks(log_support.sum(axis=1, dtype=np.longdouble).astype(np.float64) / (n - 1))
     tied = np.flatnonzero(np.bincount(first)[first] > 1)
     weighted = np.zeros(n)
     weighted[tied] = [fsum((log_support[x] * (1 + first)).tolist()) / (n - 1) for x in tied]
