@@ -89,20 +89,23 @@ def ranks(values: NDArray[np.float64]) -> NDArray[np.intp]:
     [1, 1, 2, 0]
     """
     order = values.argsort(kind="stable")
-    found = np.zeros(len(values), dtype=np.intp)
-    found[order[1:]] = np.cumsum(below(values[order[:-1]], values[order[1:]]))
-    return found
+    return _numbered(order, _steps(values, order))
 
 
 def ascending(values: NDArray[np.float64], *then: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the places of the values in ascending order; of tied values the lower of the ranks `then` comes first."""
     order = values.argsort(kind="stable")
-    return order if _all_apart(values[order]) else np.lexsort((*reversed(then), ranks(values)))
+    steps = _steps(values, order)
+    return order if steps.all() else np.lexsort((*reversed(then), _numbered(order, steps)))
 
 
-def _all_apart(ordered: NDArray[np.float64]) -> bool:
-    """Return whether no two of the sorted values tie; False where that takes a closer look."""
-    if len(ordered) < 2:
-        return True
-    first, last = float(ordered[0]), float(ordered[-1])
-    return isfinite(first) and isfinite(last) and bool(np.diff(ordered).min() > tolerance((first, last)))
+def _steps(values: NDArray[np.float64], order: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return where a value in this order is below the next by more than rounding."""
+    return below(values[order[:-1]], values[order[1:]])
+
+
+def _numbered(order: NDArray[np.intp], steps: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the number of steps before each value."""
+    found = np.zeros(len(order), dtype=np.intp)
+    found[order[1:]] = np.cumsum(steps)
+    return found
