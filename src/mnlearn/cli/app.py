@@ -55,7 +55,7 @@ _COMMANDS = {
     "demo": "demo.demo_command",
     "bench": "research.bench_command",
 }
-_BENCH = {"accuracy": "research.accuracy_command", "learners": "research.learners_command"}  # commands of the command bench
+_BENCH = {"accuracy": "research.accuracy_command", "learners": "learners.learners_command"}  # commands of bench
 
 
 def make_app(named: str | None = None) -> typer.Typer:

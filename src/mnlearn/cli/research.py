@@ -1,4 +1,4 @@
-"""`mnlearn reproduce` and `mnlearn bench`, with `accuracy` and `learners`: published experiments, speed, accuracy."""
+"""`mnlearn reproduce`, `mnlearn bench` and `mnlearn bench accuracy`: published experiments, speed and accuracy."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ if TYPE_CHECKING:
     from mnlearn.experiments.accuracy import Half
     from mnlearn.experiments.accuracy_page import Standings
     from mnlearn.experiments.experiment import Row
-    from mnlearn.experiments.learners import Timing
     from mnlearn.experiments.reproduction import Comparison, Cost, Reproduction
     from mnlearn.experiments.speed import Figure
 
-_CONTINUE = "the same command with the same --out continues"
+CONTINUE = "the same command with the same --out continues"
 _QUICK_KINDS, _QUICK_SIZES = ("stars", "ferromagnet", "cliques", "independent"), (250, 1000)
 
 Sizes = Annotated[str | None, option("N,N,...", "Sizes, mostly numbers of rows; those of the experiment by default.")]
@@ -96,7 +95,7 @@ def reproduce_command(
     if out is not None:  # after the figures, which are printed even if a file cannot be written
         _write_experiment(lines, chosen, out, name)
     if monitor.interrupted:
-        exit_interrupted(_CONTINUE)
+        exit_interrupted(CONTINUE)
 
 
 def _show_experiment(lines: Sequence[Comparison], chosen: Reproduction) -> None:
@@ -343,7 +342,7 @@ def accuracy_command(
     if out is not None:
         _write_accuracy(rows, half, against, out)
     if monitor.interrupted:
-        exit_interrupted(_CONTINUE)
+        exit_interrupted(CONTINUE)
 
 
 def _show_accuracy(standings: Standings) -> None:
@@ -381,82 +380,3 @@ def _write_accuracy(rows: list[Row], half: str, against: str, out: Path) -> None
     known = [row.reliability for row in rows if row.learner == against and row.reliability is not None]
     if known and find_spec("matplotlib") is not None:
         plot_reliability(bins(known), out / f"accuracy-{half}.svg")
-
-
-def learners_command(
-    *,
-    quick: Quick = False,
-    kind: Annotated[list[str] | None, option("NAME", "Only this kind of data; repeatable.")] = None,
-    learner: Annotated[list[str] | None, option("NAME", "Only this learner; repeatable.", "--learner")] = None,
-    rows: Annotated[int, option("N", "Rows of every data set.", "--rows")] = 2000,
-    limit: Annotated[float, option("SECONDS", "Stop a learner after this time.", "--limit")] = 60.0,
-    data: DataFolder = None,
-    out: RunFolder = None,
-    page: PageFile = None,
-    output: OutputOptions,
-) -> None:
-    """Compare times and errors with other packages.
-
-    Measures our learners and those of pyAgrum, pgmpy, causal-learn and scikit-learn that are installed, on the same
-    data frames: CPU seconds of one thread, reading the frame included, and wrong edges. A learner that exceeds the
-    limit is left out at larger sizes. Ctrl-C stops and prints the results so far.
-
-    Examples:
-      mnlearn bench learners --quick
-      mnlearn bench learners --kind binary --learner pc --learner pyagrum-pc
-      mnlearn bench learners --out runs
-      mnlearn bench learners --out runs --page page.md
-    """
-    from mnlearn.experiments import learners
-    from mnlearn.learning.experiments import learner_bench
-
-    if page is not None:
-        fill_from_runs(page, out)
-        return
-    bench, missing = learner_bench(data=data_folder(data), n_rows=rows, limit=limit, smallest=quick)
-    chosen = bench.only(kind or (), learner or ())
-    if out is not None:
-        make_folder(out)
-    with progress_monitor() as monitor:
-        lines = chosen.run(journal=None if out is None else out / f"{learners.NAME}.jsonl", monitor=monitor)
-    output.show(lambda: learners_document(lines, missing, chosen.limit), lambda: _show_times(lines, chosen.limit))
-    if missing:
-        note(f"not installed, so left out: {', '.join(missing)}")
-    if out is not None:
-        _write_times(out)
-    if monitor.interrupted:
-        exit_interrupted(_CONTINUE)
-
-
-def _show_times(lines: Sequence[Timing], limit: float) -> None:
-    """Print one line for each data set and learner."""
-    numbers = ("rows", "CPU seconds", "false +", "false -")
-    table = simple_table("data", "rows", "learner", *numbers[1:], "", numbers=numbers)
-    data = ""
-    for line in lines:
-        first = (line.data, str(line.n_rows)) if line.data != data else ("", "")
-        data = line.data
-        wrong = ("" if number is None else str(number) for number in (line.false_positives, line.false_negatives))
-        ended = line.outcome == "ended"
-        text = {"ended": "", "stopped": f"stopped after {limit:g} s"}.get(line.outcome, line.outcome)
-        table.add_row(*first, line.learner, f"{line.seconds:.3g}" if ended else "", *wrong, text)
-    show(table)
-
-
-def learners_document(lines: Sequence[Timing], missing: Sequence[str], limit: float) -> dict[str, object]:
-    """Return the results as one document."""
-    return {
-        "limit": limit,
-        "missing": list(missing),
-        "figures": [{"data": line.data, **line._asdict()} for line in lines],
-    }
-
-
-def _write_times(out: Path) -> None:
-    """Draw all runs in a folder."""
-    from mnlearn.experiments import learners
-    from mnlearn.experiments.learners_page import draw_times
-
-    target = out / f"{learners.NAME}.svg"
-    with write_errors(target), replacing(target) as part:
-        part.write_text(draw_times(learners.recorded(out / f"{learners.NAME}.jsonl")), encoding="utf-8")

@@ -172,7 +172,8 @@ class Bench:
         common = {"source": data.name, "n_rows": self.n_rows, "repetition": 0}
         common |= {"variables": case.truth.n_variables, "true_edges": case.truth.n_edges}
         nothing: dict[str, object] = {"seconds": self.limit, "errors": {}}
-        slow = {r["method"] for r in known if _kind(r) == data.kind and r.get("outcome") in ("stopped", "left out")}
+        smaller = [r for r in known if r["n_rows"] == self.n_rows and r["variables"] < data.n_variables]
+        slow = {r["method"] for r in smaller if _kind(r) == data.kind and r.get("outcome") in ("stopped", "left out")}
         for name in [name for name in learners if name in slow]:
             yield {**common, "method": name, **nothing, "outcome": "left out"}
         waiting = {name: learn for name, learn in learners.items() if name not in slow}
