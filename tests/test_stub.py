@@ -62,7 +62,8 @@ def test_classes_are_the_stubs_classes() -> None:
     tree = ast.parse(STUB.read_text(encoding="utf-8"))
     for stub in (n for n in tree.body if isinstance(n, ast.ClassDef)):
         owner, methods = getattr(_core, stub.name), in_the_stub(stub.body)
-        assert public(owner) | {"__init__"} == set(methods)
+        made_by_functions = {"SubsetTests"}
+        assert public(owner) | ({"__init__"} if stub.name not in made_by_functions else set()) == set(methods)
         for name, node in methods.items():
             bound = getattr(owner, name)
             if node.decorator_list:

@@ -12,8 +12,10 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
+#include "scan/partial_correlations.hpp"
 #include "store/store.hpp"
 
 namespace mnlearn {
@@ -30,6 +32,11 @@ using Bytes = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<2>>;
 using Cube = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<3>>;
 
 template <class T> std::span<const T> span_of(const Vector<T>& v) { return {v.data(), v.shape(0)}; }
+
+inline CorrelationMatrix correlation_of(const Matrix<double>& matrix) {
+    if (matrix.shape(0) != matrix.shape(1)) throw std::invalid_argument("correlation must be a square matrix.");
+    return {matrix.shape(0), matrix.data()};
+}
 
 template <class Array, class T> Array give(std::unique_ptr<T[]> values, std::initializer_list<std::size_t> shape) {
     T* data = values.release();
@@ -53,6 +60,7 @@ void bind_tables(nb::module_& m);
 void bind_models(nb::module_& m);
 void bind_subsets(nb::module_& m);
 void bind_graphs(nb::module_& m);
+void bind_correlations(nb::module_& m);
 void bind_plan(nb::module_& m);
 void bind_columns(nb::module_& m);
 

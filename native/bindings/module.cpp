@@ -107,6 +107,7 @@ NB_MODULE(_core, m) {
     bind_models(m);
     bind_subsets(m);
     bind_graphs(m);
+    bind_correlations(m);
     bind_plan(m);
     bind_columns(m);
 }

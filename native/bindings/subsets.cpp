@@ -12,8 +12,13 @@ namespace {
 
 template <class T> using Square = nb::ndarray<T, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-template <class T> void check_shape(const Store& store, const char* name, const Square<T>& matrix) {
-    const std::size_t n = store.n_variables();
+// Tests for a search, with what they read.
+struct PySubsetTests {
+    SubsetTests tests;
+    nb::object source, from_rows;
+};
+
+template <class T> void check_shape(std::size_t n, const char* name, const Square<T>& matrix) {
     if (matrix.shape(0) != n || matrix.shape(1) != n)
         throw std::invalid_argument(std::string(name) + " must have a row and a column for each of " +
                                     std::to_string(n) + " variables; got " + std::to_string(matrix.shape(0)) + " by " +
@@ -32,18 +37,36 @@ GoOn asking(const nb::callable& go_on) {
     };
 }
 
-nb::object py_separate(const PyStore& data, const std::string& kernel, std::vector<double> settings, double level,
-                       std::size_t first_x, std::size_t last_x, int n_threads, std::size_t size,
-                       Square<const bool> around, Square<bool> left, Square<double> weakest, nb::callable go_on) {
-    const Store& store = *data.store;
-    const TestSpec test = make_test(kernel, std::move(settings), level);
-    check_shape(store, "around", around);
-    check_shape(store, "left", left);
-    check_shape(store, "weakest", weakest);
+PySubsetTests py_count_tests(nb::object source, const std::string& kernel, std::vector<double> settings, double level) {
+    const auto& data = nb::cast<const PyStore&>(source);
+    return {count_tests(*data.store, make_test(kernel, std::move(settings), level)), source, nb::none()};
+}
+
+PySubsetTests py_correlation_tests(nb::object source, double n_rows, double level, nb::callable from_rows) {
+    const CorrelationMatrix correlation = correlation_of(nb::cast<Matrix<double>>(source, false));
+    PyObject* const call = from_rows.ptr();  // kept with the tests
+    const auto ask = [call](std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z,
+                            double* r) {
+        nb::gil_scoped_acquire locked;
+        const std::vector<std::int32_t> others(ys.begin(), ys.end()), given(z.begin(), z.end());
+        const auto found = nb::cast<Vector<double>>(nb::handle(call)(x, others, given), false);
+        if (found.shape(0) != ys.size()) throw std::invalid_argument("from_rows must return a number for each y.");
+        std::copy_n(found.data(), ys.size(), r);
+    };
+    return {correlation_tests({correlation, n_rows, level, ask}), source, from_rows};
+}
+
+nb::object py_separate(const PySubsetTests& data, std::size_t first_x, std::size_t last_x, int n_threads,
+                       std::size_t size, Square<const bool> around, Square<bool> left, Square<double> weakest,
+                       nb::callable go_on) {
+    const SubsetTests& tests = data.tests;
+    check_shape(tests.n_variables, "around", around);
+    check_shape(tests.n_variables, "left", left);
+    check_shape(tests.n_variables, "weakest", weakest);
     std::optional<PcLevelResult> answer;
     {
         nb::gil_scoped_release unlocked;
-        answer = separate(store, test, {size, first_x, last_x, around.data(), left.data(), weakest.data()}, n_threads,
+        answer = separate(tests, {size, first_x, last_x, around.data(), left.data(), weakest.data()}, n_threads,
                           asking(go_on));
     }
     if (!answer) return nb::none();
@@ -57,38 +80,35 @@ nb::object py_separate(const PyStore& data, const std::string& kernel, std::vect
                           found.finished);
 }
 
-nb::object py_explain_away(const PyStore& data, const std::string& kernel, std::vector<double> settings, double level,
-                           std::int32_t x, nb::object candidates, std::size_t limit, nb::callable go_on) {
-    const TestSpec test = make_test(kernel, std::move(settings), level);
+nb::object py_explain_away(const PySubsetTests& data, std::int32_t x, nb::object candidates, std::size_t limit,
+                           nb::callable go_on) {
     std::vector<std::int32_t> ys;
     append_indices(candidates, ys);
-    check_query(*data.store, x, ys, {});
+    check_query(data.tests.n_variables, x, ys, {});
     check_turns(ys);
     std::optional<HitonResult> found;
     {
         nb::gil_scoped_release unlocked;
-        found = hiton_pc(*data.store, test, x, ys, limit, asking(go_on));
+        found = hiton_pc(data.tests, x, ys, limit, asking(go_on));
     }
     if (!found) return nb::none();
     return nb::make_tuple(found->members, found->weakest, found->asked, found->finished);
 }
 
-nb::object py_count_separating(const PyStore& data, const std::string& kernel, std::vector<double> settings,
-                               double level, std::int32_t x, nb::object ys, Square<const bool> around,
+nb::object py_count_separating(const PySubsetTests& data, std::int32_t x, nb::object ys, Square<const bool> around,
                                std::size_t limit, nb::callable go_on) {
-    const Store& store = *data.store;
-    const TestSpec test = make_test(kernel, std::move(settings), level);
-    check_shape(store, "around", around);
+    const std::size_t n = data.tests.n_variables;
+    check_shape(n, "around", around);
     std::vector<std::int32_t> apart, members;
     append_indices(ys, apart);
-    const Neighbors neighbors{x, store.n_variables(), around.data()};
+    const Neighbors neighbors{x, n, around.data()};
     for (std::int32_t v = 0; x >= 0 && static_cast<std::size_t>(std::max(v, x)) < neighbors.n; ++v)
         if (neighbors(x, v)) members.push_back(v);
-    check_query(store, x, apart, members);
+    check_query(n, x, apart, members);
     std::optional<SeparatingSetCounts> found;
     {
         nb::gil_scoped_release unlocked;
-        found = count_separating(store, test, neighbors, apart, limit, asking(go_on));
+        found = count_separating(data.tests, neighbors, apart, limit, asking(go_on));
     }
     if (!found) return nb::none();
     auto counts = std::make_unique_for_overwrite<std::int64_t[]>(found->counts.size());
@@ -101,27 +121,33 @@ nb::object py_count_separating(const PyStore& data, const std::string& kernel, s
 
 void bind_subsets(nb::module_& m) {
     using namespace nb::literals;
+    nb::class_<PySubsetTests>(m, "SubsetTests", "Tests for searches over conditioning sets.")
+        .def_prop_ro("n_variables", [](const PySubsetTests& data) { return data.tests.n_variables; });
+    m.def("count_tests", &py_count_tests,
+          nb::sig("def count_tests(store: Store, kernel: str, settings: Sequence[float], level: float) -> SubsetTests"),
+          "store"_a, "kernel"_a, "settings"_a, "level"_a, "Tests by the tables of a store.");
+    m.def("correlation_tests", &py_correlation_tests,
+          nb::sig("def correlation_tests(correlation: NDArray[np.float64], n_rows: float, level: float, from_rows: "
+                  "Callable[[int, list[int], list[int]], NDArray[np.float64]]) -> SubsetTests"),
+          "correlation"_a, "n_rows"_a, "level"_a, "from_rows"_a,
+          "Tests by Fisher's z; from_rows(x, ys, z) answers where a correlation matrix does not have the digits.");
     m.def("separate", &py_separate,
-          nb::sig("def separate(store: Store, kernel: str, settings: Sequence[float], level: float, first_x: int, "
-                  "last_x: int, n_threads: int, size: int, around: "
+          nb::sig("def separate(tests: SubsetTests, first_x: int, last_x: int, n_threads: int, size: int, around: "
                   "NDArray[np.bool_], left: NDArray[np.bool_], weakest: NDArray[np.float64], go_on: Callable[[int], "
                   "bool]) -> tuple[NDArray[np.int32], NDArray[np.float64], int, bool] | None"),
-          "store"_a, "kernel"_a, "settings"_a, "level"_a, "first_x"_a, "last_x"_a, "n_threads"_a, "size"_a,
-          "around"_a.noconvert(), "left"_a.noconvert(), "weakest"_a.noconvert(), "go_on"_a,
+          "tests"_a, "first_x"_a, "last_x"_a, "n_threads"_a, "size"_a, "around"_a.noconvert(), "left"_a.noconvert(),
+          "weakest"_a.noconvert(), "go_on"_a,
           "A level of PC-stable; left and weakest are brought up to date. None where log p is not known here.");
     m.def("explain_away", &py_explain_away,
-          nb::sig("def explain_away(store: Store, kernel: str, settings: Sequence[float], level: float, x: int, "
-                  "candidates: Iterable[int], limit: int, go_on: Callable[[int], bool]) -> tuple[list[int], "
-                  "list[float], list[int], bool] | None"),
-          "store"_a, "kernel"_a, "settings"_a, "level"_a, "x"_a, "candidates"_a, "limit"_a, "go_on"_a,
+          nb::sig("def explain_away(tests: SubsetTests, x: int, candidates: Iterable[int], limit: int, go_on: "
+                  "Callable[[int], bool]) -> tuple[list[int], list[float], list[int], bool] | None"),
+          "tests"_a, "x"_a, "candidates"_a, "limit"_a, "go_on"_a,
           "Interleaved HITON-PC: who is left around x, its weakest evidence, the questions by size of the set.");
-    m.def(
-        "count_separating", &py_count_separating,
-        nb::sig("def count_separating(store: Store, kernel: str, settings: Sequence[float], level: float, x: int, ys: "
-                "Iterable[int], around: NDArray[np.bool_], limit: int, go_on: Callable[[int], bool]) -> "
-                "tuple[NDArray[np.int64], list[int], bool] | None"),
-        "store"_a, "kernel"_a, "settings"_a, "level"_a, "x"_a, "ys"_a, "around"_a.noconvert(), "limit"_a, "go_on"_a,
-        "Of each y: the sets of neighbours that separate it from x, and those of them that have each neighbour.");
+    m.def("count_separating", &py_count_separating,
+          nb::sig("def count_separating(tests: SubsetTests, x: int, ys: Iterable[int], around: NDArray[np.bool_], "
+                  "limit: int, go_on: Callable[[int], bool]) -> tuple[NDArray[np.int64], list[int], bool] | None"),
+          "tests"_a, "x"_a, "ys"_a, "around"_a.noconvert(), "limit"_a, "go_on"_a,
+          "Of each y: the sets of neighbours that separate it from x, and those of them that have each neighbour.");
 }
 
 }  // namespace mnlearn

@@ -30,8 +30,8 @@ std::string in_braces(std::span<const std::int32_t> z) {
     return text + "}";
 }
 
-void check_range(const Store& store, const char* what, std::int32_t v) {
-    const auto n = static_cast<std::int64_t>(store.n_variables());
+void check_range(std::size_t n_variables, const char* what, std::int32_t v) {
+    const auto n = static_cast<std::int64_t>(n_variables);
     if (v < 0 || v >= n)
         throw std::invalid_argument(std::string(what) + " must be the index of a variable, 0 to " +
                                     std::to_string(n - 1) + "; got " + std::to_string(v) + ".");
@@ -74,11 +74,11 @@ bool is_among(std::int32_t v, std::span<const std::int32_t> ys) {
 
 // Whether some y breaks a rule: not which, but without a branch for each y. In ascending order, as most searches ask,
 // x and z are searched among the ys.
-bool any_refused(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
+bool any_refused(std::size_t n_variables, std::int32_t x, std::span<const std::int32_t> ys,
                  std::span<const std::int32_t> z) {
     constexpr std::size_t kFew = 16;  // more members of z are sooner searched
     if (ys.empty()) return false;
-    const auto last = static_cast<std::int32_t>(store.n_variables()) - 1;
+    const auto last = static_cast<std::int32_t>(n_variables) - 1;
     std::int32_t descents = 0, outside = 0, same = 0;
     for (std::size_t k = 1; k < ys.size(); ++k) descents += ys[k] < ys[k - 1];
     if (descents == 0) {
@@ -99,17 +99,17 @@ bool any_refused(const Store& store, std::int32_t x, std::span<const std::int32_
 
 }  // namespace
 
-void check_query(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
+void check_query(std::size_t n_variables, std::int32_t x, std::span<const std::int32_t> ys,
                  std::span<const std::int32_t> z) {
-    check_range(store, "x", x);
-    for (const std::int32_t v : z) check_range(store, "every member of z", v);
+    check_range(n_variables, "x", x);
+    for (const std::int32_t v : z) check_range(n_variables, "every member of z", v);
     const auto given = [&](std::int32_t v) { return std::binary_search(z.begin(), z.end(), v); };
     if (given(x))
         throw std::invalid_argument("z must not contain x; got x=" + std::to_string(x) + ", z=" + in_braces(z) +
                                     ". Leave x out of z.");
-    if (!any_refused(store, x, ys, z)) return;
+    if (!any_refused(n_variables, x, ys, z)) return;
     for (const std::int32_t y : ys) {  // which, and why
-        check_range(store, "y", y);
+        check_range(n_variables, "y", y);
         if (y == x)
             throw std::invalid_argument("y must differ from x; got x=" + std::to_string(x) +
                                         " among the ys. Ask about two different variables.");

@@ -26,7 +26,12 @@ KernelSpec parse_kernel(const std::string& name, std::vector<double> settings);
 int n_outputs(const KernelSpec& kernel);
 
 // Throws std::invalid_argument with a full sentence when x, ys, z break a rule. z ascending.
-void check_query(const Store& store, std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z);
+void check_query(std::size_t n_variables, std::int32_t x, std::span<const std::int32_t> ys,
+                 std::span<const std::int32_t> z);
+inline void check_query(const Store& store, std::int32_t x, std::span<const std::int32_t> ys,
+                        std::span<const std::int32_t> z) {
+    check_query(store.n_variables(), x, ys, z);
+}
 
 // out[k * ys.size() + j]: output k for ys[j]. z ascending. Says which way (most of) ys were counted.
 CountingMethod run_scan(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys,

@@ -10,8 +10,8 @@ namespace {
 
 class Hiton {
 public:
-    Hiton(const Store& store, const TestSpec& test, std::int32_t x, std::size_t limit, const GoOn& go_on)
-        : x_(x), limit_(limit), ask_(store, test), poll_(go_on) {
+    Hiton(SubsetTester& tester, std::int32_t x, std::size_t limit, const GoOn& go_on)
+        : x_(x), limit_(limit), ask_(tester), poll_(go_on) {
         ask_.restart(x);
     }
 
@@ -78,7 +78,7 @@ private:
 
     std::int32_t x_;
     std::size_t limit_;
-    SubsetTester ask_;
+    SubsetTester& ask_;
     CancelPoll poll_;
     HitonResult found_;
     bool answered_ = true;
@@ -89,9 +89,9 @@ private:
 
 }  // namespace
 
-std::optional<HitonResult> hiton_pc(const Store& store, const TestSpec& test, std::int32_t x,
-                                    std::span<const std::int32_t> candidates, std::size_t limit, const GoOn& go_on) {
-    return Hiton(store, test, x, limit, go_on).run(candidates);
+std::optional<HitonResult> hiton_pc(const SubsetTests& tests, std::int32_t x, std::span<const std::int32_t> candidates,
+                                    std::size_t limit, const GoOn& go_on) {
+    return Hiton(*tests.tester(), x, limit, go_on).run(candidates);
 }
 
 }  // namespace mnlearn

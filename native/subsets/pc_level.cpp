@@ -47,10 +47,10 @@ private:
 // One thread's turns.
 class VariableTurns {
 public:
-    VariableTurns(const Store& store, const TestSpec& test, const PcLevel& level, SharedCancelPoll& poll)
-        : n_(store.n_variables()), level_(level), ask_(store, test), shared_poll_(poll), z_(level.size) {}
+    VariableTurns(const SubsetTests& tests, const PcLevel& level, SharedCancelPoll& poll)
+        : n_(tests.n_variables), level_(level), ask_(tests.tester()), shared_poll_(poll), z_(level.size) {}
 
-    bool answered() const { return ask_.answers(level_.size); }
+    bool answered() const { return ask_->answers(level_.size); }
 
     // `done`, if other threads have turns too. Who comes before x, but whose turn is not over, may still part from x:
     // it is asked about all the same, and what came out counts if it turns out that it has not.
@@ -64,7 +64,7 @@ public:
                 early_.push_back({y, level_.weakest[at(x, y)], 0, false, 0.0, {}});
         }
         if (around_.size() <= level_.size) return;
-        ask_.restart(x);
+        ask_->restart(x);
         try_sets(x, found);
         for (const Early& early : early_)
             if (found.finished) enter(x, early, *done, found);
@@ -116,14 +116,14 @@ private:
         }
     }
     void settle(std::int32_t x, PcLevelResult& found) {
-        const std::span<const double> support = ask_(ys_, z_);
+        const std::span<const double> support = (*ask_)(ys_, z_);
         bool some_separated = false;
         for (std::size_t k = 0; k < ys_.size(); ++k) {
             Early* unsure = early(ys_[k]);
             double& weakest = unsure ? unsure->weakest : level_.weakest[at(x, ys_[k])];
             if (support[k] > weakest || std::isnan(weakest)) weakest = support[k];
             ++(unsure ? unsure->asked : found.asked);
-            if (!ask_.independent(support[k])) continue;
+            if (!ask_->independent(support[k])) continue;
             some_separated = true;
             if (unsure)
                 unsure->separated = true, unsure->support = support[k], unsure->z = z_;
@@ -152,7 +152,7 @@ private:
 
     std::size_t n_;
     const PcLevel& level_;
-    SubsetTester ask_;
+    std::unique_ptr<SubsetTester> ask_;
     SharedCancelPoll& shared_poll_;
     std::vector<std::int32_t> around_, left_, ys_, z_;
     std::vector<Early> early_;
@@ -161,8 +161,8 @@ private:
 // Several threads, each with turns of its own that serve again.
 class ParallelTurns {
 public:
-    ParallelTurns(const Store& store, const TestSpec& test, const PcLevel& level, int n_threads, SharedCancelPoll& poll)
-        : store_(store), test_(test), level_(level), n_threads_(n_threads), shared_poll_(poll) {}
+    ParallelTurns(const SubsetTests& tests, const PcLevel& level, int n_threads, SharedCancelPoll& poll)
+        : tests_(tests), level_(level), n_threads_(n_threads), shared_poll_(poll) {}
 
     PcLevelResult run() {
         std::vector<PcLevelResult> found(level_.last_x - level_.first_x);
@@ -201,7 +201,7 @@ private:
                 return turns;
             }
         }
-        return std::make_unique<VariableTurns>(store_, test_, level_, shared_poll_);
+        return std::make_unique<VariableTurns>(tests_, level_, shared_poll_);
     }
     void give_back(std::unique_ptr<VariableTurns> turns) {
         const std::lock_guard lock(guard_);
@@ -227,8 +227,7 @@ private:
         all.finished = all.finished && part.finished;
     }
 
-    const Store& store_;
-    const TestSpec& test_;
+    const SubsetTests& tests_;
     const PcLevel& level_;
     int n_threads_;
     SharedCancelPoll& shared_poll_;
@@ -238,14 +237,14 @@ private:
 
 }  // namespace
 
-std::optional<PcLevelResult> separate(const Store& store, const TestSpec& test, const PcLevel& given, int n_threads,
+std::optional<PcLevelResult> separate(const SubsetTests& tests, const PcLevel& given, int n_threads,
                                       const GoOn& go_on) {
     PcLevel level = given;
-    level.last_x = std::max(level.first_x, std::min(level.last_x, store.n_variables()));
+    level.last_x = std::max(level.first_x, std::min(level.last_x, tests.n_variables));
     SharedCancelPoll poll(go_on);
-    VariableTurns turns(store, test, level, poll);
+    VariableTurns turns(tests, level, poll);
     if (!turns.answered()) return {};
-    if (n_threads > 1) return ParallelTurns(store, test, level, n_threads, poll).run();
+    if (n_threads > 1) return ParallelTurns(tests, level, n_threads, poll).run();
     PcLevelResult found;
     for (std::size_t x = level.first_x; x < level.last_x && found.finished; ++x)
         turns.take(static_cast<std::int32_t>(x), nullptr, found);

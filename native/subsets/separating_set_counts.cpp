@@ -8,8 +8,8 @@ namespace {
 
 class Counting {
 public:
-    Counting(const Store& store, const TestSpec& test, const Neighbors& around, const GoOn& go_on)
-        : around_(around), ask_(store, test), poll_(go_on) {
+    Counting(SubsetTester& tester, const Neighbors& around, const GoOn& go_on)
+        : around_(around), ask_(tester), poll_(go_on) {
         for (std::int32_t v = 0; static_cast<std::size_t>(v) < around.n; ++v)
             if (around(around.x, v)) members_.push_back(v);
         ask_.restart(around.x);
@@ -57,7 +57,7 @@ private:
     }
 
     const Neighbors& around_;
-    SubsetTester ask_;
+    SubsetTester& ask_;
     CancelPoll poll_;
     SeparatingSetCounts found_;
     std::vector<std::int32_t> members_, untried_, z_;
@@ -66,10 +66,10 @@ private:
 
 }  // namespace
 
-std::optional<SeparatingSetCounts> count_separating(const Store& store, const TestSpec& test, const Neighbors& around,
+std::optional<SeparatingSetCounts> count_separating(const SubsetTests& tests, const Neighbors& around,
                                                     std::span<const std::int32_t> ys, std::size_t limit,
                                                     const GoOn& go_on) {
-    return Counting(store, test, around, go_on).run(ys, limit);
+    return Counting(*tests.tester(), around, go_on).run(ys, limit);
 }
 
 }  // namespace mnlearn

@@ -1,36 +1,12 @@
-// Shared by searches over subsets: testing them, choosing them, and polling for cancellation.
+// Shared by searches over subsets: choosing them, and polling for cancellation.
 #pragma once
 
 #include <chrono>
-#include <optional>
 #include <vector>
 
-#include "subsets/path_counts.hpp"
 #include "subsets/subset_search.hpp"
 
 namespace mnlearn {
-
-// The support of independence of x and each y given z: along a path of sets where that serves, else by a scan.
-class SubsetTester {
-public:
-    SubsetTester(const Store& store, const TestSpec& test);
-
-    void restart(std::int32_t x);
-    // Whether log p is known for the degrees of freedom that any question about a set of this size may have.
-    bool answers(std::size_t size_z) const { return size_z + 2 <= most_variables_; }
-    std::span<const double> operator()(std::span<const std::int32_t> ys, std::span<const std::int32_t> z);
-    bool independent(double support) const { return !decision_->dependent(support); }
-
-private:
-    void scan(std::span<const std::int32_t> ys, std::span<const std::int32_t> z);
-
-    const Store& store_;
-    const TestSpec& test_;
-    PathCounts counts_;
-    std::size_t most_variables_;
-    std::optional<TestDecision> decision_;
-    std::vector<double> support_, scores_;
-};
 
 // Some of n things, one choice after the other in lexicographic order.
 class Combination {

@@ -3,11 +3,43 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 
+#include "scan/partial_correlations.hpp"
 #include "scan/test_decision.hpp"
 
 namespace mnlearn {
+
+// Tests of x and each y given z, for one x at a time; each thread has its own.
+class SubsetTester {
+public:
+    virtual ~SubsetTester() = default;
+
+    virtual void restart(std::int32_t x) = 0;
+    // Whether any question about a set of this size has an answer.
+    virtual bool answers(std::size_t size_z) const = 0;
+    // The support of independence of each y; z ascending. Good until the next call.
+    virtual std::span<const double> operator()(std::span<const std::int32_t> ys, std::span<const std::int32_t> z) = 0;
+    virtual bool independent(double support) const = 0;
+};
+struct SubsetTests {
+    std::size_t n_variables;
+    std::function<std::unique_ptr<SubsetTester>()> tester;
+};
+SubsetTests count_tests(const Store& store, TestSpec test);  // the store must outlive it
+
+// x and y are dependent iff the log p-value of Fisher's z is at most the level.
+struct CorrelationTest {
+    CorrelationMatrix correlation;  // must outlive the tests
+    double n_rows;
+    double level;
+    // The partial correlations that the matrix does not have the digits for; NaN where they cannot be told at all.
+    // Called from any thread.
+    std::function<void(std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z, double* r)>
+        from_rows;
+};
+SubsetTests correlation_tests(CorrelationTest test);
 
 // Asked several times a second, at which variable the search is: whether to go on.
 using GoOn = std::function<bool(std::int32_t x)>;
@@ -29,8 +61,7 @@ struct PcLevelResult {
 };
 // None where a question would have more degrees of freedom than log p is known for. Any number of threads finds the
 // same in the same order; only this one asks whether to go on.
-std::optional<PcLevelResult> separate(const Store& store, const TestSpec& test, const PcLevel& level, int n_threads,
-                                      const GoOn& go_on);
+std::optional<PcLevelResult> separate(const SubsetTests& tests, const PcLevel& level, int n_threads, const GoOn& go_on);
 
 // Interleaved HITON-PC around x  [GLL10]: each candidate in turn comes in unless some of those held explain it away,
 // given some of them; then everyone held is tried with all sets that have the newcomer. Sets by size, then in the order
@@ -41,8 +72,8 @@ struct HitonResult {
     std::vector<std::int64_t> asked;    // by the size of the set
     bool finished = true;
 };
-std::optional<HitonResult> hiton_pc(const Store& store, const TestSpec& test, std::int32_t x,
-                                    std::span<const std::int32_t> candidates, std::size_t limit, const GoOn& go_on);
+std::optional<HitonResult> hiton_pc(const SubsetTests& tests, std::int32_t x, std::span<const std::int32_t> candidates,
+                                    std::size_t limit, const GoOn& go_on);
 
 // For each y: how many sets of at most `limit` neighbours of x separate it from x, and in how many of them each
 // neighbour is. A set that y < x has around it too counts from there.
@@ -59,7 +90,7 @@ struct SeparatingSetCounts {
     std::vector<std::int64_t> asked;   // by the size of the set
     bool finished = true;
 };
-std::optional<SeparatingSetCounts> count_separating(const Store& store, const TestSpec& test, const Neighbors& around,
+std::optional<SeparatingSetCounts> count_separating(const SubsetTests& tests, const Neighbors& around,
                                                     std::span<const std::int32_t> ys, std::size_t limit,
                                                     const GoOn& go_on);
 

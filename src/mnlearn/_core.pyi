@@ -78,6 +78,10 @@ def without(
     store: Store, kernel: str, settings: Sequence[float], xs: Iterable[int], zs: Sequence[Iterable[int]], n_threads: int
 ) -> list[NDArray[np.float64]]: ...
 
+class SubsetTests:
+    @property
+    def n_variables(self) -> int: ...
+
 class Knowledge:
     def __init__(self, n_variables: int, mirrored: bool) -> None: ...
     @property
@@ -128,11 +132,15 @@ def shrink(
     z: Iterable[int],
     known: Knowledge | None,
 ) -> tuple[list[bool], list[float | None], list[int], int, int, int, int]: ...
-def separate(
-    store: Store,
-    kernel: str,
-    settings: Sequence[float],
+def count_tests(store: Store, kernel: str, settings: Sequence[float], level: float) -> SubsetTests: ...
+def correlation_tests(
+    correlation: NDArray[np.float64],
+    n_rows: float,
     level: float,
+    from_rows: Callable[[int, list[int], list[int]], NDArray[np.float64]],
+) -> SubsetTests: ...
+def separate(
+    tests: SubsetTests,
     first_x: int,
     last_x: int,
     n_threads: int,
@@ -143,26 +151,20 @@ def separate(
     go_on: Callable[[int], bool],
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], int, bool] | None: ...
 def explain_away(
-    store: Store,
-    kernel: str,
-    settings: Sequence[float],
-    level: float,
-    x: int,
-    candidates: Iterable[int],
-    limit: int,
-    go_on: Callable[[int], bool],
+    tests: SubsetTests, x: int, candidates: Iterable[int], limit: int, go_on: Callable[[int], bool]
 ) -> tuple[list[int], list[float], list[int], bool] | None: ...
 def count_separating(
-    store: Store,
-    kernel: str,
-    settings: Sequence[float],
-    level: float,
+    tests: SubsetTests,
     x: int,
     ys: Iterable[int],
     around: NDArray[np.bool_],
     limit: int,
     go_on: Callable[[int], bool],
 ) -> tuple[NDArray[np.int64], list[int], bool] | None: ...
+def partial_correlations(
+    correlation: NDArray[np.float64], x: int, ys: Iterable[int], z: Iterable[int]
+) -> NDArray[np.float64]: ...
+def fisher_tails(r: NDArray[np.float64], dof: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def reduce_pairs(
     store: Store, kernel: str, settings: Sequence[float], first_x: int, last_x: int, n_threads: int
 ) -> NDArray[np.float64]: ...

@@ -13,11 +13,13 @@ import pytest
 
 import mnlearn as mn
 from mnlearn import parallel
+from mnlearn.algorithms import PC
 from mnlearn.errors import InputError
 from mnlearn.experiments.accuracy import Battery
 from mnlearn.experiments.experiment import Experiment, run_experiment
 from mnlearn.experiments.reproduction import Request
 from mnlearn.graphs import path
+from mnlearn.independence import PartialCorrelation
 from mnlearn.optimize import MarkovEDA, critical_population, maximize, onemax, success
 from mnlearn.simulate import sample, simulate
 from mnlearn.simulate.factors import agreement_factors
@@ -76,6 +78,11 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "mnlearn.parallel.job_count": parallel.job_count,
     "mnlearn.parallel.run": lambda n: list(parallel.run(len, ["a", "bb"], n_jobs=n)),
     "mnlearn.statistics.counts.Counts": lambda n: mn.Counts(table(), n_jobs=n).reduce_all(kernels.g2()).tobytes(),
+    "mnlearn.statistics.moments.Moments": lambda n: (
+        PC()
+        .learn(PartialCorrelation(mn.Moments(mn.read(np.random.default_rng(1).standard_normal((50, 5))), n_jobs=n)))
+        .graph
+    ),
     "mnlearn.learning.registry.make_test": lambda n: mn.make_test("g2", table(), n_jobs=n)(0, 1, frozenset({2})),
     "mnlearn.learning.registry.make_score": lambda n: mn.make_score("mpl", table(), n_jobs=n)(mn.Graph(5, [(0, 1)])),
     "mnlearn.learning.api.score": lambda n: mn.score(table(), [("x0", "x1")], "mpl", n_jobs=n).value,

@@ -17,11 +17,12 @@ from mnlearn.algorithms import HHCMN, PC
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.independence import Audited, BayesianTest, ChiSquare, GTest
-from mnlearn.protocols import BaseTest, IndependenceTest, Result, SetLevel, SubsetWalk
+from mnlearn.protocols import SetLevel
 from mnlearn.statistics import Counts, kernels
 from monitors import Stopping
 
 from references import counts as reference
+from references.subsets import account, level_by_scans, walk_of, without_seconds
 
 JUDGES: dict[str, Any] = {
     "chi2": ChiSquare,
@@ -42,36 +43,9 @@ def data_of(seed: int) -> Dataset:
     return replace(data, repeats=rng.integers(1, 4, n_rows)) if rng.random() < 0.2 else data
 
 
-def walk_of(judge: IndependenceTest) -> SubsetWalk:
-    assert isinstance(judge, BaseTest)
-    walk = judge.subsets()
-    assert walk is not None
-    return walk
-
-
 def needs_scipy(judge: Any, size: int) -> bool:
     """Whether a question about a set of this size may have more degrees of freedom than the core has tails for."""
     return bool(judge.name != "bayes" and prod(sorted(judge.statistics.cards)[-size - 2 :]) > 40_000)
-
-
-def level_by_scans(
-    judge: IndependenceTest, size: int, around: np.ndarray[Any, Any]
-) -> tuple[dict[tuple[int, int], tuple[tuple[int, ...], float]], np.ndarray[Any, Any], int]:
-    """Reference implementation of `SubsetWalk.separate`: separators, weakest evidence, questions."""
-    n, left, found, asked = len(around), around.copy(), {}, 0
-    weakest = np.full((n, n), np.nan)
-    for x in range(n):
-        for z in combinations(np.flatnonzero(around[x]).tolist(), size):
-            ys = [y for y in np.flatnonzero(left[x]).tolist() if y not in z and (y > x or not around[y, list(z)].all())]
-            asked += len(ys)
-            for y in ys:
-                answer = judge(x, y, frozenset(z))
-                assert answer.log_support is not None
-                weakest[x, y] = np.fmax(weakest[x, y], answer.log_support)
-                if answer.independent:
-                    left[x, y] = left[y, x] = False
-                    found[x, y] = z, answer.log_support
-    return found, weakest, asked
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -134,15 +108,6 @@ def test_few_rows_bound_the_degrees_of_freedom_of_large_sets(dof: Any, native: b
             found, expected, asked = level_by_scans(judge, size, around)
             assert (answer.asked, answer.sets[:, :2].tolist()) == (asked, [list(pair) for pair in found])
             assert np.array_equal(weakest, expected, equal_nan=True)
-
-
-def without_seconds(result: Result) -> dict[str, float]:
-    return {key: value for key, value in result.cost.items() if key != "seconds"}
-
-
-def account(result: Result) -> tuple[object, ...]:
-    """Everything but the time."""
-    return result.graph, result.support, result.separators, result.pdag, without_seconds(result), result.converged
 
 
 @pytest.mark.parametrize("output", ["skeleton", "moral"])

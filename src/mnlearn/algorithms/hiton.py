@@ -72,7 +72,7 @@ class HHCMN:
     tested before, so a final round of elimination is not needed. A search that is stopped uses the decision of one end
     where the other has not been examined.
 
-    A judge with a native search (`BaseTest.subsets`: chi2, g2 and bayes on counts) tests the sets around a variable
+    A judge with a native search (`BaseTest.subsets`: chi2, g2, bayes on counts; pcor) tests the sets around a variable
     itself, with equal answers and counts; not with `keep_trace`, nor with an `ahead` of 1.
 
     With a judge for which strong union holds (`BaseTest.monotone`, such as the oracle) only the largest sets are

@@ -93,8 +93,8 @@ class PC:
     a z among the neighbours of both x and y is tested from one end only; `scanned` adds the tests computed ahead and
     not needed. The sets for colliders are tested again, as phase "colliders". Without a limit
     the number of sets grows as 2^degree. A judge with a native search (`BaseTest.subsets`: chi2, g2 and bayes on
-    counts) tests all sets of one size itself, with equal answers and counts; not with `keep_trace`, nor with an `ahead`
-    of 1.
+    counts, pcor) tests all sets of one size itself, with equal answers and counts; not with `keep_trace`, nor with an
+    `ahead` of 1.
 
     With a judge for which strong union holds (`BaseTest.monotone`, such as the oracle) and no limit, there is one
     level: y is tested given all other neighbours of x. The graph is equal, dense graphs become feasible, `asked` counts

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from math import lgamma, log, log1p, pi, sqrt
+from math import lgamma, log, log1p, pi
 from typing import ClassVar
 
 import numpy as np
@@ -17,8 +17,8 @@ import numpy as np
 from mnlearn._ties import ABSOLUTE
 from mnlearn.errors import InputError, is_number
 from mnlearn.independence._base import EvidenceTest, log_level, require_method
-from mnlearn.independence._tails import log_two_sided_normal
-from mnlearn.protocols import Evidence, FloatArray, Indices, LogOdds, VarSet, Verdicts
+from mnlearn.protocols import Evidence, FloatArray, Indices, LogOdds, SubsetWalk, VarSet, Verdicts
+from mnlearn.statistics.kernels import fisher_tails
 from mnlearn.statistics.moments import Moments
 
 
@@ -90,16 +90,16 @@ class PartialCorrelation(MomentsTest):
         """Return the partial correlations behind the decision; NaN where they cannot be told."""
         return self.moments.partial_correlations(x, ys, z)
 
+    def subsets(self) -> SubsetWalk | None:
+        """Return the search over conditioning sets that the moments run, if they can."""
+        make = getattr(self.moments, "subsets", None)
+        walk: SubsetWalk | None = None if make is None else make(self._log_alpha)
+        return walk
+
     def _measure(self, x: int, ys: Indices, z: Collection[int]) -> tuple[FloatArray, FloatArray]:
         """Return Fisher's z in units of its standard error, and the log of its two-sided p-value; NaN: untold."""
         correlations = self.moments.partial_correlations(x, ys, z)  # checks the question
-        dof = self._dof(z)
-        if not dof:  # any correlation will do
-            nothing = np.zeros_like(correlations)
-            return nothing, nothing.copy()
-        statistic = np.arctanh(correlations) * sqrt(dof)
-        untold = np.isnan(statistic)
-        return statistic, np.where(untold, np.nan, log_two_sided_normal(np.where(untold, 0.0, statistic)))
+        return fisher_tails(correlations, self._dof(z))
 
     def _dof(self, z: Collection[int]) -> int:
         """Return N - |z| - 3, at least 0."""

@@ -138,8 +138,8 @@ class CheckpointedCounts:
 class CheckpointedMoments(Moments):
     """`Moments` that store what each question about a conditioning set was answered."""
 
-    def __init__(self, dataset: Dataset, checkpoint: Checkpoint) -> None:
-        super().__init__(dataset)
+    def __init__(self, dataset: Dataset, checkpoint: Checkpoint, *, n_jobs: int | None = None) -> None:
+        super().__init__(dataset, n_jobs=n_jobs)
         self._checkpoint = checkpoint
 
     def partial_correlations(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
@@ -153,6 +153,10 @@ class CheckpointedMoments(Moments):
     def conditional_entropies(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
         """Return H(x | z + y) for each y."""
         return _recall(self._checkpoint, "conditional_entropies", super().conditional_entropies, x, ys, z)
+
+    def subsets(self, level: float) -> SubsetWalk:  # type: ignore[override]  # of the same methods
+        """Return the search over conditioning sets, stored some variables at a time."""
+        return CheckpointedSubsets(super().subsets(level), self._checkpoint, ("pcor", level))
 
 
 @dataclass(frozen=True)
@@ -211,12 +215,12 @@ class CheckpointedSubsets:
     checkpoint
         Where findings are stored.
     test
-        The kernel and the level by which it decides.
+        The kernel, or the name of the test, and the level by which it decides.
     """
 
     inside: SubsetWalk
     checkpoint: Checkpoint
-    test: tuple[Kernel, float]
+    test: tuple[Kernel | str, float]
 
     def separate(self, level: SetLevel, xs: range, go_on: Callable[[int], bool]) -> Separated | None:
         """Try the sets of one size, `_TOGETHER` variables after the other."""

@@ -70,10 +70,10 @@ class Counting:
         """Return the correlations of continuous variables."""
         self._refuse_client("continuous variables, whose correlations are quick to compute")
         if self.checkpoint is None:
-            return Moments(dataset)
+            return Moments(dataset, n_jobs=self.n_jobs)
         from mnlearn.learning.checkpointed import CheckpointedMoments
 
-        return CheckpointedMoments(dataset, self.checkpoint)
+        return CheckpointedMoments(dataset, self.checkpoint, n_jobs=self.n_jobs)
 
     def judge(self, judge: Any) -> Any:
         """Return a judge that reads the data itself, made parallel and checkpointed where it can be."""

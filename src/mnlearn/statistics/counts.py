@@ -19,7 +19,7 @@ from mnlearn.errors import FileError, InputError, UnsuitableError, true_or_false
 from mnlearn.parallel import job_count
 from mnlearn.protocols.statistics import FloatArray, Indices, IntArray, Kernel, Tables, VarSet
 from mnlearn.statistics.evidence_scans import EvidenceScans
-from mnlearn.statistics.native_search import UNREADABLE, BlanketScans, SubsetScans, question, refusal
+from mnlearn.statistics.native_search import UNREADABLE, BlanketScans, SubsetScans, check_level, question, refusal
 
 MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer
 PAIRS_TOGETHER = 1 << 18  # of a block: 2 MB an output, which caches hold
@@ -224,8 +224,20 @@ class Counts(BlanketScans):
             raise refusal(error, kernel, xs, repeat(()), zs) from None
 
     def subsets(self, kernel: Kernel, level: float) -> SubsetScans:
-        """Return the search over conditioning sets for the test of a kernel and a level: a `SubsetWalk`."""
-        return SubsetScans(self._store, kernel, level, n_threads=self._threads)
+        """Return the search over conditioning sets for the test of a kernel and a level: a `SubsetWalk`.
+
+        Parameters
+        ----------
+        kernel
+            Kernel of a test: chi2 or g2, whose support is log p, or bayes, whose support is the log posterior.
+        level
+            A pair is independent iff its support is above it.
+        """
+        if not isinstance(kernel, Kernel):
+            raise refusal(TypeError(), kernel, (), (), ())
+        check_level(level)
+        tests = _core.count_tests(self._store, kernel.name, kernel.settings, level)
+        return SubsetScans(tests, n_threads=self._threads)
 
     def evidence(self, *, three_way: bool = True) -> EvidenceScans:
         """Return fits of conditional models to these counts; `mnlearn.scores.evidence` explains them."""

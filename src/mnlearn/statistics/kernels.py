@@ -13,7 +13,8 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from mnlearn import _core
-from mnlearn._core import log_chi2_tails as log_chi2_tails  # noqa: PLC0414 - for tests, which do not import the core
+from mnlearn._core import fisher_tails as fisher_tails  # noqa: PLC0414 - for tests, which do not import the core
+from mnlearn._core import log_chi2_tails as log_chi2_tails  # noqa: PLC0414 - as above
 from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.protocols.statistics import FloatArray, Kernel
 

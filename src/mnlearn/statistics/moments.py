@@ -15,10 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mnlearn import _core
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError, check_unmasked, is_masked_array, is_number, real_array, tuple_of
+from mnlearn.parallel import job_count
 from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, IntArray
 from mnlearn.statistics.correlation import correlation_of_covariance, correlation_of_rows
+from mnlearn.statistics.native_search import UNREADABLE, SubsetScans, check_level
 from mnlearn.statistics.residuals import REDUNDANT, Residuals
 
 EXPLAINED = 1e-10
@@ -35,6 +38,7 @@ _ROUNDING = (
     100.0 * 2.0**-52
 )  # residual share per member of z, over the smallest share of a member: less may be rounding
 _CLEAR = 1e-6  # residual share that every variable needs for an inverse to be right to ten digits
+_PLAIN = (list, tuple, np.ndarray)  # read by the core; others are checked first
 _HALF_LOG_2PIE = 0.5 * (1.0 + float(np.log(2.0 * np.pi)))
 _Factor = tuple[tuple[int, ...], IntArray, FloatArray]  # z, its members but redundant ones, their Cholesky factor
 
@@ -46,6 +50,9 @@ class Moments:
     ----------
     dataset
         Continuous variables only. `repeats` count as that many equal rows.
+    n_jobs
+        Number of threads of a search over conditioning sets: None or −1 for all cores, else that many. Any number gives
+        the same result.
 
     Raises
     ------
@@ -75,7 +82,7 @@ class Moments:
     [0.0]
     """
 
-    def __init__(self, dataset: Dataset) -> None:
+    def __init__(self, dataset: Dataset, *, n_jobs: int | None = None) -> None:
         if not isinstance(dataset, Dataset):
             raise UnsuitableError(
                 f"Moments needs a Dataset; got a {type(dataset).__name__}. Read it first: Moments(mnlearn.read(...))."
@@ -87,7 +94,7 @@ class Moments:
                     "Select the continuous columns, or use Counts."
                 )
         correlation, scale = correlation_of_rows(dataset)
-        self._set(dataset.names, dataset.n_rows, correlation, scale)
+        self._set(dataset.names, dataset.n_rows, correlation, scale, n_jobs)
         self._residuals: Residuals | None = Residuals(dataset)
 
     @classmethod
@@ -118,13 +125,15 @@ class Moments:
                 f"n_rows must be a whole number from 1; got {n_rows!r}. Give the rows behind the covariance."
             )
         moments = cls.__new__(cls)
-        moments._set(labels, int(n_rows), correlation, scale)
+        moments._set(labels, int(n_rows), correlation, scale, None)
         return moments
 
-    def _set(self, names: tuple[str, ...], n_rows: int, correlation: FloatArray, scale: FloatArray) -> None:
+    def _set(
+        self, names: tuple[str, ...], n_rows: int, correlation: FloatArray, scale: FloatArray, n_jobs: int | None
+    ) -> None:
         """Set the attributes, for both constructors; a constant variable has scale 0 and a zero row."""
-        self._names, self._n_rows = names, n_rows
-        self._correlation, self._scale = correlation, scale
+        self._names, self._n_rows, self._threads = names, n_rows, job_count(n_jobs)
+        self._correlation, self._scale = np.ascontiguousarray(correlation), scale
         self._varies: FloatArray = (scale > 0.0).astype(np.float64)
         self._last: _Factor | None = None
         self._residuals = None
@@ -189,25 +198,56 @@ class Moments:
 
         Notes
         -----
-        Cost: |z|³/3 for the factor, which is cached for the next question with the same z, then |z|² per y. A y whose
-        residual share is below 1e-6 costs 10 |z| N instead; all do if x or a member of z is such a variable. Copies are
-        found once, and cost no more than other variables.
+        Cost: |z|³/3 for the factor, then |z|² per y. A y whose residual share is below 1e-6 costs 10 |z| N instead; all
+        do if x or a member of z is such a variable. Copies are found once, and cost no more than other variables.
         """
-        others, given = self._question(x, ys, z)
-        if self._originals is not None:
-            given = tuple(sorted({int(self._originals[v]) for v in given}))
-        r, left_x, left_y = self._partial(x, others, given, least=_ROUNDING * (len(given) + 1))
-        if given and self._varies[x]:
-            smallest = self._smallest_share(given)
-            unclear = (np.minimum(left_y, min(left_x, smallest)) <= _CLEAR) & (self._varies[others] > 0.0)
-            if unclear.any():
-                if self._residuals is not None:
-                    if self._originals is None:
-                        self._originals = self._find_originals(self._residuals)
-                        return self.partial_correlations(x, ys, given)
-                    r[unclear] = self._from_rows(self._residuals, int(x), others[unclear], given)
-                else:
-                    r[np.minimum(left_y, left_x) * smallest <= _ROUNDING * (len(given) + 1)] = np.nan
+        if type(ys) not in _PLAIN:
+            ys, z = self._question(x, ys, z)
+        try:
+            r = _core.partial_correlations(self._correlation, x, ys, z)
+        except (InputError, *UNREADABLE):
+            ys, z = self._question(x, ys, z)  # raises, or turns them into what the core reads
+            r = _core.partial_correlations(self._correlation, x, ys, z)
+        unclear = np.isnan(r)
+        if unclear.any():
+            r[unclear] = self._unclear(x, np.asarray(ys)[unclear], z)
+        return r
+
+    def subsets(self, level: float) -> SubsetScans:
+        """Return the search over conditioning sets for Fisher's z test: a `SubsetWalk`.
+
+        Parameters
+        ----------
+        level
+            A pair is dependent iff its log p-value is at most this.
+        """
+        check_level(level)
+        tests = _core.correlation_tests(self._correlation, self._n_rows, level, self._unclear)
+        return SubsetScans(tests, n_threads=self._threads)
+
+    def _unclear(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
+        """Return partial correlations for which the correlation matrix does not have the digits."""
+        others, given = np.asarray(ys, dtype=np.int64), tuple(sorted(set(z)))
+        if self._residuals is None:
+            least = _ROUNDING * (len(given) + 1)
+            r, left_x, left_y = self._partial(x, others, given, least)
+            r[np.minimum(left_y, left_x) * self._smallest_share(given) <= least] = np.nan
+            return r
+        if self._originals is None:
+            self._originals = self._find_originals(self._residuals)
+        apart = tuple(sorted({int(self._originals[v]) for v in given}))
+        found = np.full(others.size, np.nan)
+        told = ~np.isin(self._originals[others], apart) & (self._originals[x] not in apart)
+        if told.any():
+            found[told] = self._without_copies(self._residuals, x, others[told], apart)
+        return found
+
+    def _without_copies(self, residuals: Residuals, x: int, ys: IntArray, z: tuple[int, ...]) -> FloatArray:
+        """Return partial correlations given a set without copies: from the rows where the matrix lacks the digits."""
+        r = _core.partial_correlations(self._correlation, x, ys, z)
+        unclear = np.isnan(r)
+        if unclear.any():
+            r[unclear] = np.clip(residuals.correlations(x, ys[unclear], z), -LARGEST, LARGEST)
         return r
 
     def _find_originals(self, residuals: Residuals) -> IntArray:
@@ -219,15 +259,6 @@ class Moments:
             if (1.0 - r[closest]) * 2.0 <= _CLEAR and residuals.is_copy(closest, v):
                 originals[v] = closest
         return originals
-
-    def _from_rows(self, residuals: Residuals, x: int, ys: IntArray, z: tuple[int, ...]) -> FloatArray:
-        """Return the partial correlations by the rows; NaN without reading them for copies of members of z."""
-        originals = np.arange(self.n_variables) if self._originals is None else self._originals
-        found = np.full(ys.size, np.nan)
-        apart = ~np.isin(originals[ys], z)
-        if originals[x] not in z and apart.any():
-            found[apart] = np.clip(residuals.correlations(x, ys[apart], z), -LARGEST, LARGEST)
-        return found
 
     def member_correlations(self, x: int, z: Collection[int]) -> FloatArray:
         """Return the partial correlation of x with every member of z, in ascending order, given the other members.

@@ -226,17 +226,13 @@ _SIZE = "It is the number of variables in each set."
 class SubsetScans:
     """Search over conditioning sets by one test, each question decided before the next.
 
-    Made by `Counts.subsets`. Answers have the bits that `Counts.reduce` leads to. A level of PC-stable uses all
-    threads, each with some x; the other methods use one, since each answer decides the next question.
+    Made by `Counts.subsets` and `Moments.subsets`. Answers have the bits of a scan by the same test. A level of
+    PC-stable uses all threads, each with some x; the other methods use one: each answer decides the next question.
 
     Parameters
     ----------
-    store
-        Data set in the native core.
-    kernel
-        Kernel of a test: chi2 or g2, whose support is log p, or bayes, whose support is the log posterior.
-    level
-        A pair is independent iff its support is above it.
+    tests
+        Tests in the native core.
     n_threads
         Number of threads.
 
@@ -254,19 +250,15 @@ class SubsetScans:
     ([[0, 2, 1], [0, 1, 2], [1, 2, 0]], 3)
     """
 
-    def __init__(self, store: _core.Store, kernel: Kernel, level: float, *, n_threads: int = 1) -> None:
-        if not isinstance(kernel, Kernel):
-            raise refusal(TypeError(), kernel, (), (), ())
-        check_level(level)
-        self._test, self._n_variables = (store, kernel.name, kernel.settings, level), store.n_variables
-        self._threads = n_threads
+    def __init__(self, tests: _core.SubsetTests, *, n_threads: int = 1) -> None:
+        self._tests, self._n_variables, self._threads = tests, tests.n_variables, n_threads
 
     def separate(self, level: SetLevel, xs: range, go_on: Callable[[int], bool]) -> Separated | None:
         """Run one level of PC-stable; see `SubsetWalk.separate`. None if log p needs SciPy."""
         self._check_level(level)
         self._check_range(xs)
         _check_call(go_on)
-        found = _core.separate(*self._test, xs.start, max(xs.start, xs.stop), self._threads, *level, go_on)
+        found = _core.separate(self._tests, xs.start, max(xs.start, xs.stop), self._threads, *level, go_on)
         return None if found is None else Separated(*found)
 
     def explain_away(
@@ -275,7 +267,7 @@ class SubsetScans:
         """Run interleaved HITON-PC around x; see `SubsetWalk.explain_away`. None if log p needs SciPy."""
         _check_call(go_on)
         first, ys, _ = question(x, candidates, frozenset())
-        found = _core.explain_away(*self._test, first, ys, _most(limit, len(ys)), go_on)
+        found = _core.explain_away(self._tests, first, ys, _most(limit, len(ys)), go_on)
         return None if found is None else Around(*found)
 
     def count_separating(
@@ -285,7 +277,7 @@ class SubsetScans:
         _check_call(go_on)
         self._check_matrix("around", around, np.bool_)
         first, apart, _ = question(x, ys, frozenset())
-        found = _core.count_separating(*self._test, first, apart, around, _most(limit, len(around)), go_on)
+        found = _core.count_separating(self._tests, first, apart, around, _most(limit, len(around)), go_on)
         return None if found is None else SeparatingSets(*found)
 
     def _check_level(self, level: SetLevel) -> None:

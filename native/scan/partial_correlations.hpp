@@ -1,0 +1,49 @@
+// Partial correlations of one x with many y given z, from a correlation matrix.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace mnlearn {
+
+// By rows, symmetric, within ±1. A constant variable has zeros, also on the diagonal, where all others have 1.
+struct CorrelationMatrix {
+    std::size_t n;
+    const double* values;
+    double operator()(std::int32_t u, std::int32_t v) const {
+        return values[static_cast<std::size_t>(u) * n + static_cast<std::size_t>(v)];
+    }
+    bool varies(std::int32_t v) const { return (*this)(v, v) > 0.0; }
+};
+
+// z is factored once for all y: Cholesky, the largest residual first, ties by place. The y of a scan do not meet, so
+// any grouping of them gives the same bits. One for each thread.
+class PartialCorrelations {
+public:
+    explicit PartialCorrelations(CorrelationMatrix correlation) : correlation_(correlation) {}
+
+    // Of each y, within ±(1 − 2⁻⁵³); 0 where x or y is constant. NaN where the matrix does not have the digits: what z
+    // leaves of x, of y or of a member of z is a share of 1e-6 or less of its variance. Good until the next call.
+    std::span<double> operator()(std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z);
+
+private:
+    bool factor(std::span<const std::int32_t> z);
+    template <int width> void solve(const std::int32_t* ys, double* out);
+    template <int width> void correlate(std::int32_t x, const std::int32_t* ys, double left_x, double* out);
+
+    CorrelationMatrix correlation_;
+    std::vector<std::int32_t> order_;  // members of z that vary, in the order of the factor
+    std::vector<double> factor_;       // [i * size + j], j < i: the factor; the diagonal holds its inverse
+    std::vector<double> remaining_;    // of the variance of each member
+    std::vector<double> of_x_;         // x in the coordinates of the factor
+    std::vector<double> block_;        // a few y in these, [i * width + k]
+    std::vector<double> found_;
+};
+
+// Fisher's z in units of its standard error, artanh(r) √dof, and the log of its two-sided p-value; both 0 with dof = 0,
+// NaN for NaN.
+void fisher_tails(std::span<const double> r, double dof, double* statistic, double* log_p);
+
+}  // namespace mnlearn
