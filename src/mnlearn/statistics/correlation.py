@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.errors import InputError
 from mnlearn.protocols.statistics import FloatArray
@@ -19,29 +21,31 @@ _TOLERANCE = 1e-8  # in units of a correlation: what a covariance read from a fi
 
 def correlation_of_rows(dataset: Dataset) -> tuple[FloatArray, FloatArray]:
     """Return the correlation matrix and the standard deviations (divisor N), repeats as weights."""
-    dataset.verify()
-    columns = [np.asarray(column, dtype=np.float64) for column in dataset.columns]
-    weights = None if dataset.repeats is None else dataset.repeats.astype(np.float64)
-    rules = [_Standard(column, weights) for column in columns]
+    columns, weights = _columns(dataset)
+    rule = _Standard(columns, weights)
     n_variables = len(columns)
     total = np.zeros((n_variables, n_variables))
     step = max(1, _BLOCK_VALUES // n_variables)
     for start in range(0, dataset.n_records, step):
         rows = slice(start, start + step)
-        block = np.array([rule.apply(column[rows]) for rule, column in zip(rules, columns, strict=True)])
+        block = rule.apply([column[rows] for column in columns])
         if weights is not None:
             block *= np.sqrt(weights[rows])
         total += block @ block.T
-    scale = np.array([rule.scale for rule in rules])
-    return _tidy(total / dataset.n_rows, scale), scale
+    return _tidy(total / dataset.n_rows, rule.scale), rule.scale
 
 
 def standardized(dataset: Dataset) -> FloatArray:
     """Return the stored rows, each column centred and of unit variance, repeats as weights; zeros where constant."""
+    columns, weights = _columns(dataset)
+    return _Standard(columns, weights).apply(columns).T
+
+
+def _columns(dataset: Dataset) -> tuple[list[FloatArray], FloatArray | None]:
+    """Return the columns and the weights of the rows, if any."""
     dataset.verify()
     weights = None if dataset.repeats is None else dataset.repeats.astype(np.float64)
-    columns = [np.asarray(column, dtype=np.float64) for column in dataset.columns]
-    return np.column_stack([_Standard(column, weights).apply(column) for column in columns])
+    return [np.asarray(column, dtype=np.float64) for column in dataset.columns], weights
 
 
 def correlation_of_covariance(covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -95,39 +99,52 @@ def _tidy(correlation: FloatArray, scale: FloatArray) -> FloatArray:
 
 
 class _Standard:
-    """Rule that centres a column and scales it to unit variance, without overflow or loss of the centre."""
+    """Rule that centres columns and scales them to unit variance, without overflow or loss of the centre."""
 
-    def __init__(self, column: FloatArray, weights: FloatArray | None) -> None:
-        """Measure the column; `scale` is its standard deviation, 0 if it is constant."""
-        low, high = float(column.min()), float(column.max())
-        exponent = int(np.frexp(max(-low, high))[1])
-        self._exponent = exponent if abs(exponent) > _SAFE_EXPONENT else 0
-        self._centres, self._size, self.scale = (0.0, 0.0), 1.0, 0.0
-        if low == high:
-            return
-        values = self._moved(column)
-        first = _mean(values, weights)
-        values = values - first
-        second = _mean(values, weights)  # the mean was rounded: centre what is left once more
-        values -= second
-        largest = float(np.abs(values).max())
-        values /= largest
-        self._centres = (first, second)
-        self._size = largest * float(np.sqrt(_mean(values * values, weights)))
-        self.scale = max(float(np.ldexp(self._size, self._exponent)), 5e-324)
+    def __init__(self, columns: Sequence[FloatArray], weights: FloatArray | None) -> None:
+        """Measure the columns, some at a time; `scale` holds their standard deviations, 0 for a constant one."""
+        step = max(1, _BLOCK_VALUES // columns[0].size)
+        parts = [_measure(np.array(columns[k : k + step]), weights) for k in range(0, len(columns), step)]
+        self._exponents, self._first, self._second, self._size, self.scale = map(
+            np.concatenate, zip(*parts, strict=True)
+        )
 
-    def apply(self, values: FloatArray) -> FloatArray:
-        """Return the standardized values; zeros for a constant column."""
-        if self.scale == 0.0:
-            return np.zeros(values.size)
-        first, second = self._centres
-        return (self._moved(values) - first - second) / self._size
-
-    def _moved(self, values: FloatArray) -> FloatArray:
-        """Return the values times a power of two, which is exact."""
-        return np.ldexp(values, -self._exponent) if self._exponent else values
+    def apply(self, columns: Sequence[FloatArray]) -> FloatArray:
+        """Return the standardized values, a row for each column; zeros for a constant one."""
+        values = _moved(np.array(columns), self._exponents)
+        values -= self._first[:, None]
+        values -= self._second[:, None]
+        values /= self._size[:, None]
+        values[self.scale == 0.0] = 0.0
+        return values
 
 
-def _mean(values: FloatArray, weights: FloatArray | None) -> float:
-    """Return the weighted mean."""
-    return float(values.mean() if weights is None else weights @ values / weights.sum())
+def _measure(
+    values: FloatArray, weights: FloatArray | None
+) -> tuple[NDArray[np.intc], FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return the exponents, both centres, the size and the standard deviation of columns, each a row of `values`."""
+    low, high = values.min(axis=1), values.max(axis=1)
+    exponents = np.frexp(np.maximum(-low, high))[1]
+    exponents[np.abs(exponents) <= _SAFE_EXPONENT] = 0
+    values = _moved(values, exponents)
+    first = _means(values, weights)
+    values -= first[:, None]
+    second = _means(values, weights)  # the mean was rounded: centre what is left once more
+    values -= second[:, None]
+    largest = np.abs(values).max(axis=1)
+    largest[largest == 0.0] = 1.0
+    values /= largest[:, None]
+    np.square(values, out=values)
+    size = np.where(low == high, 1.0, largest * np.sqrt(_means(values, weights)))
+    scale = np.where(low == high, 0.0, np.maximum(np.ldexp(size, exponents), 5e-324))
+    return exponents, first, second, size, scale
+
+
+def _moved(values: FloatArray, exponents: NDArray[np.intc]) -> FloatArray:
+    """Divide each row by a power of two, which is exact."""
+    return np.ldexp(values, -exponents[:, None]) if exponents.any() else values
+
+
+def _means(values: FloatArray, weights: FloatArray | None) -> FloatArray:
+    """Return the weighted mean of each row."""
+    return np.asarray(values.mean(axis=1) if weights is None else values @ weights / weights.sum())
