@@ -7,10 +7,10 @@ others that a covariance does not have the digits.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence, Sized
-from functools import cached_property
+from collections.abc import Callable, Collection, Sequence, Sized
+from functools import cached_property, partial
+from math import log
 from operator import index
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,7 +38,9 @@ _ROUNDING = (
     100.0 * 2.0**-52
 )  # residual share per member of z, over the smallest share of a member: less may be rounding
 _CLEAR = 1e-6  # residual share that every variable needs for an inverse to be right to ten digits
-_PLAIN = (list, tuple, np.ndarray)  # read by the core; others are checked first
+_residual_shares = partial(_core.residual_shares, explained=EXPLAINED)
+_exchanged_shares = partial(_core.exchanged_shares, explained=EXPLAINED)
+_PLAIN = (frozenset, set, list, tuple, np.ndarray)  # read by the core; others are checked first
 _HALF_LOG_2PIE = 0.5 * (1.0 + float(np.log(2.0 * np.pi)))
 _Factor = tuple[tuple[int, ...], IntArray, FloatArray]  # z, its members but redundant ones, their Cholesky factor
 
@@ -201,13 +203,7 @@ class Moments:
         Cost: |z|³/3 for the factor, then |z|² per y. A y whose residual share is below 1e-6 costs 10 |z| N instead; all
         do if x or a member of z is such a variable. Copies are found once, and cost no more than other variables.
         """
-        if type(ys) not in _PLAIN:
-            ys, z = self._question(x, ys, z)
-        try:
-            r = _core.partial_correlations(self._correlation, x, ys, z)
-        except (InputError, *UNREADABLE):
-            ys, z = self._question(x, ys, z)  # raises, or turns them into what the core reads
-            r = _core.partial_correlations(self._correlation, x, ys, z)
+        r, ys, z = self._ask(_core.partial_correlations, x, ys, z)
         unclear = np.isnan(r)
         if unclear.any():
             r[unclear] = self._unclear(x, np.asarray(ys)[unclear], z)
@@ -266,19 +262,11 @@ class Moments:
         One inverse of the block of x and z gives them all, −P_xy / √(P_xx P_yy), unless the residual share of some
         variable is below `_CLEAR`: then each is computed by `partial_correlations`.
         """
-        from scipy.linalg.lapack import dpotrf, dpotri
-
-        _, given = self._question(x, (), z)
-        everyone = np.array([x, *given], dtype=np.int64)
-        factor, singular = dpotrf(self._correlation[np.ix_(everyone, everyone)], lower=1)
-        if not singular:
-            precision = dpotri(factor, lower=1)[0]
-            inverse = np.diag(precision)
-            if (inverse * _CLEAR < 1.0).all():
-                r = -precision[1:, 0] / np.sqrt(inverse[1:] * inverse[0])
-                return np.asarray(np.minimum(np.maximum(r, -LARGEST), LARGEST))
+        r, _, given = self._ask(lambda matrix, x, _, z: _core.member_correlations(matrix, x, z), x, (), z)
+        if len(r) == len(set(given)):
+            return r
         rest = frozenset(given)
-        return np.array([self.partial_correlations(x, (y,), rest - {y})[0] for y in given], dtype=np.float64)
+        return np.array([self.partial_correlations(x, (y,), rest - {y})[0] for y in sorted(rest)], dtype=np.float64)
 
     def conditional_correlation(self, variables: Sequence[int], z: Collection[int] = ()) -> FloatArray:
         """Return the partial correlation matrix of some variables given z.
@@ -329,14 +317,11 @@ class Moments:
         The residual variance is at least `EXPLAINED` times the variance of x (times 1, if x is constant), so that no
         entropy is infinite. Arguments and errors are those of `partial_correlations`.
         """
-        others, given = self._question(x, ys, z)
-        r, left, _ = self._partial(x, others, given)
-        return self._entropy(x, left * (1.0 - r) * (1.0 + r))
+        return self._entropy(x, self._ask(_residual_shares, x, ys, z)[0][:-1])
 
     def conditional_entropy(self, x: int, z: Collection[int]) -> float:
         """Return H(x | z) in nats, with the floor of `conditional_entropies`."""
-        others, given = self._question(x, (), z)
-        return float(self._entropy(x, np.asarray(self._partial(x, others, given)[1])))
+        return float(self._entropy(x, self._ask(_residual_shares, x, (), z)[0])[0])
 
     def exchanged_entropies(self, x: int, ys: Indices, z: Collection[int]) -> tuple[FloatArray, FloatArray]:
         """Return H(x | z − m) for each member m of z, ascending; and H(x | z − m + y), a row per m, a column per y.
@@ -344,23 +329,32 @@ class Moments:
         One factor serves all by rank-one updates, unless the residual share of some member is below `_CLEAR`: then each
         is computed by `conditional_entropies`. Arguments and errors are those of `partial_correlations`.
         """
-        others, given = self._question(x, ys, z)
-        _, basis, factor = self._factor(given)
-        if 0 < basis.size == len(given) and self._scale[x] > 0.0:
-            asked = (x, others, basis)
-            found = exchange(self._correlation, self._varies, asked, factor=factor, explained=EXPLAINED, clear=_CLEAR)
-            if found is not None:
-                order = np.argsort(basis)
-                return self._entropy(x, found.without[order]), self._entropy(x, found.instead[order])
-        rest = [frozenset(given) - {m} for m in given]
+        found, others, given = self._ask(_exchanged_shares, x, ys, z)
+        members = sorted(set(given))
+        if len(found) == len(members):
+            entropies = self._entropy(x, found)
+            return entropies[:, 0], entropies[:, 1:]
+        rest = [frozenset(members) - {m} for m in members]
         without = np.array([self.conditional_entropy(x, r) for r in rest])
         instead = [self.conditional_entropies(x, others, r) for r in rest]
-        return without, np.array(instead).reshape(len(given), others.size)
+        return without, np.array(instead).reshape(len(members), len(others))
 
     def _entropy(self, x: int, share: FloatArray) -> FloatArray:
         """Return the entropy of a Gaussian with this share of the variance of x."""
-        log_scale = float(np.log(self._scale[x])) if self._scale[x] > 0.0 else 0.0
+        log_scale = log(self._scale[x]) if self._scale[x] > 0.0 else 0.0
         return np.asarray(_HALF_LOG_2PIE + log_scale + 0.5 * np.log(np.maximum(share, EXPLAINED)))
+
+    def _ask(
+        self, compute: Callable[..., FloatArray], x: int, ys: Indices, z: Collection[int]
+    ) -> tuple[FloatArray, Indices, Collection[int]]:
+        """Return what a function of the core computes, and ys and z as it read them; see `_question` for the errors."""
+        if type(z) in _PLAIN and type(ys) in _PLAIN[2:]:
+            try:
+                return compute(self._correlation, x, ys, z), ys, z
+            except (InputError, *UNREADABLE):
+                pass
+        others, given = self._question(x, ys, z)  # raises, or turns them into what the core reads
+        return compute(self._correlation, x, others, given), others, given
 
     def _question(self, x: int, ys: Indices, z: Collection[int]) -> tuple[IntArray, tuple[int, ...]]:
         """Check (x, ys | z); return the ys as an array and z in ascending order."""
@@ -444,53 +438,3 @@ class Moments:
         factor, order, rank, _ = dpstrf(self._correlation[np.ix_(members, members)], tol=EXPLAINED, lower=1)
         self._last = last = (z, members[order[:rank] - 1], np.asfortranarray(factor[:rank, :rank]))
         return last
-
-
-# Residual variance of x after one member leaves its conditioning set, or is replaced by another variable.
-#
-# For a set z let W be its block of the correlation matrix R, P = W⁻¹, and B = P R[z, ·] the coefficients of every
-# variable on it. Without the member m the covariances given the set change by one rank:
-#
-#     cov(a, b | z − m) = cov(a, b | z) + B[m, a] B[m, b] / P[m, m]
-#
-# and with y in its place var(x | z − m + y) = var(x | z − m) − cov(x, y | z − m)² / var(y | z − m). One factor of W
-# serves all members and all y; nothing is fitted again.
-
-
-class Exchange(NamedTuple):
-    """Residual variance of x without each member of z, in the order of its factor, and with each y in its place."""
-
-    without: FloatArray
-    instead: FloatArray
-
-
-def exchange(
-    correlation: FloatArray,
-    varies: FloatArray,
-    question: tuple[int, IntArray, IntArray],
-    *,
-    factor: FloatArray,
-    explained: float,
-    clear: float,
-) -> Exchange | None:
-    """Return the `Exchange` of (x, ys, z) by rank-one updates; None if the members are too close to collinear."""
-    from scipy.linalg.blas import dtrsm
-    from scipy.linalg.lapack import dpotri
-
-    x, ys, z = question
-    precision = np.diag(dpotri(factor, lower=1)[0])
-    if not (precision * clear < 1.0).all():
-        return None
-    asked = np.concatenate((ys, (x,)))
-    block = correlation[z[:, None], asked].T  # one row per variable asked about, as BLAS wants it
-    solved = dtrsm(1.0, factor, block, side=1, lower=1, trans_a=1, overwrite_b=1)
-    left = varies[asked] - np.einsum("ij,ij->i", solved, solved)
-    shared = correlation[x, ys] - solved[:-1] @ solved[-1]
-    weights = dtrsm(1.0, factor, solved, side=1, lower=1, overwrite_b=1).T / np.sqrt(precision)[:, None]  # B / √P
-    without = left[-1] + weights[:, -1] ** 2
-    covariance = shared + weights[:, :-1] * weights[:, -1:]
-    left_y = left[:-1] + weights[:, :-1] ** 2
-    np.square(covariance, out=covariance)
-    covariance /= np.maximum(left_y, explained)
-    covariance[left_y <= explained] = 0.0
-    return Exchange(without, without[:, None] - covariance)
