@@ -15,7 +15,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "scan/partial_correlations.hpp"
+#include "correlation/partial_correlations.hpp"
 #include "store/store.hpp"
 
 namespace mnlearn {

@@ -1,7 +1,7 @@
 // Partial correlations, residual variances, and their tests.
 #include "bindings/arguments.hpp"
 #include "bindings/arrays.hpp"
-#include "scan/partial_correlations.hpp"
+#include "correlation/partial_correlations.hpp"
 
 namespace mnlearn {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "scan/partial_correlations.hpp"
+#include "correlation/partial_correlations.hpp"
 #include "scan/test_decision.hpp"
 
 namespace mnlearn {

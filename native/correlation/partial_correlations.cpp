@@ -1,4 +1,4 @@
-#include "scan/partial_correlations.hpp"
+#include "correlation/partial_correlations.hpp"
 
 #include <algorithm>
 #include <cmath>
