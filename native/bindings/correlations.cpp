@@ -1,7 +1,9 @@
-// Partial correlations, residual variances, and their tests.
+// Partial correlations, residual variances and their tests; lasso paths.
 #include "bindings/arguments.hpp"
 #include "bindings/arrays.hpp"
+#include "correlation/lasso_path.hpp"
 #include "correlation/partial_correlations.hpp"
+#include "threads/thread_pool.hpp"
 
 namespace mnlearn {
 
@@ -57,6 +59,57 @@ nb::tuple py_fisher_tails(Vector<double> r, double dof) {
     return nb::make_tuple(std::move(statistic.array), std::move(log_p.array));
 }
 
+std::vector<std::int32_t> allowed_of(nb::handle given, std::size_t n) {
+    std::vector<std::int32_t> allowed;
+    append_set(given, allowed);
+    if (!allowed.empty() && (allowed.front() < 0 || static_cast<std::size_t>(allowed.back()) >= n))
+        throw std::invalid_argument("allowed must hold places in the matrix.");
+    return allowed;
+}
+
+nb::tuple py_lasso_path(Matrix<double> gram, Vector<double> shared, nb::object allowed, double smallest,
+                        std::size_t max_steps) {
+    const std::size_t n = correlation_of(gram).n;
+    if (shared.shape(0) != n) throw std::invalid_argument("shared must have a number for each row of gram.");
+    const std::vector<std::int32_t> variables = allowed_of(allowed, n);
+    LassoPath path(n, gram.data(), shared.data(), variables);
+    std::vector<double> penalties{path.penalty()}, weights(n, 0.0);
+    {
+        nb::gil_scoped_release unlocked;
+        while (penalties.size() <= max_steps && path.next(smallest)) {
+            penalties.push_back(path.penalty());
+            weights.resize(weights.size() + n, 0.0);
+            double* const row = weights.data() + weights.size() - n;
+            for (std::size_t i = 0; i < path.active().size(); ++i) row[path.active()[i]] = path.weight(i);
+        }
+    }
+    NewArray out = new_array(penalties.size(), n);
+    std::copy(weights.begin(), weights.end(), out.values);
+    return nb::make_tuple(copied(penalties), std::move(out.array));
+}
+
+nb::list py_lasso_by_criterion(Matrix<double> matrix, nb::object xs, nb::object alloweds, double n_rows, double price,
+                               std::size_t most, std::size_t patience, double explained, int n_threads) {
+    const CorrelationMatrix correlation = correlation_of(matrix);
+    std::vector<std::int32_t> targets;
+    append_indices(xs, targets);
+    std::vector<std::vector<std::int32_t>> variables;
+    for (const nb::handle allowed : alloweds) variables.push_back(allowed_of(allowed, correlation.n));
+    if (variables.size() != targets.size()) throw std::invalid_argument("xs and alloweds must have the same length.");
+    for (std::size_t k = 0; k < targets.size(); ++k) check_query(correlation.n, targets[k], variables[k], {});
+    std::vector<LassoChoice> found(targets.size());
+    {
+        nb::gil_scoped_release unlocked;
+        parallel_for(targets.size(), n_threads, [&](std::size_t k) {
+            found[k] = best_on_path(correlation.n, correlation.values, targets[k], variables[k],
+                                    {n_rows, price, most, patience, explained});
+        });
+    }
+    nb::list answers;
+    for (const LassoChoice& choice : found) answers.append(nb::make_tuple(choice.members, choice.n_sets));
+    return answers;
+}
+
 }  // namespace
 
 void bind_correlations(nb::module_& m) {
@@ -81,6 +134,17 @@ void bind_correlations(nb::module_& m) {
                   "explained: float) -> NDArray[np.float64]"),
           "correlation"_a.noconvert(), "x"_a, "ys"_a, "z"_a, "explained"_a,
           "The same without each member of z, a row each, and with each y in its place; no rows where not clear.");
+    m.def("lasso_path", &py_lasso_path,
+          nb::sig("def lasso_path(gram: NDArray[np.float64], shared: NDArray[np.float64], allowed: Iterable[int], "
+                  "smallest: float, max_steps: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]"),
+          "gram"_a, "shared"_a, "allowed"_a, "smallest"_a, "max_steps"_a,
+          "The penalties at which the path bends, descending, and the weights there, a row each.");
+    m.def("lasso_by_criterion", &py_lasso_by_criterion,
+          nb::sig("def lasso_by_criterion(correlation: NDArray[np.float64], xs: Iterable[int], alloweds: "
+                  "Iterable[Iterable[int]], n_rows: float, price: float, most: int, patience: int, explained: float, "
+                  "n_threads: int) -> list[tuple[list[int], int]]"),
+          "correlation"_a, "xs"_a, "alloweds"_a, "n_rows"_a, "price"_a, "most"_a, "patience"_a, "explained"_a,
+          "n_threads"_a, "The set along the path of each x with the least criterion, and how many sets were fitted.");
     m.def("fisher_tails", &py_fisher_tails,
           nb::sig("def fisher_tails(r: NDArray[np.float64], dof: float) -> tuple[NDArray[np.float64], "
                   "NDArray[np.float64]]"),

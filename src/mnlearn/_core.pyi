@@ -171,6 +171,20 @@ def residual_shares(
 def exchanged_shares(
     correlation: NDArray[np.float64], x: int, ys: Iterable[int], z: Iterable[int], explained: float
 ) -> NDArray[np.float64]: ...
+def lasso_path(
+    gram: NDArray[np.float64], shared: NDArray[np.float64], allowed: Iterable[int], smallest: float, max_steps: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def lasso_by_criterion(
+    correlation: NDArray[np.float64],
+    xs: Iterable[int],
+    alloweds: Iterable[Iterable[int]],
+    n_rows: float,
+    price: float,
+    most: int,
+    patience: int,
+    explained: float,
+    n_threads: int,
+) -> list[tuple[list[int], int]]: ...
 def fisher_tails(r: NDArray[np.float64], dof: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def reduce_pairs(
     store: Store, kernel: str, settings: Sequence[float], first_x: int, last_x: int, n_threads: int

@@ -31,12 +31,23 @@ Answer = TypeVar("Answer")
 MOST_JOBS = 4096
 _log = logging.getLogger("mnlearn.parallel")
 _share: ContextVar[int] = ContextVar("mnlearn_share", default=1)  # how many jobs share the cores
+_limit: ContextVar[int] = ContextVar("mnlearn_limit", default=MOST_JOBS)  # how many cores to use at most
 
 
 def cores() -> int:
     """Return the number of cores this code may use: those of the process, shared among the jobs of `run`."""
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, bound // _share.get())
+    return max(1, min(bound // _share.get(), _limit.get()))
+
+
+@contextmanager
+def limited(jobs: int) -> Iterator[None]:
+    """Use at most this many cores inside the block, wherever all of them would be used."""
+    token = _limit.set(jobs)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
 
 
 def job_count(n_jobs: int | None) -> int:

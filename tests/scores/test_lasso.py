@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from sklearn.linear_model import LassoCV
+from sklearn.linear_model import LassoCV, lars_path_gram
 
 from mnlearn.algorithms.regularized import L1LR
 from mnlearn.data import Dataset, read
@@ -20,6 +20,7 @@ from mnlearn.protocols import NeighborhoodJudge
 from mnlearn.scores import CrossValidatedLasso, EBICLasso, StableLasso, TheoryLasso
 from mnlearn.simulate.gaussian import sparse_gaussian
 from mnlearn.statistics import Moments, Rows
+from mnlearn.statistics.lasso_paths import lasso_path
 
 from references import rivals as reference_rivals
 
@@ -182,3 +183,41 @@ def test_the_order_of_the_rows_does_not_add_to_an_exact_sum() -> None:
         for _ in range(8):
             judge = EBICLasso(Moments(read(random.permutation(rows))))
             assert set(judge.neighborhood(1, frozenset({0, 2, 3}), frozenset()).support) == {0, 2}
+
+
+@given(seed=st.integers(0, 2**31), smallest=st.sampled_from([0.0, 0.1]))
+@settings(max_examples=60, deadline=None)
+def test_the_path_is_that_of_scikit_learn(seed: int, smallest: float) -> None:
+    rng = np.random.default_rng(seed)
+    n, n_rows = int(rng.integers(2, 30)), int(rng.integers(40, 100))
+    values = rng.standard_normal((n_rows, n + 1)) @ (np.eye(n + 1) + rng.uniform(-0.5, 0.5, (n + 1, n + 1)))
+    matrix = np.asarray(np.corrcoef(values.T))
+    penalties, weights = lasso_path(matrix, matrix[n], allowed=np.arange(n), smallest=smallest)
+    known, _, expected = lars_path_gram(
+        matrix[n, :n], matrix[:n, :n], n_samples=1, method="lasso", alpha_min=max(smallest, 1e-10), max_iter=8 * n
+    )
+    if known[0] > smallest:
+        np.testing.assert_allclose(penalties, known, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(weights[:n], expected, rtol=0, atol=1e-5)
+    assert not weights[n].any()
+
+
+@given(seed=st.integers(0, 2**31))
+@settings(max_examples=25, deadline=None)
+def test_neighbourhoods_together_are_those_of_each_for_any_number_of_threads(seed: int) -> None:
+    data, rng = table(sample(seed, n=9)), np.random.default_rng(seed)
+    everyone = frozenset(range(9))
+    asked = [(x, everyone - {x}, frozenset(rng.permutation(9)[: x % 3].tolist()) - {x}) for x in range(9)]
+    alone = [EBICLasso(Moments(data, n_jobs=1)).neighborhood(*question) for question in asked]
+    for n_jobs in (1, 4):
+        assert EBICLasso(Moments(data, n_jobs=n_jobs)).neighborhoods(asked) == alone
+
+
+def test_a_regressor_that_others_explain_never_comes_in() -> None:
+    values = np.random.default_rng(5).standard_normal((60, 4))
+    values[:, 3] = values[:, 1] + values[:, 2]
+    matrix = np.asarray(np.corrcoef(values.T))
+    penalties, weights = lasso_path(matrix, matrix[0], allowed=np.arange(1, 4))
+    assert (np.diff(penalties) <= 0).all()
+    assert np.isfinite(weights).all()
+    assert np.count_nonzero(weights[:, -1]) == 2

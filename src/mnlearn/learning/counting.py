@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from mnlearn.checkpoints import Checkpoint
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_methods
-from mnlearn.parallel import Quietly, job_count, run
+from mnlearn.parallel import Quietly, job_count, limited, run
 from mnlearn.protocols import (
     SILENT,
     BatchedNeighborhoods,
@@ -166,7 +166,9 @@ class ParallelNeighborhoods:
         while self.client is None and not _pays(jobs, perf_counter() - started, done, len(asked)):
             if done >= len(asked) or monitor.cancelled():
                 return
-            yield from ask(asked[done : done + lot])
+            with limited(jobs):
+                answers = ask(asked[done : done + lot])
+            yield from answers
             done += lot
         groups = _grouped(asked[done:], max(1, jobs) * GROUPS)
         quiet = Quietly(monitor)

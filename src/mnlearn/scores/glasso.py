@@ -23,8 +23,8 @@ from mnlearn._ties import ascending
 from mnlearn.errors import InputError, is_number, whole_number
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import FloatArray, IntArray, PathStep
-from mnlearn.scores.lasso import quick_and_quiet
 from mnlearn.scores.lasso_resampled import second_moments
+from mnlearn.scores.logistic import quick_and_quiet
 from mnlearn.statistics.moments import EXPLAINED, LARGEST, Moments
 from mnlearn.statistics.row_data import Rows
 

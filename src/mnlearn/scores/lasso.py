@@ -12,23 +12,23 @@ variable having variance 1):
   2007, 1278-1283  [SNM07], who follow the same path and choose by the minimal description length;
 - `CrossValidatedLasso` and `StableLasso`, which draw rows: `lasso_resampled.py`.
 
-`mnlearn.algorithms.L1LR` asks for all neighbourhoods and joins them by AND or OR. scikit-learn follows the paths.
+`mnlearn.algorithms.L1LR` asks for all neighbourhoods and joins them by AND or OR. The native core follows the paths
+(`mnlearn.statistics.lasso_paths`).
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
 
-from mnlearn._ties import ABSOLUTE, ascending, exceeds
+from mnlearn._ties import ABSOLUTE, ascending
 from mnlearn.errors import InputError, is_number
 from mnlearn.protocols import BoolArray, FloatArray, IntArray, Neighborhood, VarSet
-from mnlearn.statistics.moments import EXPLAINED, Moments
+from mnlearn.statistics.lasso_paths import Criterion, lasso_by_criterion, lasso_path
+from mnlearn.statistics.moments import Moments
 
 PATIENCE = 5
 """The path ends after so many new sets in a row that do not improve the criterion."""
@@ -79,34 +79,29 @@ class EBICLasso:
 
     def neighborhood(self, x: int, candidates: VarSet, required: VarSet) -> Neighborhood:
         """The best set along the path of x, required ones always in."""
-        best, n_fits = required, 1
-        with quick_and_quiet():
-            target = Target.of(self.moments, x, candidates, required)
-        if target is not None:
-            best, n_fits = self._best(x, target, required)
-        return Neighborhood(support_by_ebic(self.moments, x, best, self.gamma), n_fits)
+        return self.neighborhoods([(x, candidates, required)])[0]
 
-    def _best(self, x: int, target: Target, required: VarSet) -> tuple[VarSet, int]:
-        """The first set with the least criterion, and how many were tried."""
-        best, least, waited = required, self._criterion(x, required), 0
-        tried = {required}
-        with quick_and_quiet():
-            for found in target.supports(_most_members(self.moments.n_rows)):
-                chosen = found | required
-                if chosen in tried:
-                    continue
-                tried.add(chosen)
-                value = self._criterion(x, chosen)
-                best, least, waited = (chosen, value, 0) if exceeds(least, value) else (best, least, waited + 1)
-                if waited == PATIENCE:
-                    break
-        return best, len(tried)
+    def neighborhoods(self, asked: Sequence[tuple[int, VarSet, VarSet]]) -> list[Neighborhood]:
+        """Return `neighborhood` of each question: those without required variables together, on all threads."""
+        targets = [Target.of(self.moments, *question) for question in asked]
+        free = [target for target in targets if target is not None and not target.required]
+        found = dict(zip(map(id, free), self._choose(free), strict=True))
+        answers = []
+        for (x, _, required), target in zip(asked, targets, strict=True):
+            chosen, n_fits = ([], 1) if target is None else found.get(id(target)) or self._choose([target])[0]
+            named = frozenset() if target is None else target.named(chosen)
+            answers.append(Neighborhood(support_by_ebic(self.moments, x, named | required, self.gamma), n_fits))
+        return answers
 
-    def _criterion(self, x: int, chosen: VarSet) -> float:
-        """BIC_γ up to a constant; less is better."""
+    def _choose(self, targets: Sequence[Target]) -> list[tuple[list[int], int]]:
+        """The first set with the least criterion along the path of each, and how many were tried; all in one matrix."""
+        if not targets:
+            return []
         n_rows = self.moments.n_rows
         price = log(n_rows) + 2 * self.gamma * log(max(self.n_variables - 1, 1))
-        return 2 * n_rows * self.moments.conditional_entropy(x, chosen) + len(chosen) * price
+        criterion = Criterion(n_rows, price, _most_members(n_rows), PATIENCE)
+        xs, others = [target.x for target in targets], [target.others for target in targets]
+        return lasso_by_criterion(targets[0].matrix, xs, others, criterion, n_threads=self.moments.n_threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,9 +154,8 @@ class TheoryLasso:
 
     def neighborhood(self, x: int, candidates: VarSet, required: VarSet) -> Neighborhood:
         """Return the support at this penalty, with all required variables."""
-        with quick_and_quiet():
-            target = Target.of(self.moments, x, candidates, required)
-            found = frozenset[int]() if target is None else target.support_at(self.penalty)
+        target = Target.of(self.moments, x, candidates, required)
+        found = frozenset[int]() if target is None else target.support_at(self.penalty)
         return Neighborhood(support_by_ebic(self.moments, x, found | required), 1)
 
 
@@ -178,72 +172,45 @@ def support_by_ebic(moments: Moments, x: int, chosen: VarSet, gamma: float = _GA
     return dict(zip(sorted(chosen), worth.tolist(), strict=True))
 
 
-# The lasso path by least angles, from a covariance matrix.
-#
-# One correlation matrix serves all variables; scikit-learn's LARS follows a path from its blocks. A path is computed
-# its
-# first few steps, and for twice as many when they were not enough.
-
-
-_FIRST_STEPS = 16
-
-
-@contextmanager
-def quick_and_quiet() -> Iterator[None]:
-    """scikit-learn without checks of its input, which take longer than a path, and without warnings.
-
-    They would be about columns that others explain, which LARS leaves out, as it should.
-    """
-    from sklearn import config_context
-
-    with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
-        warnings.simplefilter("ignore")
-        yield
-
-
 @dataclass(frozen=True, eq=False)
 class Target:
-    """One variable to be explained by others: their correlations, freed of what must be in anyway."""
+    """One variable to be explained by others, as places in a matrix of correlations freed of what must be in anyway."""
 
-    others: IntArray  # who may explain it, ascending
-    shared: FloatArray  # their correlations with it
-    gram: FloatArray  # and with each other
+    matrix: FloatArray
+    x: int
+    others: IntArray  # who may explain it, ascending; of copies the first
+    variables: IntArray | None  # of the places; None: each stands for itself
+    required: VarSet
 
     @classmethod
     def of(cls, moments: Moments, x: int, candidates: VarSet, required: VarSet) -> Target | None:
         """The variable x; None if nothing is left to explain it by, or nothing of it to explain."""
         others = np.array(sorted(candidates - required - {x}), dtype=np.int64)
-        matrix, place = moments.correlation, {y: y for y in (x, *others.tolist())}
+        matrix, place, variables = moments.correlation, x, None
         if required:
-            matrix = moments.conditional_correlation([x, *others.tolist()], required)
-            place = {y: k for k, y in enumerate((x, *others.tolist()))}
-        others = others[[matrix[place[y], place[y]] > 0.0 for y in others.tolist()]]
-        if matrix[place[x], place[x]] == 0.0 or not len(others):
+            variables = np.concatenate(([x], others))
+            matrix = moments.conditional_correlation(variables.tolist(), required)
+            place, others = 0, np.arange(1, len(variables))
+        others = others[matrix.diagonal()[others] > 0.0]
+        if matrix[place, place] == 0.0 or not len(others):
             return None
-        chosen = np.array([place[y] for y in others.tolist()])
-        kept = ~_repeated(matrix[chosen, place[x]], lambda i, j: matrix[chosen[i], chosen[j]])
-        chosen = chosen[kept]
-        return cls(others[kept], matrix[chosen, place[x]], matrix[np.ix_(chosen, chosen)])
+        kept = ~_repeated(matrix[place, others], lambda i, j: matrix[others[i], others[j]])
+        return cls(matrix, place, others[kept], variables, required)
 
-    def supports(self, most: int) -> Iterator[VarSet]:
-        """The sets of variables along the path, each as often as it is met, none larger than `most`."""
-        seen, steps, ended = 1, _FIRST_STEPS, False  # the first knot has an empty support
-        while not ended:
-            penalties, weights = lasso_path(self.gram, self.shared, max_steps=steps)
-            for k in range(seen, len(penalties)):
-                members = np.flatnonzero(weights[:, k])
-                if len(members) > most:
-                    return
-                yield frozenset(self.others[members].tolist())
-            seen, ended = len(penalties), len(penalties) <= steps
-            steps *= 2
+    @property
+    def shared(self) -> FloatArray:
+        """Correlations with those that may explain it."""
+        return np.asarray(self.matrix[self.x, self.others])
+
+    def named(self, places: Sequence[int] | IntArray) -> VarSet:
+        """Return the variables at some places of the matrix."""
+        chosen = np.asarray(places, dtype=np.int64)
+        return frozenset((chosen if self.variables is None else self.variables[chosen]).tolist())
 
     def support_at(self, penalty: float) -> VarSet:
         """Return the support at one penalty, in units of a correlation."""
-        if np.abs(self.shared).max() <= penalty:
-            return frozenset()
-        _, weights = lasso_path(self.gram, self.shared, smallest=penalty)
-        return frozenset(self.others[np.flatnonzero(weights[:, -1])].tolist())
+        _, weights = lasso_path(self.matrix, self.matrix[self.x], allowed=self.others, smallest=penalty)
+        return self.named(np.flatnonzero(weights[:, -1]))
 
 
 def _repeated(shared: FloatArray, among: Callable[[IntArray, IntArray], FloatArray]) -> BoolArray:
@@ -251,22 +218,11 @@ def _repeated(shared: FloatArray, among: Callable[[IntArray, IntArray], FloatArr
 
     Copies have the same correlation with the target, up to its sign; so only such variables are compared.
     """
+    found = np.zeros(len(shared), dtype=np.bool_)
+    if (np.diff(np.sort(np.abs(shared))) > ABSOLUTE).all():
+        return found
     order = ascending(np.abs(shared))
     equal = np.abs(np.diff(np.abs(shared)[order])) <= ABSOLUTE
     first, second = order[:-1][equal], order[1:][equal]  # of equals the lower index comes first
-    found = np.zeros(len(shared), dtype=np.bool_)
     found[second] = np.abs(among(first, second)) >= 1.0 - ABSOLUTE
     return found
-
-
-def lasso_path(
-    gram: FloatArray, shared: FloatArray, *, smallest: float = 0.0, max_steps: int | None = None
-) -> tuple[FloatArray, FloatArray]:
-    """The penalties at which the path bends, descending, and the weights there, a column each; rounding counts as 0."""
-    from sklearn.linear_model import lars_path_gram
-
-    steps = 8 * len(shared) if max_steps is None else max_steps
-    penalties, _, weights = lars_path_gram(
-        shared, gram, n_samples=1, method="lasso", alpha_min=max(smallest, EXPLAINED), max_iter=steps
-    )
-    return penalties, np.where(np.abs(weights) > ABSOLUTE, weights, 0.0)

@@ -16,7 +16,8 @@ import numpy as np
 
 from mnlearn.errors import InputError, is_number, whole_number
 from mnlearn.protocols import FloatArray, IntArray, Neighborhood, VarSet
-from mnlearn.scores.lasso import Target, lasso_path, quick_and_quiet, support_by_ebic
+from mnlearn.scores.lasso import Target, support_by_ebic
+from mnlearn.statistics.lasso_paths import lasso_path
 from mnlearn.statistics.row_data import Rows
 
 
@@ -74,16 +75,15 @@ class CrossValidatedLasso:
 
     def neighborhood(self, x: int, candidates: VarSet, required: VarSet) -> Neighborhood:
         """Return the support at the penalty with the least prediction error, with all required variables."""
-        with quick_and_quiet():
-            target = Target.of(self.rows.moments, x, candidates, required)
-            found = frozenset[int]() if target is None else target.support_at(self._best_penalty(x, target))
+        target = Target.of(self.rows.moments, x, candidates, required)
+        found = frozenset[int]() if target is None else target.support_at(self._best_penalty(x, target))
         support = support_by_ebic(self.rows.moments, x, found | required)
         return Neighborhood(support, 1 + (target is not None) * self.n_folds)
 
     def _best_penalty(self, x: int, target: Target) -> float:
         grid = np.abs(target.shared).max() * np.geomspace(1.0, 0.05, 30)
         errors = np.zeros(len(grid))
-        others = target.others
+        others = sorted(target.named(target.others))
         block = np.ix_(others, others)
         for fit, judge in self._folds:
             weights = weights_at(*lasso_path(fit[block], fit[others, x], smallest=grid[-1]), grid)
@@ -166,9 +166,8 @@ class StableLasso:
             given = np.column_stack([np.ones(len(free)), self.rows.values[:, sorted(required)]])
             free = free - given @ np.linalg.lstsq(given, free, rcond=None)[0]
         taken = np.zeros(len(others))
-        with quick_and_quiet():
-            for half in self._halves():
-                taken[first_on_path(free[half, 1:], free[half, 0], self.n_first)] += 1
+        for half in self._halves():
+            taken[first_on_path(free[half, 1:], free[half, 0], self.n_first)] += 1
         n_halves = 2 * self.n_pairs
         odds = np.log((taken + 0.5) / (n_halves - taken + 0.5))
         chosen = np.flatnonzero(taken >= self.threshold * n_halves)

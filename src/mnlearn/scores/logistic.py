@@ -163,10 +163,10 @@ class L1Logistic:
 
 
 @contextmanager
-def _quick_and_quiet() -> Iterator[None]:
+def quick_and_quiet() -> Iterator[None]:
     """scikit-learn without checks of its input, which take longer than these fits, and without warnings.
 
-    They would be about fits that separate the states; such fits are expected, and finite by their penalty.
+    They would be about states that columns separate, or columns that others explain: both are expected.
     """
     from sklearn import config_context
 
@@ -218,7 +218,7 @@ class _Refits:
         ]
         design = np.hstack(blocks).astype(np.float64)
         solver = LogisticRegression(C=1 / RIDGE, solver="newton-cholesky", tol=1e-8, max_iter=200)
-        with _quick_and_quiet():
+        with quick_and_quiet():
             fitted = solver.fit(design, states[-1], sample_weight=counts)
         logits = design @ fitted.coef_.T + fitted.intercept_
         log_p = logits[np.arange(len(logits)), states[-1]] - np.logaddexp.reduce(logits, axis=1)

@@ -53,8 +53,8 @@ class Moments:
     dataset
         Continuous variables only. `repeats` count as that many equal rows.
     n_jobs
-        Number of threads of a search over conditioning sets: None or −1 for all cores, else that many. Any number gives
-        the same result.
+        Number of threads of searches over sets and of lasso paths: None or −1 for all cores, else that many. Any number
+        gives the same result.
 
     Raises
     ------
@@ -134,7 +134,8 @@ class Moments:
         self, names: tuple[str, ...], n_rows: int, correlation: FloatArray, scale: FloatArray, n_jobs: int | None
     ) -> None:
         """Set the attributes, for both constructors; a constant variable has scale 0 and a zero row."""
-        self._names, self._n_rows, self._threads = names, n_rows, job_count(n_jobs)
+        job_count(n_jobs)  # raises
+        self._names, self._n_rows, self._n_jobs = names, n_rows, n_jobs
         self._correlation, self._scale = np.ascontiguousarray(correlation), scale
         self._varies: FloatArray = (scale > 0.0).astype(np.float64)
         self._last: _Factor | None = None
@@ -155,6 +156,11 @@ class Moments:
     def n_variables(self) -> int:
         """Number of variables."""
         return self._scale.size
+
+    @property
+    def n_threads(self) -> int:
+        """Number of threads for work that can be split."""
+        return job_count(self._n_jobs)
 
     @cached_property
     def covariance(self) -> FloatArray:
@@ -219,7 +225,7 @@ class Moments:
         """
         check_level(level)
         tests = _core.correlation_tests(self._correlation, self._n_rows, level, self._unclear)
-        return SubsetScans(tests, n_threads=self._threads)
+        return SubsetScans(tests, n_threads=self.n_threads)
 
     def _unclear(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
         """Return partial correlations for which the correlation matrix does not have the digits."""
