@@ -29,6 +29,7 @@ Correction = Literal["bonferroni", "fdr", "none"]
 
 
 _HINT = "Use learn(data, 'aracne')."
+_BLOCK = 1 << 17  # sides compared at once: 1 MiB, which stays in the cache
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,10 +137,12 @@ def indirect(information: FloatArray, present: BoolArray, tolerance: float) -> B
     strength = np.where(present, information, 0.0)
     rounding = ties.tolerance([float(strength.max())])
     weakest = np.zeros(present.shape, dtype=np.bool_)
-    for x in np.flatnonzero(present.any(axis=1)):
-        neighbors = np.flatnonzero(present[x])
-        through = np.minimum(strength[x, neighbors], strength[np.ix_(neighbors, neighbors)]).max(axis=1)
-        weakest[x, neighbors] = information[x, neighbors] < (1.0 - tolerance) * through - rounding
+    xs, ys = np.nonzero(np.triu(present, 1))
+    step = max(1, _BLOCK // len(present))
+    for start in range(0, len(xs), step):
+        x, y = xs[start : start + step], ys[start : start + step]
+        through = np.minimum(strength[x], strength[y]).max(axis=1)
+        weakest[x, y] = weakest[y, x] = information[x, y] < (1.0 - tolerance) * through - rounding
     return weakest
 
 

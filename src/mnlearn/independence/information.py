@@ -27,6 +27,7 @@ from mnlearn.independence._base import require_method
 from mnlearn.independence._tails import log_chi2_sf, log_two_sided_normal
 from mnlearn.protocols import FloatArray, Statistics
 from mnlearn.statistics import kernels
+from mnlearn.statistics.kernels import fisher_tails
 from mnlearn.statistics.moments import LARGEST, Moments
 from mnlearn.statistics.row_data import Rows, correlation, kernel_information, shuffled
 
@@ -66,16 +67,12 @@ class GaussianInformation:
 
     def information(self) -> FloatArray:
         """Return the mutual information of every pair, in nats."""
-        return gaussian_information(self._correlations())
+        return _square(gaussian_information(self.moments.correlations_all()), self.n_variables)
 
     def log_p(self) -> FloatArray:
         """Return the log p-value of every pair, 0 on the diagonal."""
-        z = np.arctanh(self._correlations()) * sqrt(max(self.moments.n_rows - 3, 0))
-        return log_two_sided_normal(z)
-
-    def _correlations(self) -> FloatArray:
-        """Return the correlations of every pair, 0 on the diagonal."""
-        return _square(self.moments.correlations_all(), self.n_variables)
+        log_p = fisher_tails(self.moments.correlations_all(), max(self.moments.n_rows - 3, 0))[1]
+        return _square(log_p, self.n_variables)
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,6 +246,8 @@ def log_tail(values: FloatArray, null: FloatArray) -> FloatArray:
 
 def _square(pairs: FloatArray, n: int) -> FloatArray:
     """Return a symmetric matrix with zeros on its diagonal, from its pairs in lexicographic order."""
-    matrix = np.zeros((n, n))
-    matrix[np.triu_indices(n, 1)] = pairs
-    return np.asarray(matrix + matrix.T)
+    matrix, end = np.zeros((n, n)), 0
+    for x in range(n - 1):
+        begin, end = end, end + n - 1 - x
+        matrix[x, x + 1 :] = matrix[x + 1 :, x] = pairs[begin:end]
+    return matrix

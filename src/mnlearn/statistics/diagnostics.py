@@ -33,7 +33,8 @@ def oddities(dataset: Dataset) -> tuple[str, ...]:
     """
     places = [k for k, card in enumerate(dataset.cards) if not card]
     columns = [np.asarray(dataset.columns[k]) for k in places]
-    constant = [k for k, column in zip(places, columns, strict=True) if column.min() == column.max()]
+    alike = [(k, column) for k, column in zip(places, columns, strict=True) if column[0] == column[-1]]  # few, mostly
+    constant = [k for k, column in alike if column.min() == column.max()]
     single = sorted([*constant, *(k for k, card in enumerate(dataset.cards) if card == 1)])
     original: dict[bytes, int] = {}
     copies = {}
