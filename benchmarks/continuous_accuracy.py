@@ -5,7 +5,7 @@ Every draw is a new graph, new strengths and new rows. Precision matrices by two
 those from 1000 on are for the comparison. Means of the Hamming distance, with the paired difference to the first
 method and its standard error; then how often pairs with a given probability are edges; then processor time.
 
-    python benchmarks/continuous_accuracy.py [--draws 20] [--seed 1000] [--cells random-100-200 ...] [--methods sep lasso ...]
+    python benchmarks/continuous_accuracy.py [--draws 20] [--seed 1000] [--cells random-100-200 ...] [--methods sep ...]
 """
 
 from __future__ import annotations

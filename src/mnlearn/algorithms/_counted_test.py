@@ -246,7 +246,7 @@ class CountedTest(Account):
 
     def _scan_pairs(self) -> Iterator[tuple[range, Verdicts]]:
         """Yield the answers for every pair x < y, some x at a time: by the judge's own loop, if it has one."""
-        n, blocks = self.n_variables, None if self._batched is None else self._batched.scan_pairs()
+        n, blocks = self.n_variables, self._judge.scan_pairs() if self._ahead > 1 else None
         if blocks is not None:
             check_cancelled(self._monitor)
             for xs, answers in blocks:

@@ -7,7 +7,7 @@ below with the prior of Maruyama & George, Annals of Statistics 39 (2011), 2740-
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from math import lgamma, log, log1p, pi
 from typing import ClassVar
@@ -89,6 +89,11 @@ class PartialCorrelation(MomentsTest):
     def correlations(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
         """Return the partial correlations behind the decision; NaN where they cannot be told."""
         return self.moments.partial_correlations(x, ys, z)
+
+    def scan_pairs(self) -> Iterator[tuple[range, Verdicts]]:
+        """Test every pair given nothing, all at once."""
+        _, log_p = fisher_tails(self.moments.correlations_all(), self._dof(()))
+        yield range(self.n_variables - 1), Verdicts(~(log_p <= self._log_alpha), log_p)
 
     def subsets(self) -> SubsetWalk | None:
         """Return the search over conditioning sets that the moments run, if they can."""

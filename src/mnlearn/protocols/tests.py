@@ -229,7 +229,10 @@ class BaseTest(ABC):
         return Verdicts(independent, np.array([one.log_support[0] for one in found], dtype=np.float64))
 
     def scan_pairs(self) -> Iterator[tuple[range, Verdicts]] | None:
-        """Test every pair x < y given nothing, some x at a time, pairs in lexicographic order; None: no fast way."""
+        """Test every pair x < y given nothing, some x at a time, pairs in lexicographic order; None: no fast way.
+
+        Used whether or not the test is `batched`.
+        """
         return None
 
     def scan_growing(
