@@ -302,28 +302,31 @@ class ConsistentBlankets:
             allowed = self._allowed[x] & (self._sizes < self._k_hard)
             allowed[members] = False
             ys = np.flatnonzero(allowed)
-            swapped_in = self.score.exchanges(x, self._blankets[x], ys)
+            swapped_in = self.score.exchanges(x, self._blankets[x], ys)[[members.index(y) for y in waiting]]
             self.scored += len(ys) * len(members)
-            swapped = False  # after a swap the scores of the other exchanges have changed
-            while waiting and not swapped:
-                y = waiting.pop(0)
-                swapped = self._swap_out(x, y, ys, swapped_in[members.index(y)], k=k)
+            without = np.array([self._without(y)[x] for y in waiting])
+            lost = without - [self._scores[y] for y in waiting]
+            gains = (swapped_in - self._scores[x]) + lost[:, None] + self._half[ys, x]
+            promising = np.flatnonzero(~(gains.max(axis=1, initial=-np.inf) <= self._rounding))
+            if not len(promising):
+                return
+            place = promising[0]  # after a swap the scores of the other exchanges have changed
+            y, waiting = waiting[place], waiting[place + 1 :]
+            self._swap_out(x, y, ys, gains[place], k=k, scores=(swapped_in[place], float(without[place])))
 
-    def _swap_out(self, x: int, y: int, ys: NDArray[np.int64], scores: FloatArray, *, k: int) -> bool:
-        """Swap the neighbour y of x for the best of ys, if the three gain; y is tabu to x from then on."""
-        without = self._without(y)[x]
-        gains = (scores - self._scores[x]) + (without - self._scores[y]) + self._half[ys, x]
+    def _swap_out(
+        self, x: int, y: int, ys: NDArray[np.int64], gains: FloatArray, *, k: int, scores: tuple[FloatArray, float]
+    ) -> None:
+        """Swap the neighbour y of x for the best of ys; y is tabu to x from then on. Scores: of x with each, of y."""
         best = first_best(gains, 0.0, self._rounding, *self._joining(x, ys))
-        if best is None:
-            return False
+        assert best is not None, "a gain above rounding"
         q = int(ys[best])
-        self._scores[x], self._scores[y] = float(scores[best]), without
+        self._scores[x], self._scores[y] = float(scores[0][best]), scores[1]
         self._scores[q] += self._half[q, x]
         self._leave(x, y)
         self._allowed[x, y] = False
         self._join(x, q)
         self._record(Move(k, x, q, y, float(gains[best])))
-        return True
 
     def _delete(self, x: int, k: int) -> None:
         """Remove neighbours of x without which both ends score better, the worst first. Not in the paper."""

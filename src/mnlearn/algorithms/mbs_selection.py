@@ -70,14 +70,14 @@ class Regularized:
         found = self.judge.removals(xs, blankets)
         return [values - self._penalty[len(blanket) - 1] for values, blanket in zip(found, blankets, strict=True)]
 
-    def exchanges(self, x: int, blanket: VarSet, ys: Indices) -> list[FloatArray]:
+    def exchanges(self, x: int, blanket: VarSet, ys: Indices) -> FloatArray:
         """Return −S of x with y in place of a member: a row of all y for each member in ascending order."""
         if self._exchanges is not None:
             found = self._exchanges(x, blanket, ys)
         else:
             rest = [blanket - {member} for member in sorted(blanket)]
             found = self.judge.additions([x] * len(rest), rest, [ys] * len(rest))
-        return [values - self._penalty[len(blanket)] for values in found]
+        return np.asarray(found, dtype=np.float64) - self._penalty[len(blanket)]
 
 
 class BlanketSearch(Protocol):

@@ -191,9 +191,8 @@ class ExtendedBIC(_ByEntropies):
 
     def exchanges(self, x: int, blanket: VarSet, ys: Indices) -> FloatArray:
         """Return local(x, blanket − m + y): one row per member m in ascending order, one column per y."""
-        with_y = [self._entropies.parameters_with(x, blanket - {m}, ys) for m in sorted(blanket)]
-        shaped = np.array(with_y).reshape(len(blanket), len(ys))
-        return self._less(self._entropies.exchanges(x, blanket, ys), shaped, len(blanket))
+        parameters = self._entropies.exchanged_parameters(x, blanket, ys)
+        return self._less(self._entropies.exchanges(x, blanket, ys), parameters, len(blanket))
 
     def _less(self, entropy: FloatArray, parameters: FloatArray, size: int) -> FloatArray:
         """Return −N H minus the two penalties."""
@@ -240,6 +239,10 @@ class Entropies(Protocol):
         """Return `parameters(x, z + y)` for each y."""
         ...
 
+    def exchanged_parameters(self, x: int, z: VarSet, ys: Indices) -> FloatArray:
+        """Return `parameters(x, z − m + y)` as `exchanges` does, or one number if all are equal."""
+        ...
+
 
 @dataclass(frozen=True)
 class GaussianEntropies:
@@ -281,6 +284,9 @@ class GaussianEntropies:
 
     def parameters_with(self, x: int, z: VarSet, ys: Indices) -> FloatArray:  # noqa: ARG002 - as above
         return np.full(len(ys), len(z) + 1.0)
+
+    def exchanged_parameters(self, x: int, z: VarSet, ys: Indices) -> FloatArray:  # noqa: ARG002 - as above
+        return np.array(float(len(z)))
 
 
 @dataclass(frozen=True)
@@ -329,6 +335,10 @@ class DiscreteEntropies:
             cards[np.asarray(ys, dtype=np.intp)] * self._configurations(z), _MOST_CONFIGURATIONS
         )
         return np.asarray((cards[x] - 1.0) * (configurations - 1.0))
+
+    def exchanged_parameters(self, x: int, z: VarSet, ys: Indices) -> FloatArray:
+        found = [self.parameters_with(x, z - {m}, ys) for m in sorted(z)]
+        return np.array(found).reshape(len(z), len(ys))
 
     def _configurations(self, z: VarSet) -> float:
         """Return the number of configurations of z by declared states."""
