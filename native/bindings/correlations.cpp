@@ -59,6 +59,15 @@ nb::tuple py_fisher_tails(Vector<double> r, double dof) {
     return nb::make_tuple(std::move(statistic.array), std::move(log_p.array));
 }
 
+nb::tuple py_best_pair(const Matrix<double>& matrix, nb::object x, nb::object ys, nb::object z, double explained,
+                       double rounding) {
+    CorrelationQuery query(matrix, x, ys, z);
+    if (query.ys.size() < 2) throw std::invalid_argument("ys must hold at least two variables.");
+    const PartialCorrelations::Pair best =
+        query.correlations.best_pair(query.x, query.ys, query.z, explained, rounding);
+    return nb::make_tuple(query.ys[best.first], query.ys[best.second], best.explained);
+}
+
 std::vector<std::int32_t> allowed_of(nb::handle given, std::size_t n) {
     std::vector<std::int32_t> allowed;
     append_set(given, allowed);
@@ -134,6 +143,11 @@ void bind_correlations(nb::module_& m) {
                   "explained: float) -> NDArray[np.float64]"),
           "correlation"_a.noconvert(), "x"_a, "ys"_a, "z"_a, "explained"_a,
           "The same without each member of z, a row each, and with each y in its place; no rows where not clear.");
+    m.def("best_pair", &py_best_pair,
+          nb::sig("def best_pair(correlation: NDArray[np.float64], x: int, ys: Iterable[int], z: Iterable[int], "
+                  "explained: float, rounding: float) -> tuple[int, int, float]"),
+          "correlation"_a.noconvert(), "x"_a, "ys"_a, "z"_a, "explained"_a, "rounding"_a,
+          "The two of ys that explain most of x given z together, and the share of what z leaves of x.");
     m.def("lasso_path", &py_lasso_path,
           nb::sig("def lasso_path(gram: NDArray[np.float64], shared: NDArray[np.float64], allowed: Iterable[int], "
                   "smallest: float, max_steps: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]"),

@@ -221,6 +221,65 @@ std::span<const double> PartialCorrelations::exchanged(std::int32_t x, std::span
     return found_;
 }
 
+// What z leaves of each y, in units of its own size; zeros if that is next to nothing.
+void PartialCorrelations::standardize(std::int32_t x, std::span<const std::int32_t> ys, double explained) {
+    const double left_x = solve_x(x), unit_x = left_x > explained ? 1.0 / std::sqrt(left_x) : 0.0;
+    asked_.assign(ys.begin(), ys.end());
+    coordinates_.resize(ys.size() * size_);
+    scale_.assign(ys.size(), 0.0);
+    with_x_.assign(ys.size(), 0.0);
+    block_.resize(size_ * kTogether);
+    in_blocks(ys, [&]<int width>(std::size_t first) {
+        double shared[width], left[width];
+        residuals<width>(x, ys.data() + first, shared, left);
+        for (std::size_t k = 0; k < width; ++k) {
+            if (!(left[k] > explained)) continue;
+            scale_[first + k] = 1.0 / std::sqrt(left[k]);
+            with_x_[first + k] = std::clamp(shared[k] * unit_x * scale_[first + k], -kLargest, kLargest);
+            for (std::size_t i = 0; i < size_; ++i) coordinates_[(first + k) * size_ + i] = block_[i * width + k];
+        }
+    });
+}
+
+// (a² + b² − 2 a b r) / (1 − r²) for the correlations a and b with x, and r with each other, given z.
+double PartialCorrelations::explained_by(std::size_t first, std::size_t second, double explained) const {
+    const double scale = scale_[first] * scale_[second];
+    double shared = correlation_(asked_[first], asked_[second]);
+    for (std::size_t i = 0; i < size_; ++i)
+        shared -= coordinates_[first * size_ + i] * coordinates_[second * size_ + i];
+    const double r = scale > 0.0 ? std::clamp(shared * scale, -kLargest, kLargest) : 0.0;
+    const double a = with_x_[first], b = with_x_[second], left = (1.0 - r) * (1.0 + r);
+    return left > explained ? (a * a + b * b - 2.0 * a * b * r) / left : 0.0;
+}
+
+PartialCorrelations::Pair PartialCorrelations::best_pair(std::int32_t x, std::span<const std::int32_t> ys,
+                                                         std::span<const std::int32_t> z, double explained,
+                                                         double rounding) {
+    factor(z, explained);
+    standardize(x, ys, explained);
+    double most = 0.0;
+    found_.clear();
+    for (std::size_t j = 0; j < ys.size(); ++j)
+        for (std::size_t k = j + 1; k < ys.size(); ++k) {
+            found_.push_back(explained_by(j, k, explained));
+            most = std::max(most, found_.back());
+        }
+    double strongest = -1.0;
+    const auto for_ties = [&](const auto& work) {
+        std::size_t place = 0;
+        for (std::size_t j = 0; j < ys.size(); ++j)
+            for (std::size_t k = j + 1; k < ys.size(); ++k, ++place)
+                if (found_[place] >= most - rounding)
+                    work(Pair{j, k, found_[place]}, with_x_[j] * with_x_[j] + with_x_[k] * with_x_[k]);
+    };
+    for_ties([&](const Pair&, double alone) { strongest = std::max(strongest, alone); });
+    Pair best{ys.size(), ys.size(), 0.0};
+    for_ties([&](const Pair& pair, double alone) {
+        if (best.first == ys.size() && alone >= strongest - rounding) best = pair;
+    });
+    return best;
+}
+
 void fisher_tails(std::span<const double> r, double dof, double* statistic, double* log_p) {
     const double root = std::sqrt(dof), one = 1.0;
     for (std::size_t k = 0; k < r.size(); ++k) {

@@ -42,7 +42,18 @@ public:
     std::span<const double> exchanged(std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z,
                                       double explained);
 
+    // The two of ys that together leave the smallest share of the variance of x given z. Of pairs within `rounding` of
+    // the best, those that explain most of x one by one; then the first. At least two ys, ascending.
+    struct Pair {
+        std::size_t first, second;  // places in ys
+        double explained;           // share of what z leaves of x
+    };
+    Pair best_pair(std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z, double explained,
+                   double rounding);
+
 private:
+    void standardize(std::int32_t x, std::span<const std::int32_t> ys, double explained);
+    double explained_by(std::size_t first, std::size_t second, double explained) const;
     bool factor(std::span<const std::int32_t> z, double least);
     double solve_x(std::int32_t x);
     void invert();
@@ -64,6 +75,10 @@ private:
     std::vector<double> weight_x_;     // the coefficient of each member for x, over the root of its precision
     std::vector<std::size_t> places_;  // in z, of the members in the order of the factor
     std::vector<double> found_;
+    // Of each y what z leaves, of length 1, in the coordinates of the factor; and its correlation with what z leaves of
+    // x.
+    std::vector<double> coordinates_, scale_, with_x_;
+    std::vector<std::int32_t> asked_;
 };
 
 // Fisher's z in units of its standard error, artanh(r) √dof, and the log of its two-sided p-value; both 0 with dof = 0,

@@ -171,6 +171,9 @@ def residual_shares(
 def exchanged_shares(
     correlation: NDArray[np.float64], x: int, ys: Iterable[int], z: Iterable[int], explained: float
 ) -> NDArray[np.float64]: ...
+def best_pair(
+    correlation: NDArray[np.float64], x: int, ys: Iterable[int], z: Iterable[int], explained: float, rounding: float
+) -> tuple[int, int, float]: ...
 def lasso_path(
     gram: NDArray[np.float64], shared: NDArray[np.float64], allowed: Iterable[int], smallest: float, max_steps: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...

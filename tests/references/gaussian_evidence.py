@@ -68,3 +68,19 @@ def log_edge_factor(rows: Rows, x: int, y: int, given: list[int], width: float) 
 
     there = quad(averaged, peak - 4, peak + 4, points=[peak], limit=200)[0]
     return log(there) - log(quad(absent, peak - 4, peak + 4, points=[peak], limit=200)[0])
+
+
+def best_pair(matrix: Rows, rounding: float = 1e-9) -> tuple[int, int]:
+    """Places of the two columns that explain most of the first; ties by what they explain one by one, then in order.
+
+    `matrix` holds correlations, those of the explained variable first.
+    """
+    worth, alone = {}, np.square(matrix[0])
+    for y in range(1, len(matrix)):
+        for z in range(y + 1, len(matrix)):
+            r, left = matrix[y, z], (1.0 - matrix[y, z]) * (1.0 + matrix[y, z])
+            explained = alone[y] + alone[z] - 2.0 * matrix[0, y] * matrix[0, z] * r
+            worth[y, z] = explained / left if left > 1e-10 else 0.0
+    tied = [pair for pair, value in worth.items() if value >= max(worth.values()) - rounding]
+    strongest = max(alone[y] + alone[z] for y, z in tied)
+    return next((y, z) for y, z in tied if alone[y] + alone[z] >= strongest - rounding)

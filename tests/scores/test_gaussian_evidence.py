@@ -83,6 +83,20 @@ def test_the_best_two_are_the_best_of_all_pairs(seed: int, blanket: frozenset[in
     assert judge.best_pair(0, blanket, [3]) is None
 
 
+@given(seed=st.integers(0, 2**31), n_given=st.integers(0, 3))
+@settings(max_examples=40, deadline=None)
+def test_the_best_two_are_the_slow_twins_with_copies_sums_and_constants(seed: int, n_given: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.standard_normal((60, 12)) @ (np.eye(12) + rng.uniform(-0.4, 0.4, (12, 12)))
+    values[:, 3], values[:, 7], values[:, 9], values[:, 10] = values[:, 5], 1.0, -2.0 * values[:, 2], values[:, 1]
+    values[:, 10] += values[:, 4]
+    x, *others = rng.permutation(12).tolist()
+    z, ys = others[:n_given], sorted(others[n_given:])
+    moments = Moments(table(values))
+    y1, y2 = slow.best_pair(moments.conditional_correlation([x, *ys], z))
+    assert moments.best_pair(x, ys, z, rounding=1e-9)[:2] == (ys[y1 - 1], ys[y2 - 1])
+
+
 def test_two_that_hide_each_other_are_found_together() -> None:
     rng = np.random.default_rng(1)
     z, e = rng.standard_normal((2, 400))

@@ -77,7 +77,7 @@ class Regularized:
         else:
             rest = [blanket - {member} for member in sorted(blanket)]
             found = self.judge.additions([x] * len(rest), rest, [ys] * len(rest))
-        return np.asarray(found, dtype=np.float64) - self._penalty[len(blanket)]
+        return np.asarray(np.asarray(found) - self._penalty[len(blanket)])
 
 
 class BlanketSearch(Protocol):

@@ -24,14 +24,14 @@ prior has τ = 1; edges of sparse networks are weaker, and a wider prior only ma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from math import inf, log
 from typing import ClassVar
 
 import numpy as np
 
-from mnlearn._ties import ABSOLUTE, first_best
+from mnlearn._ties import ABSOLUTE
 from mnlearn.errors import InputError, UnsuitableError, is_number
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import FloatArray, Indices, PairEvidence, VarSet
@@ -103,17 +103,14 @@ class GaussianEvidence(Decomposed):
     def locals(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
         """Return the evidence of each x with its blanket."""
         self.work.book(scans=0, fits=len(blankets), fallbacks=0)
-        values = [self._local(self._log_left(int(x), b), len(b)) for x, b in zip(xs, blankets, strict=True)]
-        return np.array(values, dtype=np.float64)
+        left = np.array([self._log_left(int(x), b) for x, b in zip(xs, blankets, strict=True)], dtype=np.float64)
+        return self._local(left, np.array([len(b) for b in blankets], dtype=np.float64))
 
     def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
         """Return the evidence with y added, for each y, in one scan."""
         self.work.book(scans=len(blankets), fits=sum(len(ys) for ys in yss), fallbacks=0)
-        found = []
-        for x, blanket, ys in zip(xs, blankets, yss, strict=True):
-            entropy = self.moments.conditional_entropies(int(x), ys, blanket)
-            found.append(self._local(2.0 * (entropy - self.moments.conditional_entropy(int(x), ())), len(blanket) + 1))
-        return found
+        left = [self.moments.log_shares(int(x), ys, z)[:-1] for x, z, ys in zip(xs, blankets, yss, strict=True)]
+        return _together(self._local, left, [len(blanket) + 1 for blanket in blankets])
 
     def estimates(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
         """Return `additions`, which is exact."""
@@ -139,12 +136,10 @@ class GaussianEvidence(Decomposed):
     ) -> list[PairEvidence]:
         """ev(x, y | S) of each x with its S, for each y."""
         self.work.book(scans=len(separators), fits=sum(len(ys) for ys in yss), fallbacks=0)
-        found = []
-        for x, given, ys in zip(xs, separators, yss, strict=True):
-            r = self.moments.partial_correlations(int(x), ys, given)
-            factor = log_factor(r, self.moments.n_rows - 1 - len(given), self.width)
-            found.append(PairEvidence(factor, np.ones(len(factor), dtype=np.bool_)))
-        return found
+        r = [self.moments.partial_correlations(int(x), ys, z) for x, z, ys in zip(xs, separators, yss, strict=True)]
+        dofs = [self.moments.n_rows - 1 - len(given) for given in separators]
+        factors = _together(lambda joined, dof: log_factor(joined, dof, self.width), r, dofs)
+        return [PairEvidence(factor, np.ones(len(factor), dtype=np.bool_)) for factor in factors]
 
     def best_pair(self, x: int, blanket: VarSet, candidates: Indices) -> tuple[Edge, float] | None:
         """Return the pair y < z of candidates that explains most of x, and the evidence with both.
@@ -156,37 +151,39 @@ class GaussianEvidence(Decomposed):
         if len(ys) < 2:
             return None
         self.work.book(scans=1, fits=len(ys) * (len(ys) - 1) // 2, fallbacks=0)
-        matrix = self.moments.conditional_correlation([int(x), *ys.tolist()], blanket)
-        with_x, among = matrix[0, 1:], matrix[1:, 1:]
-        left = (1.0 - among) * (1.0 + among)
-        explained = np.square(with_x)[:, None] + np.square(with_x) - 2.0 * np.outer(with_x, with_x) * among
-        share = np.where(left > EXPLAINED, explained / np.maximum(left, EXPLAINED), 0.0)
-        share[np.tril_indices(len(ys))] = -1.0
-        alone = np.square(with_x)
-        ties = (lambda tied: alone[tied // len(ys)] + alone[tied % len(ys)],)
-        k, j = divmod(first_best(share.ravel(), -1.0, ABSOLUTE, *ties) or 1, len(ys))
-        after = self._log_left(int(x), blanket) + log(max(1.0 - float(share[k, j]), EXPLAINED))
-        return (int(ys[k]), int(ys[j])), float(self._local(np.asarray(after), len(blanket) + 2))
+        y, z, share = self.moments.best_pair(int(x), ys, blanket, rounding=ABSOLUTE)
+        after = self._log_left(int(x), blanket) + log(max(1.0 - share, EXPLAINED))
+        return (y, z), float(self._local(np.asarray(after), len(blanket) + 2))
 
     def _log_left(self, x: int, blanket: VarSet) -> float:
         """Return log(1 − R²) of x given the blanket."""
-        return 2.0 * (self.moments.conditional_entropy(x, blanket) - self.moments.conditional_entropy(x, ()))
+        return float(self.moments.log_shares(x, (), blanket)[0])
 
-    def _local(self, log_left: FloatArray | float, size: int) -> FloatArray:
+    def _local(self, log_left: FloatArray, size: FloatArray | float) -> FloatArray:
         """log BF(x | S) from log(1 − R²)."""
         nu = max(self.moments.n_rows - 1, 0)
         g = self.width**2 * nu
         return np.asarray(0.5 * (nu - size) * log(1.0 + g) - 0.5 * nu * np.log1p(g * np.exp(log_left)))
 
 
-def log_factor(r: FloatArray, dof: int, width: float) -> FloatArray:
+def log_factor(r: FloatArray, dof: FloatArray | int, width: float) -> FloatArray:
     """Return the evidence of an edge by its partial correlation; 0 for NaN and with too few degrees of freedom."""
-    if dof <= 2:
-        return np.zeros_like(r)
-    g = width**2 * dof
+    nu = np.maximum(dof, 3)
+    g = width**2 * nu
     left = 1.0 + g * (1.0 - r) * (1.0 + r)
-    away = np.log1p(g * dof * np.square(r) / left) - log(1.0 + g)
-    square = np.square(r)
+    log_g, square = np.log(1.0 + g), np.square(r)
+    away = np.log1p(g * nu * square / left) - log_g
     gain = np.where(square < 0.5, np.log1p(-np.minimum(square, 0.5) * (g / (1.0 + g))), np.log(left / (1.0 + g)))
-    found = away - 0.5 * (log(1.0 + g) + dof * gain)
-    return np.asarray(np.where(np.isnan(r), 0.0, found))
+    found = away - 0.5 * (log_g + nu * gain)
+    return np.asarray(np.where(np.isnan(r) | (np.asarray(dof) <= 2), 0.0, found))
+
+
+def _together(
+    compute: Callable[[FloatArray, FloatArray], FloatArray], parts: Sequence[FloatArray], numbers: Sequence[int]
+) -> list[FloatArray]:
+    """Compute a function of the values of each part and of its number, in one call for all parts."""
+    if not parts:
+        return []
+    lengths = [len(part) for part in parts]
+    found = compute(np.concatenate(parts), np.repeat(np.array(numbers, dtype=np.float64), lengths))
+    return np.split(found, np.cumsum(lengths)[:-1])

@@ -329,6 +329,23 @@ class Moments:
         """Return H(x | z) in nats, with the floor of `conditional_entropies`."""
         return float(self._entropy(x, self._ask(_residual_shares, x, (), z)[0])[0])
 
+    def log_shares(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
+        """Return log(1 − R²) of x regressed on z and each y; at the end on z alone.
+
+        At least log `EXPLAINED`; 0 for a constant x. Arguments and errors are those of `partial_correlations`.
+        """
+        shares = self._ask(_residual_shares, x, ys, z)[0]
+        return np.asarray(np.log(np.maximum(shares, EXPLAINED)) if self._scale[x] > 0.0 else np.zeros_like(shares))
+
+    def best_pair(self, x: int, ys: Indices, z: Collection[int], *, rounding: float) -> tuple[int, int, float]:
+        """Return the two of ys that explain most of x given z together, and the share of what z leaves of x.
+
+        Of pairs within rounding of the best, those that explain most of x one by one; then the first. At least two ys,
+        ascending; other arguments and errors are those of `partial_correlations`.
+        """
+        others, given = self._question(x, ys, z)
+        return _core.best_pair(self._correlation, x, others, given, EXPLAINED, rounding)
+
     def exchanged_entropies(self, x: int, ys: Indices, z: Collection[int]) -> tuple[FloatArray, FloatArray]:
         """Return H(x | z − m) for each member m of z, ascending; and H(x | z − m + y), a row per m, a column per y.
 
