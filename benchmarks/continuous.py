@@ -42,7 +42,7 @@ PEER_UP_TO = 100  # variables: causal-learn takes 10 s for so many
 
 
 class Alternative(NamedTuple):
-    """What a method is compared with, and its CPU seconds on the same data."""
+    """Something to compare a method with, and its CPU seconds on the same data."""
 
     name: str
     seconds: float
@@ -123,7 +123,7 @@ def causal_learn(values: FloatArray) -> float:
 
 
 def alternatives(method: str, data: Dataset, learned: Learned) -> list[Alternative]:
-    """What a method is compared with."""
+    """Return the alternatives to a method, measured on the same data."""
     values, cost = np.column_stack(data.columns), learned.result.cost
     correlation, rng = np.asarray(np.corrcoef(values.T)), np.random.default_rng(0)
     if method in ("pc", "hhc-mn"):
