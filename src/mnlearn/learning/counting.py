@@ -195,9 +195,8 @@ def _answers(judge: NeighborhoodJudge, asked: Sequence[_Query]) -> list[Neighbor
 
 @cache
 def _blas() -> Any:
-    """Return the controller of the BLAS libraries, after loading those that the judges use."""
+    """Return the controller of the BLAS libraries, after loading that of SciPy; scikit-learn has none of its own."""
     import scipy.linalg  # noqa: F401
-    import sklearn.linear_model  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
