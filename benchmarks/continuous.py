@@ -18,6 +18,7 @@ The single tests and regressions are timed on a sample.
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -56,6 +57,8 @@ def rows_for(n: int) -> int:
 def best_seconds(work: Callable[[], Any], repeats: int = 3, enough: float = 2.0) -> tuple[float, Any]:
     """The least CPU time of some runs, fewer if they are long, and the last answer."""
     best, spent, answer = float("inf"), 0.0, None
+    gc.collect()
+    gc.freeze()  # objects of other libraries are not searched again
     for _ in range(repeats):
         began = process_time()
         answer = work()
