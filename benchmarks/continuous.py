@@ -54,7 +54,7 @@ def rows_for(n: int) -> int:
     return 200 if n < 500 else 500
 
 
-def best_seconds(work: Callable[[], Any], repeats: int = 3, enough: float = 2.0) -> tuple[float, Any]:
+def best_seconds(work: Callable[[], Any], repeats: int = 15, enough: float = 1.0) -> tuple[float, Any]:
     """The least CPU time of some runs, fewer if they are long, and the last answer."""
     best, spent, answer = float("inf"), 0.0, None
     gc.collect()
