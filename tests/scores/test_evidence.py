@@ -165,7 +165,7 @@ def test_only_what_may_exceed_the_threshold_is_fitted() -> None:
 
 
 def learned_by_hand(judge: HybridEvidence, x: int, blanket: frozenset[int], ys: list[int], above: float) -> Any:
-    """What `leaders` says: fit whatever is largest, until the largest is fitted or below the bound."""
+    """Fit whatever is largest, until the largest is fitted or below the bound."""
     (values,) = judge.estimates([x], [blanket], [ys])
     exact = np.zeros(len(ys), dtype=bool)
     while values.max() > above and not exact[values.argmax()]:
