@@ -406,6 +406,10 @@ void ScanEvidence::removals(double fit_above, const PairsOutput& out) {
 }
 
 void full_tables(const Store& store, const VariableFacts& facts, const EvidenceScan& scan, double* out) {
+    if (facts.n_states[static_cast<std::size_t>(scan.x)] == column_of(store, scan.x).card) {  // all states occur
+        run_scan(store, {KernelName::dirichlet, {0.5, 0.0}}, scan.x, scan.ys, scan.z, 1, out);
+        return;
+    }
     const Strata strata = find_strata(store, scan.z);
     const ObservedDirichlet scorer(store, strata, facts.n_states[static_cast<std::size_t>(scan.x)]);
     const Query query{store, scan.x, scan.ys, strata, 1, out};

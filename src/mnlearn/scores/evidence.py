@@ -234,7 +234,10 @@ class HybridEvidence(PairwiseEvidence):
         n_states = self._scans.n_states
         most = self.statistics.n_rows / max(1.0, (n_states[x] - 1) * np.prod(n_states[sorted(blanket)]))
         later = [ys[k + 1 :] for k in range(len(ys))]
-        yss = [row[n_states[row] * n_states[y] <= most] for y, row in zip(ys, later, strict=True)]
+        if not len(ys) or n_states[ys].max() ** 2 <= most:
+            yss = later
+        else:
+            yss = [row[n_states[row] * n_states[y] <= most] for y, row in zip(ys, later, strict=True)]
         asked = [k for k, row in enumerate(yss) if len(row)]
         if not asked:
             return None
