@@ -197,7 +197,7 @@ class HybridEvidence(PairwiseEvidence):
     ) -> list[PairEvidence]:
         """Return `estimates`; for each x the largest, and what ties with it, fitted while it exceeds its bound."""
         found = self._scans.leaders(xs, blankets, yss, above.tolist())
-        n_fits = sum(1 + int(fits.exact.sum()) for fits in found)
+        n_fits = sum(1 + int(np.count_nonzero(fits.exact)) for fits in found)
         self.work.book(scans=len(found), fits=n_fits, fallbacks=sum(fits.fell_back for fits in found))
         return [PairEvidence(fits.log_factor, fits.exact) for fits in found]
 
@@ -208,7 +208,7 @@ class HybridEvidence(PairwiseEvidence):
         if fit_above is None:
             return super().removals(xs, blankets)
         found = self._scans.removals(xs, blankets, fit_above.tolist())
-        n_fits = sum(1 + int(fits.exact.sum()) for fits in found)
+        n_fits = sum(1 + int(np.count_nonzero(fits.exact)) for fits in found)
         self.work.book(scans=0, fits=n_fits, fallbacks=sum(fits.fell_back for fits in found))
         return [fits.log_factor for fits in found]
 
@@ -220,7 +220,7 @@ class HybridEvidence(PairwiseEvidence):
         Estimates far below the bound are those of the end of x alone.
         """
         found = self._scans.pairs(xs, separators, yss, fit_above=fit_above)
-        n_fits = sum(1 + 3 * int(fits.exact.sum()) for fits in found)
+        n_fits = sum(1 + 3 * int(np.count_nonzero(fits.exact)) for fits in found)
         self.work.book(scans=len(found), fits=n_fits, fallbacks=sum(fits.fell_back for fits in found))
         return [PairEvidence(fits.log_factor, fits.exact) for fits in found]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Sized
 from copy import copy
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 from math import inf, isnan
 from numbers import Real
 from operator import index
@@ -174,11 +174,15 @@ def bounds(thresholds: float | Sequence[float], n_questions: int) -> FloatArray:
 
 
 def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:
-    return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    return np.fromiter(accumulate(lengths, initial=0), dtype=np.int64, count=len(lengths) + 1)
 
 
 def _fits(rows: FloatArray, starts: NDArray[np.int64]) -> list[PairFits]:
-    return [PairFits(part[0], part[1] > 0, int(part[2].sum())) for part in _parts(rows, starts)]
+    exact, fell_back = rows[1] > 0, np.concatenate(([0], np.cumsum(rows[2])))[starts].astype(np.int64).tolist()
+    return [
+        PairFits(rows[0, begin:end], exact[begin:end], last - first)
+        for (begin, end), (first, last) in zip(pairwise(starts.tolist()), pairwise(fell_back), strict=True)
+    ]
 
 
 def _parts(rows: FloatArray, starts: NDArray[np.int64]) -> Iterator[FloatArray]:

@@ -38,6 +38,8 @@ def question(x: int, ys: Indices, z: VarSet) -> tuple[int, NDArray[np.int32], ND
 
 def indices(name: str, given: Indices) -> NDArray[np.int32]:
     """Return indices as the core takes them."""
+    if type(given) is np.ndarray and given.dtype == np.int32 and given.ndim == 1:
+        return np.asarray(given, dtype=np.int32, order="C")
     try:
         array = np.asarray(given.tolist() if is_masked_array(given) else given)
     except ValueError:  # ragged
