@@ -71,8 +71,11 @@ def words(n: int, n_rows: int) -> Codes:
     rng = np.random.default_rng(1)
     topics, topic_of_word = rng.integers(0, 20, (n_rows, 2)), rng.integers(0, 20, n)
     rate = rng.uniform(0.005, 0.03, n)
-    matches = (topics[:, 0, None] == topic_of_word) | (topics[:, 1, None] == topic_of_word)
-    return (rng.random((n_rows, n)) < rate * np.where(matches, 3.0, 0.8)).astype(np.int8)
+    codes = np.empty((n_rows, n), dtype=np.int8)
+    for j in range(n):
+        matches = (topics == topic_of_word[j]).any(axis=1)
+        codes[:, j] = rng.random(n_rows) < rate[j] * np.where(matches, 3.0, 0.8)
+    return codes
 
 
 def _codes(data: Any) -> Codes:

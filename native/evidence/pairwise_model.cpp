@@ -337,7 +337,7 @@ double Fit::gain_from_sums(const CodedBlock& block, double* cross, std::size_t s
 }
 
 Fit::Range Fit::gain_range(const Entries& entries, const CodedBlock& block) {
-    constexpr double kAlike = 2.0, kSlack = 6.0;  // how much more the other parameters may bring to light
+    constexpr double kAlike = 3.0, kSlack = 6.0;  // how much more the other parameters may bring to light
     sum_states(entries, block.n_states);
     const double square = gain_from_sums(block, nullptr, 0);
     const double price = 0.5 * log_determinant(block_.data(), block.width * width_);
@@ -403,7 +403,7 @@ double Fit::member_evidence(std::size_t i) const {
 // In the space of all pairs of states, of which the products are a part, each pair of states has its own parameters:
 // the quadratic form there is no less, and a sum over pairs of states. The price is about that of the smallest pairs.
 double Fit::guess_from_sums(const double* spread, std::size_t n_pairs, std::size_t n_paid) {
-    constexpr double kAlike = 1.5;  // how much more the other parameters may bring to light
+    constexpr double kAlike = 2.0;  // how much more the other parameters may bring to light
     const std::size_t w = width_, line = in_lanes(w), square = in_lanes(w * w);
     std::vector<double> prices(n_pairs);
     double square_form = 0.0;

@@ -13,6 +13,8 @@ namespace {
 constexpr double kOtherEnd = 1.5;
 // How much more than an estimate, which has none, three-way terms may find.
 constexpr double kThreeWay = 5.0;
+// How much less than its price a product may gain in the model without y, and still pay with y in it.
+constexpr double kMasked = 2.0;
 // How far apart an estimate of x without a member and its fit may lie.
 constexpr double kNearFit = 3.0;
 
@@ -183,13 +185,14 @@ double ScanEvidence::product_gain(const PairTable& pair, const Entries& entries,
 // Whether y may have a three-way term with a member of z in the model of x; such a term is seen from all three ends.
 bool ScanEvidence::may_interact(const PairTable& pair) {
     const std::size_t m = scan_.z.size();
+    const double least = three_way_price(m + 1) - kMasked;
     if (!three_way_ || m == 0 || m + 1 > kMostWithProducts || !model_.fitted()) return false;
     const Entries entries = entries_of(model_, pair);
     for (std::size_t i = 0; i < m; ++i) {
         const std::size_t block = (pair.card_y - 1) * design_.members[i].width;
         if (block == 0 || block * (pair.of_x.card - 1) > kWidestProducts) continue;
-        if (model_.mode().product_guess(entries, pair.card_y, i) <= three_way_price(m + 1)) continue;
-        if (product_gain(pair, entries, i) > three_way_price(m + 1)) return true;
+        if (model_.mode().product_guess(entries, pair.card_y, i) <= least) continue;
+        if (product_gain(pair, entries, i) > least) return true;
     }
     return false;
 }
@@ -213,7 +216,7 @@ template <class Put> void ScanEvidence::interact_lanes(std::span<const std::size
             model_.mode().binary_gains(zero_.data(), gain);
             for (std::size_t k = 0; k < kFitLanes; ++k) best[k] = std::max(best[k], gain[k]);
         }
-        for (std::size_t k = 0; k < some.size(); ++k) put(some[k], best[k] > three_way_price(m + 1));
+        for (std::size_t k = 0; k < some.size(); ++k) put(some[k], best[k] > three_way_price(m + 1) - kMasked);
     });
 }
 
