@@ -71,11 +71,12 @@ double ScanEvidence::full_only(std::int32_t v, std::int32_t other) const {
     return rows.score(scorer, scorer.prepare(0, 0, {}), added).first - gift(v);
 }
 
-// F(y | z), less the gift unless z is empty.
-double ScanEvidence::full_evidence(std::int32_t y) const {
-    ScanTables of_y(store_, facts_);
+// Both ends by their full tables: no model of z and the other end is narrow enough. That of z alone may be.
+ScanEvidence::Weighed ScanEvidence::weigh_tables(std::int32_t y) const {
+    ScanEvidence of_y(store_, facts_, three_way_);
     of_y.begin({y, scan_.z, {}});
-    return full_(of_y.of_x()) - (scan_.z.empty() ? 0.0 : gift(y));
+    const double there = full_only(scan_.x, y) - base_.hybrid(), back = full_only(y, scan_.x) - of_y.base().hybrid();
+    return {0.5 * (there + back), true, 2 + of_y.base().fell_back};
 }
 
 ScanEvidence::Value ScanEvidence::fit(const GroupedTable& table, Design& design, std::int32_t v, bool given_nothing,
@@ -324,8 +325,7 @@ void ScanEvidence::pairs(double fit_above, const PairsOutput& out) {
         if (states(scan_.x) < 2 || states(y) < 2)
             put(j, {0.0, true, 0});
         else if (too_wide(scan_.x, y) && too_wide(y, scan_.x))
-            put(j,
-                {0.5 * (full_only(scan_.x, y) - base_.hybrid() + full_only(y, scan_.x) - full_evidence(y)), true, 3});
+            put(j, weigh_tables(y));
         else if (fit_above == -HUGE_VAL || !model_.fitted() || too_wide(scan_.x, y))
             near.push_back(j);
         else

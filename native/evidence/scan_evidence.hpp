@@ -72,10 +72,10 @@ private:
         int fell_back;
     };
     Weighed weigh(const PairTable& pair, std::int32_t y, double own_gain, double fit_above);
+    Weighed weigh_tables(std::int32_t y) const;
     bool may_interact(const PairTable& pair);
     double product_gain(const PairTable& pair, const Entries& entries, std::size_t i);
     template <class Put> void interact_lanes(std::span<const std::size_t> places, Put put);
-    double full_evidence(std::int32_t y) const;
 
     const Store& store_;
     VariableFacts facts_;

@@ -301,6 +301,16 @@ def test_the_best_pair_is_the_best_of_all() -> None:
     assert judge.best_pair(0, frozenset(), [1]) is None
 
 
+def test_pairs_too_wide_for_models_are_weighed_against_the_better_explanation() -> None:
+    data = mixed(n_rows=500, cards=(20, 18, 2, 3))
+    judge = HybridEvidence(Counts(data))
+    z = frozenset({2, 3})
+    there = judge.local(0, z | {1}) - judge.local(0, z)
+    back = judge.local(1, z | {0}) - judge.local(1, z)
+    for x, y in ((0, 1), (1, 0)):
+        assert judge.pairs([x], [z], [[y]])[0].log_factor[0] == pytest.approx((there + back) / 2, abs=1e-9)
+
+
 # ---- where fits are hard
 
 
