@@ -57,6 +57,10 @@ void Model::add_three_way() {
     }
 }
 
+bool Model::had_room() const {
+    return design_->n_neighbours <= kMostWithProducts && fit_.n_parameters() + kWidestProducts <= kMostParameters;
+}
+
 // Gains below what a term has to pay may be given as 0.
 std::vector<double> Model::three_way_gains(const std::vector<char>& taken) {
     const std::size_t n = design_->n_neighbours, width = of_x_->width();

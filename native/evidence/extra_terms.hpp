@@ -23,6 +23,7 @@ public:
     void clear() { fitted_ = false, paid_ = 0.0; }  // forgets the fit
     bool fitted() const { return fitted_; }
     bool has_three_way() const { return paid_ > 0.0; }
+    bool had_room() const;  // for any three-way term; without it, a model of fewer neighbours may have one
     double log_evidence() const { return fit_.log_evidence() - paid_; }
     Fit& mode() { return fit_; }
     const Fit& mode() const { return fit_; }

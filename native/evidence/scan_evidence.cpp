@@ -386,11 +386,12 @@ void ScanEvidence::removals(double fit_above, const PairsOutput& out) {
     std::vector<std::int32_t> rest;
     ScanTables tables(store_, facts_);
     ScanEvidence without(store_, facts_, three_way_);
+    const bool alike = !three_way_ || scan_.z.size() > kMostWithProducts + 1 || (model_.fitted() && model_.had_room());
     for (std::size_t i = 0; i < scan_.z.size(); ++i) {
         rest.assign(scan_.z.begin(), scan_.z.end());
         rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
         const EvidenceScan smaller{scan_.x, rest, {}};
-        if (model_.fitted() && !model_.has_three_way() && !rest.empty() && fit_above > -HUGE_VAL) {
+        if (model_.fitted() && alike && !model_.has_three_way() && !rest.empty() && fit_above > -HUGE_VAL) {
             tables.begin(smaller);
             const double full = full_(tables.of_x()) - gift(scan_.x);
             const double estimate = std::max(full, base_.pairwise - model_.mode().member_evidence(i));

@@ -311,6 +311,18 @@ def test_pairs_too_wide_for_models_are_weighed_against_the_better_explanation() 
         assert judge.pairs([x], [z], [[y]])[0].log_factor[0] == pytest.approx((there + back) / 2, abs=1e-9)
 
 
+def test_a_member_that_makes_room_for_an_interaction_may_leave() -> None:
+    rng = np.random.default_rng(2)
+    others = rng.integers(0, 2, (9, 600))
+    x = others[0] ^ others[1] ^ (rng.random(600) < 0.1)
+    judge = HybridEvidence(Counts(Dataset.from_codes([x, *others], cards=[2] * 10)))
+    blanket = frozenset(range(1, 10))  # one more than models with three-way terms have
+    above = judge.local(0, blanket) + 100
+    (found,), (exact,) = judge.removals([0], [blanket], np.array([above])), judge.removals([0], [blanket])
+    assert (exact[2:] > above).all()
+    assert found[2:] == pytest.approx(exact[2:], abs=1e-9)
+
+
 # ---- where fits are hard
 
 
