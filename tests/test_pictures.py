@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from mnlearn.cli.research import recorded_figures
-from mnlearn.experiments.learners import recorded
+from mnlearn.experiments.learners import recorded_times
 from mnlearn.experiments.learners_page import draw_times
 from mnlearn.experiments.page import fill_page
 
@@ -41,7 +41,7 @@ def test_the_tables_of_learners_are_up_to_date() -> None:
     assert filled.filled == ("learners",) * 4
     assert filled.text == page, "run mnlearn bench learners --out docs/benchmarks --page docs/benchmarks.md"
     drawn = (DOCS / "benchmarks" / "learners.svg").read_text(encoding="utf-8")
-    assert drawn == draw_times(recorded(DOCS / "benchmarks" / "learners.jsonl"))
+    assert drawn == draw_times(recorded_times(DOCS / "benchmarks" / "learners.jsonl"))
 
 
 def test_files_named_on_the_architecture_page_exist() -> None:

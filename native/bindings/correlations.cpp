@@ -142,7 +142,7 @@ void bind_correlations(nb::module_& m) {
           nb::sig("def exchanged_shares(correlation: NDArray[np.float64], x: int, ys: Iterable[int], z: Iterable[int], "
                   "explained: float) -> NDArray[np.float64]"),
           "correlation"_a.noconvert(), "x"_a, "ys"_a, "z"_a, "explained"_a,
-          "The same without each member of z, a row each, and with each y in its place; no rows where not clear.");
+          "Shares of the variance of x with each y in place of each member of z, a row each; no rows where not clear.");
     m.def("best_pair", &py_best_pair,
           nb::sig("def best_pair(correlation: NDArray[np.float64], x: int, ys: Iterable[int], z: Iterable[int], "
                   "explained: float, rounding: float) -> tuple[int, int, float]"),

@@ -45,7 +45,7 @@ public:
 
     const DistinctValues& found() const { return found_; }
 
-    // The same for strings that come one by one: start, each row, finish.
+    // For strings that come one by one: start, each row, finish.
     void start(std::size_t n_rows);
     bool add_string(std::size_t row, std::string_view text);
     void add_missing(std::size_t row) {

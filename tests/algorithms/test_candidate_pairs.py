@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mnlearn.algorithms import _candidate_pairs, evidence_blankets
 from mnlearn.algorithms._candidate_pairs import (
     Candidates,
-    all_pairs,
+    every_pair,
     highest,
     keys_of,
     listed_partners,
@@ -237,7 +237,7 @@ def test_near_pairs_have_a_common_neighbour(seed: int, n: int, degree: float) ->
     assert list(zip(listed.u.tolist(), listed.v.tolist(), strict=True)) == sorted(near)
     assert listed.with_graph(graph) is listed
     assert listed.n_others == n * (n - 1) // 2 - len(near)
-    assert all_pairs(n).with_graph(graph).n_others == 0
+    assert every_pair(n).with_graph(graph).n_others == 0
     assert listed.places(sorted(near)).tolist() == list(range(len(near)))
 
 

@@ -15,7 +15,7 @@ from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.experiments import peers
 from mnlearn.experiments.experiment import Case
-from mnlearn.experiments.learners import Bench, DataSet, Learner, Timing, frame_of, recorded
+from mnlearn.experiments.learners import Bench, DataSet, Learner, Timing, as_frame, recorded_times
 from mnlearn.experiments.learners_page import draw_times, figures
 from mnlearn.experiments.page import fill_page
 from mnlearn.graphs import Graph, path
@@ -63,7 +63,7 @@ def test_slow_and_broken_learners_do_not_stop_the_others(tmp_path: Path) -> None
     assert found["chain n=6", "nothing"] == 5
     assert found["chain n=4", "mpl"] == 0
     assert all(line.seconds < 60 if line.outcome == "ended" else line.seconds == inf for line in lines)
-    assert recorded(journal) == lines
+    assert recorded_times(journal) == lines
     idle: dict[str, Learner] = dict.fromkeys(learners, broken)
     assert Bench(SETS, idle, {}, n_rows=500, limit=3.0).run(journal=journal) == lines
 
@@ -94,7 +94,7 @@ def test_peers_find_a_chain(name: str) -> None:
     peer = peers.DISCRETE[name]
     pytest.importorskip(peer.module)
     case = chain(2000, np.random.default_rng(2))
-    assert peer(frame_of(case.data)) == case.truth
+    assert peer(as_frame(case.data)) == case.truth
 
 
 @pytest.mark.parametrize("name", list(peers.CONTINUOUS))
@@ -103,7 +103,7 @@ def test_continuous_peers_find_the_edges_of_a_chain(name: str) -> None:
     pytest.importorskip(peer.module)
     steps = np.random.default_rng(1).normal(size=(500, 4))
     values = np.column_stack([steps[:, 0], *(steps[:, k] + steps[:, k - 1] for k in range(1, 4))])
-    frame = frame_of(continuous_dataset(values))
+    frame = as_frame(continuous_dataset(values))
     assert set(path(4).edges) <= set(peer(frame).edges)
 
 

@@ -88,7 +88,7 @@ class Candidates:
         return self.with_keys(keys_of(graph.n_variables, near_pairs(graph))) if self.n_others else self
 
 
-def all_pairs(n_variables: int) -> Candidates:
+def every_pair(n_variables: int) -> Candidates:
     """Return all pairs."""
     u, v = np.triu_indices(n_variables, 1)
     return Candidates(n_variables, u * np.int64(n_variables) + v)

@@ -241,7 +241,7 @@ class _Edges:
     def __init__(self, independent: BoolArray, support: FloatArray) -> None:
         self.adjacent = np.logical_not(independent, out=independent)
         np.fill_diagonal(self.adjacent, False)
-        self.separators = Separators(self.adjacent)
+        self.separators = StoredSeparators(self.adjacent)
         self._weakest = support  # as tested from the variable of the row; of a dropped pair that of its last test
 
     @classmethod
@@ -298,7 +298,7 @@ class _Edges:
         return {edge: value for edge, value in found.items() if not isnan(value)}
 
 
-class Separators(Mapping[Edge, VarSet]):
+class StoredSeparators(Mapping[Edge, VarSet]):
     """The first set that separated each pair without an edge: the empty set for all pairs that are not stored.
 
     Parameters

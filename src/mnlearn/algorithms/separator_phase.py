@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mnlearn._ties import ABSOLUTE, first_best
 from mnlearn.algorithms._association import EvidenceAssociation
-from mnlearn.algorithms._candidate_pairs import Candidates, all_pairs
+from mnlearn.algorithms._candidate_pairs import Candidates, every_pair
 from mnlearn.algorithms._search import Constraints, check_cancelled
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.separating_sets import Numbers, Separators
@@ -79,7 +79,7 @@ class SeparatorPhase:
         self._judge, self._monitor, self._n, self._known = judge, monitor, n, known
         self._separators = Separators(graph)
         self._n_pairs = n * (n - 1) // 2
-        self._candidates = all_pairs(n) if candidates is None else candidates.with_graph(graph)
+        self._candidates = every_pair(n) if candidates is None else candidates.with_graph(graph)
         self._flips: Counter[Edge] = Counter()
         self._set_up()
         association, self._rounding = (EvidenceAssociation(judge), ABSOLUTE) if ties is None else ties

@@ -104,4 +104,4 @@ def _write_times(out: Path) -> None:
 
     target = out / f"{learners.NAME}.svg"
     with write_errors(target), replacing(target) as part:
-        part.write_text(draw_times(learners.recorded(out / f"{learners.NAME}.jsonl")), encoding="utf-8")
+        part.write_text(draw_times(learners.recorded_times(out / f"{learners.NAME}.jsonl")), encoding="utf-8")

@@ -169,7 +169,7 @@ def recorded_figures(name: str, folder: Path) -> list[Comparison]:
 
     if name == learners.NAME:
         journal = folder / f"{name}.jsonl"
-        return learners_page.figures(learners.recorded(journal)) if journal.exists() else []
+        return learners_page.figures(learners.recorded_times(journal)) if journal.exists() else []
     if name == "costs":
         found = list(dict.fromkeys(_costs(REPRODUCTIONS, folder).values()))
         return as_figures(found) if found else []

@@ -185,7 +185,7 @@ class Bench:
                 return
 
 
-def recorded(journal: Path) -> list[Timing]:
+def recorded_times(journal: Path) -> list[Timing]:
     """Return all lines of a run file; nothing is run."""
     return _timings(read_records(NAME, journal, _RESULTS), ())
 
@@ -251,7 +251,7 @@ def _serve(case: Case, learners: Sequence[tuple[str, Learner]], pipe: Connection
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the parent ends this one
     Thread(target=_exit_with_parent, daemon=True).start()
-    frame = frame_of(case.data)
+    frame = as_frame(case.data)
     pipe.send({})
     for name, learn in learners:
         try:
@@ -288,7 +288,7 @@ def _timed(learn: Learner, frame: Any) -> tuple[Graph, float]:
     return graph, best
 
 
-def frame_of(data: Dataset) -> Any:
+def as_frame(data: Dataset) -> Any:
     """Return the data as a pandas data frame, or as an Arrow table where pandas is not installed."""
     columns = {
         name: column if card == 0 else column.astype(np.int64)
