@@ -21,6 +21,7 @@ from mnlearn.graphs import Graph, cycle, grid, random_graph, random_tree, star
 from mnlearn.scores import HybridEvidence
 from mnlearn.simulate.pairwise import PairwiseNetwork, sample_exact
 from mnlearn.statistics import Counts
+from profiles import few
 
 from references import separator as slow
 
@@ -173,6 +174,24 @@ def test_threads_rows_columns_labels_and_repeats_change_nothing(effort: Effort) 
     distinct, repeats = np.unique(table, axis=0, return_counts=True)
     grouped = Dataset.from_codes(distinct, cards=[2] * 10, repeats=repeats)
     assert learner.learn(judge_of(grouped)).graph == expected.graph
+
+
+@pytest.mark.parametrize("seed", few([36, 127, 160], 1))
+def test_log_odds_do_not_depend_on_which_end_comes_first(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    columns: list[Any] = []
+    for k in range(6):
+        card = int(rng.integers(2, 7))
+        column = rng.integers(0, card, 200)
+        for parent in rng.choice(k, min(k, 2), replace=False):
+            column = np.where(rng.random(200) < 0.35, columns[parent] % card, column)
+        columns.append(column)
+    learner = SeparatorEvidence(effort="standard", keep_pairs=True)
+    first, last = (learner.learn(judge_of(Dataset.from_codes(c))).log_odds for c in (columns, columns[::-1]))
+    assert first is not None
+    assert last is not None
+    pairs = np.triu_indices(6, 1)
+    assert last[::-1, ::-1][pairs] == pytest.approx(first[pairs], abs=1e-9)
 
 
 @pytest.mark.parametrize("effort", EFFORTS)

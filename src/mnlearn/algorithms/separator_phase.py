@@ -262,14 +262,20 @@ class SeparatorPhase:
         Estimates are those of the end that is asked about: each end is asked.
         """
         there, back = ask
+        equal = (numbers[0] == numbers[1]) & (there | back)
         self._compute(places[there], numbers[0, there], fit_above)
-        same = (numbers[0] == numbers[1]) & self._exact[0, places] & (there | back)
-        for known in (self._log_factor, self._exact, self._given):
-            known[1, places[same]] = known[0, places[same]]
+        same = equal & self._exact[0, places]
+        self._copy(places[same], 0, 1)
         back = back & ~same
         self._compute(places[back] + len(self._evidence), numbers[1, back], fit_above)
+        self._copy(places[equal & ~same & self._exact[1, places]], 1, 0)
         self._evidence[places] = (self._log_factor[0, places] + self._log_factor[1, places]) / 2
         self._fitted[places] = self._exact[0, places] & self._exact[1, places]
+
+    def _copy(self, places: Places, source: int, target: int) -> None:
+        """Take what is known given one separator as known given the other, which is equal."""
+        for known in (self._log_factor, self._exact, self._given):
+            known[target, places] = known[source, places]
 
     def _compute(self, sides: Places, given: Numbers, fit_above: float) -> None:
         """Compute ev(x, y | the separator of that number) at places of the flattened rows; edges are always fitted."""
