@@ -73,8 +73,8 @@ def test_table_3_at_its_smallest() -> None:
 def test_table_4_at_its_smallest() -> None:
     request = Request(sizes=(250, 4000), sources=("scalefree2",), methods=("ib", "bjp"), repetitions=6)
     lines = by_key(paper.TABLE_4.measure(request))
-    assert {learner for _, learner in lines} == {"ib", "bjp"}
-    for line in lines.values():
+    assert {learner.split()[0] for _, learner in lines} == {"ib", "bjp"}
+    for line in (line for (_, learner), line in lines.items() if learner in ("ib", "bjp")):
         assert line.published is not None
         assert abs(line.ours - line.published) < 8  # magnitudes; the trees are ours
     assert fmean(lines[4000, s].ours for s in ("ib", "bjp")) < fmean(lines[250, s].ours for s in ("ib", "bjp")) - 5
@@ -92,7 +92,7 @@ def test_real_networks_at_their_smallest() -> None:
     assert sizes == [34, 62]
     request = Request(sizes=(250, 1000), sources=("karate",), methods=("mpl", "bjp"), repetitions=2, data=DATA)
     lines = by_key(paper.REAL_NETWORKS.measure(request))
-    assert all(line.published is None and 0 < line.ours < 90 for line in lines.values())
+    assert all(0 < lines[size, learner].ours < 90 for size in (250, 1000) for learner in ("mpl", "bjp"))
     assert lines[1000, "mpl"].ours < lines[250, "mpl"].ours
 
 

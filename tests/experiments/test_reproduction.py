@@ -12,7 +12,15 @@ import pytest
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.experiments.catalogue import REPRODUCTIONS
 from mnlearn.experiments.experiment import Row
-from mnlearn.experiments.reproduction import Key, Published, Request, compare_published, plot, write_comparisons
+from mnlearn.experiments.reproduction import (
+    Key,
+    Published,
+    Request,
+    compare_published,
+    plot,
+    without_details,
+    write_comparisons,
+)
 
 
 def rows(distances: list[int]) -> list[Row]:
@@ -20,27 +28,48 @@ def rows(distances: list[int]) -> list[Row]:
 
 
 def test_the_difference_is_in_its_own_standard_errors() -> None:
-    (line,) = compare_published(rows([10, 12, 14, 16]), {Key("ring", 100, "mpl"): Published(12.0, 2.0, 100)})
+    line, *_ = compare_published(rows([10, 12, 14, 16]), {Key("ring", 100, "mpl"): Published(12.0, 2.0, 100)})
     assert (line.ours, line.n, line.published, line.seconds) == (13, 4, 12.0, 0.5)
     assert line.sd == pytest.approx(sqrt(20 / 3))
     assert line.standard_errors == pytest.approx(1 / sqrt(4 / 100 + 20 / 3 / 4))
 
 
 def test_what_cannot_be_compared_is_not() -> None:
-    (unknown,) = compare_published(rows([1, 2]), {})
+    unknown, *_ = compare_published(rows([1, 2]), {})
     assert (unknown.published, unknown.standard_errors) == (None, None)
-    (once,) = compare_published(rows([1]), {Key("ring", 100, "mpl"): Published(12.0, 2.0, 100)})
+    once, *_ = compare_published(rows([1]), {Key("ring", 100, "mpl"): Published(12.0, 2.0, 100)})
     assert isnan(once.sd)
     assert once.standard_errors is None
-    (exact,) = compare_published(rows([1, 1]), {Key("ring", 100, "mpl"): Published(1.0, 0.0, 100)})
+    exact, *_ = compare_published(rows([1, 1]), {Key("ring", 100, "mpl"): Published(1.0, 0.0, 100)})
     assert exact.standard_errors is None
+
+
+def test_details_of_a_distance_are_figures_of_their_own() -> None:
+    found = [Row("ring", 100, k, "mpl", 3, k, 3 - k, 0.5, 4, 4) for k in range(4)]
+    keys = [Key("ring", 100, f"mpl {detail}") for detail in ("false", "seconds")]
+    lines = compare_published(found, {key: Published(2.0, 1.0, 100) for key in keys})
+    assert {line.learner: line.ours for line in lines} == {
+        "mpl": 3.0,
+        "mpl false": 1.5,
+        "mpl missing": 1.5,
+        "mpl f1": pytest.approx((2 / 5 + 4 / 7 + 6 / 9 + 8 / 11) / 4),
+        "mpl seconds": 0.5,
+    }
+    compared = {line.learner: line.standard_errors for line in lines}
+    assert compared["mpl false"] is not None
+    assert compared["mpl seconds"] is None  # of another machine
+    assert [line.learner for line in without_details(lines)] == ["mpl", "mpl false", "mpl seconds"]
+    alone = [line for line in lines if line.learner == "mpl f1"]
+    assert without_details(alone) == alone  # a measure of its own, not the detail of a distance
+    old = compare_published(rows([1, 2]), {})  # a journal without the number of true edges
+    assert [line.learner for line in old] == ["mpl", "mpl false", "mpl missing", "mpl seconds"]
 
 
 def test_figures_are_written_and_drawn(tmp_path: Path) -> None:
     lines = compare_published(rows([1, 2]), {Key("ring", 100, "mpl"): Published(1.0, 1.0, 100)})
     write_comparisons(lines, tmp_path / "t.csv")
     with (tmp_path / "t.csv").open(newline="") as file:
-        (read,) = csv.DictReader(file)
+        read, *_ = csv.DictReader(file)
     assert (read["source"], read["published"], float(read["ours"])) == ("ring", "1.0", 1.5)
     pytest.importorskip("matplotlib")
     plot(lines, REPRODUCTIONS["mpl-table1"], tmp_path / "t.png")

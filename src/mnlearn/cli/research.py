@@ -100,10 +100,12 @@ def reproduce_command(
 
 def _show_experiment(lines: Sequence[Comparison], chosen: Reproduction) -> None:
     """Print one line for each figure, and how many agree with the paper."""
+    from mnlearn.experiments.reproduction import without_details
+
     numbers = (chosen.axis, "published", "ours", "sd", "runs", "away")
     table = simple_table("source", chosen.axis, "learner", *numbers[1:], numbers=numbers)
     table.title = f"{chosen.title}: {chosen.quantity}"
-    for line in lines:
+    for line in without_details(lines):
         published = "" if line.published is None else f"{line.published:g}"
         away = "" if line.standard_errors is None else f"{line.standard_errors:+.1f} se"
         figures = (published, _short(line.ours), _short(line.sd), str(line.n), away)
@@ -128,11 +130,11 @@ def agreement(lines: Sequence[Comparison]) -> str:
 
 def _write_experiment(lines: Sequence[Comparison], chosen: Reproduction, out: Path, name: str) -> None:
     """Write the figures, and a plot if matplotlib is installed."""
-    from mnlearn.experiments.reproduction import plot, write_comparisons
+    from mnlearn.experiments.reproduction import plot, without_details, write_comparisons
 
     write_comparisons(lines, out / f"{name}.csv")
     if lines and find_spec("matplotlib") is not None:
-        plot(lines, chosen, out / f"{name}.png")
+        plot(without_details(lines), chosen, out / f"{name}.png")
 
 
 def _fill(page: Path, name: str | None, out: Path | None) -> None:

@@ -18,7 +18,7 @@ is replaced by the figures of all runs that `mnlearn reproduce NAME --out DIR` h
 | `cell`     | how cells are written, and their decimals: see below                                            |
 | `only`     | the sources that are shown; else all                                                            |
 | `sizes`    | the sizes that are shown; else all                                                              |
-| `quantity` | only the learners whose name ends so, as "tests" in "gsimn tests"                               |
+| `quantity` | only the learners whose name ends so, as "tests" in "gsimn tests" or "false" in "mpl false"     |
 
 Cells: `beside` is published / ours; `compared` the same with the standard errors between them in brackets; `error` is
 ours ± its standard error; `mean`, `percent` and `sd` are ours alone; `seconds` is ours with so many significant digits,
@@ -39,7 +39,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from mnlearn.errors import InputError, unknown_name
-from mnlearn.experiments.reproduction import Comparison
+from mnlearn.experiments.reproduction import Comparison, without_details
 
 _BEGIN = re.compile(r"<!-- table (?P<name>\S+)\n(?P<settings>.*?)-->\n", re.DOTALL)
 _END = "<!-- end -->"
@@ -133,7 +133,8 @@ class Layout:
     def table(self, figures: Sequence[Comparison]) -> str:
         """The table in Markdown; lines in the order in which the figures come."""
         groups: dict[tuple[str, ...], dict[str, list[Comparison]]] = {}
-        for figure in filter(self._shown, figures):
+        details = bool(self.columns or self.quantity or "quantity" in self.lines)
+        for figure in filter(self._shown, figures if details else without_details(figures)):
             learner, quantity = self._parts(figure)
             told = {"source": figure.source, "n_rows": str(figure.n_rows), "quantity": quantity}
             group = groups.setdefault(tuple(told[key] for key in self.lines if key not in _COUNTS), {})

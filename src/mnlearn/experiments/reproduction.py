@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
 from pathlib import Path
@@ -142,7 +142,10 @@ class Reproduction:
 
 @dataclass(frozen=True)
 class TableOfDistances:
-    """A table of mean Hamming distances, measured by an experiment.
+    """A table of mean Hamming distances and their details, measured by an experiment.
+
+    The distance of a learner is named after it. "mpl false" and "mpl missing" are its false and its missing edges,
+    "mpl f1" is its F-measure and "mpl seconds" the processor time of its method.
 
     Parameters
     ----------
@@ -187,7 +190,7 @@ class TableOfDistances:
 
 
 def compare_published(rows: Iterable[Row], published: Mapping[Key, Published]) -> list[Comparison]:
-    """The mean Hamming distance of every learner beside the published one.
+    """The mean Hamming distance of every learner, and its details, beside the published ones.
 
     The difference is in standard errors of itself: √(s₁² / n₁ + s₂² / n₂), s and n of the paper and of ours.
 
@@ -201,14 +204,28 @@ def compare_published(rows: Iterable[Row], published: Mapping[Key, Published]) -
     Examples
     --------
     >>> rows = [Row("chain", 100, k, "mpl", found, found, 0, 0.1) for k, found in enumerate([3, 5])]
-    >>> [line] = compare_published(rows, {Key("chain", 100, "mpl"): Published(3.0, 1.0, 2)})
+    >>> line, *details = compare_published(rows, {Key("chain", 100, "mpl"): Published(3.0, 1.0, 2)})
     >>> line.ours, round(line.standard_errors, 3)
     (4.0, 0.816)
+    >>> [(line.learner, line.ours) for line in details]
+    [('mpl false', 4.0), ('mpl missing', 0.0), ('mpl seconds', 0.1)]
     """
     groups: dict[Key, list[Row]] = defaultdict(list)
     for row in rows:
         groups[Key(row.source, row.n_rows, row.learner)].append(row)
-    return [_comparison(key, group, published.get(key)) for key, group in groups.items()]
+    return [line for key, group in groups.items() for line in _comparisons(key, group, published)]
+
+
+def without_details(lines: Iterable[Comparison]) -> list[Comparison]:
+    """Drop the details of distances that have no published figure."""
+    everything = list(lines)
+    known = {Key(line.source, line.n_rows, line.learner) for line in everything}
+
+    def is_detail(line: Comparison) -> bool:
+        learner, _, detail = line.learner.rpartition(" ")
+        return detail in _DETAILS and Key(line.source, line.n_rows, learner) in known
+
+    return [line for line in everything if line.published is not None or not is_detail(line)]
 
 
 def write_comparisons(lines: Iterable[Comparison], path: Path) -> None:
@@ -262,9 +279,25 @@ def figure(key: Key, values: Sequence[float], published: Published | None, secon
     return Comparison(*key, None if published is None else published.mean, ours, sd, n, away, seconds)
 
 
-def _comparison(key: Key, rows: Sequence[Row], published: Published | None) -> Comparison:
-    """One line."""
-    return figure(key, [float(row.hamming) for row in rows], published, fmean(row.seconds for row in rows))
+_DETAILS: Mapping[str, Callable[[Row], float]] = {
+    "false": lambda row: row.false_positives,
+    "missing": lambda row: row.false_negatives,
+    "f1": lambda row: row.confusion.f1,
+    "seconds": lambda row: row.seconds,
+}
+
+
+def _comparisons(key: Key, rows: Sequence[Row], published: Mapping[Key, Published]) -> Iterator[Comparison]:
+    """Yield the distance, then its details; no F-measure where a journal of an earlier version has no true edges."""
+    seconds = fmean(row.seconds for row in rows)
+    yield figure(key, [float(row.hamming) for row in rows], published.get(key), seconds)
+    for detail, of in _DETAILS.items():
+        if detail == "f1" and not all(row.n_variables for row in rows):
+            continue
+        named = key._replace(learner=f"{key.learner} {detail}")
+        line = figure(named, [of(row) for row in rows], published.get(named), seconds)
+        # Seconds of another machine differ by more than chance: they are shown side by side, but not compared.
+        yield line._replace(standard_errors=None) if detail == "seconds" else line
 
 
 # Cost of published experiments: processor time so far, and at full published size. Missing runs are estimated cell by
