@@ -67,7 +67,7 @@ NOT_TO_LEARN = (
     *("asyncio", "multiprocessing", "concurrent.futures", "pydantic", "pyarrow.compute", "pyarrow.parquet"),
     *("numpy.ma", "numpy.random"),
     *("mnlearn.simulate", "mnlearn.model", "mnlearn.evaluation", "mnlearn.experiments", "mnlearn.visual"),
-    *("mnlearn.cli.report", "mnlearn.cli.research"),
+    *("mnlearn.cli.report", "mnlearn.cli.research", "mnlearn.cli.reproduce"),
 )
 
 

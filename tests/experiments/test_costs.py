@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from mnlearn.experiments.catalogue import REPRODUCTIONS
-from mnlearn.experiments.reproduction import Cost, Request, as_figures, costs
+from mnlearn.experiments.costs import Cost, as_figures, costs
+from mnlearn.experiments.reproduction import Request
 
 
 def write(folder: Path, name: str, runs: list[tuple[str, int, str, float]]) -> None:

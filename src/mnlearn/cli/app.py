@@ -51,7 +51,7 @@ _COMMANDS = {
     "info": "data.info_command",
     "convert": "graph.convert_command",
     "pack": "data.pack_command",
-    "reproduce": "research.reproduce_command",
+    "reproduce": "reproduce.reproduce_command",
     "demo": "demo.demo_command",
     "bench": "research.bench_command",
 }

@@ -1,9 +1,8 @@
-"""`mnlearn reproduce`, `mnlearn bench` and `mnlearn bench accuracy`: published experiments, speed and accuracy."""
+"""`mnlearn bench` and `mnlearn bench accuracy`: speed and accuracy; folders and pages of runs for `reproduce` too."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,7 +14,7 @@ from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.cli import options
 from mnlearn.cli.console import exit_interrupted, note, progress_monitor, say, show, simple_table
 from mnlearn.cli.files import reads, writes, writes_into
-from mnlearn.cli.options import OutputOptions, argument, flag, option
+from mnlearn.cli.options import OutputOptions, flag, option
 from mnlearn.errors import FileError, InputError, check_name
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from mnlearn.experiments.accuracy import Half
     from mnlearn.experiments.accuracy_page import Standings
     from mnlearn.experiments.experiment import Row
-    from mnlearn.experiments.reproduction import Comparison, Cost, Reproduction
     from mnlearn.experiments.speed import Figure
 
 CONTINUE = "the same command with the same --out continues"
@@ -41,112 +39,10 @@ PageFile = Annotated[
 Quick = Annotated[bool, flag("--quick", "Run only a small part, in seconds.")]
 
 
-def reproduce_command(
-    name: Annotated[str | None, argument("NAME", "Name of the experiment; --list shows them.")] = None,
-    *,
-    list_them: Annotated[bool, flag("--list", "List the experiments; with --out also the time of their runs.")] = False,
-    reps: Annotated[int | None, option("R", "Data sets for each figure; as in the paper by default.")] = None,
-    sizes: Sizes = None,
-    source: Annotated[list[str] | None, option("NAME", "Only this source of data; repeatable.", "--source")] = None,
-    method: Annotated[list[str] | None, option("NAME", "Only this method; repeatable.", "--method")] = None,
-    out: RunFolder = None,
-    data: DataFolder = None,
-    jobs: options.Jobs = 1,
-    page: PageFile = None,
-    output: OutputOptions,
-) -> None:
-    """Repeat a published experiment.
-
-    Prints the published figures beside ours. The difference is in standard errors; above 3 the two hardly agree. Ctrl-C
-    stops after the current run and prints the figures so far.
-
-    Examples:
-      mnlearn reproduce --list
-      mnlearn reproduce mpl-table1 --source d=64 --method mpl --reps 10
-      mnlearn reproduce mpl-table3 --sizes 250,500 --data ../shared/data --out runs
-      mnlearn reproduce --page docs/reproduction.md --out runs
-    """
-    from mnlearn.experiments.catalogue import REPRODUCTIONS
-    from mnlearn.experiments.reproduction import Request
-
-    if list_them:
-        _show_experiments(REPRODUCTIONS, _costs(REPRODUCTIONS, out), output)
-        return
-    if page is not None:
-        _fill(page, name, out)
-        return
-    if name is None:
-        raise InputError("NAME must be one of the experiments; got none. See mnlearn reproduce --list.")
-    check_name("experiment", name, REPRODUCTIONS)
-    chosen, folder = REPRODUCTIONS[name], data_folder(data)
-    if chosen.needs_data and folder is None:
-        raise FileError(f"--data must be the folder of the data, which {name} needs; got none. Or set MNLEARN_DATA.")
-    if out is not None:
-        make_folder(out)
-    with progress_monitor() as monitor:
-        request = Request(
-            numbers_of_rows(sizes), tuple(source or ()), tuple(method or ()), reps, folder, out, jobs, monitor
-        )
-        lines = chosen.measure(request)
-    output.show(
-        lambda: {"experiment": name, "title": chosen.title, "figures": [line._asdict() for line in lines]},
-        lambda: _show_experiment(lines, chosen),
-    )
-    if out is not None:  # after the figures, which are printed even if a file cannot be written
-        _write_experiment(lines, chosen, out, name)
-    if monitor.interrupted:
-        exit_interrupted(CONTINUE)
-
-
-def _show_experiment(lines: Sequence[Comparison], chosen: Reproduction) -> None:
-    """Print one line for each figure, and how many agree with the paper."""
-    from mnlearn.experiments.reproduction import without_details
-
-    numbers = (chosen.axis, "published", "ours", "sd", "runs", "away")
-    table = simple_table("source", chosen.axis, "learner", *numbers[1:], numbers=numbers)
-    table.title = f"{chosen.title}: {chosen.quantity}"
-    for line in without_details(lines):
-        published = "" if line.published is None else f"{line.published:g}"
-        away = "" if line.standard_errors is None else f"{line.standard_errors:+.1f} se"
-        figures = (published, _short(line.ours), _short(line.sd), str(line.n), away)
-        table.add_row(line.source, str(line.n_rows), line.learner, *figures)
-    show(table)
-    say(agreement(lines))
-
-
-def _short(number: float) -> str:
-    """Return a number with two decimals, or three if it is below 1."""
-    return f"{number:.3f}" if abs(number) < 1 else f"{number:.2f}"
-
-
-def agreement(lines: Sequence[Comparison]) -> str:
-    """Return how many of the published figures agree with ours."""
-    known = [abs(line.standard_errors) for line in lines if line.standard_errors is not None]
-    if not known:
-        return "no published figure to compare with"
-    near = sum(away <= 3 for away in known)
-    return f"{near} of {len(known)} published figures within 3 standard errors; largest difference {max(known):.1f}"
-
-
-def _write_experiment(lines: Sequence[Comparison], chosen: Reproduction, out: Path, name: str) -> None:
-    """Write the figures, and a plot if matplotlib is installed."""
-    from mnlearn.experiments.reproduction import plot, without_details, write_comparisons
-
-    write_comparisons(lines, out / f"{name}.csv")
-    if lines and find_spec("matplotlib") is not None:
-        plot(without_details(lines), chosen, out / f"{name}.png")
-
-
-def _fill(page: Path, name: str | None, out: Path | None) -> None:
-    """Fill the tables of a page from the runs in a folder."""
-    if name is not None:
-        raise InputError(f"--page excludes an experiment; got {name}. Run that first, with --out.")
-    fill_from_runs(page, out)
-
-
 def fill_from_runs(page: Path, out: Path | None) -> None:
     """Fill every table of a page that has runs in a folder."""
     from mnlearn.experiments.page import fill_page
+    from mnlearn.experiments.summaries import recorded_figures
 
     if out is None or not out.is_dir():
         raise FileError(
@@ -161,61 +57,6 @@ def fill_from_runs(page: Path, out: Path | None) -> None:
     say(f"{page}: {len(filled.filled)} tables from {out}" + "".join(f"\n  {table}" for table in filled.filled))
     if filled.kept:
         note(f"unchanged, without runs in the folder: {', '.join(dict.fromkeys(filled.kept))}")
-
-
-def recorded_figures(name: str, folder: Path) -> list[Comparison]:
-    """Return the figures of all runs of an experiment in a folder; for "costs", the cost of all experiments."""
-    from mnlearn.experiments import learners, learners_page
-    from mnlearn.experiments.catalogue import REPRODUCTIONS
-    from mnlearn.experiments.reproduction import as_figures
-
-    if name == learners.NAME:
-        journal = folder / f"{name}.jsonl"
-        return learners_page.figures(learners.recorded_times(journal)) if journal.exists() else []
-    if name == "costs":
-        found = list(dict.fromkeys(_costs(REPRODUCTIONS, folder).values()))
-        return as_figures(found) if found else []
-    check_name("table", name, [*REPRODUCTIONS, "costs", learners.NAME])
-    return REPRODUCTIONS[name].measure.recorded(folder)
-
-
-def _costs(known: Mapping[str, Reproduction], folder: Path | None) -> dict[str, Cost]:
-    """Return the cost of the experiments that have runs in a folder, by name."""
-    from mnlearn.experiments.reproduction import costs
-
-    if folder is None:
-        return {}
-    return {name: cost for cost in costs(known, folder) for name in cost.experiments}
-
-
-def _show_experiments(known: Mapping[str, Reproduction], spent: Mapping[str, Cost], output: OutputOptions) -> None:
-    """Print the experiments, one line each."""
-
-    def document() -> dict[str, object]:
-        costs = {name: cost._asdict() for name, cost in spent.items()}
-        listed = [
-            {"name": name, "title": item.title, "sizes": item.sizes, "reps": item.repetitions, "data": item.needs_data}
-            | {key: value for key, value in costs.get(name, {}).items() if key != "experiments"}
-            for name, item in known.items()
-        ]
-        return {"experiments": listed}
-
-    def text() -> None:
-        more = ("runs", "CPU s", "CPU s in full") if spent else ()
-        table = simple_table("name", "title", "reps", "data", *more, numbers=("reps", *more))
-        for name, item in known.items():
-            numbers = _cost_cells(spent[name]) if name in spent else ("",) * len(more)
-            data = "--data DIR" if item.needs_data else "none"
-            table.add_row(name, item.title, str(item.repetitions), data, *numbers)
-        show(table)
-
-    output.show(document, text)
-
-
-def _cost_cells(cost: Cost) -> tuple[str, str, str]:
-    """Return the runs, the seconds so far and in full; a question mark where the journal has none."""
-    seconds, in_full = ("?" if number is None else f"{number:.0f}" for number in (cost.seconds, cost.in_full))
-    return f"{cost.done} of {cost.of}", seconds, in_full
 
 
 def data_folder(data: Path | None) -> Path | None:
