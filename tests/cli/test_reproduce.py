@@ -65,6 +65,27 @@ def test_a_page_gets_its_tables_from_the_runs(run: Any, tmp_path: Path) -> None:
     assert "done" not in spent["bjp-real"]
 
 
+def test_a_page_from_summaries_is_that_from_runs(run: Any, tmp_path: Path) -> None:
+    runs, kept, page = tmp_path / "runs", tmp_path / "kept", tmp_path / "page.md"
+    small = ("--source", "d=64", "--sizes", "250", "--reps", 3, "--method", "mpl")
+    assert run("reproduce", "mpl-table1", *small, "--out", runs).code == 0
+    page.write_text(
+        "<!-- table mpl-table1\n-->\n<!-- end -->\n"
+        "<!-- table mpl-table1\nquantity: false\ncell: error 3\n-->\n<!-- end -->\n"
+        "<!-- table costs\nlines: source\ncell: mean 3\n-->\n<!-- end -->\n"
+    )
+    done = run("reproduce", "--summaries", kept, "--page", page, "--out", runs)
+    assert "2 summaries from" in done.out
+    assert {path.name for path in kept.iterdir()} == {"costs.csv", "mpl-table1.csv"}
+    from_runs = page.read_text()
+    assert from_runs.count("| d=64 | 250 | 3 |") == 2
+    assert run("reproduce", "--page", page, "--out", kept).code == 0
+    assert page.read_text() == from_runs
+    again = tmp_path / "again"
+    assert run("reproduce", "--summaries", again, "--out", kept).code == 0
+    assert (again / "mpl-table1.csv").read_text() == (kept / "mpl-table1.csv").read_text()
+
+
 def test_costs_are_a_table_and_unknown_tables_are_refused(run: Any, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("<!-- table costs\nlines: source = experiment\ncell: mean 0\n-->\nold\n<!-- end -->\n")
@@ -98,6 +119,8 @@ def test_costs_are_a_table_and_unknown_tables_are_refused(run: Any, tmp_path: Pa
         (("mpl-table1", "--method", "bjp"), "method 'bjp' does not exist"),
         (("--page", "x.md"), "--out must be the folder of the runs for --page; got none"),
         (("--page", "/nowhere.md", "--out", "/"), "--page must be a readable text file; /nowhere.md"),
+        (("--summaries", "kept"), "--out must be the folder of the runs for --summaries; got none"),
+        (("mpl-table1", "--summaries", "kept"), "--summaries excludes an experiment; got mpl-table1"),
         (("mpl-table1", "--page", "x.md"), "--page excludes an experiment; got mpl-table1"),
         (("mpl-table1", "--out", "/dev/null/x"), "--out must be a folder; '/dev/null/x' is below '/dev/null'"),
     ],

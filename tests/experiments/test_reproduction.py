@@ -9,15 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from mnlearn.errors import InputError, UnknownNameError
+from mnlearn.errors import FileError, InputError, UnknownNameError
 from mnlearn.experiments.catalogue import REPRODUCTIONS
 from mnlearn.experiments.experiment import Row
 from mnlearn.experiments.reproduction import (
+    Comparison,
     Key,
     Published,
     Request,
+    as_written,
     compare_published,
     plot,
+    read_comparisons,
     without_details,
     write_comparisons,
 )
@@ -70,10 +73,27 @@ def test_figures_are_written_and_drawn(tmp_path: Path) -> None:
     write_comparisons(lines, tmp_path / "t.csv")
     with (tmp_path / "t.csv").open(newline="") as file:
         read, *_ = csv.DictReader(file)
-    assert (read["source"], read["published"], float(read["ours"])) == ("ring", "1.0", 1.5)
+    assert (read["source"], read["published"], float(read["ours"])) == ("ring", "1", 1.5)
     pytest.importorskip("matplotlib")
     plot(lines, REPRODUCTIONS["mpl-table1"], tmp_path / "t.png")
     assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_written_figures_are_read_with_six_digits(tmp_path: Path) -> None:
+    lines = compare_published(rows([1, 2, 2]), {Key("ring", 100, "mpl"): Published(1.0, 1.0, 100)})
+    write_comparisons(lines, tmp_path / "t.csv")
+    read = read_comparisons(tmp_path / "t.csv")
+    assert [repr(line) for line in read] == [repr(as_written(line)) for line in lines]  # nan equals itself
+    assert (read[0].ours, read[0].published, read[1].published) == (1.66667, 1.0, None)
+    write_comparisons(read, tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_text() == (tmp_path / "t.csv").read_text()
+
+
+@pytest.mark.parametrize("text", ["", "a,b\n", f"{','.join(Comparison._fields)}\nring,100,mpl,,,,3,,\n"])
+def test_files_without_figures_are_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(FileError, match=r"figures must .*t\.csv"):
+        read_comparisons(tmp_path / "t.csv")
 
 
 def test_every_experiment_says_what_it_is() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import nan
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from mnlearn.errors import InputError
 from mnlearn.experiments.catalogue import REPRODUCTIONS
 from mnlearn.experiments.page import Page, fill_page
 from mnlearn.experiments.reproduction import Comparison
+from mnlearn.experiments.summaries import recorded_figures
 
 FIGURES = [
     Comparison("hub1", 250, "bjp", 7.76, 10.5, 3.0, 9, 2.56, 0.1),
@@ -134,3 +136,13 @@ def test_every_table_of_the_docs_is_of_a_known_experiment() -> None:
         tables.update(kept)
     assert tables <= {*REPRODUCTIONS, "costs"}
     assert {"mpl-table1", "mpl-table3", "bjp-table1", "bjp-orders", "ibmap-uci", "gsimn-figures8-9"} <= tables
+
+
+def test_every_table_of_the_docs_is_that_of_its_summary() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    for page in (docs / "reproduction.md", *(docs / "reproduction").glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        made = fill_page(text, partial(recorded_figures, folder=docs / "reproduction" / "runs")).text
+        assert made == text, (
+            f"run mnlearn reproduce --page {page.relative_to(docs.parent)} --out docs/reproduction/runs"
+        )

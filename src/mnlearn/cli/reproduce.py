@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from mnlearn.cli import options
 from mnlearn.cli.console import exit_interrupted, progress_monitor, say, show, simple_table
+from mnlearn.cli.files import writes_into
 from mnlearn.cli.options import OutputOptions, argument, flag, option
 from mnlearn.cli.research import (
     CONTINUE,
@@ -18,6 +19,7 @@ from mnlearn.cli.research import (
     Sizes,
     data_folder,
     fill_from_runs,
+    folder_of_runs,
     make_folder,
     numbers_of_rows,
 )
@@ -40,6 +42,9 @@ def reproduce_command(
     data: DataFolder = None,
     jobs: options.Jobs = 1,
     page: PageFile = None,
+    summaries: Annotated[
+        Path | None, writes_into(option("DIR", "Only write the figures of all runs in --out to DIR.", "--summaries"))
+    ] = None,
     output: OutputOptions,
 ) -> None:
     """Repeat a published experiment.
@@ -51,6 +56,7 @@ def reproduce_command(
       mnlearn reproduce --list
       mnlearn reproduce mpl-table1 --source d=64 --method mpl --reps 10
       mnlearn reproduce mpl-table3 --sizes 250,500 --data ../shared/data --out runs
+      mnlearn reproduce --summaries docs/reproduction/runs --out runs
       mnlearn reproduce --page docs/reproduction.md --out runs
     """
     from mnlearn.experiments.catalogue import REPRODUCTIONS
@@ -59,8 +65,8 @@ def reproduce_command(
     if list_them:
         _show_experiments(REPRODUCTIONS, _costs(REPRODUCTIONS, out), output)
         return
-    if page is not None:
-        _fill(page, name, out)
+    if page is not None or summaries is not None:
+        _from_runs(page, summaries, name, out)
         return
     if name is None:
         raise InputError("NAME must be one of the experiments; got none. See mnlearn reproduce --list.")
@@ -124,11 +130,19 @@ def _write_experiment(lines: Sequence[Comparison], chosen: Reproduction, out: Pa
         plot(without_details(lines), chosen, out / f"{name}.png")
 
 
-def _fill(page: Path, name: str | None, out: Path | None) -> None:
-    """Fill the tables of a page from the runs in a folder."""
+def _from_runs(page: Path | None, summaries: Path | None, name: str | None, out: Path | None) -> None:
+    """Write the summaries of the runs in a folder, and fill the tables of a page from them."""
+    from mnlearn.experiments.summaries import write_summaries
+
+    words = "--page" if page is not None else "--summaries"
     if name is not None:
-        raise InputError(f"--page excludes an experiment; got {name}. Run that first, with --out.")
-    fill_from_runs(page, out)
+        raise InputError(f"{words} excludes an experiment; got {name}. Run that first, with --out.")
+    if summaries is not None:
+        make_folder(summaries, "--summaries")
+        written = write_summaries(folder_of_runs(out, "--summaries"), summaries)
+        say(f"{summaries}: {len(written)} summaries from {out}" + "".join(f"\n  {item}" for item in written))
+    if page is not None:
+        fill_from_runs(page, out)
 
 
 def _costs(known: Mapping[str, Reproduction], folder: Path | None) -> dict[str, Cost]:

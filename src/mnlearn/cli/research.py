@@ -44,12 +44,9 @@ def fill_from_runs(page: Path, out: Path | None) -> None:
     from mnlearn.experiments.page import fill_page
     from mnlearn.experiments.summaries import recorded_figures
 
-    if out is None or not out.is_dir():
-        raise FileError(
-            f"--out must be the folder of the runs for --page; got {out or 'none'}. Run an experiment first."
-        )
+    folder = folder_of_runs(out, "--page")
     try:
-        filled = fill_page(page.read_text(encoding="utf-8"), partial(recorded_figures, folder=out))
+        filled = fill_page(page.read_text(encoding="utf-8"), partial(recorded_figures, folder=folder))
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"--page must be a readable text file; {page}: {error}. Name another.") from error
     with write_errors(page), replacing(page) as part:
@@ -57,6 +54,15 @@ def fill_from_runs(page: Path, out: Path | None) -> None:
     say(f"{page}: {len(filled.filled)} tables from {out}" + "".join(f"\n  {table}" for table in filled.filled))
     if filled.kept:
         note(f"unchanged, without runs in the folder: {', '.join(dict.fromkeys(filled.kept))}")
+
+
+def folder_of_runs(out: Path | None, wanted_by: str) -> Path:
+    """Return the folder of --out, which must exist."""
+    if out is None or not out.is_dir():
+        raise FileError(
+            f"--out must be the folder of the runs for {wanted_by}; got {out or 'none'}. Run an experiment first."
+        )
+    return out
 
 
 def data_folder(data: Path | None) -> Path | None:
@@ -81,12 +87,14 @@ def numbers_of_rows(text: str | None) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def make_folder(out: Path) -> None:
-    """Create the folder of --out."""
+def make_folder(out: Path, option_name: str = "--out") -> None:
+    """Create the folder of an option."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"--out must be a folder that can be made; {out}: {error.strerror}. Name another.") from error
+        raise FileError(
+            f"{option_name} must be a folder that can be made; {out}: {error.strerror}. Name another."
+        ) from error
 
 
 def bench_command(context: typer.Context, *, quick: Quick = False, output: OutputOptions) -> None:

@@ -12,6 +12,7 @@ from statistics import fmean, stdev
 from typing import NamedTuple, Protocol
 
 from mnlearn._atomic_files import replacing, write_errors
+from mnlearn.errors import FileError
 from mnlearn.experiments.experiment import Experiment, Row, recorded, run_experiment, write_rows
 from mnlearn.parallel import job_count
 from mnlearn.protocols import SILENT, Monitor
@@ -228,11 +229,50 @@ def without_details(lines: Iterable[Comparison]) -> list[Comparison]:
 
 
 def write_comparisons(lines: Iterable[Comparison], path: Path) -> None:
-    """The figures as CSV, whole or not at all."""
+    """Write the figures as CSV, with six significant digits; no partial file is left."""
     with write_errors(path), replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
+        writer = csv.writer(file, lineterminator="\n")
         writer.writerow(Comparison._fields)
-        writer.writerows(lines)
+        writer.writerows([f"{x:.6g}" if isinstance(x, float) else x for x in line] for line in lines)
+
+
+def read_comparisons(path: Path) -> list[Comparison]:
+    """Return the figures of a file of `write_comparisons`.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, or a line is not a figure.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            header, *lines = csv.reader(file)
+        if tuple(header) == Comparison._fields:
+            return [as_written(line) for line in lines]
+    except (OSError, ValueError, TypeError) as error:
+        raise FileError(
+            f"figures must be a table that mnlearn wrote; {path}: {error}. Delete it, or write it again."
+        ) from error
+    raise FileError(
+        f"figures must have the columns {', '.join(Comparison._fields)}; {path} has {', '.join(header)}. Delete it, or "
+        "write it again."
+    )
+
+
+def as_written(line: Iterable[object]) -> Comparison:
+    """Return the figure that is read from the file to which this one is written.
+
+    Examples
+    --------
+    >>> as_written(Comparison("ring", 100, "mpl", None, 10 / 3, 0.1, 3, None, 0.25)).ours
+    3.33333
+    """
+    source, n_rows, learner, published, ours, sd, n, away, seconds = line
+    numbers = [None if x in (None, "") else float(f"{float(str(x)):.6g}") for x in (published, ours, sd, away, seconds)]
+    mean, found, spread, between, spent = numbers
+    if found is None or spread is None or spent is None:
+        raise ValueError(f"a figure of {learner!r} is empty")
+    return Comparison(str(source), int(str(n_rows)), str(learner), mean, found, spread, int(str(n)), between, spent)
 
 
 def plot(lines: Sequence[Comparison], reproduction: Reproduction, path: Path) -> None:

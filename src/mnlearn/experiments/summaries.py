@@ -1,4 +1,8 @@
-"""Figures of all runs in a folder, by the name of the experiment."""
+"""Figures of all runs in a folder, by the name of the experiment: from its journal, else from its summary.
+
+A journal holds every run. The summary `NAME.csv` holds only the figures, with six significant digits. Both give the
+same figures, so a page can be made from summaries that are kept when the journals are gone.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +12,58 @@ from mnlearn.errors import check_name
 from mnlearn.experiments import learners, learners_page
 from mnlearn.experiments.catalogue import REPRODUCTIONS
 from mnlearn.experiments.costs import as_figures, costs
-from mnlearn.experiments.reproduction import Comparison
+from mnlearn.experiments.reproduction import Comparison, as_written, read_comparisons, write_comparisons
+
+COSTS = "costs"
+"""Name of the table of all costs."""
 
 
 def recorded_figures(name: str, folder: Path) -> list[Comparison]:
-    """Return the figures of all runs of an experiment in a folder; for "costs", the cost of all experiments."""
+    """Return the figures of an experiment in a folder; for "costs", the costs of all experiments.
+
+    Parameters
+    ----------
+    name
+        Of the experiment.
+    folder
+        Where its journal is, or where there is none, its summary.
+    """
+    check_name("table", name, [*REPRODUCTIONS, COSTS, learners.NAME])
+    found = [as_written(line) for line in _from_journals(name, folder)]
+    summary = folder / f"{name}.csv"
+    return found or (read_comparisons(summary) if summary.exists() else [])
+
+
+def write_summaries(folder: Path, target: Path) -> list[str]:
+    """Write the summary of every experiment that has figures in a folder, and of the costs.
+
+    Parameters
+    ----------
+    folder
+        Where the journals are.
+    target
+        Where the summaries are written; others that are there stay.
+
+    Returns
+    -------
+    list of str
+        The names of the experiments.
+    """
+    written = []
+    for name in (*REPRODUCTIONS, COSTS):
+        found = recorded_figures(name, folder)
+        if found:
+            write_comparisons(found, target / f"{name}.csv")
+            written.append(name)
+    return written
+
+
+def _from_journals(name: str, folder: Path) -> list[Comparison]:
+    """Return the figures of the journals alone."""
     if name == learners.NAME:
         journal = folder / f"{name}.jsonl"
         return learners_page.figures(learners.recorded_times(journal)) if journal.exists() else []
-    if name == "costs":
+    if name == COSTS:
         found = costs(REPRODUCTIONS, folder)
         return as_figures(found) if found else []
-    check_name("table", name, [*REPRODUCTIONS, "costs", learners.NAME])
     return REPRODUCTIONS[name].measure.recorded(folder)
