@@ -21,7 +21,9 @@ def test_figures_are_printed_written_and_continued(run: Any, tmp_path: Path) -> 
     done = run(*words, "--reps", 2)
     assert done.code == 0
     assert "d=64" in done.out
-    assert "1 of 1 published figures within 3 standard errors" in done.out or "0 of 1" in done.out
+    assert "of 1 published figures are within 3 standard errors" in done.out
+    assert "Chi-square is" in done.out
+    assert "The smallest difference that could be seen is" in done.out
     assert {"mpl-table1.csv", "mpl-table1.jsonl", "mpl-table1.runs.csv"} <= {p.name for p in tmp_path.iterdir()}
     before = (tmp_path / "mpl-table1.jsonl").read_text()
     figures = run(*words, "--reps", 3, "--json").document()["figures"]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 from dataclasses import replace
-from math import isnan, sqrt
+from math import isnan, nan, sqrt
 from pathlib import Path
 
 import pytest
 
 from mnlearn.errors import FileError, InputError, UnknownNameError
 from mnlearn.experiments.catalogue import REPRODUCTIONS
+from mnlearn.experiments.differences import normal_equivalent
 from mnlearn.experiments.experiment import Row
 from mnlearn.experiments.reproduction import (
     Comparison,
@@ -19,8 +20,10 @@ from mnlearn.experiments.reproduction import (
     Request,
     as_written,
     compare_published,
+    figure,
     plot,
     read_comparisons,
+    with_steps,
     without_details,
     write_comparisons,
 )
@@ -31,20 +34,57 @@ def rows(distances: list[int]) -> list[Row]:
 
 
 def test_the_difference_is_in_its_own_standard_errors() -> None:
-    line, *_ = compare_published(rows([10, 12, 14, 16]), {Key("ring", 100, "mpl"): Published(12.0, 2.0, 100)})
-    assert (line.ours, line.n, line.published, line.seconds) == (13, 4, 12.0, 0.5)
-    assert line.sd == pytest.approx(sqrt(20 / 3))
-    assert line.standard_errors == pytest.approx(1 / sqrt(4 / 100 + 20 / 3 / 4))
+    line, *_ = compare_published(rows([10, 12, 14, 16] * 50), {Key("ring", 100, "mpl"): Published(12.0, 2.0, 100, 0)})
+    assert (line.ours, line.n, line.published, line.seconds) == (13, 200, 12.0, 0.5)
+    assert line.sd == pytest.approx(sqrt(5 * 200 / 199))
+    assert line.standard_errors == pytest.approx(1 / sqrt(4 / 100 + line.sd**2 / 200), rel=0.03)
+    assert line.visible == pytest.approx(3 * sqrt(4 / 100 + line.sd**2 / 200), rel=0.03)
 
 
-def test_what_cannot_be_compared_is_not() -> None:
-    unknown, *_ = compare_published(rows([1, 2]), {})
-    assert (unknown.published, unknown.standard_errors) == (None, None)
-    once, *_ = compare_published(rows([1]), {Key("ring", 100, "mpl"): Published(12.0, 2.0, 100)})
+def test_few_runs_need_a_larger_difference() -> None:
+    published = {Key("ring", 100, "mpl"): Published(12.0, 2.0, 100, 0)}
+    few, *_ = compare_published(rows([12, 14, 16]), published)
+    error = sqrt(4 / 100 + 4 / 3)
+    assert few.standard_errors == pytest.approx(
+        normal_equivalent(2 / error, (0.04 + 4 / 3) ** 2 / (0.04**2 / 99 + 8 / 9))
+    )
+    assert few.standard_errors is not None
+    assert few.visible is not None
+    assert few.standard_errors < 1.3 < 2 / error
+    assert few.visible > 6 * error
+
+
+def test_equal_values_have_an_error_all_the_same() -> None:
+    exact, *_ = compare_published(rows([1] * 9), {Key("ring", 100, "mpl"): Published(1.0, 0.0, 100)})
+    assert (exact.sd, exact.standard_errors) == (0, 0)
+    other, *_ = compare_published(rows([2] * 9), {Key("ring", 100, "mpl"): Published(1.0, 0.0, 100, 0)})
+    assert other.standard_errors == pytest.approx(normal_equivalent(1 / sqrt(0.1 / 9), 8))  # one of ten differs by 1
+    ratio = figure(Key("ring", 9, "ratio"), [1.0] * 4, Published(1.0, 0.0, 4, step=0.0), 0.1)
+    assert (ratio.standard_errors, ratio.visible) == (0, 0)  # an exact number, met exactly
+    never = figure(Key("ring", 9, "ratio"), [0.5] * 4, Published(1.0, 0.0, 4, step=0.0), 0.1)
+    assert never.standard_errors is None
+
+
+def test_the_rounding_of_the_paper_is_part_of_the_error() -> None:
+    keys = [Key("ring", 100, "a"), Key("ring", 200, "a"), Key("ring", 100, "a tests")]
+    means = dict(zip(keys, (20.0, 20.5, 425.0), strict=True))
+    published = with_steps({key: Published(mean, 0.0, 1) for key, mean in means.items()})
+    assert [line.step for line in published.values()] == [0.1, 0.1, 1.0]
+    line = figure(keys[0], [20.1] * 1000, published[keys[0]], 0.1)
+    assert line.standard_errors == pytest.approx(sqrt(12), rel=0.02)
+
+
+def test_a_missing_deviation_is_that_of_the_other_side() -> None:
+    key = Key("ring", 100, "mpl")
+    once = figure(key, [14.0], Published(12.0, 2.0, 100, 0), 0.1)
     assert isnan(once.sd)
-    assert once.standard_errors is None
-    exact, *_ = compare_published(rows([1, 1]), {Key("ring", 100, "mpl"): Published(1.0, 0.0, 100)})
-    assert exact.standard_errors is None
+    assert once.standard_errors == pytest.approx(normal_equivalent(2 / sqrt(4 * 1.01), 99))
+    untold = figure(key, [13.0, 15.0], Published(12.0, nan, 2, 0), 0.1)
+    assert untold.standard_errors == pytest.approx(normal_equivalent(2 / sqrt(2), 1))
+    assert figure(key, [14.0], Published(12.0, nan, 100), 0.1).standard_errors is None
+    assert figure(key, [14.0], Published(12.0, 0.5, 1), 0.1).standard_errors is None  # an error, not a deviation
+    unknown, *_ = compare_published(rows([1, 2]), {})
+    assert (unknown.published, unknown.standard_errors, unknown.visible) == (None, None, None)
 
 
 def test_details_of_a_distance_are_figures_of_their_own() -> None:
@@ -89,7 +129,7 @@ def test_written_figures_are_read_with_six_digits(tmp_path: Path) -> None:
     assert (tmp_path / "again.csv").read_text() == (tmp_path / "t.csv").read_text()
 
 
-@pytest.mark.parametrize("text", ["", "a,b\n", f"{','.join(Comparison._fields)}\nring,100,mpl,,,,3,,\n"])
+@pytest.mark.parametrize("text", ["", "a,b\n", f"{','.join(Comparison._fields)}\nring,100,mpl,,,,3,,,\n"])
 def test_files_without_figures_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "t.csv").write_text(text)
     with pytest.raises(FileError, match=r"figures must .*t\.csv"):

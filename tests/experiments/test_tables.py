@@ -101,6 +101,15 @@ def test_sources_may_be_pooled_and_leaders_counted() -> None:
     assert rows_of(filled(both, figures).text)[2:] == ["| 25 | 2 | 4 | 0.55 (1) | 0.65 (2) | 0.5 |"]
 
 
+def test_agreement_is_in_sentences() -> None:
+    page = "<!-- agreement small -->\nold\n<!-- end -->\n\n<!-- agreement small\ncolumn: mpl\n-->\n<!-- end -->\n"
+    first, second = filled(page).text.split("\n\n")
+    assert "1 of 1 published figures are within 3 standard errors; the largest difference is 2.6.\n" in first
+    assert "Chi-square is 6.6 on 1 degrees of freedom (p = 0.01).\n<!-- end -->" in first
+    assert "There is no published figure to compare with." in second
+    assert filled(filled(page).text).text == filled(page).text
+
+
 def test_spread_is_shown_alone() -> None:
     page = filled("<!-- table small\nonly: hub1\nlines: source\ncell: sd 1\n-->\n<!-- end -->")
     assert rows_of(page.text)[2:] == ["| hub1 | 3.0 | 2.0 |"]

@@ -49,8 +49,9 @@ def reproduce_command(
 ) -> None:
     """Repeat a published experiment.
 
-    Prints the published figures beside ours. The difference is in standard errors; above 3 the two hardly agree. Ctrl-C
-    stops after the current run and prints the figures so far.
+    Prints the published figures beside ours. The difference is in standard errors; above 3 the two hardly agree. The
+    column "3 se" is the smallest difference that could be seen. Ctrl-C stops after the current run and prints the
+    figures so far.
 
     Examples:
       mnlearn reproduce --list
@@ -93,32 +94,25 @@ def reproduce_command(
 
 def _show_experiment(lines: Sequence[Comparison], chosen: Reproduction) -> None:
     """Print one line for each figure, and how many agree with the paper."""
+    from mnlearn.experiments.agreement import agreement, agreement_text
     from mnlearn.experiments.reproduction import without_details
 
-    numbers = (chosen.axis, "published", "ours", "sd", "runs", "away")
+    numbers = (chosen.axis, "published", "ours", "sd", "runs", "away", "3 se")
     table = simple_table("source", chosen.axis, "learner", *numbers[1:], numbers=numbers)
     table.title = f"{chosen.title}: {chosen.quantity}"
     for line in without_details(lines):
         published = "" if line.published is None else f"{line.published:g}"
         away = "" if line.standard_errors is None else f"{line.standard_errors:+.1f} se"
-        figures = (published, _short(line.ours), _short(line.sd), str(line.n), away)
+        seen = "" if line.visible is None else _short(line.visible)
+        figures = (published, _short(line.ours), _short(line.sd), str(line.n), away, seen)
         table.add_row(line.source, str(line.n_rows), line.learner, *figures)
     show(table)
-    say(agreement(lines))
+    say("\n".join(agreement_text(agreement(lines))))
 
 
 def _short(number: float) -> str:
     """Return a number with two decimals, or three if it is below 1."""
     return f"{number:.3f}" if abs(number) < 1 else f"{number:.2f}"
-
-
-def agreement(lines: Sequence[Comparison]) -> str:
-    """Return how many of the published figures agree with ours."""
-    known = [abs(line.standard_errors) for line in lines if line.standard_errors is not None]
-    if not known:
-        return "no published figure to compare with"
-    near = sum(away <= 3 for away in known)
-    return f"{near} of {len(known)} published figures within 3 standard errors; largest difference {max(known):.1f}"
 
 
 def _write_experiment(lines: Sequence[Comparison], chosen: Reproduction, out: Path, name: str) -> None:

@@ -30,6 +30,7 @@ from mnlearn.algorithms.gsmn import GSMNStar
 from mnlearn.algorithms.ibmap import IBMAPHC
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.data.dataset import Dataset
+from mnlearn.experiments.differences import ErrorTerm, difference
 from mnlearn.experiments.experiment import Case, Experiment
 from mnlearn.experiments.measured import Measured, Measurement, Trial, data_files
 from mnlearn.experiments.reproduction import Comparison, Key, Published, Reproduction, TableOfDistances
@@ -128,15 +129,17 @@ def success_rate_figure(key: Key, rates: Sequence[float], published: Published |
     --------
     >>> line = success_rate_figure(Key("3", 8000, "ib"), [0.4, 0.8], Published(0.4, 0.0, 10), 0.1)
     >>> round(line.ours, 3), round(line.standard_errors, 3)
-    (0.6, 0.913)
+    (0.6, 0.63)
     """
-    ours, spread, away = fmean(rates), _variance(rates), None
+    ours, spread, n, found = fmean(rates), _variance(rates), len(rates), None
     if published is not None:
         both = (ours + published.mean) / 2  # if the two are the same, this is the best guess of it
         likely = max(spread, both * (1 - both) / SAMPLES)
-        away = (ours - published.mean) / sqrt(likely / len(rates) + likely / published.n)
+        error = ErrorTerm(likely / n + likely / published.n, max(n - 1, 1))
+        found = difference(ours - published.mean, [error, ErrorTerm((published.step or 0.0) ** 2 / 12)])
+    away, visible = (None, None) if found is None else found
     mean = None if published is None else published.mean
-    return Comparison(*key, mean, ours, sqrt(spread), len(rates), away, seconds)
+    return Comparison(*key, mean, ours, sqrt(spread), n, away, seconds, visible)
 
 
 def _variance(rates: Sequence[float]) -> float:

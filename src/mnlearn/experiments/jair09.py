@@ -136,7 +136,9 @@ FIGURE_7 = Reproduction(
         sizes=tuple(range(2, 13)),
         repetitions=4,
         published={
-            Key(f"degree={degree}", n, "fch"): Published(1.0, 0.0, 4) for degree in DEGREES for n in (10, 11, 12)
+            Key(f"degree={degree}", n, "fch"): Published(1.0, 0.0, 4, step=0.0)
+            for degree in DEGREES
+            for n in (10, 11, 12)
         },
     ),
     quantity="ratio of numbers of tests",

@@ -20,7 +20,7 @@ from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.errors import FileError, unknown_name, whole_number
 from mnlearn.experiments.experiment import generator_of
 from mnlearn.experiments.journal import Journal, Record, read_records
-from mnlearn.experiments.reproduction import Comparison, Key, Published, Request, figure
+from mnlearn.experiments.reproduction import Comparison, Key, Published, Request, figure, with_steps
 
 
 class Measured(NamedTuple):
@@ -113,10 +113,10 @@ class Measurement:
         self, records: Iterable[Record], sources: Iterable[str], sizes: Sequence[int], learners: Sequence[str]
     ) -> list[Comparison]:
         """One figure for every source, size and learner that has a number."""
-        cells = _cells(records)
+        cells, published = _cells(records), with_steps(self.published)
         keys = [Key(source, size, learner) for source in sources for size in sizes for learner in learners]
         return [
-            self.figure(key, [m.value for m in cell], self.published.get(key), fmean(m.seconds for m in cell))
+            self.figure(key, [m.value for m in cell], published.get(key), fmean(m.seconds for m in cell))
             for key in keys
             if (cell := cells[key])
         ]

@@ -24,6 +24,9 @@ Cells: `beside` is published / ours; `compared` the same with the standard error
 ours ± its standard error; `mean`, `percent` and `sd` are ours alone; `seconds` is ours with so many significant digits,
 a dash where a run did not end.
 
+The same with `agreement` in place of `table` gives sentences: how many of the figures are within 3 standard errors, the
+chi-square over all of them, and the smallest difference that could be seen.
+
 With `quantity`, or with it among the lines, the first word of a learner is its name, and the rest the quantity. Lines
 that are not told apart by their source are means over the sources, `sources` is how many there are, and `leading` cells
 are the mean and, in brackets, on how many of the sources the learner has the highest figure of all `leading` columns.
@@ -39,9 +42,10 @@ from statistics import fmean
 from typing import NamedTuple
 
 from mnlearn.errors import InputError, unknown_name
+from mnlearn.experiments.agreement import agreement, agreement_text
 from mnlearn.experiments.reproduction import Comparison, without_details
 
-_BEGIN = re.compile(r"<!-- table (?P<name>\S+)\n(?P<settings>.*?)-->\n", re.DOTALL)
+_BEGIN = re.compile(r"<!-- (?P<kind>table|agreement) (?P<name>\S+)\s(?P<settings>.*?)-->\n", re.DOTALL)
 _END = "<!-- end -->"
 _HEADINGS = {"source": "source", "n_rows": "rows", "quantity": "quantity", "n": "runs", "sources": "sources"}
 _COUNTS = ("n", "sources")  # shown for a line, but not part of its key
@@ -81,7 +85,8 @@ def fill_page(text: str, figures: Callable[[str], Sequence[Comparison]]) -> Page
             raise InputError(f"page must have {_END} after each table; that of {name} has none. Add it.")
         layout, found = Layout.of(name, begin["settings"]), figures(name)
         parts.append(text[place : begin.end()])
-        parts.append(layout.table(found) + "\n" if found else text[begin.end() : end])
+        made = layout.table if begin["kind"] == "table" else layout.agreement
+        parts.append(made(found) + "\n" if found else text[begin.end() : end])
         (filled if found else kept).append(name)
         place = end
     return Page("".join([*parts, text[place:]]), tuple(filled), tuple(kept))
@@ -150,6 +155,12 @@ class Layout:
         return "\n".join("| " + " | ".join(line) + " |" for line in [header, *body]).replace(
             "\n", "\n" + "|---" * len(header) + "|\n", 1
         )
+
+    def agreement(self, figures: Sequence[Comparison]) -> str:
+        """Return sentences on how the figures of the table agree with the published ones, one a line."""
+        shown = filter(self._shown, figures)
+        chosen = [figure for figure in shown if not self.columns or self._parts(figure)[0] in self.columns]
+        return "\n".join(agreement_text(agreement(chosen)))
 
     def _shown(self, figure: Comparison) -> bool:
         """Whether the table has a place for it."""

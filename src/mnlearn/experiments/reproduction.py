@@ -6,13 +6,14 @@ import csv
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan, nan, sqrt
+from math import inf, isnan, nan, sqrt
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import NamedTuple, Protocol
 
 from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.errors import FileError
+from mnlearn.experiments.differences import ErrorTerm, difference
 from mnlearn.experiments.experiment import Experiment, Row, recorded, run_experiment, write_rows
 from mnlearn.parallel import job_count
 from mnlearn.protocols import SILENT, Monitor
@@ -29,15 +30,23 @@ class Key(NamedTuple):
 
 
 class Published(NamedTuple):
-    """A mean of a paper, the standard deviation beside it (nan if it gives none), and how many data sets it is over."""
+    """A mean of a paper, the standard deviation beside it (nan if it gives none), and how many data sets it is over.
+
+    Where a paper prints the error of the mean instead of the deviation, `n` is 1. The step is one unit of the last
+    printed digit: by default that of the figure of this quantity with most decimals, 0 for an exact number.
+    """
 
     mean: float
     sd: float
     n: int
+    step: float | None = None
 
 
 class Comparison(NamedTuple):
-    """One figure: the published one if there is one, ours, and how many standard errors lie between them."""
+    """One figure: the published one if there is one, ours, and how many standard errors lie between them.
+
+    Standard errors are those of `experiments.differences`: 3 of them mean the same for few runs as for many.
+    """
 
     source: str
     n_rows: int
@@ -48,6 +57,7 @@ class Comparison(NamedTuple):
     n: int
     standard_errors: float | None
     seconds: float  # of processor time for one run
+    visible: float | None = None  # the smallest difference that would be 3 standard errors
 
 
 @dataclass(frozen=True)
@@ -192,7 +202,7 @@ class TableOfDistances:
 def compare_published(rows: Iterable[Row], published: Mapping[Key, Published]) -> list[Comparison]:
     """The mean Hamming distance of every learner, and its details, beside the published ones.
 
-    The difference is in standard errors of itself: √(s₁² / n₁ + s₂² / n₂), s and n of the paper and of ours.
+    The difference is in standard errors of itself, as `figure` explains; the unit of a distance is one edge.
 
     Parameters
     ----------
@@ -206,14 +216,15 @@ def compare_published(rows: Iterable[Row], published: Mapping[Key, Published]) -
     >>> rows = [Row("chain", 100, k, "mpl", found, found, 0, 0.1) for k, found in enumerate([3, 5])]
     >>> line, *details = compare_published(rows, {Key("chain", 100, "mpl"): Published(3.0, 1.0, 2)})
     >>> line.ours, round(line.standard_errors, 3)
-    (4.0, 0.816)
+    (4.0, 0.659)
     >>> [(line.learner, line.ours) for line in details]
     [('mpl false', 4.0), ('mpl missing', 0.0), ('mpl seconds', 0.1)]
     """
     groups: dict[Key, list[Row]] = defaultdict(list)
     for row in rows:
         groups[Key(row.source, row.n_rows, row.learner)].append(row)
-    return [line for key, group in groups.items() for line in _comparisons(key, group, published)]
+    known = with_steps(published)
+    return [line for key, group in groups.items() for line in _comparisons(key, group, known)]
 
 
 def without_details(lines: Iterable[Comparison]) -> list[Comparison]:
@@ -267,12 +278,18 @@ def as_written(line: Iterable[object]) -> Comparison:
     >>> as_written(Comparison("ring", 100, "mpl", None, 10 / 3, 0.1, 3, None, 0.25)).ours
     3.33333
     """
-    source, n_rows, learner, published, ours, sd, n, away, seconds = line
-    numbers = [None if x in (None, "") else float(f"{float(str(x)):.6g}") for x in (published, ours, sd, away, seconds)]
-    mean, found, spread, between, spent = numbers
-    if found is None or spread is None or spent is None:
-        raise ValueError(f"a figure of {learner!r} is empty")
-    return Comparison(str(source), int(str(n_rows)), str(learner), mean, found, spread, int(str(n)), between, spent)
+    source, n_rows, learner, published, ours, sd, n, away, seconds, visible = line
+
+    def rounded(number: object) -> float:
+        return float(f"{float(str(number)):.6g}")
+
+    def known(number: object) -> float | None:
+        return None if number in (None, "") else rounded(number)
+
+    place = str(source), int(str(n_rows)), str(learner)
+    return Comparison(
+        *place, known(published), rounded(ours), rounded(sd), int(str(n)), known(away), rounded(seconds), known(visible)
+    )
 
 
 def plot(lines: Sequence[Comparison], reproduction: Reproduction, path: Path) -> None:
@@ -301,21 +318,77 @@ def plot(lines: Sequence[Comparison], reproduction: Reproduction, path: Path) ->
         figure.savefig(part, dpi=110)
 
 
-def figure(key: Key, values: Sequence[float], published: Published | None, seconds: float) -> Comparison:
-    """The mean of the values beside the published one; a deviation that the paper does not give is taken to be ours.
+def figure(
+    key: Key, values: Sequence[float], published: Published | None, seconds: float, *, unit: float | None = None
+) -> Comparison:
+    """The mean of the values beside the published one.
+
+    The error of the difference has three parts: s₁² / n₁ of our values, s₂² / n₂ of the paper, and step² / 12, the
+    rounding of the printed figure. A deviation that one side does not have is taken to be that of the other. Equal
+    values have a deviation of zero by chance: ours is at least unit / √(n + 1), the deviation of n equal values and
+    one that differs by a unit.
+
+    Parameters
+    ----------
+    key
+        Which figure it is.
+    values
+        One for each data set.
+    published
+        The figure of the paper.
+    seconds
+        Mean processor time of a run.
+    unit
+        Smallest difference between two values; the last printed digit of the paper by default.
 
     Examples
     --------
     >>> line = figure(Key("chain", 100, "gsimn"), [1.0, 3.0], Published(4.0, nan, 2), 0.1)
     >>> line.ours, round(line.standard_errors, 3)
-    (2.0, -1.414)
+    (2.0, -0.856)
     """
     ours, sd, n = fmean(values), stdev(values) if len(values) > 1 else nan, len(values)
-    away = None
-    if published is not None and n > 1:
-        error = sqrt((sd if isnan(published.sd) else published.sd) ** 2 / published.n + sd**2 / n)
-        away = (ours - published.mean) / error if error > 0 else None
-    return Comparison(*key, None if published is None else published.mean, ours, sd, n, away, seconds)
+    found = None
+    if published is not None:
+        step = published.step or 0.0
+        parts = _error_terms(sd, n, published, (step if unit is None else unit) / sqrt(n + 1))
+        found = difference(ours - published.mean, [*parts, ErrorTerm(step**2 / 12)]) if parts else None
+    away, visible = (None, None) if found is None else found
+    mean = None if published is None else published.mean
+    return Comparison(*key, mean, ours, sd, n, away, seconds, visible)
+
+
+def _error_terms(sd: float, n: int, published: Published, least: float) -> list[ErrorTerm]:
+    """Return the errors of both means; nothing if neither side has a deviation."""
+    if n > 1 and not isnan(published.sd):
+        of_paper = ErrorTerm(published.sd**2 / published.n, published.n - 1 if published.n > 1 else inf)
+        return [ErrorTerm(max(sd, least) ** 2 / n, n - 1), of_paper]
+    if n > 1:
+        return [ErrorTerm(max(sd, least) ** 2 * (1 / n + 1 / published.n), n - 1)]
+    if published.n > 1 and not isnan(published.sd):
+        return [ErrorTerm(max(published.sd, least) ** 2 * (1 / n + 1 / published.n), published.n - 1)]
+    return []
+
+
+def with_steps(published: Mapping[Key, Published]) -> dict[Key, Published]:
+    """Add the unit of the last printed digit where it is missing: the finest among the figures of a quantity.
+
+    Examples
+    --------
+    >>> keys = Key("ring", 100, "mpl"), Key("ring", 200, "mpl"), Key("ring", 100, "mpl false")
+    >>> means = dict(zip(keys, [9.25, 8.5, 7], strict=True))
+    >>> [line.step for line in with_steps({key: Published(mean, 1.0, 5) for key, mean in means.items()}).values()]
+    [0.01, 0.01, 1.0]
+    """
+    decimals: dict[str, int] = defaultdict(int)
+    for key, line in published.items():
+        quantity = key.learner.partition(" ")[2]
+        decimals[quantity] = max(decimals[quantity], len(f"{line.mean:.10g}".partition(".")[2]))
+    steps = {quantity: 10.0**-many for quantity, many in decimals.items()}
+    return {
+        key: line if line.step is not None else line._replace(step=steps[key.learner.partition(" ")[2]])
+        for key, line in published.items()
+    }
 
 
 _DETAILS: Mapping[str, Callable[[Row], float]] = {
@@ -329,11 +402,12 @@ _DETAILS: Mapping[str, Callable[[Row], float]] = {
 def _comparisons(key: Key, rows: Sequence[Row], published: Mapping[Key, Published]) -> Iterator[Comparison]:
     """Yield the distance, then its details; no F-measure where a journal of an earlier version has no true edges."""
     seconds = fmean(row.seconds for row in rows)
-    yield figure(key, [float(row.hamming) for row in rows], published.get(key), seconds)
+    yield figure(key, [float(row.hamming) for row in rows], published.get(key), seconds, unit=1.0)
     for detail, of in _DETAILS.items():
         if detail == "f1" and not all(row.n_variables for row in rows):
             continue
         named = key._replace(learner=f"{key.learner} {detail}")
-        line = figure(named, [of(row) for row in rows], published.get(named), seconds)
+        unit = 1.0 if detail in ("false", "missing") else None
+        line = figure(named, [of(row) for row in rows], published.get(named), seconds, unit=unit)
         # Seconds of another machine differ by more than chance: they are shown side by side, but not compared.
-        yield line._replace(standard_errors=None) if detail == "seconds" else line
+        yield line._replace(standard_errors=None, visible=None) if detail == "seconds" else line
