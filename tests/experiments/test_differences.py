@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from mnlearn.experiments.agreement import agreement, agreement_text
-from mnlearn.experiments.differences import ErrorTerm, difference, normal_equivalent
+from mnlearn.experiments.differences import ErrorTerm, normal_equivalent, standardized_difference
 from mnlearn.experiments.reproduction import Comparison, Key, Published, figure
 
 
@@ -28,9 +28,9 @@ def test_far_tails_stay_finite_and_in_order() -> None:
 
 def test_the_visible_difference_is_three_standard_errors() -> None:
     errors = [ErrorTerm(0.2, 3), ErrorTerm(0.1, 9), ErrorTerm(0.01)]
-    found = difference(1.0, errors)
+    found = standardized_difference(1.0, errors)
     assert found is not None
-    again = difference(found.visible, errors)
+    again = standardized_difference(found.visible, errors)
     assert again is not None
     assert again.standard_errors == pytest.approx(3)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from mnlearn.cli import options
-from mnlearn.cli.console import exit_interrupted, progress_monitor, say, show, simple_table
+from mnlearn.cli.console import exit_interrupted, note, progress_monitor, say, show, simple_table
 from mnlearn.cli.files import writes_into
 from mnlearn.cli.options import OutputOptions, argument, flag, option
 from mnlearn.cli.research import (
@@ -64,7 +64,7 @@ def reproduce_command(
     from mnlearn.experiments.reproduction import Request
 
     if list_them:
-        _show_experiments(REPRODUCTIONS, _costs(REPRODUCTIONS, out), output)
+        _show_experiments(REPRODUCTIONS, _costs(REPRODUCTIONS, out, data_folder(data)), output)
         return
     if page is not None or summaries is not None:
         _from_runs(page, summaries, name, out)
@@ -139,13 +139,13 @@ def _from_runs(page: Path | None, summaries: Path | None, name: str | None, out:
         fill_from_runs(page, out)
 
 
-def _costs(known: Mapping[str, Reproduction], folder: Path | None) -> dict[str, Cost]:
+def _costs(known: Mapping[str, Reproduction], folder: Path | None, data: Path | None) -> dict[str, Cost]:
     """Return the cost of the experiments that have runs in a folder, by name."""
     from mnlearn.experiments.costs import costs
 
     if folder is None:
         return {}
-    return {name: cost for cost in costs(known, folder) for name in cost.experiments}
+    return {name: cost for cost in costs(known, folder, data) for name in cost.experiments}
 
 
 def _show_experiments(known: Mapping[str, Reproduction], spent: Mapping[str, Cost], output: OutputOptions) -> None:
@@ -168,6 +168,10 @@ def _show_experiments(known: Mapping[str, Reproduction], spent: Mapping[str, Cos
             data = "--data DIR" if item.needs_data else "none"
             table.add_row(name, item.title, str(item.repetitions), data, *numbers)
         show(table)
+        if any(cost.estimated for cost in spent.values()):
+            note("* cells without a run are estimated from the nearest cells of their method")
+        if any(not cost.complete for cost in spent.values()):
+            note("> is a lower bound: some methods or sources have no run, or are not known without --data")
 
     output.show(document, text)
 
@@ -175,4 +179,5 @@ def _show_experiments(known: Mapping[str, Reproduction], spent: Mapping[str, Cos
 def _cost_cells(cost: Cost) -> tuple[str, str, str]:
     """Return the runs, the seconds so far and in full; a question mark where the journal has none."""
     seconds, in_full = ("?" if number is None else f"{number:.0f}" for number in (cost.seconds, cost.in_full))
-    return f"{cost.done} of {cost.of}", seconds, in_full
+    bound, guess = "" if cost.complete else ">", "*" if cost.estimated else ""
+    return f"{cost.done} of {bound}{cost.of}", seconds, f"{bound}{in_full}{guess}"

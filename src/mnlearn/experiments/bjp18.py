@@ -30,7 +30,7 @@ from mnlearn.algorithms.gsmn import GSMNStar
 from mnlearn.algorithms.ibmap import IBMAPHC
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.data.dataset import Dataset
-from mnlearn.experiments.differences import ErrorTerm, difference
+from mnlearn.experiments.differences import ErrorTerm, standardized_difference
 from mnlearn.experiments.experiment import Case, Experiment
 from mnlearn.experiments.measured import Measured, Measurement, Trial, data_files
 from mnlearn.experiments.reproduction import Comparison, Key, Published, Reproduction, TableOfDistances
@@ -136,7 +136,7 @@ def success_rate_figure(key: Key, rates: Sequence[float], published: Published |
         both = (ours + published.mean) / 2  # if the two are the same, this is the best guess of it
         likely = max(spread, both * (1 - both) / SAMPLES)
         error = ErrorTerm(likely / n + likely / published.n, max(n - 1, 1))
-        found = difference(ours - published.mean, [error, ErrorTerm((published.step or 0.0) ** 2 / 12)])
+        found = standardized_difference(ours - published.mean, [error, ErrorTerm((published.step or 0.0) ** 2 / 12)])
     away, visible = (None, None) if found is None else found
     mean = None if published is None else published.mean
     return Comparison(*key, mean, ours, sqrt(spread), n, away, seconds, visible)

@@ -22,14 +22,14 @@ class ErrorTerm(NamedTuple):
     dof: float = inf
 
 
-class Difference(NamedTuple):
+class StandardizedDifference(NamedTuple):
     """A difference in standard errors, and the smallest one that would be `LIMIT` standard errors."""
 
     standard_errors: float
     visible: float
 
 
-def difference(value: float, errors: Iterable[ErrorTerm]) -> Difference | None:
+def standardized_difference(value: float, errors: Iterable[ErrorTerm]) -> StandardizedDifference | None:
     """Return a difference in standard errors; None for one without any error that is not zero.
 
     The degrees of freedom are those of Welch and Satterthwaite: (Σ vᵢ)² / Σ (vᵢ² / νᵢ).
@@ -43,8 +43,8 @@ def difference(value: float, errors: Iterable[ErrorTerm]) -> Difference | None:
 
     Examples
     --------
-    >>> many = difference(1.2, [ErrorTerm(0.09, 99), ErrorTerm(0.07, 99)])
-    >>> few = difference(1.2, [ErrorTerm(0.09, 2), ErrorTerm(0.07, 2)])
+    >>> many = standardized_difference(1.2, [ErrorTerm(0.09, 99), ErrorTerm(0.07, 99)])
+    >>> few = standardized_difference(1.2, [ErrorTerm(0.09, 2), ErrorTerm(0.07, 2)])
     >>> round(many.standard_errors, 2), round(few.standard_errors, 2)
     (2.96, 2.05)
     >>> round(many.visible, 2), round(few.visible, 2)
@@ -53,10 +53,12 @@ def difference(value: float, errors: Iterable[ErrorTerm]) -> Difference | None:
     parts = list(errors)
     variance = sum(part.variance for part in parts)
     if variance <= 0:
-        return Difference(0.0, 0.0) if value == 0 else None
+        return StandardizedDifference(0.0, 0.0) if value == 0 else None
     spread = sum((part.variance / variance) ** 2 / part.dof for part in parts)
     dof = 1 / spread if spread > 0 else inf
-    return Difference(normal_equivalent(value / sqrt(variance), dof), sqrt(variance) * _student_equivalent(LIMIT, dof))
+    return StandardizedDifference(
+        normal_equivalent(value / sqrt(variance), dof), sqrt(variance) * _student_equivalent(LIMIT, dof)
+    )
 
 
 def normal_equivalent(t: float, dof: float) -> float:

@@ -7,7 +7,7 @@ computed twice, and of what was finished nothing is lost.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
@@ -103,6 +103,14 @@ class Method(Protocol):
     def __call__(self, data: Dataset) -> Mapping[str, Graph] | Mapping[str, Graph | WithLogOdds]: ...
 
 
+class RunCell(NamedTuple):
+    """Runs that differ only in their data: one method on one source, at one number of rows."""
+
+    source: str
+    n_rows: int
+    method: str
+
+
 class Row(NamedTuple):
     """One learned graph compared with the true one."""
 
@@ -170,6 +178,11 @@ class Experiment:
             self.leave_out,
         )
 
+    def cells(self, sizes: Iterable[int]) -> list[RunCell]:
+        """Return what is run at these numbers of rows."""
+        pairs = [(source, method) for source in self.sources for method in self.methods]
+        return [RunCell(s, n_rows, m) for n_rows in sizes for s, m in pairs if (s, m) not in self.leave_out]
+
 
 class _Task(NamedTuple):
     """One data set, and the methods still to run on it."""
@@ -189,6 +202,7 @@ def run_experiment(
     n_jobs: int | None = 1,
     client: Any = None,
     monitor: Monitor = SILENT,
+    only: Collection[RunCell] | None = None,
 ) -> list[Row]:
     """Run an experiment.
 
@@ -209,6 +223,8 @@ def run_experiment(
         A `distributed.Client` whose workers take the place of the processes.
     monitor
         Receives the number of finished runs and may cancel after any of them.
+    only
+        Cells to run; all by default.
 
     Returns
     -------
@@ -231,7 +247,8 @@ def run_experiment(
         twice = next(size for k, size in enumerate(rows_of) if size in rows_of[:k])
         raise InputError(f"sizes must be different numbers of rows; got {twice} twice. Drop one.")
     with Journal(experiment.name, journal) as book:
-        tasks = list(_tasks(experiment, rows_of, repetitions, book.done))
+        wanted = experiment.cells(rows_of) if only is None else only
+        tasks = list(_tasks(experiment, rows_of, repetitions, book.done, set(wanted)))
         _run_tasks(experiment, tasks, book, monitor, n_jobs=n_jobs, client=client)
     return _sorted(experiment, _rows(_asked_for(experiment, book.records, set(rows_of), repetitions)))
 
@@ -285,13 +302,14 @@ def write_rows(rows: Iterable[Row], path: Path) -> None:
             writer.writerows(lines)
 
 
-def _tasks(experiment: Experiment, sizes: Iterable[int], repetitions: int, done: set[RunKey]) -> Iterator[_Task]:
+def _tasks(
+    experiment: Experiment, sizes: Sequence[int], repetitions: int, done: set[RunKey], wanted: set[RunCell]
+) -> Iterator[_Task]:
     """Return what is left to run, repetition by repetition, so that a cancelled run is a smaller experiment."""
-    sizes = list(sizes)
     for repetition in range(repetitions):
         for source in experiment.sources:
-            mine = [method for method in experiment.methods if (source, method) not in experiment.leave_out]
             for n_rows in sizes:
+                mine = [method for method in experiment.methods if RunCell(source, n_rows, method) in wanted]
                 missing = tuple(method for method in mine if (source, n_rows, repetition, method) not in done)
                 if missing:
                     yield _Task(source, n_rows, repetition, missing)

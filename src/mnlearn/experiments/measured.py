@@ -18,9 +18,9 @@ import numpy as np
 from mnlearn import parallel
 from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.errors import FileError, unknown_name, whole_number
-from mnlearn.experiments.experiment import generator_of
+from mnlearn.experiments.experiment import RunCell, generator_of
 from mnlearn.experiments.journal import Journal, Record, read_records
-from mnlearn.experiments.reproduction import Comparison, Key, Published, Request, figure, with_steps
+from mnlearn.experiments.reproduction import Comparison, Key, Published, Request, figure, in_order, with_steps
 
 
 class Measured(NamedTuple):
@@ -67,6 +67,10 @@ class Measurement:
     nested: bool = False
     figure: Callable[[Key, Sequence[float], Published | None, float], Comparison] = figure
 
+    def cells(self, data: Path | None) -> list[RunCell]:
+        """Return all that is run at full size; a trial runs all methods."""
+        return [RunCell(source, size, _METHOD) for size in self.sizes for source in self.trials(data)]
+
     def __call__(self, request: Request) -> list[Comparison]:
         """Run the requested part."""
         learners = _chosen("method", self.learners, request.methods)
@@ -77,12 +81,14 @@ class Measurement:
         repetitions = self.repetitions if request.repetitions is None else request.repetitions
         whole_number("repetitions", repetitions, least=1, hint="Ask for at least one.")
         tasks = [_Task(source, size, k) for k in range(repetitions) for source in wanted for size in sizes]
+        if request.cells is not None:
+            tasks = [task for task in tasks if RunCell(task.source, task.size, _METHOD) in request.cells]
         path = None if request.out is None else request.out / f"{self.name}.jsonl"
         with Journal(self.name, path, results=_RESULTS) as book:
             self._run([task for task in tasks if (*task, _METHOD) not in book.done], trials, book, request)
         places = {task: place for place, task in enumerate(tasks)}
         records = sorted((r for r in book.records if _task_of(r) in places), key=lambda r: places[_task_of(r)])
-        if request.out is not None:
+        if request.out is not None and request.cells is None:
             _write_runs(records, request.out / f"{self.name}.runs.csv")
         return self._figures(records, wanted, sizes, learners)
 
@@ -106,7 +112,7 @@ class Measurement:
         if not journal.exists():
             return []
         records = sorted(read_records(self.name, journal, _RESULTS), key=lambda record: int(record["repetition"]))
-        sources = dict.fromkeys(record["source"] for record in records)
+        sources = in_order(self, (record["source"] for record in records))
         return self._figures(records, sources, sorted({record["n_rows"] for record in records}), self.learners)
 
     def _figures(

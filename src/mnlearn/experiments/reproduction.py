@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from math import inf, isnan, nan, sqrt
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.errors import FileError
-from mnlearn.experiments.differences import ErrorTerm, difference
-from mnlearn.experiments.experiment import Experiment, Row, recorded, run_experiment, write_rows
+from mnlearn.experiments.differences import ErrorTerm, standardized_difference
+from mnlearn.experiments.experiment import Experiment, Row, RunCell, recorded, run_experiment, write_rows
 from mnlearn.parallel import job_count
 from mnlearn.protocols import SILENT, Monitor
+
+if TYPE_CHECKING:
+    from mnlearn.experiments.measured import Measurement
 
 _LEGEND = 16  # the lines of a legend that fit beside a panel
 
@@ -78,6 +81,8 @@ class Request:
         Number of processes: None or −1 for all cores, else that many. Any number gives the same result.
     monitor
         Receives the progress and may cancel.
+    cells
+        Part of the sources, sizes and methods; all by default. With it, the table of runs is not written.
     """
 
     sizes: tuple[int, ...] = ()
@@ -88,6 +93,7 @@ class Request:
     out: Path | None = None
     n_jobs: int | None = 1
     monitor: Monitor = SILENT
+    cells: frozenset[RunCell] | None = None
 
     def __post_init__(self) -> None:
         job_count(self.n_jobs)  # raises
@@ -107,6 +113,9 @@ class ReproducibleMeasure(Protocol):
     @property
     def repetitions(self) -> int:
         """Data sets for each figure, as in the paper."""
+
+    def cells(self, data: Path | None) -> list[RunCell]:
+        """Return all that is run at full size; FileError if that needs data which are not there."""
 
     def __call__(self, request: Request) -> list[Comparison]:
         """Run the requested part; runs are written to the folder as `NAME.jsonl` (the journal) and `NAME.runs.csv`."""
@@ -175,6 +184,10 @@ class TableOfDistances:
     sizes: tuple[int, ...]
     repetitions: int
 
+    def cells(self, data: Path | None) -> list[RunCell]:
+        """Return all that is run at full size."""
+        return self.experiment(data).cells(self.sizes)
+
     def __call__(self, request: Request) -> list[Comparison]:
         """Run the requested part."""
         experiment = self.experiment(request.data).only(request.sources, request.methods)
@@ -185,8 +198,9 @@ class TableOfDistances:
             journal=None if request.out is None else request.out / f"{self.name}.jsonl",
             n_jobs=request.n_jobs,
             monitor=request.monitor,
+            only=request.cells,
         )
-        if request.out is not None:
+        if request.out is not None and request.cells is None:
             write_rows(rows, request.out / f"{self.name}.runs.csv")
         return compare_published(rows, self.published)
 
@@ -194,9 +208,19 @@ class TableOfDistances:
         """The figures of all runs in a folder, by source and size."""
         journal = folder / f"{self.name}.jsonl"
         rows = recorded(self.name, journal) if journal.exists() else []
-        sources = list(dict.fromkeys(row.source for row in rows))
+        sources = in_order(self, (row.source for row in rows))
         rows.sort(key=lambda row: (sources.index(row.source), row.n_rows, row.repetition))
         return compare_published(rows, self.published)
+
+
+def in_order(measure: TableOfDistances | Measurement, seen: Iterable[str]) -> list[str]:
+    """Return the sources that were seen in the order of the experiment; without its data, in that of the paper."""
+    found = dict.fromkeys(seen)
+    try:
+        known = dict.fromkeys(cell.source for cell in measure.cells(None))
+    except FileError:
+        known = dict.fromkeys(key.source for key in measure.published)
+    return [source for source in known if source in found] + [source for source in found if source not in known]
 
 
 def compare_published(rows: Iterable[Row], published: Mapping[Key, Published]) -> list[Comparison]:
@@ -352,7 +376,7 @@ def figure(
     if published is not None:
         step = published.step or 0.0
         parts = _error_terms(sd, n, published, (step if unit is None else unit) / sqrt(n + 1))
-        found = difference(ours - published.mean, [*parts, ErrorTerm(step**2 / 12)]) if parts else None
+        found = standardized_difference(ours - published.mean, [*parts, ErrorTerm(step**2 / 12)]) if parts else None
     away, visible = (None, None) if found is None else found
     mean = None if published is None else published.mean
     return Comparison(*key, mean, ours, sd, n, away, seconds, visible)
