@@ -53,6 +53,17 @@ def test_graph_files_keep_their_names(tmp_path: Path) -> None:
     assert drawn.truth.graph == path(3)
 
 
+def test_the_law_of_the_parameters_has_a_name() -> None:
+    alike, uniform = (
+        simulate("path:n=4", f"odds:theta=2,law={law}", n_rows=2000, seed=1) for law in ("alike", "uniform")
+    )
+    assert alike.truth == uniform.truth
+    ones = [
+        np.mean([float(np.mean(column.astype(float))) for column in drawn.data.columns]) for drawn in (alike, uniform)
+    ]
+    assert abs(ones[0] - 0.5) < 0.05 < abs(ones[1] - 0.5)
+
+
 def test_chains_speak_for_themselves() -> None:
     plan = GibbsPlan(chains=4, burn_in=10, thin=1)
     frozen = simulate("grid", "ising:coupling=3,law=equal", n_rows=400, seed=1, method="gibbs", plan=plan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -206,6 +206,42 @@ def test_laws_of_the_couplings() -> None:
         np.testing.assert_allclose(factor.log_values.sum(1), 0, atol=1e-12)
 
 
+@pytest.mark.parametrize("signs", ["same", "mixed"])
+def test_uniform_parameters_are_factors_with_three_uniform_entries(signs: Literal["same", "mixed"]) -> None:
+    graph = star(4)
+    network = with_log_odds(graph, 1.5, seed=4, signs=signs, law="uniform")
+    rng = np.random.default_rng(4)
+    theta = 1.5 * (np.where(rng.random(3) < 0.5, -1.0, 1.0) if signs == "mixed" else np.ones(3))
+    factors = []
+    for edge, t, (f00, f01, f10) in zip(graph.edges, theta, (1.0 - rng.random((3, 3))).T, strict=True):
+        f11 = np.exp(t) * f01 * f10 / f00
+        assert np.log(f00 * f11 / (f01 * f10)) == pytest.approx(network.log_odds[edge])
+        factors.append(Factor(edge, np.log([[f00, f01], [f10, f11]])))
+    expected, found = slow.distribution(FactorNetwork((2,) * 4, factors)), slow.distribution(network.to_factors())
+    assert found == pytest.approx(expected)
+
+
+def test_uniform_parameters_add_to_the_fields_and_keep_the_other_law_as_it_is() -> None:
+    graph = grid(3, 3)
+    plain = with_log_odds(graph, 1.0, seed=2, fields=0.5, law="alike")
+    fields = with_log_odds(graph, 1.0, seed=2, fields=0.5, law="uniform")
+    assert plain == with_log_odds(graph, 1.0, seed=2, fields=0.5)
+    assert plain.log_odds == fields.log_odds
+    assert np.abs(np.subtract(fields.fields, plain.fields)).min() > 0
+    assert with_log_odds(Graph(3), 1.0, seed=2, law="uniform").fields == (0.0, 0.0, 0.0)
+
+
+def test_uniform_parameters_make_variables_of_many_neighbours_nearly_constant() -> None:
+    shares = []
+    for degree in (1, 2, 4, 8):
+        network = with_log_odds(random_graph(75, degree, seed=1), 1.0, seed=2, law="uniform")
+        ones = sample(network, 1000, seed=3).codes.mean(0)
+        shares.append(np.maximum(ones, 1 - ones).mean())
+    assert shares == sorted(shares)
+    assert shares[0] < 0.75
+    assert shares[-1] > 0.93
+
+
 @pytest.mark.parametrize(
     ("build", "message"),
     [
@@ -220,6 +256,7 @@ def test_laws_of_the_couplings() -> None:
         (lambda: agreement_factors(path(3), float("nan")), "log_odds must be a finite number; got nan"),
         (lambda: random_pairwise_factors(path(3), -1.0, 1), "strength must be at least 0; got -1.0"),
         (lambda: with_log_odds(path(3), 1.0, 1, signs="both"), "signs must be 'same' or 'mixed'"),  # type: ignore[arg-type]
+        (lambda: with_log_odds(path(3), 1.0, 1, law="normal"), "law must be 'alike' or 'uniform'; got 'normal'"),  # type: ignore[arg-type]
         (lambda: with_log_odds(path(3), 1.0, 1, fields=-1), "fields must be a finite number from 0 on"),
         (lambda: ising(path(3), 1.0, 1, law="odd"), "law must be 'mixed', 'normal' or 'equal'"),  # type: ignore[arg-type]
         (lambda: sample(FactorNetwork((2,)), 0, 1), "n_rows must be a whole number, at least 1; got 0"),

@@ -28,7 +28,7 @@ from mnlearn.graphs.generators import random_graph
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import SILENT, FloatArray, Monitor
 from mnlearn.simulate.bayesian_network import BayesianNetwork, read_bif
-from mnlearn.simulate.pairwise import with_log_odds
+from mnlearn.simulate.pairwise import ParameterLaw, with_log_odds
 from mnlearn.simulate.sampling import sample
 
 T = TypeVar("T")
@@ -55,11 +55,13 @@ class RandomNetwork:
     average_degree: float
     log_odds: float
     signs: Literal["same", "mixed"] = "same"
+    law: ParameterLaw = "alike"
 
     def __call__(self, n_rows: int, rng: np.random.Generator) -> Case:
         """Draw a network, then rows of it."""
         graph = random_graph(self.n_variables, self.average_degree, rng)
-        return Case(sample(with_log_odds(graph, self.log_odds, rng, signs=self.signs), n_rows, rng).dataset(), graph)
+        network = with_log_odds(graph, self.log_odds, rng, signs=self.signs, law=self.law)
+        return Case(sample(network, n_rows, rng).dataset(), graph)
 
 
 @dataclass(frozen=True)

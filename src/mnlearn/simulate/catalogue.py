@@ -93,8 +93,10 @@ DISTRIBUTIONS: Mapping[str, Law] = {
     ),
     "odds": Law(
         "binary, a given log odds ratio per edge",
-        {"theta": 1.5, "signs": "same", "fields": 0.0},
-        lambda graph, rng, theta, signs, fields: with_log_odds(graph, theta, rng, signs=signs, fields=fields),
+        {"theta": 1.5, "signs": "same", "fields": 0.0, "law": "alike"},
+        lambda graph, rng, theta, signs, fields, law: with_log_odds(
+            graph, theta, rng, signs=signs, fields=fields, law=law
+        ),
     ),
     "ising": Law(
         "Ising, couplings mixed, normal or equal",

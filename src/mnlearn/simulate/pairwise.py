@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from mnlearn._validate import Seed, rng_from
 from mnlearn.errors import InputError, check_instance, check_number, check_room, is_one_of, whole_number
 from mnlearn.graphs.graph import Edge, Graph, check_graph
 from mnlearn.simulate.factors import Factor, FactorNetwork
+
+ParameterLaw: TypeAlias = Literal["alike", "uniform"]
+"""How the parameters of a network with given log odds ratios are drawn: see `with_log_odds`."""
 
 LARGEST_COMPONENT = 20  # 2^20 states of one component fit in a few tens of megabytes
 
@@ -67,7 +70,13 @@ class PairwiseNetwork:
 
 
 def with_log_odds(
-    graph: Graph, log_odds: float, seed: Seed, *, signs: Literal["same", "mixed"] = "same", fields: float = 0.0
+    graph: Graph,
+    log_odds: float,
+    seed: Seed,
+    *,
+    signs: Literal["same", "mixed"] = "same",
+    fields: float = 0.0,
+    law: ParameterLaw = "alike",
 ) -> PairwiseNetwork:
     """Return a network with one log odds ratio on every edge, other parameters random [JAIR09, Sec. 5.1.2; IBMAP14].
 
@@ -83,21 +92,42 @@ def with_log_odds(
         "mixed" takes θ or −θ, each with probability one half, edge by edge.
     fields
         The standard deviation of the fields, which are normal; without fields both states are equally frequent.
+    law
+        "alike": all factors are equal up to their sign. "uniform": φ(0,0), φ(0,1) and φ(1,0) of each factor are
+        uniform on (0, 1), and φ(1,1) is set by the log odds ratio. The papers leave this open.
+
+    Notes
+    -----
+    A factor of the second law is one of the first with a field at either end: log φ(1,0)/φ(0,0) + θ/2 at the first
+    variable, log φ(0,1)/φ(0,0) + θ/2 at the second. Fields add up over the neighbours, so with several of them nearly
+    every variable is in state 1 in nearly every row: docs/simulation.md shows the shares by degree.
 
     Examples
     --------
-    >>> sorted(set(with_log_odds(Graph(4, [(0, 1), (1, 2), (2, 3)]), 2.0, seed=3, signs="mixed").log_odds.values()))
+    >>> chain = Graph(4, [(0, 1), (1, 2), (2, 3)])
+    >>> sorted(set(with_log_odds(chain, 2.0, seed=3, signs="mixed").log_odds.values()))
     [-2.0, 2.0]
+    >>> uniform = with_log_odds(chain, 2.0, seed=3, law="uniform")
+    >>> set(uniform.log_odds.values()), len(set(uniform.fields))
+    ({2.0}, 4)
     """
     check_graph("graph", graph)
-    if not is_one_of(signs, ("same", "mixed")):
-        raise InputError(f"signs must be 'same' or 'mixed'; got {signs!r}. Use one of the two.")
+    for name, value, known in (("signs", signs, ("same", "mixed")), ("law", law, get_args(ParameterLaw))):
+        if not is_one_of(value, known):
+            raise InputError(f"{name} must be {known[0]!r} or {known[1]!r}; got {value!r}. Use one of the two.")
     check_number("log_odds", log_odds, "1, 1.5 and 2 are usual.")
     check_number("fields", fields, "It is a standard deviation; 0 for none.", least=0)
     rng = rng_from(seed)
     sign = np.where(rng.random(graph.n_edges) < 0.5, -1.0, 1.0) if signs == "mixed" else np.ones(graph.n_edges)
-    odds = dict(zip(graph.edges, (log_odds * sign).tolist(), strict=True))
-    return PairwiseNetwork(graph, odds, rng.normal(0.0, fields, graph.n_variables).tolist() if fields else ())
+    theta = log_odds * sign
+    single = rng.normal(0.0, fields, graph.n_variables) if fields else np.zeros(graph.n_variables)
+    if law == "uniform" and graph.n_edges:
+        # 1 - u is in (0, 1], where the logarithm is finite.
+        log_00, log_01, log_10 = np.log(1.0 - rng.random((3, graph.n_edges)))
+        us, vs = np.array(graph.edges).T
+        np.add.at(single, us, log_10 - log_00 + theta / 2)
+        np.add.at(single, vs, log_01 - log_00 + theta / 2)
+    return PairwiseNetwork(graph, dict(zip(graph.edges, theta.tolist(), strict=True)), single.tolist())
 
 
 def ising(
