@@ -25,7 +25,7 @@ def test_numbers_are_those_of_the_learned_graph_and_its_trace() -> None:
     (distance,) = [m for m in samples.FIGURES_8_9.measure(request) if m.learner == "gsimn distance"]
     (tests,) = [m for m in samples.FIGURES_10_11.measure(request) if m.learner == "gsimn tests"]
     case = RandomNetwork(50, 1, 1.5)(500, generator_of("gsimn-samples", SPARSE, 500, 0))
-    result = GSIMN(skip_marginal=False, keep_trace=True).learn(ChiSquare(Counts(case.data)))
+    result = GSIMN(skip_marginal=False, keep_trace=True).learn(ChiSquare(Counts(case.data), alpha=0.05, dof="adjusted"))
     assert distance.ours == normalized_hamming(result.graph, case.truth)
     assert tests.ours == weighted_tests(result.trace or ())
     assert (case.truth.n_edges, case.data.n_rows) == (25, 500)
@@ -35,7 +35,14 @@ def test_both_figures_come_from_the_same_trials(tmp_path: Path) -> None:
     request = Request(sizes=(300,), sources=(SPARSE,), repetitions=1, out=tmp_path)
     distances = samples.FIGURES_8_9.measure(request)
     before = (tmp_path / "gsimn-samples.jsonl").read_text()
-    assert len(samples.FIGURES_10_11.measure(request)) == len(distances) == 10
+    tests = samples.FIGURES_10_11.measure(request)
+    assert (len(distances), len(tests)) == (2 * 6, 2 * 11)
+    found = {line.learner: line.ours for line in [*distances, *tests]}
+    for suffix in ("", ", observed"):
+        gsimn, star = (found[f"{name} distance{suffix}"] for name in ("gsimn-line22", "gsmn*"))
+        assert found[f"difference distance{suffix}"] == pytest.approx(gsimn - star)
+        gsimn, star = (found[f"{name} tests{suffix}"] for name in ("gsimn-line22", "gsmn*"))
+        assert found[f"ratio tests{suffix}"] == pytest.approx(gsimn / star)
     assert (tmp_path / "gsimn-samples.jsonl").read_text() == before
 
 
@@ -49,9 +56,18 @@ def test_sparse_networks_are_learned_with_fewer_tests_and_no_more_errors() -> No
 
 def test_every_setting_of_the_paper_is_there() -> None:
     sources = samples._random_networks(None)
-    assert len(sources) == 2 * 4 * 3
+    assert len(sources) == 2 * 2 * 4 * 3
+    assert {source.removesuffix(" uniform") for source in sources} == set(sources) - {f"{s} uniform" for s in sources}
     case = RandomNetwork(75, 8, 2)(20, np.random.default_rng(1))
     assert (case.truth.n_edges, case.data.cards) == (300, (2,) * 75)
+
+
+def test_the_law_of_the_parameters_decides_whether_inference_costs_accuracy() -> None:
+    dense = "n=50 degree=4 odds=1"
+    request = Request(sizes=(8000,), sources=(dense, f"{dense} uniform"), repetitions=2)
+    lines = {(m.source, m.learner): m.ours for m in samples.FIGURES_8_9.measure(request)}
+    assert lines[dense, "difference distance, observed"] > 0.02
+    assert abs(lines[f"{dense} uniform", "difference distance, observed"]) < 0.02
 
 
 @needs_data
