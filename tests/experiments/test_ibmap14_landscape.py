@@ -7,7 +7,7 @@ import pytest
 
 from mnlearn.algorithms.exhaustive import Exhaustive
 from mnlearn.algorithms.ibmap import IBMAPHC
-from mnlearn.experiments import ibmap14 as paper
+from mnlearn.experiments import ibmap14_landscape as paper
 from mnlearn.experiments.reproduction import Request
 from mnlearn.graphs import random_graph
 from mnlearn.independence import BayesianTest

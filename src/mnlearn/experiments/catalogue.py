@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mnlearn.experiments import bjp18, ibmap14, jair09, mbs09, mpl17
+from mnlearn.experiments import bjp18, ibmap14, ibmap14_eda, ibmap14_landscape, jair09, mbs09, mpl17
 from mnlearn.experiments.reproduction import Reproduction
 
 REPRODUCTIONS: Mapping[str, Reproduction] = {
@@ -21,10 +21,10 @@ REPRODUCTIONS: Mapping[str, Reproduction] = {
     "gsimn-figure13": jair09.FIGURE_13,
     "gsimn-table1": jair09.TABLE_1,
     "ibmap-ising": ibmap14.ISING,
-    "ibmap-landscape": ibmap14.LANDSCAPE,
-    "ibmap-onemax": ibmap14.ONEMAX,
+    "ibmap-landscape": ibmap14_landscape.LANDSCAPE,
+    "ibmap-onemax": ibmap14_eda.ONEMAX,
     "ibmap-random": ibmap14.RANDOM,
-    "ibmap-royalroad": ibmap14.ROYAL_ROAD,
+    "ibmap-royalroad": ibmap14_eda.ROYAL_ROAD,
     "ibmap-uci": ibmap14.UCI,
     "mbs-table1": mbs09.TABLE_1,
     "mpl-table1": mpl17.TABLE_1,

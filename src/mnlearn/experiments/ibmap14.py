@@ -1,4 +1,4 @@
-"""Experiments of Schlüter, Bromberg & Edera, AMAI (2014)  [IBMAP14]: synthetic, landscape, EDA and UCI tables.
+"""Experiments of Schlüter, Bromberg & Edera, AMAI (2014)  [IBMAP14]: synthetic networks and UCI tables.
 
 Synthetic networks: does weighting the tests beat trusting them?
 
@@ -20,9 +20,8 @@ no chain moves between the two kinds. "mixed" draws the sign of every edge.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from time import process_time
 
 import numpy as np
@@ -31,23 +30,16 @@ from mnlearn.algorithms.gsmn import GSMNStar
 from mnlearn.algorithms.hiton import HHCMN
 from mnlearn.algorithms.ibmap import IBMAPHC
 from mnlearn.data.dataset import Dataset
-from mnlearn.evaluation.landscape import landscape
 from mnlearn.evaluation.triplets import independence_accuracy
 from mnlearn.experiments.experiment import Case, Experiment, RandomNetwork
 from mnlearn.experiments.jair09 import TABLES, Table, prepared, table_files
 from mnlearn.experiments.measured import Measured, Measurement, Trial
 from mnlearn.experiments.reproduction import Reproduction, TableOfDistances
-from mnlearn.graphs.generators import grid, random_graph
+from mnlearn.graphs.generators import grid
 from mnlearn.graphs.graph import Graph
 from mnlearn.independence.bayesian import BayesianTest
-from mnlearn.optimize.critical import critical_population
-from mnlearn.optimize.driver import maximize
-from mnlearn.optimize.eda import MarkovEDA
-from mnlearn.optimize.history import Optimum
-from mnlearn.optimize.problems import Problem, royal_road
-from mnlearn.optimize.structures import MutualInformationStructure
 from mnlearn.scores.ib import IBScore
-from mnlearn.simulate.pairwise import ising, with_log_odds
+from mnlearn.simulate.pairwise import ising
 from mnlearn.simulate.sampling import sample
 from mnlearn.statistics.counts import Counts
 
@@ -109,184 +101,6 @@ RANDOM = Reproduction(
 ISING = Reproduction(
     title="IBMAP14: Ising spin glasses, IBMAP-HC against GSMN and HHC-MN",
     measure=TableOfDistances("ibmap-ising", spin_glasses, {}, SIZES, REPETITIONS),
-)
-
-
-# Appendix of [IBMAP14]: does the IB-score fall with the distance to the true graph, and does IBMAP-HC find its maximum?
-#
-# Schlüter, Bromberg & Edera, AMAI (2014): the IB-score of all graphs of a small domain against their Hamming distance
-# to the true one. The paper sees a curve that falls, the more clearly the more rows there are, and IBMAP-HC always at
-# its highest point. It shows plots; what they show is put into numbers here:
-#
-# - "correlation" of distance and score over all graphs: −1 if every step away from the truth costs the same;
-# - "reached": whether IBMAP-HC finds the highest score of all;
-# - "gap": by how much it misses it;
-# - "error of ibmap-hc", "error of the best": the distance to the truth of what it finds, and of the highest of all.
-#
-# Readings. Six variables (32,768 graphs), random graphs with τ neighbours on average and a log odds ratio of 1, as in
-# `ibmap14`; the paper's own sizes are lost in the text available to us.
-
-
-LANDSCAPE_VARIABLES = 6
-LANDSCAPE_CONNECTIVITIES = (1, 2, 4)
-LANDSCAPE_SIZES = (50, 200, 800, 3200, 12_800)
-LANDSCAPE_REPETITIONS = 10
-LANDSCAPE_NUMBERS = ("correlation", "reached", "gap", "error of ibmap-hc", "error of the best")
-_ROUNDING = 1e-9  # of a score
-
-
-@dataclass(frozen=True)
-class Surface:
-    """The IB-score of every graph, from data of one random network."""
-
-    average_degree: float
-
-    def __call__(self, size: int, rng: np.random.Generator) -> Mapping[str, Measured]:
-        """Return the numbers of one data set with `size` rows."""
-        started = process_time()
-        truth = random_graph(LANDSCAPE_VARIABLES, self.average_degree, rng)
-        data = sample(with_log_odds(truth, LOG_ODDS, rng), size, rng).dataset()
-        score = IBScore(BayesianTest(Counts(data, n_jobs=1)))
-        seen = landscape(score, truth, marked={"climbed": IBMAPHC().learn(score).graph})
-        best, climbed = seen.marks["best"], seen.marks["climbed"]
-        gap = max(0.0, best.score - climbed.score)
-        reached = gap <= _ROUNDING * max(1.0, abs(best.score))
-        numbers = (seen.correlation(), float(reached), gap, float(climbed.distance), float(best.distance))
-        seconds = process_time() - started
-        return {name: Measured(value, seconds) for name, value in zip(LANDSCAPE_NUMBERS, numbers, strict=True)}
-
-
-def _surfaces(_data: Path | None) -> Mapping[str, Trial]:
-    return {f"tau={tau}": Surface(tau) for tau in LANDSCAPE_CONNECTIVITIES}
-
-
-LANDSCAPE = Reproduction(
-    title="IBMAP14 Appendix: the landscape of the IB-score over all graphs of six variables",
-    measure=Measurement(
-        name="ibmap-landscape",
-        trials=_surfaces,
-        learners=LANDSCAPE_NUMBERS,
-        sizes=LANDSCAPE_SIZES,
-        repetitions=LANDSCAPE_REPETITIONS,
-    ),
-    quantity="numbers of the landscape",
-)
-
-
-# Does a better structure save fitness evaluations?  MOA against MOA' on OneMax and Royal Road  [IBMAP14].
-#
-# Schlüter, Bromberg & Edera, AMAI (2014), the section on estimation of distribution algorithms: MOA learns its
-# structure by mutual information with a bound on the neighbours, MOA' by IBMAP-HC without one. For growing problems
-# the paper gives the critical population (the smallest with the wanted success rate) and the fitness evaluations at
-# that size, and finds that MOA' never needs more: on Royal Road at best half of the evaluations, on OneMax a quarter
-# less.
-#
-# Readings. The text available to us has lost all numbers of this section: there are no published figures here. Ours:
-# truncation of one half, one half stays (elitism), T = 1 / (0.2 g), 4 n ln n updates, at most 60 generations; 19 of
-# 20 runs must reach the optimum, and the bisection ends at a tenth. MOA knows the truth about its bound: group − 1
-# neighbours, on OneMax one. After the bisection 20 other runs at the critical population tell the success rate, the
-# evaluations and the distance of the last structure that was learned to the cliques of the groups; a repetition is
-# one such search.
-#
-# - "population", "evaluations": of those that reached the optimum;
-# - "success": the share of the other runs that did;
-# - "hamming": edges too many and edges missing in the last structure;
-# - "ratio": evaluations of MOA' to those of MOA.
-
-
-ONEMAX_SIZES = (25, 50, 75, 100)
-ROAD_SIZES = (24, 48, 72, 96)
-GROUPS = (4, 8)
-OPTIMIZE_REPETITIONS = 10
-RUNS = 20
-SUCCESS_RATE = 0.95
-TOLERANCE = 0.1
-GENERATIONS = 60
-OPTIMIZE_NUMBERS = ("population", "evaluations", "success", "hamming")
-OPTIMIZE_LEARNERS = (*(f"{name} {number}" for number in OPTIMIZE_NUMBERS for name in ("moa", "moa'")), "ratio")
-
-
-@dataclass(frozen=True)
-class Contest:
-    """Both algorithms on one problem: groups of so many genes, 1 for OneMax."""
-
-    group: int
-    runs: int = RUNS
-
-    def __call__(self, size: int, rng: np.random.Generator) -> Mapping[str, Measured]:
-        """Return the numbers of both for `size` genes; none if `size` is not a multiple of the group."""
-        if size % self.group:
-            return {}
-        problem = royal_road(size, group=self.group)
-        bound = MutualInformationStructure(max_neighbors=max(1, self.group - 1))
-        found: dict[str, Measured] = {}
-        for name, algorithm in (("moa", MarkovEDA(learner=bound)), ("moa'", MarkovEDA(learner="moa'"))):
-            found |= {f"{name} {number}": value for number, value in self._measure(problem, algorithm, rng).items()}
-        ratio = found["moa' evaluations"].value / found["moa evaluations"].value
-        return found | {"ratio": Measured(ratio, 0.0)}
-
-    def _measure(self, problem: Problem, algorithm: MarkovEDA, rng: np.random.Generator) -> dict[str, Measured]:
-        """A bisection, and other runs at the size that it found."""
-        started = process_time()
-        rate = SUCCESS_RATE if self.runs >= RUNS else 1 - 1 / self.runs
-        critical = critical_population(
-            problem,
-            algorithm,
-            success_rate=rate,
-            runs=self.runs,
-            tolerance=TOLERANCE,
-            smallest=16,
-            max_generations=GENERATIONS,
-            seed=rng,
-        )
-        chosen = replace(algorithm, population=critical.population)
-        fresh = [maximize(problem, algorithm=chosen, seed=rng, max_generations=GENERATIONS) for _ in range(self.runs)]
-        reached = [run for run in fresh if run.reached]
-        evaluations = fmean(run.evaluations for run in reached) if reached else np.nan
-        distance = fmean(_distance(run, problem) for run in fresh)
-        numbers = (float(critical.population), float(evaluations), len(reached) / len(fresh), distance)
-        seconds = process_time() - started
-        return {name: Measured(value, seconds) for name, value in zip(OPTIMIZE_NUMBERS, numbers, strict=True)}
-
-
-def _distance(run: Optimum, problem: Problem) -> int:
-    """Edges too many and edges missing in the last structure."""
-    learned = () if run.graph is None else run.graph.edges
-    return len(set(learned) ^ set(problem.structure.edges))
-
-
-def _onemax(_data: Path | None) -> Mapping[str, Trial]:
-    return {"onemax": Contest(1)}
-
-
-def _roads(_data: Path | None) -> Mapping[str, Trial]:
-    return {f"group={group}": Contest(group) for group in GROUPS}
-
-
-ONEMAX = Reproduction(
-    title="IBMAP14 (EDAs): MOA against MOA' on OneMax",
-    measure=Measurement(
-        name="ibmap-onemax",
-        trials=_onemax,
-        learners=OPTIMIZE_LEARNERS,
-        sizes=ONEMAX_SIZES,
-        repetitions=OPTIMIZE_REPETITIONS,
-    ),
-    quantity="population, evaluations, rates",
-    axis="genes",
-)
-
-ROYAL_ROAD = Reproduction(
-    title="IBMAP14 (EDAs): MOA against MOA' on Royal Road",
-    measure=Measurement(
-        name="ibmap-royalroad",
-        trials=_roads,
-        learners=OPTIMIZE_LEARNERS,
-        sizes=ROAD_SIZES,
-        repetitions=OPTIMIZE_REPETITIONS,
-    ),
-    quantity="population, evaluations, rates",
-    axis="genes",
 )
 
 
