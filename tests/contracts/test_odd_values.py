@@ -327,7 +327,9 @@ def measures() -> Iterator[tuple[str, Call]]:
     yield "sample_triplets", with_defaults(evaluation.sample_triplets, n_variables=4, **asked)
     oracle = mn.SeparationOracle(GRAPH)
     yield "independence_accuracy", with_defaults(evaluation.independence_accuracy, graph=GRAPH, test=oracle, **asked)
-    yield "landscape", with_defaults(evaluation.landscape, score=mn.MPL(Counts(dataset, n_jobs=1)))
+    local = mn.MPL(Counts(dataset, n_jobs=1))
+    yield "landscape", with_defaults(evaluation.landscape, score=local)
+    yield "sample_landscape", with_defaults(evaluation.sample_landscape, score=local, center=GRAPH, seed=1)
 
 
 def problems() -> Iterator[tuple[str, Call]]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mnlearn.errors import FileError, InputError, MissingDependencyError
-from mnlearn.evaluation.landscape import Landscape, Place, landscape
+from mnlearn.evaluation.landscape import Landscape, Place, landscape, sample_landscape
 from mnlearn.graphs import Graph, cycle, path
 from mnlearn.visual import plot_landscape
 
@@ -84,6 +84,48 @@ def test_a_landscape_that_was_stopped_is_none() -> None:
 
     with pytest.raises(InputError, match="the search was cancelled"):
         landscape(RandomLocal(4, 1), monitor=Impatient())
+
+
+# ---- a sample of the graphs
+
+
+def test_a_sample_has_graphs_at_every_distance_with_their_scores() -> None:
+    score, truth = RandomLocal(4, 7), cycle(4)
+    seen = sample_landscape(score, truth, seed=3, per_distance=200, marked={"learned": path(4)})
+    everything = landscape(score, truth).rings()
+    for ring, whole in zip(seen.rings(), everything, strict=True):
+        assert ring.distance == whole.distance
+        assert ring.graphs == (1 if ring.distance in (0, 6) else 200)
+        assert ring.lowest == pytest.approx(whole.lowest)  # at most 20 graphs, so 200 draws hold each of them
+        assert ring.highest == pytest.approx(whole.highest)
+    assert seen.marks["center"] == Place(0, score(truth))
+    assert seen.marks["learned"] == Place(1, score(path(4)))
+    assert seen.marks["best"] == landscape(score, truth).marks["best"]
+
+
+def test_one_seed_one_sample() -> None:
+    one, same, other = (sample_landscape(RandomLocal(5, 1), path(5), seed, per_distance=3) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.scores, same.scores)
+    assert (one.scores != other.scores).any()
+
+
+def test_the_smallest_sample() -> None:
+    assert sample_landscape(RandomLocal(2, 1), Graph(2), 1).distances.tolist() == [0, 1]
+
+
+def test_samples_that_cannot_be_are_refused() -> None:
+    class Impatient:
+        def progress(self, done: float, total: float | None, message: str = "") -> None: ...
+
+        def cancelled(self) -> bool:
+            return True
+
+    with pytest.raises(InputError, match="per_distance must be a whole number, at least 1; got 0"):
+        sample_landscape(RandomLocal(4, 1), Graph(4), 1, per_distance=0)
+    with pytest.raises(InputError, match="center must be a graph on the 4 variables of the score; got 3"):
+        sample_landscape(RandomLocal(4, 1), Graph(3), 1)
+    with pytest.raises(InputError, match="the sampling was cancelled"):
+        sample_landscape(RandomLocal(4, 1), Graph(4), 1, monitor=Impatient())
 
 
 # ---- the figure

@@ -1,7 +1,7 @@
 """Evaluation of learned graphs: metrics, calibration, landscapes, directed refinement."""
 
 from mnlearn.evaluation.directed import DirectedNetwork, learn_directed
-from mnlearn.evaluation.landscape import Landscape, landscape
+from mnlearn.evaluation.landscape import Landscape, landscape, sample_landscape
 from mnlearn.evaluation.metrics import (
     Confusion,
     Evaluation,
@@ -45,6 +45,7 @@ __all__ = [
     "normalized_hamming",
     "precision",
     "recall",
+    "sample_landscape",
     "sample_triplets",
     "score_gap",
     "success_rate",

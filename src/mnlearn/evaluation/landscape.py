@@ -1,26 +1,30 @@
-"""The landscape of a score: how good is every graph, by how far it is from one of them?
+"""The landscape of a score: how good are graphs, by how far they are from one of them?
 
 Schlüter, Bromberg & Edera, AMAI (2014)  [IBMAP14], Appendix: all structures of a small domain, sorted by their Hamming
 distance to the true one, against their scores. A score that a climb can trust falls with the distance; where the
-structure that was learned lies tells the fault of the search from that of the score.
+structure that was learned lies tells the fault of the search from that of the score. All graphs can be scored up to 7
+variables; for more, `sample_landscape` draws some at every distance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
+from mnlearn._validate import Seed, rng_from
+from mnlearn.algorithms._search import check_parts
 from mnlearn.algorithms.exhaustive import Exhaustive
-from mnlearn.errors import InputError, check_mapping, tuple_of
+from mnlearn.errors import InputError, check_mapping, tuple_of, whole_number
 from mnlearn.graphs.graph import Edge, Graph, check_graph
 from mnlearn.protocols import SILENT, FloatArray, IntArray, Monitor, Score
 
 
 class Ring(NamedTuple):
-    """The scores of all graphs at one distance."""
+    """The scores of the graphs at one distance."""
 
     distance: int
     graphs: int
@@ -40,12 +44,12 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Landscape:
-    """The distance and the score of every graph.
+    """The distance and the score of every graph, or of a sample.
 
     Attributes
     ----------
     distances, scores
-        One entry per graph, in the order of their numbers (`AllGraphs`).
+        One entry per graph: all in the order of their numbers (`AllGraphs`), a sample by distance.
     marks
         Graphs of interest: "center", the one that distances are to; "best"; and any that were named.
     """
@@ -127,21 +131,104 @@ def landscape(
     >>> seen.marks["empty"]
     Place(distance=2, score=2.0)
     """
-    check_mapping("marked", marked, "{'truth': graph}")
+    named = _named_graphs(score, center, marked)
     required, forbidden = tuple_of("required", required, "edges"), tuple_of("forbidden", forbidden, "edges")
-    named = {**({"center": center} if center is not None else {}), **(marked or {})}
-    for name, graph in named.items():
-        check_graph(name, graph)
-        if graph.n_variables != score.n_variables:
-            raise InputError(
-                f"{name} must be a graph on the {score.n_variables} variables of the score; got {graph.n_variables}."
-            )
     search = Exhaustive(required=tuple(required), forbidden=tuple(forbidden), keep_all=True)
     found = search.learn(score, monitor)
     if found.all_graphs is None:
         raise InputError("the search was cancelled, and a landscape needs all graphs. Let it run to its end.")
     middle = found.graph if center is None else center
-    distances = found.all_graphs.distances(middle)
-    places = {"center": middle, "best": found.graph, **(marked or {})}
-    marks = {name: Place(len(set(graph.edges) ^ set(middle.edges)), score(graph)) for name, graph in places.items()}
-    return Landscape(distances, found.all_graphs.scores, marks)
+    places = {"center": middle, "best": found.graph, **named}
+    marks = {name: _place(score, graph, middle) for name, graph in places.items()}
+    return Landscape(found.all_graphs.distances(middle), found.all_graphs.scores, marks)
+
+
+def sample_landscape(
+    score: Score,
+    center: Graph,
+    seed: Seed,
+    *,
+    per_distance: int = 20,
+    marked: Mapping[str, Graph] | None = None,
+    monitor: Monitor = SILENT,
+) -> Landscape:
+    """Score random graphs at every distance from one of them, for any number of variables.
+
+    Parameters
+    ----------
+    score
+        Any score.
+    center
+        The graph that distances are to, usually the true one.
+    seed
+        An integer, or a generator to draw from.
+    per_distance
+        How many graphs are drawn, at most a million, at each distance from 1 to n(n − 1)/2 − 1, each choice of flipped
+        pairs equally likely; the center and the graph with all pairs flipped are scored once.
+    marked
+        Graphs to find in the landscape, by name, such as what a search returned.
+    monitor
+        Receives the progress.
+
+    Returns
+    -------
+    Landscape
+        "best" is the highest of the graphs drawn and the graphs marked.
+
+    Raises
+    ------
+    InputError
+        If a graph has another number of variables, or the monitor cancels.
+
+    Notes
+    -----
+    All distances have the same weight in `correlation`. In a landscape of all graphs most graphs, and most of the
+    weight, are at middle distances.
+
+    Examples
+    --------
+    >>> class Chain:
+    ...     n_variables = 10
+    ...     def __call__(self, graph):
+    ...         return -2.0 * len(set(graph.edges) ^ {(0, 1), (1, 2)})
+    >>> seen = sample_landscape(Chain(), Graph(10, [(0, 1), (1, 2)]), seed=1, per_distance=3)
+    >>> len(seen.scores), round(seen.correlation(), 6), seen.marks["best"].distance
+    (134, -1.0, 0)
+    """
+    check_parts(score, monitor, ("__call__",), "Use a score, such as MPL(Counts(data)).")
+    check_graph("center", center)
+    named, rng = _named_graphs(score, center, marked), rng_from(seed)
+    drawn = whole_number("per_distance", per_distance, least=1, most=10**6, hint="A usual number is 20.")
+    n = center.n_variables
+    pairs, edges = list(combinations(range(n), 2)), set(center.edges)
+    distances: list[int] = []
+    scores: list[float] = []
+    for distance in range(len(pairs) + 1):
+        if monitor.cancelled():
+            raise InputError("the sampling was cancelled, and a landscape needs all distances. Let it run to its end.")
+        monitor.progress(distance, len(pairs) + 1, f"distance {distance}")
+        for _ in range(drawn if 0 < distance < len(pairs) else 1):
+            flipped = {pairs[k] for k in rng.choice(len(pairs), distance, replace=False)}
+            distances.append(distance)
+            scores.append(score(Graph(n, edges ^ flipped)))
+    marks = {name: _place(score, graph, center) for name, graph in {"center": center, **named}.items()}
+    top = int(np.argmax(scores))
+    best = max([Place(distances[top], scores[top]), *marks.values()], key=lambda place: place.score)
+    return Landscape(np.array(distances), np.array(scores), {"center": marks["center"], "best": best, **marks})
+
+
+def _named_graphs(score: Score, center: Graph | None, marked: Mapping[str, Graph] | None) -> dict[str, Graph]:
+    """Return the marked graphs; raise InputError unless these and the center have the variables of the score."""
+    check_mapping("marked", marked, "{'truth': graph}")
+    for name, graph in {**({"center": center} if center is not None else {}), **(marked or {})}.items():
+        check_graph(name, graph)
+        if graph.n_variables != score.n_variables:
+            raise InputError(
+                f"{name} must be a graph on the {score.n_variables} variables of the score; got {graph.n_variables}."
+            )
+    return dict(marked or {})
+
+
+def _place(score: Score, graph: Graph, center: Graph) -> Place:
+    """Where a graph lies."""
+    return Place(len(set(graph.edges) ^ set(center.edges)), score(graph))
