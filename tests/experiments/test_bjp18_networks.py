@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mnlearn.errors import FileError, UnknownNameError
-from mnlearn.experiments import bjp18 as paper
+from mnlearn.experiments import bjp18_networks as paper
 from mnlearn.experiments.reproduction import Comparison, Key, Published, Request
 from mnlearn.graphs import hubs
 from mnlearn.graphs.generators import total_irregularity

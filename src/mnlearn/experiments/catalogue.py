@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mnlearn.experiments import bjp18, ibmap14, ibmap14_eda, ibmap14_landscape, jair09, mbs09, mpl17
+from mnlearn.experiments import bjp18, bjp18_networks, ibmap14, ibmap14_eda, ibmap14_landscape, jair09, mbs09, mpl17
 from mnlearn.experiments.reproduction import Reproduction
 
 REPRODUCTIONS: Mapping[str, Reproduction] = {
     "bjp-orders": bjp18.ORDERINGS,
-    "bjp-real": bjp18.REAL_NETWORKS,
+    "bjp-real": bjp18_networks.REAL_NETWORKS,
     "bjp-table1": bjp18.TABLE_1,
-    "bjp-table3": bjp18.TABLE_3,
-    "bjp-table4": bjp18.TABLE_4,
+    "bjp-table3": bjp18_networks.TABLE_3,
+    "bjp-table4": bjp18_networks.TABLE_4,
     "gsimn-figure6": jair09.FIGURE_6,
     "gsimn-figure7": jair09.FIGURE_7,
     "gsimn-figures8-9": jair09.FIGURES_8_9,
