@@ -242,6 +242,16 @@ def test_uniform_parameters_make_variables_of_many_neighbours_nearly_constant() 
     assert shares[-1] > 0.93
 
 
+def test_large_cliques_can_have_factors_on_their_pairs() -> None:
+    graph = Graph(6, [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 4), (3, 5), (4, 5)])
+    network = uniform_factors(graph, 1, max_clique=3)
+    assert [f.variables for f in network.factors] == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 4, 5)]
+    assert network.graph == graph
+    whole, limited = uniform_factors(graph, 1), uniform_factors(graph, 1, max_clique=4)
+    for one, other in zip(whole.factors, limited.factors, strict=True):
+        np.testing.assert_array_equal(one.log_values, other.log_values)
+
+
 @pytest.mark.parametrize(
     ("build", "message"),
     [
@@ -253,6 +263,8 @@ def test_uniform_parameters_make_variables_of_many_neighbours_nearly_constant() 
         (lambda: FactorNetwork((2,), [Factor((0, 1), np.zeros((2, 2)))]), r"factors must be over variables 0..0"),
         (lambda: FactorNetwork((2, 3), [Factor((0, 1), np.zeros((2, 2)))]), r"needs the shape \(2, 3\), got \(2, 2\)"),
         (lambda: uniform_factors(path(3), 1, cards=(2, 2)), "cards must be one number, or one for each of 3"),
+        (lambda: uniform_factors(Graph.complete(60), 1), "room for a factor on a clique of 60 .* Set max_clique"),
+        (lambda: uniform_factors(path(3), 1, max_clique=1), "max_clique must be a whole number, at least 2; got 1"),
         (lambda: agreement_factors(path(3), float("nan")), "log_odds must be a finite number; got nan"),
         (lambda: random_pairwise_factors(path(3), -1.0, 1), "strength must be at least 0; got -1.0"),
         (lambda: with_log_odds(path(3), 1.0, 1, signs="both"), "signs must be 'same' or 'mixed'"),  # type: ignore[arg-type]

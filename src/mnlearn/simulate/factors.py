@@ -11,13 +11,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from math import prod
 from operator import index
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._validate import Seed, rng_from
-from mnlearn.errors import InputError, check_instance, check_number, iterates, real_array, tuple_of, whole_number
+from mnlearn.errors import (
+    InputError,
+    check_instance,
+    check_number,
+    check_room,
+    iterates,
+    real_array,
+    tuple_of,
+    whole_number,
+)
 from mnlearn.graphs.graph import Graph, check_graph
 from mnlearn.protocols import FloatArray
 
@@ -121,7 +131,9 @@ class FactorNetwork:
         return f"FactorNetwork({self.n_variables} variables, {len(self.factors)} factors)"
 
 
-def uniform_factors(graph: Graph, seed: Seed, *, cards: int | Sequence[int] = 2) -> FactorNetwork:
+def uniform_factors(
+    graph: Graph, seed: Seed, *, cards: int | Sequence[int] = 2, max_clique: int | None = None
+) -> FactorNetwork:
     """A factor on every maximal clique, each of its values drawn from the uniform distribution on (0, 1).
 
     The distributions of [MPL17, Sec. 5.1] and [BJP18, Sec. 4.1]. Some edges come out weak, which makes them hard to
@@ -135,6 +147,14 @@ def uniform_factors(graph: Graph, seed: Seed, *, cards: int | Sequence[int] = 2)
         An integer, or a generator to draw from.
     cards
         The number of states, of all variables or of each.
+    max_clique
+        A clique of more variables has a factor on each of its pairs instead; None for no limit. The values of a
+        factor double with every binary variable.
+
+    Raises
+    ------
+    InputError
+        If `max_clique` is less than 2, or a factor does not fit into memory.
 
     Examples
     --------
@@ -145,9 +165,16 @@ def uniform_factors(graph: Graph, seed: Seed, *, cards: int | Sequence[int] = 2)
     import networkx as nx
 
     states, rng = _states(cards, graph), rng_from(seed)
-    cliques = sorted(tuple(sorted(clique)) for clique in nx.find_cliques(graph.to_networkx()))
+    largest = graph.n_variables
+    if max_clique is not None:
+        largest = whole_number("max_clique", max_clique, least=2, hint="Use None for no limit.")
+    cliques = [tuple(sorted(clique)) for clique in nx.find_cliques(graph.to_networkx())]
+    scopes = sorted({scope for c in cliques for scope in ([c] if len(c) <= largest else combinations(c, 2))})
+    for scope in scopes:
+        values = 8.0 * prod(float(states[x]) for x in scope)
+        check_room("graph", values, f"a factor on a clique of {len(scope)} variables", "Set max_clique, such as 16.")
     # 1 - u is in (0, 1], where the logarithm is finite.
-    return FactorNetwork(states, [Factor(c, np.log(1.0 - rng.random(tuple(states[x] for x in c)))) for c in cliques])
+    return FactorNetwork(states, [Factor(c, np.log(1.0 - rng.random(tuple(states[x] for x in c)))) for c in scopes])
 
 
 def agreement_factors(graph: Graph, log_odds: float, *, cards: int | Sequence[int] = 2) -> FactorNetwork:
