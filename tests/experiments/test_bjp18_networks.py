@@ -8,12 +8,16 @@ from statistics import fmean
 import numpy as np
 import pytest
 
+from mnlearn.algorithms import TwoPhase
 from mnlearn.errors import FileError, UnknownNameError
 from mnlearn.experiments import bjp18_networks as paper
+from mnlearn.experiments.experiment import Case
 from mnlearn.experiments.reproduction import Comparison, Key, Published, Request
 from mnlearn.graphs import hubs
 from mnlearn.graphs.generators import total_irregularity
 from mnlearn.learning import learn
+from mnlearn.scores import MPL
+from mnlearn.statistics import Counts
 from networks import DATA
 
 
@@ -23,11 +27,23 @@ def by_key(lines: list[Comparison]) -> dict[tuple[int, str], Comparison]:
 
 def test_published_figures_are_those_of_the_paper() -> None:
     three, four = paper.DISTANCES_3.published, paper.DISTANCES_4.published
-    assert len(three) == len(four) == 4 * 6 * 6
+    assert len(three) == len(four) == 4 * 6 * 7 * 3
     assert three[Key("hub1", 250, "bjp")] == Published(7.76, 1.04, 1)
     assert three[Key("hub4", 8000, "gsmn")] == three[Key("hub4", 8000, "gsmn-chi2")] == Published(188.44, 4.05, 1)
     assert four[Key("scalefree4", 8000, "mpl")] == four[Key("scalefree4", 8000, "mpl-ess")] == Published(57.09, 0.85, 1)
     assert four[Key("scalefree1", 1000, "ib")] == Published(7.1, 1.06, 1)
+    assert three[Key("hub4", 250, "bjp false")][::2] == (1.57, 100)
+    assert three[Key("hub4", 250, "mpl-flat-and missing")][::2] == (104.62, 100)
+    assert four[Key("scalefree1", 250, "gsmn false")][::2] == (10.9, 10)
+    assert four[Key("scalefree1", 250, "mpl missing")][::2] == (11.65, 100)
+
+
+def test_the_published_errors_of_both_kinds_add_up_within_half_an_edge() -> None:
+    for table in (paper.DISTANCES_3, paper.DISTANCES_4):
+        for key, distance in table.published.items():
+            if key.learner in ("gsmn", "mpl", "ib", "bjp"):
+                kinds = [key._replace(learner=f"{key.learner} {kind}") for kind in ("false", "missing")]
+                assert sum(table.published[kind].mean for kind in kinds) == pytest.approx(distance.mean, abs=0.5), key
 
 
 def test_hub_1_is_the_double_star_and_the_others_go_on_from_there() -> None:
@@ -53,6 +69,8 @@ def test_the_learners_are_those_of_the_library() -> None:
     data = paper.hub_networks().sources["hub1"](500, np.random.default_rng(5)).data
     for method in ("ib", "bjp", "mpl"):
         assert paper.METHODS[method](data)[method] == learn(data, method).graph
+    flat = TwoPhase().learn(MPL(Counts(data), graph_prior=None))
+    assert paper.METHODS["mpl-flat-and"](data) == {"mpl-flat-and": flat.stages["and"]}
     decided = paper.by_gsmn_readings(data)
     assert decided["gsmn-chi2"] == learn(data, "gsmn*", test="chi2", alpha=0.05).graph
     assert decided["gsmn"] == learn(data, "gsmn*", test="bayes").graph
@@ -94,6 +112,30 @@ def test_real_networks_at_their_smallest() -> None:
     lines = by_key(paper.REAL_NETWORKS.measure(request))
     assert all(0 < lines[size, learner].ours < 90 for size in (250, 1000) for learner in ("mpl", "bjp"))
     assert lines[1000, "mpl"].ours < lines[250, "mpl"].ours
+
+
+@pytest.mark.skipif(not (DATA / "graphs").is_dir(), reason="needs the graphs of MNLEARN_DATA")
+def test_the_largest_network_can_be_drawn_from() -> None:
+    case = paper.real_networks(DATA).sources["eris1176"](40, np.random.default_rng(1))
+    assert (case.truth.n_variables, case.truth.n_edges) == (1176, 8688)
+    assert case.data.n_rows == 40
+
+
+def test_run_times_and_the_work_of_the_climbs() -> None:
+    request = Request(sizes=(500,), sources=("hub1", "scalefree3"), repetitions=2)
+    lines = {(line.source, line.learner): line.ours for line in paper.RUN_TIMES.measure(request)}
+    assert len(lines) == 2 * (4 + 4)
+    assert all(value > 0 for value in lines.values())
+    data = paper.hub_networks().sources["hub1"](500, np.random.default_rng(3)).data
+    found = paper.RunTimes(lambda _n_rows, _rng: Case(data, paper.chain_of_hubs(2)))(500, np.random.default_rng(0))
+    climbed = learn(data, "ib")
+    assert found["ib flips"].value == climbed.graph.n_edges  # no flip of this climb is taken back
+    assert found["ib terms"].value == 16 * 15 / 2 + 2 * 15 * (climbed.graph.n_edges + 1)  # the last proposal fails
+
+
+def test_run_times_of_real_networks_need_the_data() -> None:
+    with pytest.raises(UnknownNameError, match="source 'karate' does not exist"):
+        paper.RUN_TIMES.measure(Request(sources=("karate",)))
 
 
 def test_without_data_the_error_says_where_to_put_them(tmp_path: Path) -> None:

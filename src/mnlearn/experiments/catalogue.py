@@ -10,6 +10,7 @@ from mnlearn.experiments.reproduction import Reproduction
 REPRODUCTIONS: Mapping[str, Reproduction] = {
     "bjp-orders": bjp18.ORDERINGS,
     "bjp-real": bjp18_networks.REAL_NETWORKS,
+    "bjp-runtimes": bjp18_networks.RUN_TIMES,
     "bjp-table1": bjp18.TABLE_1,
     "bjp-table3": bjp18_networks.TABLE_3,
     "bjp-table4": bjp18_networks.TABLE_4,
