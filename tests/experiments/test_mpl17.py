@@ -71,6 +71,43 @@ def test_pc_and_l1lr_learn_what_they_are_given() -> None:
     assert 0 < graphs["l1lr-or"].n_edges < 12
 
 
+@needs_data
+def test_the_order_of_the_columns_matters_where_columns_are_copies() -> None:
+    request = Request(sizes=(2000,), sources=("Alarm", "Win95pts"), repetitions=1, data=DATA)
+    lines = {(line.source, line.learner): line for line in mpl17.ORDERS.measure(request)}
+    assert len(lines) == 2 * (13 + 1)
+    assert lines["Alarm", "copies"].ours == 0
+    assert len({lines["Alarm", name].ours for name in mpl17.ORDER_NAMES}) == 1
+    assert lines["Win95pts", "copies"].ours > 0
+    assert len({lines["Win95pts", name].ours for name in mpl17.ORDER_NAMES}) > 1
+    assert {lines["Win95pts", name].published for name in mpl17.ORDER_NAMES} == {99.8}
+
+
+def test_orders_hold_every_column_once() -> None:
+    names = ("b", "C", "a", "D")
+    orders = {name: mpl17.column_order(name, names) for name in mpl17.ORDER_NAMES}
+    assert all(sorted(order) == [0, 1, 2, 3] for order in orders.values())
+    assert orders["file"] == [0, 1, 2, 3]
+    assert [names[place] for place in orders["alphabet"]] == ["a", "b", "C", "D"]
+    assert orders["random1"] == mpl17.column_order("random1", names)  # the same for every data set
+    many = [f"v{k}" for k in range(20)]
+    assert len({tuple(mpl17.column_order(name, many)) for name in mpl17.ORDER_NAMES}) == 13
+
+
+def test_copies_are_columns_that_are_equal_but_for_their_labels() -> None:
+    columns = [[0, 1, 2, 2], [2, 0, 1, 1], [1, 2, 0, 0], [0, 0, 1, 1], [0, 0, 0, 0], [1, 1, 1, 1]]
+    assert mpl17.copied_pairs(Dataset.from_codes(columns, cards=[3] * 6)) == 3  # constant ones do not count
+
+
+def test_the_true_graph_is_found_more_often_with_more_rows() -> None:
+    request = Request(sizes=(250, 4000), sources=("n=6, equal", "n=8, uniform"), repetitions=12)
+    lines = {(line.source, line.n_rows, line.learner): line.ours for line in mpl17.THEOREM_1.measure(request)}
+    assert ("n=8, uniform", 250, "exhaustive") not in lines
+    assert lines["n=6, equal", 4000, "exhaustive"] == lines["n=6, equal", 4000, "two-phase"] == 1
+    assert lines["n=6, equal", 250, "exhaustive"] < 1
+    assert lines["n=8, uniform", 250, "two-phase"] <= lines["n=8, uniform", 4000, "two-phase"] < 1
+
+
 def test_states_are_those_that_occur() -> None:
     data = Dataset.from_codes([[0, 4, 4], [1, 1, 1]], cards=[9, 3], names=["a", "b"])
     seen = observed_states(data)

@@ -28,7 +28,9 @@ REPRODUCTIONS: Mapping[str, Reproduction] = {
     "ibmap-royalroad": ibmap14_eda.ROYAL_ROAD,
     "ibmap-uci": ibmap14.UCI,
     "mbs-table1": mbs09.TABLE_1,
+    "mpl-orders": mpl17.ORDERS,
     "mpl-table1": mpl17.TABLE_1,
     "mpl-table3": mpl17.TABLE_3,
+    "mpl-theorem1": mpl17.THEOREM_1,
 }
 """By name."""
