@@ -292,10 +292,9 @@ ORDERS = Reproduction(
         sizes=SIZES,
         repetitions=REPETITIONS,
         published={
-            key._replace(learner=name): published
+            key._replace(learner="file"): published
             for key, published in DISTANCES_3.published.items()
             if key.learner == "mpl"
-            for name in ORDER_NAMES
         },
     ),
     needs_data=True,
