@@ -138,6 +138,14 @@ def test_run_times_of_real_networks_need_the_data() -> None:
         paper.RUN_TIMES.measure(Request(sources=("karate",)))
 
 
+@pytest.mark.skipif(not (DATA / "graphs").is_dir(), reason="needs the graphs of MNLEARN_DATA")
+def test_run_times_of_a_real_network() -> None:
+    lines = paper.RUN_TIMES.measure(Request(sizes=(250,), sources=("karate",), repetitions=1, data=DATA))
+    assert len(lines) == 8
+    with pytest.raises(UnknownNameError, match="source 'eris1176' does not exist"):  # it may take minutes
+        paper.RUN_TIMES.measure(Request(sources=("eris1176",), data=DATA))
+
+
 def test_without_data_the_error_says_where_to_put_them(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"data must be the folder that holds graphs/\*\.edges; got none"):
         paper.REAL_NETWORKS.measure(Request())
