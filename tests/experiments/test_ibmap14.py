@@ -10,13 +10,15 @@ from mnlearn.experiments import ibmap14
 from mnlearn.experiments.reproduction import Request
 from mnlearn.graphs import grid
 from mnlearn.learning import learn
+from mnlearn.optimize import MutualInformationStructure
+from mnlearn.simulate import ising, sample
 
 
 @pytest.mark.slow
 def test_random_networks_have_the_degree_they_are_named_after() -> None:
     for name, source in ibmap14.random_networks().sources.items():
         case, other = (source(20, np.random.default_rng(seed)) for seed in (1, 2))
-        tau = float(name.removeprefix("tau=").removesuffix(",mixed"))
+        tau = float(name.removeprefix("tau=").removesuffix(",mixed").removesuffix(" uniform"))
         assert (case.truth.n_variables, case.truth.n_edges) == (75, int(75 * tau / 2))
         assert case.truth != other.truth
         assert set(case.data.cards) == {2}
@@ -24,7 +26,8 @@ def test_random_networks_have_the_degree_they_are_named_after() -> None:
 
 def test_spin_glasses_sit_on_wrapped_lattices() -> None:
     sources = ibmap14.spin_glasses().sources
-    assert list(sources) == ["4x4", "6x6", "8x8", "10x10"]
+    sides = ["4x4", "6x6", "8x8", "10x10"]
+    assert list(sources) == [*sides, *(f"{side} uniform" for side in sides)]
     for name, source in sources.items():
         side = int(name.split("x")[0])
         assert source(20, np.random.default_rng(1)).truth == grid(side, side, periodic=True)
@@ -38,6 +41,55 @@ def test_mixed_signs_are_mixed() -> None:
 
     assert min(correlations("")) > 0
     assert min(correlations(",mixed")) < -0.1 < 0.1 < max(correlations(",mixed"))
+
+
+def test_spin_glasses_have_couplings_of_a_quarter() -> None:
+    lattice, rng = grid(4, 4, periodic=True), np.random.default_rng(7)
+    rows = sample(ising(lattice, 0.25, rng), 50, rng).codes
+    data = ibmap14.spin_glasses().sources["4x4"](50, np.random.default_rng(7)).data
+    np.testing.assert_array_equal(np.stack(data.columns, axis=1), rows)
+
+
+def test_uniform_parameters_favour_one_state() -> None:
+    for experiment, name in ((ibmap14.random_networks(), "tau=2"), (ibmap14.spin_glasses(), "6x6")):
+        shares = []
+        for source in (name, f"{name} uniform"):
+            data = experiment.sources[source](2000, np.random.default_rng(4)).data
+            ones = np.array([np.asarray(column, dtype=float).mean() for column in data.columns])
+            shares.append(np.maximum(ones, 1 - ones).mean())
+        assert shares[0] < 0.55
+        assert shares[1] > 0.65
+
+
+def test_with_uniform_parameters_weighing_wins_where_data_are_scarce() -> None:
+    for table, source in ((ibmap14.RANDOM, "tau=2 uniform"), (ibmap14.ISING, "10x10 uniform")):
+        lines = table.measure(Request(sizes=(100,), sources=(source,), repetitions=3))
+        found = {line.learner: line.ours for line in lines}
+        assert found["ibmap-hc"] < found["hhc-mn"] < found["gsmn"]
+
+
+def test_structures_of_moa_are_those_of_the_optimiser() -> None:
+    data = ibmap14.spin_glasses().sources["4x4"](400, np.random.default_rng(5)).data
+    graphs = ibmap14.by_mutual_information(data)
+    assert list(graphs) == ["moa-1", "moa-2", "moa-4", "moa-8", "moa-any"]
+    assert graphs["moa-4"] == MutualInformationStructure(max_neighbors=4)(data)
+    assert graphs["moa-any"] == MutualInformationStructure(max_neighbors=None)(data)
+    lines = ibmap14.ISING.measure(Request(sizes=(100,), sources=("4x4",), methods=("moa",), repetitions=1))
+    assert {line.learner for line in lines} >= set(graphs)
+
+
+def test_ascents_grow_no_faster_than_the_variables() -> None:
+    request = Request(sizes=(1600,), sources=("tau=2",), repetitions=2)
+    found = {line.learner: line.ours for line in ibmap14.ASCENTS.measure(request)}
+    counts = [found[f"n={n}"] for n in ibmap14.ASCENT_VARIABLES]
+    assert counts == sorted(counts)
+    assert 0.7 < found["exponent"] < 1.05
+
+
+def test_without_an_ascent_there_is_no_exponent() -> None:
+    found = ibmap14.Ascents(1)(1, np.random.default_rng(1))
+    assert [found[f"n={n}"].value for n in ibmap14.ASCENT_VARIABLES] == [0.0] * 5
+    assert np.isnan(found["exponent"].value)
 
 
 def test_the_learners_are_those_of_the_library() -> None:

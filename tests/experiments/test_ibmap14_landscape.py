@@ -7,6 +7,7 @@ import pytest
 
 from mnlearn.algorithms.exhaustive import Exhaustive
 from mnlearn.algorithms.ibmap import IBMAPHC
+from mnlearn.evaluation import sample_landscape
 from mnlearn.experiments import ibmap14_landscape as paper
 from mnlearn.experiments.reproduction import Request
 from mnlearn.graphs import random_graph
@@ -36,3 +37,29 @@ def test_the_landscape_at_its_smallest() -> None:
     assert found[3200, "correlation"] < min(-0.2, found[50, "correlation"])
     assert found[3200, "error of the best"] < 1 < found[50, "error of the best"]
     assert found[3200, "reached"] == 1.0
+
+
+def test_the_numbers_of_a_sample_are_those_of_its_graphs() -> None:
+    found = paper.SampledSurface(9, 2)(400, np.random.default_rng(3))
+    rng = np.random.default_rng(3)
+    truth = random_graph(9, 2, rng)
+    score = IBScore(BayesianTest(Counts(sample(with_log_odds(truth, 1.0, rng), 400, rng).dataset())))
+    climbed = IBMAPHC().learn(score).graph
+    seen = sample_landscape(score, truth, rng, per_distance=16)
+    highest = max(seen.scores.max(), score(climbed))
+    assert found["surpassed"].value == float(highest > score(climbed) + 1e-6)
+    assert found["truth ahead"].value == float(score(truth) > score(climbed) + 1e-6)
+    assert found["error of ibmap-hc"].value == len(set(climbed.edges) ^ set(truth.edges))
+    assert found["correlation"].value == pytest.approx(seen.correlation())
+    near = seen.distances <= 3  # of 36
+    correlation = np.corrcoef(seen.distances[near], seen.scores[near])[0, 1]
+    assert found["nearby"].value == pytest.approx(correlation)
+
+
+def test_a_sampled_landscape_at_its_smallest() -> None:
+    request = Request(sizes=(200, 3200), sources=("n=6 tau=1", "n=12 tau=1"), repetitions=2)
+    found = {(line.source, line.n_rows, line.learner): line.ours for line in paper.SAMPLED_LANDSCAPE.measure(request)}
+    assert len(found) == 2 * 2 * len(paper.SAMPLED_NUMBERS)
+    for source in request.sources:
+        assert found[source, 3200, "error of ibmap-hc"] <= 1
+        assert found[source, 3200, "nearby"] < 0

@@ -14,13 +14,21 @@ Bayesian test. GSMN is GSMN*: the one that starts again after every change joins
 at τ = 1 and 50 to 800 rows), and takes a hundred times as long.
 
 With the same sign on every edge many neighbours make all variables agree: at τ = 8 the rows are almost all alike, and
-no chain moves between the two kinds. "mixed" draws the sign of every edge.
+no chain moves between the two kinds. "mixed" draws the sign of every edge. The paper draws the other parameters at
+random and does not say how: "uniform" takes three entries of each factor from (0, 1) and sets the fourth by the log
+odds ratio (`with_log_odds`), all others have equal factors and no fields. An Ising model has couplings and fields, so
+"uniform" on a lattice is the same law with the ratio ±1: couplings of ±1/4 as before, in random fields.
+
+The paper explains the success of IBMAP-HC within MOA by better structures, which it compares on these data sets. So
+"moa-1" to "moa-8" and "moa-any" are MOA's learner, pairs with more than 1.5 times the mean mutual information, with a
+bound on the neighbours and without.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
 from time import process_time
 
@@ -38,8 +46,9 @@ from mnlearn.experiments.reproduction import Reproduction, TableOfDistances
 from mnlearn.graphs.generators import grid
 from mnlearn.graphs.graph import Graph
 from mnlearn.independence.bayesian import BayesianTest
+from mnlearn.optimize.structures import MutualInformationStructure
 from mnlearn.scores.ib import IBScore
-from mnlearn.simulate.pairwise import ising
+from mnlearn.simulate.pairwise import ParameterLaw, with_log_odds
 from mnlearn.simulate.sampling import sample
 from mnlearn.statistics.counts import Counts
 
@@ -49,6 +58,7 @@ VARIABLES = 75
 CONNECTIVITIES = (1, 2, 4, 8)
 SIDES = (4, 6, 8, 10)
 LOG_ODDS = 1.0
+NEIGHBOR_BOUNDS = (1, 2, 4, 8)
 
 
 def by_gsmn(data: Dataset) -> Mapping[str, Graph]:
@@ -66,7 +76,14 @@ def by_ibmap(data: Dataset) -> Mapping[str, Graph]:
     return {"ibmap-hc": IBMAPHC().learn(IBScore(BayesianTest(Counts(data, n_jobs=1)))).graph}
 
 
+def by_mutual_information(data: Dataset) -> Mapping[str, Graph]:
+    """Learn by the mutual information of pairs, as MOA does, with several bounds on the neighbours."""
+    bounds = {**{f"moa-{k}": k for k in NEIGHBOR_BOUNDS}, "moa-any": None}
+    return {name: MutualInformationStructure(max_neighbors=bound)(data) for name, bound in bounds.items()}
+
+
 METHODS = {"gsmn": by_gsmn, "hhc-mn": by_hhc, "ibmap-hc": by_ibmap}
+SYNTHETIC_METHODS = {**METHODS, "moa": by_mutual_information}
 
 
 @dataclass(frozen=True)
@@ -74,23 +91,28 @@ class SpinGlass:
     """A periodic square lattice with couplings of either sign, new for every data set."""
 
     side: int
+    law: ParameterLaw = "alike"
 
     def __call__(self, n_rows: int, rng: np.random.Generator) -> Case:
-        """Draw couplings, then rows."""
+        """Draw couplings of ±1/4 (a log odds ratio of ±1) and the fields of the law, then rows."""
         graph = grid(self.side, self.side, periodic=True)
-        return Case(sample(ising(graph, LOG_ODDS / 4, rng), n_rows, rng).dataset(), graph)
+        model = with_log_odds(graph, LOG_ODDS, rng, signs="mixed", law=self.law)
+        return Case(sample(model, n_rows, rng).dataset(), graph)
 
 
 def random_networks(_data: Path | None = None) -> Experiment:
     """The first synthetic experiment."""
     same = {f"tau={tau}": RandomNetwork(VARIABLES, tau, LOG_ODDS) for tau in CONNECTIVITIES}
     mixed = {f"tau={tau},mixed": RandomNetwork(VARIABLES, tau, LOG_ODDS, "mixed") for tau in CONNECTIVITIES}
-    return Experiment("ibmap-random", {**same, **mixed}, METHODS)
+    uniform = {f"tau={tau} uniform": RandomNetwork(VARIABLES, tau, LOG_ODDS, law="uniform") for tau in CONNECTIVITIES}
+    return Experiment("ibmap-random", {**same, **mixed, **uniform}, SYNTHETIC_METHODS)
 
 
 def spin_glasses(_data: Path | None = None) -> Experiment:
     """The second synthetic experiment."""
-    return Experiment("ibmap-ising", {f"{side}x{side}": SpinGlass(side) for side in SIDES}, METHODS)
+    alike = {f"{side}x{side}": SpinGlass(side) for side in SIDES}
+    uniform = {f"{side}x{side} uniform": SpinGlass(side, "uniform") for side in SIDES}
+    return Experiment("ibmap-ising", {**alike, **uniform}, SYNTHETIC_METHODS)
 
 
 RANDOM = Reproduction(
@@ -101,6 +123,58 @@ RANDOM = Reproduction(
 ISING = Reproduction(
     title="IBMAP14: Ising spin glasses, IBMAP-HC against GSMN and HHC-MN",
     measure=TableOfDistances("ibmap-ising", spin_glasses, {}, SIZES, REPETITIONS),
+)
+
+
+# How many ascents does IBMAP-HC need?
+#
+# Schlüter, Bromberg & Edera, AMAI (2014): the cost of IBMAP-HC is the number of ascents times a polynomial, and the
+# paper finds that the ascents grow more slowly than the number of variables. Here a repetition draws one random network
+# for each of `ASCENT_VARIABLES`; its "exponent" is the slope of log ascents on log variables, so that the spread of
+# the repetitions gives the error of the exponent. "n=100" is the number of ascents for 100 variables.
+
+
+ASCENT_VARIABLES = (12, 25, 50, 100, 200)
+ASCENT_ROWS = (400, 1600, 6400)
+ASCENT_CONNECTIVITIES = (1, 2, 4)
+ASCENT_REPETITIONS = 20
+
+
+@dataclass(frozen=True)
+class Ascents:
+    """Ascents of IBMAP-HC on random networks of growing size, with the exponent of their growth."""
+
+    average_degree: float
+    law: ParameterLaw = "alike"
+
+    def __call__(self, size: int, rng: np.random.Generator) -> Mapping[str, Measured]:
+        """Return the numbers from `size` rows; the exponent is NaN if a climb has no ascent."""
+        ascents, found = [], {}
+        for n in ASCENT_VARIABLES:
+            case = RandomNetwork(n, self.average_degree, LOG_ODDS, law=self.law)(size, rng)
+            started = process_time()
+            climb = IBMAPHC().learn(IBScore(BayesianTest(Counts(case.data, n_jobs=1))))
+            ascents.append(climb.cost["flips"])
+            found[f"n={n}"] = Measured(float(ascents[-1]), process_time() - started)
+        exponent = np.polyfit(np.log(ASCENT_VARIABLES), np.log(ascents), 1)[0] if all(ascents) else nan
+        return {"exponent": Measured(float(exponent), 0.0), **found}
+
+
+def _ascents(_data: Path | None) -> Mapping[str, Trial]:
+    alike = {f"tau={tau}": Ascents(tau) for tau in ASCENT_CONNECTIVITIES}
+    return {**alike, **{f"tau={tau} uniform": Ascents(tau, "uniform") for tau in ASCENT_CONNECTIVITIES}}
+
+
+ASCENTS = Reproduction(
+    title="IBMAP14: ascents of IBMAP-HC against the number of variables",
+    measure=Measurement(
+        name="ibmap-ascents",
+        trials=_ascents,
+        learners=("exponent", *(f"n={n}" for n in ASCENT_VARIABLES)),
+        sizes=ASCENT_ROWS,
+        repetitions=ASCENT_REPETITIONS,
+    ),
+    quantity="ascents, exponent",
 )
 
 
