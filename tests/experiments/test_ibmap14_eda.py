@@ -28,6 +28,15 @@ def test_one_seed_one_result() -> None:
     assert {name: number.value for name, number in one.items()} == {name: n.value for name, n in same.items()}
 
 
+def test_an_algorithm_that_never_succeeds_has_only_a_success_of_none() -> None:
+    found = paper.Contest(8, runs=2, largest=16)(48, np.random.default_rng(1))
+    assert set(found) == set(paper.OPTIMIZE_LEARNERS)
+    for name in ("moa", "moa'"):
+        assert found[f"{name} success"].value == 0.0
+        assert np.isnan(found[f"{name} population"].value)
+    assert np.isnan(found["ratio"].value)
+
+
 def test_both_are_in_the_catalogue() -> None:
     assert REPRODUCTIONS["ibmap-onemax"] is paper.ONEMAX
     assert REPRODUCTIONS["ibmap-royalroad"].axis == "genes"

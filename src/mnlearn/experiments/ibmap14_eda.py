@@ -11,7 +11,7 @@ truncation of one half, one half stays (elitism), T = 1 / (0.2 g), 4 n ln n upda
 20 runs must reach the optimum, and the bisection ends at a tenth. MOA knows the truth about its bound: group − 1
 neighbours, on OneMax one. After the bisection 20 other runs at the critical population tell the success rate, the
 evaluations and the distance of the last structure that was learned to the cliques of the groups; a repetition is
-one such search.
+one such search. An algorithm that fails with 8192 individuals has the success 0 and no other number.
 
 - "population", "evaluations": of those that reached the optimum;
 - "success": the share of the other runs that did;
@@ -23,12 +23,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import nan
 from pathlib import Path
 from statistics import fmean
 from time import process_time
 
 import numpy as np
 
+from mnlearn.errors import InputError, MnlearnError
 from mnlearn.experiments.measured import Measured, Measurement, Trial
 from mnlearn.experiments.reproduction import Reproduction
 from mnlearn.optimize.critical import critical_population
@@ -46,6 +48,7 @@ RUNS = 20
 SUCCESS_RATE = 0.95
 TOLERANCE = 0.1
 GENERATIONS = 60
+LARGEST_POPULATION = 8192
 OPTIMIZE_NUMBERS = ("population", "evaluations", "success", "hamming")
 OPTIMIZE_LEARNERS = (*(f"{name} {number}" for number in OPTIMIZE_NUMBERS for name in ("moa", "moa'")), "ratio")
 
@@ -56,6 +59,7 @@ class Contest:
 
     group: int
     runs: int = RUNS
+    largest: int = LARGEST_POPULATION
 
     def __call__(self, size: int, rng: np.random.Generator) -> Mapping[str, Measured]:
         """Return the numbers of both for `size` genes; none if `size` is not a multiple of the group."""
@@ -73,20 +77,27 @@ class Contest:
         """A bisection, and other runs at the size that it found."""
         started = process_time()
         rate = SUCCESS_RATE if self.runs >= RUNS else 1 - 1 / self.runs
-        critical = critical_population(
-            problem,
-            algorithm,
-            success_rate=rate,
-            runs=self.runs,
-            tolerance=TOLERANCE,
-            smallest=16,
-            max_generations=GENERATIONS,
-            seed=rng,
-        )
+        try:
+            critical = critical_population(
+                problem,
+                algorithm,
+                success_rate=rate,
+                runs=self.runs,
+                tolerance=TOLERANCE,
+                smallest=16,
+                largest=self.largest,
+                max_generations=GENERATIONS,
+                seed=rng,
+            )
+        except InputError:
+            raise
+        except MnlearnError:  # the largest population is not enough
+            seconds = process_time() - started
+            return {name: Measured(0.0 if name == "success" else nan, seconds) for name in OPTIMIZE_NUMBERS}
         chosen = replace(algorithm, population=critical.population)
         fresh = [maximize(problem, algorithm=chosen, seed=rng, max_generations=GENERATIONS) for _ in range(self.runs)]
         reached = [run for run in fresh if run.reached]
-        evaluations = fmean(run.evaluations for run in reached) if reached else np.nan
+        evaluations = fmean(run.evaluations for run in reached) if reached else nan
         distance = fmean(_distance(run, problem) for run in fresh)
         numbers = (float(critical.population), float(evaluations), len(reached) / len(fresh), distance)
         seconds = process_time() - started
