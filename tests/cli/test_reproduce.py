@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+
+from mnlearn.experiments import catalogue, summaries
+from mnlearn.experiments.measured import Measurement
 
 
 def test_the_list_names_every_experiment(run: Any) -> None:
@@ -103,10 +107,56 @@ def test_costs_are_a_table_and_unknown_tables_are_refused(run: Any, tmp_path: Pa
     assert "table 'mpl-table9' does not exist" in refused.err
 
 
+@pytest.fixture(name="two")
+def _two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let there be two small experiments, one of which needs data."""
+    figure6 = catalogue.REPRODUCTIONS["gsimn-figure6"]
+    small = replace(cast("Measurement", figure6.measure), sizes=(10,), repetitions=2)
+    both = {"gsimn-figure6": replace(figure6, measure=small), "mpl-table3": catalogue.REPRODUCTIONS["mpl-table3"]}
+    monkeypatch.setattr(catalogue, "REPRODUCTIONS", both)
+    monkeypatch.setattr(summaries, "REPRODUCTIONS", both)
+    monkeypatch.delenv("MNLEARN_DATA", raising=False)
+
+
+@pytest.mark.usefixtures("two")
+def test_all_experiments_are_one_page(run: Any, tmp_path: Path) -> None:
+    out = tmp_path / "runs"
+    done = run("reproduce", "all", "--budget", "1m", "--out", out)
+    assert done.code == 0
+    assert "gsimn-figure6" in done.out
+    assert f"{out / 'reproduction.md'}: the tables of 1 experiment" in " ".join(done.out.split())
+    assert "not run, since --data is missing or incomplete: mpl-table3" in done.err
+    assert {"reproduction.md", "reproduction.svg", "gsimn-figure6.csv", "costs.csv"} <= {p.name for p in out.iterdir()}
+    page = (out / "reproduction.md").read_text()
+    assert "| gsimn-figure6 | 0 |" in page
+    assert "- mpl-table3: its data are missing" in page
+    assert run("reproduce", "--page", out / "reproduction.md", "--out", out).code == 0
+    assert (out / "reproduction.md").read_text() == page
+    before = (out / "gsimn-figure6.jsonl").read_text()
+    document = run("reproduce", "all", "--out", out, "--json").document()
+    assert (out / "gsimn-figure6.jsonl").read_text() == before
+    assert [line["name"] for line in document["experiments"]] == ["gsimn-figure6", "all"]
+    assert document["experiments"][0]["runs"] == 8
+    assert (document["without_data"], document["unfinished"], document["failed"]) == (["mpl-table3"], [], [])
+
+
+@pytest.mark.usefixtures("two")
+def test_without_any_run_there_is_no_page(run: Any, tmp_path: Path) -> None:
+    refused = run("reproduce", "all", "--budget", "0.001s", "--out", tmp_path)
+    assert "no run ended within the time limit, or before Ctrl-C" in refused.refusal()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ((), "NAME must be one of the experiments; got none"),
+        (("all",), "--out must be a folder for the runs of all experiments; got none. Add --out runs."),
+        (("all", "--out", "x", "--budget", "2"), "--budget must be a time with its unit, s, m or h; got '2'"),
+        (("all", "--out", "x", "--budget", "0h"), "--budget must be a time with its unit, s, m or h; got '0h'"),
+        (("all", "--out", "x", "--budget", "soon"), "--budget must be a time with its unit, s, m or h; got 'soon'"),
+        (("all", "--out", "x", "--sizes", "250"), "--sizes is of one experiment; got it with all"),
+        (("all", "--out", "x", "--reps", "0"), "--reps must be a whole number, at least 1; got 0"),
+        (("mpl-table1", "--budget", "2h"), "--budget is a limit of all experiments; got 2h with mpl-table1"),
         (("mpl-tabel1",), "experiment 'mpl-tabel1' does not exist. Did you mean 'mpl-table1'"),
         (("mpl-table3",), "--data must be the folder of the data, which mpl-table3 needs; got none"),
         (("mpl-table3", "--data", "/nowhere"), "--data must be a folder; there is no /nowhere"),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
+from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 from mnlearn.cli import options
-from mnlearn.cli.console import exit_interrupted, note, progress_monitor, say, show, simple_table
+from mnlearn.cli.console import exit_interrupted, note, progress_monitor, say, show, simple_table, with_noun
 from mnlearn.cli.files import writes_into
 from mnlearn.cli.options import OutputOptions, argument, flag, option
 from mnlearn.cli.research import (
@@ -26,12 +28,16 @@ from mnlearn.cli.research import (
 from mnlearn.errors import FileError, InputError, check_name
 
 if TYPE_CHECKING:
+    from mnlearn.experiments.campaign import Campaign
     from mnlearn.experiments.costs import Cost
-    from mnlearn.experiments.reproduction import Comparison, Reproduction
+    from mnlearn.experiments.reproduction import Comparison, Reproduction, Request
+
+ALL = "all"
+"""Name for all experiments."""
 
 
 def reproduce_command(
-    name: Annotated[str | None, argument("NAME", "Name of the experiment; --list shows them.")] = None,
+    name: Annotated[str | None, argument("NAME", "Name of the experiment, or all; --list shows them.")] = None,
     *,
     list_them: Annotated[bool, flag("--list", "List the experiments; with --out also the time of their runs.")] = False,
     reps: Annotated[int | None, option("R", "Data sets for each figure; as in the paper by default.")] = None,
@@ -41,6 +47,7 @@ def reproduce_command(
     out: RunFolder = None,
     data: DataFolder = None,
     jobs: options.Jobs = 1,
+    budget: Annotated[str | None, option("TIME", "Time limit of all, e.g. 90s, 30m, 2h; no limit by default.")] = None,
     page: PageFile = None,
     summaries: Annotated[
         Path | None, writes_into(option("DIR", "Only write the figures of all runs in --out to DIR.", "--summaries"))
@@ -53,10 +60,14 @@ def reproduce_command(
     column "3 se" is the smallest difference that could be seen. Ctrl-C stops after the current run and prints the
     figures so far.
 
+    all runs every experiment, first with one data set for each figure, then with more while the time limit allows. It
+    writes the page OUT/reproduction.md. The same command continues.
+
     Examples:
       mnlearn reproduce --list
       mnlearn reproduce mpl-table1 --source d=64 --method mpl --reps 10
       mnlearn reproduce mpl-table3 --sizes 250,500 --data ../shared/data --out runs
+      mnlearn reproduce all --budget 2h --data ../shared/data --out runs --jobs 2
       mnlearn reproduce --summaries docs/reproduction/runs --out runs
       mnlearn reproduce --page docs/reproduction.md --out runs
     """
@@ -71,8 +82,19 @@ def reproduce_command(
         return
     if name is None:
         raise InputError("NAME must be one of the experiments; got none. See mnlearn reproduce --list.")
-    check_name("experiment", name, REPRODUCTIONS)
-    chosen, folder = REPRODUCTIONS[name], data_folder(data)
+    folder = data_folder(data)
+    if name == ALL:
+        _check_all(sizes, source, method, out)
+        with progress_monitor() as monitor:
+            request = Request(repetitions=reps, data=folder, out=out, n_jobs=jobs, monitor=monitor)
+            _run_all(request, None if budget is None else duration(budget), output)
+        if monitor.interrupted:
+            exit_interrupted(CONTINUE)
+        return
+    if budget is not None:
+        raise InputError(f"--budget is a limit of all experiments; got {budget} with {name}. Write reproduce all.")
+    check_name("experiment", name, [*REPRODUCTIONS, ALL])
+    chosen = REPRODUCTIONS[name]
     if chosen.needs_data and folder is None:
         raise FileError(f"--data must be the folder of the data, which {name} needs; got none. Or set MNLEARN_DATA.")
     if out is not None:
@@ -90,6 +112,76 @@ def reproduce_command(
         _write_experiment(lines, chosen, out, name)
     if monitor.interrupted:
         exit_interrupted(CONTINUE)
+
+
+def duration(text: str) -> float:
+    """Return the seconds of a time such as 90s, 30m or 2h."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text.strip())
+    seconds = float(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2]] if match else 0.0
+    if seconds <= 0:
+        raise InputError(f"--budget must be a time with its unit, s, m or h; got {text!r}. Write 90s, 30m or 2h.")
+    return seconds
+
+
+def _check_all(sizes: str | None, source: list[str] | None, method: list[str] | None, out: Path | None) -> None:
+    """Raise InputError for options that all experiments do not share, FileError without a folder."""
+    for words, given in (("--sizes", sizes), ("--source", source), ("--method", method)):
+        if given:
+            raise InputError(f"{words} is of one experiment; got it with all. Leave it out, or name one experiment.")
+    if out is None:
+        raise FileError("--out must be a folder for the runs of all experiments; got none. Add --out runs.")
+
+
+def _run_all(request: Request, seconds: float | None, output: OutputOptions) -> None:
+    """Run what fits the time limit, then write and print the overview."""
+    from mnlearn.experiments.campaign import run_campaign
+    from mnlearn.experiments.catalogue import REPRODUCTIONS
+    from mnlearn.experiments.reproduction_page import overview_figures, unfinished_lines, write_page
+    from mnlearn.experiments.summaries import COSTS, all_figures, recorded_figures, write_summaries
+
+    out = cast("Path", request.out)
+    found = run_campaign(REPRODUCTIONS, request, seconds=seconds)
+    if not write_summaries(out, out):
+        raise InputError("no run ended within the time limit, or before Ctrl-C. Let it run for longer.")
+    figures = all_figures(out)
+    overview = overview_figures(REPRODUCTIONS, figures, recorded_figures(COSTS, out))
+    write_page(REPRODUCTIONS, {**figures, "overview": overview}, found, out)
+
+    def text() -> None:
+        _show_overview(overview)
+        say(f"{out / 'reproduction.md'}: the tables of {with_noun(len(figures), 'experiment')}")
+
+    output.show(lambda: _document_of_all(overview, found), text)
+    if found.without_data:
+        note(f"not run, since --data is missing or incomplete: {', '.join(found.without_data)}")
+    for item in found.failed:
+        note(f"{item.experiment}: {item.source} cannot be run: {item.error}")
+    for line in unfinished_lines(found.cells, shown=4):
+        note(line)
+
+
+def _show_overview(overview: Sequence[Comparison]) -> None:
+    """Print one line for each experiment, as the table of the page."""
+    from mnlearn.experiments.page import fill_page
+    from mnlearn.experiments.reproduction_page import OVERVIEW_TABLE
+
+    lines = [line for line in fill_page(OVERVIEW_TABLE, lambda _: overview).text.splitlines() if line.startswith("|")]
+    header, _, *body = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    table = simple_table(*header, numbers=header[1:])
+    for cells in body:
+        table.add_row(*cells)
+    show(table)
+
+
+def _document_of_all(overview: Sequence[Comparison], found: Campaign) -> dict[str, object]:
+    """Return the overview and what is left as one document."""
+    lines: dict[str, dict[str, object]] = {}
+    for line in overview:
+        lines.setdefault(line.source, {"name": line.source})[line.learner] = None if isnan(line.ours) else line.ours
+    left = [{**state._asdict(), "cell": state.cell._asdict()} for state in found.cells if state.done < state.of]
+    failed = [item._asdict() for item in found.failed]
+    missing = list(found.without_data)
+    return {"experiments": list(lines.values()), "without_data": missing, "failed": failed, "unfinished": left}
 
 
 def _show_experiment(lines: Sequence[Comparison], chosen: Reproduction) -> None:
@@ -132,8 +224,9 @@ def _from_runs(page: Path | None, summaries: Path | None, name: str | None, out:
     if name is not None:
         raise InputError(f"{words} excludes an experiment; got {name}. Run that first, with --out.")
     if summaries is not None:
+        runs = folder_of_runs(out, "--summaries")
         make_folder(summaries, "--summaries")
-        written = write_summaries(folder_of_runs(out, "--summaries"), summaries)
+        written = write_summaries(runs, summaries)
         say(f"{summaries}: {len(written)} summaries from {out}" + "".join(f"\n  {item}" for item in written))
     if page is not None:
         fill_from_runs(page, out)

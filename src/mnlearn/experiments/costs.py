@@ -84,7 +84,7 @@ def times(records: Iterable[Record]) -> dict[RunCell, float]:
     for record in records:
         seconds = _seconds(record)
         if seconds is not None:
-            known[_cell(record)].append(seconds)
+            known[cell_of(record)].append(seconds)
     return {cell: fmean(seconds) for cell, seconds in known.items()}
 
 
@@ -116,12 +116,12 @@ def _cost(sharing: tuple[str, ...], records: Sequence[Record], measure: Reproduc
     cells, complete = _all_cells(measure, records, data)
     known = times(records)
     done, of = len(records), len(cells) * measure.repetitions
-    run = {_cell(record) for record in records}
+    run = {cell_of(record) for record in records}
     if not run <= known.keys():
         return Cost(sharing, done, of, None, None, complete=complete)
     sources = list(dict.fromkeys(cell.source for cell in cells))
     expected = {cell: estimate(cell, known, sources) for cell in cells}
-    so_far = sum(known[_cell(record)] for record in records)
+    so_far = sum(known[cell_of(record)] for record in records)
     in_full = sum(seconds for seconds in expected.values() if seconds is not None) * measure.repetitions
     estimated = sum(seconds is not None and cell not in known for cell, seconds in expected.items())
     return Cost(sharing, done, of, so_far, in_full, estimated, complete and None not in expected.values())
@@ -138,7 +138,8 @@ def _all_cells(
         return [RunCell(source, size, method) for size in measure.sizes for source, method in pairs], False
 
 
-def _cell(record: Record) -> RunCell:
+def cell_of(record: Record) -> RunCell:
+    """Return the cell of a run."""
     return RunCell(record["source"], record["n_rows"], record["method"])
 
 

@@ -21,8 +21,9 @@ is replaced by the figures of all runs that `mnlearn reproduce NAME --out DIR` h
 | `quantity` | only the learners whose name ends so, as "tests" in "gsimn tests" or "false" in "mpl false"     |
 
 Cells: `beside` is published / ours; `compared` the same with the standard errors between them in brackets; `error` is
-ours ± its standard error; `mean`, `percent` and `sd` are ours alone; `seconds` is ours with so many significant digits,
-a dash where a run did not end.
+ours ± its standard error; `mean`, `percent` and `sd` are ours alone; `digits` is ours with so many significant digits,
+and so is `seconds`, with a dash where a run did not end; `duration` is ours in seconds, minutes or hours; `p` is a
+p-value. A cell that is not a number is empty.
 
 The same with `agreement` in place of `table` gives sentences: how many of the figures are within 3 standard errors, the
 chi-square over all of them, and the smallest difference that could be seen.
@@ -188,6 +189,8 @@ class Layout:
         if not (digits or "0").isdecimal():
             raise InputError(f"cell of table {self.name} must end in its decimals; got {digits!r}. Write {kind} 2.")
         figure = _mean(group[learner])
+        if isnan(figure.ours) and kind != "seconds":
+            return ""
         if kind != "leading":
             return _CELLS[kind](figure, int(digits or "2"))
         rivals = [name for name in group if self.cells.get(name, self.cell).startswith("leading")]
@@ -257,6 +260,14 @@ def _seconds(figure: Comparison, digits: int) -> str:
     return f"{float(f'{figure.ours:.{digits}g}'):.6g}" if isfinite(figure.ours) else "—"
 
 
+def _duration(figure: Comparison, _digits: int) -> str:
+    for unit, seconds in (("h", 3600), ("min", 60)):
+        if figure.ours >= seconds:
+            many = figure.ours / seconds
+            return f"{many:.1f} {unit}" if many < 10 else f"{many:.0f} {unit}"
+    return f"{figure.ours:.2g} s"
+
+
 _CELLS: Mapping[str, Callable[[Comparison, int], str]] = {
     "beside": _beside,
     "compared": _compared,
@@ -265,4 +276,7 @@ _CELLS: Mapping[str, Callable[[Comparison, int], str]] = {
     "sd": lambda figure, digits: f"{figure.sd:.{digits}f}",
     "percent": lambda figure, digits: f"{100 * figure.ours:.{digits}f} %",
     "seconds": _seconds,
+    "digits": _seconds,
+    "duration": _duration,
+    "p": lambda figure, digits: f"{figure.ours:.{digits}g}" if figure.ours >= 1e-4 else "< 0.0001",
 }

@@ -140,6 +140,8 @@ class Reproduction:
         What the figures are.
     axis
         What the sizes count.
+    alternatives
+        Sources and learners that are further readings of the same published figures; the overview does not count them.
     """
 
     title: str
@@ -147,6 +149,7 @@ class Reproduction:
     needs_data: bool = False
     quantity: str = "Hamming distance"
     axis: str = "rows"
+    alternatives: frozenset[str] = frozenset()
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -13,13 +13,16 @@ from mnlearn.experiments import learners, learners_page
 from mnlearn.experiments.catalogue import REPRODUCTIONS
 from mnlearn.experiments.costs import as_figures, costs
 from mnlearn.experiments.reproduction import Comparison, as_written, read_comparisons, write_comparisons
+from mnlearn.experiments.reproduction_page import overview_figures
 
 COSTS = "costs"
 """Name of the table of all costs."""
+OVERVIEW = "overview"
+"""Name of the table with one line for each experiment."""
 
 
 def recorded_figures(name: str, folder: Path) -> list[Comparison]:
-    """Return the figures of an experiment in a folder; for "costs", the costs of all experiments.
+    """Return the figures of an experiment in a folder; for "costs" and "overview", numbers of all experiments.
 
     Parameters
     ----------
@@ -28,10 +31,19 @@ def recorded_figures(name: str, folder: Path) -> list[Comparison]:
     folder
         Where its journal is, or where there is none, its summary.
     """
-    check_name("table", name, [*REPRODUCTIONS, COSTS, learners.NAME])
+    check_name("table", name, [*REPRODUCTIONS, COSTS, OVERVIEW, learners.NAME])
+    if name == OVERVIEW:
+        figures = all_figures(folder)
+        return overview_figures(REPRODUCTIONS, figures, recorded_figures(COSTS, folder)) if figures else []
     found = [as_written(line) for line in _from_journals(name, folder)]
     summary = folder / f"{name}.csv"
     return found or (read_comparisons(summary) if summary.exists() else [])
+
+
+def all_figures(folder: Path) -> dict[str, list[Comparison]]:
+    """Return the figures of every experiment that has some in a folder, by name."""
+    found = {name: recorded_figures(name, folder) for name in REPRODUCTIONS}
+    return {name: lines for name, lines in found.items() if lines}
 
 
 def write_summaries(folder: Path, target: Path) -> list[str]:
