@@ -64,4 +64,8 @@ def test_agreement_counts_sums_and_says_what_could_be_seen() -> None:
     assert isnan(bare.visible)
     assert len(agreement_text(bare)) == 2
     assert agreement([line(None)]) is None
+    both = [line(1.0), line(2.0)._replace(learner="mpl false"), line(3.0)._replace(learner="pic false")]
+    counted = agreement(both)
+    assert counted is not None
+    assert counted.chi_square == 10  # a distance is the sum of its details; without it, they count
     assert agreement_text(None) == ["There is no published figure to compare with."]

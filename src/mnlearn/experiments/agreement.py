@@ -8,7 +8,7 @@ from statistics import median
 from typing import NamedTuple
 
 from mnlearn.experiments.differences import LIMIT
-from mnlearn.experiments.reproduction import Comparison
+from mnlearn.experiments.reproduction import Comparison, without_details
 
 
 class Agreement(NamedTuple):
@@ -26,6 +26,8 @@ class Agreement(NamedTuple):
 def agreement(lines: Iterable[Comparison]) -> Agreement | None:
     """Return the agreement of the figures that can be compared; None if there is none.
 
+    A distance is the sum of its false and missing edges, so these are not counted beside it.
+
     Examples
     --------
     >>> lines = [Comparison("ring", n, "mpl", 10.0, 10.5, 1.0, 9, away, 0.1, 0.9) for n, away in [(100, 1), (200, -4)]]
@@ -35,7 +37,7 @@ def agreement(lines: Iterable[Comparison]) -> Agreement | None:
     """
     from scipy.special import chdtrc
 
-    compared = [line for line in lines if line.standard_errors is not None]
+    compared = without_details((line for line in lines if line.standard_errors is not None), keep_published=False)
     if not compared:
         return None
     away = [abs(line.standard_errors or 0.0) for line in compared]

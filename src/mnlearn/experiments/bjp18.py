@@ -169,6 +169,7 @@ TABLE_1 = Reproduction(
         figure=success_rate_figure,
     ),
     quantity="success rate",
+    alternatives=frozenset({"mpl-ess"}),
 )
 
 

@@ -425,4 +425,5 @@ TABLE_1 = Reproduction(
     needs_data=True,
     quantity="weighted tests, accuracy",
     axis="triplets",
+    alternatives=frozenset({"gsimn-line22", "gsimn-seeded", "tests, observed", "accuracy, observed"}),
 )

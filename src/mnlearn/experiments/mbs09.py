@@ -220,4 +220,5 @@ TABLE_1 = Reproduction(
         published=dict(_published()),
     ),
     quantity="E- and V-scores",
+    alternatives=frozenset({"mbs-ebic", "G50 log", "ECOLI1 log"}),
 )

@@ -298,6 +298,7 @@ ORDERS = Reproduction(
         },
     ),
     needs_data=True,
+    alternatives=frozenset({"file"}),  # the figures of Table 3
 )
 
 

@@ -141,7 +141,8 @@ class Reproduction:
     axis
         What the sizes count.
     alternatives
-        Sources and learners that are further readings of the same published figures; the overview does not count them.
+        Sources, learners and quantities that are further readings of the same published figures; the overview does not
+        count them.
     """
 
     title: str
@@ -254,8 +255,8 @@ def compare_published(rows: Iterable[Row], published: Mapping[Key, Published]) -
     return [line for key, group in groups.items() for line in _comparisons(key, group, known)]
 
 
-def without_details(lines: Iterable[Comparison]) -> list[Comparison]:
-    """Drop the details of distances that have no published figure."""
+def without_details(lines: Iterable[Comparison], *, keep_published: bool = True) -> list[Comparison]:
+    """Drop the details of the distances among the figures; those that have a published figure may stay."""
     everything = list(lines)
     known = {Key(line.source, line.n_rows, line.learner) for line in everything}
 
@@ -263,7 +264,7 @@ def without_details(lines: Iterable[Comparison]) -> list[Comparison]:
         learner, _, detail = line.learner.rpartition(" ")
         return detail in _DETAILS and Key(line.source, line.n_rows, learner) in known
 
-    return [line for line in everything if line.published is not None or not is_detail(line)]
+    return [line for line in everything if (keep_published and line.published is not None) or not is_detail(line)]
 
 
 def write_comparisons(lines: Iterable[Comparison], path: Path) -> None:

@@ -52,7 +52,7 @@ def counted(lines: Iterable[Comparison], experiment: Reproduction) -> list[Compa
         for line in lines
         if line.published is not None
         and not line.learner.endswith(" seconds")
-        and not {line.source, line.learner, line.learner.partition(" ")[0]} & experiment.alternatives
+        and experiment.alternatives.isdisjoint((line.source, line.learner, *line.learner.split(" ", 1)))
     ]
 
 
