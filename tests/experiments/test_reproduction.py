@@ -18,15 +18,13 @@ from mnlearn.experiments.reproduction import (
     Key,
     Published,
     Request,
-    as_written,
     compare_published,
     figure,
     plot,
-    read_comparisons,
     with_steps,
     without_details,
-    write_comparisons,
 )
+from mnlearn.experiments.summaries import as_written, read_comparisons, write_comparisons
 
 
 def rows(distances: list[int]) -> list[Row]:

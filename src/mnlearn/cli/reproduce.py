@@ -209,7 +209,8 @@ def _short(number: float) -> str:
 
 def _write_experiment(lines: Sequence[Comparison], chosen: Reproduction, out: Path, name: str) -> None:
     """Write the figures, and a plot if matplotlib is installed."""
-    from mnlearn.experiments.reproduction import plot, without_details, write_comparisons
+    from mnlearn.experiments.reproduction import plot, without_details
+    from mnlearn.experiments.summaries import write_comparisons
 
     write_comparisons(lines, out / f"{name}.csv")
     if lines and find_spec("matplotlib") is not None:

@@ -6,13 +6,16 @@ same figures, so a page can be made from summaries that are kept when the journa
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Iterable
 from pathlib import Path
 
-from mnlearn.errors import check_name
+from mnlearn._atomic_files import replacing, write_errors
+from mnlearn.errors import FileError, check_name
 from mnlearn.experiments import learners, learners_page
 from mnlearn.experiments.catalogue import REPRODUCTIONS
 from mnlearn.experiments.costs import as_figures, costs
-from mnlearn.experiments.reproduction import Comparison, as_written, read_comparisons, write_comparisons
+from mnlearn.experiments.reproduction import Comparison
 from mnlearn.experiments.reproduction_page import overview_figures
 
 COSTS = "costs"
@@ -79,3 +82,56 @@ def _from_journals(name: str, folder: Path) -> list[Comparison]:
         found = costs(REPRODUCTIONS, folder)
         return as_figures(found) if found else []
     return REPRODUCTIONS[name].measure.recorded(folder)
+
+
+def write_comparisons(lines: Iterable[Comparison], path: Path) -> None:
+    """Write the figures as CSV, with six significant digits; no partial file is left."""
+    with write_errors(path), replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(Comparison._fields)
+        writer.writerows([f"{x:.6g}" if isinstance(x, float) else x for x in line] for line in lines)
+
+
+def read_comparisons(path: Path) -> list[Comparison]:
+    """Return the figures of a file of `write_comparisons`.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, or a line is not a figure.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            header, *lines = csv.reader(file)
+        if tuple(header) == Comparison._fields:
+            return [as_written(line) for line in lines]
+    except (OSError, ValueError, TypeError) as error:
+        raise FileError(
+            f"figures must be a table that mnlearn wrote; {path}: {error}. Delete it, or write it again."
+        ) from error
+    raise FileError(
+        f"figures must have the columns {', '.join(Comparison._fields)}; {path} has {', '.join(header)}. Delete it, or "
+        "write it again."
+    )
+
+
+def as_written(line: Iterable[object]) -> Comparison:
+    """Return the figure that is read from the file to which this one is written.
+
+    Examples
+    --------
+    >>> as_written(Comparison("ring", 100, "mpl", None, 10 / 3, 0.1, 3, None, 0.25)).ours
+    3.33333
+    """
+    source, n_rows, learner, published, ours, sd, n, away, seconds, visible = line
+
+    def rounded(number: object) -> float:
+        return float(f"{float(str(number)):.6g}")
+
+    def known(number: object) -> float | None:
+        return None if number in (None, "") else rounded(number)
+
+    place = str(source), int(str(n_rows)), str(learner)
+    return Comparison(
+        *place, known(published), rounded(ours), rounded(sd), int(str(n)), known(away), rounded(seconds), known(visible)
+    )
