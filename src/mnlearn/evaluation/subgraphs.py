@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from operator import index
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -76,35 +76,86 @@ def ev_scores(learned: Graph, truth: Graph, kinds: Sequence[str] | None = None) 
     SubgraphScore(e=None, v=None, n_subgraphs=0)
     """
     check_same_variables(learned, truth)
-    if kinds is not None:
-        check_listed("kinds", kinds, "kinds of subgraphs")
-    chosen = list(_EXTRACTORS) if kinds is None else list(kinds)
-    for kind in chosen:
-        check_name("kind of subgraph", kind, _EXTRACTORS)
-    found, true = _neighbor_bits(learned), _neighbor_bits(truth)
-    return {kind: _mean_scores(found, true, _EXTRACTORS[kind](truth, true)) for kind in chosen}
+    return SubgraphScorer(truth, kinds)(learned)
 
 
-def _mean_scores(found: Sequence[Bits], true: Sequence[Bits], subgraphs: Iterator[Bits]) -> SubgraphScore:
-    """The means of E and V over subgraphs."""
-    around = [_f((a & b).bit_count(), a.bit_count() + b.bit_count()) for a, b in zip(found, true, strict=True)]
-    n, e_sum, v_sum = 0, 0.0, 0.0
-    for inside in subgraphs:
-        n += 1
-        both = either = 0
-        right = 0.0
-        for v in _members(inside):
-            both += (found[v] & true[v] & inside).bit_count()
-            either += (found[v] & inside).bit_count() + (true[v] & inside).bit_count()
-            right += around[v]
-        e_sum += _f(both, either)
-        v_sum += right / inside.bit_count()
-    return SubgraphScore(e_sum / n, v_sum / n, n) if n else SubgraphScore(None, None, 0)
+class SubgraphScorer:
+    """E- and V-scores of several learned graphs by the subgraphs of one true graph, which are found once.
+
+    Parameters
+    ----------
+    truth, kinds
+        As for `ev_scores`.
+
+    Examples
+    --------
+    >>> truth = Graph(3, [(0, 1), (1, 2)])
+    >>> scores = SubgraphScorer(truth, ["1N"])
+    >>> scores(truth)["1N"], scores(Graph.empty(3))["1N"]
+    (SubgraphScore(e=1.0, v=1.0, n_subgraphs=3), SubgraphScore(e=0.0, v=0.0, n_subgraphs=3))
+    """
+
+    def __init__(self, truth: Graph, kinds: Sequence[str] | None = None) -> None:
+        if kinds is not None:
+            check_listed("kinds", kinds, "kinds of subgraphs")
+        chosen = list(_EXTRACTORS) if kinds is None else list(kinds)
+        for kind in chosen:
+            check_name("kind of subgraph", kind, _EXTRACTORS)
+        true = _neighbor_bits(truth)
+        self.truth, self._true = truth, _adjacency(truth)
+        self._members = {kind: _blocks(list(_EXTRACTORS[kind](truth, true)), truth.n_variables) for kind in chosen}
+        self._edges = {kind: [_inside(block, self._true) for block in some] for kind, some in self._members.items()}
+
+    def __call__(self, learned: Graph) -> dict[str, SubgraphScore]:
+        """Return the scores of a learned graph by kind."""
+        check_same_variables(learned, self.truth)
+        found = _adjacency(learned)
+        both = found.multiply(self._true)
+        around = _f(*(np.asarray(matrix.sum(1)).ravel() for matrix in (both, found + self._true)))
+        scores = {}
+        for kind, blocks in self._members.items():
+            e: list[float] = []
+            v: list[float] = []
+            for block, true_edges in zip(blocks, self._edges[kind], strict=True):
+                e += _f(_inside(block, both), _inside(block, found) + true_edges).tolist()
+                v += (block @ around / block.sum(1).A1).tolist()
+            n = len(e)
+            scores[kind] = SubgraphScore(sum(e) / n, sum(v) / n, n) if n else SubgraphScore(None, None, 0)
+        return scores
 
 
-def _f(both: int, either: int) -> float:
+_ROWS = 1 << 14  # subgraphs examined at once
+
+
+def _adjacency(graph: Graph) -> Any:
+    """The symmetric sparse matrix of the edges."""
+    from scipy.sparse import csr_matrix
+
+    ends = np.array(graph.edges, dtype=np.int64).reshape(-1, 2)
+    places = (np.concatenate([ends[:, 0], ends[:, 1]]), np.concatenate([ends[:, 1], ends[:, 0]]))
+    return csr_matrix((np.ones(2 * len(ends), dtype=np.int64), places), shape=(graph.n_variables, graph.n_variables))
+
+
+def _blocks(subgraphs: Sequence[Bits], n: int) -> list[Any]:
+    """Sparse matrices of some subgraphs each: a row for every subgraph, a column for every vertex."""
+    from scipy.sparse import csr_matrix
+
+    found = []
+    for start in range(0, len(subgraphs), _ROWS):
+        members = [list(_members(inside)) for inside in subgraphs[start : start + _ROWS]]
+        ends, columns = np.cumsum([0, *map(len, members)]), [v for some in members for v in some]
+        found.append(csr_matrix((np.ones(len(columns), dtype=np.int64), columns, ends), shape=(len(members), n)))
+    return found
+
+
+def _inside(members: Any, edges: Any) -> IntArray:
+    """Twice the number of edges between members of each subgraph."""
+    return np.asarray((members @ edges).multiply(members).sum(1)).ravel()
+
+
+def _f(both: IntArray, either: IntArray) -> FloatArray:
     """2 |A ∩ B| / (|A| + |B|)."""
-    return 2 * both / either if either else 1.0
+    return np.where(either > 0, 2 * both / np.maximum(either, 1), 1.0)
 
 
 def _paths(truth: Graph, true: Sequence[Bits]) -> Iterator[Bits]:
