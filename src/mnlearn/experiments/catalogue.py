@@ -30,6 +30,8 @@ REPRODUCTIONS: Mapping[str, Reproduction] = {
     "ibmap-royalroad": ibmap14_eda.ROYAL_ROAD,
     "ibmap-uci": ibmap14.UCI,
     "mbs-table1": mbs09.TABLE_1,
+    "mbs-table2": mbs09.TABLE_2,
+    "mbs-table3": mbs09.TABLE_3,
     "mpl-orders": mpl17.ORDERS,
     "mpl-table1": mpl17.TABLE_1,
     "mpl-table3": mpl17.TABLE_3,
