@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mnlearn.experiments import bjp18, bjp18_networks, ibmap14, ibmap14_eda, ibmap14_landscape, jair09, mbs09, mpl17
+from mnlearn.experiments import (
+    bjp18,
+    bjp18_networks,
+    ibmap14,
+    ibmap14_eda,
+    ibmap14_landscape,
+    jair09,
+    mbs09,
+    mbs09_enrichment,
+    mpl17,
+)
 from mnlearn.experiments.reproduction import Reproduction
 
 REPRODUCTIONS: Mapping[str, Reproduction] = {
@@ -29,6 +39,7 @@ REPRODUCTIONS: Mapping[str, Reproduction] = {
     "ibmap-random": ibmap14.RANDOM,
     "ibmap-royalroad": ibmap14_eda.ROYAL_ROAD,
     "ibmap-uci": ibmap14.UCI,
+    "mbs-enrichment": mbs09_enrichment.ENRICHMENT,
     "mbs-table1": mbs09.TABLE_1,
     "mbs-table2": mbs09.TABLE_2,
     "mbs-table3": mbs09.TABLE_3,
