@@ -381,7 +381,7 @@ def _upper_tails(neighborhoods: IntArray, membership: IntArray) -> FloatArray:
     """The tail for every neighbourhood and term that share a member; the others have p = 1."""
     from scipy.stats import hypergeom
 
-    shared = neighborhoods @ membership
+    shared = (neighborhoods.astype(np.float64) @ membership.astype(np.float64)).astype(np.int64)  # BLAS has floats only
     sizes, of_term = neighborhoods.sum(1), membership.sum(0)
     p_values = np.ones(shared.shape)
     rows, columns = np.nonzero(shared)
