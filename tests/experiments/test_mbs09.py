@@ -34,7 +34,8 @@ from mnlearn.statistics import Moments
 def test_published_figures_are_those_of_the_paper() -> None:
     assert isinstance(mbs09.TABLE_1.measure, Measurement)
     figures = mbs09.TABLE_1.measure.published
-    assert len(figures) == 16 * 9 * 3 * 2  # lines; learners; ways to draw a network; sizes
+    assert len(figures) == (16 + 4) * 9 * 3 * 2  # lines and means; learners; ways to draw a network; sizes
+    assert figures[Key("G50", 100, "mbs mean E")].mean == pytest.approx(0.649)
     assert figures[Key("G50", 100, "mbs E SPN")].mean == 0.55
     assert figures[Key("G50 log", 400, "gglas V 1N")] == figures[Key("G50 log", 400, "lasso V 1N")]
     assert figures[Key("G50 log", 400, "gglas V 1N")].mean == 0.231
@@ -124,6 +125,8 @@ def test_figures_are_what_they_say(small: Small) -> None:
         quality = [np.mean([x for s in scores.values() for x in (s.e, s.v) if x is not None]) for scores in tried]
         chosen.append(tried[int(np.argmax(quality))]["1N"])
     assert found["mbs E 1N"] == pytest.approx(np.mean([score.e or 0.0 for score in chosen]))
+    kinds = [value for name, value in found.items() if name.startswith("mbs V ")]
+    assert found["mbs mean V"] == pytest.approx(np.mean(kinds))
     lead = np.mean([score.v or 0.0 for score in chosen]) - np.mean(by_tolerance)
     assert found["lead-aracne V 1N"] == pytest.approx(lead)
 

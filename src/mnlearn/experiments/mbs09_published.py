@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from itertools import product
 from math import nan
+from statistics import fmean
 
 from mnlearn.experiments.reproduction import Key, Published
 
@@ -91,3 +93,12 @@ def table_3() -> Iterator[tuple[Key, Published]]:
         score, kind, *numbers = line.split()
         for (network, learner), number in zip(product(("G50", "G75"), ("spcand", "l1mb", "mbs")), numbers, strict=True):
             yield from _everywhere(network, f"{learner} {score} {kind}", float(number))
+
+
+def with_means(figures: Iterable[tuple[Key, Published]]) -> dict[Key, Published]:
+    """The figures, and "LEARNER mean E" and "LEARNER mean V", the means over the kinds of subgraph."""
+    found, kinds = dict(figures), defaultdict[Key, list[float]](list)
+    for key, figure in found.items():
+        learner, letter, _kind = key.learner.split()
+        kinds[key._replace(learner=f"{learner} mean {letter}")].append(figure.mean)
+    return found | {key: Published(fmean(numbers), nan, 1) for key, numbers in kinds.items()}
