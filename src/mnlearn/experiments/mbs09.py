@@ -38,6 +38,7 @@ from mnlearn.algorithms.mbs import MBS
 from mnlearn.errors import unknown_name
 from mnlearn.evaluation.directed import DirectedNetwork
 from mnlearn.evaluation.subgraphs import KINDS, SubgraphScorer
+from mnlearn.experiments.experiment import RunCell
 from mnlearn.experiments.mbs09_learners import (
     LAMBDAS,
     LARGEST_K,
@@ -294,6 +295,10 @@ class WinsAndLosses:
         """Data sets for each count."""
         return self.leads.repetitions
 
+    def cells(self, data: Path | None) -> list[RunCell]:
+        """Return all that is run at full size."""
+        return self.leads.cells(data)
+
     def __call__(self, request: Request) -> list[Comparison]:
         """Run the requested part; methods are rivals."""
         for method in request.methods:
@@ -319,7 +324,7 @@ class WinsAndLosses:
                     count = float(sides.count(side))
                     found.append(leads[0]._replace(learner=f"{rival} {name}", ours=count, sd=nan))
                 found += [here[f"{rival} {name} by settings"] for name in ("losses", "wins") if leads]
-        return [line._replace(published=self._figure(line), standard_errors=None) for line in found]
+        return [line._replace(published=self._figure(line), standard_errors=None, visible=None) for line in found]
 
     def _figure(self, line: Comparison) -> float | None:
         """The published count."""
