@@ -52,7 +52,9 @@ def climb_directed(
     >>> from mnlearn.statistics import Moments
     >>> covariance = [[1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [0.5, 0.5, 1.0]]  # 0 → 2 ← 1
     >>> score = ExtendedBIC(Moments.from_covariance(covariance, n_rows=500), gamma=0.0)
-    >>> climb_directed(score, [{1, 2}, {0, 2}, {0, 1}]).arcs
+    >>> climb_directed(score, [{1, 2}, {0, 2}, {0, 1}]).moral_graph().edges
+    ((0, 1), (0, 2), (1, 2))
+    >>> climb_directed(score, [(), (), {0, 1}]).arcs
     ((0, 2), (1, 2))
     """
     if len(candidates) != score.n_variables:
