@@ -1,4 +1,4 @@
-"""Draw the bar charts of the documentation from its tables: `python docs/charts.py`.
+"""Draw the charts of the documentation from its tables and run files: `python docs/charts.py`.
 
 A page marks a table with the comment `<!-- chart NAME -->` on the line before it; the chart is `docs/images/NAME.svg`.
 The files are text, need no plotting library and are the same on every machine.
@@ -16,8 +16,8 @@ from statistics import fmean
 from typing import NamedTuple
 
 DOCS = Path(__file__).resolve().parent
+RUNS = DOCS / "reproduction" / "runs"
 WIDTH, LEFT, RIGHT, STEP, TOP = 900, 400, 130, 30, 46
-VERDICTS = {"yes": "#2a7f62", "in part": "#c98a1b", "no": "#b5483a"}
 BLUE = "#2f6690"
 
 
@@ -32,7 +32,9 @@ class Bar(NamedTuple):
 
 def pictures() -> dict[Path, str]:
     """Return the SVG text of every chart by the path of its file."""
-    drawn = {"speed": speed(), "reproduction": reproduction(), "accuracy": accuracy()}
+    drawn = {"speed": speed(), "accuracy": accuracy()}
+    if any(RUNS.glob("*.csv")):
+        drawn["reproduction"] = reproduction()
     return {DOCS / "images" / f"{name}.svg": svg for name, svg in drawn.items()}
 
 
@@ -49,16 +51,12 @@ def speed() -> str:
 
 
 def reproduction() -> str:
-    """Share of the published figures that are met, colored by verdict, from the first table of reproduction.md."""
-    bars: list[Bar] = []
-    paper = ""
-    for name, experiment, met, verdict, *_ in table("reproduction.md", "reproduction"):
-        paper = name or paper
-        numbers = [int(number) for number in re.findall(r"\d+", met)]
-        share = numbers[0] / numbers[1] if len(numbers) == 2 else 0.0
-        bars.append(Bar(f"{paper}, {experiment}", share, f"{met} ({verdict})", VERDICTS[verdict]))
-    legend = "Published figures met. Claim confirmed: green yes, amber in part, red no"
-    return draw(legend, bars)
+    """Every published figure against that of mnlearn, from the summaries in reproduction/runs."""
+    from mnlearn.experiments.catalogue import REPRODUCTIONS
+    from mnlearn.experiments.reproduction_page import draw_figures
+    from mnlearn.experiments.summaries import all_figures
+
+    return draw_figures(REPRODUCTIONS, all_figures(RUNS))
 
 
 def accuracy() -> str:

@@ -81,7 +81,7 @@ def overview_figures(
             "near": result.near if result else nan,
             "chi_square": result.chi_square if result else nan,
             "p": result.p if result else nan,
-            "visible": result.visible if result else nan,
+            "visible": result.visible if result and name != "all" else nan,  # in the unit of the table
             "relative": result.relative if result else nan,
             "runs": spent.get((name, "done"), nan),
             "seconds": spent.get((name, "seconds"), nan),
@@ -243,7 +243,9 @@ def _legend(
         near = f"{result.near} of {result.figures} within {LIMIT:g}" if result else f"{len(mine)}, none compared"
         parts.append(f'<circle cx="{SIDE + 20}" cy="{y - 4}" r="5" fill="{color}"/>')
         parts.append(f'<text x="{SIDE + 32}" y="{y}" fill="#333333">{escape(paper)}: {near}</text>')
-    for k, text in enumerate((f"dot: within {LIMIT:g} standard errors", "cross: beyond", "zeros are not drawn")):
+    for k, text in enumerate(
+        (f"dot: within {LIMIT:g} standard errors", "cross: beyond, or too few runs", "zeros are not drawn")
+    ):
         y = 34 + 22 * len(colors) + 20 * k
         parts.append(f'<text x="{SIDE + 14}" y="{y}" fill="#555555">{text}</text>')
     return parts
