@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
@@ -90,9 +90,11 @@ def run_campaign(known: Mapping[str, Reproduction], request: Request, *, seconds
             planned.append(_Planned(sharing[0], measure, measure.cells(request.data), replace(request, monitor=clock)))
         except FileError:
             without_data += sharing
+    for item in planned:  # the smallest size tells the time of the others
+        item.raise_to(1, clock, item.measure.sizes[:1])
     for level in _levels(max((item.most for item in planned), default=0)):
         for item in sorted(planned, key=lambda item: item.cost(level)):
-            item.raise_to(level, clock)
+            item.raise_to(level, clock, item.measure.sizes)
     return Campaign(
         tuple(state for item in planned for state in item.states()),
         tuple(FailedSource(item.name, *failure) for item in planned for failure in item.failed.items()),
@@ -182,31 +184,29 @@ class _Planned:
         """Return the estimated seconds to this number of data sets."""
         return sum(self._costs(self.cells, level).values())
 
-    def raise_to(self, level: int, clock: _Deadline) -> None:
-        """Run the cells that fit; first those of the smallest size alone, since they tell the time of the others."""
-        sizes = sorted({cell.n_rows for cell in self.cells})
-        for batch in (sizes[:1], sizes[1:]) if level == 1 else (sizes,):
-            costs = self._costs((cell for cell in self.cells if cell.n_rows in batch), level)
-            jobs = job_count(self.request.n_jobs)
-            left, chosen = clock.left * jobs, set()
-            for cell in sorted(costs, key=costs.__getitem__):
-                left -= costs[cell]
-                if left > 0:
-                    chosen.add(cell)
-            if not chosen or clock.cancelled():
-                continue
-            expected = sum(costs[cell] for cell in chosen)
-            request = replace(
-                self.request,
-                sizes=tuple(sorted({cell.n_rows for cell in chosen})),
-                repetitions=min(level, self.most),
-                n_jobs=jobs if expected > WORTH_PROCESSES else 1,
-            )
-            limit = min(clock.left, max(clock.left * MOST_OF_THE_REST, MOST_OF_THE_ESTIMATE * expected))
-            in_time = _ends_within(limit, partial(self._run, request, chosen))
-            self._read()
-            if not in_time:
-                self._give_up(self._costs(chosen, level))
+    def raise_to(self, level: int, clock: _Deadline, sizes: Collection[int]) -> None:
+        """Run the cells of some sizes that fit, the cheapest first."""
+        costs = self._costs((cell for cell in self.cells if cell.n_rows in sizes), level)
+        jobs = job_count(self.request.n_jobs)
+        left, chosen = clock.left * jobs, set()
+        for cell in sorted(costs, key=costs.__getitem__):
+            left -= costs[cell]
+            if left > 0:
+                chosen.add(cell)
+        if not chosen or clock.cancelled():
+            return
+        expected = sum(costs[cell] for cell in chosen)
+        request = replace(
+            self.request,
+            sizes=tuple(sorted({cell.n_rows for cell in chosen})),
+            repetitions=min(level, self.most),
+            n_jobs=jobs if expected > WORTH_PROCESSES else 1,
+        )
+        limit = min(clock.left, max(clock.left * MOST_OF_THE_REST, MOST_OF_THE_ESTIMATE * expected))
+        in_time = _ends_within(limit, partial(self._run, request, chosen))
+        self._read()
+        if not in_time:
+            self._give_up(self._costs(chosen, level))
 
     def _give_up(self, missing: Iterable[RunCell]) -> None:
         """Leave out the cell that was running when the time was over (the first that is missing) and larger ones."""
