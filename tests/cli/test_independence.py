@@ -12,6 +12,7 @@ from mnlearn.learning import TESTS
 from mnlearn.learning.pairs import independence_test
 
 KEYS = ["x", "y", "given", "test", "independent", "log_p", "statistic", "dof", "log_independent", "log_dependent"]
+KEYS += ["low_expected", "warning"]
 
 
 def _pair(test: str) -> tuple[str, str]:
@@ -127,3 +128,17 @@ def test_names_that_look_like_options_follow_two_dashes(run: Any, tmp_path: Path
     path = tmp_path / "names.csv"
     path.write_text("--debug,-b\n0,0\n1,1\n0,1\n", encoding="utf-8")
     assert run("test", "--json", "--", path, "--debug", "-b").document()["y"] == "-b"
+
+
+def test_small_expected_counts_are_warned_of(run: Any, tmp_path: Path) -> None:
+    data = tmp_path / "few.csv"
+    data.write_text("a,b,c\n" + "0,0,0\n1,1,0\n0,1,1\n1,0,1\n" * 3)
+    shown = run("test", data, "a", "b", "--given", "c").out.splitlines()
+    assert shown[-1].split(maxsplit=1) == [
+        "warning",
+        "100 % of the expected counts are below 5, so p is rough: Cochran's rule allows 20 %",
+    ]
+    document = run("test", data, "a", "b", "--given", "c", "--json").document()
+    assert document["low_expected"] == 1.0
+    assert document["warning"].startswith("100 % of the expected counts are below 5")
+    assert "warning" not in run("test", data, "a", "b", "--test", "bayes").out

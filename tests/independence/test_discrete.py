@@ -195,3 +195,30 @@ def test_permutations_of_identifiers_are_refused_before_memory_runs_out() -> Non
         MutualInformation(counts)(0, 1, frozenset())
     wide = Counts(Dataset.from_codes([np.arange(600) % 300, np.arange(600) // 2]))
     assert MutualInformation(wide, n_permutations=49)(0, 1, frozenset()).log_support is not None
+
+
+def test_low_expected_counts_the_cells_of_observed_strata() -> None:
+    rng = np.random.default_rng(5)
+    codes = [rng.integers(0, card, 150) ** 2 // (card - 1 or 1) for card in (3, 4, 2, 3, 1)]
+    data = Dataset.from_codes(codes, cards=[4, 5, 2, 3, 1])  # states that never occur, and a constant
+    for test in (ChiSquare(Counts(data)), GTest(Counts(data), dof="all")):
+        for z in map(frozenset, ([], [2], [4], [2, 3], [2, 3, 4])):
+            expected: list[float] = []
+            strata = np.column_stack([np.zeros(150, dtype=int), *(codes[v] for v in sorted(z))])
+            for stratum in np.unique(strata, axis=0):
+                rows = (strata == stratum).all(1)
+                table = np.zeros((4, 5))
+                np.add.at(table, (codes[0][rows], codes[1][rows]), 1)
+                cells = stats.contingency.expected_freq(table)
+                expected += cells[cells > 0].tolist()
+            share = np.mean(np.array(expected) < 5)
+            assert test.low_expected(0, 1, z) == pytest.approx(share)
+            assert test.low_expected(1, 0, z) == pytest.approx(share)
+    assert ChiSquare(counts_of([[50, 50], [50, 50]])).low_expected(0, 1, frozenset()) == 0.0
+    assert ChiSquare(counts_of([[5, 5], [5, 5]])).low_expected(0, 1, frozenset({2})) == 0.0  # exactly 5 is enough
+    assert ChiSquare(counts_of([[4, 4], [4, 4]])).low_expected(0, 1, frozenset({2})) == 1.0
+
+
+def test_low_expected_of_huge_tables_is_unknown() -> None:
+    wide = Dataset.from_codes([[0, 1]] * 4, cards=[60_000, 60_000, 60_000, 60_000])
+    assert np.isnan(ChiSquare(Counts(wide)).low_expected(0, 1, frozenset({2, 3})))

@@ -21,10 +21,12 @@ from mnlearn.independence import BayesianTest, ChiSquare, MutualInformation, Par
 from mnlearn.learning import DEFAULT_ALPHA, TESTS, make_test
 from mnlearn.learning.pairs import TestResult, dependences, independence_test
 from mnlearn.protocols import Evidence, ExplainedTest
+from mnlearn.results.explain import cochran_warning
 from mnlearn.statistics import Counts, Moments
 
 CONTINUOUS_TESTS = {"pcor", "bayes-pcor"}
 KEYS = ["x", "y", "given", "test", "independent", "log_p", "statistic", "dof", "log_independent", "log_dependent"]
+KEYS += ["low_expected", "warning"]
 
 
 def _survey(n_rows: int = 400, seed: int = 3) -> dict[str, list[Any]]:
@@ -233,8 +235,8 @@ def test_order_of_x_y_and_given_changes_nothing(name: str, order: list[str]) -> 
 @pytest.mark.parametrize(
     ("name", "computed"),
     [
-        ("chi2", {"log_p", "statistic", "dof"}),
-        ("g2", {"log_p", "statistic", "dof"}),
+        ("chi2", {"log_p", "statistic", "dof", "low_expected"}),
+        ("g2", {"log_p", "statistic", "dof", "low_expected"}),
         ("mi", {"log_p", "statistic", "dof"}),
         ("bayes", {"log_independent", "log_dependent"}),
         ("score", {"log_independent", "log_dependent"}),
@@ -266,6 +268,25 @@ def test_numbers_that_are_not_finite_become_none() -> None:
     plain = TestResult.of(evidence, 0, ("a", "b", ("c",)), "chi2").to_dict()
     assert (plain["statistic"], plain["dof"], plain["given"]) == (None, None, ["c"])
     assert str(plain["log_p"]) == "0.0"
+
+
+def test_small_expected_counts_are_warned_of() -> None:
+    fine = independence_test(SURVEY, "cause", "effect")
+    assert (fine.low_expected, fine.warning, fine.to_dict()["warning"]) == (0.0, None, None)
+    few = {name: column[:12] for name, column in SURVEY.items()}
+    found = independence_test(few, "cause", "effect", ["middle", "coin"], test="g2")
+    assert found.low_expected == 1.0
+    assert found.warning == "100 % of the expected counts are below 5, so p is rough: Cochran's rule allows 20 %"
+    assert found.to_dict()["warning"] == found.warning
+    assert str(found).endswith(f"; {found.warning}")
+    assert "below 5" not in str(fine)
+    assert independence_test(few, "cause", "effect", ["middle", "coin"], test="bayes").low_expected is None
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.2, None), (0.2004, "21 %"), (0.35, "35 %"), (0.999, "99 %")])
+def test_the_warning_never_rounds_to_the_rule(share: float, said: str | None) -> None:
+    warning = cochran_warning(share)
+    assert (warning is None) if said is None else (warning or "").startswith(said)
 
 
 def test_result_reads_as_a_sentence() -> None:

@@ -122,3 +122,23 @@ def test_data_can_be_given_to_a_network_that_has_none() -> None:
         bare.with_data(example(100, seed=2).columns())
     with pytest.raises(mn.DataError, match="data must have the variables of the network"):
         replace(mn.learn(COLUMNS, "gsmn"), data=None).with_data({n: COLUMNS[n] for n in list(COLUMNS)[:3]})
+
+
+def test_small_expected_counts_are_warned_of() -> None:
+    few = {name: column[:120] for name, column in COLUMNS.items()}
+    why = mn.learn(few, "gsmn*", keep_trace=True).why("fatigue", "poor_sleep")
+    alone, *deeper = (test for test in why.tests if test.asked == "now")
+    assert (alone.low_expected, alone.warning) == (0.0, None)
+    low = mn.independence_test(few, why.x, why.y, deeper[0].given).low_expected
+    assert low is not None
+    assert low > 0.2
+    assert {test.low_expected for test in deeper if test.given == deeper[0].given} == {low}
+    warning = f"{round(100 * low)} % of the expected counts are below 5, so p is rough: Cochran's rule allows 20 %"
+    assert f"; {warning}" in str(why)
+    tests: Any = why.to_dict()["tests"]
+    assert [test["warning"] for test in tests] == [test.warning for test in why.tests]
+    assert warning in [test["warning"] for test in tests]
+    asked = [test for test in why.tests if test.asked != "now"]
+    assert all((test.low_expected is None) == (test.source != "data") for test in asked)
+    by_posterior = mn.learn(few, "gsmn*", test="bayes").why("fatigue", "poor_sleep")
+    assert [test.low_expected for test in by_posterior.tests] == [None] * len(by_posterior.tests)

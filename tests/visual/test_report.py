@@ -167,6 +167,22 @@ def test_cautions_about_the_data() -> None:
     assert titles(of(gaps, [(0, 1)], missing="category"))[-1] == "Missing values"
 
 
+def test_cautions_about_the_tests() -> None:
+    columns = example(200, seed=1).columns()
+    learned = mn.learn(columns, "gsmn*")
+    (caution,) = (caution for caution in cautions(learned) if caution.title.startswith("Small expected counts"))
+    low = [
+        (u, v)
+        for u, v in learned.graph.edges
+        if any(test.warning for test in learned.why(learned.names[u], learned.names[v]).tests)
+    ]
+    assert caution.title == f"Small expected counts behind {len(low)} edges"
+    assert "more than 20 % of the expected counts of chi2 are below 5 (Cochran's rule)" in caution.text
+    assert caution.title in Page(render_report(learned)).words
+    for quiet in (mn.learn(columns, "gsmn*", test="bayes"), mn.learn(columns), replace(learned, data=None)):
+        assert "Small expected" not in " ".join(titles(quiet))
+
+
 def test_levels_without_rows_are_named() -> None:
     frame = pd.DataFrame(FINE).astype({"a": pd.CategoricalDtype([0, 1, 2, 3])})
     assert "levels without rows: 2" in Page(render_report(of(frame, [(0, 1)]))).words

@@ -63,14 +63,15 @@ def _show_test(result: TestResult, testing: TestOptions) -> None:
         "log P(independent)": _log_probability(result.log_independent, "P"),
         "log P(dependent)": _log_probability(result.log_dependent, "P"),
         "decision": _decision(result, testing),
+        "warning": result.warning,
     }
+    styles = {"decision": "green" if result.independent else "red", "warning": "yellow"}
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
     table.add_column(overflow="fold")
     for label, line in lines.items():
         if line is not None:
-            style = ("green" if result.independent else "red") if label == "decision" else ""
-            table.add_row(label, Text(line, style=style))
+            table.add_row(label, Text(line, style=styles.get(label, "")))
     show(table)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import chain
-from math import fsum
+from math import fsum, nan, prod
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -18,14 +18,16 @@ from mnlearn._ties import ABSOLUTE, tolerance
 from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.independence._base import CountsTest, KernelTest, log_level, require_method
 from mnlearn.independence._tails import log_chi2_sf
-from mnlearn.protocols import Evidence, FloatArray, Indices, Kernel, Statistics, VarSet, Verdicts
+from mnlearn.protocols import Evidence, FloatArray, Indices, IntArray, Kernel, Statistics, VarSet, Verdicts
 from mnlearn.statistics import kernels
 from mnlearn.statistics.kernels import DofRule
 
 MAX_SHUFFLED_CELLS = 2**22
 """Largest table that `MutualInformation` shuffles; larger ones have few rows a cell."""
 
-_CELLS_TOGETHER = 2**21  # of shuffled tables in memory at a time: 16 MB
+_CELLS_TOGETHER = 2**21  # of shuffled tables, or of expected counts, in memory at a time: 16 MB
+_MAX_MARGIN_CELLS = 2**27  # 1 GiB of counts
+_LOW = 5  # Cochran's rule: at most 20 % of the expected counts should be below
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,40 @@ class ChiSquare(KernelTest):
         statistic, dof = self.statistics.reduce(self._kernel, x, ys, z)
         log_p = log_chi2_sf(statistic, dof)
         return Evidence(log_p > self._level, statistic=statistic, dof=dof, log_p=log_p)
+
+    def low_expected(self, x: int, y: int, z: VarSet) -> float:
+        """Return the share of the expected counts that are below 5, over all observed strata of z.
+
+        Cells of states that do not occur in a stratum expect 0 there, add nothing to the statistic and do not count.
+        By Cochran's rule the chi-square distribution approximates the statistic well up to a share of 20 %. NaN if the
+        table is too large to compute.
+        """
+        margins = self._margins(x, y, z)
+        if margins is None:
+            return nan
+        rows, columns = margins
+        occurring = int((np.count_nonzero(rows, axis=1) * np.count_nonzero(columns, axis=1)).sum())
+        totals = rows.sum(1)
+        large = totals >= _LOW  # no cell expects more than its stratum has
+        rows, columns, totals = rows[large], columns[large], totals[large]
+        step, enough = max(1, _CELLS_TOGETHER // (rows.shape[1] * columns.shape[1])), 0
+        for part in (slice(start, start + step) for start in range(0, len(totals), step)):
+            products = rows[part, :, None] * columns[part, None, :]  # e = product / total, compared in integers
+            enough += int(np.count_nonzero(products >= _LOW * totals[part, None, None]))
+        return 1.0 - enough / max(occurring, 1)
+
+    def _margins(self, x: int, y: int, z: VarSet) -> tuple[IntArray, IntArray] | None:
+        """Return the counts of the states of x and of y in each stratum of z; None if they do not fit into memory."""
+        statistics, cards = self.statistics, self.statistics.cards
+        if not z:
+            (table,) = statistics.tables(x, [y], z).counts[0]
+            return table.sum(1)[None], table.sum(0)[None]
+        w = min(z, key=lambda v: (cards[v], v))  # as x of the table: no cells of x with y are counted
+        strata = min(float(statistics.n_rows), prod(float(cards[v]) for v in z if v != w))
+        if strata * cards[w] * (cards[x] + cards[y]) > _MAX_MARGIN_CELLS:
+            return None
+        rows, columns = (table.reshape(-1, table.shape[2]) for table in statistics.tables(w, [x, y], z - {w}).counts)
+        return rows, columns
 
     def _decide(self, scores: FloatArray) -> Verdicts:
         """Return the decisions and log p from the statistics and their degrees of freedom."""

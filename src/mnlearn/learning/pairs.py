@@ -6,17 +6,18 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
-from math import isfinite, isnan
+from math import isfinite, isnan, nan
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mnlearn.data.readers import read
 from mnlearn.errors import InputError, UnknownNameError, check_listed, is_one_of, whole_number
-from mnlearn.independence.discrete import MutualInformation
+from mnlearn.independence.discrete import ChiSquare, MutualInformation
 from mnlearn.learning.inputs import load_data, split_options
 from mnlearn.learning.registry import make_test
 from mnlearn.protocols import Evidence, ExplainedTest, FloatArray, VarSet
+from mnlearn.results.explain import cochran_warning
 
 __all__ = ["TestResult", "dependences", "independence_test"]
 
@@ -71,8 +72,9 @@ def independence_test(
         dataset = load_data(data, **reading)
     judge = make_test(test, dataset, n_jobs=n_jobs, **settings)
     u, v = sorted((dataset.index(x), dataset.index(y)))
-    evidence = _evidence(judge, u, (v,), frozenset(dataset.index(name) for name in given))
-    return TestResult.of(evidence, 0, (x, y, tuple(given)), judge.name)
+    z = frozenset(dataset.index(name) for name in given)
+    found = TestResult.of(_evidence(judge, u, (v,), z), 0, (x, y, tuple(given)), judge.name)
+    return replace(found, low_expected=low_expected(judge, u, v, z))
 
 
 def dependences(
@@ -128,6 +130,12 @@ def dependences(
         TestResult.of(evidence, k, (dataset.names[u], dataset.names[u + 1 + k], ()), judge.name)
         for u, k, evidence in best.ranked()
     ]
+
+
+def low_expected(judge: object, x: int, y: int, z: VarSet) -> float | None:
+    """Return the share of expected counts below 5 of chi2 or g2; None for other tests and for huge tables."""
+    share = judge.low_expected(x, y, z) if isinstance(judge, ChiSquare) else nan
+    return None if isnan(share) else share
 
 
 class _Strongest:
@@ -237,6 +245,8 @@ class TestResult:
         Chi-square or G2 with its degrees of freedom; mutual information in nats; Fisher's z in standard errors.
     log_independent, log_dependent
         Natural logs of the posterior probabilities.
+    low_expected
+        Share of the expected counts below 5, for chi2 and g2; `dependences` does not compute it.
     """
 
     __test__: ClassVar[bool] = False  # pytest would collect it by its name
@@ -251,6 +261,12 @@ class TestResult:
     dof: float | None = None
     log_independent: float | None = None
     log_dependent: float | None = None
+    low_expected: float | None = None
+
+    @property
+    def warning(self) -> str | None:
+        """A warning if more than 20 % of the expected counts are below 5 (Cochran's rule); else None."""
+        return cochran_warning(self.low_expected)
 
     @classmethod
     def of(cls, evidence: Evidence, k: int, question: tuple[str, str, tuple[str, ...]], test: str) -> TestResult:
@@ -275,7 +291,7 @@ class TestResult:
         plain["given"] = list(self.given)
         if self.dof is not None and self.dof.is_integer():
             plain["dof"] = int(self.dof)
-        return plain
+        return {**plain, "warning": self.warning}
 
     def __str__(self) -> str:
         """Return one sentence."""
@@ -291,7 +307,8 @@ class TestResult:
             "log P(dependent)": self.log_dependent,
         }
         shown = ", ".join(f"{name} {value:.5g}" for name, value in numbers.items() if value is not None)
-        return f"{self.x} and {self.y} are {decision}{condition} ({self.test}: {shown})"
+        caution = "" if self.warning is None else f"; {self.warning}"
+        return f"{self.x} and {self.y} are {decision}{condition} ({self.test}: {shown}){caution}"
 
 
 def _at(numbers: FloatArray | None, k: int) -> float | None:

@@ -18,6 +18,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, MnlearnError, check_name, iterates, tuple_of
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.separating_sets import Separators
+from mnlearn.independence.discrete import ChiSquare
 from mnlearn.learning.counting import Counting
 from mnlearn.learning.inputs import (
     DataOptions,
@@ -29,10 +30,11 @@ from mnlearn.learning.inputs import (
     named_edges,
     split_options,
 )
+from mnlearn.learning.pairs import low_expected
 from mnlearn.learning.registry import METHODS, SCORES, TEST_SETTINGS, check_setting, make_score, make_test, methods_by
 from mnlearn.protocols import SILENT, EvidenceScore, ExplainedTest, Learner, Monitor, Score, VarSet
 from mnlearn.results.edges import named_edge, pair_support
-from mnlearn.results.explain import PairTest, ScoreDifference, SeparatorFactor, SeparatorOdds, Why
+from mnlearn.results.explain import MOST_LOW, PairTest, ScoreDifference, SeparatorFactor, SeparatorOdds, Why
 from mnlearn.results.learned import Learned
 
 _log = logging.getLogger("mnlearn.learning")
@@ -123,6 +125,16 @@ class LearnSpec:
         """Return the evidence behind one pair of a network that was learned by this call."""
         name, judge = self._judge(dataset, Counting())
         return _explain(learned, edge, name.get("score"), judge, dataset)
+
+    def sparse_edges(self, learned: Learned, dataset: Dataset) -> list[Edge]:
+        """Return the edges with a test that breaks Cochran's rule, among those of `explain`; the worst first."""
+        if METHODS[self.method].judge != "test":
+            return []
+        _, judge = self._judge(dataset, Counting())
+        if not isinstance(judge, ChiSquare):
+            return []
+        found = {e: [low_expected(judge, *e, z) or 0.0 for z in _given(learned.graph, e)] for e in learned.graph.edges}
+        return sorted((edge for edge, low in found.items() if max(low) > MOST_LOW), key=lambda edge: -max(found[edge]))
 
     def _judge(self, dataset: Dataset, counting: Counting) -> tuple[dict[str, str], Any]:
         """Return the judge of the learner, and its name under "test" or "score" if it has one."""
@@ -262,6 +274,7 @@ def _explain(learned: Learned, edge: Edge, score: str | None, judge: Any, data: 
     """Collect the evidence about a pair, given the network around it; `score` is the name of the judge if it is one."""
     u, v = edge
     pair = named_edge(learned, edge, (pair_support(learned) or learned.result.support).get(edge))
+    test = _test(learned, judge, data)
     odds = None
     if learned.method == "sep":
         odds = _separators(learned, edge, judge.with_three_way(learned.settings.get("effort") == "thorough"))
@@ -275,19 +288,20 @@ def _explain(learned: Learned, edge: Edge, score: str | None, judge: Any, data: 
         support_scale=learned.support_scale,
         probability=pair.probability,
         frequency=pair.frequency,
-        tests=(*_traced(learned, edge), *_tested(learned, edge, _test(learned, judge, data))),
+        tests=(*_traced(learned, edge, test), *_tested(learned, edge, test)),
         score=_score(str(score), judge, learned.graph, edge) if by_score else None,
         separators=odds,
     )
 
 
-def _traced(learned: Learned, edge: Edge) -> Iterator[PairTest]:
+def _traced(learned: Learned, edge: Edge, test: ExplainedTest | None) -> Iterator[PairTest]:
     """Yield the tests of the pair in the trace of the search, if there is one."""
-    test = str(learned.settings.get("test", "test"))
+    name = str(learned.settings.get("test", "test"))
     for step in learned.trace or ():
         if {step.x, step.y} == set(edge):
-            given = _names(learned, step.z)
-            yield PairTest(given, test, step.independent, step.log_support, asked=step.phase, source=step.source)
+            found = PairTest(_names(learned, step.z), name, step.independent, step.log_support)
+            low = low_expected(test, *edge, step.z) if step.source == "data" else None
+            yield found._replace(asked=step.phase, source=step.source, low_expected=low)
 
 
 def _test(learned: Learned, judge: Any, data: Dataset) -> ExplainedTest | None:
@@ -305,15 +319,20 @@ def _tested(learned: Learned, edge: Edge, test: ExplainedTest | None) -> Iterato
     if test is None:
         return
     u, v = edge
-    blankets = (learned.graph.neighbors(x) - {u, v} for x in edge)
-    for z in dict.fromkeys((frozenset(), *blankets)):
+    for z in _given(learned.graph, edge):
         found = test.evidence(u, (v,), z)
         support = found.log_independent if found.log_p is None else found.log_p
         log_support, statistic, dof = (
             None if n is None else float(n[0]) for n in (support, found.statistic, found.dof)
         )
         given, independent = _names(learned, z), bool(found.independent[0])
-        yield PairTest(given, test.name, independent, log_support, statistic, dof)
+        low = low_expected(test, u, v, z)
+        yield PairTest(given, test.name, independent, log_support, statistic, dof, low_expected=low)
+
+
+def _given(graph: Graph, edge: Edge) -> tuple[VarSet, ...]:
+    """Return the sets that a pair is tested given: the empty set, and the other neighbours of either end."""
+    return tuple(dict.fromkeys((frozenset(), *(graph.neighbors(x) - frozenset(edge) for x in edge))))
 
 
 def _score(name: str, score: Score, graph: Graph, edge: Edge) -> ScoreDifference:

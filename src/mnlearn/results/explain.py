@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, isfinite, isnan, log
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -13,6 +14,22 @@ if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
     from mnlearn.graphs.graph import Edge
     from mnlearn.results.learned import Learned
+
+MOST_LOW = 0.2  # of the expected counts may be below 5, by Cochran's rule
+
+
+def cochran_warning(low_expected: float | None) -> str | None:
+    """Return a warning if more than 20 % of the expected counts of a test are below 5; else None.
+
+    Examples
+    --------
+    >>> print(cochran_warning(0.35))
+    35 % of the expected counts are below 5, so p is rough: Cochran's rule allows 20 %
+    """
+    if low_expected is None or not low_expected > MOST_LOW:
+        return None
+    share = min(max(round(100 * low_expected), 21), 99 if low_expected < 1 else 100)
+    return f"{share} % of the expected counts are below 5, so p is rough: Cochran's rule allows {100 * MOST_LOW:g} %"
 
 
 class PairTest(NamedTuple):
@@ -26,6 +43,12 @@ class PairTest(NamedTuple):
     dof: float | None = None
     asked: str = "now"  # "now", or the part of the search that asked
     source: str = "data"  # "data", "memo", or the rule that implied it
+    low_expected: float | None = None  # share of the expected counts below 5; of chi2 and g2
+
+    @property
+    def warning(self) -> str | None:
+        """A warning if more than 20 % of the expected counts are below 5; else None."""
+        return cochran_warning(self.low_expected)
 
 
 class ScoreDifference(NamedTuple):
@@ -107,7 +130,8 @@ class Why:
         known = ("x", "y", "method", "edge", "support", "support_scale", "probability", "frequency")
         document: dict[str, object] = {name: _finite(getattr(self, name)) for name in known}
         document["tests"] = [
-            {name: list(value) if name == "given" else _finite(value) for name, value in test._asdict().items()}
+            {**{name: _finite(value) for name, value in test._asdict().items()}, "given": list(test.given)}
+            | {"warning": test.warning}
             for test in self.tests
         ]
         if self.score is not None:
@@ -165,7 +189,8 @@ def _sentence(test: PairTest) -> str:
     if test.source != "data":
         numbers.append(f"by {test.source}")
     when = "" if test.asked == "now" else f" (asked in {test.asked})"
-    return f"given {_listed(test.given)}: {', '.join([decision, *numbers])}{when}"
+    caution = "" if test.warning is None else f"; {test.warning}"
+    return f"given {_listed(test.given)}: {', '.join([decision, *numbers])}{when}{caution}"
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -198,4 +223,8 @@ class Recipe(Protocol):
 
     def explain(self, learned: Learned, edge: Edge, dataset: Dataset) -> Why:
         """Compute the evidence behind one pair."""
+        ...
+
+    def sparse_edges(self, learned: Learned, dataset: Dataset) -> Sequence[Edge]:
+        """Find the edges with a test that breaks Cochran's rule."""
         ...

@@ -146,7 +146,7 @@ def cautions(learned: Learned, seen: Overview | None = None) -> list[Caution]:
         seen = overview(learned.data)
     found = [*_of_the_search(learned), *_of_the_resamples(learned)]
     if learned.data is not None and seen is not None:
-        found += [*_of_small_data(learned.data, learned.graph), *_of_columns(learned.data, seen)]
+        found += [*_of_small_data(learned.data, learned.graph), *_of_tests(learned), *_of_columns(learned.data, seen)]
     return found
 
 
@@ -209,6 +209,21 @@ def _of_small_data(data: Dataset, graph: Graph) -> Iterator[Caution]:
         )
     if data.n_variables > rows:
         yield Caution("More variables than rows", f"{data.n_variables:,} variables, {rows:,} rows.")
+
+
+def _of_tests(learned: Learned) -> Iterator[Caution]:
+    """Yield a warning on edges whose tests break Cochran's rule."""
+    if learned.recipe is None or learned.data is None:
+        return
+    names = learned.names
+    low = learned.recipe.sparse_edges(learned, learned.data)
+    if low:
+        yield Caution(
+            f"Small expected counts behind {count_of(len(low), 'edge')}",
+            "Given nothing or the neighbours of one end, more than 20 % of the expected counts of "
+            f"{learned.settings['test']} are below 5 (Cochran's rule), so the p-values are rough: "
+            f"{quoted_list([f'{names[u]} – {names[v]}' for u, v in low])}. More rows or fewer categories would help.",
+        )
 
 
 def _rows_wanted(data: Dataset, graph: Graph, x: int) -> int:
