@@ -56,3 +56,24 @@ def test_pages_name_them_all(file: str, names: Iterable[str]) -> None:
 
 def test_a_name_that_is_part_of_another_does_not_count() -> None:
     assert missing("gsmn*, bayes-pcor", ["gsmn", "gsmn*", "pcor"]) == ["gsmn", "pcor"]
+
+
+@pytest.mark.parametrize("file", ["docs/learners.md", "docs/cli.md"])
+def test_pages_state_the_default_tests(file: str) -> None:
+    rows = [line for line in page(file).splitlines() if line.startswith("| `") and "pcor" in line]
+    for method, entry in METHODS.items():
+        if entry.judge == "test":
+            assert any(not missing(row, [method, *map(str, entry.test_defaults.values())]) for row in rows), method
+
+
+def test_help_states_the_default_tests(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["learn", "--help"]) == 0
+    options = capsys.readouterr().out.partition("Options:")[2].partition("Examples:")[0]
+    words = re.sub(r"-\s+", "-", " ".join(options.split()))
+    others = {"test": "chi2", "alpha": 0.05, "dof": "adjusted"}
+    for option, default in others.items():
+        (text,) = re.findall(rf"--{option} \S+ (.*?)(?= --)", words)
+        assert missing(text.lower(), [str(default)]) == []
+        for method, entry in METHODS.items():
+            if entry.test_defaults.get(option, default) != default:
+                assert missing(text, [method, str(entry.test_defaults[option])]) == [], (option, method)

@@ -20,7 +20,7 @@ result.pairs(least=0.1)
 # %%
 # Other methods rank their edges by a log p-value or a gain in score, without a probability.
 
-mn.learn(survey, "gsimn", alpha=0.01, dof="observed").edges().head()
+mn.learn(survey, "gsimn").edges().head()
 
 # %%
 # **Stability.** ``bootstrap`` learns again from many random subsets of the rows and counts how often each edge

@@ -22,7 +22,7 @@ def test_it_prints_the_edges_and_the_cost(run: Any, data: Path) -> None:
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("12 edges among 12 variables (1 without an edge), by gsimn\n")
     assert "poor_sleep      fatigue" in done.out
-    assert "tests" in done.out
+    assert " tests by chi2 (alpha 0.01, dof observed), " in done.out
 
 
 def test_the_document(run: Any, data: Path) -> None:
@@ -40,8 +40,8 @@ def test_a_missing_method_is_noted_in_one_line(run: Any, data: Path) -> None:
     note, size = "note: no method was named: using", "(12 variables, 1,000 rows)"
     done = run("learn", data)
     assert done.err == f"{note} sep with thorough effort, because the variables are categorical {size}\n"
-    done = run("learn", data, "--alpha", "0.01")
-    assert done.err == f"{note} gsimn with the test chi2, because alpha is for methods that use tests {size}\n"
+    done, test = run("learn", data, "--alpha", "0.01"), "chi2 (alpha 0.01, dof observed)"
+    assert done.err == f"{note} gsimn with the test {test}, because alpha is for methods that use tests {size}\n"
 
 
 @pytest.mark.parametrize("name", ["net.graphml", "net.edges", "net.json"])

@@ -134,7 +134,10 @@ def test_compare_runs_every_method(run: Any, tmp_path: Path) -> None:
     assert exhaustive["method"] == "exhaustive"
     assert "exhaustive search must have at most 21 undecided pairs" in exhaustive["error"]
     shown = run(*words)
-    assert [line.split()[0] for line in shown.out.splitlines() if line.strip()][2:] == ["gsmn*", "mpl", "exhaustive"]
+    lines = [line for line in shown.out.splitlines() if line.strip()]
+    assert [line.split()[0] for line in lines[2:-1]] == ["gsmn*", "mpl", "exhaustive"]
+    assert lines[-1] == "gsmn* by chi2 (alpha 0.001, dof observed)"
+    assert gsmn["settings"]["dof"] == "observed"
     assert shown.err.startswith("note: exhaustive: exhaustive search must have")
     assert json.dumps(document)
 

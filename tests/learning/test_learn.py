@@ -39,7 +39,7 @@ def test_every_method_by_tests_finds_the_example_nearly(method: str) -> None:
     assert learned.converged
     assert learned.cost["asked"] > 0
     assert learned.settings["method"] == method
-    assert learned.settings["test"] == "chi2"
+    assert learned.settings["test"] == ("g2" if method in ("pc", "hhc-mn") else "chi2")
 
 
 @pytest.mark.parametrize("method", sorted(set(METHODS) - set(BY_TEST) - {"exhaustive", *CONTINUOUS}))
@@ -67,10 +67,22 @@ def test_the_default_suits_the_data_and_is_logged(caplog: pytest.LogCaptureFixtu
     for data, options, said in (
         (SURVEY.columns(), {}, "sep with thorough effort, because the variables are categorical"),
         (SURVEY.columns(), {"effort": "fast"}, "sep with fast effort, because the variables are categorical"),
-        (SURVEY.columns(), {"test": "g2"}, "gsimn with the test g2, because test is for methods that use tests"),
-        (SURVEY.columns(), {"alpha": 0.1}, "gsimn with the test chi2, because alpha is for methods that use tests"),
+        (
+            SURVEY.columns(),
+            {"test": "g2"},
+            "gsimn with the test g2 (alpha 0.01, dof observed), because test is for methods that use tests",
+        ),
+        (
+            SURVEY.columns(),
+            {"alpha": 0.1},
+            "gsimn with the test chi2 (alpha 0.1, dof observed), because alpha is for methods that use tests",
+        ),
         (numbers, {}, "sep with thorough effort, because the variables are continuous"),
-        (numbers, {"alpha": 0.01}, "gsimn with the test pcor, because alpha is for methods that use tests"),
+        (
+            numbers,
+            {"alpha": 0.01},
+            "gsimn with the test pcor (alpha 0.01), because alpha is for methods that use tests",
+        ),
     ):
         caplog.clear()
         with caplog.at_level("INFO", logger="mnlearn.learning"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 import mnlearn as mn
@@ -87,3 +88,63 @@ def test_reading_options_are_split_from_settings() -> None:
         mn.independence_test(data, "a", "b", columns=["a"])
     with pytest.raises(mn.InputError, match="chi2 has no setting 'mising'"):
         mn.independence_test(data, "a", "b", mising="drop_rows")
+
+
+BY_BLANKETS: dict[str, Any] = {"test": "chi2", "alpha": 0.01, "dof": "observed"}
+BY_SUBSETS: dict[str, Any] = {"test": "g2", "alpha": 0.05, "dof": "adjusted"}
+TEST_DEFAULTS: dict[str, dict[str, Any]] = {
+    **dict.fromkeys(("gsmn", "gsmn*", "gsimn", "gsimn-fch"), BY_BLANKETS),
+    **dict.fromkeys(("pc", "hhc-mn"), BY_SUBSETS),
+}
+
+
+@pytest.mark.parametrize("method", [name for name, entry in METHODS.items() if entry.judge == "test"])
+def test_methods_by_tests_have_default_tests(method: str) -> None:
+    defaults = TEST_DEFAULTS[method]
+    assert METHODS[method].test_defaults == defaults
+    learned = mn.learn(SURVEY, method)
+    assert {name: learned.settings[name] for name in defaults} == defaults
+    assert mn.learn(SURVEY, method, **defaults).result.support == learned.result.support
+    assert learned.to_dict()["settings"] == dict(learned.settings)
+    test = f"{defaults['test']} (alpha {defaults['alpha']}, dof {defaults['dof']})"
+    assert f"\ntest:       {test}\n" in learned.summary()
+
+
+def settings_of_test(learned: mn.Learned) -> dict[str, object]:
+    return {name: learned.settings[name] for name in (*BY_SUBSETS, "threshold", "prior") if name in learned.settings}
+
+
+def test_a_named_test_keeps_the_defaults_that_it_has() -> None:
+    few = {name: SURVEY[name] for name in list(SURVEY)[:4]}
+    assert settings_of_test(mn.learn(few, "gsmn*", test="g2")) == {**BY_BLANKETS, "test": "g2"}
+    assert settings_of_test(mn.learn(few, "gsmn*", test="g2", alpha=0.1)) == {**BY_BLANKETS, "test": "g2", "alpha": 0.1}
+    assert settings_of_test(mn.learn(few, "pc", test="chi2", dof="all")) == {**BY_SUBSETS, "test": "chi2", "dof": "all"}
+    assert settings_of_test(mn.learn(few, "gsimn", test="mi")) == {"test": "mi", "alpha": 0.01}
+    assert settings_of_test(mn.learn(few, "gsimn", test="mi", threshold=0.01)) == {"test": "mi", "threshold": 0.01}
+    assert settings_of_test(mn.learn(few, "gsimn", test="bayes", prior=0.4)) == {"test": "bayes", "prior": 0.4}
+
+
+def test_continuous_variables_have_partial_correlations_at_the_level_of_the_method() -> None:
+    numbers = np.random.default_rng(1).normal(size=(60, 4))
+    assert settings_of_test(mn.learn(numbers, "gsmn*")) == {"test": "pcor", "alpha": 0.01}
+    assert settings_of_test(mn.learn(numbers, "pc")) == {"test": "pcor", "alpha": 0.05}
+    assert settings_of_test(mn.learn(numbers, "pc", test="bayes-pcor")) == {"test": "bayes-pcor"}
+
+
+def test_a_single_test_has_the_defaults_of_its_class() -> None:
+    alone = mn.independence_test(SURVEY, "fatigue", "stress", ["poor_sleep"])
+    assert alone == mn.independence_test(
+        SURVEY, "fatigue", "stress", ["poor_sleep"], test="chi2", alpha=0.05, dof="adjusted"
+    )
+
+
+@pytest.mark.parametrize("method", ["gsmn*", "pc"])
+def test_explanations_and_samples_use_the_settings_of_the_learning(method: str) -> None:
+    by_default, given = mn.learn(SURVEY, method), mn.learn(SURVEY, method, **TEST_DEFAULTS[method])
+    pair = ("fatigue", "night_shifts")
+    assert by_default.why(*pair) == given.why(*pair)
+    frequencies = by_default.bootstrap(4, n_jobs=1).frequencies
+    assert frequencies == given.bootstrap(4, n_jobs=1).frequencies
+    for test in by_default.why(*pair).tests:
+        alone = mn.independence_test(SURVEY, *pair, test.given, **TEST_DEFAULTS[method])
+        assert (test.test, test.dof, test.independent) == (alone.test, alone.dof, alone.independent)

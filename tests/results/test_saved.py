@@ -157,3 +157,12 @@ def test_a_network_by_an_unknown_method_says_why_it_cannot_explain_itself(tmp_pa
     replace(learned, result=result, method="mine").save(tmp_path / "mine.json")
     with pytest.raises(mn.InputError, match=r"why needs a method and settings .* got a network by 'mine'"):
         mn.load(tmp_path / "mine.json").why("a", "b")
+
+
+def test_files_without_the_level_have_the_defaults_of_the_test(tmp_path: Path) -> None:
+    before = mn.learn(COLUMNS, "gsmn*", test="chi2", alpha=0.05, dof="adjusted")
+    settings = {name: value for name, value in before.settings.items() if name not in ("alpha", "dof")}
+    replace(before, result=replace(before.result, settings=settings)).save(tmp_path / "net.json")
+    back = mn.load(tmp_path / "net.json").with_data(COLUMNS)
+    assert back.why("stress", "fatigue") == before.why("stress", "fatigue")
+    assert back.bootstrap(3, n_jobs=1).frequencies == before.bootstrap(3, n_jobs=1).frequencies

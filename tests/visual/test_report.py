@@ -179,6 +179,7 @@ def test_cautions_about_the_tests() -> None:
     assert caution.title == f"Small expected counts behind {len(low)} edges"
     assert "more than 20 % of the expected counts of chi2 are below 5 (Cochran's rule)" in caution.text
     assert caution.title in Page(render_report(learned)).words
+    assert "The independence test was chi2 (alpha 0.01, dof observed)." in Page(render_report(learned)).words
     for quiet in (mn.learn(columns, "gsmn*", test="bayes"), mn.learn(columns), replace(learned, data=None)):
         assert "Small expected" not in " ".join(titles(quiet))
 

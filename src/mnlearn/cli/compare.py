@@ -71,6 +71,17 @@ def _show_methods(found: Sequence[MethodResult]) -> None:
         tests = "" if asked is None else f"{asked:,.0f}"
         table.add_row(line.method, str(line.learned.graph.n_edges), *errors, *rates, tests, f"{line.seconds:.2f}")
     show(table)
+    for test, methods in _methods_by_test(found).items():
+        say(f"{', '.join(methods)} by {test}")
+
+
+def _methods_by_test(found: Sequence[MethodResult]) -> dict[str, list[str]]:
+    """Return the methods that ran with each test."""
+    methods: dict[str, list[str]] = {}
+    for line in found:
+        if line.learned is not None and line.learned.test is not None:
+            methods.setdefault(line.learned.test, []).append(line.method)
+    return methods
 
 
 def compare_groups_command(

@@ -345,11 +345,13 @@ def _next_best(learned: Learned) -> str:
 
 
 def _cost(learned: Learned) -> str:
-    """Return the cost of the search as a line of text."""
+    """Return the cost of the search and its test as a line of text."""
     cost = dict(learned.cost)
     if "fitted" in cost:  # there "asked" counts neighbourhoods, one for each variable
         del cost["asked"]
     nouns = {key: words for key, words in _COST_NOUNS.items() if cost.get(key) or key == "asked" in cost}
     counts = [f"{cost[key]:,.0f} {one if cost[key] == 1 else many}" for key, (one, many) in nouns.items()]
+    if learned.test is not None:
+        counts[0] += f" by {learned.test}"
     seconds = [f"{cost['seconds']:.1f} s"] if cost.get("seconds", 0.0) >= 1.0 else []
     return ", ".join(counts + seconds) + ("" if learned.converged else "; stopped before its end")

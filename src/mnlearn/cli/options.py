@@ -99,9 +99,24 @@ Set = Annotated[
     list[str] | None, option("NAME=VALUE", "Setting of the method, e.g. propagation=false; repeatable.", "--set")
 ]
 Columns = Annotated[list[str] | None, option("COL", "Use only these columns; repeatable.", "--column")]
-Test = Annotated[str | None, named("TESTS", "{names}; by default chi2, or pcor if all columns are continuous.")]
-Alpha = Annotated[float | None, option("P", "Significance level: dependent if p <= P; 0.05 by default.")]
-Dof = Annotated[str | None, option("adjusted|observed|all", "Degrees of freedom of chi2 and g2; adjusted by default.")]
+Test = Annotated[
+    str | None,
+    named("TESTS", "{names}; by default chi2, or g2 for pc and hhc-mn, or pcor if all columns are continuous."),
+]
+Alpha = Annotated[
+    float | None,
+    option(
+        "P",
+        "Significance level: dependent if p <= P. 0.05 by default; 0.01 for gsmn, gsmn*, gsimn and gsimn-fch.",
+    ),
+]
+Dof = Annotated[
+    str | None,
+    option(
+        "adjusted|observed|all",
+        "Degrees of freedom of chi2 and g2. Adjusted by default; observed for gsmn, gsmn*, gsimn and gsimn-fch.",
+    ),
+]
 Prior = Annotated[float | None, option("P", "bayes, bayes-pcor: prior probability of independence; 0.5 by default.")]
 Seed = Annotated[int | None, option("S", "mi: seed of the permutations; 0 by default.")]
 

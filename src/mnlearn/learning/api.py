@@ -64,8 +64,10 @@ def learn(
         One of `METHODS`. By default sep (the log says what it leaves out of many variables); gsimn if a test or a
         setting of tests is given.
     test
-        One of `TESTS`, for methods that use tests; by default chi2 for categorical variables and pcor for continuous
-        ones.
+        One of `TESTS`, for methods that use tests. By default chi2 (gsmn, gsmn*, gsimn, gsimn-fch) or g2 (pc,
+        hhc-mn) for categorical variables, and pcor for continuous ones. The first four have ``alpha=0.01`` and
+        ``dof="observed"`` by default, pc and hhc-mn ``alpha=0.05`` and ``dof="adjusted"``, with any test that has
+        these settings.
     score
         One of `SCORES`, for the methods mbs (by default mpl for categorical variables, ebic for continuous ones),
         hillclimb and exhaustive; other methods that maximise a score have one of their own.
@@ -342,6 +344,6 @@ def load(path: str | os.PathLike[str]) -> Learned:
     except InputError as error:
         raise FileError(f"{os.fspath(path)!r} cannot be read as a result: {error}") from error
     try:
-        return replace(learned, recipe=resolve(learned.settings))
+        return replace(learned, recipe=replace(resolve(learned.settings), test_defaults={}))  # the file has them all
     except (InputError, TypeError):  # learned by a method that is not in the registry: it cannot be learned again
         return learned

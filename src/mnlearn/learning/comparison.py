@@ -46,6 +46,7 @@ class MethodResult(NamedTuple):
             "recall": found.recall,
             "f1": found.f1,
             "normalized_hamming": found.normalized_hamming,
+            "settings": self.learned.to_dict()["settings"],
             "cost": dict(cost),
             "converged": self.learned.converged,
             "seconds": self.seconds,

@@ -7,7 +7,7 @@ module and one line in `TESTS`, `SCORES` or `METHODS`. Help texts, shell complet
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from inspect import signature
 from typing import Any, Literal, cast
@@ -62,7 +62,7 @@ from mnlearn.statistics.moments import Moments
 from mnlearn.statistics.row_data import Rows
 
 DEFAULT_ALPHA: float = ChiSquare.alpha
-"""Significance level of every test that has one, when none is given."""
+"""Significance level of every test that has one, when none is given; methods by tests may have their own."""
 
 FROM_DATA: Mapping[str, Callable[[Dataset], Any]] = {"rows": lambda data: data, "names": lambda data: data.names}
 """Parameters of factories that are taken from the data set and are not settings."""
@@ -121,6 +121,8 @@ class MethodEntry:
         Whether it accepts every score.
     own_judge
         Makes a judge that only this method has: takes the data set, then settings by keyword.
+    test_defaults
+        For methods by tests: the default test of categorical variables, and default settings of any test.
     """
 
     help: str
@@ -128,6 +130,7 @@ class MethodEntry:
     score: str | None = None
     any_score: bool = False
     own_judge: Callable[..., Any] | None = None
+    test_defaults: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def judge(self) -> Literal["test", "score", "own"]:
@@ -291,13 +294,20 @@ def _information(
     return RowInformation(Rows(dataset), estimate=information or "gaussian", **settings)
 
 
+# Default tests, measured by benchmarks/defaults_of_tests.py. Grow-shrink conditions on whole blankets, whose strata
+# hold few rows: with the degrees of freedom of the non-empty cells only, too many such tests find a dependence.
+_BY_BLANKETS: Mapping[str, Any] = {"test": "chi2", "alpha": 0.01, "dof": "observed"}
+_BY_SUBSETS: Mapping[str, Any] = {"test": "g2", "alpha": 0.05, "dof": "adjusted"}
+
 METHODS: Mapping[str, MethodEntry] = {
-    "gsmn": MethodEntry("grow-shrink, restarting", GSMN),
-    "gsmn*": MethodEntry("grow-shrink with examined order and propagation", GSMNStar),
-    "gsimn": MethodEntry("grow-shrink that infers tests from tests", GSIMN),
-    "gsimn-fch": MethodEntry("grow-shrink with complete forward chaining; few variables", GSIMNFCH),
-    "hhc-mn": MethodEntry("HITON-PC blankets, joined", HHCMN),
-    "pc": MethodEntry("PC, order independent", PC),
+    "gsmn": MethodEntry("grow-shrink, restarting", GSMN, test_defaults=_BY_BLANKETS),
+    "gsmn*": MethodEntry("grow-shrink with examined order and propagation", GSMNStar, test_defaults=_BY_BLANKETS),
+    "gsimn": MethodEntry("grow-shrink that infers tests from tests", GSIMN, test_defaults=_BY_BLANKETS),
+    "gsimn-fch": MethodEntry(
+        "grow-shrink with complete forward chaining; few variables", GSIMNFCH, test_defaults=_BY_BLANKETS
+    ),
+    "hhc-mn": MethodEntry("HITON-PC blankets, joined", HHCMN, test_defaults=_BY_SUBSETS),
+    "pc": MethodEntry("PC, order independent", PC, test_defaults=_BY_SUBSETS),
     "ib": MethodEntry("IBMAP-HC by the independence-based score", IBMAPHC, "ib"),
     "bjp": MethodEntry("IBMAP-HC by the blankets joint posterior", IBMAPHC, "bjp"),
     "mpl": MethodEntry("two-phase search by marginal pseudo-likelihood", TwoPhase, "mpl"),

@@ -31,10 +31,27 @@ from mnlearn.learning.inputs import (
     split_options,
 )
 from mnlearn.learning.pairs import low_expected
-from mnlearn.learning.registry import METHODS, SCORES, TEST_SETTINGS, check_setting, make_score, make_test, methods_by
+from mnlearn.learning.registry import (
+    METHODS,
+    SCORES,
+    TEST_SETTINGS,
+    TESTS,
+    check_setting,
+    make_score,
+    make_test,
+    methods_by,
+)
 from mnlearn.protocols import SILENT, EvidenceScore, ExplainedTest, Learner, Monitor, Score, VarSet
 from mnlearn.results.edges import named_edge, pair_support
-from mnlearn.results.explain import MOST_LOW, PairTest, ScoreDifference, SeparatorFactor, SeparatorOdds, Why
+from mnlearn.results.explain import (
+    MOST_LOW,
+    PairTest,
+    ScoreDifference,
+    SeparatorFactor,
+    SeparatorOdds,
+    Why,
+    words_of_test,
+)
 from mnlearn.results.learned import Learned
 
 _log = logging.getLogger("mnlearn.learning")
@@ -59,6 +76,8 @@ class LearnSpec:
         Names; None for the default, which depends on the types of the variables.
     judge_settings
         Settings of the test, the score or the method's own judge.
+    test_defaults
+        Default test of categorical variables, and default settings of any test; `judge_settings` replace them.
     required, forbidden
         Pairs of names.
     start
@@ -74,6 +93,7 @@ class LearnSpec:
     test: str | None = None
     score: str | None = None
     judge_settings: Mapping[str, Any] = field(default_factory=dict)
+    test_defaults: Mapping[str, Any] = field(default_factory=dict)
     required: tuple[Any, ...] = ()
     forbidden: tuple[Any, ...] = ()
     start: Any = None
@@ -99,13 +119,13 @@ class LearnSpec:
         """Learn from a data set; `counting`, if given, replaces `n_jobs`."""
         is_continuous(dataset, self.method)  # raises for a mixture
         learner, by_name = self._by_index(dataset)
-        judge_name, judge = self._judge(dataset, counting or Counting(n_jobs))
-        choice = None if self.reason is None else self._choice(dataset, judge_name)
+        judge_settings, judge = self._judge(dataset, counting or Counting(n_jobs))
+        choice = None if self.reason is None else self._choice(dataset, judge_settings)
         if choice is not None:
             _log.info("%s", choice)
         found = learner.learn(judge, monitor)
         reading = {option: value for option, value in self.reading.items() if value and value != "error"}
-        settings = {"method": self.method, **judge_name, **self.judge_settings, **found.settings, **by_name, **reading}
+        settings = {"method": self.method, **judge_settings, **found.settings, **by_name, **reading}
         return Learned(
             self.method,
             dataset.names,
@@ -123,8 +143,8 @@ class LearnSpec:
 
     def explain(self, learned: Learned, edge: Edge, dataset: Dataset) -> Why:
         """Return the evidence behind one pair of a network that was learned by this call."""
-        name, judge = self._judge(dataset, Counting())
-        return _explain(learned, edge, name.get("score"), judge, dataset)
+        settings, judge = self._judge(dataset, Counting())
+        return _explain(learned, edge, settings.get("score"), judge, dataset)
 
     def sparse_edges(self, learned: Learned, dataset: Dataset) -> list[Edge]:
         """Return the edges with a test that breaks Cochran's rule, among those of `explain`; the worst first."""
@@ -136,17 +156,28 @@ class LearnSpec:
         found = {e: [low_expected(judge, *e, z) or 0.0 for z in _given(learned.graph, e)] for e in learned.graph.edges}
         return sorted((edge for edge, low in found.items() if max(low) > MOST_LOW), key=lambda edge: -max(found[edge]))
 
-    def _judge(self, dataset: Dataset, counting: Counting) -> tuple[dict[str, str], Any]:
-        """Return the judge of the learner, and its name under "test" or "score" if it has one."""
+    def _judge(self, dataset: Dataset, counting: Counting) -> tuple[dict[str, Any], Any]:
+        """Return the judge of the learner with its settings, its name among them under "test" or "score"."""
         entry, settings = METHODS[self.method], self.judge_settings
         if entry.own_judge is not None:
-            return {}, counting.judge(entry.own_judge(dataset, **settings))
+            return {**settings}, counting.judge(entry.own_judge(dataset, **settings))
         if entry.score is not None:
             by_types = "mpl" if self.method == "mbs" and any(dataset.cards) and "gamma" not in settings else entry.score
             score = self.score or by_types
-            return {"score": score}, make_score(score, dataset, counting=counting, **settings)
-        test = make_test(self.test, dataset, counting=counting, **settings)
-        return {"test": test.name}, test
+            return {"score": score, **settings}, make_score(score, dataset, counting=counting, **settings)
+        name, settings = self._test_settings(dataset)
+        test = make_test(name, dataset, counting=counting, **settings)
+        return {"test": test.name, **settings}, test
+
+    def _test_settings(self, dataset: Dataset) -> tuple[str, dict[str, Any]]:
+        """Return the name and the settings of the test: those given, then the defaults that the test accepts."""
+        defaults, given = self.test_defaults, self.judge_settings
+        name = self.test or (defaults.get("test", "chi2") if any(dataset.cards) else "pcor")
+        check_name("test", name, TESTS)
+        accepted = set(TESTS[name].settings)
+        if given.get("threshold") is not None:  # decides without a level
+            accepted.discard("alpha")
+        return name, {**{setting: value for setting, value in defaults.items() if setting in accepted}, **given}
 
     def _by_index(self, dataset: Dataset) -> tuple[Learner[Any], dict[str, object]]:
         """Return the learner with constraints and start by index, and these by name as a result states them."""
@@ -161,10 +192,11 @@ class LearnSpec:
             placed["start"], by_name["start"] = start, named_edges(start, names)
         return (replace(cast(Any, self.learner), **placed) if placed else self.learner), by_name
 
-    def _choice(self, dataset: Dataset, judge_name: Mapping[str, str]) -> str:
+    def _choice(self, dataset: Dataset, judge_settings: Mapping[str, Any]) -> str:
         """Return one sentence that says which method was chosen, and why."""
         effort, n = getattr(self.learner, "effort", None), dataset.n_variables
-        how = f"the test {judge_name['test']}" if "test" in judge_name else f"{effort} effort"
+        test = words_of_test(judge_settings)
+        how = f"{effort} effort" if test is None else f"the test {test}"
         reason = self.reason or f"the variables are {'categorical' if any(dataset.cards) else 'continuous'}"
         size = f"{n:,} variables, {dataset.n_rows:,} rows"
         return f"no method was named: using {self.method} with {how}, because {reason} ({size})"
@@ -204,6 +236,7 @@ def resolve(options: Mapping[str, Any]) -> LearnSpec:
         test,
         score,
         of_judge,
+        METHODS[method].test_defaults,
         **pairs,
         start=start,
         reading=reading,

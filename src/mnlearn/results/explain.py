@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, isfinite, isnan, log
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -30,6 +30,20 @@ def cochran_warning(low_expected: float | None) -> str | None:
         return None
     share = min(max(round(100 * low_expected), 21), 99 if low_expected < 1 else 100)
     return f"{share} % of the expected counts are below 5, so p is rough: Cochran's rule allows {100 * MOST_LOW:g} %"
+
+
+def words_of_test(settings: Mapping[str, object]) -> str | None:
+    """Return the test of a method with its level and rule for degrees of freedom; None if it uses no test.
+
+    Examples
+    --------
+    >>> words_of_test({"method": "gsmn", "test": "chi2", "alpha": 0.01, "dof": "observed"})
+    'chi2 (alpha 0.01, dof observed)'
+    """
+    if "test" not in settings:
+        return None
+    known = [f"{name} {settings[name]}" for name in ("alpha", "dof") if name in settings]
+    return str(settings["test"]) + (f" ({', '.join(known)})" if known else "")
 
 
 class PairTest(NamedTuple):

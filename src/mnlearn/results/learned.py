@@ -27,7 +27,7 @@ from mnlearn.results.edges import (
     ranked_edges,
     ranked_pairs,
 )
-from mnlearn.results.explain import Recipe, Why
+from mnlearn.results.explain import Recipe, Why, words_of_test
 from mnlearn.results.files import attach_data, json_document, render
 from mnlearn.results.resampling import Resampling, Sampling, resampled, stable
 from mnlearn.results.summary import as_html, headline, summary_text
@@ -123,6 +123,11 @@ class Learned:
     def settings(self) -> Mapping[str, object]:
         """Settings that repeat the run."""
         return self.result.settings
+
+    @property
+    def test(self) -> str | None:
+        """The test with its level and rule for degrees of freedom, in words; None for methods that use no tests."""
+        return words_of_test(self.settings)
 
     @property
     def trace(self) -> tuple[Question, ...] | None:

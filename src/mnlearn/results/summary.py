@@ -62,6 +62,8 @@ def _facts(learned: Learned) -> list[tuple[str, str]]:
         hub = max(range(n), key=lambda x: (degrees[x], -x))
         facts.append(("hub", f"{learned.names[hub]} with {_counted(degrees[hub], 'neighbour')}"))
     facts.append(("method", learned.method + ("" if learned.choice is None else f" ({learned.choice})")))
+    if learned.test is not None:
+        facts.append(("test", learned.test))
     if learned.n_rows is not None:
         types = "" if learned.data is None else f", {_types(learned.data.cards)}"
         facts.append(("data", f"{_counted(learned.n_rows, 'row')}{types}"))

@@ -47,6 +47,8 @@ def summary_sentences(learned: Learned, picture: FigureData) -> list[str]:
     rows = "" if learned.n_rows is None else f" from {learned.n_rows:,} rows"
     found = f"{count_of(graph.n_edges, 'edge')} among {count_of(len(picture.names), 'variable')}"
     sentences = [f"The network has {found}. It was learned{rows} by {method_words(learned.method)}."]
+    if learned.test is not None:
+        sentences.append(f"The independence test was {learned.test}.")
     if learned.resampling is not None:
         sentences.append(
             f"Learning was repeated on resampled data to see which edges are stable: {learned.resampling}."
