@@ -48,7 +48,7 @@ def write(rows: Sequence[Row], half: Half, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{half}.md").write_text(page(rows, title=f"The {half} half"), encoding="utf-8")
     with (folder / f"{half}.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
+        writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         writer.writerows([getattr(row, column) for column in COLUMNS] for row in rows)
     sure = [row.reliability for row in rows if row.learner == "sep" and row.reliability is not None]
