@@ -2,7 +2,7 @@
 
 One neighbourhood after the other along the same penalties: `L1Logistic`, which also fits each support again, against
 scikit-learn on all rows and all columns. CPU time of one thread; the ratios are of the same run. Also: how many
-neighbourhoods the patience of the path changes.
+neighbourhoods the patience of the path changes. Then the time of all neighbourhoods on networks of [MPL17, Table 1].
 
     python benchmarks/l1lr.py [--rows N] [--variables D] [--neighbourhoods K]
 """
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data import Dataset
+from mnlearn.experiments.mpl17 import Components
 from mnlearn.graphs import random_graph
 from mnlearn.scores import L1Logistic
 from mnlearn.simulate import sample, uniform_factors
@@ -37,6 +38,21 @@ def plain_path(codes: NDArray[np.float64], x: int, n_penalties: int, smallest: f
         weights = solver.fit(design, target).coef_[0]
         supports.append(frozenset(y for y, weight in zip(others, weights, strict=True) if weight))
     return supports
+
+
+def time_networks() -> None:
+    """Print the seconds for a whole graph: components of 16 variables and their replicas, as in [MPL17]."""
+    sizes = (250, 2000, 8000)
+    print("variables" + "".join(f"{rows:>7} rows" for rows in sizes))
+    for replicas in (1, 2, 8):
+        seconds = []
+        for rows in sizes:
+            data = Components(replicas)(rows, np.random.default_rng(1)).data
+            everyone: frozenset[int] = frozenset(range(data.n_variables))
+            started = process_time()
+            L1Logistic(data).neighborhoods([(x, everyone - {x}, frozenset()) for x in range(data.n_variables)])
+            seconds.append(process_time() - started)
+        print(f"{64 * replicas:>9}" + "".join(f"{each:>10.2f} s" for each in seconds))
 
 
 def main() -> None:
@@ -67,6 +83,7 @@ def main() -> None:
     print(
         f"with patience (the default)            {times[0] / times[2]:.2f}   {same} of {chosen.neighbourhoods} the same"
     )
+    time_networks()
 
 
 if __name__ == "__main__":

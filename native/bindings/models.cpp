@@ -4,7 +4,7 @@
 #include "bindings/arguments.hpp"
 #include "bindings/arrays.hpp"
 #include "evidence/evidence.hpp"
-#include "evidence/logistic.hpp"
+#include "evidence/logistic_path.hpp"
 #include "sampling/gibbs.hpp"
 #include "sampling/markovian.hpp"
 #include "store/coding.hpp"
@@ -102,21 +102,54 @@ Doubles py_evidence(const PyStore& data, Vector<double> n_states, Vector<double>
 }
 
 nb::tuple py_fit_logistic(Matrix<double> design, Vector<double> total, Vector<double> ones, Vector<double> penalty,
-                          double ridge, double tolerance, Vector<double> start) {
+                          double ridge, double tolerance, Vector<double> start, const std::string& level) {
     const std::size_t n_rows = design.shape(0), n_columns = design.shape(1);
     if (total.shape(0) != n_rows || ones.shape(0) != n_rows || penalty.shape(0) != n_columns ||
         start.shape(0) != n_columns + 1)
         throw std::invalid_argument(
             "total and ones must have a number for each row, penalty and start for each column.");
+    const KernelTable& kernels = choose_instruction_set(level);
     NewArray out = new_array(n_columns + 1);
     std::copy_n(start.data(), n_columns + 1, out.values);
     double loss = 0;
     {
         nb::gil_scoped_release unlocked;
-        loss = fit_logistic({n_rows, n_columns, design.data(), total.data(), ones.data()}, span_of(penalty), ridge,
-                            tolerance, {out.values, n_columns + 1});
+        GroupedRows rows(n_rows, n_columns);
+        for (std::size_t j = 0; j < n_columns; ++j)
+            for (std::size_t i = 0; i < n_rows; ++i) rows.column(j)[i] = design.data()[i * n_columns + j];
+        std::copy_n(total.data(), n_rows, rows.total());
+        std::copy_n(ones.data(), n_rows, rows.ones());
+        loss = fit_logistic(kernels, rows, span_of(penalty), ridge, tolerance, {out.values, n_columns + 1});
     }
     return nb::make_tuple(std::move(out.array), loss);
+}
+
+// The path borrows the caller's arrays, so it keeps them.
+struct PyLogisticPath {
+    Matrix<std::uint64_t> planes;
+    Vector<double> weights;
+    LogisticPath path;
+};
+
+void make_logistic_path(PyLogisticPath* self, Matrix<std::uint64_t> planes, Vector<double> weights,
+                        Vector<std::uint64_t> target, Vector<bool> barred, Vector<bool> free, double ridge,
+                        const std::string& level) {
+    const BinaryColumns columns{weights.shape(0), planes.shape(0), planes.data(), weights.data()};
+    if (planes.shape(1) != columns.n_words() || target.shape(0) != columns.n_words())
+        throw std::invalid_argument("planes and target must have a bit for each weight, in words of 64.");
+    if (barred.shape(0) != columns.n_columns || free.shape(0) != columns.n_columns)
+        throw std::invalid_argument("barred and free must have a value for each column.");
+    const std::vector<std::uint8_t> out(barred.data(), barred.data() + columns.n_columns);
+    const std::vector<std::uint8_t> in(free.data(), free.data() + columns.n_columns);
+    LogisticPath path(choose_instruction_set(level), columns, target.data(), out, in, ridge);
+    new (self) PyLogisticPath{std::move(planes), std::move(weights), std::move(path)};
+}
+
+double py_refit(PyLogisticPath& self, const std::vector<std::uint32_t>& chosen) {
+    if (std::ranges::any_of(chosen, [&](std::uint32_t j) { return j >= self.planes.shape(0); }))
+        throw std::invalid_argument("columns must be among those of the path.");
+    nb::gil_scoped_release unlocked;
+    return self.path.refit(chosen);
 }
 
 }  // namespace
@@ -142,10 +175,35 @@ void bind_models(nb::module_& m) {
     m.def(
         "fit_logistic", &py_fit_logistic,
         nb::sig("def fit_logistic(design: NDArray[np.float64], total: NDArray[np.float64], ones: NDArray[np.float64], "
-                "penalty: NDArray[np.float64], ridge: float, tolerance: float, start: NDArray[np.float64]) "
-                "-> tuple[NDArray[np.float64], float]"),
-        "design"_a, "total"_a, "ones"_a, "penalty"_a, "ridge"_a, "tolerance"_a, "start"_a,
+                "penalty: NDArray[np.float64], ridge: float, tolerance: float, start: NDArray[np.float64], "
+                "level: str = '') -> tuple[NDArray[np.float64], float]"),
+        "design"_a, "total"_a, "ones"_a, "penalty"_a, "ridge"_a, "tolerance"_a, "start"_a, "level"_a = "",
         "The coefficients of a logistic regression on grouped rows, the intercept last, and -log L there.");
+    nb::class_<PyLogisticPath>(m, "LogisticPath", "A path of l1-penalised logistic regressions on binary columns.")
+        .def("__init__", &make_logistic_path,
+             nb::sig("def __init__(self, planes: NDArray[np.uint64], weights: NDArray[np.float64], target: "
+                     "NDArray[np.uint64], barred: NDArray[np.bool_], free: NDArray[np.bool_], ridge: float, "
+                     "level: str = '') -> None"),
+             "planes"_a, "weights"_a, "target"_a, "barred"_a, "free"_a, "ridge"_a, "level"_a = "")
+        .def(
+            "first_penalty",
+            [](PyLogisticPath& self) {
+                nb::gil_scoped_release unlocked;
+                return self.path.first_penalty();
+            },
+            "The smallest penalty at which no penalised column is in.")
+        .def(
+            "step",
+            [](PyLogisticPath& self, double penalty) {
+                nb::gil_scoped_release unlocked;
+                return self.path.step(penalty);
+            },
+            "penalty"_a, "Move on to a smaller penalty; return how many fits it took.")
+        .def(
+            "active", [](const PyLogisticPath& self) { return self.path.active(); },
+            nb::sig("def active(self) -> list[int]"), "Columns whose coefficient is not 0, ascending.")
+        .def("refit", &py_refit, nb::sig("def refit(self, columns: Sequence[int]) -> float"), "columns"_a,
+             "-log L at its minimum over these columns, without a penalty.");
 }
 
 }  // namespace mnlearn

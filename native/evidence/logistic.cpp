@@ -2,17 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <vector>
-
-#include "kernels/elementary.hpp"
 
 namespace mnlearn {
 
 namespace {
-
-constexpr std::size_t kLanes = 2;  // rows side by side
-using Pack = Lanes<kLanes>::Doubles;
 
 constexpr int kSteps = 200, kPasses = 1000, kHalvings = 40;
 constexpr double kDamping = 1e-12;    // keeps a curvature of 0 from dividing
@@ -22,61 +16,18 @@ constexpr double kRounding = 1e-14;   // of an objective: less is not worth a st
 constexpr double kCopies = 1e-9;      // by what share of a penalty rounding may exceed it
 constexpr double kSlow = 0.2;         // a step that leaves more of the distance calls for new curvatures
 
-Pack load(const double* from) {
-    Pack pack;
-    std::memcpy(&pack, from, sizeof pack);
-    return pack;
-}
-
-void store(double* to, const Pack& pack) { std::memcpy(to, &pack, sizeof pack); }
-
-double sum_of(const Pack& pack) { return pack[0] + pack[1]; }
-
 // t less the penalty, towards 0; what exceeds it by rounding only is 0, or a copy of a column would enter beside it.
 double soft_threshold(double t, double by) {
     return std::abs(t) <= by * (1 + kCopies) ? 0.0 : t - std::copysign(by, t);
 }
 
-// The rows column by column, a column of ones last; rows of nothing make their number a multiple of 4.
-class Rows {
-public:
-    explicit Rows(const GroupedRows& rows) : n_columns_(rows.n_columns + 1), length_((rows.n_rows + 3) / 4 * 4) {
-        values_.resize((n_columns_ + 2) * length_);
-        for (std::size_t i = 0; i < rows.n_rows; ++i) {
-            for (std::size_t j = 0; j + 1 < n_columns_; ++j) {
-                values_[j * length_ + i] = rows.design[i * rows.n_columns + j];
-            }
-        }
-        std::fill_n(values_.begin() + static_cast<std::ptrdiff_t>((n_columns_ - 1) * length_), rows.n_rows, 1.0);
-        std::copy_n(rows.total, rows.n_rows, values_.begin() + static_cast<std::ptrdiff_t>(n_columns_ * length_));
-        std::copy_n(rows.ones, rows.n_rows, values_.begin() + static_cast<std::ptrdiff_t>((n_columns_ + 1) * length_));
-    }
-
-    std::size_t n_columns() const { return n_columns_; }
-    std::size_t length() const { return length_; }
-    const double* column(std::size_t j) const { return values_.data() + j * length_; }
-    const double* total() const { return column(n_columns_); }
-    const double* ones() const { return column(n_columns_ + 1); }
-
-    double dot(std::size_t j, const double* with) const {
-        Pack even{}, odd{};  // two sums, so that one addition need not wait for the last
-        for (std::size_t i = 0; i < length_; i += 2 * kLanes) {
-            even += load(column(j) + i) * load(with + i);
-            odd += load(column(j) + i + kLanes) * load(with + i + kLanes);
-        }
-        return sum_of(even + odd);
-    }
-
-private:
-    std::size_t n_columns_, length_;
-    std::vector<double> values_;
-};
-
 class Fit {
 public:
-    Fit(const GroupedRows& rows, std::span<const double> penalty, double ridge, std::span<double> b)
-        : rows_(rows),
-          size_(rows_.n_columns()),
+    Fit(const KernelTable& kernels, const GroupedRows& rows, std::span<const double> penalty, double ridge,
+        std::span<double> b)
+        : kernels_(kernels),
+          rows_(rows.groups()),
+          size_(rows_.n_columns),
           penalty_(penalty.begin(), penalty.end()),
           ridge_(ridge),
           b_(b),
@@ -85,9 +36,10 @@ public:
           step_(size_),
           bent_(size_),
           point_(size_),
-          residual_(rows_.length()),
-          weight_(rows_.length()),
-          weighted_(rows_.length()) {
+          memory_(aligned_words(3 * rows_.n_groups)),
+          residual_(reinterpret_cast<double*>(memory_.get())),
+          weight_(residual_ + rows_.n_groups),
+          weighted_(weight_ + rows_.n_groups) {
         penalty_.push_back(0.0);
         penalised_ = std::ranges::any_of(penalty_, [](double each) { return each > 0; });
     }
@@ -109,22 +61,7 @@ public:
 private:
     double ridge_of(std::size_t j) const { return j + 1 < size_ && penalty_[j] == 0 ? ridge_ : 0.0; }
 
-    // −log L; of every row also the residual n p − ones and the weight n p (1 − p).
-    double loss_at(std::span<const double> b) {
-        Pack loss{};
-        const Pack zero{}, one = zero + 1.0;
-        for (std::size_t i = 0; i < rows_.length(); i += kLanes) {
-            Pack margin{};
-            for (std::size_t j = 0; j < size_; ++j) margin += load(rows_.column(j) + i) * b[j];
-            const Pack total = load(rows_.total() + i), ones = load(rows_.ones() + i);
-            const Pack size = margin < zero ? -margin : margin, small = exp_of_minus<kLanes>(size);
-            const Pack p = (margin < zero ? small : one) / (one + small);
-            loss += total * ((margin < zero ? zero : margin) + log_of_one_plus<kLanes>(small)) - ones * margin;
-            store(residual_.data() + i, total * p - ones);
-            store(weight_.data() + i, total * p * (one - p));
-        }
-        return sum_of(loss);
-    }
+    double loss_at(std::span<const double> b) { return kernels_.logistic->loss(rows_, b.data(), residual_, weight_); }
 
     double penalties_at(std::span<const double> b) const {
         double sum = 0;
@@ -133,15 +70,16 @@ private:
     }
 
     void find_gradient() {
-        for (std::size_t j = 0; j < size_; ++j) gradient_[j] = rows_.dot(j, residual_.data()) + ridge_of(j) * b_[j];
+        for (std::size_t j = 0; j < size_; ++j)
+            gradient_[j] = kernels_.conditional->dot(rows_.columns + j * rows_.n_groups, residual_, rows_.n_groups) +
+                           ridge_of(j) * b_[j];
     }
 
     void find_hessian() {
+        const BinaryGroups groups{rows_.n_groups, size_, rows_.columns, nullptr, nullptr};
+        kernels_.conditional->weighted_gram(groups, weight_, weighted_, hessian_.data());
         for (std::size_t j = 0; j < size_; ++j) {
-            for (std::size_t i = 0; i < rows_.length(); i += kLanes)
-                store(weighted_.data() + i, load(rows_.column(j) + i) * load(weight_.data() + i));
-            for (std::size_t k = 0; k <= j; ++k)
-                hessian_[j * size_ + k] = hessian_[k * size_ + j] = rows_.dot(k, weighted_.data());
+            for (std::size_t k = 0; k < j; ++k) hessian_[j * size_ + k] = hessian_[k * size_ + j];
             hessian_[j * size_ + j] += ridge_of(j) + kDamping;
         }
     }
@@ -219,20 +157,37 @@ private:
         return false;
     }
 
-    Rows rows_;
+    const KernelTable& kernels_;
+    LogisticGroups rows_;
     std::size_t size_;
     std::vector<double> penalty_;
     double ridge_;
     bool penalised_;
     std::span<double> b_;
-    std::vector<double> gradient_, hessian_, factor_, step_, bent_, point_, residual_, weight_, weighted_;
+    std::vector<double> gradient_, hessian_, factor_, step_, bent_, point_;
+    AlignedWords memory_;
+    double *residual_, *weight_, *weighted_;
 };
 
 }  // namespace
 
-double fit_logistic(const GroupedRows& rows, std::span<const double> penalty, double ridge, double tolerance,
-                    std::span<double> coefficients) {
-    return Fit(rows, penalty, ridge, coefficients).run(tolerance);
+GroupedRows::GroupedRows(std::size_t n_rows, std::size_t n_columns)
+    : n_rows_(n_rows),
+      n_columns_(n_columns + 1),
+      length_((n_rows + 7) / 8 * 8),
+      memory_(aligned_words((n_columns_ + 2) * length_)),
+      values_(reinterpret_cast<double*>(memory_.get())) {
+    std::fill_n(column(n_columns), n_rows, 1.0);
+}
+
+LogisticGroups GroupedRows::groups() const {
+    const double* total = values_ + n_columns_ * length_;
+    return {length_, n_columns_, values_, total, total + length_};
+}
+
+double fit_logistic(const KernelTable& kernels, const GroupedRows& rows, std::span<const double> penalty, double ridge,
+                    double tolerance, std::span<double> coefficients) {
+    return Fit(kernels, rows, penalty, ridge, coefficients).run(tolerance);
 }
 
 }  // namespace mnlearn

@@ -4,14 +4,26 @@
 #include <cstddef>
 #include <span>
 
+#include "kernels/kernel_table.hpp"
+#include "store/buffer_pool.hpp"
+
 namespace mnlearn {
 
-// Rows that agree in all columns are one row here: how often it occurs, and how often with the answer 1.
-struct GroupedRows {
-    std::size_t n_rows, n_columns;
-    const double* design;  // [row, column]
-    const double* total;   // by row
-    const double* ones;
+// The groups of LogisticGroups in memory of their own, with a column of ones for the intercept after the others.
+class GroupedRows {
+public:
+    GroupedRows(std::size_t n_rows, std::size_t n_columns);  // of zeros
+
+    std::size_t n_rows() const { return n_rows_; }
+    double* column(std::size_t j) { return values_ + j * length_; }
+    double* total() { return column(n_columns_); }
+    double* ones() { return column(n_columns_ + 1); }
+    LogisticGroups groups() const;
+
+private:
+    std::size_t n_rows_, n_columns_, length_;
+    AlignedWords memory_;
+    double* values_;
 };
 
 // Minimises  −log L(b) + Σ penalty_j |b_j| + ½ ridge Σ b_j²  over the columns and a free intercept; the second sum is
@@ -21,7 +33,7 @@ struct GroupedRows {
 // Returns −log L there. Steps are proximal Newton: a quadratic model is minimised coordinate by coordinate, then a
 // line search; its curvatures are kept for as long as the steps come on well. It ends when no derivative is farther
 // from its optimum than `tolerance`.
-double fit_logistic(const GroupedRows& rows, std::span<const double> penalty, double ridge, double tolerance,
-                    std::span<double> coefficients);
+double fit_logistic(const KernelTable& kernels, const GroupedRows& rows, std::span<const double> penalty, double ridge,
+                    double tolerance, std::span<double> coefficients);
 
 }  // namespace mnlearn

@@ -4,6 +4,7 @@
 #include "kernels/dense_cells_impl.hpp"
 #include "kernels/kernel_table.hpp"
 #include "kernels/lanes_impl.hpp"
+#include "kernels/logistic_impl.hpp"
 #include "kernels/pair_scores_impl.hpp"
 #include "kernels/planes_avx2.hpp"
 #include "kernels/set_sizes_avx2.hpp"
@@ -34,6 +35,7 @@ const KernelTable kAvx2Kernels{
     .pick_varied = stable_partition::pick_varied,
     .dense_cells = &dense_cells::kKernels,
     .conditional = &conditional::kKernels,
+    .logistic = &logistic::kKernels,
     .probe_popcount = planes::probe_popcount,
     .probe_loads = vertical::probe_loads,
 };

@@ -5,6 +5,7 @@
 #include "kernels/dense_cells_impl.hpp"
 #include "kernels/kernel_table.hpp"
 #include "kernels/lanes_impl.hpp"
+#include "kernels/logistic_impl.hpp"
 #include "kernels/pair_scores_impl.hpp"
 #include "kernels/planes_avx512.hpp"
 #include "kernels/set_sizes_avx512.hpp"
@@ -38,6 +39,7 @@ const KernelTable kAvx512Kernels{
     .pick_varied = stable_partition::pick_varied,
     .dense_cells = &dense_cells::kKernels,
     .conditional = &conditional::kKernels,
+    .logistic = &logistic::kKernels,
     .probe_popcount = planes::probe_popcount,
     .probe_loads = vertical::probe_loads,
 };

@@ -4,6 +4,7 @@
 #include "kernels/conditional_impl.hpp"
 #include "kernels/kernel_table.hpp"
 #include "kernels/lanes_impl.hpp"
+#include "kernels/logistic_impl.hpp"
 #include "kernels/pair_scores_impl.hpp"
 #include "kernels/planes_portable.hpp"
 #include "kernels/set_sizes_portable.hpp"
@@ -28,6 +29,7 @@ const KernelTable kPortableKernels{
     .score_pairs = pair_scores::score_pairs,
     .update_binary = binary_gibbs::update_binary,
     .conditional = &conditional::kKernels,
+    .logistic = &logistic::kKernels,
     .probe_popcount = planes::probe_popcount,
     .probe_loads = vertical::probe_loads,
 };

@@ -7,6 +7,7 @@
 #include "kernels/conditional.hpp"
 #include "kernels/dense_cells.hpp"
 #include "kernels/lanes.hpp"
+#include "kernels/logistic.hpp"
 #include "kernels/pair_scores.hpp"
 #include "kernels/planes.hpp"
 #include "kernels/sort_rows.hpp"
@@ -41,6 +42,7 @@ struct KernelTable {
     PickVaried pick_varied = nullptr;
     const DenseCellKernels* dense_cells = nullptr;
     const ConditionalKernels* conditional = nullptr;
+    const LogisticKernels* logistic = nullptr;
     ProbePopcount probe_popcount = nullptr;
     ProbeLoads probe_loads = nullptr;
 };

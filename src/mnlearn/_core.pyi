@@ -218,7 +218,25 @@ def fit_logistic(
     ridge: float,
     tolerance: float,
     start: NDArray[np.float64],
+    level: str = "",
 ) -> tuple[NDArray[np.float64], float]: ...
+
+class LogisticPath:
+    def __init__(
+        self,
+        planes: NDArray[np.uint64],
+        weights: NDArray[np.float64],
+        target: NDArray[np.uint64],
+        barred: NDArray[np.bool_],
+        free: NDArray[np.bool_],
+        ridge: float,
+        level: str = "",
+    ) -> None: ...
+    def first_penalty(self) -> float: ...
+    def step(self, penalty: float) -> int: ...
+    def active(self) -> list[int]: ...
+    def refit(self, columns: Sequence[int]) -> float: ...
+
 def score_table(
     kernel: str,
     settings: Sequence[float],

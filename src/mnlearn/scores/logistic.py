@@ -7,7 +7,7 @@ from the path of penalties only its supports, fit each again without penalty, an
     BIC_γ(J) = −2 log L(J) + k_J log n + 2 γ |J| log(d − 1)                       (k_J = |J| for binary variables)
 
 as [MPL17, Sec. 5.1] does. The solver never sees more than it must: only columns that may matter at a penalty
-(the path below), only distinct rows.
+(`mnlearn.statistics.logistic_paths`), only distinct rows.
 
 Beyond binary variables (no paper; our choice): each state is a column, the states of x are regressed one against the
 rest with one penalty for all, and a variable enters as a whole when any of its columns does. The criterion is that of
@@ -18,23 +18,20 @@ States that never occur do not count.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import log
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mnlearn._ties import exceeds, ranks
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError, check_instance, is_number, whole_number
-from mnlearn.protocols import BoolArray, FloatArray, IntArray, Neighborhood, VarSet
+from mnlearn.protocols import BoolArray, IntArray, Neighborhood, VarSet
 from mnlearn.statistics.counts import Counts
-from mnlearn.statistics.kernels import RIDGE, GroupedRows
-
-_ACCURACY = 1e-5  # of the derivatives of a log-likelihood, in rows
+from mnlearn.statistics.logistic_paths import RIDGE, BinaryColumns
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +60,9 @@ class L1Logistic:
 
     Notes
     -----
-    One neighbourhood costs some tens of small fits, each on the distinct rows of a few columns, and one product of
-    the rows with all columns per penalty. Rows are grouped first: neither their order nor the way repeats are stored
-    matters.
+    One neighbourhood costs some tens of small fits, each on the distinct rows of a few columns, and per penalty the
+    products of the residuals with the columns that may enter. Rows are grouped first: neither their order nor the way
+    repeats are stored matters.
     Two regressors that split the rows alike cannot be told apart: the variable with fewer states is taken, then the one
     that tells more about x, of copies the first column.
 
@@ -126,25 +123,14 @@ class L1Logistic:
             The support of a neighbour is half of what leaving it out would add to BIC_γ: about the log of a Bayes
             factor, above 0 where it helps.
         """
-        return self.neighborhoods([(x, candidates, required)])[0]
-
-    def neighborhoods(self, asked: Sequence[tuple[int, VarSet, VarSet]]) -> list[Neighborhood]:
-        """Return several neighbourhoods, sharing the products with all rows."""
-        return together([self._search(*each) for each in asked], self._columns)
-
-    def _search(self, x: int, candidates: VarSet, required: VarSet) -> Asking[Neighborhood]:
-        """The first support of the path with the least criterion."""
         if self._columns.n_states[x] < 2:
             return Neighborhood(dict.fromkeys(required, 0.0), 0)
-        refits = _Refits(self._columns, x, self.gamma)
         regressions = list(self._regressions(x, candidates - {x}, required))
-        first = 0.0
-        for regression in regressions:
-            first = max(first, (yield from regression.first_penalty()))
+        refits = _Refits(self._columns, x, self.gamma, regressions[0])
+        first = max(regression.first_penalty() for regression in regressions)
         best, tried, waited, fits = required, {required}, 0, 0
         for penalty in first * np.geomspace(1, self.smallest, self.n_penalties)[1:] if first > 0 else ():
-            for regression in regressions:
-                fits += yield from regression.step(float(penalty))
+            fits += sum(regression.step(float(penalty)) for regression in regressions)
             found = required.union(*(regression.support() for regression in regressions))
             if found in tried:
                 continue
@@ -154,6 +140,10 @@ class L1Logistic:
                 break
         support = {y: (refits(best - {y}) - refits(best)) / 2 for y in sorted(best)}
         return Neighborhood(support, fits + refits.n_fits)
+
+    def neighborhoods(self, asked: Sequence[tuple[int, VarSet, VarSet]]) -> list[Neighborhood]:
+        """Return several neighbourhoods."""
+        return [self.neighborhood(*each) for each in asked]
 
     def _regressions(self, x: int, candidates: VarSet, required: VarSet) -> Iterator[Regression]:
         """One for each state of x, or for the second of two."""
@@ -178,8 +168,8 @@ def quick_and_quiet() -> Iterator[None]:
 class _Refits:
     """BIC_γ of the model of x given a set of variables, each fitted once."""
 
-    def __init__(self, columns: Columns, x: int, gamma: float) -> None:
-        self._columns, self._x, self._gamma = columns, x, gamma
+    def __init__(self, columns: Columns, x: int, gamma: float, regression: Regression) -> None:
+        self._columns, self._x, self._gamma, self._regression = columns, x, gamma, regression
         self._known: dict[VarSet, float] = {}
         self.n_fits = 0
 
@@ -195,15 +185,13 @@ class _Refits:
 
     def _log_likelihood(self, chosen: VarSet) -> float:
         """log L at the maximum: Σ log p(x | chosen) over the rows."""
-        columns = np.flatnonzero(self._columns.belong_to(chosen))
-        if not len(columns):
+        if not any(self._columns.n_states[y] > 1 for y in chosen):
             counts = np.bincount(self._columns.codes[self._x], weights=self._columns.repeats)
             return float(counts @ np.log(counts / counts.sum()))
         self.n_fits += 1
         if self._columns.n_states[self._x] > 2:
             return self._multinomial(chosen)
-        rows = Model(self._columns, self._x, 1, columns).rows()
-        return -rows.fit(np.zeros(len(columns)), tolerance=_ACCURACY).loss
+        return self._regression.log_likelihood(chosen)
 
     def _multinomial(self, chosen: VarSet) -> float:
         """log L where x has more than two states."""
@@ -225,30 +213,8 @@ class _Refits:
         return float(counts @ log_p)
 
 
-# The path of l1-penalised logistic regressions, restricted to columns that may matter.
-#
-# At a penalty λ the solution is known by its gradient: |x_jᵀ(y − p)| ≤ λ for a column left out. Between two penalties
-# the gradient seldom moves faster than λ does, so only columns with |x_jᵀ(y − p)| ≥ 2 λ_k − λ_k−1 go to the solver (the
-# strong rule of Tibshirani and others, 2012), and the columns it missed, seen by their gradient, are added until
-# there are none. The few columns have few distinct rows, which are all the solver sees.
-#
-# What is left is the gradient of all columns, a product of the residuals with all rows. Regressions are generators
-# that yield their residuals and are sent the product, so that many of them share one product of matrices (`together`).
-
-
-_SLACK = 1e-3  # by what share of the penalty a gradient may exceed it
-_PATH_ACCURACY = 1e-5  # of the solver, in the same unit
-_EXACT_ROWS = 2**23  # so many are counted in halves without rounding
-_BLOCK = 2**24  # numbers of residuals that are multiplied at a time
-
-T = TypeVar("T")
-Floats: TypeAlias = NDArray[np.float32]
-Asking: TypeAlias = Generator[Floats, Floats, T]
-"""Generator that yields residuals, is sent their products with all columns, and returns its result."""
-
-
 class Columns:
-    """Variables as numbers: one column of −½, ½ for two states, one column of 0, 1 for each of more, none for one.
+    """Variables as columns of −½ and ½: one for two states, one for each state of more, none for one.
 
     So coded, nothing depends on how states are called or ordered, and no kind of variable is favoured by its scale.
 
@@ -266,16 +232,14 @@ class Columns:
         self.repeats: IntArray = rows.repeats
         self.counts = Counts(Dataset.from_codes(self.codes, cards=self.n_states, repeats=rows.repeats), n_jobs=1)
         widths = [size if size > 2 else size - 1 for size in self.n_states]
+        self.first = np.concatenate([[0], np.cumsum(widths)]).tolist()  # column of each variable; then their number
         self.owner = np.repeat(np.arange(len(widths)), widths)  # the variable of each column
-        self.state = np.concatenate([np.arange(w) if w > 1 else np.full(w, -1) for w in widths])  # or −1: −½, ½
-        self.values: Floats = np.empty((rows.n_records, len(self.owner)), dtype=np.float32, order="F")
-        for j, (y, state) in enumerate(zip(self.owner, self.state, strict=True)):
-            self.values[:, j] = self.codes[y] - 0.5 if state < 0 else self.codes[y] == state
-        self.sums: FloatArray = self.repeats.astype(np.float64) @ self.values
+        self.state = np.concatenate([np.arange(w) if w > 1 else np.full(w, -1) for w in widths])  # −1: the second of 2
+        bits = [self.codes[y] == abs(state) for y, state in zip(self.owner, self.state, strict=True)]
+        self.bits = BinaryColumns(bits, self.repeats)
         patterns: dict[bytes, int] = {}
         self.pattern = np.array(  # equal for columns that split the rows alike: no regression tells them apart
-            [patterns.setdefault((column != column[0]).tobytes(), len(patterns)) for column in self.values.T],
-            dtype=np.intp,
+            [patterns.setdefault((column != column[0]).tobytes(), len(patterns)) for column in bits], dtype=np.intp
         )
 
     def repeated(self, used: BoolArray, x: int) -> BoolArray:
@@ -283,10 +247,12 @@ class Columns:
 
         All but one of the variable with the fewest states; of equals, of the one that tells most about x.
         """
+        found = np.zeros(len(used), dtype=np.bool_)
+        if self.pattern.max(initial=-1) + 1 == len(used):
+            return found
         states = np.array(self.n_states)[self.owner]
         order = np.lexsort((self._weakness(x, used)[self.owner], states, self.pattern))
         order = order[used[order]]
-        found = np.zeros(len(used), dtype=np.bool_)
         found[order[1:]] = self.pattern[order[1:]] == self.pattern[order[:-1]]
         return found
 
@@ -304,32 +270,10 @@ class Columns:
 
     def belong_to(self, variables: VarSet) -> BoolArray:
         """Return which columns belong to these variables."""
-        return np.isin(self.owner, sorted(variables))
-
-
-def together(askings: Sequence[Asking[T]], columns: Columns) -> list[T]:
-    """Return the result of each generator; their matrix products are computed together, a block at a time."""
-    block = max(1, min(len(askings), _BLOCK // max(1, len(columns.values))))
-    found: list[T] = []
-    for first in range(0, len(askings), block):
-        found += _in_step(askings[first : first + block], columns.values)
-    return found
-
-
-def _in_step(askings: Sequence[Asking[T]], values: Floats) -> list[T]:
-    """Run the generators in lockstep until all have returned."""
-    found: dict[int, T] = {}
-    answers: dict[int, Floats | None] = dict.fromkeys(range(len(askings)))
-    while answers:
-        residuals: dict[int, Floats] = {}
-        for place, answer in answers.items():
-            try:
-                residuals[place] = next(askings[place]) if answer is None else askings[place].send(answer)
-            except StopIteration as end:
-                found[place] = end.value
-        products = np.stack(list(residuals.values())) @ values if residuals else ()
-        answers = dict(zip(residuals, products, strict=True))
-    return [found[place] for place in range(len(askings))]
+        chosen = np.zeros(len(self.n_states), dtype=np.bool_)
+        chosen[list(variables)] = True
+        found: BoolArray = chosen[self.owner]
+        return found
 
 
 class Regression:
@@ -346,101 +290,29 @@ class Regression:
     """
 
     def __init__(self, columns: Columns, x: int, state: int, candidates: VarSet, required: VarSet) -> None:
-        self._columns, self._x, self._state = columns, x, state
-        self._barred = ~columns.belong_to(candidates | required)
-        self._free = columns.belong_to(required)
-        self._barred |= columns.repeated(~self._barred, x) & ~self._free
-        self._coefficients = np.zeros(len(columns.owner) + 1)  # the intercept last
-        self._gradient = np.zeros(len(columns.owner))
-        self._penalty = 0.0
-        self._weights: Floats = columns.repeats.astype(np.float32)
-        self._ones: Floats = self._weights * (columns.codes[x] == state)
+        self._columns = columns
+        barred = ~columns.belong_to(candidates | required)
+        free = columns.belong_to(required)
+        barred |= columns.repeated(~barred, x) & ~free
+        self._path = columns.bits.path(columns.codes[x] == state, barred=barred, free=free)
 
-    def first_penalty(self) -> Asking[float]:
+    def first_penalty(self) -> float:
         """The smallest penalty at which no penalised column is in."""
-        n_rows, inside = self._columns.counts.n_rows, self._columns.codes[self._x] == self._state
-        n_ones = int(self._columns.repeats[inside].sum())
-        share = n_ones / n_rows
-        if n_rows < _EXACT_ROWS:
-            product = yield self._ones  # whole and half numbers: exact, in whatever order they are summed
-            self._see(product - share * self._columns.sums)
-        else:
-            product = yield (self._columns.repeats * (inside - share)).astype(np.float32)
-            self._see(product.astype(np.float64))
-        self._coefficients[-1] = log(n_ones) - log(n_rows - n_ones)
-        penalty = self._largest()
-        if self._free.any() and penalty > 0:  # what is required explains part of x
-            yield from self._fit(self._free.copy(), penalty)
-            penalty = self._largest()
-        self._penalty = penalty
-        return penalty
+        return self._path.first_penalty()
 
-    def step(self, penalty: float) -> Asking[int]:
+    def step(self, penalty: float) -> int:
         """Move on to a smaller penalty; returns how many fits it took."""
-        looked_at = self.active() | self._free | (self._gradient >= 2 * penalty - self._penalty)
-        looked_at &= ~self._barred
-        fits = 0
-        while looked_at.any():
-            yield from self._fit(looked_at, penalty)
-            fits += 1
-            missed = ~looked_at & (self._gradient > penalty * (1 + _SLACK))
-            if not missed.any():
-                break
-            looked_at |= missed
-        self._penalty = penalty
-        return fits
+        return self._path.step(penalty)
 
-    def active(self) -> BoolArray:
+    def active(self) -> list[int]:
         """Which columns are in."""
-        inside: BoolArray = self._coefficients[:-1] != 0
-        return inside
+        return self._path.active()
 
     def support(self) -> VarSet:
         """The variables that have a column in."""
-        return frozenset(self._columns.owner[self.active()].tolist())
+        return frozenset(self._columns.owner[self._path.active()].tolist())
 
-    def _largest(self) -> float:
-        """The largest derivative of a penalised column."""
-        return float(self._gradient[~self._free].max(initial=0.0))
-
-    def _see(self, gradient: FloatArray) -> None:
-        """Keep |x_jᵀ(y − p)| of every column that may be in."""
-        self._gradient = np.where(self._barred, 0.0, np.abs(gradient))
-
-    def _fit(self, looked_at: BoolArray, penalty: float) -> Asking[None]:
-        """Solve with some of the columns; note who is in, and the gradient of all."""
-        columns = np.flatnonzero(looked_at)
-        places = np.append(columns, -1)
-        penalties = np.where(self._free[columns], 0.0, penalty)
-        rows = Model(self._columns, self._x, self._state, columns).rows()
-        found = rows.fit(penalties, tolerance=_PATH_ACCURACY * penalty, start=self._coefficients[places]).coefficients
-        self._coefficients = np.zeros_like(self._coefficients)
-        self._coefficients[places] = found
-        inside = np.flatnonzero(self.active())
-        margin = self._columns.values[:, inside] @ found[:-1][found[:-1] != 0].astype(np.float32) + np.float32(
-            found[-1]
-        )
-        p = np.float32(0.5) + np.tanh(margin / 2) / 2  # the logistic function
-        product = yield self._ones - self._weights * p
-        self._see(product.astype(np.float64))
-
-
-class Model(NamedTuple):
-    """Some columns that explain whether x is in a state."""
-
-    columns: Columns
-    x: int
-    state: int
-    chosen: IntArray  # ascending
-
-    def rows(self) -> GroupedRows:
-        """The cells of the table of x and the owners of the columns: as few rows as there are different ones."""
-        owner, meant = self.columns.owner[self.chosen], self.columns.state[self.chosen]
-        states, counts = self.columns.counts.cells(self.x, frozenset(owner.tolist()))
-        if meant.max(initial=-1) < 0:  # every variable has one column
-            design: FloatArray = states[:-1].T.astype(np.float64) - 0.5
-        else:
-            codes = states[np.unique(owner, return_inverse=True)[1].reshape(-1)].T
-            design = np.where(meant < 0, codes - 0.5, codes == meant).astype(np.float64)
-        total: FloatArray = counts.astype(np.float64)
-        return GroupedRows(design, total, total * (states[-1] == self.state))
+    def log_likelihood(self, chosen: VarSet) -> float:
+        """log L at the maximum over the columns of these variables, without penalty."""
+        first = self._columns.first
+        return -self._path.refit([column for y in sorted(chosen) for column in range(first[y], first[y + 1])])

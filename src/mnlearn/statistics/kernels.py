@@ -1,14 +1,14 @@
 """Kernels: the scores of a table (x, y | z) that a scan computes while the table is in cache.
 
 Each function checks its settings and returns a `Kernel` for `Counts.reduce` and any other `Statistics`. Also here:
-log tails, logistic regressions and speed probes of the native core.
+log tails and speed probes of the native core.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import log
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from mnlearn import _core
 from mnlearn._core import fisher_tails as fisher_tails  # noqa: PLC0414 - for tests, which do not import the core
 from mnlearn._core import log_chi2_tails as log_chi2_tails  # noqa: PLC0414 - as above
 from mnlearn.errors import InputError, check_name, is_number
-from mnlearn.protocols.statistics import FloatArray, Kernel
+from mnlearn.protocols.statistics import Kernel
 
 DofRule: TypeAlias = Literal["adjusted", "observed", "all"]
 _DOF_RULES: dict[str, float] = {"adjusted": 0.0, "observed": 1.0, "all": 2.0}
@@ -108,46 +108,6 @@ def _positive(name: str, value: float) -> float:
     if not (is_number(value) and value > 0):
         raise InputError(f"{name} must be a positive number; got {value!r}. The usual values are 0.5 and 1.")
     return float(value)
-
-
-RIDGE = 1e-6  # keeps a fit finite where the columns separate the states; changes a log-likelihood by about as much
-
-
-class LogisticFit(NamedTuple):
-    """Coefficients of the columns, the intercept last, and −log L at the optimum."""
-
-    coefficients: FloatArray
-    loss: float
-
-
-class GroupedRows(NamedTuple):
-    """Data of a logistic regression, equal rows grouped: how many they are, and how many of them have response 1."""
-
-    design: FloatArray
-    total: FloatArray
-    ones: FloatArray
-
-    def fit(self, penalties: FloatArray, *, tolerance: float, start: FloatArray | None = None) -> LogisticFit:
-        """Minimise −log L + Σ penalty_j |b_j|, with a free intercept and a slight ridge on columns without a penalty.
-
-        Parameters
-        ----------
-        penalties
-            One for each column, at least 0.
-        tolerance
-            Largest violation of an optimality condition.
-        start
-            Initial coefficients; zeros by default.
-
-        Examples
-        --------
-        >>> rows = GroupedRows(np.array([[-0.5], [0.5]]), np.array([100.0, 100.0]), np.array([50.0, 80.0]))
-        >>> rows.fit(np.zeros(1), tolerance=1e-6).coefficients.round(3)
-        array([1.386, 0.693])
-        """
-        design = np.ascontiguousarray(self.design)
-        begin = np.zeros(design.shape[1] + 1) if start is None else start
-        return LogisticFit(*_core.fit_logistic(design, self.total, self.ones, penalties, RIDGE, tolerance, begin))
 
 
 # Upper bounds of the processor, against which the speed of counting is measured.
