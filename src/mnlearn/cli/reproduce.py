@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from math import isnan
 from pathlib import Path
@@ -82,36 +83,37 @@ def reproduce_command(
         return
     if name is None:
         raise InputError("NAME must be one of the experiments; got none. See mnlearn reproduce --list.")
-    folder = data_folder(data)
+    check_name("experiment", name, [*REPRODUCTIONS, ALL])
+    seconds = None if budget is None else duration(budget)
     if name == ALL:
         _check_all(sizes, source, method, out)
-        with progress_monitor() as monitor:
-            request = Request(repetitions=reps, data=folder, out=out, n_jobs=jobs, monitor=monitor)
-            _run_all(request, None if budget is None else duration(budget), output)
-        if monitor.interrupted:
-            exit_interrupted(CONTINUE)
-        return
-    if budget is not None:
+    elif budget is not None:
         raise InputError(f"--budget is a limit of all experiments; got {budget} with {name}. Write reproduce all.")
-    check_name("experiment", name, [*REPRODUCTIONS, ALL])
+    part = numbers_of_rows(sizes), tuple(source or ()), tuple(method or ())
+    request = Request(*part, reps, data_folder(data), out, jobs)
+    interrupted = _run_all(request, seconds, output) if name == ALL else _run_one(name, request, output)
+    if interrupted:
+        exit_interrupted(CONTINUE)
+
+
+def _run_one(name: str, request: Request, output: OutputOptions) -> bool:
+    """Run one experiment, print its figures and write them; return whether Ctrl-C was pressed."""
+    from mnlearn.experiments.catalogue import REPRODUCTIONS
+
     chosen = REPRODUCTIONS[name]
-    if chosen.needs_data and folder is None:
+    if chosen.needs_data and request.data is None:
         raise FileError(f"--data must be the folder of the data, which {name} needs; got none. Or set MNLEARN_DATA.")
-    if out is not None:
-        make_folder(out)
+    if request.out is not None:
+        make_folder(request.out)
     with progress_monitor() as monitor:
-        request = Request(
-            numbers_of_rows(sizes), tuple(source or ()), tuple(method or ()), reps, folder, out, jobs, monitor
-        )
-        lines = chosen.measure(request)
+        lines = chosen.measure(replace(request, monitor=monitor))
     output.show(
         lambda: {"experiment": name, "title": chosen.title, "figures": [line._asdict() for line in lines]},
         lambda: _show_experiment(lines, chosen),
     )
-    if out is not None:  # after the figures, which are printed even if a file cannot be written
-        _write_experiment(lines, chosen, out, name)
-    if monitor.interrupted:
-        exit_interrupted(CONTINUE)
+    if request.out is not None:  # after the figures, which are printed even if a file cannot be written
+        _write_experiment(lines, chosen, request.out, name)
+    return monitor.interrupted
 
 
 def duration(text: str) -> float:
@@ -132,15 +134,16 @@ def _check_all(sizes: str | None, source: list[str] | None, method: list[str] | 
         raise FileError("--out must be a folder for the runs of all experiments; got none. Add --out runs.")
 
 
-def _run_all(request: Request, seconds: float | None, output: OutputOptions) -> None:
-    """Run what fits the time limit, then write and print the overview."""
+def _run_all(request: Request, seconds: float | None, output: OutputOptions) -> bool:
+    """Run what fits the time limit, then write and print the overview; return whether Ctrl-C was pressed."""
     from mnlearn.experiments.campaign import run_campaign
     from mnlearn.experiments.catalogue import REPRODUCTIONS
     from mnlearn.experiments.reproduction_page import overview_figures, unfinished_lines, write_page
     from mnlearn.experiments.summaries import COSTS, all_figures, recorded_figures, write_summaries
 
     out = cast("Path", request.out)
-    found = run_campaign(REPRODUCTIONS, request, seconds=seconds)
+    with progress_monitor() as monitor:
+        found = run_campaign(REPRODUCTIONS, replace(request, monitor=monitor), seconds=seconds)
     if not write_summaries(out, out):
         raise InputError("no run ended within the time limit, or before Ctrl-C. Let it run for longer.")
     figures = all_figures(out)
@@ -158,6 +161,7 @@ def _run_all(request: Request, seconds: float | None, output: OutputOptions) -> 
         note(f"{item.experiment}: {item.source} cannot be run: {item.error}")
     for line in unfinished_lines(found.cells, shown=4):
         note(line)
+    return monitor.interrupted
 
 
 def _show_overview(overview: Sequence[Comparison]) -> None:
