@@ -78,5 +78,6 @@ def test_what_is_penalised_enough_is_exactly_zero() -> None:
 )
 def test_lengths_that_do_not_fit_are_refused(wrong: dict[str, Floats]) -> None:
     right = {"total": np.ones(2), "ones": np.ones(2), "penalty": np.zeros(1), "start": np.zeros(2)}
+    total, ones, penalty, start = (right | wrong).values()
     with pytest.raises(ValueError, match="total and ones must have a number for each row"):
-        _core.fit_logistic(design=np.zeros((2, 1)), ridge=0.0, tolerance=1e-6, **(right | wrong))
+        _core.fit_logistic(np.zeros((2, 1)), total, ones, penalty, 0.0, 1e-6, start)
