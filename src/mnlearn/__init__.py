@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         GraphScore,
         MethodResult,
         TestResult,
+        Validation,
         compare,
         compare_groups,
         dependences,
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
         make_score,
         make_test,
         score,
+        validate,
     )
     from mnlearn.model import (
         DiscreteModel,
@@ -101,7 +103,7 @@ __all__ += ["Graph", "NamedGraph", "read_graph", "write_graph"]
 __all__ += ["Audited", "BayesianTest", "Budgeted", "ChiSquare", "GTest", "GaussianPosterior", "MutualInformation"]
 __all__ += ["PartialCorrelation", "Remembered", "ScoreTest", "SeparationOracle"]
 __all__ += ["GraphScore", "MethodResult", "TestResult", "compare", "compare_groups", "dependences", "fit_parameters"]
-__all__ += ["independence_test", "learn", "load", "make_score", "make_test", "score"]
+__all__ += ["Validation", "independence_test", "learn", "load", "make_score", "make_test", "score", "validate"]
 __all__ += ["DiscreteModel", "GaussianModel", "MarkovModel", "canonical_factors", "canonical_factors_of"]
 __all__ += ["load_model"]
 __all__ += ["GroupComparison", "Learned", "NetworkDifference", "Resampling", "Why"]

@@ -108,6 +108,39 @@ def test_evaluate_prints_every_measure(run: Any, tmp_path: Path) -> None:
     assert "subgraphs" not in run("evaluate", learned, truth, "--kinds", "none").out
 
 
+def test_evaluate_judges_by_held_out_data(run: Any, tmp_path: Path) -> None:
+    data, later, truth = tmp_path / "data.csv", tmp_path / "later.csv", tmp_path / "data.truth.edges"
+    run("simulate", "path:n=6", "--rows", 600, "--seed", 1, "--out", data)
+    run("simulate", "path:n=6", "--rows", 300, "--seed", 1, "--out", later)
+    asked = ("evaluate", truth, "--data", later, "--triplets", 200, "--seed", 2)
+    document = run(*asked, "--train", data, "--test", "g2", "--json").document()
+    assert set(document) == {"held_out"}
+    found = document["held_out"]
+    assert (found["test"], found["rows"], found["train_rows"], found["folds"]) == ("g2", 300, 600, None)
+    assert sum(found["triplets"].values()) == 200
+    assert [each["size"] for each in found["by_size"]] == [0, 1, 2, 3, 4]
+    assert found["gain"]["mean"] > 0
+    shown = run(*asked, "--folds", 3).out
+    assert "independence accuracy 0." in shown
+    assert "(3 folds)" in shown
+    both = run("evaluate", truth, truth, "--data", later, "--triplets", 50, "--json").document()
+    assert both["hamming"] == 0
+    assert both["held_out"]["edges"] == 5
+
+
+def test_evaluate_refuses_options_that_do_not_fit(run: Any, tmp_path: Path) -> None:
+    graph, data = tmp_path / "graph.edges", tmp_path / "data.csv"
+    graph.write_text("a\tb\n", encoding="utf-8")
+    data.write_text("a,c\n0,1\n1,0\n", encoding="utf-8")
+    assert "TRUTH or --data must be given; got neither" in run("evaluate", graph).refusal()
+    assert "--train is for held-out data; got no --data" in run("evaluate", graph, graph, "--train", data).refusal()
+    refusal = run("evaluate", graph, graph, "--missing", "drop_rows").refusal()
+    assert "an option for reading data is for held-out data; got no --data" in refusal
+    assert "--kinds is for a comparison with TRUTH" in run("evaluate", graph, "--data", data, "--kinds", "1N").refusal()
+    refusal = run("evaluate", graph, "--data", data).refusal()
+    assert "data must have a column for each variable of the graph: column 'b' does not exist" in refusal
+
+
 def test_evaluate_refuses_other_variables(run: Any, tmp_path: Path) -> None:
     one, other = tmp_path / "one.edges", tmp_path / "other.edges"
     write_graph(one, Graph(2, [(0, 1)]), ["a", "b"])

@@ -231,6 +231,7 @@ def one_call() -> Iterator[tuple[str, Call]]:
     yield "dependences", with_defaults(mn.dependences, data=dataset)
     yield "independence_test", with_defaults(mn.independence_test, data=table(), x="a", y="b", given=("c",))
     yield "evaluate", with_defaults(mn.evaluate, learned=NAMED, truth=NAMED)
+    yield "validate", with_defaults(mn.validate, graph=NAMED, data=table(), n_triplets=12, folds=2, **by_rows)
     yield "make_test", with_defaults(mn.make_test, name="chi2", dataset=dataset, alpha=0.05)
     yield "make_score", with_defaults(mn.make_score, name="mpl", dataset=dataset)
     yield "load", (mn.load, {"path": FOLDER / "l.json"})

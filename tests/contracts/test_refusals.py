@@ -182,6 +182,9 @@ def one_call() -> dict[str, Call]:
         "independence_test": with_defaults(mn.independence_test, {"data": table, "x": "a", "y": "b"}),
         "dependences": with_defaults(mn.dependences, {"data": dataset}),
         "evaluate": with_defaults(mn.evaluate, {"learned": truth, "truth": truth}),
+        "validate": with_defaults(
+            mn.validate, {"graph": truth, "data": table, "n_triplets": 12, "folds": 2, "n_jobs": 1}
+        ),
         "bootstrap": with_defaults(learned.bootstrap, {"n_samples": 2, "n_jobs": 1}, but=("checkpoint",)),
         "why": (learned.why, {"x": "a", "y": "b"}),
         "edges": (learned.edges, {"frame": None}),

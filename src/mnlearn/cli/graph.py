@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mnlearn._atomic_files import check_outputs
+from mnlearn.cli import options
 from mnlearn.cli.console import escaped, note, say, show, simple_table, with_noun
 from mnlearn.cli.files import check_output, reads, writes
-from mnlearn.cli.options import OptionGroup, OutputOptions, argument, drop_none, flag, option
+from mnlearn.cli.options import InputOptions, OptionGroup, OutputOptions, argument, drop_none, flag, option
 from mnlearn.errors import InputError, check_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import TypeAlias
 
     from mnlearn.evaluation.metrics import Evaluation
     from mnlearn.graphs.named import NamedGraph
+    from mnlearn.learning.validation import SizeAccuracy, Validation
     from mnlearn.simulate.catalogue import Simulated
 
     Entry: TypeAlias = tuple[str, str, Mapping[str, Any]]
 
 LearnedGraph = Annotated[str, reads(argument("LEARNED", "Graph file."))]
-TrueGraph = Annotated[str, reads(argument("TRUTH", "Graph file with the same variables, in any order."))]
+TrueGraph = Annotated[str | None, reads(argument("TRUTH", "Graph file with the same variables, in any order."))]
 Kinds = Annotated[str | None, option("SPN,1N,2N,3C,4C", "Subgraphs for E- and V-scores, or none; all by default.")]
 Network = Annotated[str | None, reads(argument("NETWORK", "Name with settings (see --list), graph file, or BIF file."))]
 Distribution = Annotated[str | None, option("NAME", "Distribution on the graph (see --list); uniform by default.")]
@@ -76,21 +79,117 @@ def _write(target: str, to_format: str | None, named: NamedGraph) -> list[str]:
     return [] if carried else sorted({key for numbers in named.attributes.values() for key in numbers})
 
 
-def evaluate_command(learned: LearnedGraph, truth: TrueGraph, *, kinds: Kinds = None, output: OutputOptions) -> None:
-    """Compare a learned graph with the true one.
+@dataclass(frozen=True, kw_only=True)
+class HeldOutOptions(OptionGroup):
+    """Held-out data that judge a graph, and how."""
 
-    Variables are matched by name. Prints the Hamming distance, false positives and negatives, precision, recall, F, and
-    the accuracy on subgraphs of the true graph.
+    data: Annotated[str | None, reads(option("FILE", "Held-out data; columns not in the graph are ignored."))] = None
+    train: Annotated[str | None, reads(option("FILE", "Data to fit the parameters to; else cross-validation."))] = None
+    test: options.Test = None
+    alpha: options.Alpha = None
+    triplets: Annotated[int | None, option("N", "Number of independences to test; 10,000 by default.")] = None
+    folds: Annotated[int | None, option("K", "Folds of the cross-validation; 5 by default.")] = None
+    interactions: Annotated[str | None, option("cliques|pairwise", "Factors of the model; cliques by default.")] = None
+    seed: Annotated[int | None, option("S", "Seed of the independences and folds; 0 by default.")] = None
+
+    def check(self, reading: InputOptions) -> None:
+        """Raise an error for options that need --data."""
+        if self.data is not None:
+            return
+        given = [f"--{name}" for name in self.__dataclass_fields__ if getattr(self, name) is not None]
+        if given or any(reading.arguments().values()):
+            what = given[0] if given else "an option for reading data"
+            raise InputError(f"{what} is for held-out data; got no --data. Add --data FILE.")
+
+    def validation(self, graph: str, reading: InputOptions) -> Validation:
+        """Judge the graph."""
+        from mnlearn.learning import validate
+
+        chosen: dict[str, Any] = {
+            "train": self.train,
+            "test": self.test,
+            "alpha": self.alpha,
+            "n_triplets": self.triplets,
+        }
+        chosen |= {"folds": self.folds, "interactions": self.interactions, "seed": self.seed}
+        return validate(graph, self.data, **reading.arguments(**chosen))
+
+
+def evaluate_command(
+    learned: LearnedGraph,
+    truth: TrueGraph = None,
+    *,
+    kinds: Kinds = None,
+    held_out: HeldOutOptions,
+    reading: InputOptions,
+    output: OutputOptions,
+) -> None:
+    """Compare a learned graph with the true one, or judge it by held-out data.
+
+    With TRUTH: the Hamming distance, false positives and negatives, precision, recall, F, and the accuracy on subgraphs
+    of the true graph. With --data: on how many random independences graph and data agree, and the pseudo-likelihood of
+    the rows under a model on the graph. Variables are matched by name.
 
     Examples:
       mnlearn evaluate learned.graphml truth.edges
       mnlearn evaluate learned.edges truth.edges --kinds 1N,3C --json
+      mnlearn evaluate learned.graphml --data later.csv --train survey.csv
+      mnlearn evaluate learned.graphml --data later.csv --test g2 --alpha 0.01 --triplets 2000 --seed 1
     """
     from mnlearn.evaluation.metrics import evaluate
 
+    held_out.check(reading)
+    if truth is None and held_out.data is None:
+        raise InputError("TRUTH or --data must be given; got neither. Give the true graph, or held-out data.")
+    if truth is None and kinds is not None:
+        raise InputError(f"--kinds is for a comparison with TRUTH; got {kinds!r} without it. Drop --kinds.")
     chosen = None if kinds is None else [k.strip() for k in kinds.split(",") if k.strip() and k.strip() != "none"]
-    found = evaluate(learned, truth, kinds=chosen)
-    output.show(found.to_dict, lambda: _show_evaluation(found))
+    compared = None if truth is None else evaluate(learned, truth, kinds=chosen)
+    judged = None if held_out.data is None else held_out.validation(learned, reading)
+    for remark in () if judged is None else judged.notes:
+        note(remark)
+    document = ({} if compared is None else compared.to_dict()) | (
+        {} if judged is None else {"held_out": judged.to_dict()}
+    )
+    output.show(lambda: document, lambda: _show_both(compared, judged))
+
+
+def _show_both(compared: Evaluation | None, judged: Validation | None) -> None:
+    """Print what was found against the true graph, then against the data."""
+    if compared is not None:
+        _show_evaluation(compared)
+    if judged is not None:
+        _show_validation(judged)
+
+
+def _show_validation(found: Validation) -> None:
+    """Print the accuracy by sizes of conditioning sets, then the pseudo-likelihood."""
+    size = f"{with_noun(found.variables, 'variable')}, {with_noun(found.edges, 'edge')}"
+    say(f"{size}, {with_noun(found.rows, 'held-out row')}")
+    table = simple_table("conditioning on", "triplets", "agreement", "", numbers=("triplets", "agreement"))
+    for first, last, part in _ranges(found.by_size):
+        name = f"{first}" if first == last else f"{first} to {last}"
+        table.add_row(name, f"{part[0]:,}", f"{part[1]:.4f}", f"± {part[2]:.4f}")
+    show(table)
+    accuracy = f"{found.accuracy.mean:.4f} ± {found.accuracy.standard_error:.4f}"
+    counts = found.triplets
+    say(f"independence accuracy {accuracy} on {with_noun(counts.n_triplets, 'triplet')} by {found.test}")
+    say(f"independent in the graph only {counts.only_graph:,}, in the data only {counts.only_data:,}")
+    fitted = f"{found.folds} folds" if found.train_rows is None else f"fitted to {with_noun(found.train_rows, 'row')}"
+    full, empty, gain = found.pseudolikelihood, found.empty, found.gain
+    say(f"log pseudo-likelihood per row {full.mean:.4f} ± {full.standard_error:.4f} ({fitted})")
+    say(f"without edges {empty.mean:.4f}, gain {gain.mean:.4f} ± {gain.standard_error:.4f}")
+
+
+def _ranges(by_size: Sequence[SizeAccuracy]) -> Iterator[tuple[int, int, tuple[int, float, float]]]:
+    """Yield at most 12 ranges of sizes, each with its triplets, their agreement and its standard error."""
+    width = -(-len(by_size) // 12)
+    for start in range(0, len(by_size), width):
+        part = by_size[start : start + width]
+        n = sum(each.n_triplets for each in part)
+        share = sum(each.agreement * each.n_triplets for each in part) / n
+        error = sqrt(sum((each.standard_error * each.n_triplets) ** 2 for each in part)) / n
+        yield part[0].size, part[-1].size, (n, share, error)
 
 
 def _show_evaluation(found: Evaluation) -> None:

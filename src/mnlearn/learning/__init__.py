@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from mnlearn.learning.pairs import TestResult, dependences, independence_test
     from mnlearn.learning.registry import DEFAULT_ALPHA, METHODS, SCORES, TESTS, make_score, make_test, method_settings
     from mnlearn.learning.spec import DEFAULT_METHOD
+    from mnlearn.learning.validation import Estimate, SizeAccuracy, Validation, validate
 
 __all__ = [
     "DEFAULT_ALPHA",
@@ -18,12 +19,15 @@ __all__ = [
     "METHODS",
     "SCORES",
     "TESTS",
+    "Estimate",
     "GraphScore",
     "MethodResult",
     "NamedMethod",
     "NamedSource",
     "ScoreTerm",
+    "SizeAccuracy",
     "TestResult",
+    "Validation",
     "compare",
     "compare_groups",
     "dependences",
@@ -38,10 +42,11 @@ __all__ = [
     "method_settings",
     "score",
     "structure_learner",
+    "validate",
 ]
 
 if not TYPE_CHECKING:
     from mnlearn._lazy import on_first_use
 
-    _MODULES = ("api", "spec", "registry", "inputs", "pairs", "groups", "comparison", "experiments")
+    _MODULES = ("api", "spec", "registry", "inputs", "pairs", "groups", "comparison", "experiments", "validation")
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)
