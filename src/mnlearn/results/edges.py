@@ -1,4 +1,4 @@
-"""Edges and pairs of a learned network: their numbers, their order, and data frames of them."""
+"""Edges and pairs of a learned network: their numbers, their order, and tables of them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def kind_of_frame(data: object) -> Frame | None:
 def edge_frame(
     edges: Sequence[LearnedEdge], kind: Frame | None, *, always: Sequence[str] = (), **more: Sequence[bool]
 ) -> Any:
-    """Return a data frame with the ends, the support and every other known number of the edges.
+    """Return a data frame or an Arrow table with the ends, the support and every other known number of the edges.
 
     An edge without support has a missing value there. The columns in `always` are present in any case, so that code
     which reads them also works for a network without edges.
@@ -66,7 +66,7 @@ def edge_frame(
 
 
 def frame_of(columns: Mapping[str, tuple[str, list[Any]]], kind: Frame | None) -> Any:
-    """Return the columns, each with its type (string, double or bool) and values, as a data frame of this library."""
+    """Return the columns, each with its type (string, double or bool) and values, as a table of this library."""
     kind = _first_installed() if kind is None else kind
     check_name("kind of data frame", kind, get_args(Frame))
     try:

@@ -85,7 +85,7 @@ class GroupComparison:
         return difference(first, second)
 
     def edges(self, frame: Frame | None = None) -> Any:
-        """Return the pairs as a data frame, the smallest p first; `frame` as for `Learned.edges`.
+        """Return the pairs as a table, the smallest p first; `frame` as for `Learned.edges`.
 
         Columns ``u``, ``v``, ``strength_1``, ``strength_2``, ``edge_1``, ``edge_2``, ``p`` and ``p_corrected``.
         """

@@ -135,17 +135,17 @@ class Learned:
         return self.result.trace
 
     def edges(self, frame: Frame | None = None) -> Any:
-        """Return the edges as a data frame, the best supported first.
+        """Return the edges as a data frame or an Arrow table, the best supported first.
 
         Parameters
         ----------
         frame
             ``"pandas"``, ``"polars"`` or ``"pyarrow"``; by default the library of the data, else the first of these
-            that is installed.
+            that is installed. pyarrow always is.
 
         Returns
         -------
-        data frame
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
             Columns ``u``, ``v`` and ``support``; ``probability`` if the method gives one, and ``frequency`` after
             resampling. Edges without support come last, ties in the order of the variables.
 
@@ -165,7 +165,7 @@ class Learned:
         return ranked_edges(self)
 
     def pairs(self, least: float = 0.0, *, frame: Frame | None = None) -> Any:
-        """Return every pair with a known number, absent ones too, as a data frame like that of `edges`.
+        """Return every pair with a known number, absent ones too, as a table like that of `edges`.
 
         The column ``edge`` marks the edges of the network.
 
