@@ -56,7 +56,12 @@ def test_settings_of_chains_that_were_not_run_are_noted(run: Any, tmp_path: Path
 def test_the_list_has_every_name(run: Any) -> None:
     document = run("simulate", "--list", "--json").document()
     assert {"random", "grid", "expression"} <= set(document["networks"])
-    assert document["distributions"]["odds"]["settings"] == {"theta": 1.5, "signs": "same", "fields": 0.0}
+    assert document["distributions"]["odds"]["settings"] == {
+        "theta": 1.5,
+        "signs": "same",
+        "fields": 0.0,
+        "law": "alike",
+    }
     shown = run("simulate", "--list").out
     assert all(name in shown for kind in document.values() for name in kind)
 

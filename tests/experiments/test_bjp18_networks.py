@@ -72,7 +72,7 @@ def test_the_learners_are_those_of_the_library() -> None:
     flat = TwoPhase().learn(MPL(Counts(data), graph_prior=None))
     assert paper.METHODS["mpl-flat-and"](data) == {"mpl-flat-and": flat.stages["and"]}
     decided = paper.by_gsmn_readings(data)
-    assert decided["gsmn-chi2"] == learn(data, "gsmn*", test="chi2", alpha=0.05).graph
+    assert decided["gsmn-chi2"] == learn(data, "gsmn*", test="chi2", dof="adjusted", alpha=0.05).graph
     assert decided["gsmn"] == learn(data, "gsmn*", test="bayes").graph
 
 
