@@ -76,9 +76,8 @@ def agreement_text(found: Agreement | None) -> list[str]:
     ]
     if not isnan(found.visible):
         relative = "" if isnan(found.relative) else f" ({100 * found.relative:.2g} %)"
-        said.append(
-            f"The smallest difference that could be seen is {found.visible:.2g}{relative}, median of the figures."
-        )
+        visible = f"{found.visible:.2g}" if found.visible < 100 else f"{found.visible:,.0f}"
+        said.append(f"The smallest difference that could be seen is {visible}{relative}, median of the figures.")
     return said
 
 
