@@ -75,7 +75,7 @@ def agreement_text(found: Agreement | None) -> list[str]:
         f"Chi-square is {chi_square} on {found.figures} degrees of freedom ({p_text(found.p)}).",
     ]
     if not isnan(found.visible):
-        relative = "" if isnan(found.relative) else f" ({100 * found.relative:.2g} %)"
+        relative = "" if isnan(found.relative) else f" ({float(f'{100 * found.relative:.2g}'):g} %)"
         visible = f"{found.visible:.2g}" if found.visible < 100 else f"{found.visible:,.0f}"
         said.append(f"The smallest difference that could be seen is {visible}{relative}, median of the figures.")
     return said
