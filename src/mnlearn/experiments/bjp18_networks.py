@@ -11,8 +11,8 @@ networks are drawn too; ours are trees of the Barabasi-Albert model, a new one f
 for every data set (the paper: ten distributions with ten data sets each), rows are drawn exactly. The real networks
 are in the folder `graphs` of the data; where they are too dense to draw from exactly, rows come from a Gibbs
 sampler, as in the paper. The figures of their table are not available, only what the paper says of them. eris1176
-has cliques of 22, 51, 58 and 80 variables, whose factors would have up to 2^80 values: those cliques have a factor on
-every pair.
+has six cliques of 19 to 80 variables, whose factors would have up to 2^80 values: those cliques, with 77 % of its
+edges, have a factor on every pair.
 
 What the paper leaves open is measured in several readings. GSMN is GSMN*; its test is not named: "gsmn" uses the
 Bayesian test of the paper, "gsmn-chi2" chi-square at 0.05. "mpl" is that of [MPL17]; "mpl-ess" has α = N′ / (r q)
