@@ -48,6 +48,17 @@ def test_differences_of_equal_means_are_standard_normal() -> None:
     assert np.std(away) == pytest.approx(1, abs=0.03)
 
 
+@pytest.mark.parametrize("unit", [None, 1.0])
+def test_equal_values_have_at_least_the_published_deviation(unit: float | None) -> None:
+    published = Published(14.0, 0.5, 100, step=0.1)
+    found = figure(Key("ring", 1, "ib"), [15.0] * 4, published, 0.1, unit=unit)
+    errors = [ErrorTerm(0.5**2 / 4, 3), ErrorTerm(0.5**2 / 100, 99), ErrorTerm(0.1**2 / 12)]
+    expected = standardized_difference(1.0, errors)
+    assert expected is not None
+    assert found.standard_errors == pytest.approx(expected.standard_errors)  # 2.3; 11.3 with the printed digit alone
+    assert found.visible == pytest.approx(expected.visible)
+
+
 def line(away: float | None, published: float | None = 10.0, visible: float | None = 2.0) -> Comparison:
     return Comparison("ring", 1, "mpl", published, 11.0, 1.0, 5, away, 0.1, visible)
 

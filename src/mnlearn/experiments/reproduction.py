@@ -299,8 +299,8 @@ def figure(
 
     The error of the difference has three parts: s₁² / n₁ of our values, s₂² / n₂ of the paper, and step² / 12, the
     rounding of the printed figure. A deviation that one side does not have is taken to be that of the other. Equal
-    values have a deviation of zero by chance: ours is at least unit / √(n + 1), the deviation of n equal values and
-    one that differs by a unit.
+    values have a deviation of zero by chance: it is taken to be that of the paper as well, and ours is at least
+    unit / √(n + 1), the deviation of n equal values and one that differs by a unit.
 
     Parameters
     ----------
@@ -336,7 +336,8 @@ def _error_terms(sd: float, n: int, published: Published, least: float) -> list[
     """Return the errors of both means; nothing if neither side has a deviation."""
     if n > 1 and not isnan(published.sd):
         of_paper = ErrorTerm(published.sd**2 / published.n, published.n - 1 if published.n > 1 else inf)
-        return [ErrorTerm(max(sd, least) ** 2 / n, n - 1), of_paper]
+        likely = published.sd if sd == 0 and published.n > 1 else sd
+        return [ErrorTerm(max(likely, least) ** 2 / n, n - 1), of_paper]
     if n > 1:
         return [ErrorTerm(max(sd, least) ** 2 * (1 / n + 1 / published.n), n - 1)]
     if published.n > 1 and not isnan(published.sd):
