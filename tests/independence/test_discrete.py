@@ -153,6 +153,10 @@ def test_bad_settings_are_refused() -> None:
         MutualInformation(counts, threshold=-1.0)
     with pytest.raises(InputError, match="n_permutations must be a whole number, at least 1; got 0"):
         MutualInformation(counts, n_permutations=0)
+    with pytest.raises(InputError, match=r"n_permutations must be at least 99 for alpha=0.01: .* got 98"):
+        MutualInformation(counts, n_permutations=98, alpha=0.01)  # would never find a dependence
+    assert MutualInformation(counts, n_permutations=99, alpha=0.01).n_permutations == 99
+    assert MutualInformation(counts, n_permutations=1, decide="threshold").threshold == 0.01
     with pytest.raises(InputError, match="seed must be a whole number, at least 0; got -1"):
         MutualInformation(counts, seed=-1)
     with pytest.raises(InputError, match="alpha must be between 0 and 1"):
@@ -168,7 +172,7 @@ def test_bad_settings_are_refused() -> None:
         MutualInformation(counts, decide="vote")  # type: ignore[arg-type]
 
 
-def test_p_equal_to_alpha_is_dependent() -> None:
+def test_p_equal_to_alpha_is_dependent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nineteen permutations, none as informative: p = 1/20 exactly."""
     test = MutualInformation(counts_of([[40, 0], [0, 40]]), n_permutations=19, alpha=0.05)
     verdict = test(0, 1, frozenset())
@@ -176,8 +180,11 @@ def test_p_equal_to_alpha_is_dependent() -> None:
     assert not verdict.independent
     asymptotic = ChiSquare(counts_of([[8, 2], [3, 9]]))
     support = asymptotic(0, 1, frozenset()).log_support
-    object.__setattr__(asymptotic, "_log_alpha", support)
+    object.__setattr__(asymptotic, "_level", support)
     assert not asymptotic(0, 1, frozenset()).independent
+    # Nine of 199 as informative: 10 / 200, whose logarithm as a difference is the next number above log 0.05.
+    monkeypatch.setattr(MutualInformation, "_log_permutation_p", lambda *_: np.log1p(9) - np.log1p(199))
+    assert not MutualInformation(counts_of([[40, 0], [0, 40]]))(0, 1, frozenset()).independent
 
 
 def test_equal_shuffled_tables_count_as_equal() -> None:

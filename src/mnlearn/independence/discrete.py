@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import chain
-from math import fsum, nan, prod
+from math import ceil, fsum, log1p, nan, prod
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -178,7 +178,12 @@ class MutualInformation(CountsTest):
             raise InputError(f"threshold must be 0 or more, in nats; got {self.threshold}. A usual value is 0.01.")
         whole_number("n_permutations", self.n_permutations, least=1, hint="A usual value is 199.")
         whole_number("seed", self.seed, least=0, hint="Any such number will do.")
-        object.__setattr__(self, "_log_alpha", log_level(self.alpha))
+        object.__setattr__(self, "_log_alpha", log_level(self.alpha) + ABSOLUTE)  # p = alpha is dependent
+        if self.decide == "permutation" and -log1p(self.n_permutations) > self._log_alpha:
+            raise InputError(
+                f"n_permutations must be at least {ceil(1 / self.alpha - 1 - ABSOLUTE)} for alpha={self.alpha:g}: "
+                f"p is at least 1 / (1 + n_permutations); got {self.n_permutations}. Use more, or a larger alpha."
+            )
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """Return the mutual information (as `statistic`), the degrees of freedom and log p for each y."""
