@@ -142,6 +142,17 @@ def test_evaluate_refuses_options_that_do_not_fit(run: Any, tmp_path: Path) -> N
     refusal = run("evaluate", graph, graph, "--missing", "drop_rows").refusal()
     assert "an option for reading data is for held-out data; got no --data" in refusal
     assert "--kinds is for a comparison with TRUTH" in run("evaluate", graph, "--data", data, "--kinds", "1N").refusal()
+    both = run("evaluate", graph, "--data", data, "--train", data, "--folds", "3").refusal()
+    assert "--folds is for cross-validation; got --train as well" in both
+    few = run("evaluate", graph, "--data", data, "--folds", "1").refusal()
+    assert (
+        "--folds must be a whole number, at least 2; got 1. Use for example 5, or give the rows to fit to (--train)"
+        in few
+    )
+    data.write_text("a,b\n0,1\n1,0\n", encoding="utf-8")
+    none = run("evaluate", graph, "--data", data, "--triplets", "0").refusal()
+    assert "--triplets must be a whole number, at least 1; got 0" in none
+    data.write_text("a,c\n0,1\n1,0\n", encoding="utf-8")
     refusal = run("evaluate", graph, "--data", data).refusal()
     assert "data must have a column for each variable of the graph: column 'b' does not exist" in refusal
 

@@ -310,6 +310,8 @@ _TRANSLATIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"^append needs", "--append needs"),
     (r"^n_rows must", "--rows must"),
     (r"^repetitions must", "--reps must"),
+    (r"^n_triplets must", "--triplets must"),
+    (r" \(train\)", " (--train)"),
     (r"^sizes must", "--sizes must"),
     (rf"^method must be 'auto' for ({_LABEL})", r"--sampler must be auto for \1"),
 )

@@ -93,8 +93,10 @@ class HeldOutOptions(OptionGroup):
     seed: Annotated[int | None, option("S", "Seed of the independences and folds; 0 by default.")] = None
 
     def check(self, reading: InputOptions) -> None:
-        """Raise an error for options that need --data."""
+        """Raise an error for options that need --data, and for folds where there are rows to fit to."""
         if self.data is not None:
+            if self.train is not None and self.folds is not None:
+                raise InputError("--folds is for cross-validation; got --train as well. Drop one of the two.")
             return
         given = [f"--{name}" for name in self.__dataclass_fields__ if getattr(self, name) is not None]
         if given or any(reading.arguments().values()):

@@ -101,20 +101,20 @@ Set = Annotated[
 Columns = Annotated[list[str] | None, option("COL", "Use only these columns; repeatable.", "--column")]
 Test = Annotated[
     str | None,
-    named("TESTS", "{names}; by default chi2, or g2 for pc and hhc-mn, or pcor if all columns are continuous."),
+    named("TESTS", "{names}; by default chi2 (g2 to learn by pc or hhc-mn), or pcor if all columns are continuous."),
 ]
 Alpha = Annotated[
     float | None,
     option(
         "P",
-        "Significance level: dependent if p <= P. 0.05 by default; 0.01 for gsmn, gsmn*, gsimn and gsimn-fch.",
+        "Significance level: dependent if p <= P. 0.05 by default; 0.01 to learn by gsmn, gsmn*, gsimn or gsimn-fch.",
     ),
 ]
 Dof = Annotated[
     str | None,
     option(
         "adjusted|observed|all",
-        "Degrees of freedom of chi2 and g2. Adjusted by default; observed for gsmn, gsmn*, gsimn and gsimn-fch.",
+        "Degrees of freedom of chi2 and g2. Adjusted by default; observed to learn by gsmn, gsmn*, gsimn or gsimn-fch.",
     ),
 ]
 Prior = Annotated[float | None, option("P", "bayes, bayes-pcor: prior probability of independence; 0.5 by default.")]
