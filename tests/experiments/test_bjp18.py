@@ -49,6 +49,8 @@ def test_errors_are_over_distributions() -> None:
     assert never.sd > 0  # twenty failures do not make it impossible
     assert never.standard_errors is not None
     assert -5 < never.standard_errors < -1
+    alone = success_rate_figure(key, [0.2], Published(0.3, 0.0, 10), 1.0)
+    assert (alone.standard_errors, alone.visible) == (None, None)
     unknown = success_rate_figure(key, [0.2], None, 1.0)
     assert (unknown.published, unknown.standard_errors) == (None, None)
 

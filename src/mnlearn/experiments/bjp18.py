@@ -117,7 +117,8 @@ def success_rate_figure(key: Key, rates: Sequence[float], published: Published |
     """The mean of the rates of some distributions beside the published one.
 
     Data sets from one distribution succeed or fail together, so that errors are taken over the distributions. The
-    published figure comes from ten of them: its own error is as large as ours, and part of the unit.
+    published figure comes from ten of them: its own error is as large as ours, and part of the unit. One distribution
+    has no known error, and is not compared.
 
     Examples
     --------
@@ -126,10 +127,10 @@ def success_rate_figure(key: Key, rates: Sequence[float], published: Published |
     (0.6, 0.63)
     """
     ours, spread, n, found = fmean(rates), _variance(rates), len(rates), None
-    if published is not None:
+    if published is not None and n > 1:
         both = (ours + published.mean) / 2  # if the two are the same, this is the best guess of it
         likely = max(spread, both * (1 - both) / SAMPLES)
-        error = ErrorTerm(likely / n + likely / published.n, max(n - 1, 1))
+        error = ErrorTerm(likely / n + likely / published.n, n - 1)
         found = standardized_difference(ours - published.mean, [error, ErrorTerm((published.step or 0.0) ** 2 / 12)])
     away, visible = (None, None) if found is None else found
     mean = None if published is None else published.mean
