@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from mnlearn.algorithms.gsimn import GSIMN
+from mnlearn.algorithms.gsmn import GSMNStar
 from mnlearn.errors import FileError
 from mnlearn.evaluation.metrics import normalized_hamming, weighted_tests
 from mnlearn.experiments import jair09 as samples
 from mnlearn.experiments.experiment import RandomNetwork, generator_of
+from mnlearn.experiments.jair09_line22 import LINE_22
 from mnlearn.experiments.reproduction import Request
 from mnlearn.independence import ChiSquare
 from mnlearn.statistics import Counts
@@ -83,3 +85,16 @@ def test_without_data_the_error_says_where_to_put_them(tmp_path: Path) -> None:
         samples.FIGURE_12.measure(Request())
     with pytest.raises(FileError, match=r"networks/hailfinder\.bif; .* does not"):
         samples.FIGURE_13.measure(Request(data=tmp_path))
+
+
+def test_with_line_22_in_both_learners_only_inference_is_compared() -> None:
+    request = Request(sizes=(300,), sources=("degree=1", "degree=1 uniform"), repetitions=1)
+    found = {(line.source, line.learner): line.ours for line in LINE_22.measure(request)}
+    case = RandomNetwork(75, 1, 1)(300, generator_of("gsimn-line22", "degree=1", 300, 0))
+    gsimn, star = (
+        learner.learn(ChiSquare(Counts(case.data), alpha=0.05, dof="observed")) for learner in (GSIMN(), GSMNStar())
+    )
+    assert found["degree=1", "tests"] == pytest.approx(gsimn.cost["weighted"] / star.cost["weighted"])
+    distance = normalized_hamming(gsimn.graph, case.truth) - normalized_hamming(star.graph, case.truth)
+    assert found["degree=1", "distance"] == pytest.approx(distance)
+    assert len(found) == 4
