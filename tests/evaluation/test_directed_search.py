@@ -113,6 +113,14 @@ def test_unsuitable_arguments_are_refused() -> None:
     score = noisy(1)
     with pytest.raises(InputError, match="candidates must have an entry for each of the 7 variables; got 2"):
         climb_directed(score, [(), ()])
+    anything = [range(7)] * 7
+    with pytest.raises(InputError, match="max_parents must be a whole number, at least 0; got -1"):
+        climb_directed(score, anything, max_parents=-1)
+    for start in (DirectedNetwork(7, ((0, 1),)), DirectedNetwork(9, ((0, 8),))):
+        with pytest.raises(InputError, match=r"start must have parents among the candidates; got the arc 0 → "):
+            climb_directed(score, [()] * 7, start=start)
+    with pytest.raises(InputError, match="start must have at most k = 1 parents"):
+        sparse_candidate(score, 1, start=DirectedNetwork(7, ((0, 2), (1, 2))))
     with pytest.raises(InputError, match="k must"):
         sparse_candidate(score, 0)
     with pytest.raises(InputError, match="order must be a permutation"):

@@ -62,6 +62,11 @@ def climb_directed(
             f"candidates must have an entry for each of the {score.n_variables} variables; got {len(candidates)}. "
             "Use an empty one for a variable without parents."
         )
+    if max_parents is not None:
+        whole_number("max_parents", max_parents, least=0, hint="Use None for no limit.")
+    for u, v in () if start is None else start.arcs:
+        if v >= len(candidates) or u not in candidates[v]:
+            raise InputError(f"start must have parents among the candidates; got the arc {u} → {v}. Leave it out.")
     climb = _Climb(score, candidates, max_parents, start)
     while climb.step():
         pass
@@ -84,6 +89,8 @@ def sparse_candidate(score: LocalScore, k: int, *, start: DirectedNetwork | None
     """
     most = min(whole_number("k", k, least=1, hint="Choose at least one candidate."), score.n_variables - 1)
     network, best = start or DirectedNetwork(score.n_variables, ()), -np.inf
+    if max(map(len, _parents(network))) > most:
+        raise InputError(f"start must have at most k = {most} parents for each variable; it has more. Use a larger k.")
     for _ in range(_ROUNDS):
         found = climb_directed(score, _nearest(score, network, most), start=network)
         value = score_directed(score, found)
