@@ -244,7 +244,7 @@ def _legend(
         parts.append(f'<circle cx="{SIDE + 20}" cy="{y - 4}" r="5" fill="{color}"/>')
         parts.append(f'<text x="{SIDE + 32}" y="{y}" fill="#333333">{escape(paper)}: {near}</text>')
     for k, text in enumerate(
-        (f"dot: within {LIMIT:g} standard errors", "cross: beyond, or too few runs", "zeros are not drawn")
+        (f"dot: within {LIMIT:g} standard errors", "cross: beyond, or not compared", "zeros are not drawn")
     ):
         y = 34 + 22 * len(colors) + 20 * k
         parts.append(f'<text x="{SIDE + 14}" y="{y}" fill="#555555">{text}</text>')
