@@ -25,7 +25,7 @@ ours ± its standard error; `mean`, `percent` and `sd` are ours alone; `digits` 
 and so is `seconds`, with a dash where a run did not end; `duration` is ours in seconds, minutes or hours; `p` is a
 p-value. A cell that is not a number is empty.
 
-The same with `agreement` in place of `table` gives sentences: how many of the figures are within 3 standard errors, the
+A marker with `agreement` in place of `table` gives sentences: how many of the figures are within 3 standard errors, the
 chi-square over all of them, and the smallest difference that could be seen.
 
 With `quantity`, or with it among the lines, the first word of a learner is its name, and the rest the quantity. Lines

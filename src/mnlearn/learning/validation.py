@@ -68,7 +68,7 @@ class Validation:
     accuracy
         Share of triplets on which they agree; its standard error is that of the draw of triplets.
     by_size
-        The same for each size of the conditioning set.
+        Accuracy for each size of the conditioning set.
     pseudolikelihood, empty, gain
         Mean over the held-out rows of Σ_j log p(x_j | all others), in nats: under the model of this graph, under that
         of the graph without edges, and their difference.
