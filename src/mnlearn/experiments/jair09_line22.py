@@ -1,9 +1,9 @@
 """How much of GSIMN's saving on data is inference, and how much line 22 of Algorithm 3?  [JAIR09]
 
 Line 22 counts two variables that are independent in the initial test as independent given any set. The published counts
-of GSMN* have it off, those of GSIMN hardly can: `jair09` compares GSIMN with line 22 with GSMN* without. Here both
-have it, so that what is left is the saving of inference alone: "tests" are the weighted tests of GSIMN over those of
-GSMN*, "distance" its normalised Hamming distance less that of GSMN*, on the same rows.
+of GSMN* have it off, so `jair09` gives it to GSIMN only. Here both learners have it, and what differs is inference
+alone: "tests" is the ratio of the weighted tests of GSIMN to those of GSMN*, "distance" the normalised Hamming distance
+of GSIMN less that of GSMN*, on the same rows.
 """
 
 from __future__ import annotations
