@@ -92,7 +92,7 @@ def test_support_is_the_separator_evidence_of_the_graph_found(seed: int) -> None
 def test_fast_is_the_blankets_joined(seed: int) -> None:
     judge = judge_of(small(seed), three_way=False)
     found = SeparatorEvidence(effort="fast").learn(judge)
-    blankets = [slow.blanket(judge, x, look_ahead=False) for x in range(judge.n_variables)]
+    blankets = [slow.blanket(judge, x, look_ahead=False, dense=False) for x in range(judge.n_variables)]
     assert found.graph == Graph(judge.n_variables, [(x, y) for x, z in enumerate(blankets) for y in z])
     for u, v in found.graph.edges:
         worth = [judge.local(x, blankets[x] | {y}) - judge.local(x, blankets[x] - {y}) for x, y in ((u, v), (v, u))]

@@ -49,13 +49,13 @@ def separator_evidence(judge: EvidenceScore, graph: Graph, x: int, y: int) -> fl
     return sum(edge_evidence(judge, x, y, flood(graph, a, b)) for a, b in ((x, y), (y, x))) / 2
 
 
-def leader(judge: EvidenceScore, x: int, z: VarSet, ys: list[int]) -> int | None:
-    """Rank by estimates, fit the first, until the first is fitted; None if it is not worth ln n."""
+def leader(judge: EvidenceScore, x: int, z: VarSet, ys: list[int], cost: float) -> int | None:
+    """Rank by estimates, fit the first, until the first is fitted; None if it is not worth the cost."""
     now, exact = judge.local(x, z), set[int]()
     gains = {y: float(judge.estimates([x], [z], [[y]])[0][0]) - now for y in ys}
     while gains:
         best = max(gains, key=gains.__getitem__)
-        if gains[best] <= log(judge.n_variables) + RISE:
+        if gains[best] <= cost + RISE:
             break
         if best in exact:
             return best
@@ -64,16 +64,17 @@ def leader(judge: EvidenceScore, x: int, z: VarSet, ys: list[int]) -> int | None
     return None
 
 
-def blanket(judge: EvidenceScore, x: int, *, look_ahead: bool) -> VarSet:
+def blanket(judge: EvidenceScore, x: int, *, look_ahead: bool, dense: bool) -> VarSet:
     """The climb of one variable; pairs are tried with the full table."""
     n, z = judge.n_variables, frozenset[int]()
+    cost = log(n) / 2 if dense else log(n)
     others = [y for y in range(n) if y != x]
     while True:
-        best, added = leader(judge, x, z, [y for y in others if y not in z]), False
+        best, added = leader(judge, x, z, [y for y in others if y not in z], cost), False
         if best is not None:
             z, added = z | {best}, True
         while len(z) > 1:
-            losses = {y: judge.local(x, z - {y}) - judge.local(x, z) + log(n) for y in sorted(z)}
+            losses = {y: judge.local(x, z - {y}) - judge.local(x, z) + cost for y in sorted(z)}
             least = max(losses, key=losses.__getitem__)
             if losses[least] <= RISE:
                 break
@@ -132,5 +133,5 @@ def separator_phase(judge: EvidenceScore, graph: Graph) -> tuple[Graph, int]:
 def learn(judge: EvidenceScore, *, look_ahead: bool) -> tuple[Graph, int]:
     """Both phases."""
     n = judge.n_variables
-    start = Graph(n, [(x, y) for x in range(n) for y in blanket(judge, x, look_ahead=look_ahead)])
+    start = Graph(n, [(x, y) for x in range(n) for y in blanket(judge, x, look_ahead=look_ahead, dense=True)])
     return separator_phase(judge, start)

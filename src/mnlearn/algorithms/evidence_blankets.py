@@ -1,6 +1,8 @@
 """Blankets by evidence, where separator evidence starts: the best addition, then every removal that improves.
 
-The objective of a blanket Z of x is H(x | Z) − |Z| ln n. Every step raises it, so the climb ends.
+The objective of a blanket Z of x is H(x | Z) − c |Z|, with c = ln n, or half of it for a dense start of the separator
+phase: edges of a clique need one another, and flips are single, so pruning is easier than growing. Every step raises
+the objective, so the climb ends.
 """
 
 from __future__ import annotations
@@ -81,14 +83,18 @@ class EvidenceBlankets:
         Required neighbours never leave, forbidden ones never join.
     look_ahead
         Whether to try pairs of variables, with the full table, where no single one improves.
+    dense
+        Whether a member costs half of ln n. Pairs that join together cost 2 ln n in any case.
     monitor
         May cancel the climb.
     """
 
-    def __init__(self, judge: EvidenceScore, known: Constraints, *, look_ahead: bool, monitor: Monitor) -> None:
+    def __init__(
+        self, judge: EvidenceScore, known: Constraints, *, look_ahead: bool, dense: bool, monitor: Monitor
+    ) -> None:
         n = judge.n_variables
         self._judge, self._known, self._look_ahead, self._monitor = batched(judge), known, look_ahead, monitor
-        self._penalty = log(n)
+        self._penalty = log(n) / 2 if dense else log(n)
         self.rounding, self.association = ABSOLUTE, EvidenceAssociation(judge)
         self.n_in_pairs = partners_in_pairs(n)
         self.candidates: Candidates | None = None  # None for all pairs
@@ -189,7 +195,7 @@ class EvidenceBlankets:
             active = sorted(grown, key=lambda climb: climb.x)
 
     def _grow(self, active: Sequence[_Climb]) -> list[_Climb]:
-        """Add to each the y that raises it most, if by more than ln n; return those that grew."""
+        """Add to each the y that raises it most, if by more than the penalty; return those that grew."""
         grown = []
         for part in _parts(active):
             above = np.array([climb.value for climb in part]) + self._penalty
@@ -217,7 +223,7 @@ class EvidenceBlankets:
             values[best], exact[best] = fitted[0], True
 
     def _shrink(self, climbs: Sequence[_Climb]) -> None:
-        """Remove from each the member with the least evidence, while that is less than ln n."""
+        """Remove from each the member with the least evidence, while that is less than the penalty."""
         climbs = [climb for climb in climbs if len(climb.blanket) > 1]  # the last to join has more
         while climbs:
             check_cancelled(self._monitor)
@@ -245,7 +251,7 @@ class EvidenceBlankets:
         for y in climb.blanket:
             partners = partners[partners != y]
         found = self._judge.best_pair(climb.x, climb.blanket, partners)
-        if found is None or found[1] - climb.value <= 2 * self._penalty + self.rounding:
+        if found is None or found[1] - climb.value <= 2 * log(len(self.climbs)) + self.rounding:
             return False
         climb.join(found[0], self._judge.local(climb.x, climb.blanket | frozenset(found[0])))
         return True

@@ -121,7 +121,8 @@ class SeparatorEvidence:
         check_parts(judge, monitor, ("with_three_way",), "Use HybridEvidence(Counts(data)).")
         known = self._checked(judge.n_variables)
         score = judge.with_three_way(self.effort == "thorough")
-        blankets = EvidenceBlankets(score, known, look_ahead=self.effort == "thorough", monitor=monitor)
+        look_ahead, dense = self.effort == "thorough", self.effort != "fast"
+        blankets = EvidenceBlankets(score, known, look_ahead=look_ahead, dense=dense, monitor=monitor)
         phase: SeparatorPhase | None = None
         evidence: Mapping[tuple[int, int], float] | None = None
         try:
