@@ -5,6 +5,9 @@ from __future__ import annotations
 from itertools import combinations
 from math import exp, log
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mnlearn.graphs import Graph
 from mnlearn.protocols import EvidenceScore, VarSet
 
@@ -27,15 +30,61 @@ def price(n: int, n_edges: float) -> float:
     return max(0.0, log((n_pairs - n_edges) / (n_edges + 1))) if n_edges < n_pairs else 0.0
 
 
-def recounted(n: int, graph: Graph, evidence: dict[tuple[int, int], float], missed: float) -> float:
+def recounted(
+    graph: Graph, evidence: dict[tuple[int, int], float], missed: float, hub: NDArray[np.float64] | None = None
+) -> float:
     """How many edges are expected beyond those in the graph, at prices that count them: by putting it in again."""
+    n = graph.n_variables
     for _ in range(100):
         more, last = price(n, graph.n_edges + missed), price(n, max(0.0, graph.n_edges + missed - 1))
-        total = sum(1 / (1 + exp(-(e - (last if pair in graph else more)))) for pair, e in evidence.items())
+        total = 0.0
+        for pair, e in evidence.items():
+            k = float(hub[pair]) if hub is not None else last if pair in graph else more
+            total += 1 / (1 + exp(k - e))
         before, missed = missed, min(max(0.0, total - graph.n_edges), float(graph.n_edges))
         if abs(missed - before) < 1e-6:
             break
     return missed
+
+
+def hub_chances(
+    e: NDArray[np.float64], p: NDArray[np.float64], a: float, fixed: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], float]:
+    """The chance of each pair by rates of shape a, and the log likelihood of the evidence; matrices of all pairs."""
+    n = len(e)
+    upper, off = np.triu_indices(n, 1), ~np.eye(n, dtype=bool)
+    q = np.full(n, max(p[upper].sum(), 1.0) / n / (n - 1))
+    for _ in range(30):
+        own = p * q[:, None] / (q[:, None] + q[None, :])
+        d = own.sum(axis=1)
+        w = a / (max(p[upper].sum(), 1.0) / n / (n - 1))
+        q = (d + a) / (n - 1 + w)
+        rate = (d[:, None] - own + a) / (n - 2 + w)
+        r = np.clip(rate + rate.T, 1e-9, 0.5)
+        odds = np.exp(np.clip(e, -700, 700)) * r / (1 - r)
+        new = np.where(fixed, p, np.where(off, odds / (1 + odds), 0.0))
+        last, p = p, new
+        if np.abs(p - last).max() < 1e-4:
+            break
+    likelihood = np.logaddexp(np.log1p(-r), np.log(r) + e)[upper][~fixed[upper]]
+    return r, float(likelihood.sum())
+
+
+def hub_prices(
+    e: NDArray[np.float64], p: NDArray[np.float64], n_edges: int, fixed: NDArray[np.bool_] | None = None
+) -> NDArray[np.float64] | None:
+    """The price of each pair by the hub prior; None for equal prices."""
+    if not n_edges:
+        return None
+    fixed = np.zeros(e.shape, dtype=bool) if fixed is None else fixed
+    found = [hub_chances(e, p, a, fixed) for a in (0.3, 1, 3, 10, 100)]
+    scores = np.array([score - log(2) * n_edges * (k < 4) for k, (_, score) in enumerate(found)])
+    weights = np.exp(scores - scores.max())
+    weights /= weights.sum()
+    if weights[4] > 0.5:
+        return None
+    chance = sum(weight * r for weight, (r, _) in zip(weights, found, strict=True))
+    return np.asarray(np.log((1 - chance) / chance))
 
 
 def edge_evidence(judge: EvidenceScore, x: int, y: int, z: VarSet) -> float:
@@ -93,7 +142,8 @@ def separator_phase(judge: EvidenceScore, graph: Graph) -> tuple[Graph, int]:
     pairs = list(combinations(range(n), 2))
     known: dict[tuple[int, int], tuple[tuple[VarSet, VarSet], float]] = {}
     flips = dict.fromkeys(pairs, 0)
-    missed, recounts = 0.0, 0
+    missed, recounts, asked = 0.0, 0, 0
+    hub: NDArray[np.float64] | None = None
 
     def update(pair: tuple[int, int]) -> bool:
         separators = (flood(graph, *pair), flood(graph, *pair[::-1]))
@@ -102,12 +152,40 @@ def separator_phase(judge: EvidenceScore, graph: Graph) -> tuple[Graph, int]:
         known[pair] = (separators, sum(edge_evidence(judge, *pair, z) for z in separators) / 2)
         return True
 
+    def cost(pair: tuple[int, int]) -> float:
+        if hub is not None:
+            return float(hub[pair])
+        others = graph.n_edges + missed - (pair in graph)
+        return price(n, max(0.0, others))
+
     def worst() -> tuple[int, int] | None:
-        more = price(n, graph.n_edges + missed)
-        last = price(n, max(0.0, graph.n_edges + missed - 1)) if graph.n_edges else 0.0
-        violations = {p: last - known[p][1] if p in graph else known[p][1] - more for p in pairs if flips[p] < 4}
+        violations = {p: (known[p][1] - cost(p)) * (-1 if p in graph else 1) for p in pairs if flips[p] < 4}
         found = max(violations, key=violations.__getitem__, default=None)
         return found if found is not None and violations[found] > RISE else None
+
+    def recount() -> bool:
+        nonlocal missed, recounts, asked, hub
+        if recounts == 20:
+            return False
+        before, recounts = missed, recounts + 1
+        missed = recounted(graph, {p: e for p, (_, e) in known.items()}, missed, hub)
+        if abs(missed - before) > 1e-6:
+            return True
+        if asked == 6:
+            return False
+        e, p, k = np.zeros((3, n, n))
+        for u, v in pairs:
+            e[u, v] = e[v, u] = known[u, v][1]
+            k[u, v] = k[v, u] = cost((u, v))
+            p[u, v] = p[v, u] = 1 / (1 + exp(k[u, v] - e[u, v]))
+        was, new, asked = hub, hub_prices(e, p, graph.n_edges), asked + 1
+        if new is None:
+            hub, asked = None, 6
+            return was is not None
+        if np.abs(new - k)[np.triu_indices(n, 1)].max() <= 0.05:
+            return False
+        hub = new
+        return True
 
     def refresh() -> bool:
         return any([update(pair) for pair in pairs])  # noqa: C419 - all of them, not up to the first
@@ -116,12 +194,8 @@ def separator_phase(judge: EvidenceScore, graph: Graph) -> tuple[Graph, int]:
     for done in range(40 * n):
         found = worst()
         while found is None or update(found):
-            if found is None and (not refresh() or worst() is None):
-                before = missed
-                if recounts < 20:
-                    missed, recounts = recounted(n, graph, {p: e for p, (_, e) in known.items()}, missed), recounts + 1
-                if abs(missed - before) <= 1e-6:
-                    return graph, done
+            if found is None and (not refresh() or worst() is None) and not recount():
+                return graph, done
             found = worst()
         graph = graph.flip(*found)
         flips[found] += 1

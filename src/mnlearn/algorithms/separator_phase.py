@@ -21,6 +21,7 @@ from mnlearn._ties import ABSOLUTE, first_best
 from mnlearn.algorithms._association import EvidenceAssociation
 from mnlearn.algorithms._candidate_pairs import Candidates, every_pair
 from mnlearn.algorithms._search import Constraints, check_cancelled
+from mnlearn.algorithms.hub_prior import JudgedPairs, hub_prices, logistic
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.separating_sets import Numbers, Separators
 from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, Monitor
@@ -28,6 +29,7 @@ from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, Monitor
 MOST_FLIPS_OF_A_PAIR = 4
 MOST_FLIPS = 40  # times the number of variables
 MOST_RECOUNTS = 20
+MOST_HUB_PRICES, SAME_PRICE = 6, 0.05  # times that hub prices are computed; and their tolerance
 MOST_ROUNDS, SETTLED = 100, 1e-6  # limit of iterations in a recount; and its tolerance, in edges
 SCANS_TOGETHER = 512  # scans in one call; the monitor is polled between calls
 Places: TypeAlias = NDArray[np.intp]
@@ -74,6 +76,8 @@ class SeparatorPhase:
         self.n_flips = 0
         self._n_recounts = 0
         self._missed = 0.0  # expected edges beyond those in the graph
+        self._n_hub_prices = 0
+        self._hub_prices: FloatArray | None = None  # of each candidate pair; None for equal prices
         self.weighed = False  # whether the evidence of all candidate pairs is known
         self._near = near
         self._judge, self._monitor, self._n, self._known = judge, monitor, n, known
@@ -136,23 +140,48 @@ class SeparatorPhase:
 
         Pairs that are no candidates have the mean of their odds.
         """
-        k_absent, k_present = self._prices()
         mean = self._candidates.mean_odds_of_others
-        odds = np.full((self._n, self._n), log(mean) - k_absent if mean else 0.0)
+        odds = np.full((self._n, self._n), log(mean) - self._prices()[0] if mean else 0.0)
         u, v = self._ends
-        odds[u, v] = odds[v, u] = self._evidence - np.where(self._present, k_present, k_absent)
+        odds[u, v] = odds[v, u] = self._evidence - self._price_of_pairs()
         np.fill_diagonal(odds, -inf)
         return odds
 
     def support(self) -> dict[Edge, float]:
         """Return the log-odds of each edge."""
-        odds = self._evidence[self._present] - self._prices()[1]
+        odds = (self._evidence - self._price_of_pairs())[self._present]
         return dict(zip(map(tuple, self._ends[:, self._present].T.tolist()), odds.tolist(), strict=True))
 
     def _prices(self) -> tuple[float, float]:
         """Return k for one more edge, and k for the last of the present edges."""
         one_less = max(0.0, self.expected_edges - 1)
         return price(self.expected_edges, self._n_pairs), price(one_less, self._n_pairs) if self.graph.n_edges else 0.0
+
+    def _price_of_pairs(self) -> FloatArray:
+        """Return k of each candidate pair as it is: one more edge, or the last of the present ones."""
+        if self._hub_prices is not None:
+            return self._hub_prices
+        k_absent, k_present = self._prices()
+        return np.where(self._present, k_present, k_absent)
+
+    def _reprice(self) -> bool:
+        """Compute the prices of pairs by the hub prior; return False if they have not changed."""
+        if self._n_hub_prices == MOST_HUB_PRICES:
+            return False
+        self._n_hub_prices += 1
+        before = self._price_of_pairs()
+        known = np.where(self._allowed, logistic(self._evidence - before), self._present)
+        odds = self._candidates.mean_odds_of_others
+        pairs = JudgedPairs(self._n, self._ends, self._evidence, known, ~self._allowed, odds)
+        found = hub_prices(pairs, self.graph.n_edges, self._prices()[0])
+        if found is None:
+            changed = self._hub_prices is not None
+            self._n_hub_prices, self._hub_prices = MOST_HUB_PRICES, None
+            return changed
+        if np.abs(found - before).max() <= SAME_PRICE:
+            return False
+        self._hub_prices = found
+        return True
 
     def _recount(self) -> bool:
         """Compute the expected number of edges beyond those in the graph; return False if it has not changed.
@@ -166,26 +195,25 @@ class SeparatorPhase:
         self._n_recounts += 1
         before, n_edges = self._missed, self.graph.n_edges
         for _ in range(MOST_ROUNDS):
-            k_absent, k_present = self._prices()
-            probability = _logistic(self._evidence - np.where(self._present, k_present, k_absent))
-            odds = self._candidates.mean_odds_of_others * exp(-k_absent)
+            probability = logistic(self._evidence - self._price_of_pairs())
+            odds = self._candidates.mean_odds_of_others * exp(-self._prices()[0])
             others = self._candidates.n_others * odds / (1 + odds)
             expected = float((probability - self._present)[self._allowed].sum()) + others
             last, self._missed = self._missed, min(max(0.0, expected), float(n_edges))
             if abs(self._missed - last) < SETTLED:
                 break
-        return abs(self._missed - before) > SETTLED
+        return abs(self._missed - before) > SETTLED or self._reprice()
 
     def _most_contradicted(self) -> int | None:
         """Return the place of the free pair with the largest violation, fitted; None if there is none."""
-        k_absent, k_present = self._prices()
+        k = self._price_of_pairs()
         while True:
-            near = np.flatnonzero((self._evidence > k_absent - self._near) & ~(self._present | self._fitted))
+            near = np.flatnonzero((self._evidence > k - self._near) & ~(self._present | self._fitted))
             near = near[self._free[near]]
             if len(near):
                 self._fit(near)
                 continue
-            violation = np.where(self._present, k_present - self._evidence, self._evidence - k_absent)
+            violation = np.where(self._present, k - self._evidence, self._evidence - k)
             violation[~self._free] = -inf
             return first_best(violation, 0.0, self._rounding, *self._ties)
 
@@ -228,6 +256,9 @@ class SeparatorPhase:
             return
         places = np.searchsorted(self._candidates.keys, before.keys)
         self._set_up()
+        if self._hub_prices is not None:  # the new pairs have the equal price until hub prices are computed again
+            hub_prices_before, self._hub_prices = self._hub_prices, np.full(len(self._evidence), self._prices()[0])
+            self._hub_prices[places] = hub_prices_before
         for new, old in zip(self._arrays(), kept, strict=True):
             new[..., places] = old
 
@@ -302,9 +333,3 @@ class SeparatorPhase:
             self._log_factor.ravel()[here] = np.concatenate([scan.log_factor for scan in found])
             self._exact.ravel()[here] = np.concatenate([scan.exact for scan in found])
             self._given.ravel()[here] = given[part[0] : part[-1]]
-
-
-def _logistic(log_odds: FloatArray) -> FloatArray:
-    """Return 1 / (1 + exp(−x)), without overflow."""
-    small = np.exp(-np.abs(log_odds))
-    return np.where(log_odds >= 0, 1.0, small) / (1.0 + small)

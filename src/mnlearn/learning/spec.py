@@ -376,7 +376,10 @@ def _score(name: str, score: Score, graph: Graph, edge: Edge) -> ScoreDifference
 
 
 def _separators(learned: Learned, edge: Edge, judge: EvidenceScore) -> SeparatorOdds:
-    """Return ev(x, y | sep(x; y)) from both sides, and k for one edge more than the others expected."""
+    """Return ev(x, y | sep(x; y)) from both sides, and the price: what the log odds of the result are less.
+
+    Where these are not stored, it is k for one edge more than the others expected, without the hub prior.
+    """
     graph, (u, v) = learned.graph, edge
     n = graph.n_variables
     separators = Separators(graph)
@@ -385,8 +388,11 @@ def _separators(learned: Learned, edge: Edge, judge: EvidenceScore) -> Separator
         z = separators.of(x, y)
         (found,) = judge.pairs([x], [z], [[y]], fit_above=-inf)
         sides.append(SeparatorFactor(learned.names[x], _names(learned, z), float(found.log_factor[0])))
-    expected = learned.cost.get("expected_edges", graph.n_edges)
-    others = max(0.0, expected - graph.has_edge(u, v))
+    expected = learned.cost.get("expected_edges")
+    known = (pair_support(learned) or learned.result.support).get(edge)
+    if expected is not None and known is not None:
+        return SeparatorOdds(tuple(sides), sum(side.log_factor for side in sides) / 2 - known)
+    others = max(0.0, (graph.n_edges if expected is None else expected) - graph.has_edge(u, v))
     return SeparatorOdds(tuple(sides), price(others, n * (n - 1) // 2))
 
 
