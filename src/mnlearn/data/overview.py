@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data._checks import check_total, code_type
 from mnlearn.data.columns import ReadTable
+from mnlearn.data.copies import split_of_rows
 from mnlearn.data.dataset import Dataset, row_groups
 from mnlearn.data.options import TableOptions, VariableType
 from mnlearn.data.readers import already_coded, enough_memory, load_table, select_from
@@ -254,9 +255,4 @@ def _fingerprint(column: _Column) -> bytes:
         numbers = column.values + 0.0  # -0.0 becomes 0.0
         numbers[np.isnan(numbers)] = np.nan  # one NaN for all
         return blake2b(numbers.tobytes(), person=b"continuous").digest()
-    n_rows = len(column.values)
-    first = np.full(len(column.levels) + 1, n_rows, dtype=np.int64)
-    first[column.values[::-1]] = np.arange(n_rows - 1, -1, -1)  # the last write is that of the first row
-    rank = np.empty(len(first), dtype=np.uint16)
-    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
-    return blake2b(rank[column.values].tobytes(), person=b"categorical").digest()
+    return split_of_rows(column.values, len(column.levels) + 1)

@@ -8,11 +8,14 @@ costs no more than the rows allow.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import repeat
+from types import MappingProxyType
 from typing import Any
 
 from mnlearn import _core
+from mnlearn.data.copies import copied_columns
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.pack_format import plane_layout
 from mnlearn.errors import FileError, InputError, UnsuitableError, true_or_false, whole_number
@@ -73,6 +76,7 @@ class Counts(BlanketScans):
             )
         self.names = dataset.names
         self.cards = dataset.cards
+        self._columns = dataset.columns
         self._threads = job_count(n_jobs)
         limits = {} if max_memory is None else {"max_bytes": _bytes(max_memory)}
         dataset.verify()
@@ -238,6 +242,11 @@ class Counts(BlanketScans):
         check_level(level)
         tests = _core.count_tests(self._store, kernel.name, kernel.settings, level)
         return SubsetScans(tests, n_threads=self._threads)
+
+    @cached_property
+    def copies(self) -> Mapping[int, int]:
+        """The original of each variable that is a copy of an earlier one, whatever the labels of its states."""
+        return MappingProxyType(copied_columns(self._columns, self.cards))
 
     def evidence(self, *, three_way: bool = True) -> EvidenceScans:
         """Return fits of conditional models to these counts; `mnlearn.scores.evidence` explains them."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mnlearn.data.copies import copied_columns
 from mnlearn.statistics.moments import Moments
 
 if TYPE_CHECKING:
@@ -22,8 +23,7 @@ def oddities(dataset: Dataset) -> tuple[str, ...]:
     Parameters
     ----------
     dataset
-        The data. Columns that others explain are searched only where that is quick; of categorical columns only the
-        number of categories is used, so that none is read again.
+        The data. Columns that others explain are searched only where that is quick.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def oddities(dataset: Dataset) -> tuple[str, ...]:
     constant = [k for k, column in alike if column.min() == column.max()]
     single = sorted([*constant, *(k for k, card in enumerate(dataset.cards) if card == 1)])
     original: dict[bytes, int] = {}
-    copies = {}
+    copies = copied_columns(dataset.columns, dataset.cards)
     for k, column in zip(places, columns, strict=True):
         if k not in constant:
             first = original.setdefault(column.tobytes(), k)
@@ -45,7 +45,7 @@ def oddities(dataset: Dataset) -> tuple[str, ...]:
     notes = [f"constant, so without an edge: {_listed(dataset, single)}"] if single else []
     notes += _crowded(dataset)
     if copies:
-        pairs = [f"{dataset.names[k]!r} of {dataset.names[first]!r}" for k, first in copies.items()]
+        pairs = [f"{dataset.names[k]!r} of {dataset.names[first]!r}" for k, first in sorted(copies.items())]
         notes.append(f"copies, which no method can tell apart: {_cut(pairs)}")
     return (*notes, *_explained(dataset, [k for k in places if k not in constant and k not in copies]))
 

@@ -8,7 +8,8 @@ tables in memory.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from math import inf
 from pathlib import Path
@@ -167,6 +168,26 @@ class ShardedCounts:
         for (x, _, z), cells in zip(questions, self._ask(questions), strict=True):
             yield self._scorer.rows(cells, [*self._cards(z), self.cards[x]]), len(z)
 
+    @cached_property
+    def copies(self) -> Mapping[int, int]:
+        """The original of each variable that is a copy of an earlier one, whatever the labels of its states."""
+        found: dict[int, int] = {}
+        if self.n_variables < 2:
+            return found
+        with_first = self.tables(0, range(1, self.n_variables), frozenset()).counts
+        margins = [with_first[0].sum(axis=(0, 2)), *(table.sum(axis=(0, 1)) for table in with_first)]
+        alike: dict[tuple[int, ...], list[int]] = {}  # variables whose states occur as often
+        for x, counts in enumerate(margins):
+            states = tuple(sorted(counts[counts > 0].tolist()))
+            originals = alike.setdefault(states, [])
+            tables = self.tables(x, originals, frozenset()).counts if originals and len(states) > 1 else ()
+            same = [y for y, table in zip(originals, tables, strict=False) if np.count_nonzero(table) == len(states)]
+            if same:
+                found[x] = same[0]
+            else:
+                originals.append(x)
+        return found
+
     def evidence(self, *, three_way: bool = True) -> EvidenceScans:
         """Return fits of conditional models to these counts; `mnlearn.scores.evidence` explains them."""
         return _ShardedEvidence(self, three_way=three_way)
@@ -243,7 +264,7 @@ class _ShardedEvidence(EvidenceScans):
         xs: Indices,
         zs: Sequence[VarSet],
         yss: Sequence[Indices],
-        thresholds: float | Sequence[float],
+        thresholds: float | Sequence[float] | FloatArray,
     ) -> FloatArray:
         """Return the answers of the core, each from its own table."""
         above = bounds(thresholds, len(zs)).tolist()
