@@ -136,8 +136,49 @@ def blanket(judge: EvidenceScore, x: int, *, look_ahead: bool, dense: bool) -> V
             return z
 
 
-def separator_phase(judge: EvidenceScore, graph: Graph) -> tuple[Graph, int]:
-    """Flip the worst violation, weighing with separators as they were when a pair was last looked at."""
+def rivals(
+    judge: EvidenceScore, graph: Graph, hub: NDArray[np.float64] | None
+) -> list[tuple[tuple[int, int], tuple[int, int], float]]:
+    """Each edge x − y with each pair x − b that may replace it, y − b being an edge; and what the pair is better by."""
+    found = []
+    for edge in graph.edges:
+        for x, y in (edge, edge[::-1]):
+            z = flood(graph, x, y)
+            own = edge_evidence(judge, x, y, z)
+            if own < separator_evidence(judge, graph, x, y) - 2:
+                continue
+            for b in sorted(graph.neighbors(y) - graph.neighbors(x) - {x}):
+                pair = (min(x, b), max(x, b))
+                more = 0.0 if hub is None else float(hub[pair] - hub[edge])
+                found.append((edge, pair, edge_evidence(judge, x, b, z) - own - more))
+    return found
+
+
+def with_rivals(
+    odds: dict[tuple[int, int], float], rivals: list[tuple[tuple[int, int], tuple[int, int], float]]
+) -> dict[tuple[int, int], float]:
+    """The log-odds of each pair from the weights of four models: neither, the edge, the rival instead, both."""
+    found = dict(odds)
+    none = dict.fromkeys(odds, 1.0)
+    for edge in {edge for edge, _, _ in rivals}:
+        against = [(pair, exp(odds[edge] + gain), exp(odds[pair])) for e, pair, gain in rivals if e == edge]
+        without, having = 1 + sum(m for _, m, _ in against), exp(odds[edge]) * (1 + sum(a for _, _, a in against))
+        found[edge] = log(having / without)
+        for pair, m, _ in against:
+            none[pair] *= 1 - m / (without + having)
+    for pair in {pair for _, pair, _ in rivals}:
+        absent = none[pair] / (1 + exp(odds[pair]))
+        found[pair] = log((1 - absent) / absent)
+    return found
+
+
+def separator_phase(  # noqa: PLR0915 - what is written, in one place
+    judge: EvidenceScore, graph: Graph
+) -> tuple[Graph, int, dict[tuple[int, int], float]]:
+    """Flip the worst violation, weighing with separators as they were when a pair was last looked at.
+
+    The graph in the end, the number of flips, and the log-odds of all pairs.
+    """
     n = judge.n_variables
     pairs = list(combinations(range(n), 2))
     known: dict[tuple[int, int], tuple[tuple[VarSet, VarSet], float]] = {}
@@ -190,21 +231,41 @@ def separator_phase(judge: EvidenceScore, graph: Graph) -> tuple[Graph, int]:
     def refresh() -> bool:
         return any([update(pair) for pair in pairs])  # noqa: C419 - all of them, not up to the first
 
-    refresh()
-    for done in range(40 * n):
-        found = worst()
-        while found is None or update(found):
-            if found is None and (not refresh() or worst() is None) and not recount():
-                return graph, done
-            found = worst()
-        graph = graph.flip(*found)
-        flips[found] += 1
+    def flip(pair: tuple[int, int]) -> None:
+        nonlocal graph
+        graph = graph.flip(*pair)
+        flips[pair] += 1
         for edge in graph.edges:
             update(edge)
-    return graph, 40 * n
+
+    def swap() -> bool:
+        found = [one for one in rivals(judge, graph, hub) if flips[one[0]] < 4 and flips[one[1]] < 4]
+        chosen = list[tuple[int, int]]()
+        while found:
+            edge, pair, gain = max(found, key=lambda one: one[2])
+            if gain <= RISE:
+                break
+            chosen += [edge, pair]
+            busy = {*edge, *pair}
+            found = [one for one in found if not busy & {*one[0], *one[1]}]
+        for pair in chosen:
+            flip(pair)
+        return bool(chosen)
+
+    refresh()
+    while sum(flips.values()) < 40 * n:
+        found = worst()
+        if found is not None:
+            if not update(found):
+                flip(found)
+        elif (not refresh() or worst() is None) and not recount() and not swap():
+            break
+    odds = {p: known[p][1] - cost(p) for p in pairs}
+    revised = with_rivals(odds, rivals(judge, graph, hub))
+    return Graph(n, [p for p in pairs if revised[p] > RISE]), sum(flips.values()), revised
 
 
-def learn(judge: EvidenceScore, *, look_ahead: bool) -> tuple[Graph, int]:
+def learn(judge: EvidenceScore, *, look_ahead: bool) -> tuple[Graph, int, dict[tuple[int, int], float]]:
     """Both phases."""
     n = judge.n_variables
     start = Graph(n, [(x, y) for x in range(n) for y in blanket(judge, x, look_ahead=look_ahead, dense=True)])

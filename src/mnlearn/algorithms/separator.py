@@ -12,7 +12,7 @@ A method of this library, without a paper. Three ideas:
   all pairs, not the number of present edges. There is no parameter, and independent data give almost no false edges.
 
 The search starts from blankets joined by OR and flips the pair that the evidence contradicts most, until none is
-contradicted (separator_phase.py). In the end e_G − k are log-odds: every pair has a probability.
+contradicted (separator_phase.py). In the end e_G − k are log-odds, corrected for rivals: every pair has a probability.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from time import perf_counter
 from typing import Literal, get_args
 
 from mnlearn.algorithms import _candidate_pairs
-from mnlearn.algorithms._search import STOPPED, Constraints, check_parts, check_variables
+from mnlearn.algorithms._search import STOPPED, Constraints, check_parts, check_variables, ordered
 from mnlearn.algorithms.evidence_blankets import EvidenceBlankets, partners_in_pairs
 from mnlearn.algorithms.separator_phase import SeparatorPhase, price
 from mnlearn.errors import InputError, check_name, true_or_false
@@ -62,14 +62,15 @@ class SeparatorEvidence:
     -----
     Deterministic, no random numbers. Of equal evidence the stronger marginal association joins and the weaker leaves,
     then the pair with fewer neighbours is flipped, then the one whose variables are associated more with all others. So
-    the order of the columns matters only for variables that no marginal association tells apart, such as exact copies:
-    the first of them is taken. A pair flips at most 4 times, and there are at most 40 n flips.
+    the order of the columns matters only for variables that no marginal association tells apart. Of exact copies, whose
+    edges no data can tell apart, the first has the edges of all, and the others are joined to it alone. A pair flips at
+    most 4 times, and there are at most 40 n flips.
 
-    The support of an edge is e_G − k(E − 1), its log-odds; the probability is 1 / (1 + exp(−support)). E is the sum of
-    the probabilities of all pairs, `cost["expected_edges"]`, but at most twice the number of present edges. With
-    ``"fast"`` the support is the mean evidence of the two ends given the rest of their blankets, less k(E − 1), E
-    counting the edges. The evidence of absent pairs far below the threshold is a one-step estimate, that of present and
-    doubtful ones a fit.
+    The support of an edge is its log-odds; the probability is 1 / (1 + exp(−support)). They are e_G − k, or less where
+    a rival explains the edge nearly as well (rival_edges.py). The graph has the pairs with a probability above 1/2.
+    `cost["expected_edges"]` is the sum of the probabilities of all pairs. With ``"fast"`` the support is the mean
+    evidence of the two ends given the rest of their blankets, less k(E − 1), E counting the edges. The evidence of
+    absent pairs far below the threshold is a one-step estimate, that of present and doubtful ones a fit.
 
     Cost: the evidence of each pair is computed given its two separators, all y with a common separator in one scan;
     after a flip only where separators have changed. Of more than 1000 variables a screen chooses the pairs to weigh,
@@ -119,7 +120,7 @@ class SeparatorEvidence:
         """Return the structure; see the class for the order of the steps."""
         started = perf_counter()
         check_parts(judge, monitor, ("with_three_way",), "Use HybridEvidence(Counts(data)).")
-        known = self._checked(judge.n_variables)
+        known = with_copies(self._checked(judge.n_variables), getattr(judge, "copies", {}))
         score = judge.with_three_way(self.effort == "thorough")
         look_ahead, dense = self.effort == "thorough", self.effort != "fast"
         blankets = EvidenceBlankets(score, known, look_ahead=look_ahead, dense=dense, monitor=monitor)
@@ -147,13 +148,13 @@ class SeparatorEvidence:
         except STOPPED:
             converged = False
         if phase and phase.weighed:
-            graph, support = phase.graph, phase.support()
+            graph, support = phase.drawn()
         else:
             graph = known.apply(blankets.graph() if self.start is None else self.start)
             support = by_blankets(graph, blankets.first_evidence() if evidence is None else evidence)
         cost: dict[str, float] = {**score.work, "flips": phase.n_flips if phase else 0}
         if phase and phase.weighed:
-            cost["expected_edges"] = phase.expected_edges
+            cost["expected_edges"] = phase.sum_of_probabilities()
             if blankets.candidates is not None:
                 cost["candidate_pairs"] = phase.n_weighed
         cost["seconds"] = perf_counter() - started
@@ -170,6 +171,19 @@ class SeparatorEvidence:
                 "the same data."
             )
         return Constraints(n, self.required, self.forbidden)
+
+
+def with_copies(known: Constraints, copies: Mapping[int, int]) -> Constraints:
+    """Return the constraints with every copy joined to its original only, unless they say otherwise.
+
+    The data cannot tell copies apart: the first of them stands for all.
+    """
+    required, forbidden = set(known.required), set(known.forbidden)
+    for copy, original in copies.items():
+        for other in range(known.n_variables):
+            if other != copy and (pair := ordered(copy, other)) not in known.fixed:
+                (required if other == original else forbidden).add(pair)
+    return Constraints(known.n_variables, required, forbidden) if copies else known
 
 
 def by_blankets(graph: Graph, evidence: Mapping[tuple[int, int], float]) -> dict[Edge, float]:

@@ -22,6 +22,7 @@ from mnlearn.algorithms._association import EvidenceAssociation
 from mnlearn.algorithms._candidate_pairs import Candidates, every_pair
 from mnlearn.algorithms._search import Constraints, check_cancelled
 from mnlearn.algorithms.hub_prior import JudgedPairs, hub_prices, logistic
+from mnlearn.algorithms.rival_edges import Rivals, find_rivals
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.separating_sets import Numbers, Separators
 from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, Monitor
@@ -85,9 +86,10 @@ class SeparatorPhase:
         self._n_pairs = n * (n - 1) // 2
         self._candidates = every_pair(n) if candidates is None else candidates.with_graph(graph)
         self._flips: Counter[Edge] = Counter()
+        self._rivals: Rivals | None = None  # of the graph as it is; known in the end
         self._set_up()
-        association, self._rounding = (EvidenceAssociation(judge), ABSOLUTE) if ties is None else ties
-        self._ties = association.flipping(self._pair_at, lambda: self.graph)
+        self._association, self._rounding = (EvidenceAssociation(judge), ABSOLUTE) if ties is None else ties
+        self._ties = self._association.flipping(self._pair_at, lambda: self.graph)
 
     def _set_up(self) -> None:
         """Make the arrays over candidate pairs; in two rows: given sep(u; v), and given sep(v; u)."""
@@ -129,28 +131,47 @@ class SeparatorPhase:
             worst = self._most_contradicted()
             if worst is None:
                 quiet = not self._refresh_all() or self._most_contradicted() is None
-                if quiet and not self._recount():
+                if quiet and not self._recount() and not self._swap():
                     return True
             elif not self._refresh(np.array([worst])):
                 self._flip(worst)
         return False
 
     def log_odds(self) -> FloatArray:
-        """Return e_G − k of every pair, k counting the other edges; −inf on the diagonal.
-
-        Pairs that are no candidates have the mean of their odds.
-        """
+        """Return the log-odds of every pair, −inf on the diagonal; pairs that are no candidates have their mean."""
         mean = self._candidates.mean_odds_of_others
         odds = np.full((self._n, self._n), log(mean) - self._prices()[0] if mean else 0.0)
         u, v = self._ends
-        odds[u, v] = odds[v, u] = self._evidence - self._price_of_pairs()
+        odds[u, v] = odds[v, u] = self._odds()
         np.fill_diagonal(odds, -inf)
         return odds
 
-    def support(self) -> dict[Edge, float]:
-        """Return the log-odds of each edge."""
-        odds = (self._evidence - self._price_of_pairs())[self._present]
-        return dict(zip(map(tuple, self._ends[:, self._present].T.tolist()), odds.tolist(), strict=True))
+    def drawn(self) -> tuple[Graph, dict[Edge, float]]:
+        """Return the graph of the pairs that are more likely an edge than not, and their log-odds.
+
+        Required edges are drawn, forbidden ones are not. Of a search that was cancelled the graph is the current one.
+        """
+        odds = self._odds()
+        chosen = (
+            self._present if self._rivals is None else np.where(self._allowed, odds > self._rounding, self._present)
+        )
+        edges = [(u, v) for u, v in self._ends[:, chosen].T.tolist()]
+        return Graph(self._n, edges), dict(zip(edges, odds[chosen].tolist(), strict=True))
+
+    def sum_of_probabilities(self) -> float:
+        """Return the expected number of edges: the sum of the probabilities of all pairs, fixed ones as they are."""
+        chances = np.where(self._allowed, logistic(self._odds()), self._present)
+        return float(chances.sum()) + self._others()
+
+    def _others(self) -> float:
+        """Return the expected number of edges among the pairs that are no candidates."""
+        odds = self._candidates.mean_odds_of_others * exp(-self._prices()[0])
+        return self._candidates.n_others * odds / (1 + odds)
+
+    def _odds(self) -> FloatArray:
+        """Return the log-odds of the candidate pairs: e_G − k, k counting the other edges; in the end with rivals."""
+        odds = self._evidence - self._price_of_pairs()
+        return odds if self._rivals is None else self._rivals.revised(odds)
 
     def _prices(self) -> tuple[float, float]:
         """Return k for one more edge, and k for the last of the present edges."""
@@ -196,13 +217,38 @@ class SeparatorPhase:
         before, n_edges = self._missed, self.graph.n_edges
         for _ in range(MOST_ROUNDS):
             probability = logistic(self._evidence - self._price_of_pairs())
-            odds = self._candidates.mean_odds_of_others * exp(-self._prices()[0])
-            others = self._candidates.n_others * odds / (1 + odds)
-            expected = float((probability - self._present)[self._allowed].sum()) + others
+            expected = float((probability - self._present)[self._allowed].sum()) + self._others()
             last, self._missed = self._missed, min(max(0.0, expected), float(n_edges))
             if abs(self._missed - last) < SETTLED:
                 break
         return abs(self._missed - before) > SETTLED or self._reprice()
+
+    def _swap(self) -> bool:
+        """Replace edges by rivals with more evidence, the clearest first; return False if there is none.
+
+        A variable takes part in one swap at a time: the next one is judged in the new graph.
+        """
+        self._rivals = rivals = find_rivals(
+            self._judge,
+            self._candidates,
+            self._separators.set,
+            present=self._present,
+            allowed=self._allowed,
+            evidence=self._evidence,
+            log_factor=self._log_factor,
+            given=self._given,
+            prices=self._hub_prices,
+        )
+        gain = np.where(self._free[rivals.edge] & self._free[rivals.pair], rivals.advantage, -inf)
+        swaps = []
+        ties = self._association.flipping(lambda k: self._pair_at(int(rivals.pair[k])), lambda: self.graph)
+        while (best := first_best(gain, 0.0, self._rounding, *ties)) is not None:
+            swaps += [int(rivals.edge[best]), int(rivals.pair[best])]
+            touched = np.logical_or.reduce(self._marked(self._ends[:, swaps[-2:]].ravel()))
+            gain[touched[rivals.edge] | touched[rivals.pair]] = -inf
+        for place in swaps:
+            self._flip(place)
+        return bool(swaps)
 
     def _most_contradicted(self) -> int | None:
         """Return the place of the free pair with the largest violation, fitted; None if there is none."""
@@ -224,6 +270,7 @@ class SeparatorPhase:
     def _flip(self, place: int) -> None:
         """Flip the pair, and compute the evidence of the edges whose separators have changed."""
         edge = self._pair_at(place)
+        self._rivals = None
         self.n_flips += 1
         self._flips[edge] += 1
         if self._flips[edge] == MOST_FLIPS_OF_A_PAIR:

@@ -378,7 +378,8 @@ def _score(name: str, score: Score, graph: Graph, edge: Edge) -> ScoreDifference
 def _separators(learned: Learned, edge: Edge, judge: EvidenceScore) -> SeparatorOdds:
     """Return ev(x, y | sep(x; y)) from both sides, and the price: what the log odds of the result are less.
 
-    Where these are not stored, it is k for one edge more than the others expected, without the hub prior.
+    It has the prior and the rival edges in it. Where log odds are not stored, it is k for one edge more than the others
+    expected.
     """
     graph, (u, v) = learned.graph, edge
     n = graph.n_variables

@@ -111,9 +111,12 @@ class EvidenceScore(LocalScore, Protocol):
         ...
 
     def pairs(
-        self, xs: Indices, separators: Sequence[VarSet], yss: Sequence[Indices], *, fit_above: float
+        self, xs: Indices, separators: Sequence[VarSet], yss: Sequence[Indices], *, fit_above: float | FloatArray
     ) -> list[PairEvidence]:
-        """Return the evidence of x − y given the separating set, for each y; exact where it may exceed `fit_above`."""
+        """Return the evidence of x − y given the separating set, for each y; exact where it may exceed `fit_above`.
+
+        The bound is one number, or one for each x.
+        """
         ...
 
     def best_pair(self, x: int, blanket: VarSet, candidates: Indices) -> tuple[Edge, float] | None:

@@ -87,7 +87,7 @@ class SeparatorFactor(NamedTuple):
 
 
 class SeparatorOdds(NamedTuple):
-    """Separator evidence of both ends, the prior price of an edge, and the resulting log odds."""
+    """Separator evidence of both ends, what the prior and rival edges take off, and the resulting log odds."""
 
     sides: tuple[SeparatorFactor, ...]
     price: float
@@ -182,7 +182,7 @@ class Why:
             for name, given, factor in self.separators.sides:
                 lines.append(f"given {_listed(given)}, the separator beside {name}: log Bayes factor {factor:.5g}")
             price, odds = self.separators.price, self.separators.log_odds
-            lines.append(f"their mean less {price:.4g}, the price of one more edge: log odds {odds:.5g}")
+            lines.append(f"their mean less {price:.4g}, for the prior and rival edges: log odds {odds:.5g}")
         return lines
 
 

@@ -25,7 +25,7 @@ new fit, so a search ranks all candidates by it and fits the leaders.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from math import inf
 from typing import ClassVar, Protocol
@@ -47,6 +47,8 @@ class FittingStatistics(Protocol):
     def cards(self) -> tuple[int, ...]: ...
     @property
     def n_rows(self) -> int: ...
+    @property
+    def copies(self) -> Mapping[int, int]: ...
     def evidence(self, *, three_way: bool = True) -> EvidenceScans: ...
 
 
@@ -165,6 +167,11 @@ class HybridEvidence(PairwiseEvidence):
     def _choose(self, fits: LocalFits) -> FloatArray:
         return np.maximum(fits.full_table, fits.pairwise)
 
+    @property
+    def copies(self) -> Mapping[int, int]:
+        """The original of each variable that is a copy of an earlier one."""
+        return self.statistics.copies
+
     def with_three_way(self, use: bool) -> HybridEvidence:
         """Return this judge with or without three-way terms and with fresh counters."""
         return replace(self, three_way=use)
@@ -213,11 +220,11 @@ class HybridEvidence(PairwiseEvidence):
         return [fits.log_factor for fits in found]
 
     def pairs(
-        self, xs: Indices, separators: Sequence[VarSet], yss: Sequence[Indices], *, fit_above: float = -inf
+        self, xs: Indices, separators: Sequence[VarSet], yss: Sequence[Indices], *, fit_above: float | FloatArray = -inf
     ) -> list[PairEvidence]:
         """ev(x, y | S) of each x with its S, for each y; to first order where that does not exceed `fit_above`.
 
-        Estimates far below the bound are those of the end of x alone.
+        The bound is one number, or one for each x. Estimates far below it are those of the end of x alone.
         """
         found = self._scans.pairs(xs, separators, yss, fit_above=fit_above)
         n_fits = sum(1 + 3 * int(np.count_nonzero(fits.exact)) for fits in found)

@@ -132,7 +132,7 @@ class GaussianEvidence(Decomposed):
         separators: Sequence[VarSet],
         yss: Sequence[Indices],
         *,
-        fit_above: float = -inf,  # noqa: ARG002 - all are exact
+        fit_above: float | FloatArray = -inf,  # noqa: ARG002 - all are exact
     ) -> list[PairEvidence]:
         """ev(x, y | S) of each x with its S, for each y."""
         self.work.book(scans=len(separators), fits=sum(len(ys) for ys in yss), fallbacks=0)

@@ -82,9 +82,9 @@ class EvidenceScans:
         return [LocalFits(part[0], part[1], part[3] > 0) for part in _parts(rows, starts)]
 
     def pairs(
-        self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], *, fit_above: float = -inf
+        self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], *, fit_above: float | FloatArray = -inf
     ) -> list[PairFits]:
-        """Return ev(x, y | z) of each x and y; models of z + y are fitted where it may exceed `fit_above`."""
+        """Return ev(x, y | z) of each x and y; models of z + y are fitted where it may exceed `fit_above` (of x)."""
         _check_bound(fit_above)
         return _fits(*self._ask("pairs", xs, zs, yss, fit_above))
 
@@ -110,7 +110,7 @@ class EvidenceScans:
         xs: Indices,
         zs: Sequence[VarSet],
         yss: Sequence[Indices],
-        thresholds: float | Sequence[float] = inf,
+        thresholds: float | Sequence[float] | FloatArray = inf,
     ) -> tuple[FloatArray, NDArray[np.int64]]:
         return (self._rows or self.rows)(kind, xs, zs, yss, thresholds), _starts([len(ys) for ys in yss])
 
@@ -126,7 +126,7 @@ class EvidenceScans:
         xs: Indices,
         zs: Sequence[VarSet],
         yss: Sequence[Indices],
-        thresholds: float | Sequence[float],
+        thresholds: float | Sequence[float] | FloatArray,
     ) -> FloatArray:
         """Return the rows of many questions of one kind; `native/evidence/evidence.hpp` describes them.
 
@@ -163,11 +163,14 @@ def _no_candidates(zs: object) -> list[tuple[()]]:
 
 
 def _check_bound(fit_above: object) -> None:
-    if not isinstance(fit_above, Real) or isnan(fit_above):
-        raise InputError(f"fit_above must be a number; got {fit_above!r}. Leave it out to fit all models.")
+    each = [fit_above] if isinstance(fit_above, Real) else fit_above
+    if not isinstance(each, list | np.ndarray) or any(isnan(bound) for bound in each):
+        raise InputError(
+            f"fit_above must be a number, or one for each x; got {fit_above!r}. Leave it out to fit all models."
+        )
 
 
-def bounds(thresholds: float | Sequence[float], n_questions: int) -> FloatArray:
+def bounds(thresholds: float | Sequence[float] | FloatArray, n_questions: int) -> FloatArray:
     """Return the threshold of each question."""
     each = np.asarray(thresholds, dtype=np.float64)
     return np.ascontiguousarray(np.broadcast_to(each, n_questions))

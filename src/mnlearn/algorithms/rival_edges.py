@@ -1,0 +1,159 @@
+"""Rival edges: two variables that compete for one neighbour are judged against each other.
+
+If x − y and y − b are edges and x − b is none, b may be the true neighbour of x and y only its near-copy, or joined to
+x by mistake. With S = sep(x; y), which separates x from b as well once x − y is gone, four local models compare:
+
+    neither: 1      x − y: exp(l)      x − b in its place: exp(m)      both: exp(l + a)
+
+l and a are the log-odds of the two pairs in the graph, and m = l + ev(x, b | S) − ev(x, y | S), less the difference of
+the prior penalties. So the odds of x − y, with all its rivals b, are exp(l) (1 + Σ exp(a)) / (1 + Σ exp(m)). An edge
+that a rival explains as well has a probability of about one half, however strong its own evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.algorithms._candidate_pairs import MOST_AROUND, Candidates
+from mnlearn.graphs.separating_sets import Numbers
+from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, VarSet
+
+CLEAR = 6.0  # rivals with so much less evidence need no fit
+SUPPORTED = 2.0
+"""Rivals are judged given sep(x; y) only if x − y has the evidence of an edge there, up to this: where it has much less
+than given sep(y; x), the set explains the edge away, and nothing can be said about what competes with it."""
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """Edges and the pairs that compete with them, by their places among the candidate pairs.
+
+    Parameters
+    ----------
+    edge
+        The edge x − y.
+    pair
+        The pair x − b.
+    advantage
+        ev(x, b | S) − ev(x, y | S), less the difference of their prior penalties.
+    """
+
+    edge: NDArray[np.intp]
+    pair: NDArray[np.intp]
+    advantage: FloatArray
+
+    def revised(self, log_odds: FloatArray) -> FloatArray:
+        """Return the log-odds of all candidate pairs with the rivals taken into account.
+
+        Parameters
+        ----------
+        log_odds
+            Of each pair, the other pairs as they are.
+        """
+        with_pair, instead = log_odds[self.pair], log_odds[self.edge] + self.advantage
+        unchanged, replaced = np.zeros(len(log_odds)), np.zeros(len(log_odds))  # ln(1 + Σ exp a), ln(1 + Σ exp m)
+        np.logaddexp.at(unchanged, self.edge, with_pair)
+        np.logaddexp.at(replaced, self.edge, instead)
+        found = log_odds - replaced + unchanged
+        total = np.logaddexp(replaced, log_odds + unchanged)  # ln of the four together
+        chance = np.minimum(np.exp(instead - total[self.edge]), 1.0 - np.finfo(np.float64).eps)
+        against = np.zeros(len(log_odds))  # ln of the chance that the pair replaces none of its rivals
+        np.add.at(against, self.pair, np.log1p(-chance))
+        rivalling = np.unique(self.pair)
+        against = against[rivalling] - np.logaddexp(0.0, log_odds[rivalling])
+        found[rivalling] = np.log(np.maximum(-np.expm1(against), np.finfo(np.float64).tiny)) - against
+        return found
+
+
+def find_rivals(
+    judge: EvidenceScore,
+    candidates: Candidates,
+    set_of: Callable[[int], VarSet],
+    *,
+    present: BoolArray,
+    allowed: BoolArray,
+    evidence: FloatArray,
+    log_factor: FloatArray,
+    given: Numbers,
+    prices: FloatArray | None = None,
+) -> Rivals:
+    """Return the rivals of all edges.
+
+    Parameters
+    ----------
+    judge
+        Weighs pairs.
+    candidates
+        The candidate pairs, to whose places the arrays belong.
+    set_of
+        The separating set of a number.
+    present, allowed
+        Whether a pair is an edge, and whether it may be or not be one.
+    evidence
+        e_G.
+    log_factor, given
+        In two rows: ev(u, v | S) given sep(u; v) and given sep(v; u), and the number of S.
+    prices
+        Prior penalty of each pair; None if it is the same for all.
+    """
+    edge, end, pair = _triangles(candidates, present, allowed)
+    ends = np.stack([candidates.u, candidates.v])
+    own = log_factor[end, edge]
+    judged = own >= evidence[edge] - SUPPORTED
+    edge, end, pair, own = edge[judged], end[judged], pair[judged], own[judged]
+    if not len(edge):
+        return Rivals(edge, pair, own)
+    x, number = ends[end, edge], given[end, edge]
+    b = ends[0, pair] + ends[1, pair] - x
+    order = np.lexsort((b, number, x))
+    x, number, b, own, edge, pair = x[order], number[order], b[order], own[order], edge[order], pair[order]
+    scan_starts = np.flatnonzero(_changes(x, number))
+    asked = _changes(x, number, b)  # a rival of two edges is asked about once
+    bounds = np.minimum.reduceat(own, scan_starts) - CLEAR
+    yss = np.split(b[asked], np.cumsum(asked)[scan_starts][1:] - 1)
+    sets = [set_of(int(k)) for k in number[scan_starts]]
+    found = judge.pairs(x[scan_starts], sets, yss, fit_above=bounds)
+    values = np.concatenate([scan.log_factor for scan in found])[np.cumsum(asked) - 1]
+    return Rivals(edge, pair, values - own - (0.0 if prices is None else prices[pair] - prices[edge]))
+
+
+def _triangles(
+    candidates: Candidates, present: BoolArray, allowed: BoolArray
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Return x − y, which of its ends x is (0 or 1), and x − b, for all edges x − y and y − b without x − b.
+
+    y has at most MOST_AROUND neighbours; x − y and x − b may flip.
+    """
+    n, ends = candidates.n_variables, np.stack([candidates.u, candidates.v])
+    u, v = ends[:, present]
+    middle, around = np.concatenate([u, v]), np.concatenate([v, u])
+    around = around[np.argsort(middle, kind="stable")]
+    degree = np.bincount(middle, minlength=n)
+    start = np.cumsum(degree) - degree
+    places = np.flatnonzero(present & allowed)
+    edge, end = np.tile(places, 2), np.repeat([0, 1], len(places))
+    y = ends[1 - end, edge]
+    edge, end, y = (part[degree[y] <= MOST_AROUND] for part in (edge, end, y))
+    size = degree[y]
+    which = np.repeat(np.arange(len(edge)), size)
+    within = np.arange(len(which)) - np.repeat(np.cumsum(size) - size, size)
+    b = around[start[y][which] + within].astype(np.int64)
+    edge, end = edge[which], end[which]
+    x = ends[end, edge].astype(np.int64)
+    keys = np.minimum(x, b) * n + np.maximum(x, b)
+    pair = np.minimum(np.searchsorted(candidates.keys, keys), len(candidates.keys) - 1)
+    rival = (b != x) & (candidates.keys[pair] == keys) & ~present[pair] & allowed[pair]
+    return edge[rival], end[rival], pair[rival]
+
+
+def _changes(*columns: NDArray[np.int32]) -> BoolArray:
+    """Return where a row of these columns differs from the one before."""
+    found = np.zeros(len(columns[0]), dtype=np.bool_)
+    found[0] = True
+    for column in columns:
+        found[1:] |= np.diff(column) != 0
+    return found
