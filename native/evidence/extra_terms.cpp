@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -13,6 +14,9 @@ namespace {
 constexpr std::size_t kMostBlocks = 8, kMostParameters = 200;
 constexpr std::size_t kFewestGroups = 4;  // three configurations of two binary neighbours show no interaction
 constexpr double kLeastRise = 0.01;
+constexpr double kWide = 4.0;                      // the other scale of the weights of a neighbour
+constexpr double kLargeSquare = 1.0;               // mean squares of weights up to this are as N(0, 1) expects
+constexpr double kWidthPrice = std::numbers::ln2;  // for the choice between two scales
 
 }  // namespace
 
@@ -26,11 +30,35 @@ bool Model::fit(const ConditionalKernels& kernels, const GroupedTable& table, De
     table_ = &table;
     design_ = &design;
     of_x_ = &of_x;
-    paid_ = 0.0;
+    paid_ = paid_for_width_ = 0.0;
     const bool can_start = warm && warm->fitted_ && warm->paid_ == 0.0;  // three-way features would be in the way
     design.states.reserve((design.members.size() + kMostBlocks) * design.n_groups);  // fits point into it
     fitted_ = fit_.run(kernels, table, design, of_x, can_start ? &warm->fit_ : nullptr);
+    if (fitted_) widen();
     return fitted_;
+}
+
+// One neighbour after the other, the largest weights first.
+void Model::widen() {
+    const std::size_t n = design_->members.size();
+    std::vector<char> tried(n, 0);
+    for (;;) {
+        double largest = kLargeSquare;
+        std::size_t widest = n;
+        for (std::size_t i = 0; i < n; ++i)
+            if (const double square = fit_.mean_square(i); !tried[i] && exceeds(square, largest))
+                largest = square, widest = i;
+        if (widest == n) return;
+        tried[widest] = 1;
+        design_->members[widest].precision = 1.0 / (kWide * kWide);
+        if (refit_.run(*kernels_, *table_, *design_, *of_x_, &fit_) &&
+            exceeds(refit_.log_evidence(), fit_.log_evidence() + kWidthPrice)) {
+            std::swap(fit_, refit_);
+            paid_for_width_ += kWidthPrice;
+        } else {
+            design_->members[widest].precision = 1.0;
+        }
+    }
 }
 
 void Model::add_three_way() {

@@ -1,4 +1,8 @@
-// A fitted conditional of x, with three-way terms where they pay.
+// A fitted conditional of x, with wide priors and three-way terms where they pay.
+//
+// A column that is nearly a function of a neighbour has weights far beyond N(0, 1). Two copies of that neighbour share
+// them, each with half, which such a prior makes cheaper: a copy of a neighbour would look like a neighbour. So a
+// neighbour of large weights gets a wide prior, if the evidence pays ln 2 for the choice.
 #pragma once
 
 #include "evidence/pairwise_model.hpp"
@@ -13,22 +17,23 @@ double three_way_price(std::size_t n_members);
 
 class Model {
 public:
-    // The pairwise terms alone. The table and the design must live as long as the model is used; the design may grow
+    // The pairwise terms alone, each with the prior that explains x better. The table and the design must live as long as the model is used; the design may grow
     // by three-way terms. `warm`: a model whose features come first in the design.
     bool fit(const ConditionalKernels& kernels, const GroupedTable& table, Design& design, const Contrasts& of_x,
              const Model* warm);
     // Greedily: the pair of neighbours with the largest one-step gain, kept if the refitted evidence pays for it.
     void add_three_way();
 
-    void clear() { fitted_ = false, paid_ = 0.0; }  // forgets the fit
+    void clear() { fitted_ = false, paid_ = paid_for_width_ = 0.0; }  // forgets the fit
     bool fitted() const { return fitted_; }
-    bool has_three_way() const { return paid_ > 0.0; }
+    bool has_extras() const { return paid_ > 0.0 || paid_for_width_ > 0.0; }
     bool had_room() const;  // for any three-way term; without it, a model of fewer neighbours may have one
-    double log_evidence() const { return fit_.log_evidence() - paid_; }
+    double log_evidence() const { return fit_.log_evidence() - paid_ - paid_for_width_; }
     Fit& mode() { return fit_; }
     const Fit& mode() const { return fit_; }
 
 private:
+    void widen();
     std::vector<double> three_way_gains(const std::vector<char>& taken);
     void binary_gains(const std::vector<char>& taken, std::vector<double>& gains);
     double block_gain(std::size_t i, std::size_t j);
@@ -38,7 +43,7 @@ private:
     Design* design_ = nullptr;
     const Contrasts* of_x_ = nullptr;
     Fit fit_, refit_;
-    double paid_ = 0.0;
+    double paid_ = 0.0, paid_for_width_ = 0.0;
     bool fitted_ = false;
     std::vector<double> zero_;
     std::vector<std::uint32_t> every_group_, pair_states_;

@@ -10,7 +10,7 @@ namespace mnlearn {
 namespace {
 
 constexpr double kInterceptPrecision = 0.01;  // b0 ~ N(0, 100)
-constexpr double kWeightPrecision = 1.0;      // for two binary variables: log odds ratio ~ N(0, 4)
+constexpr double kWeightPrecision = 1.0;      // of a new block; for two binary variables: log odds ratio ~ N(0, 4)
 constexpr int kMaxSteps = 60, kMaxHalvings = 30;
 constexpr double kConverged = 1e-18;  // Newton decrement; its root is how far the mode may be, in standard deviations
 constexpr double kQuadratic = 1e-4;   // below it full steps are safe, and their gains may drown in rounding
@@ -156,6 +156,8 @@ void Fit::climb(double decrement, double& height) {
 
 void Fit::finish(double height) {
     log_evidence_ = height - 0.5 * log_determinant(upper_.data(), n_parameters());
+    for (std::size_t j = width_; j < n_parameters(); ++j)
+        if (precision_[j] != kWeightPrecision) log_evidence_ += 0.5 * std::log(precision_[j]);
     if (!binary()) return;
     resize(weighted_, n_features_ * n_groups_);
     for (std::size_t q = 0; q < n_features_; ++q)
@@ -186,6 +188,9 @@ void Fit::prepare(const GroupedTable& table, const Design& design) {
         members_.push_back({design.states_of(i), m.coding, m.card, m.width, m.first});
     }
     const std::size_t size = n_parameters();
+    precision_.assign(size, kInterceptPrecision);
+    for (const Design::Member& m : design.members)
+        std::fill_n(precision_.begin() + static_cast<std::ptrdiff_t>(m.first * width_), m.width * width_, m.precision);
     gradient_.resize(size);
     upper_.resize(size * size);
     if (!binary()) {
@@ -240,8 +245,10 @@ void Fit::start(const GroupedTable& table, const Fit* warm) {
     }
 }
 
-double Fit::prior_precision(std::size_t parameter) const {
-    return parameter < width_ ? kInterceptPrecision : kWeightPrecision;
+double Fit::mean_square(std::size_t i) const {
+    const std::size_t size = members_[i].width * width_;
+    const double* mine = weights_.data() + members_[i].first * width_;
+    return size ? kernels_->dot(mine, mine, size) / static_cast<double>(size) : 0.0;
 }
 
 double Fit::log_posterior(const std::vector<double>& weights) {
@@ -249,7 +256,7 @@ double Fit::log_posterior(const std::vector<double>& weights) {
                         ? kernels_->binary_posterior(binary_groups(), weights.data(), first_.data(), second_.data())
                         : kernels_->general_posterior(general_groups(), weights.data(), tables_.data(),
                                                       probabilities_.data(), sums_.data());
-    for (std::size_t j = 0; j < weights.size(); ++j) height -= 0.5 * prior_precision(j) * weights[j] * weights[j];
+    for (std::size_t j = 0; j < weights.size(); ++j) height -= 0.5 * precision_[j] * weights[j] * weights[j];
     return height;
 }
 
@@ -258,7 +265,7 @@ void Fit::find_gradient() {
         kernels_->binary_gradient(binary_groups(), first_.data(), second_.data(), surplus_.data(), gradient_.data());
     else
         kernels_->general_gradient(general_groups(), general_moments(), room_.data(), gradient_.data());
-    for (std::size_t j = 0; j < n_parameters(); ++j) gradient_[j] -= prior_precision(j) * weights_[j];
+    for (std::size_t j = 0; j < n_parameters(); ++j) gradient_[j] -= precision_[j] * weights_[j];
 }
 
 // The factor of the information of the log posterior.
@@ -271,7 +278,7 @@ bool Fit::find_information() {
     } else {
         kernels_->general_information(general_groups(), general_moments(), cells_.data(), room_.data(), upper_.data());
     }
-    for (std::size_t j = 0; j < size; ++j) upper_[j * size + j] += prior_precision(j);
+    for (std::size_t j = 0; j < size; ++j) upper_[j * size + j] += precision_[j];
     return kernels_->factorise(upper_.data(), size);
 }
 
@@ -397,7 +404,8 @@ double Fit::member_evidence(std::size_t i) const {
         z[j] /= covariance[j * size + j];
         for (std::size_t k = j + 1; k < size; ++k) z[k] -= z[j] * covariance[j * size + k];
     }
-    return 0.5 * (kernels_->dot(z.data(), z.data(), size) + log_determinant(covariance.data(), size));
+    const double prior = static_cast<double>(size) * std::log(precision_[first]);
+    return 0.5 * (kernels_->dot(z.data(), z.data(), size) + log_determinant(covariance.data(), size) + prior);
 }
 
 // In the space of all pairs of states, of which the products are a part, each pair of states has its own parameters:

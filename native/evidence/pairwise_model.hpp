@@ -1,7 +1,8 @@
 // The pairwise log-linear conditional of x given its neighbours, and its Laplace evidence.
 //
-//   P(x = a | u) ∝ exp( C_x[a] · (b0 + Σ_z B_z C_z[u_z]) ),   vec(B_z) ~ N(0, I),   b0 ~ N(0, 100 I)
+//   P(x = a | u) ∝ exp( C_x[a] · (b0 + Σ_z B_z C_z[u_z]) ),   vec(B_z) ~ N(0, s_z² I),   b0 ~ N(0, 100 I)
 //
+// The scale s_z is 1, or wider for a neighbour that nearly determines x (evidence/extra_terms.hpp).
 // u runs over the observed configurations of the neighbours, C_r are orthonormal contrasts of r states. Three-way terms
 // are further features √2 C_y[u_y] ⊗ C_z[u_z] with the prior of the B_z. All sums run over u in ascending order, in
 // eight lanes (kernels/conditional.hpp): the same bits for any number of threads and any instruction set.
@@ -53,6 +54,7 @@ struct Design {
     struct Member {
         std::size_t card, width, first;  // states; features; the first of these. Feature 0 is the intercept.
         const double* coding;            // [state * width + e]
+        double precision = 1.0;          // of the prior of its weights
     };
     std::size_t n_groups = 0, n_features = 1, n_neighbours = 0;  // neighbours come before their products
     std::vector<Member> members;
@@ -77,6 +79,7 @@ public:
 
     double log_evidence() const { return log_evidence_; }  // without k_x and without prices
     std::size_t n_parameters() const { return n_features_ * width_; }
+    double mean_square(std::size_t i) const;  // of the weights of a member
     bool binary() const { return width_ == 1; }
 
     // Of a block of features that depends on a state of `entries`, such as one more neighbour: what one Newton step
@@ -112,7 +115,6 @@ private:
     void sum_states(const Entries& entries, std::size_t n_states);
     double guess_from_sums(const double* spread, std::size_t n_pairs, std::size_t n_paid);
     void dense_cross(const Entries& entries, const CodedBlock& block, double* cross, std::size_t stride);
-    double prior_precision(std::size_t parameter) const;
     BinaryGroups binary_groups() const;
     GeneralGroups general_groups() const;
     GeneralMoments general_moments();
@@ -123,6 +125,7 @@ private:
     std::vector<CodedMember> members_;
     std::size_t n_groups_ = 0, n_features_ = 0, width_ = 0;
     double log_evidence_ = 0.0;
+    std::vector<double> precision_;  // of the prior, by parameter
     std::vector<double> weights_, proposal_, gradient_, upper_, step_;
     std::vector<double> features_, zeros_, ones_, first_, second_, weight_, weighted_;  // of a binary x
     std::vector<double> probabilities_, mean_, spread_, surplus_, cells_, tables_, sums_;

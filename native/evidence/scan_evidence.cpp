@@ -391,7 +391,7 @@ void ScanEvidence::removals(double fit_above, const PairsOutput& out) {
         rest.assign(scan_.z.begin(), scan_.z.end());
         rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
         const EvidenceScan smaller{scan_.x, rest, {}};
-        if (model_.fitted() && alike && !model_.has_three_way() && !rest.empty() && fit_above > -HUGE_VAL) {
+        if (model_.fitted() && alike && !model_.has_extras() && !rest.empty() && fit_above > -HUGE_VAL) {
             tables.begin(smaller);
             const double full = full_(tables.of_x()) - gift(scan_.x);
             const double estimate = std::max(full, base_.pairwise - model_.mode().member_evidence(i));

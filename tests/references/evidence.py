@@ -16,6 +16,7 @@ from mnlearn.data.dataset import Dataset
 from references import counts as reference
 
 Matrix = NDArray[np.float64]
+LARGE_SQUARE = 1.0  # of weights that may have a wide prior
 
 
 def states(data: Dataset, v: int) -> list[int]:
@@ -127,21 +128,43 @@ def pairwise(data: Dataset, x: int, z: Sequence[int], *, three_way: bool = False
     return fitted(data, x, z, three_way=three_way)[1] + offset
 
 
+def widened(data: Dataset, x: int, blocks: Sequence[Matrix]) -> tuple[list[Matrix], float]:
+    """The blocks, those with large weights times 4 where that raises the evidence by more than ln 2; and what is paid.
+
+    Weights of N(0, 1) of four times a block are weights of N(0, 16) of the block.
+    """
+    chosen, untried, paid = list(blocks), set(range(len(blocks))), 0.0
+    model = Conditional(data, x, chosen)
+    while True:
+        starts = np.cumsum([1, *(block.shape[1] for block in chosen)])
+        weights = model.mode.reshape(model.shape)
+        squares = {k: float((weights[starts[k] : starts[k + 1]] ** 2).mean()) for k in untried if blocks[k].size}
+        largest = max(squares, key=lambda k: squares[k], default=-1)
+        if largest < 0 or squares[largest] <= LARGE_SQUARE:
+            return chosen, paid
+        untried.remove(largest)
+        wider = [4 * block if k == largest else block for k, block in enumerate(chosen)]
+        other = Conditional(data, x, wider)
+        if other.log_evidence() > model.log_evidence() + log(2):
+            chosen, model, paid = wider, other, paid + log(2)
+
+
 def fitted(data: Dataset, x: int, z: Sequence[int], *, three_way: bool) -> tuple[list[Matrix], float]:
-    """The blocks of the model of x given z, and its evidence less what three-way terms pay."""
+    """The blocks of the model of x given z, and its evidence less what wide priors and three-way terms pay."""
     members = sorted(z)
-    blocks = [coded(data, v) for v in members]
+    plain = [coded(data, v) for v in members]
+    blocks, paid = widened(data, x, plain)
     model = Conditional(data, x, blocks)
     evidence = model.log_evidence()
     n_configurations = len(reference.strata(data, x, None, members))
     if not three_way or not 2 <= len(members) <= 8 or n_configurations <= 3:
-        return blocks, evidence
+        return blocks, evidence - paid
     cost = log(len(members) * (len(members) - 1) / 2) + 0.01
-    open_pairs, paid = list(combinations(range(len(members)), 2)), 0.0
+    open_pairs = list(combinations(range(len(members)), 2))
     for _ in range(8):
         gains: dict[tuple[int, int], tuple[float, Matrix]] = {}
         for i, j in open_pairs:
-            block = products(blocks[i], blocks[j])
+            block = products(plain[i], plain[j])
             if 0 < block.shape[1] * model.shape[1] <= 64:
                 gains[i, j] = (one_step(model, Conditional(data, x, [*blocks, block])), block)
         best = max(gains, key=lambda pair: gains[pair][0], default=None)

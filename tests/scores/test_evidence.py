@@ -96,6 +96,30 @@ def test_a_three_way_term_is_found_and_paid_for() -> None:
     assert unpaid - paid_for == pytest.approx(np.log(3) + 0.01, abs=1e-9)  # chosen among three pairs
 
 
+def near_copies(n_rows: int = 400) -> Dataset:
+    """z, and four functions of it: x and a copy of z under other names, and two that merge states."""
+    z = np.random.default_rng(7).integers(0, 6, n_rows)
+    return Dataset.from_codes([z // 2, z, (z * 5 + 1) % 6, z % 3, z // 3], cards=[3, 6, 6, 3, 2])
+
+
+def test_a_neighbour_that_determines_x_has_a_wide_prior_and_pays_for_it() -> None:
+    data = near_copies()
+    plain = [slow.coded(data, 1)]
+    blocks, paid = slow.widened(data, 0, plain)
+    assert paid == pytest.approx(np.log(2))
+    assert (blocks[0] == 4 * plain[0]).all()
+    narrow, wide = (slow.Conditional(data, 0, some).log_evidence() for some in (plain, blocks))
+    assert wide > narrow + 10
+    found = PairwiseEvidence(Counts(data), three_way=False).local(0, frozenset({1}))
+    assert found == pytest.approx(slow.pairwise(data, 0, [1]), abs=1e-6)
+
+
+def test_a_copy_of_a_neighbour_is_no_neighbour() -> None:
+    judge = HybridEvidence(Counts(near_copies()))
+    assert judge.pairs([0], [frozenset({1})], [[2, 3, 4]])[0].log_factor.max() < np.log(10)  # the first edge
+    assert judge.pairs([0], [frozenset()], [[1, 2]])[0].log_factor.min() > 100
+
+
 @given(question=questions(most=3, largest=3))
 @settings(max_examples=20)
 def test_pairs_are_weighed_in_both_directions(question: Data) -> None:

@@ -5,8 +5,10 @@ Of a variable x with neighbours S, u running over the observed configurations of
 - F(x | S), the full table: in every u a multinomial with Jeffreys prior, the local score of [MPL17] (Eq. 6). It sees
   interactions of any order and pays for each configuration.
 - P(x | S), the pairwise log-linear conditional: P(x = a | u) ∝ exp(C_x[a] · (b0 + Σ_z B_z C_z[u_z])) with orthonormal
-  contrasts C, vec(B_z) ~ N(0, I), b0 ~ N(0, 100): the Laplace approximation of its evidence at the posterior mode,
-  shifted so that P(x | {}) = F(x | {}). A hub pays a linear price for its neighbours. Up to eight neighbours may have
+  contrasts C, vec(B_z) ~ N(0, s_z² I), b0 ~ N(0, 100): the Laplace approximation of its evidence at the posterior mode,
+  shifted so that P(x | {}) = F(x | {}). A hub pays a linear price for its neighbours. s_z = 1; or 4 for a neighbour of
+  large weights, such as one that determines x, if the evidence rises by more than ln 2, which it pays: under the narrow
+  prior two copies of such a neighbour, each with half of its weights, would beat one. Up to eight neighbours may have
   three-way terms √2 C_y[u_y] ⊗ C_z[u_z]: taken greedily by their one-step gain, kept if the refitted evidence rises by
   more than ln(|S| (|S| − 1) / 2) + 0.01, which it pays.
 - H = max(F − gift, P), which has the strengths of both; for the empty set all three are the same.
@@ -121,7 +123,7 @@ class PairwiseEvidence(_Evidence):
     >>> from mnlearn.statistics import Counts
     >>> score = PairwiseEvidence(Counts(Dataset.from_codes([[0, 1] * 20, [0, 1] * 20, [0, 0, 1, 1] * 10])))
     >>> round(score.local(0, frozenset({1})) - score.local(0, frozenset()), 1)
-    21.6
+    26.8
     """
 
     name: ClassVar[str] = "pairwise_evidence"
@@ -159,7 +161,7 @@ class HybridEvidence(PairwiseEvidence):
     >>> from mnlearn.statistics import Counts
     >>> judge = HybridEvidence(Counts(Dataset.from_codes([[0, 1] * 20, [0, 1] * 20, [0, 0, 1, 1] * 10])))
     >>> judge.pairs([0], [frozenset()], [[1, 2]])[0].log_factor.round(1).tolist()
-    [23.6, -1.2]
+    [26.8, -1.2]
     """
 
     name: ClassVar[str] = "hybrid_evidence"
