@@ -280,6 +280,12 @@ def test_a_parity_is_found_among_the_strongest(monkeypatch: pytest.MonkeyPatch) 
     assert learn(data).graph == Graph(10, [(0, 1), (0, 2), (1, 2)])
 
 
+def test_partners_are_the_variables_listed_with_each() -> None:
+    listed = Candidates(5, keys_of(5, np.array([[3, 1], [0, 3], [1, 2]])))
+    assert [row.tolist() for row in listed.partners()] == [[3], [2, 3], [1], [0, 1], []]
+    assert [row.tolist() for row in every_pair(3).partners()] == [[1, 2], [0, 2], [0, 1]]
+
+
 def test_judges_without_leaders_have_them_by_estimates_and_fits() -> None:
     data = sample(ising(grid(4, 4), 0.6, seed=2), 500, seed=3).dataset()
 

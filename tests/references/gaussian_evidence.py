@@ -84,3 +84,20 @@ def best_pair(matrix: Rows, rounding: float = 1e-9) -> tuple[int, int]:
     tied = [pair for pair, value in worth.items() if value >= max(worth.values()) - rounding]
     strongest = max(alone[y] + alone[z] for y, z in tied)
     return next((y, z) for y, z in tied if alone[y] + alone[z] >= strongest - rounding)
+
+
+def fitted_shares(log_factors: Rows, n_edges: int, n_variables: int, prior_edges: float) -> Rows:
+    """Expectation maximisation until the shares no longer move; pairs come once from each end.
+
+    Every pair is weighed by its probability, also those against which the evidence speaks.
+    """
+    n_pairs = n_variables * (n_variables - 1) / 2
+    shares, expected = np.full(len(log_factors), 1 / len(log_factors)), max(1.0, float(n_edges))
+    while True:
+        chance = min(0.5, expected / n_pairs)
+        present = chance * shares[:, None] * np.exp(log_factors)
+        counts = (present / (present.sum(axis=0) + 1 - chance) / 2).sum(axis=1)
+        before, expected = shares, min(max(1.0, counts.sum()), max(1.0, 2.0 * n_edges))
+        shares = (counts + prior_edges * np.array([0.0, 1.0, 0.0])) / (counts.sum() + prior_edges)
+        if np.abs(shares - before).max() < 1e-6:
+            return np.asarray(shares)

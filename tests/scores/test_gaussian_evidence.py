@@ -15,8 +15,10 @@ from mnlearn.algorithms.separator import SeparatorEvidence
 from mnlearn.data import Dataset, read
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs import Graph, grid, path, random_graph
+from mnlearn.learning import learn
 from mnlearn.scores import GaussianEvidence
-from mnlearn.simulate.gaussian import sparse_gaussian
+from mnlearn.scores.gaussian_evidence import PRIOR_EDGES, fitted_shares, log_factor
+from mnlearn.simulate.gaussian import GaussianNetwork, equal_partial_correlations, sparse_gaussian
 from mnlearn.statistics import Counts, Moments
 
 from references import gaussian_evidence as slow
@@ -55,6 +57,62 @@ def test_the_evidence_of_an_edge_is_the_integral_from_either_end(
     assert there.exact.all()
     assert there.log_factor[0] == pytest.approx(expected, abs=1e-6)
     assert back.log_factor[0] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("shares", [(0.25, 0.5, 0.25), (0.0, 0.4, 0.6)])
+@pytest.mark.parametrize("separator", [[], [2, 4]])
+def test_the_evidence_of_several_strengths_is_the_integral_over_their_mixture(
+    shares: tuple[float, float, float], separator: list[int]
+) -> None:
+    values = sample(3)
+    judge = GaussianEvidence(Moments(table(values)), shares=shares)
+    found = judge.pairs([0, 1], [frozenset(separator)] * 2, [[1], [0]])
+    parts = [slow.log_edge_factor(values, 0, 1, separator, width) for width in (0.1, 0.2, 0.4)]
+    expected = np.log(np.dot(shares, np.exp(parts)))
+    assert [pair.log_factor[0] for pair in found] == pytest.approx([expected] * 2, abs=1e-6)
+    assert judge.local(0, frozenset({1})) == GaussianEvidence(Moments(table(values))).local(0, frozenset({1}))
+
+
+@given(seed=st.integers(0, 2**31), n_edges=st.integers(0, 60))
+@settings(max_examples=20, deadline=None)
+def test_fitted_shares_are_those_of_the_slow_twin(seed: int, n_edges: int) -> None:
+    rng = np.random.default_rng(seed)
+    r = np.where(rng.random(2450) < 0.05, rng.uniform(0.1, 0.6, 2450), rng.standard_normal(2450) / 14)
+    factors = np.stack([log_factor(r, 190, width) for width in (0.1, 0.2, 0.4)])
+    shares = fitted_shares(factors, n_edges, 50)
+    assert sum(shares) == pytest.approx(1.0)
+    assert shares == pytest.approx(slow.fitted_shares(factors, n_edges, 50, PRIOR_EDGES).tolist(), abs=0.03)
+
+
+def fitted(network: GaussianNetwork, n_rows: int) -> GaussianEvidence:
+    n = len(network.precision)
+    judge = GaussianEvidence(Moments(network.dataset(n_rows, 1)))
+    return judge.fitted_to([network.graph.neighbors(x) for x in range(n)], [np.arange(n)] * n)
+
+
+def test_the_shares_follow_the_strengths_of_the_edges() -> None:
+    weak = fitted(equal_partial_correlations(grid(10, 10), 0.13), 500)
+    assert weak.shares[0] > 0.5
+    strong = fitted(equal_partial_correlations(path(100), 0.49), 500)
+    assert strong.shares[0] < 0.05
+    assert strong.shares[2] > 0.3
+    lone = fitted(equal_partial_correlations(Graph.empty(30), 0.1), 500)
+    assert lone.shares[1] > 0.8  # hardly any edge: what is usual
+
+
+def test_a_result_keeps_the_shares_and_log_odds_are_explained_with_them() -> None:
+    data = sparse_gaussian(random_graph(20, 3.0, 1), 2).dataset(150, 3)
+    learned = learn(data, "sep", keep_pairs=True)
+    assert learned.cost["share_weak"] + learned.cost["share_strong"] > 0
+    judge = GaussianEvidence(Moments(data))
+    assert judge.with_prior(learned.cost).prior.items() <= dict(learned.cost).items()
+    assert judge.with_prior({"flips": 3}) is judge
+    odds = learned.result.log_odds
+    assert odds is not None
+    for u, v in [*learned.graph.edges, (0, 1), (2, 19)]:
+        why = learned.why(learned.names[u], learned.names[v])
+        assert why.separators is not None
+        assert why.separators.log_odds == pytest.approx(odds[u, v], abs=1e-9)
 
 
 @given(seed=st.integers(0, 2**31), blanket=subsets)
@@ -174,5 +232,8 @@ def test_bad_settings_and_statistics_are_refused() -> None:
     for width in (0, -1, "x", True):
         with pytest.raises(InputError, match=f"width must be a positive number; got {width!r}"):
             GaussianEvidence(moments, width=width)  # type: ignore[arg-type]
+    for shares in ((1.0,), (0.5, 0.6, 0.0), (-0.5, 1.0, 0.5), [0.0, 1.0, 0.0], 3):
+        with pytest.raises(InputError, match="shares must be three numbers from 0 whose sum is 1; got"):
+            GaussianEvidence(moments, shares=shares)  # type: ignore[arg-type]
     with pytest.raises(UnsuitableError, match=r"cannot judge by a Counts\. Use Moments\(dataset\)"):
         GaussianEvidence(Counts(Dataset.from_codes([[0, 1], [0, 1]])))  # type: ignore[arg-type]

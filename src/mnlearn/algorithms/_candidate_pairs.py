@@ -58,6 +58,12 @@ class Candidates:
         """Number of pairs that are not listed."""
         return self.n_variables * (self.n_variables - 1) // 2 - len(self.keys)
 
+    def partners(self) -> list[Numbers]:
+        """Return the variables that are listed with each variable, ascending."""
+        x, y = np.concatenate([self.u, self.v]), np.concatenate([self.v, self.u])
+        order = np.lexsort((y, x))
+        return np.split(y[order], np.cumsum(np.bincount(x, minlength=self.n_variables))[:-1])
+
     def places(self, pairs: Collection[Edge]) -> NDArray[np.intp]:
         """Return the places of those of these pairs that are listed."""
         if not pairs:

@@ -23,12 +23,13 @@ from time import perf_counter
 from typing import Literal, get_args
 
 from mnlearn.algorithms import _candidate_pairs
+from mnlearn.algorithms._candidate_pairs import Candidates, every_pair
 from mnlearn.algorithms._search import STOPPED, Constraints, check_parts, check_variables, ordered
 from mnlearn.algorithms.evidence_blankets import EvidenceBlankets, partners_in_pairs
 from mnlearn.algorithms.separator_phase import SeparatorPhase, price
 from mnlearn.errors import InputError, check_name, true_or_false
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols import SILENT, EvidenceScore, Monitor, Result
+from mnlearn.protocols import SILENT, EvidenceScore, FittedPrior, Monitor, Result
 
 Effort = Literal["fast", "standard", "thorough"]
 NEAR = 3.0
@@ -135,6 +136,7 @@ class SeparatorEvidence:
                 evidence, converged = blankets.evidence(), True
             else:
                 graph = known.apply(blankets.graph() if self.start is None else self.start)
+                score = with_fitted_prior(score, graph, blankets.candidates)
                 phase = SeparatorPhase(
                     score,
                     graph,
@@ -155,6 +157,7 @@ class SeparatorEvidence:
         cost: dict[str, float] = {**score.work, "flips": phase.n_flips if phase else 0}
         if phase and phase.weighed:
             cost["expected_edges"] = phase.sum_of_probabilities()
+            cost.update(getattr(score, "prior", {}))
             if blankets.candidates is not None:
                 cost["candidate_pairs"] = phase.n_weighed
         cost["seconds"] = perf_counter() - started
@@ -184,6 +187,15 @@ def with_copies(known: Constraints, copies: Mapping[int, int]) -> Constraints:
             if other != copy and (pair := ordered(copy, other)) not in known.fixed:
                 (required if other == original else forbidden).add(pair)
     return Constraints(known.n_variables, required, forbidden) if copies else known
+
+
+def with_fitted_prior(judge: EvidenceScore, graph: Graph, candidates: Candidates | None) -> EvidenceScore:
+    """Return the judge with its prior fitted to the candidate pairs given the neighbours in a graph, if it can."""
+    if not isinstance(judge, FittedPrior):
+        return judge
+    listed = every_pair(graph.n_variables) if candidates is None else candidates.with_graph(graph)
+    blankets = [graph.neighbors(x) for x in range(graph.n_variables)]
+    return judge.fitted_to(blankets, listed.partners())
 
 
 def by_blankets(graph: Graph, evidence: Mapping[tuple[int, int], float]) -> dict[Edge, float]:

@@ -214,7 +214,7 @@ SCORES: Mapping[str, JudgeEntry] = {
     "entropy": JudgeEntry("conditional entropy, without a penalty", Entropy, Entropy),
     "ebic": JudgeEntry("conditional entropy with the extended Bayesian criterion", ExtendedBIC, ExtendedBIC),
     "evidence": JudgeEntry(
-        "local evidence, the judge of sep", HybridEvidence, GaussianEvidence, hidden=("three_way", "width")
+        "local evidence, the judge of sep", HybridEvidence, GaussianEvidence, hidden=("three_way", "width", "shares")
     ),
     "evidence-pairwise": JudgeEntry("evidence of pairwise conditionals", PairwiseEvidence, hidden=("three_way",)),
     "evidence-table": JudgeEntry("evidence of full tables", FullTableEvidence),

@@ -41,7 +41,7 @@ from mnlearn.learning.registry import (
     make_test,
     methods_by,
 )
-from mnlearn.protocols import SILENT, EvidenceScore, ExplainedTest, Learner, Monitor, Score, VarSet
+from mnlearn.protocols import SILENT, EvidenceScore, ExplainedTest, FittedPrior, Learner, Monitor, Score, VarSet
 from mnlearn.results.edges import named_edge, pair_support
 from mnlearn.results.explain import (
     MOST_LOW,
@@ -383,6 +383,7 @@ def _separators(learned: Learned, edge: Edge, judge: EvidenceScore) -> Separator
     """
     graph, (u, v) = learned.graph, edge
     n = graph.n_variables
+    judge = judge.with_prior(learned.cost) if isinstance(judge, FittedPrior) else judge
     separators = Separators(graph)
     sides = []
     for x, y in ((u, v), (v, u)):

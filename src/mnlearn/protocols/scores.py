@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
 
@@ -121,6 +121,24 @@ class EvidenceScore(LocalScore, Protocol):
 
     def best_pair(self, x: int, blanket: VarSet, candidates: Indices) -> tuple[Edge, float] | None:
         """Return the two candidates that explain x best together, and the score of x with both."""
+        ...
+
+
+@runtime_checkable
+class FittedPrior(Protocol):
+    """Evidence whose prior can be fitted to the data, given a first blanket of each variable."""
+
+    @property
+    def prior(self) -> Mapping[str, float]:
+        """The numbers of the prior by name."""
+        ...
+
+    def with_prior(self, found: Mapping[str, float]) -> EvidenceScore:
+        """Return a copy with the prior of a result; other entries of the mapping do not matter."""
+        ...
+
+    def fitted_to(self, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> EvidenceScore:
+        """Return a copy with the prior fitted to the pairs of each x and its y."""
         ...
 
 
