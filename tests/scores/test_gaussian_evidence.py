@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from mnlearn.algorithms import _candidate_pairs
 from mnlearn.algorithms.separator import SeparatorEvidence
 from mnlearn.data import Dataset, read
 from mnlearn.errors import InputError, UnsuitableError
@@ -98,6 +99,17 @@ def test_the_shares_follow_the_strengths_of_the_edges() -> None:
     assert strong.shares[2] > 0.3
     lone = fitted(equal_partial_correlations(Graph.empty(30), 0.1), 500)
     assert lone.shares[1] > 0.8  # hardly any edge: what is usual
+
+
+def test_the_shares_are_fitted_to_the_pairs_that_a_screen_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = equal_partial_correlations(grid(8, 8), 0.2).dataset(800, 1)
+    whole = SeparatorEvidence().learn(GaussianEvidence(Moments(data)))
+    monkeypatch.setattr(_candidate_pairs, "MOST_FOR_ALL_PAIRS", 20)
+    screened = SeparatorEvidence().learn(GaussianEvidence(Moments(data)))
+    assert screened.cost["candidate_pairs"] < 64 * 63 / 2
+    assert screened.graph == whole.graph
+    for name in ("share_weak", "share_strong"):
+        assert screened.cost[name] == pytest.approx(whole.cost[name], abs=0.1)
 
 
 def test_a_result_keeps_the_shares_and_log_odds_are_explained_with_them() -> None:

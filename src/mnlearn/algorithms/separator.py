@@ -73,6 +73,9 @@ class SeparatorEvidence:
     evidence of the two ends given the rest of their blankets, less k(E − 1), E counting the edges. The evidence of
     absent pairs far below the threshold is a one-step estimate, that of present and doubtful ones a fit.
 
+    A judge whose prior can be fitted (`FittedPrior`, such as `GaussianEvidence`) is fitted to the start graph before
+    the separator phase; `cost` has the numbers of the prior.
+
     Cost: the evidence of each pair is computed given its two separators, all y with a common separator in one scan;
     after a flip only where separators have changed. Of more than 1000 variables a screen chooses the pairs to weigh,
     and of more than 200 the search over pairs of variables is among the strongest partners of each (`limits`).
