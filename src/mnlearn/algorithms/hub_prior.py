@@ -18,7 +18,7 @@ from mnlearn.protocols import BoolArray, FloatArray
 
 SHAPES = (0.3, 1.0, 3.0, 10.0, 100.0)  # values of a; the last stands for equal rates
 MOST_ROUNDS, SETTLED = 30, 1e-4  # limit of iterations for one a; and their tolerance, in probability
-FAR = 8.0  # log odds below the threshold where an absent pair counts to first order in its odds
+FAR = 4.0  # below the threshold by more, the credit of an absent pair is taken to first order in its odds
 LEAST_CHANCE, MOST_CHANCE = 1e-9, 0.5
 
 
@@ -43,7 +43,7 @@ class JudgedPairs:
     """
 
     n_variables: int
-    ends: NDArray[np.int32]
+    ends: NDArray[np.intp]
     evidence: FloatArray
     probability: FloatArray
     fixed: BoolArray
@@ -99,63 +99,67 @@ class _Rates:
 
 @dataclass(frozen=True)
 class _Split:
-    """The pairs near the threshold one by one, the others as sums over the variables."""
+    """The pairs near the threshold, which give credit one by one, and the far ones, which do so by variable."""
 
     n: int
-    all_ends: NDArray[np.int32]
-    places: NDArray[np.intp]  # of the near pairs
-    ends: NDArray[np.int32]
+    near: BoolArray
+    ends: NDArray[np.intp]
     evidence: FloatArray
     probability: FloatArray
     fixed: BoolArray
-    n_far: FloatArray  # number of far pairs of each variable
-    odds_far: FloatArray  # and the sum of their exp(evidence)
+    far_ends: NDArray[np.intp]
+    far_odds: FloatArray  # exp(evidence)
+    n_others: NDArray[np.intp]  # number of pairs of each variable that are not listed
+    odds_of_others: float
+
+    def odds_by_variable(self) -> FloatArray:
+        """Return the sum of the odds of each variable's far and unlisted pairs."""
+        odds = np.bincount(self.far_ends.ravel(), weights=np.tile(self.far_odds, 2), minlength=self.n)
+        return np.asarray(odds + self.n_others * self.odds_of_others)
 
     def score(self, rates: _Rates) -> float:
-        """Return the log likelihood of the evidence, to first order in the odds of far pairs."""
+        """Return the log likelihood of the evidence; of unlisted pairs to first order."""
         free = ~self.fixed
         chance, evidence = _chance(rates.near[:, free]), self.evidence[free]
         near = np.logaddexp(np.log1p(-chance), np.log(chance) + evidence).sum()
-        alone = np.minimum(rates.alone, MOST_CHANCE)
-        return float(near + (self.n_far * np.log1p(-alone) + self.odds_far * alone).sum())
+        far = np.log1p(_chance(rates.alone[self.far_ends]) * (self.far_odds - 1)).sum()
+        others = self.n_others * (1 - self.odds_of_others) * np.log1p(-np.minimum(rates.alone, MOST_CHANCE))
+        return float(near + far + others.sum())
 
     def chance_of_all(self, rates: _Rates) -> FloatArray:
-        """Return the chance of each pair, near or far."""
-        chance = _chance(rates.alone[self.all_ends])
-        chance[self.places] = _chance(rates.near)
+        """Return the chance of each listed pair."""
+        chance = np.empty(len(self.near))
+        chance[self.near] = _chance(rates.near)
+        chance[~self.near] = _chance(rates.alone[self.far_ends])
         return chance
 
 
 def _split(pairs: JudgedPairs, price: float) -> _Split:
     """Part the pairs that are near the threshold, or fixed, from the others."""
     n = pairs.n_variables
-    is_near = (pairs.evidence > min(price - FAR, 0.0)) | pairs.fixed
-    near, far = np.flatnonzero(is_near), np.flatnonzero(~is_near)
-    n_listed = np.bincount(pairs.ends.ravel(), minlength=n)
-    n_far = np.bincount(pairs.ends[:, far].ravel(), minlength=n)
-    odds = np.bincount(pairs.ends[:, far].ravel(), weights=np.tile(np.exp(pairs.evidence[far]), 2), minlength=n)
-    n_others = n - 1 - n_listed
+    near = (pairs.evidence > min(price - FAR, 0.0)) | pairs.fixed
     return _Split(
         n,
-        pairs.ends,
         near,
         pairs.ends[:, near],
         pairs.evidence[near],
         pairs.probability[near],
         pairs.fixed[near],
-        (n_far + n_others).astype(np.float64),
-        odds + n_others * pairs.odds_of_others,
+        pairs.ends[:, ~near],
+        np.exp(pairs.evidence[~near]),
+        n - 1 - np.bincount(pairs.ends.ravel(), minlength=n),
+        pairs.odds_of_others,
     )
 
 
 def _rates(split: _Split, shape: float) -> _Rates:
     """Iterate credits, rates and probabilities until these settle."""
-    n, probability = split.n, split.probability
+    n, probability, odds_far = split.n, split.probability, split.odds_by_variable()
     rate = np.full(n, max(probability.sum(), 1.0) / n / (n - 1))
     for _ in range(MOST_ROUNDS):
         both = rate[split.ends]
         own = probability * both / both.sum(axis=0)
-        by_far = split.odds_far * rate
+        by_far = odds_far * rate / (1 - np.minimum(rate, MOST_CHANCE))
         credit = np.bincount(split.ends.ravel(), weights=own.ravel(), minlength=n) + by_far
         mean = max(probability.sum() + by_far.sum(), 1.0) / n / (n - 1)
         weight = shape / mean

@@ -10,6 +10,7 @@ The other pairs count in the sum by their mean odds alone.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
 from math import exp, inf, log
 from typing import Any, TypeAlias
@@ -17,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._ties import ABSOLUTE, first_best
+from mnlearn._ties import ABSOLUTE, Criterion, first_best
 from mnlearn.algorithms._association import EvidenceAssociation
 from mnlearn.algorithms._candidate_pairs import Candidates, every_pair
 from mnlearn.algorithms._search import Constraints, check_cancelled
@@ -33,6 +34,7 @@ MOST_RECOUNTS = 20
 MOST_HUB_PRICES, SAME_PRICE = 6, 0.05  # times that hub prices are computed; and their tolerance
 MOST_ROUNDS, SETTLED = 100, 1e-6  # limit of iterations in a recount; and its tolerance, in edges
 SCANS_TOGETHER = 512  # scans in one call; the monitor is polled between calls
+ALL = slice(None)
 Places: TypeAlias = NDArray[np.intp]
 
 
@@ -94,7 +96,7 @@ class SeparatorPhase:
     def _set_up(self) -> None:
         """Make the arrays over candidate pairs; in two rows: given sep(u; v), and given sep(v; u)."""
         listed, size = self._candidates, len(self._candidates.u)
-        self._ends = np.stack([listed.u, listed.v])
+        self._ends = np.stack([listed.u, listed.v]).astype(np.intp)  # 32 bits take four times as long in _marked
         self._log_factor = np.zeros((2, size))
         self._given = np.full((2, size), -1, dtype=np.int32)  # the number of the separator of this evidence
         self._exact = np.zeros((2, size), dtype=np.bool_)
@@ -178,12 +180,12 @@ class SeparatorPhase:
         one_less = max(0.0, self.expected_edges - 1)
         return price(self.expected_edges, self._n_pairs), price(one_less, self._n_pairs) if self.graph.n_edges else 0.0
 
-    def _price_of_pairs(self) -> FloatArray:
+    def _price_of_pairs(self, places: Places | slice = ALL) -> FloatArray:
         """Return k of each candidate pair as it is: one more edge, or the last of the present ones."""
         if self._hub_prices is not None:
-            return self._hub_prices
+            return self._hub_prices[places]
         k_absent, k_present = self._prices()
-        return np.where(self._present, k_present, k_absent)
+        return np.where(self._present[places], k_present, k_absent)
 
     def _reprice(self) -> bool:
         """Compute the prices of pairs by the hub prior; return False if they have not changed."""
@@ -252,16 +254,22 @@ class SeparatorPhase:
 
     def _most_contradicted(self) -> int | None:
         """Return the place of the free pair with the largest violation, fitted; None if there is none."""
-        k = self._price_of_pairs()
+        least = self._prices()[0] if self._hub_prices is None else float(self._hub_prices.min())
         while True:
-            near = np.flatnonzero((self._evidence > k - self._near) & ~(self._present | self._fitted))
-            near = near[self._free[near]]
+            doubtful = self._present | ~(self._evidence <= least - self._near)  # NaN, too, which first_best reports
+            places = np.flatnonzero(doubtful & self._free)
+            k, evidence, present = self._price_of_pairs(places), self._evidence[places], self._present[places]
+            near = places[(evidence > k - self._near) & ~(present | self._fitted[places])]
             if len(near):
                 self._fit(near)
                 continue
-            violation = np.where(self._present, k - self._evidence, self._evidence - k)
-            violation[~self._free] = -inf
-            return first_best(violation, 0.0, self._rounding, *self._ties)
+            violation = np.where(present, k - evidence, evidence - k)
+            worst = first_best(violation, 0.0, self._rounding, *self._ties_at(places))
+            return None if worst is None else int(places[worst])
+
+    def _ties_at(self, places: Places) -> Iterator[Criterion]:
+        """Return the criteria for ties among the pairs at these places."""
+        return (lambda tied, by=by: by(places[tied]) for by in self._ties)  # type: ignore[misc]
 
     def _pair_at(self, place: int) -> Edge:
         """Return the pair at a place of the arrays."""
@@ -322,7 +330,7 @@ class SeparatorPhase:
         self._stale[:, places] = False
         ends, given = self._ends[:, places], self._given[:, places]
         numbers = given.copy()
-        numbers[stale] = self._separators.numbers(ends[stale], ends[::-1][stale])
+        numbers[stale] = self._separators.numbers(*(side[stale].astype(np.int32) for side in (ends, ends[::-1])))
         stale_there, stale_back = numbers != given
         if not (stale_there.any() or stale_back.any()):
             return False
@@ -364,7 +372,8 @@ class SeparatorPhase:
 
     def _scan(self, sides: Places, given: Numbers, fit_above: float) -> None:
         """Compute them in scans, all y with one x and one separator together."""
-        x, y = self._ends.ravel()[sides], self._ends[::-1].ravel()[sides]
+        size = len(self._evidence)
+        x, y = (self._ends.ravel()[at].astype(np.int32) for at in (sides, (sides + size) % (2 * size)))
         order = np.lexsort((y, given, x))
         sides, x, y, given = sides[order], x[order], y[order], given[order]
         new = np.ones(len(x), dtype=np.bool_)
