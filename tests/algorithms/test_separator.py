@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import hypergeom
 
 from mnlearn.algorithms import rival_edges, separator
 from mnlearn.algorithms.rival_edges import Rivals
@@ -278,6 +279,35 @@ def test_tables_of_nearly_empty_configurations_are_no_evidence(n: int, n_rows: i
     for seed in range(3):
         codes = np.random.default_rng(seed).integers(states, size=(n_rows, n))
         assert not SeparatorEvidence().learn(HybridEvidence(Counts(Dataset.from_codes(codes)))).graph.edges
+
+
+def test_the_price_of_the_first_edge_holds_as_variables_grow_in_number() -> None:
+    """The expected number of false edges of independent binary columns, from the distribution of their tables."""
+    for n_rows, ones in ((250, 125), (1000, 200)):
+        both = np.arange(ones + 1)
+        chance = hypergeom.pmf(both, n_rows, ones, ones)
+        both, chance = both[chance > 1e-12], chance[chance > 1e-12]
+        evidence = np.array([evidence_of_table(n_rows, ones, int(c)) for c in both])
+        for n in (100, 300, 1000, 2000, 5000):
+            n_pairs = n * (n - 1) // 2
+            assert n_pairs * chance[evidence > price(0, n_pairs)].sum() < 0.05
+
+
+def evidence_of_table(n_rows: int, ones: int, both: int) -> float:
+    """The evidence of two columns with as many ones, some of them in common."""
+    counts = np.array([n_rows - 2 * ones + both, ones - both, ones - both, both])
+    cells = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])[counts > 0]
+    judge = judge_of(Dataset.from_codes(cells, cards=[2, 2], repeats=counts[counts > 0]))
+    return slow.separator_evidence(judge, Graph(2), 0, 1)
+
+
+@pytest.mark.parametrize("states", [2, 3])
+def test_independent_columns_have_hardly_any_edges(states: int) -> None:
+    n_edges = 0
+    for seed in range(4):
+        codes = np.random.default_rng(seed).integers(states, size=(250, 120))
+        n_edges += SeparatorEvidence(effort="standard").learn(judge_of(Dataset.from_codes(codes))).graph.n_edges
+    assert n_edges <= 1
 
 
 # ---- copies and rivals
