@@ -10,6 +10,7 @@ A method of this library, without a paper. Three ideas:
 - the number of edges is uniform a priori, and so are the graphs of each number: the (E + 1)-th edge costs
   k(E) = max(0, ln((M − E) / (E + 1))), M = n (n − 1) / 2. E is the expected number of edges by the probabilities of
   all pairs, not the number of present edges. There is no parameter, and independent data give almost no false edges.
+  Where a few variables have most of the edges, each pair has its own price (hub_prior.py).
 
 The search starts from blankets joined by OR and flips the pair that the evidence contradicts most, until none is
 contradicted (separator_phase.py). In the end e_G − k are log-odds, corrected for rivals: every pair has a probability.
