@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
-from mnlearn.algorithms import rival_edges, separator
+from mnlearn.algorithms import joint_moves, rival_edges, separator
 from mnlearn.algorithms.rival_edges import Rivals
 from mnlearn.algorithms.separator import Effort, SeparatorEvidence
 from mnlearn.algorithms.separator_phase import price
@@ -61,6 +61,7 @@ def small(seed: int) -> Dataset:
 def test_it_does_what_is_written(effort: Effort, seed: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(separator, "NEAR", np.inf)  # everything fitted, as the twin does
+        patch.setattr(joint_moves, "SLACK", np.inf)
         judge = judge_of(small(seed), three_way=effort == "thorough")
         patch.setattr(rival_edges, "CLEAR", np.inf)
         found = SeparatorEvidence(effort=effort, keep_pairs=True).learn(judge)

@@ -136,6 +136,38 @@ def blanket(judge: EvidenceScore, x: int, *, look_ahead: bool, dense: bool) -> V
             return z
 
 
+def triangle_price(graph: Graph) -> float:
+    """The price of a variable that joins both ends of an edge."""
+    closed = 3 * sum(
+        all(p in graph for p in combinations(three, 2)) for three in combinations(range(graph.n_variables), 3)
+    )
+    ways = graph.n_edges * (graph.n_variables - 2)
+    return max(0.0, log((ways - closed) / (closed + 1))) if closed < ways else 0.0
+
+
+def joint_moves(
+    judge: EvidenceScore, graph: Graph, short: dict[tuple[int, int], tuple[float, float]]
+) -> list[tuple[int, int]]:
+    """The pairs to join two by two, of absent ones with their evidence and price: every x and every edge."""
+    gains: dict[tuple[tuple[int, int], ...], float] = {}
+    for x in range(graph.n_variables):
+        for edge in graph.edges:
+            both = [(min(x, end), max(x, end)) for end in edge]
+            if not all(pair in short for pair in both):
+                continue
+            joined = graph.add(both)
+            then = [separator_evidence(judge, joined, *pair) for pair in both]
+            if all(e > short[pair][1] for pair, e in zip(both, then, strict=True)) and any(
+                short[pair][0] > short[pair][1] - 3 for pair in both
+            ):
+                gains[tuple(both)] = max(short[both[0]][0] + then[1], short[both[1]][0] + then[0])
+    found: list[tuple[int, int]] = []
+    for move, gain in sorted(gains.items(), key=lambda item: -item[1]):
+        if gain > triangle_price(graph) + RISE and {v for p in move for v in p}.isdisjoint(v for p in found for v in p):
+            found += move
+    return found
+
+
 def rivals(
     judge: EvidenceScore, graph: Graph, hub: NDArray[np.float64] | None
 ) -> list[tuple[tuple[int, int], tuple[int, int], float]]:
@@ -252,13 +284,19 @@ def separator_phase(  # noqa: PLR0915 - what is written, in one place
             flip(pair)
         return bool(chosen)
 
+    def join() -> bool:
+        moves = joint_moves(judge, graph, {p: (known[p][1], cost(p)) for p in pairs if p not in graph and flips[p] < 4})
+        for pair in moves:
+            flip(pair)
+        return bool(moves)
+
     refresh()
     while sum(flips.values()) < 40 * n:
         found = worst()
         if found is not None:
             if not update(found):
                 flip(found)
-        elif (not refresh() or worst() is None) and not recount() and not swap():
+        elif (not refresh() or worst() is None) and not (recount() or swap() or join()):
             break
     odds = {p: known[p][1] - cost(p) for p in pairs}
     revised = with_rivals(odds, rivals(judge, graph, hub))

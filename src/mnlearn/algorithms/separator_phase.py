@@ -23,6 +23,7 @@ from mnlearn.algorithms._association import EvidenceAssociation
 from mnlearn.algorithms._candidate_pairs import Candidates, every_pair
 from mnlearn.algorithms._search import Constraints, check_cancelled
 from mnlearn.algorithms.hub_prior import JudgedPairs, hub_prices, logistic
+from mnlearn.algorithms.joint_moves import JointMoves, OpenPairs
 from mnlearn.algorithms.rival_edges import Rivals, find_rivals
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.separating_sets import Numbers, Separators
@@ -92,6 +93,7 @@ class SeparatorPhase:
         self._set_up()
         self._association, self._rounding = (EvidenceAssociation(judge), ABSOLUTE) if ties is None else ties
         self._ties = self._association.flipping(self._pair_at, lambda: self.graph)
+        self._joint_moves = JointMoves(judge, monitor, self._association, self._rounding)
 
     def _set_up(self) -> None:
         """Make the arrays over candidate pairs; in two rows: given sep(u; v), and given sep(v; u)."""
@@ -133,7 +135,7 @@ class SeparatorPhase:
             worst = self._most_contradicted()
             if worst is None:
                 quiet = not self._refresh_all() or self._most_contradicted() is None
-                if quiet and not self._recount() and not self._swap():
+                if quiet and not (self._recount() or self._swap() or self._join_edges()):
                     return True
             elif not self._refresh(np.array([worst])):
                 self._flip(worst)
@@ -270,6 +272,15 @@ class SeparatorPhase:
     def _ties_at(self, places: Places) -> Iterator[Criterion]:
         """Return the criteria for ties among the pairs at these places."""
         return (lambda tied, by=by: by(places[tied]) for by in self._ties)  # type: ignore[misc]
+
+    def _join_edges(self) -> bool:
+        """Join variables to both ends of an edge where both together are worth it; return False if nowhere."""
+        may_join = self._free & ~self._present
+        pairs = OpenPairs(self._candidates, self._evidence, self._price_of_pairs(), may_join)
+        places = self._joint_moves.find(self.graph, pairs)
+        for place in places:
+            self._flip(place)
+        return bool(places)
 
     def _pair_at(self, place: int) -> Edge:
         """Return the pair at a place of the arrays."""
