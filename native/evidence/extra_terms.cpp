@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMostBlocks = 8, kMostParameters = 200;
 constexpr std::size_t kFewestGroups = 4;  // three configurations of two binary neighbours show no interaction
 constexpr double kLeastRise = 0.01;
-constexpr double kWide = 4.0;                      // the other scale of the weights of a neighbour
+constexpr double kWide = 4.0;                      // the other scale of the weights of a block
 constexpr double kLargeSquare = 1.0;               // mean squares of weights up to this are as N(0, 1) expects
 constexpr double kWidthPrice = std::numbers::ln2;  // for the choice between two scales
 
@@ -34,18 +34,18 @@ bool Model::fit(const ConditionalKernels& kernels, const GroupedTable& table, De
     const bool can_start = warm && warm->fitted_ && warm->paid_ == 0.0;  // three-way features would be in the way
     design.states.reserve((design.members.size() + kMostBlocks) * design.n_groups);  // fits point into it
     fitted_ = fit_.run(kernels, table, design, of_x, can_start ? &warm->fit_ : nullptr);
-    if (fitted_) widen();
+    if (fitted_) widen(0);
     return fitted_;
 }
 
-// One neighbour after the other, the largest weights first.
-void Model::widen() {
+// One block after the other, the largest weights first.
+void Model::widen(std::size_t first) {
     const std::size_t n = design_->members.size();
     std::vector<char> tried(n, 0);
     for (;;) {
         double largest = kLargeSquare;
         std::size_t widest = n;
-        for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t i = first; i < n; ++i)
             if (const double square = fit_.mean_square(i); !tried[i] && exceeds(square, largest))
                 largest = square, widest = i;
         if (widest == n) return;
@@ -62,6 +62,11 @@ void Model::widen() {
 }
 
 void Model::add_three_way() {
+    add_blocks();
+    if (fitted_ && paid_ > 0.0) widen(design_->n_neighbours);
+}
+
+void Model::add_blocks() {
     const std::size_t n = design_->n_neighbours;
     if (!fitted_ || n < 2 || n > kMostWithProducts || table_->n_groups < kFewestGroups) return;
     const double cost = three_way_price(n);

@@ -2,7 +2,7 @@
 //
 // A column that is nearly a function of a neighbour has weights far beyond N(0, 1). Two copies of that neighbour share
 // them, each with half, which such a prior makes cheaper: a copy of a neighbour would look like a neighbour. So a
-// neighbour of large weights gets a wide prior, if the evidence pays ln 2 for the choice.
+// neighbour of large weights gets a wide prior, if the evidence pays ln 2 for the choice; then three-way terms do.
 #pragma once
 
 #include "evidence/pairwise_model.hpp"
@@ -17,8 +17,9 @@ double three_way_price(std::size_t n_members);
 
 class Model {
 public:
-    // The pairwise terms alone, each with the prior that explains x better. The table and the design must live as long as the model is used; the design may grow
-    // by three-way terms. `warm`: a model whose features come first in the design.
+    // The pairwise terms alone, each with the prior that explains x better. The table and the design must live as long
+    // as the model is used; the design may grow by three-way terms. `warm`: a model whose features come first in the
+    // design.
     bool fit(const ConditionalKernels& kernels, const GroupedTable& table, Design& design, const Contrasts& of_x,
              const Model* warm);
     // Greedily: the pair of neighbours with the largest one-step gain, kept if the refitted evidence pays for it.
@@ -33,7 +34,8 @@ public:
     const Fit& mode() const { return fit_; }
 
 private:
-    void widen();
+    void widen(std::size_t first);  // the blocks from this one on
+    void add_blocks();
     std::vector<double> three_way_gains(const std::vector<char>& taken);
     void binary_gains(const std::vector<char>& taken, std::vector<double>& gains);
     double block_gain(std::size_t i, std::size_t j);

@@ -128,12 +128,12 @@ def pairwise(data: Dataset, x: int, z: Sequence[int], *, three_way: bool = False
     return fitted(data, x, z, three_way=three_way)[1] + offset
 
 
-def widened(data: Dataset, x: int, blocks: Sequence[Matrix]) -> tuple[list[Matrix], float]:
+def widened(data: Dataset, x: int, blocks: Sequence[Matrix], first: int = 0) -> tuple[list[Matrix], float]:
     """The blocks, those with large weights times 4 where that raises the evidence by more than ln 2; and what is paid.
 
-    Weights of N(0, 1) of four times a block are weights of N(0, 16) of the block.
+    Weights of N(0, 1) of four times a block are weights of N(0, 16) of the block. Blocks before the first stay.
     """
-    chosen, untried, paid = list(blocks), set(range(len(blocks))), 0.0
+    chosen, untried, paid = list(blocks), set(range(first, len(blocks))), 0.0
     model = Conditional(data, x, chosen)
     while True:
         starts = np.cumsum([1, *(block.shape[1] for block in chosen)])
@@ -175,7 +175,8 @@ def fitted(data: Dataset, x: int, z: Sequence[int], *, three_way: bool) -> tuple
             break
         blocks, model, evidence, paid = [*blocks, gains[best][1]], larger, larger.log_evidence(), paid + cost
         open_pairs.remove(best)
-    return blocks, evidence - paid
+    blocks, more = widened(data, x, blocks, len(members))
+    return blocks, Conditional(data, x, blocks).log_evidence() - paid - more
 
 
 def products(a: Matrix, b: Matrix) -> Matrix:

@@ -10,7 +10,7 @@ Of a variable x with neighbours S, u running over the observed configurations of
   large weights, such as one that determines x, if the evidence rises by more than ln 2, which it pays: under the narrow
   prior two copies of such a neighbour, each with half of its weights, would beat one. Up to eight neighbours may have
   three-way terms √2 C_y[u_y] ⊗ C_z[u_z]: taken greedily by their one-step gain, kept if the refitted evidence rises by
-  more than ln(|S| (|S| − 1) / 2) + 0.01, which it pays.
+  more than ln(|S| (|S| − 1) / 2) + 0.01, which it pays; then these may have the wide prior, too.
 - H = max(F − gift, P), which has the strengths of both; for the empty set all three are the same.
 
 The gift of x is what a table of mostly empty configurations gives x for nothing. With a row or none in each, the table
