@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMostBlocks = 8, kMostParameters = 200;
 constexpr std::size_t kFewestGroups = 4;  // three configurations of two binary neighbours show no interaction
 constexpr double kLeastRise = 0.01;
-constexpr double kWide = 4.0;                      // the other scale of the weights of a block
+constexpr double kWidePrecision = 1.0 / 16.0;      // of the other prior of the weights of a block
 constexpr double kLargeSquare = 1.0;               // mean squares of weights up to this are as N(0, 1) expects
 constexpr double kWidthPrice = std::numbers::ln2;  // for the choice between two scales
 
@@ -38,26 +38,21 @@ bool Model::fit(const ConditionalKernels& kernels, const GroupedTable& table, De
     return fitted_;
 }
 
-// One block after the other, the largest weights first.
+// All blocks of large weights that a quadratic likelihood promises enough for, in one fit.
 void Model::widen(std::size_t first) {
-    const std::size_t n = design_->members.size();
-    std::vector<char> tried(n, 0);
-    for (;;) {
-        double largest = kLargeSquare;
-        std::size_t widest = n;
-        for (std::size_t i = first; i < n; ++i)
-            if (const double square = fit_.mean_square(i); !tried[i] && exceeds(square, largest))
-                largest = square, widest = i;
-        if (widest == n) return;
-        tried[widest] = 1;
-        design_->members[widest].precision = 1.0 / (kWide * kWide);
-        if (refit_.run(*kernels_, *table_, *design_, *of_x_, &fit_) &&
-            exceeds(refit_.log_evidence(), fit_.log_evidence() + kWidthPrice)) {
-            std::swap(fit_, refit_);
-            paid_for_width_ += kWidthPrice;
-        } else {
-            design_->members[widest].precision = 1.0;
-        }
+    std::vector<std::size_t> wide;
+    for (std::size_t i = first; i < design_->members.size(); ++i)
+        if (exceeds(fit_.mean_square(i), kLargeSquare) && exceeds(fit_.width_gain(i, kWidePrecision), kWidthPrice))
+            wide.push_back(i);
+    if (wide.empty()) return;
+    for (const std::size_t i : wide) design_->members[i].precision = kWidePrecision;
+    const double price = static_cast<double>(wide.size()) * kWidthPrice;
+    if (refit_.run(*kernels_, *table_, *design_, *of_x_, &fit_) &&
+        exceeds(refit_.log_evidence(), fit_.log_evidence() + price)) {
+        std::swap(fit_, refit_);
+        paid_for_width_ += price;
+    } else {
+        for (const std::size_t i : wide) design_->members[i].precision = 1.0;
     }
 }
 

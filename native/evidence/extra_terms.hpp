@@ -1,8 +1,8 @@
 // A fitted conditional of x, with wide priors and three-way terms where they pay.
 //
 // A column that is nearly a function of a neighbour has weights far beyond N(0, 1). Two copies of that neighbour share
-// them, each with half, which such a prior makes cheaper: a copy of a neighbour would look like a neighbour. So a
-// neighbour of large weights gets a wide prior, if the evidence pays ln 2 for the choice; then three-way terms do.
+// them, each with half, which such a prior makes cheaper: a copy of a neighbour would look like a neighbour. So
+// neighbours of large weights get a wide prior, if the evidence pays ln 2 for each; then three-way terms do.
 #pragma once
 
 #include "evidence/pairwise_model.hpp"

@@ -129,24 +129,29 @@ def pairwise(data: Dataset, x: int, z: Sequence[int], *, three_way: bool = False
 
 
 def widened(data: Dataset, x: int, blocks: Sequence[Matrix], first: int = 0) -> tuple[list[Matrix], float]:
-    """The blocks, those with large weights times 4 where that raises the evidence by more than ln 2; and what is paid.
+    """The blocks, all that promise more than ln 2 times 4 if together they raise the evidence by that; what is paid.
 
     Weights of N(0, 1) of four times a block are weights of N(0, 16) of the block. Blocks before the first stay.
     """
-    chosen, untried, paid = list(blocks), set(range(first, len(blocks))), 0.0
-    model = Conditional(data, x, chosen)
-    while True:
-        starts = np.cumsum([1, *(block.shape[1] for block in chosen)])
-        weights = model.mode.reshape(model.shape)
-        squares = {k: float((weights[starts[k] : starts[k + 1]] ** 2).mean()) for k in untried if blocks[k].size}
-        largest = max(squares, key=lambda k: squares[k], default=-1)
-        if largest < 0 or squares[largest] <= LARGE_SQUARE:
-            return chosen, paid
-        untried.remove(largest)
-        wider = [4 * block if k == largest else block for k, block in enumerate(chosen)]
-        other = Conditional(data, x, wider)
-        if other.log_evidence() > model.log_evidence() + log(2):
-            chosen, model, paid = wider, other, paid + log(2)
+    model = Conditional(data, x, blocks)
+    covariance = np.linalg.inv(model.information(model.mode))
+    starts = np.cumsum([1, *(block.shape[1] for block in blocks)]) * model.shape[1]
+    wide = set[int]()
+    for k in range(first, len(blocks)):
+        mine = slice(starts[k], starts[k + 1])
+        weights, spread = model.mode[mine], covariance[mine, mine]
+        if not weights.size or (weights**2).mean() <= LARGE_SQUARE:
+            continue
+        # The mean of N(w; 0, 16) / N(w; 0, 1) over the posterior N(weights, spread).
+        left = np.eye(weights.size) - 15 / 16 * spread
+        promised = (15 / 16 * weights @ np.linalg.solve(left, weights) - np.linalg.slogdet(16 * left)[1]) / 2
+        if promised > log(2):
+            wide.add(k)
+    wider = [4 * block if k in wide else block for k, block in enumerate(blocks)]
+    paid = len(wide) * log(2)
+    if wide and Conditional(data, x, wider).log_evidence() > model.log_evidence() + paid:
+        return wider, paid
+    return list(blocks), 0.0
 
 
 def fitted(data: Dataset, x: int, z: Sequence[int], *, three_way: bool) -> tuple[list[Matrix], float]:
