@@ -40,10 +40,13 @@ bool Model::fit(const ConditionalKernels& kernels, const GroupedTable& table, De
 
 // All blocks of large weights that a quadratic likelihood promises enough for, in one fit.
 void Model::widen(std::size_t first) {
-    std::vector<std::size_t> wide;
+    std::vector<std::size_t> large, wide;
     for (std::size_t i = first; i < design_->members.size(); ++i)
-        if (exceeds(fit_.mean_square(i), kLargeSquare) && exceeds(fit_.width_gain(i, kWidePrecision), kWidthPrice))
-            wide.push_back(i);
+        if (exceeds(fit_.mean_square(i), kLargeSquare)) large.push_back(i);
+    if (large.empty()) return;
+    for (const std::size_t k :
+         worth_widening(*kernels_, fit_.posterior_of(large), kWidePrecision, kWidthPrice, kLargeSquare))
+        wide.push_back(large[k]);
     if (wide.empty()) return;
     for (const std::size_t i : wide) design_->members[i].precision = kWidePrecision;
     const double price = static_cast<double>(wide.size()) * kWidthPrice;

@@ -390,46 +390,37 @@ void Fit::binary_gains(const double* zero, double* gain) {
                             table_->n_groups, room_.data(), gain});
 }
 
-// Minus the covariance of the weights of a member, by the information.
-std::vector<double> Fit::minus_covariance(std::size_t i) const {
-    const std::size_t size = members_[i].width * width_, first = members_[i].first * width_, stride = in_lanes(size);
-    std::vector<double> columns(n_parameters() * stride, 0.0), found(size * size, 0.0);
-    for (std::size_t j = 0; j < size; ++j) columns[(first + j) * stride + j] = 1.0;
+BlockPosterior Fit::posterior_of(std::span<const std::size_t> members) const {
+    BlockPosterior found{{}, {}, {0}};
+    for (const std::size_t i : members) found.starts.push_back(found.starts.back() + members_[i].width * width_);
+    const std::size_t size = found.starts.back(), stride = in_lanes(size);
+    std::vector<double> columns(n_parameters() * stride, 0.0);
+    found.covariance.assign(size * size, 0.0);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        const std::size_t first = members_[members[i]].first * width_;
+        for (std::size_t j = found.starts[i]; j < found.starts[i + 1]; ++j) {
+            const std::size_t parameter = first + j - found.starts[i];
+            columns[parameter * stride + j] = 1.0;
+            found.mean.push_back(weights_[parameter]);
+        }
+    }
     kernels_->solve_columns(upper_.data(), n_parameters(), columns.data(), stride);
-    kernels_->subtract_squares(columns.data(), n_parameters(), stride, size, found.data());
+    kernels_->subtract_squares(columns.data(), n_parameters(), stride, size, found.covariance.data());
+    for (double& value : found.covariance) value = -value;
     return found;
 }
 
-// w' (U'U)^-1 w of the weights of a member.
-double Fit::weights_over(const std::vector<double>& upper, std::size_t i) const {
-    const std::size_t size = members_[i].width * width_;
-    const double* mine = weights_.data() + members_[i].first * width_;
-    std::vector<double> z(mine, mine + size);
-    for (std::size_t j = 0; j < size; ++j) {
-        z[j] /= upper[j * size + j];
-        for (std::size_t k = j + 1; k < size; ++k) z[k] -= z[j] * upper[j * size + k];
-    }
-    return kernels_->dot(z.data(), z.data(), size);
-}
-
 double Fit::member_evidence(std::size_t i) const {
-    const std::size_t size = members_[i].width * width_;
-    std::vector<double> covariance = minus_covariance(i);
-    for (double& value : covariance) value = -value;
+    BlockPosterior mine = posterior_of(std::span(&i, 1));
+    const std::size_t size = mine.mean.size();
+    std::vector<double>&z = mine.mean, &covariance = mine.covariance;
     if (!kernels_->factorise(covariance.data(), size)) return 0.0;
+    for (std::size_t j = 0; j < size; ++j) {
+        z[j] /= covariance[j * size + j];
+        for (std::size_t k = j + 1; k < size; ++k) z[k] -= z[j] * covariance[j * size + k];
+    }
     const double prior = static_cast<double>(size) * std::log(precision_[members_[i].first * width_]);
-    return 0.5 * (weights_over(covariance, i) + log_determinant(covariance.data(), size) + prior);
-}
-
-double Fit::width_gain(std::size_t i, double precision) const {
-    const std::size_t size = members_[i].width * width_;
-    const double before = precision_[members_[i].first * width_], less = before - precision;
-    std::vector<double> left = minus_covariance(i);
-    for (std::size_t j = 0; j < size; ++j)
-        for (std::size_t k = 0; k < size; ++k) left[j * size + k] = less * left[j * size + k] + (j == k ? 1.0 : 0.0);
-    if (!kernels_->factorise(left.data(), size)) return HUGE_VAL;
-    const double prior = static_cast<double>(size) * std::log(precision / before);
-    return 0.5 * (prior - log_determinant(left.data(), size) + less * weights_over(left, i));
+    return 0.5 * (kernels_->dot(z.data(), z.data(), size) + log_determinant(covariance.data(), size) + prior);
 }
 
 // In the space of all pairs of states, of which the products are a part, each pair of states has its own parameters:

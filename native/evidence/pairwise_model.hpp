@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "evidence/prior_widths.hpp"
 #include "kernels/conditional.hpp"
 
 namespace mnlearn {
@@ -80,8 +81,7 @@ public:
     double log_evidence() const { return log_evidence_; }  // without k_x and without prices
     std::size_t n_parameters() const { return n_features_ * width_; }
     double mean_square(std::size_t i) const;  // of the weights of a member
-    // What another precision of the prior of a member adds to the evidence, the likelihood being quadratic.
-    double width_gain(std::size_t i, double precision) const;
+    BlockPosterior posterior_of(std::span<const std::size_t> members) const;  // by the information at the mode
     bool binary() const { return width_ == 1; }
 
     // Of a block of features that depends on a state of `entries`, such as one more neighbour: what one Newton step
@@ -116,8 +116,6 @@ private:
     double gain_from_sums(const CodedBlock& block, double* cross, std::size_t stride);
     void sum_states(const Entries& entries, std::size_t n_states);
     double guess_from_sums(const double* spread, std::size_t n_pairs, std::size_t n_paid);
-    std::vector<double> minus_covariance(std::size_t i) const;
-    double weights_over(const std::vector<double>& upper, std::size_t i) const;
     void dense_cross(const Entries& entries, const CodedBlock& block, double* cross, std::size_t stride);
     BinaryGroups binary_groups() const;
     GeneralGroups general_groups() const;
