@@ -22,7 +22,7 @@ from mnlearn.algorithms._candidate_pairs import MOST_AROUND, Candidates
 from mnlearn.graphs.separating_sets import Numbers
 from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, VarSet
 
-CLEAR = 6.0  # rivals with so much less evidence need no fit
+CLEAR = 4.0  # rivals with so much less evidence need no fit
 SUPPORTED = 2.0
 """Rivals are judged given sep(x; y) only if x − y has the evidence of an edge there, up to this: where it has much less
 than given sep(y; x), the set explains the edge away, and nothing can be said about what competes with it."""
@@ -80,6 +80,7 @@ def find_rivals(
     log_factor: FloatArray,
     given: Numbers,
     prices: FloatArray | None = None,
+    known: dict[tuple[int, int, int], float],
 ) -> Rivals:
     """Return the rivals of all edges.
 
@@ -99,6 +100,8 @@ def find_rivals(
         In two rows: ev(u, v | S) given sep(u; v) and given sep(v; u), and the number of S.
     prices
         Prior penalty of each pair; None if it is the same for all.
+    known
+        ev(x, b | S) by x, the number of S and b, as far as known from earlier graphs; what is computed is added.
     """
     edge, end, pair = _triangles(candidates, present, allowed)
     ends = np.stack([candidates.u, candidates.v])
@@ -111,14 +114,29 @@ def find_rivals(
     b = ends[0, pair] + ends[1, pair] - x
     order = np.lexsort((b, number, x))
     x, number, b, own, edge, pair = x[order], number[order], b[order], own[order], edge[order], pair[order]
-    scan_starts = np.flatnonzero(_changes(x, number))
-    asked = _changes(x, number, b)  # a rival of two edges is asked about once
-    bounds = np.minimum.reduceat(own, scan_starts) - CLEAR
-    yss = np.split(b[asked], np.cumsum(asked)[scan_starts][1:] - 1)
-    sets = [set_of(int(k)) for k in number[scan_starts]]
-    found = judge.pairs(x[scan_starts], sets, yss, fit_above=bounds)
-    values = np.concatenate([scan.log_factor for scan in found])[np.cumsum(asked) - 1]
+    values = _weigh(judge, set_of, (x, number, b), own - CLEAR, known)
     return Rivals(edge, pair, values - own - (0.0 if prices is None else prices[pair] - prices[edge]))
+
+
+def _weigh(
+    judge: EvidenceScore,
+    set_of: Callable[[int], VarSet],
+    questions: tuple[Numbers, Numbers, Numbers],
+    fit_above: FloatArray,
+    known: dict[tuple[int, int, int], float],
+) -> FloatArray:
+    """Return ev(x, b | S) of each x, number of S and b, sorted by these; those that are not known yet are asked."""
+    keys = list(zip(*(column.tolist() for column in questions), strict=True))
+    new = np.array([key not in known for key in keys]) & _changes(*questions)
+    x, number, b = (column[new] for column in questions)
+    if len(x):
+        starts = np.flatnonzero(_changes(x, number))
+        sets = [set_of(int(k)) for k in number[starts]]
+        bounds = np.minimum.reduceat(fit_above[new], starts)
+        found = judge.pairs(x[starts], sets, np.split(b, starts[1:]), fit_above=bounds)
+        values = np.concatenate([scan.log_factor for scan in found]).tolist()
+        known.update(zip([keys[k] for k in np.flatnonzero(new).tolist()], values, strict=True))
+    return np.array([known[key] for key in keys])
 
 
 def _triangles(

@@ -90,6 +90,7 @@ class SeparatorPhase:
         self._candidates = every_pair(n) if candidates is None else candidates.with_graph(graph)
         self._flips: Counter[Edge] = Counter()
         self._rivals: Rivals | None = None  # of the graph as it is; known in the end
+        self._rival_evidence: dict[tuple[int, int, int], float] = {}
         self._set_up()
         self._association, self._rounding = (EvidenceAssociation(judge), ABSOLUTE) if ties is None else ties
         self._ties = self._association.flipping(self._pair_at, lambda: self.graph)
@@ -242,6 +243,7 @@ class SeparatorPhase:
             log_factor=self._log_factor,
             given=self._given,
             prices=self._hub_prices,
+            known=self._rival_evidence,
         )
         gain = np.where(self._free[rivals.edge] & self._free[rivals.pair], rivals.advantage, -inf)
         swaps = []
