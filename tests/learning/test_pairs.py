@@ -26,7 +26,7 @@ from mnlearn.statistics import Counts, Moments
 
 CONTINUOUS_TESTS = {"pcor", "bayes-pcor"}
 KEYS = ["x", "y", "given", "test", "independent", "log_p", "statistic", "dof", "log_independent", "log_dependent"]
-KEYS += ["low_expected", "warning"]
+KEYS += ["low_expected", "transform", "warning"]
 
 
 def _survey(n_rows: int = 400, seed: int = 3) -> dict[str, list[Any]]:

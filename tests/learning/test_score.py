@@ -86,7 +86,7 @@ def test_the_order_of_bjp_is_given_by_name() -> None:
 
 def test_the_document() -> None:
     document = score(COLUMNS, TRUE, "mpl").to_dict()
-    assert list(document) == ["score", "value", "terms"]
+    assert list(document) == ["score", "value", "terms", "transform"]
     assert json.loads(json.dumps(document))["terms"][0]["variables"] == ["night_shifts"]
 
 

@@ -274,7 +274,12 @@ def _quoted(label: str) -> str:
 _TRANSLATIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"missing_values=\[([^\]]*)\]", _missing_values),
     (rf"types=\{{({_LABEL}): '(categorical|continuous)'\}}", _type_of_column),
-    (r"\b(missing|discretize|test)='(\w+)'", r"--\1 \2"),
+    (r"\btransform=(None|'none')", "--transform none"),
+    (r"\b(missing|discretize|test|transform)='(\w+)'", r"--\1 \2"),
+    (
+        rf"^transform must be 'normal_scores', 'auto' or None; got ({_LABEL})\.",
+        r"--transform must be normal_scores, auto or none; got \1.",
+    ),
     (
         rf"^method must be 'width' or 'frequency'; got ({_LABEL})\..*",
         r"--discretize must be width or frequency; got \1. Use one of the two, or leave it out.",

@@ -143,6 +143,7 @@ def _remarks(found: Overview, *, wide: bool) -> list[str]:
         "constant": first_names(found.constant),
         "duplicated": first_names([first_names(group, shown=4, between=" = ") for group in found.duplicated]),
         "duplicate rows": f"{found.duplicate_rows:,}" if found.duplicate_rows else "",
+        "far from normal": first_names(found.far_from_normal),
         "levels without rows": first_names([_unused(v) for v in found.variables if v.unused]),
         "every variable": "use --all to list them" if wide else "",
     }

@@ -91,6 +91,7 @@ class HeldOutOptions(OptionGroup):
     folds: Annotated[int | None, option("K", "Folds of the cross-validation; 5 by default.")] = None
     interactions: Annotated[str | None, option("cliques|pairwise", "Factors of the model; cliques by default.")] = None
     seed: Annotated[int | None, option("S", "Seed of the independences and folds; 0 by default.")] = None
+    transform: options.Transform = None
 
     def check(self, reading: InputOptions) -> None:
         """Raise an error for options that need --data, and for folds where there are rows to fit to."""
@@ -114,7 +115,7 @@ class HeldOutOptions(OptionGroup):
             "n_triplets": self.triplets,
         }
         chosen |= {"folds": self.folds, "interactions": self.interactions, "seed": self.seed}
-        return validate(graph, self.data, **reading.arguments(**chosen))
+        return validate(graph, self.data, **reading.arguments(**chosen), **options.transform_argument(self.transform))
 
 
 def evaluate_command(

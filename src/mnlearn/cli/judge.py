@@ -30,6 +30,7 @@ def independence_command(
     given: Annotated[list[str] | None, option("COL", "Condition on this column; repeatable.", "--given", "-g")] = None,
     testing: TestOptions,
     reading: InputOptions,
+    transform: options.Transform = None,
     output: OutputOptions,
 ) -> None:
     """Test whether X is independent of Y, given other columns.
@@ -42,7 +43,8 @@ def independence_command(
     """
     from mnlearn.learning import pairs
 
-    result = pairs.independence_test(data, x, y, given or (), **reading.arguments(**testing.given()))
+    arguments = reading.arguments(**testing.given()) | options.transform_argument(transform)
+    result = pairs.independence_test(data, x, y, given or (), **arguments)
     output.show(result.to_dict, lambda: _show_test(result, testing))
 
 
@@ -57,6 +59,7 @@ def _show_test(result: TestResult, testing: TestOptions) -> None:
         "question": f"{escaped(result.x)} and {escaped(result.y)}",
         "given": first_names(result.given) if result.given else "nothing",
         "test": f"{result.test} ({TESTS[result.test].help})",
+        "values": "normal scores of the ranks" if result.transform else None,
         "statistic": _number(result.statistic),
         "degrees of freedom": _number(result.dof),
         "log p": _log_probability(result.log_p, "p"),
@@ -109,6 +112,7 @@ def score_command(
     set_: ScoreSet = None,
     column: options.Columns = None,
     reading: InputOptions,
+    transform: options.Transform = None,
     jobs: options.Jobs = None,
     workers: ClusterOptions,
     all_: Annotated[bool, flag("--all", f"List all terms, not only the {SHOWN} lowest.")] = False,
@@ -126,6 +130,7 @@ def score_command(
     from mnlearn.learning import score
 
     arguments = reading.arguments(score, set_, prior=prior, columns=column, n_jobs=jobs)
+    arguments |= options.transform_argument(transform)
     with workers.client() as client:
         found = score(data, graph, name, client=client, **arguments)
     output.show(found.to_dict, lambda: _show_score(found, all_terms=all_))
@@ -138,4 +143,4 @@ def _show_score(found: GraphScore, *, all_terms: bool) -> None:
     terms = sorted(found.terms, key=lambda part: part.value)
     rows = [(*part.variables, f"{part.value:.6g}") for part in terms]
     show_rows(table, rows, limit=None if all_terms else SHOWN)
-    say(f"{found.score} score {found.value:.6f}")
+    say(f"{found.score} score {found.value:.6f}{', of normal scores of the ranks' if found.transform else ''}")

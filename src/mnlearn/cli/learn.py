@@ -291,10 +291,12 @@ _SCALES = {"log_independence": "log support", "log_odds": "log odds"}  # low is 
 
 def _show_result(learned: Learned, written: list[str], *, all_edges: bool) -> None:
     """Print the edges, what the search cost, and the files written."""
+    from mnlearn.results.explain import words_of_transform
+
     graph = learned.graph
     isolated = sum(1 for v in range(graph.n_variables) if not graph.degree(v))
     lone = f" ({isolated} without an edge)" if isolated else ""
-    say(f"{network_size(learned)}{lone}, by {learned.method}")
+    say(f"{network_size(learned)}{lone}, by {learned.method}{words_of_transform(learned.settings)}")
     _show_edges(learned, all_edges=all_edges)
     if learned.score is not None:
         name = learned.settings.get("score", learned.method)

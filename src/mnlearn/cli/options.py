@@ -85,6 +85,16 @@ Discretize = Annotated[
     str | None, option("width|frequency", "Cut continuous columns into states of equal width or frequency.")
 ]
 
+Transform = Annotated[
+    str | None,
+    option(
+        "auto|normal_scores|none",
+        "Replace the values of continuous columns by normal scores of their ranks; auto, the default, does so if a "
+        "column is far from normal.",
+        show_default=False,
+    ),
+]
+
 # What is learned and by which method.
 Method = Annotated[
     str | None,
@@ -137,6 +147,11 @@ class OptionGroup:
 def drop_none(**options: Any) -> dict[str, Any]:
     """Drop the options that were not given."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+def transform_argument(given: str | None) -> dict[str, Any]:
+    """Return the argument `transform` of the library if the option was given."""
+    return {} if given is None else {"transform": None if given == "none" else given}
 
 
 def expand_groups(command: Callable[..., None]) -> Callable[..., None]:
@@ -271,6 +286,7 @@ class LearnOptions(InputOptions):
     method: Method = None
     set_: Set = None
     column: Columns = None
+    transform: Transform = None
     jobs: Jobs = None
 
     def learn_arguments(self, **others: Any) -> dict[str, Any]:
@@ -278,7 +294,7 @@ class LearnOptions(InputOptions):
         from mnlearn.learning import learn
 
         own = {"method": self.method, "columns": self.column, "n_jobs": self.jobs}
-        return self.arguments(learn, self.set_, **own, **others)
+        return self.arguments(learn, self.set_, **own, **others) | transform_argument(self.transform)
 
 
 @dataclass(frozen=True, kw_only=True)

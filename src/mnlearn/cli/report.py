@@ -138,7 +138,7 @@ class SourceOptions(LearnOptions):
                     f"--data is for a saved result (.json); {source!r} is a data file. Drop it: DATA is given already."
                 )
             return None
-        for name in ("method", "set_", "column", "discretize", "bins", "missing"):
+        for name in ("method", "set_", "column", "discretize", "bins", "transform", "missing"):
             if getattr(self, name) is not None:
                 raise InputError(
                     f"--{name.strip('_')} is for learning; {source!r} is a saved result. Name the data file instead."

@@ -2,9 +2,20 @@
 
 from mnlearn.data.dataset import Dataset, MissingReport
 from mnlearn.data.discretize import discretize
+from mnlearn.data.normal_scores import normal_scores
 from mnlearn.data.overview import Overview, overview
 from mnlearn.data.packing import pack
 from mnlearn.data.readers import read
 from mnlearn.data.writers import write_data
 
-__all__ = ["Dataset", "MissingReport", "Overview", "discretize", "overview", "pack", "read", "write_data"]
+__all__ = [
+    "Dataset",
+    "MissingReport",
+    "Overview",
+    "discretize",
+    "normal_scores",
+    "overview",
+    "pack",
+    "read",
+    "write_data",
+]

@@ -15,6 +15,7 @@ from mnlearn.data._checks import check_total, code_type
 from mnlearn.data.columns import ReadTable
 from mnlearn.data.copies import split_of_rows
 from mnlearn.data.dataset import Dataset, row_groups
+from mnlearn.data.normal_scores import log_p_normal, rejected
 from mnlearn.data.options import TableOptions, VariableType
 from mnlearn.data.readers import already_coded, enough_memory, load_table, select_from
 
@@ -78,6 +79,8 @@ class Overview:
         Stored rows that repeat an earlier one.
     unused
         Names of the variables with levels that no row has.
+    far_from_normal
+        Names of the continuous variables that are clearly not normal, as by `mnlearn.learn` with ``transform="auto"``.
     """
 
     n_rows: int
@@ -87,6 +90,7 @@ class Overview:
     duplicated: tuple[tuple[str, ...], ...]
     duplicate_rows: int
     unused: tuple[str, ...] = ()
+    far_from_normal: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, object]:
         """Return plain lists, numbers and strings for JSON; other values become strings."""
@@ -210,7 +214,19 @@ def _describe(columns: Sequence[_Column], repeats: NDArray[np.int64] | None) -> 
         duplicated=_duplicated([column for column in columns if column.name not in constant]),
         duplicate_rows=n_rows - n_distinct,
         unused=tuple(variable.name for variable in variables if variable.unused),
+        far_from_normal=_far_from_normal(columns, repeats),
     )
+
+
+def _far_from_normal(columns: Sequence[_Column], repeats: NDArray[np.int64] | None) -> tuple[str, ...]:
+    """Return the continuous columns whose values, without missing ones, are clearly not normal."""
+    log_p = {}
+    for column in columns:
+        known = None if column.levels is not None else ~np.isnan(column.values)
+        if known is not None and known.any():
+            log_p[column.name] = log_p_normal(column.values[known], None if repeats is None else repeats[known])
+    far = rejected(np.array(list(log_p.values())))
+    return tuple(name for name, is_far in zip(log_p, far, strict=True) if is_far)
 
 
 def _variable(column: _Column, repeats: NDArray[np.int64] | None) -> VariableOverview:

@@ -32,6 +32,8 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
         after one.
     discretize, bins
         Turn continuous columns into categorical ones; as in `mnlearn.learn`.
+    transform
+        ``"auto"``, ``"normal_scores"`` or None; as in `mnlearn.learn`. `score` uses the values themselves.
     missing
         ``"error"``, ``"drop_rows"`` or ``"category"``; as in `mnlearn.learn`.
     n_jobs
@@ -66,6 +68,7 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
         categorical_features: Categorical = "from_dtype",
         discretize: Literal["width", "frequency"] | None = None,
         bins: int | None = None,
+        transform: Literal["auto", "normal_scores"] | None = "auto",
         missing: Literal["error", "drop_rows", "category"] = "error",
         n_jobs: int | None = None,
     ) -> None:
@@ -74,6 +77,7 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
         self.categorical_features = categorical_features
         self.discretize = discretize
         self.bins = bins
+        self.transform = transform
         self.missing = missing
         self.n_jobs = n_jobs
 
@@ -89,7 +93,8 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
         """
         check_mapping("settings", self.settings, "{'alpha': 0.01}")
         data = self._read(X, reset=True)
-        options = {"discretize": self.discretize, "bins": self.bins, **(self.settings or {})}
+        own = {"discretize": self.discretize, "bins": self.bins, "transform": self.transform}
+        options = {**own, **(self.settings or {})}
         self.result_ = learn(data, self.method, n_jobs=self.n_jobs, **options)
         self.graph_ = self.result_.graph
         self.adjacency_ = self.graph_.adjacency()

@@ -14,7 +14,15 @@ from mnlearn.errors import FileError, InputError, check_methods
 from mnlearn.graphs.formats import read_whole
 from mnlearn.graphs.graph import Graph
 from mnlearn.learning.counting import Counting
-from mnlearn.learning.inputs import GraphLike, graph_over, load_data, split_options
+from mnlearn.learning.inputs import (
+    GraphLike,
+    Transform,
+    decide_transform,
+    graph_over,
+    load_data,
+    split_options,
+    transformed,
+)
 from mnlearn.learning.registry import make_score
 from mnlearn.learning.spec import resolve
 from mnlearn.protocols import SILENT, LocalScore, Monitor, PairScore, Score
@@ -46,6 +54,7 @@ def learn(
     delimiter: str | None = None,
     discretize: Literal["width", "frequency"] | None = None,
     bins: int | None = None,
+    transform: Transform = "auto",
     n_jobs: int | None = None,
     client: Any = None,
     max_memory: int | None = None,
@@ -77,6 +86,10 @@ def learn(
         As for `mnlearn.read`.
     discretize, bins
         Turn continuous columns into categorical ones; as `method` and `bins` of `mnlearn.data.discretize`.
+    transform
+        ``"normal_scores"`` replaces the values of all columns, which must be continuous, by the normal scores of their
+        ranks (`mnlearn.data.normal_scores`); None keeps the values. ``"auto"`` takes normal scores if a continuous
+        column is clearly not normal; the log and ``settings["transform"]`` of the result say so.
     n_jobs
         Number of threads, or of processes that fit the models of l1lr, lasso and l1mb: None or −1 for all cores, else
         that many. Any number gives the same result.
@@ -134,17 +147,20 @@ def learn(
             "delimiter": delimiter,
             "discretize": discretize,
             "bins": bins,
+            "transform": transform,
             **settings,
         }
     )
     dataset = spec.read(data)
-    for oddity in oddities(dataset):
+    spec = spec.decided(dataset)
+    prepared = spec.prepared(dataset)
+    for oddity in oddities(prepared):
         _log.warning("%s", oddity)
     for limit in spec.limits(dataset):
         _log.info("%s", limit)
     with open_checkpoint(checkpoint, resume, dataset.fingerprint(), spec.fingerprint()) as opened_checkpoint:
         counting = Counting(n_jobs, client, max_memory, opened_checkpoint)
-        learned = spec.learn(dataset, monitor=monitor, counting=counting)
+        learned = spec.learn_prepared(dataset, prepared, counting, monitor)
     return replace(learned, frame=kind_of_frame(data))
 
 
@@ -167,16 +183,19 @@ class GraphScore:
         Sum of the terms.
     terms
         Contribution of each pair of variables (bjp) or of each variable (other scores).
+    transform
+        "normal_scores" if the score is that of normal scores; None if it is that of the values.
     """
 
     score: str
     value: float
     terms: tuple[ScoreTerm, ...]
+    transform: Transform = None
 
     def to_dict(self) -> dict[str, object]:
         """Return the document that `mnlearn score --json` prints."""
         terms = [{"variables": list(term.variables), "value": term.value} for term in self.terms]
-        return {"score": self.score, "value": self.value, "terms": terms}
+        return {"score": self.score, "value": self.value, "terms": terms, "transform": self.transform}
 
 
 def score(
@@ -205,8 +224,8 @@ def score(
         A `distributed.Client`. Its workers each count a shard of a packed file that all of them can read.
     **options
         How the data are read: ``columns``, ``types``, ``levels``, ``missing``, ``missing_values``, ``repeats``,
-        ``delimiter``, ``discretize`` and ``bins``, as for `learn`. Others are settings of the score, as for
-        `make_score`.
+        ``delimiter``, ``discretize`` and ``bins``, as for `learn`, and ``transform``. Others are settings of the score,
+        as for `make_score`.
 
     Raises
     ------
@@ -228,9 +247,10 @@ def score(
     reading, settings = split_options(options)
     dataset = load_data(data, **reading)
     over = graph_over(dataset, graph)
-    judge = make_score(score, dataset, counting=Counting(n_jobs, client), **settings)
+    transform = decide_transform(dataset, settings.pop("transform", "auto"))
+    judge = make_score(score, transformed(dataset, transform), counting=Counting(n_jobs, client), **settings)
     terms = tuple(ScoreTerm(tuple(dataset.names[x] for x in of), value) for of, value in _terms(judge, over))
-    return GraphScore(score, sum(term.value for term in terms), terms)
+    return GraphScore(score, sum(term.value for term in terms), terms, transform)
 
 
 def _terms(judge: Score, graph: Graph) -> list[tuple[tuple[int, ...], float]]:
@@ -344,6 +364,7 @@ def load(path: str | os.PathLike[str]) -> Learned:
     except InputError as error:
         raise FileError(f"{os.fspath(path)!r} cannot be read as a result: {error}") from error
     try:
-        return replace(learned, recipe=replace(resolve(learned.settings), test_defaults={}))  # the file has them all
+        settings = {"transform": None, **learned.settings}  # files of before have no such setting
+        return replace(learned, recipe=replace(resolve(settings), test_defaults={}))  # the file has them all
     except (InputError, TypeError):  # learned by a method that is not in the registry: it cannot be learned again
         return learned

@@ -136,9 +136,10 @@ def compare_groups(
         check_listed("groups", groups, "two labels")
     spec = resolve({**options, "method": method})
     labels, parts, pool = _divided(_read(spec, data, by), by, groups)
+    spec = spec.decided(pool)
     one, two = networks = _networks(spec, parts, n_jobs)
     pairs = sorted({*one.graph.edges, *two.graph.edges})
-    strengths = [strength(network, part) for network, part in zip(networks, parts, strict=True)]
+    strengths = [strength(network, spec.prepared(part)) for network, part in zip(networks, parts, strict=True)]
     real = _distances(networks, strengths, pairs)
     permutation = _Permutation(cast(LearnSpec, one.recipe), pool, parts[0].n_rows, tuple(pairs))
     seeds = np.random.SeedSequence(seed).spawn(wanted)
@@ -186,7 +187,7 @@ class _Permutation:
     def __call__(self, seed: np.random.SeedSequence) -> _Distances:
         parts = split(self.rows, self.n_first, np.random.default_rng(seed))
         networks = [self.spec.learn(part, n_jobs=1) for part in parts]
-        strengths = [strength(network, part) for network, part in zip(networks, parts, strict=True)]
+        strengths = [strength(network, self.spec.prepared(part)) for network, part in zip(networks, parts, strict=True)]
         return _distances(networks, strengths, self.pairs)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, TypeAlias, Unpack
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.discretize import discretize as discretize_dataset
+from mnlearn.data.normal_scores import far_from_normal, normal_scores
 from mnlearn.data.options import ReadOptions
 from mnlearn.data.readers import read
-from mnlearn.errors import InputError, UnsuitableError, iterates, unknown_name
+from mnlearn.errors import InputError, UnsuitableError, is_one_of, iterates, unknown_name
 from mnlearn.graphs.formats import read_graph
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.named import NamedGraph
@@ -28,6 +29,9 @@ class DataOptions(ReadOptions, total=False):
     discretize: Literal["width", "frequency"] | None
     bins: int | None
 
+
+Transform: TypeAlias = Literal["normal_scores", "auto"] | None
+"""Transformation of continuous columns before statistics are computed from them; None for none."""
 
 READING = ("columns", *ReadOptions.__annotations__, "discretize", "bins")
 """Names of `DataOptions`, in the order of their documentation."""
@@ -59,6 +63,45 @@ def load_data(
             f"bins is for discretize='width' or discretize='frequency'; got {bins}. Add one, or drop bins."
         )
     return dataset
+
+
+def check_transform(transform: object) -> None:
+    """Raise InputError unless the value is a `Transform`."""
+    if transform is not None and not is_one_of(transform, ("normal_scores", "auto")):
+        raise InputError(
+            f"transform must be 'normal_scores', 'auto' or None; got {transform!r}. Leave it out for 'auto'."
+        )
+
+
+def decide_transform(dataset: Dataset, transform: Transform) -> Transform:
+    """Return "normal_scores" or None; "auto" is decided by the data, and logged.
+
+    Raises
+    ------
+    UnsuitableError
+        If a variable is categorical and `transform` is "normal_scores".
+    """
+    check_transform(transform)
+    if transform == "normal_scores":
+        check_all_continuous("transform='normal_scores'", dataset, "transform=None")
+    if transform != "auto":
+        return transform
+    far = () if any(dataset.cards) else far_from_normal(dataset)
+    if not far:
+        return None
+    shown = ", ".join(map(repr, far[:4])) + (f" and {len(far) - 4} more" if len(far) > 4 else "")
+    are = "columns are" if len(far) > 1 else "column is"
+    _log.info(
+        "using normal scores of the ranks of all columns, because %d %s far from normal: %s. transform=None keeps the "
+        "values",
+        *(len(far), are, shown),
+    )
+    return "normal_scores"
+
+
+def transformed(dataset: Dataset, transform: Transform) -> Dataset:
+    """Return the data that statistics are computed from; `transform` is decided."""
+    return normal_scores(dataset) if transform == "normal_scores" else dataset
 
 
 def check_dataset(argument: str, data: object) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from mnlearn.data.readers import read
 from mnlearn.errors import InputError, UnknownNameError, check_listed, is_one_of, whole_number
 from mnlearn.independence.discrete import ChiSquare, MutualInformation
-from mnlearn.learning.inputs import load_data, split_options
+from mnlearn.learning.inputs import Transform, decide_transform, load_data, split_options, transformed
 from mnlearn.learning.registry import make_test
 from mnlearn.protocols import Evidence, ExplainedTest, FloatArray, VarSet
 from mnlearn.results.explain import cochran_warning
@@ -49,7 +49,8 @@ def independence_test(
         Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
     **options
         How the data are read: ``types``, ``levels``, ``missing``, ``missing_values``, ``repeats``, ``delimiter``,
-        ``discretize`` and ``bins``, as for `mnlearn.learn`. Others are settings of the test, as for `make_test`.
+        ``discretize`` and ``bins``, as for `mnlearn.learn`, and ``transform``, where ``"auto"`` sees only the columns
+        of the test. Others are settings of the test, as for `make_test`.
 
     Returns
     -------
@@ -70,11 +71,12 @@ def independence_test(
     reading["columns"] = _tested_columns(x, y, given, reading.get("repeats"))
     with _columns_by_name():
         dataset = load_data(data, **reading)
-    judge = make_test(test, dataset, n_jobs=n_jobs, **settings)
+    transform = decide_transform(dataset, settings.pop("transform", "auto"))
+    judge = make_test(test, transformed(dataset, transform), n_jobs=n_jobs, **settings)
     u, v = sorted((dataset.index(x), dataset.index(y)))
     z = frozenset(dataset.index(name) for name in given)
     found = TestResult.of(_evidence(judge, u, (v,), z), 0, (x, y, tuple(given)), judge.name)
-    return replace(found, low_expected=low_expected(judge, u, v, z))
+    return replace(found, low_expected=low_expected(judge, u, v, z), transform=transform)
 
 
 def dependences(
@@ -98,7 +100,7 @@ def dependences(
     n_jobs
         Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
     **settings
-        As for `make_test`.
+        As for `make_test`, and ``transform``, as for `mnlearn.learn`.
 
     Returns
     -------
@@ -119,17 +121,19 @@ def dependences(
     if top is not None:
         whole_number("top", top, least=1, hint="Leave it out for all pairs.")
     dataset = read(data)
-    judge = make_test(test, dataset, n_jobs=n_jobs, **settings)
+    transform = decide_transform(dataset, settings.pop("transform", "auto"))
+    judge = make_test(test, transformed(dataset, transform), n_jobs=n_jobs, **settings)
     n = dataset.n_variables
     if n < 2:
         raise InputError(f"data must have at least 2 variables; got {n}. Add the columns to compare with.")
     best = _Strongest(top)
     for u in range(n - 1):
         best.add(u, _evidence(judge, u, range(u + 1, n), frozenset()))
-    return [
+    found = [
         TestResult.of(evidence, k, (dataset.names[u], dataset.names[u + 1 + k], ()), judge.name)
         for u, k, evidence in best.ranked()
     ]
+    return [replace(result, transform=transform) for result in found] if transform else found
 
 
 def low_expected(judge: object, x: int, y: int, z: VarSet) -> float | None:
@@ -247,6 +251,8 @@ class TestResult:
         Natural logs of the posterior probabilities.
     low_expected
         Share of the expected counts below 5, for chi2 and g2; `dependences` does not compute it.
+    transform
+        "normal_scores" if the test is of normal scores; None if it is of the values.
     """
 
     __test__: ClassVar[bool] = False  # pytest would collect it by its name
@@ -262,6 +268,7 @@ class TestResult:
     log_independent: float | None = None
     log_dependent: float | None = None
     low_expected: float | None = None
+    transform: Transform = None
 
     @property
     def warning(self) -> str | None:

@@ -22,13 +22,17 @@ from mnlearn.independence.discrete import ChiSquare
 from mnlearn.learning.counting import Counting
 from mnlearn.learning.inputs import (
     DataOptions,
+    Transform,
     check_apart,
+    check_transform,
+    decide_transform,
     edges_by_name,
     graph_over,
     is_continuous,
     load_data,
     named_edges,
     split_options,
+    transformed,
 )
 from mnlearn.learning.pairs import low_expected
 from mnlearn.learning.registry import (
@@ -84,6 +88,8 @@ class LearnSpec:
         Graph to start from.
     reading
         Options of `load_data`.
+    transform
+        Transformation of continuous columns; "auto" until `decided` has seen the data.
     reason
         Why this method, where none was given; empty where the types of the variables are the reason.
     """
@@ -98,11 +104,23 @@ class LearnSpec:
     forbidden: tuple[Any, ...] = ()
     start: Any = None
     reading: DataOptions = field(default_factory=DataOptions)
+    transform: Transform = "auto"
     reason: str | None = None
 
     def read(self, data: object) -> Dataset:
         """Read data by the options of this call."""
         return load_data(data, **self.reading)
+
+    def decided(self, dataset: Dataset) -> LearnSpec:
+        """Return this call with `transform` decided by the data, if it is "auto"."""
+        is_continuous(dataset, self.method)  # raises for a mixture
+        if self.transform == "auto" and self.judge_settings.get("information") in ("rank", "kernel"):
+            return replace(self, transform=None)  # aracne takes ranks itself
+        return replace(self, transform=decide_transform(dataset, self.transform))
+
+    def prepared(self, dataset: Dataset) -> Dataset:
+        """Return the data that the judge sees, once `transform` is decided."""
+        return transformed(dataset, self.transform)
 
     def fingerprint(self) -> str:
         """Return a string that is the same for the same options."""
@@ -117,15 +135,21 @@ class LearnSpec:
         counting: Counting | None = None,
     ) -> Learned:
         """Learn from a data set; `counting`, if given, replaces `n_jobs`."""
-        is_continuous(dataset, self.method)  # raises for a mixture
+        spec = self.decided(dataset)
+        return spec.learn_prepared(dataset, spec.prepared(dataset), counting or Counting(n_jobs), monitor)
+
+    def learn_prepared(self, dataset: Dataset, prepared: Dataset, counting: Counting, monitor: Monitor) -> Learned:
+        """Learn from a data set of which `prepared` is the result of `prepared`, once `transform` is decided."""
         learner, by_name = self._by_index(dataset)
-        judge_settings, judge = self._judge(dataset, counting or Counting(n_jobs))
+        judge_settings, judge = self._judge(prepared, counting)
         choice = None if self.reason is None else self._choice(dataset, judge_settings)
         if choice is not None:
             _log.info("%s", choice)
         found = learner.learn(judge, monitor)
         reading = {option: value for option, value in self.reading.items() if value and value != "error"}
         settings = {"method": self.method, **judge_settings, **found.settings, **by_name, **reading}
+        if not any(dataset.cards):
+            settings["transform"] = self.transform
         return Learned(
             self.method,
             dataset.names,
@@ -143,8 +167,9 @@ class LearnSpec:
 
     def explain(self, learned: Learned, edge: Edge, dataset: Dataset) -> Why:
         """Return the evidence behind one pair of a network that was learned by this call."""
-        settings, judge = self._judge(dataset, Counting())
-        return _explain(learned, edge, settings.get("score"), judge, dataset)
+        used = self.prepared(dataset)
+        settings, judge = self._judge(used, Counting())
+        return _explain(learned, edge, settings.get("score"), judge, used)
 
     def sparse_edges(self, learned: Learned, dataset: Dataset) -> list[Edge]:
         """Return the edges with a test that breaks Cochran's rule, among those of `explain`; the worst first."""
@@ -218,6 +243,8 @@ def resolve(options: Mapping[str, Any]) -> LearnSpec:
     if "missing_values" in reading:
         reading["missing_values"] = tuple_of("missing_values", reading["missing_values"], "values")
     method, test, score = (settings.pop(name, None) for name in ("method", "test", "score"))
+    transform = settings.pop("transform", "auto")
+    check_transform(transform)
     pairs = {name: _pairs(settings.pop(name, ())) for name in ("required", "forbidden")}
     reason = None
     if method is None:
@@ -240,6 +267,7 @@ def resolve(options: Mapping[str, Any]) -> LearnSpec:
         **pairs,
         start=start,
         reading=reading,
+        transform=transform,
         reason=reason,
     )
 

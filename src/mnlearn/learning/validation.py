@@ -24,7 +24,16 @@ from mnlearn.evaluation.triplets import Accuracy, count_agreements, sample_tripl
 from mnlearn.graphs.formats import read_graph
 from mnlearn.graphs.graph import Graph
 from mnlearn.graphs.named import NamedGraph
-from mnlearn.learning.inputs import DataOptions, GraphLike, graph_over, is_continuous, load_data, split_options
+from mnlearn.learning.inputs import (
+    DataOptions,
+    GraphLike,
+    decide_transform,
+    graph_over,
+    is_continuous,
+    load_data,
+    split_options,
+    transformed,
+)
 from mnlearn.learning.registry import TESTS, make_test
 from mnlearn.model.fitting import fit
 from mnlearn.model.markov_model import MarkovModel
@@ -147,7 +156,8 @@ def validate(
     n_jobs
         Number of threads of the test: None or −1 for all cores, else that many. Any number gives the same result.
     **options
-        How the data are read, as for `mnlearn.learn`. Others are settings of the test, such as ``alpha``.
+        How the data are read, as for `mnlearn.learn`; ``transform``, which only the tests use. Others are settings of
+        the test, such as ``alpha``.
 
     Raises
     ------
@@ -182,7 +192,10 @@ def validate(
     rows, over, notes = _held_out(graph, data, reading)
     if isinstance(test, str) and test in TESTS and "seed" in TESTS[test].settings:
         settings.setdefault("seed", seed)
-    judge = make_test(test, rows, n_jobs=n_jobs, **settings)
+    transform = decide_transform(rows, settings.pop("transform", "auto"))
+    if transform:
+        notes = (*notes, "the tests use normal scores of the ranks, the model uses the values")
+    judge = make_test(test, transformed(rows, transform), n_jobs=n_jobs, **settings)
     fitting = {} if is_continuous(rows, "a model") else {"interactions": interactions}
     by_size = _accuracies(over, judge, n_triplets, seed)
     triplets = Accuracy(*np.sum([list(asdict(each).values()) for each in by_size.values()], axis=0).tolist())

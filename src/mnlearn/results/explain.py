@@ -46,6 +46,11 @@ def words_of_test(settings: Mapping[str, object]) -> str | None:
     return str(settings["test"]) + (f" ({', '.join(known)})" if known else "")
 
 
+def words_of_transform(settings: Mapping[str, object]) -> str:
+    """Return that normal scores of the ranks were used, to follow the words for the data; an empty string if not."""
+    return ", as normal scores of the ranks" if settings.get("transform") == "normal_scores" else ""
+
+
 class PairTest(NamedTuple):
     """One conditional independence test of the pair; numbers that a test does not compute are None."""
 

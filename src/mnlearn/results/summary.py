@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from mnlearn.results.edges import SUPPORT_TITLES, LearnedEdge, printable
+from mnlearn.results.explain import words_of_transform
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
@@ -66,7 +67,7 @@ def _facts(learned: Learned) -> list[tuple[str, str]]:
         facts.append(("test", learned.test))
     if learned.n_rows is not None:
         types = "" if learned.data is None else f", {_types(learned.data.cards)}"
-        facts.append(("data", f"{_counted(learned.n_rows, 'row')}{types}"))
+        facts.append(("data", f"{_counted(learned.n_rows, 'row')}{types}{words_of_transform(learned.settings)}"))
     if learned.resampling is not None:
         facts.append(("resampled", str(learned.resampling)))
     if learned.score is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.data.copies import copied_columns
 from mnlearn.statistics.moments import Moments
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 _MOST_WORK = 1 << 30  # multiplications for finding columns that others explain
 _SHOWN = 6
+_MOST_EQUAL = 0.5  # of the rows of a continuous column
 _MANY = 10  # categories that are no cause for concern, and rows that each category should have on average
 
 
@@ -44,6 +46,7 @@ def oddities(dataset: Dataset) -> tuple[str, ...]:
             copies.update({k: first} if first != k else {})
     notes = [f"constant, so without an edge: {_listed(dataset, single)}"] if single else []
     notes += _crowded(dataset)
+    notes += _dominated(dataset, [k for k in places if k not in constant])
     if copies:
         pairs = [f"{dataset.names[k]!r} of {dataset.names[first]!r}" for k, first in sorted(copies.items())]
         notes.append(f"copies, which no method can tell apart: {_cut(pairs)}")
@@ -60,6 +63,24 @@ def _crowded(dataset: Dataset) -> list[str]:
         f"many categories for {dataset.n_rows:,} rows, so that hardly an edge can be seen: {counts}. Leave out what "
         "only numbers the rows; join categories, or read numbers as continuous"
     ]
+
+
+def _dominated(dataset: Dataset, places: list[int]) -> list[str]:
+    """Name continuous columns with one value in most rows, such as zeros below a limit of detection."""
+    shares = {k: _largest_share(np.asarray(dataset.columns[k]), dataset.repeats) for k in places}
+    most = [f"{dataset.names[k]!r} {share:.0%}" for k, share in shares.items() if share > _MOST_EQUAL]
+    if not most:
+        return []
+    return [f"one value in most rows, so that correlations say little: {_cut(most)}. Consider discretize='frequency'"]
+
+
+def _largest_share(column: NDArray[np.generic], repeats: NDArray[np.int64] | None) -> float:
+    """Return the share of rows with the median, which is the value of most rows if there is one."""
+    if repeats is None:
+        half = len(column) // 2
+        return float(np.mean(column == np.partition(column, half)[half]))
+    groups = np.unique(column, return_inverse=True)[1]
+    return float(np.bincount(groups, weights=repeats).max() / repeats.sum())
 
 
 def _explained(dataset: Dataset, places: list[int]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.normal_scores import normal_scores
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import FloatArray, IntArray
 from mnlearn.visual.layout import clustering_order, communities, positions
@@ -81,14 +82,16 @@ def figure_data_of(learned: Learned, seed: int = 0) -> FigureData:
     seed
         Seed of the layout and the communities.
     """
-    graph = learned.graph
+    graph, data = learned.graph, learned.data
+    if data is not None and learned.settings.get("transform") == "normal_scores":
+        data = normal_scores(data)
     return FigureData(
         names=learned.names,
         graph=graph,
         positions=positions(graph, seed),
         groups=communities(graph, seed),
         order=clustering_order(graph),
-        correlations={} if learned.data is None else partial_correlations(learned.data, graph),
+        correlations={} if data is None else partial_correlations(data, graph),
         measures=tuple(measures(learned)),
     )
 

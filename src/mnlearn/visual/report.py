@@ -252,7 +252,8 @@ def _with_data(row: VariableRow, seen: Overview, gaps: int) -> VariableRow:
 
 def run_again(learned: Learned, source: str | None) -> str:
     """Return the call that repeats the run."""
-    settings = {key: value for key, value in learned.settings.items() if key != "method" and _is_said(value)}
+    known = ((key, value) for key, value in learned.settings.items() if key != "method")
+    settings = {key: value for key, value in known if _is_said(value) or key == "transform"}
     words = [repr(source or "your_data.csv"), f"method={learned.method!r}"]
     words += [f"{key}={_said(value)}" for key, value in settings.items()]
     call = ["import mnlearn as mn", "", "result = mn.learn(", *(f"    {word}," for word in words), ")"]

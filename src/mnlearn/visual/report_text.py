@@ -49,6 +49,11 @@ def summary_sentences(learned: Learned, picture: FigureData) -> list[str]:
     sentences = [f"The network has {found}. It was learned{rows} by {method_words(learned.method)}."]
     if learned.test is not None:
         sentences.append(f"The independence test was {learned.test}.")
+    if learned.settings.get("transform") == "normal_scores":
+        sentences.append(
+            "The method used normal scores of the ranks instead of the values, so only the order of the values in each "
+            "column matters."
+        )
     if learned.resampling is not None:
         sentences.append(
             f"Learning was repeated on resampled data to see which edges are stable: {learned.resampling}."
