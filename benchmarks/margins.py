@@ -46,7 +46,7 @@ MARGINS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "cubed": lambda g: g**3,
     "exponential": lambda g: -np.log(ndtr(-g)),
     "uniform": ndtr,
-    "t, 2 degrees": lambda g: stdtrit(2.0, ndtr(g)),
+    "t, 2 degrees": lambda g: np.asarray(stdtrit(2.0, ndtr(g)), dtype=np.float64),
 }
 SIZES = ("50-200", "100-200", "50-1000", "100-1000")
 
@@ -84,8 +84,9 @@ def measured(sizes: list[str], seeds: range, methods: list[str]) -> Iterator[Fou
                     for margin, change in MARGINS.items():
                         call = partial(learn, continuous_dataset(change(rows)), method, n_jobs=1, **settings)
                         auto, values = call(), call(transform=None)
-                        errors = [len(set(one.graph.edges) ^ set(truth.edges)) for one in (auto, values)]
-                        yield Found(shape, size, name, margin, *errors, auto.settings["transform"] is not None)
+                        wrong = [len(set(one.graph.edges) ^ set(truth.edges)) for one in (auto, values)]
+                        on = auto.settings["transform"] is not None
+                        yield Found(shape, size, name, margin, wrong[0], wrong[1], on)
 
 
 def report(found: list[Found]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Diagnostics of a data set in sentences: constant, copied and explained columns, many categories, few rows."""
+"""Diagnostics of a data set in sentences: constant, copied and explained columns, equal values, categories, rows."""
 
 from __future__ import annotations
 
@@ -69,9 +69,7 @@ def _dominated(dataset: Dataset, places: list[int]) -> list[str]:
     """Name continuous columns with one value in most rows, such as zeros below a limit of detection."""
     shares = {k: _largest_share(np.asarray(dataset.columns[k]), dataset.repeats) for k in places}
     most = [f"{dataset.names[k]!r} {share:.0%}" for k, share in shares.items() if share > _MOST_EQUAL]
-    if not most:
-        return []
-    return [f"one value in most rows, so that correlations say little: {_cut(most)}. Consider discretize='frequency'"]
+    return [f"one value in most rows, so that weak edges cannot be seen: {_cut(most)}"] if most else []
 
 
 def _largest_share(column: NDArray[np.generic], repeats: NDArray[np.int64] | None) -> float:
