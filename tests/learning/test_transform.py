@@ -175,7 +175,7 @@ def test_the_estimator_takes_it() -> None:
     fitted = mn.MarkovNetworkLearner().fit(rows)
     assert fitted.result_.settings["transform"] == "normal_scores"
     assert fitted.graph_ == learn(CUBED).graph
-    assert mn.MarkovNetworkLearner(transform=None).fit(rows).result_.settings["transform"] is None
+    assert mn.MarkovNetworkLearner(settings={"transform": None}).fit(rows).result_.settings["transform"] is None
     chosen = mn.MarkovBlanketSelector(settings={"transform": None}).fit(rows[:, :4], rows[:, 4])
     assert chosen.result_.settings["transform"] is None
     assert np.isfinite(fitted.score(rows))

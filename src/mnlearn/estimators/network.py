@@ -25,15 +25,14 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
     method
         One of `mnlearn.learning.METHODS`; by default the choice of `mnlearn.learn`.
     settings
-        Settings of the method, its test or its score, as for `mnlearn.learn`, such as ``{"alpha": 0.01}``.
+        Settings of the method, its test or its score, as for `mnlearn.learn`, such as ``{"alpha": 0.01}``; also its
+        `transform` of continuous columns, such as ``{"transform": None}``. `score` uses the values in any case.
     categorical_features
         Which columns are categorical: ``"from_dtype"`` (integers, bools, strings and categories, but not floats),
         ``"all"``, ``"none"``, or a mask, positions or names. Encoders often return integers as floats: use ``"all"``
         after one.
     discretize, bins
         Turn continuous columns into categorical ones; as in `mnlearn.learn`.
-    transform
-        ``"auto"``, ``"normal_scores"`` or None; as in `mnlearn.learn`. `score` uses the values themselves.
     missing
         ``"error"``, ``"drop_rows"`` or ``"category"``; as in `mnlearn.learn`.
     n_jobs
@@ -68,7 +67,6 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
         categorical_features: Categorical = "from_dtype",
         discretize: Literal["width", "frequency"] | None = None,
         bins: int | None = None,
-        transform: Literal["auto", "normal_scores"] | None = "auto",
         missing: Literal["error", "drop_rows", "category"] = "error",
         n_jobs: int | None = None,
     ) -> None:
@@ -77,7 +75,6 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
         self.categorical_features = categorical_features
         self.discretize = discretize
         self.bins = bins
-        self.transform = transform
         self.missing = missing
         self.n_jobs = n_jobs
 
@@ -93,8 +90,7 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
         """
         check_mapping("settings", self.settings, "{'alpha': 0.01}")
         data = self._read(X, reset=True)
-        own = {"discretize": self.discretize, "bins": self.bins, "transform": self.transform}
-        options = {**own, **(self.settings or {})}
+        options = {"discretize": self.discretize, "bins": self.bins, **(self.settings or {})}
         self.result_ = learn(data, self.method, n_jobs=self.n_jobs, **options)
         self.graph_ = self.result_.graph
         self.adjacency_ = self.graph_.adjacency()

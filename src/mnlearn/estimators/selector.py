@@ -26,7 +26,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     method, settings, categorical_features
-        As for `MarkovNetworkLearner`. Its `transform` is given in the settings, such as ``{"transform": None}``.
+        As for `MarkovNetworkLearner`.
     target
         Whether y is ``"categorical"`` or ``"continuous"``; ``"auto"`` takes integers, bools and strings for classes.
     discretize, bins
