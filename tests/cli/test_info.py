@@ -10,7 +10,8 @@ from mnlearn.data import overview
 
 def test_json_is_the_overview(run: Any, survey: Path) -> None:
     document = run("info", survey, "--json").document()
-    assert list(document) == ["n_rows", "n_records", "variables", "constant", "duplicated", "duplicate_rows", "unused"]
+    keys = ["n_rows", "n_records", "variables", "constant", "duplicated", "duplicate_rows", "unused", "far_from_normal"]
+    assert list(document) == keys
     assert document["n_rows"] == 200
     assert document["constant"] == ["fixed", "level"]
     assert document["duplicated"] == [["a", "copy"]]

@@ -19,7 +19,7 @@ def files(data: Path, truth: Path) -> tuple[Path, Path]:
 @pytest.mark.parametrize("name", SCORES)
 def test_the_document(run: Any, files: tuple[Path, Path], name: str) -> None:
     document = run("score", *files, "--score", name, "--json").document()
-    assert list(document) == ["score", "value", "terms"]
+    assert list(document) == ["score", "value", "terms", "transform"]
     assert document["score"] == name
     assert document["value"] == pytest.approx(sum(term["value"] for term in document["terms"]))
     assert document["value"] == mn.score(str(files[0]), files[1], name).value
