@@ -304,7 +304,7 @@ class SeparatorPhase:
         self._monitor.progress(self.n_flips, None, f"separators, {self.graph.n_edges} edges")
         self._refresh(np.flatnonzero(self._present))
 
-    def _marked(self, variables: Numbers) -> BoolArray:
+    def _marked(self, variables: NDArray[Any]) -> BoolArray:
         """Return, for both ends of each pair, whether they are among these variables."""
         among = np.zeros(self._n, dtype=np.bool_)
         among[variables] = True
