@@ -68,4 +68,6 @@ def test_the_figure_is_written(tmp_path: Path) -> None:
     odds = rng.normal(0.0, 3.0, (40, 40))
     lines = bins([reliability(odds + odds.T, random_graph(40, 10, 1))])
     plot_reliability(lines, tmp_path / "reliability.svg", least=1)
-    assert (tmp_path / "reliability.svg").read_text(encoding="utf-8").startswith("<?xml")
+    drawn = (tmp_path / "reliability.svg").read_text(encoding="utf-8")
+    assert drawn.startswith("<?xml")
+    assert f"<!-- {lines[0].pairs} -->" in drawn  # text is drawn as outlines, with a comment

@@ -70,7 +70,15 @@ def test_the_page_says_what_the_rows_say() -> None:
     assert "| stars | 250 | mpl | 8.7 | 11.0 | 3 |" in text
     assert "| sep | 2 | 50 % | 0.50 |" in text
     assert "| 0.99 to 1 | 117 | 1.000 | 0.231 | -0.769 | 0.001 |" in text
-    assert "differs by more than 0.1" in text
+    assert "differs by more than 0.05" in text
+    assert (
+        "Of the pairs with a probability above one half 90 are no edges; by their probabilities 0 are expected." in text
+    )
+    assert "| mpl | 5 | 6.40 | 6.80 | -0.40 ± 1.21 | 1.20 | 5.20 |" in text
+    assert "| family | data sets | sep | mpl |" in text
+    assert "| hubs | 3 | 11.0 | -2.3 ± 0.3 |" in text
+    assert "| 250 | 5 | 6.8 | -0.4 ± 1.2 |" in text
+    assert "| stars | 11.0; mpl -2.3 ± 0.3 |" in text
     wins = page(rows(sep=[8, 9, 9], mpl=[10, 12, 11, 40]), title="Another")
     assert "| mpl | 3 | 11.00 |" in wins  # the fourth data set was not seen by sep
     assert "In no cell by more than two standard errors and 10 %." in wins

@@ -112,8 +112,8 @@ def bins(found: Iterable[Reliability], limits: Sequence[float] = LIMITS) -> list
     return lines
 
 
-def plot_reliability(lines: Sequence[Bin], path: Path, *, least: int = 100) -> None:
-    """A figure of a reliability table: the share of edges against the probability, with two standard errors.
+def plot_reliability(lines: Sequence[Bin], path: Path, *, least: int = 100, near: float = 0.05) -> None:
+    """A figure of a reliability table: of every bin the share of edges, with two standard errors, and its pairs.
 
     Parameters
     ----------
@@ -123,25 +123,39 @@ def plot_reliability(lines: Sequence[Bin], path: Path, *, least: int = 100) -> N
         Where to write it; the ending says the format.
     least
         Bins with fewer pairs are left out.
+    near
+        Limits around the mean probability of each bin, as a shaded box.
     """
     require("matplotlib", "plot")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     shown = [line for line in lines if line.pairs >= least]
-    figure = Figure(figsize=(4.2, 4.0), layout="constrained")
+    places = range(len(shown))
+    figure = Figure(figsize=(7.2, 4.4), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
-    axes.plot([0, 1], [0, 1], color="0.7", linewidth=1)
+    means, shares = [line.mean for line in shown], [line.observed for line in shown]
+    below = [mean - near for mean in means]
+    axes.bar(places, 2 * near, bottom=below, width=0.8, color="0.85", label=f"mean probability ± {near:g}")
+    axes.hlines(means, [k - 0.4 for k in places], [k + 0.4 for k in places], color="0.5", linewidth=1)
     axes.errorbar(
-        [line.mean for line in shown],
-        [line.observed for line in shown],
+        places,
+        shares,
         yerr=[2 * line.standard_error for line in shown],
         fmt="o",
         markersize=4,
         capsize=2,
         color="tab:blue",
+        label="share of edges ± 2 standard errors",
     )
-    axes.set(xlabel="mean probability", ylabel="share of edges", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    axes.set_xticks(places, [f"{line.low:g} to\n{line.high:g}\n{_short(line.pairs)}" for line in shown], fontsize=7)
+    axes.set(xlabel="probability, and number of pairs", ylabel="share of edges", ylim=(-0.06, 1.06))
+    axes.legend(loc="upper left", frameon=False)
     with write_errors(path), replacing(path) as part:
         figure.savefig(part)
+
+
+def _short(count: int) -> str:
+    """Return a number in at most four characters, such as 335k."""
+    return str(count) if count < 1000 else f"{count / 1000:.3g}k" if count < 999_500 else f"{count / 1e6:.3g}M"

@@ -17,8 +17,8 @@ from mnlearn.experiments.accuracy import FAMILIES
 from mnlearn.experiments.experiment import Row
 
 TENTHS = tuple(limit for limit in LIMITS if round(limit * 10) == limit * 10)
-FEWEST = 100
-"""Bins with fewer pairs are not judged."""
+FEWEST, NEAR = 100, 0.05
+"""Bins with fewer pairs are not judged; largest difference of a bin between its probabilities and its edges."""
 
 
 def page(rows: Sequence[Row], *, title: str, reference: str = "sep") -> str:
@@ -48,10 +48,13 @@ def page(rows: Sequence[Row], *, title: str, reference: str = "sep") -> str:
         f"{draws} data sets of {kinds} kinds of networks, {len(rows)} learned graphs.",
         "### All data sets together",
         _of_learners(standings),
-        "### Mean errors by family",
-        "Learners that ran on all data sets.",
-        _of_families(rows, standings),
-        "### Which method when",
+        "### By family",
+        f"Mean errors of {reference}; of each other learner its errors minus those of {reference} on common data sets.",
+        _of_groups("family", _by_family(rows), standings),
+        "### By number of rows",
+        _of_groups("rows", _by_rows(rows), standings),
+        "### The best other method in each cell",
+        f"Mean errors of {reference}; the other learner with the fewest errors, and the difference to {reference}.",
         _of_kinds(standings),
         f"### Where another method is better than {reference}",
         _of_losses(standings),
@@ -67,6 +70,11 @@ def seen_by(learner: str, rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if (row.source, row.n_rows, row.repetition) in seen]
 
 
+def is_other(learner: str, reference: str) -> bool:
+    """Return whether a learner is neither the reference nor a variant of it, such as "sep-fast" of "sep"."""
+    return learner != reference and not learner.startswith(f"{reference}-")
+
+
 def table(header: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
     """Return a Markdown table with text in the first column and numbers in the others."""
     cells = [header, ["---", *["---:"] * (len(header) - 1)], *lines]
@@ -74,48 +82,52 @@ def table(header: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
 
 
 def _of_learners(standings: Standings) -> str:
-    header = ("learner", "data sets", "Hamming", "false +", "false −", "rank", "ratio to best", "difference", "seconds")
+    """Return one line for each learner, over the data sets that it and the reference ran on."""
+    ours = standings.reference
+    errors = ("errors", f"errors of {ours}", "difference", "false +", "false −", "ratio to best")
     lines = []
     for line in standings.learners():
-        behind = (
-            "" if line.learner == standings.reference else f"{line.behind.mean:+.2f} ± {line.behind.standard_error:.2f}"
-        )
-        figures = (line.hamming, line.false_positives, line.false_negatives, line.rank, line.ratio)
-        lines.append(
-            (line.learner, line.behind.n, *(f"{figure:.2f}" for figure in figures), behind, f"{line.seconds:.2g}")
-        )
-    return table(header, lines)
+        behind = "" if line.learner == ours else line.behind.shown(2)
+        both = (f"{line.hamming:.2f}", f"{line.hamming - line.behind.mean:.2f}", behind)
+        figures = (f"{figure:.2f}" for figure in (line.false_positives, line.false_negatives, line.ratio))
+        lines.append((line.learner, line.behind.n, *both, *figures, f"{line.seconds:.2g}"))
+    return table(("learner", "data sets", *errors, "seconds"), lines)
 
 
-def _of_families(rows: Sequence[Row], standings: Standings) -> str:
-    standing = standings.learners()
-    names = [line.learner for line in standing if line.behind.n == max(other.behind.n for other in standing)]
+def _by_family(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    found = {family: [row for row in rows if row.source in kinds] for family, kinds in FAMILIES.items()}
+    return {family: mine for family, mine in found.items() if mine}
+
+
+def _by_rows(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    sizes = sorted({row.n_rows for row in rows})
+    return {f"{size:,}": [row for row in rows if row.n_rows == size] for size in sizes}
+
+
+def _of_groups(title: str, groups: Mapping[str, Sequence[Row]], standings: Standings) -> str:
+    """Return the errors of the reference in each group of rows, and the paired differences of the others."""
+    ours = standings.reference
+    names = [line.learner for line in standings.learners() if is_other(line.learner, ours)]
     lines = []
-    for family, kinds in FAMILIES.items():
-        mine = [row for row in rows if row.source in kinds]
-        if mine:
-            lines.append((family, *(_mean(row.hamming for row in mine if row.learner == name) for name in names)))
-    return table(("family", *names), lines)
-
-
-def _mean(numbers: Iterable[int]) -> str:
-    found = list(numbers)
-    return f"{sum(found) / len(found):.1f}" if found else ""
+    for group, rows in groups.items():
+        found = {line.learner: line for line in Standings(rows, ours).learners()}
+        shown = (found[name].behind.shown(1) if name in found else "" for name in names)
+        lines.append((group, found[ours].behind.n, f"{found[ours].hamming:.1f}", *shown))
+    return table((title, "data sets", ours, *names), lines)
 
 
 def _of_kinds(standings: Standings) -> str:
-    """Return for each cell the errors of the reference and of the best other learner, with their difference."""
-    lines = []
+    """Return for each kind and number of rows the errors of the reference, and the best other learner."""
+    found: dict[str, dict[int, str]] = defaultdict(dict)
     for cell in standings.cells():
-        others = {n: h for n, h in cell.hamming.items() if not n.startswith(standings.reference)}
-        if not others or standings.reference not in cell.hamming:
-            continue
-        best = min(others, key=others.__getitem__)
-        behind = cell.behind[best]
-        spread = f" ± {behind.standard_error:.1f}" if behind.n > 1 else ""
-        ours = f"{cell.hamming[standings.reference]:.1f}"
-        lines.append((cell.kind, cell.n_rows, ours, best, f"{others[best]:.1f}", f"{behind.mean:+.1f}{spread}"))
-    return table(("kind", "rows", standings.reference, "best other", "its errors", "difference"), lines)
+        others = {name: behind for name, behind in cell.behind.items() if is_other(name, standings.reference)}
+        if others and standings.reference in cell.hamming:
+            best = min(others, key=lambda name: others[name].mean)
+            ours = f"{cell.hamming[standings.reference]:.1f}"
+            found[cell.kind][cell.n_rows] = f"{ours}; {best} {others[best].shown(1)}"
+    sizes = sorted({size for cells in found.values() for size in cells})
+    lines = [(kind, *(cells.get(size, "") for size in sizes)) for kind, cells in found.items()]
+    return table(("kind", *(f"{size:,} rows" for size in sizes)), lines)
 
 
 def _of_losses(standings: Standings) -> str:
@@ -135,11 +147,19 @@ def _of_probabilities(rows: Sequence[Row], reference: str) -> list[str]:
     if not found:
         return []
     fine, tenths = bins(found), bins(found, TENTHS)
-    far = [line for line in (*fine, *tenths) if line.pairs >= FEWEST and abs(line.gap) > 0.1]
-    where = f"In {len(far)} bins" if far else "In every bin"
-    said = "differs by more than 0.1 from" if far else "is within 0.1 of"
+    far = [line for line in (*fine, *tenths) if line.pairs >= FEWEST and abs(line.gap) > NEAR]
+    where = f"In {len(far)} bins" if len(far) > 1 else "In one bin" if far else "In every bin"
+    said = f"differs by more than {NEAR:g} from" if far else f"is within {NEAR:g} of"
     counted = f"{where} with at least {FEWEST} pairs the share of edges {said} the mean probability."
-    return [f"### Probabilities of {reference}", counted, _of_bins(fine)]
+    drawn = [line for line in fine if line.low >= 0.5]
+    wrong = sum(line.pairs * (1 - line.observed) for line in drawn)
+    expected = sum(line.pairs * (1 - line.mean) for line in drawn)
+    return [
+        f"### Probabilities of {reference}",
+        f"{counted} Of the pairs with a probability above one half {wrong:.0f} are no edges; by their probabilities "
+        f"{expected:.0f} are expected.",
+        _of_bins(fine),
+    ]
 
 
 def _of_bins(lines: Sequence[Bin]) -> str:
@@ -195,10 +215,15 @@ class Difference(NamedTuple):
 
     @classmethod
     def of(cls, differences: Sequence[float]) -> Difference:
-        """Return the mean and standard error of differences; NaN for a single one."""
+        """Return the mean and standard error of differences; that of a single one is infinite."""
         n = len(differences)
         spread = float(np.std(differences, ddof=1)) / sqrt(n) if n > 1 else inf
         return cls(float(np.mean(differences)), spread, n)
+
+    def shown(self, digits: int) -> str:
+        """Return the mean and, of several, its standard error as text."""
+        spread = f" ± {self.standard_error:.{digits}f}" if self.n > 1 else ""
+        return f"{self.mean:+.{digits}f}{spread}"
 
 
 class Standing(NamedTuple):
