@@ -1,8 +1,9 @@
-"""How well the learners learn: the accuracy battery, and the tables of docs/accuracy.md made from it.
+"""How well the learners learn: the accuracy battery, and the tables and charts of docs/accuracy.md made from it.
 
-    python benchmarks/accuracy.py RUNS                          the held-out half, all learners: about an hour
-    python benchmarks/accuracy.py RUNS --half development       the half that changes are judged on
-    python benchmarks/accuracy.py RUNS --tables docs/accuracy   only write what the runs so far say, for the docs
+    python benchmarks/accuracy.py RUNS                             the held-out half, all learners: about 10 minutes
+    python benchmarks/accuracy.py RUNS --half development          the half that changes are judged on
+    python benchmarks/accuracy.py RUNS --tables docs/accuracy      also write what the runs say, for the docs
+    python benchmarks/accuracy.py RUNS --tables DIR --finished     only write what the runs so far say
 
 RUNS is a folder: every finished run is kept there, and a stopped one continues. Networks and graphs in files are read
 from MNLEARN_DATA or ../shared/data when it is there. `mnlearn bench accuracy` is the same with options for less.
@@ -19,8 +20,10 @@ from pathlib import Path
 from mnlearn.evaluation.calibration import bins, plot_reliability
 from mnlearn.experiments.accuracy import Battery, Half
 from mnlearn.experiments.accuracy_page import Standings, page
+from mnlearn.experiments.accuracy_profile import draw_profiles
 from mnlearn.experiments.experiment import Row
 from mnlearn.learning.experiments import accuracy_battery
+from mnlearn.protocols import SILENT
 
 COLUMNS = ("source", "n_rows", "repetition", "learner", "false_positives", "false_negatives", "seconds")
 
@@ -44,7 +47,7 @@ class Stopped:
 
 
 def write(rows: Sequence[Row], half: Half, folder: Path) -> None:
-    """The page, the tidy table and the figure."""
+    """Write the page, the tidy table, the chart of all cells and the figure of the probabilities."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{half}.md").write_text(page(rows, title=f"The {half} half"), encoding="utf-8")
     with (folder / f"{half}.csv").open("w", newline="", encoding="utf-8") as file:
@@ -53,21 +56,25 @@ def write(rows: Sequence[Row], half: Half, folder: Path) -> None:
         writer.writerows([getattr(row, column) for column in COLUMNS] for row in rows)
     sure = [row.reliability for row in rows if row.learner == "sep" and row.reliability is not None]
     plot_reliability(bins(sure), folder / f"{half}.svg")
+    (folder / f"{half}-profile.svg").write_text(draw_profiles(rows), encoding="utf-8")
 
 
 def main() -> None:
-    """Run, or only write."""
+    """Run, print one line for each learner, and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path)
     parser.add_argument("--half", choices=("development", "held-out"), default="held-out")
     parser.add_argument("--tables", type=Path)
+    parser.add_argument("--finished", action="store_true")
+    parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    whole, journal = battery(options.half), options.runs / f"accuracy-{options.half}.jsonl"
-    if options.tables is None:
-        for line in Standings(whole.run(journal=journal)).learners():
-            print(line)
-    else:
-        write(whole.run(journal=journal, monitor=Stopped()), options.half, options.tables)
+    journal = options.runs / f"accuracy-{options.half}.jsonl"
+    monitor = Stopped() if options.finished else SILENT
+    rows = battery(options.half).run(journal=journal, n_jobs=options.jobs, monitor=monitor)
+    for line in Standings(rows).learners():
+        print(f"{line.learner:13} {line.hamming:6.2f}  {line.behind.shown(2):15} {line.behind.n:4} data sets")
+    if options.tables is not None:
+        write(rows, options.half, options.tables)
 
 
 if __name__ == "__main__":

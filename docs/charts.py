@@ -1,6 +1,6 @@
 """Draw the charts of the documentation from its tables and run files: `python docs/charts.py`.
 
-A page marks a table with the comment `<!-- chart NAME -->` on the line before it; the chart is `docs/images/NAME.svg`.
+A page marks a table with the comment `<!-- chart NAME -->` on the line before it; its chart is `docs/images/NAME.svg`.
 The files are text, need no plotting library and are the same on every machine.
 """
 
@@ -10,9 +10,7 @@ import csv
 import math
 import re
 from html import escape
-from operator import itemgetter
 from pathlib import Path
-from statistics import fmean
 from typing import NamedTuple
 
 DOCS = Path(__file__).resolve().parent
@@ -32,10 +30,10 @@ class Bar(NamedTuple):
 
 def pictures() -> dict[Path, str]:
     """Return the SVG text of every chart by the path of its file."""
-    drawn = {"speed": speed(), "accuracy": accuracy()}
+    drawn = {DOCS / "images" / "speed.svg": speed(), DOCS / "accuracy" / "held-out-profile.svg": accuracy()}
     if any(RUNS.glob("*.csv")):
-        drawn["reproduction"] = reproduction()
-    return {DOCS / "images" / f"{name}.svg": svg for name, svg in drawn.items()}
+        drawn[DOCS / "images" / "reproduction.svg"] = reproduction()
+    return drawn
 
 
 def speed() -> str:
@@ -60,18 +58,18 @@ def reproduction() -> str:
 
 
 def accuracy() -> str:
-    """Mean errors on the data sets of sep, of the learners that ran on all of them, from accuracy/held-out.csv."""
-    errors: dict[str, dict[tuple[str, str, str], int]] = {}
+    """Errors of every method relative to the best one over all cells, from accuracy/held-out.csv."""
+    from mnlearn.experiments.accuracy_profile import draw_profiles
+    from mnlearn.experiments.experiment import Row
+
     with (DOCS / "accuracy" / "held-out.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            data_set = (row["source"], row["n_rows"], row["repetition"])
-            wrong = int(row["false_positives"]) + int(row["false_negatives"])
-            errors.setdefault(row["learner"], {})[data_set] = wrong
-    shared = errors["sep"].keys()
-    means = {name: fmean(found[k] for k in shared) for name, found in errors.items() if shared <= found.keys()}
-    longest = max(means.values())
-    bars = [Bar(name, mean / longest, f"{mean:.1f}", BLUE) for name, mean in sorted(means.items(), key=itemgetter(1))]
-    return draw(f"False and missing edges, mean of {len(shared)} data sets", bars)
+        lines = list(csv.DictReader(file))
+    rows = []
+    for line in lines:
+        added, missed = int(line["false_positives"]), int(line["false_negatives"])
+        data_set = line["source"], int(line["n_rows"]), int(line["repetition"])
+        rows.append(Row(*data_set, line["learner"], added + missed, added, missed, float(line["seconds"])))
+    return draw_profiles(rows)
 
 
 def table(page: str, name: str) -> list[list[str]]:

@@ -45,7 +45,8 @@ def test_accuracy_compares_learners_and_continues_where_it_stopped(run: Any, tmp
     journal = (tmp_path / "accuracy-development.jsonl").read_text(encoding="utf-8")
     assert len(journal.splitlines()) == 8  # nothing was run twice
     assert (tmp_path / "accuracy-development.csv").read_text(encoding="utf-8").count("\n") == 9
-    assert "### Which method when" in (tmp_path / "accuracy-development.md").read_text(encoding="utf-8")
+    assert "### By number of rows" in (tmp_path / "accuracy-development.md").read_text(encoding="utf-8")
+    assert (tmp_path / "accuracy-development-profile.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
 @pytest.mark.parametrize(

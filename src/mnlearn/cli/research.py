@@ -159,7 +159,7 @@ def accuracy_command(
     """Compare the errors of all learners on many networks.
 
     Use the development half to judge a change of a method; published figures are from the held-out half. A half takes
-    about an hour. Ctrl-C stops after the current run and prints the results so far.
+    about ten minutes. Ctrl-C stops after the current run and prints the results so far.
 
     Examples:
       mnlearn bench accuracy --quick
@@ -219,15 +219,19 @@ def accuracy_document(half: str, standings: Standings) -> dict[str, object]:
 
 
 def _write_accuracy(rows: list[Row], half: str, against: str, out: Path) -> None:
-    """Write the table of all runs, the page, and a figure of the probabilities if matplotlib is installed."""
+    """Write the table of all runs, the page, a chart, and with matplotlib a figure of the probabilities."""
     from mnlearn.evaluation.calibration import bins, plot_reliability
     from mnlearn.experiments.accuracy_page import page
+    from mnlearn.experiments.accuracy_profile import draw_profiles
     from mnlearn.experiments.experiment import write_rows
 
     write_rows(rows, out / f"accuracy-{half}.csv")
     target = out / f"accuracy-{half}.md"
     with write_errors(target), replacing(target) as part:
         part.write_text(page(rows, title=f"The {half} half", reference=against), encoding="utf-8")
+    chart = out / f"accuracy-{half}-profile.svg"
+    with write_errors(chart), replacing(chart) as part:
+        part.write_text(draw_profiles(rows, against), encoding="utf-8")
     known = [row.reliability for row in rows if row.learner == against and row.reliability is not None]
     if known and find_spec("matplotlib") is not None:
         plot_reliability(bins(known), out / f"accuracy-{half}.svg")

@@ -11,7 +11,7 @@ import numpy as np
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_name
-from mnlearn.experiments.accuracy import DRAWS, SIZES, Battery, Budget, Half
+from mnlearn.experiments.accuracy import DRAWS, FAMILIES, SIZES, Battery, Budget, Half
 from mnlearn.experiments.experiment import Case, Experiment, RepositoryNetwork, WithLogOdds
 from mnlearn.experiments.learners import Bench, DataSet, Learner
 from mnlearn.experiments.peers import CONTINUOUS, DISCRETE, installed
@@ -120,10 +120,14 @@ LEARNERS: Mapping[str, WeighingMethod] = {
 }
 """Learners of the accuracy battery: sep with its three efforts, others for categorical data with their defaults."""
 
+_MORE_STATES = (*FAMILIES["many states"], *FAMILIES["independent"], *FAMILIES["Bayesian networks"])
 BUDGETS: Mapping[str, Budget] = {
-    "l1lr": Budget(draws=2, rows=2000, leave_out=("tree n=200", "wide", "independent, wide", "hailfinder"))
+    "sep-standard": Budget(draws=2),
+    "sep-fast": Budget(draws=2),
+    "l1lr": Budget(leave_out=tuple(kind for kind in _MORE_STATES if kind != "win95pts")),
 }
-"""Smaller budgets for learners that take seconds or minutes where the others take hundredths."""
+"""Smaller budgets: variants of the default, and logistic regression, slow but on binary variables (Win95pts has no
+others)."""
 
 
 def accuracy_battery(
