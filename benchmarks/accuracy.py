@@ -19,7 +19,7 @@ from pathlib import Path
 
 from mnlearn.evaluation.calibration import bins, plot_reliability
 from mnlearn.experiments.accuracy import Battery, Half
-from mnlearn.experiments.accuracy_page import Standings, page
+from mnlearn.experiments.accuracy_page import Standings, page, seen_by
 from mnlearn.experiments.accuracy_profile import draw_profiles
 from mnlearn.experiments.experiment import Row
 from mnlearn.learning.experiments import accuracy_battery
@@ -71,7 +71,7 @@ def main() -> None:
     journal = options.runs / f"accuracy-{options.half}.jsonl"
     monitor = Stopped() if options.finished else SILENT
     rows = battery(options.half).run(journal=journal, n_jobs=options.jobs, monitor=monitor)
-    for line in Standings(rows).learners():
+    for line in Standings(seen_by("sep", rows)).learners():
         print(f"{line.learner:13} {line.hamming:6.2f}  {line.behind.shown(2):15} {line.behind.n:4} data sets")
     if options.tables is not None:
         write(rows, options.half, options.tables)

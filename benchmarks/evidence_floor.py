@@ -3,11 +3,11 @@
     python benchmarks/evidence_floor.py                   the development half, 250, 1000 and 4000 rows, three draws
     python benchmarks/evidence_floor.py --draws 1         fewer data sets
 
-The floor is no learner: it is given the true graph. It weighs each pair by the evidence given its two separators there,
+The floor is not a learner: it is given the true graph. It weighs each pair by the evidence given its two separators there,
 with the price of an edge for the true number of edges, and draws the pairs with a probability above one half. What
 `sep` has beyond it, a better search or prior may save; the rest is missing evidence. Expected false edges are the sum
-of 1 − p over the edges. Networks in files are read from MNLEARN_DATA or ../shared/data when it is there. The tables are
-in docs/accuracy.md.
+of 1 − p over the edges. Networks in files are read from MNLEARN_DATA or ../shared/data when it is there. The table is
+for docs/accuracy/floor.md.
 """
 
 from __future__ import annotations
@@ -110,20 +110,22 @@ def shown(found: Sequence[Compared]) -> str:
         for size in sorted({line.n_rows for line in found})
     }
     sizes = {("all", size): [line for line in found if line.n_rows == size] for _, size in groups}
-    header = ("family", "rows", "data sets", "sep: errors", "false (expected)", "floor: errors", "false (expected)")
+    counts = ("false (expected)", "missing")
+    header = ("family", "rows", "data sets", "sep: errors", *counts, "floor: errors", *counts, "sep − floor")
     lines = []
     for (family, size), mine in {**groups, **sizes, ("all", 0): list(found)}.items():
         if mine:
             means = (*_means(line.ours for line in mine), *_means(line.floor for line in mine))
             apart = Difference.of([line.ours.errors - line.floor.errors for line in mine])
             lines.append((family, f"{size:,}" if size else "", len(mine), *means, apart.shown(1)))
-    return table((*header, "sep − floor"), lines)
+    return table(header, lines)
 
 
-def _means(mine: Iterable[Counted]) -> tuple[str, str]:
-    """Return the mean errors, and the mean false edges with those expected."""
-    errors, false, expected = np.mean([(line.errors, line.false, line.expected) for line in mine], axis=0).tolist()
-    return f"{errors:.1f}", f"{false:.1f} ({expected:.1f})"
+def _means(mine: Iterable[Counted]) -> tuple[str, str, str]:
+    """Return the mean errors, the mean false edges with those expected, and the mean missing edges."""
+    numbers = [(line.errors, line.false, line.expected, line.missing) for line in mine]
+    errors, false, expected, missing = np.mean(numbers, axis=0).tolist()
+    return f"{errors:.1f}", f"{false:.1f} ({expected:.1f})", f"{missing:.1f}"
 
 
 def main() -> None:

@@ -6,8 +6,8 @@
 
 A forest joins the pairs with the largest mutual information, less the penalty of a table, that close no cycle: the
 best forest by that score. The extended BIC adds ln n for each edge (gamma = 1/2). Forests use that the truth has no
-cycle, which `sep` does not know. Parameters are uniform factors, new for every data set. The table is in
-docs/accuracy.md.
+cycle, which `sep` does not know. Parameters are uniform factors, new for every data set. The table is for
+docs/accuracy/forest.md.
 """
 
 from __future__ import annotations

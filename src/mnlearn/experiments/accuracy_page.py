@@ -147,7 +147,7 @@ def _of_probabilities(rows: Sequence[Row], reference: str) -> list[str]:
     if not found:
         return []
     fine, tenths = bins(found), bins(found, TENTHS)
-    far = [line for line in (*fine, *tenths) if line.pairs >= FEWEST and abs(line.gap) > NEAR]
+    far = {line for line in (*fine, *tenths) if line.pairs >= FEWEST and abs(line.gap) > NEAR}  # many are in both
     where = f"In {len(far)} bins" if len(far) > 1 else "In one bin" if far else "In every bin"
     said = f"differs by more than {NEAR:g} from" if far else f"is within {NEAR:g} of"
     counted = f"{where} with at least {FEWEST} pairs the share of edges {said} the mean probability."
