@@ -85,7 +85,7 @@ class EvidenceScans:
         self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], *, fit_above: float | FloatArray = -inf
     ) -> list[PairFits]:
         """Return ev(x, y | z) of each x and y; models of z + y are fitted where it may exceed `fit_above` (of x)."""
-        _check_bound(fit_above)
+        _check_bound(fit_above, np.size(xs))
         return _fits(*self._ask("pairs", xs, zs, yss, fit_above))
 
     def leaders(
@@ -162,11 +162,13 @@ def _no_candidates(zs: object) -> list[tuple[()]]:
     return [()] * len(zs) if isinstance(zs, Sized) else []
 
 
-def _check_bound(fit_above: object) -> None:
-    each = [fit_above] if isinstance(fit_above, Real) else fit_above
-    if not isinstance(each, list | np.ndarray) or any(isnan(bound) for bound in each):
+def _check_bound(fit_above: object, n_questions: int) -> None:
+    one = isinstance(fit_above, Real) and not isnan(fit_above)
+    each = isinstance(fit_above, np.ndarray) and fit_above.dtype == np.float64 and fit_above.shape == (n_questions,)
+    if not one and not (each and not np.isnan(fit_above).any()):  # type: ignore[call-overload]
         raise InputError(
-            f"fit_above must be a number, or one for each x; got {fit_above!r}. Leave it out to fit all models."
+            f"fit_above must be a number, or an array with one for each x; got {fit_above!r}. Leave it out to fit all "
+            "models."
         )
 
 
