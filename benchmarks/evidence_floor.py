@@ -4,10 +4,10 @@
     python benchmarks/evidence_floor.py --draws 1         fewer data sets
 
 The floor is not a learner: it is given the true graph. It weighs each pair by the evidence given its two separators
-there, with the price of an edge for the true number of edges, and draws the pairs with a probability above one half. What
-`sep` has beyond it, a better search or prior may save; the rest is missing evidence. Expected false edges are the sum
-of 1 − p over the edges. Networks in files are read from MNLEARN_DATA or ../shared/data when it is there. The table is
-for docs/accuracy/floor.md.
+there, with the price of an edge for the true number of edges, and draws the pairs with a probability above one half.
+What `sep` has beyond it, a better search or prior may save; the rest is missing evidence. Expected false edges are the
+sum of 1 − p over the edges. Networks in files are read from MNLEARN_DATA or ../shared/data when it is there. The table
+is for docs/accuracy/floor.md.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class EvidenceScans:
         self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices], *, fit_above: float | FloatArray = -inf
     ) -> list[PairFits]:
         """Return ev(x, y | z) of each x and y; models of z + y are fitted where it may exceed `fit_above` (of x)."""
-        _check_bound(fit_above, np.size(xs))
+        _check_bound(fit_above)
         return _fits(*self._ask("pairs", xs, zs, yss, fit_above))
 
     def leaders(
@@ -162,10 +162,10 @@ def _no_candidates(zs: object) -> list[tuple[()]]:
     return [()] * len(zs) if isinstance(zs, Sized) else []
 
 
-def _check_bound(fit_above: object, n_questions: int) -> None:
+def _check_bound(fit_above: object) -> None:
     one = isinstance(fit_above, Real) and not isnan(fit_above)
-    each = isinstance(fit_above, np.ndarray) and fit_above.dtype == np.float64 and fit_above.shape == (n_questions,)
-    if not one and not (each and not np.isnan(fit_above).any()):  # type: ignore[call-overload]
+    each = isinstance(fit_above, np.ndarray) and fit_above.dtype == np.float64 and not np.isnan(fit_above).any()
+    if not one and not each:
         raise InputError(
             f"fit_above must be a number, or an array with one for each x; got {fit_above!r}. Leave it out to fit all "
             "models."
@@ -175,6 +175,11 @@ def _check_bound(fit_above: object, n_questions: int) -> None:
 def bounds(thresholds: float | Sequence[float] | FloatArray, n_questions: int) -> FloatArray:
     """Return the threshold of each question."""
     each = np.asarray(thresholds, dtype=np.float64)
+    if each.shape not in {(), (n_questions,)}:
+        raise InputError(
+            f"a bound of fits must be one number, or one for each of the {n_questions} questions; got shape "
+            f"{each.shape}. Give one number."
+        )
     return np.ascontiguousarray(np.broadcast_to(each, n_questions))
 
 
