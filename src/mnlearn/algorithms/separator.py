@@ -127,7 +127,7 @@ class SeparatorEvidence:
         check_parts(judge, monitor, ("with_three_way",), "Use HybridEvidence(Counts(data)).")
         known = with_copies(self._checked(judge.n_variables), getattr(judge, "copies", {}))
         score = judge.with_three_way(self.effort == "thorough")
-        look_ahead, dense = self.effort == "thorough", self.effort != "fast"
+        look_ahead, dense = self.effort == "thorough", self.effort != "fast" and hasattr(score, "leaders")
         blankets = EvidenceBlankets(score, known, look_ahead=look_ahead, dense=dense, monitor=monitor)
         phase: SeparatorPhase | None = None
         evidence: Mapping[tuple[int, int], float] | None = None
