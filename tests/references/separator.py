@@ -191,16 +191,19 @@ def with_rivals(
 ) -> dict[tuple[int, int], float]:
     """The log-odds of each pair from the weights of four models: neither, the edge, the rival instead, both."""
     found = dict(odds)
-    none = dict.fromkeys(odds, 1.0)
+    rises = {pair: [1.0] for pair in odds}
     for edge in {edge for edge, _, _ in rivals}:
         against = [(pair, exp(odds[edge] + gain), exp(odds[pair])) for e, pair, gain in rivals if e == edge]
-        without, having = 1 + sum(m for _, m, _ in against), exp(odds[edge]) * (1 + sum(a for _, _, a in against))
-        found[edge] = log(having / without)
-        for pair, m, _ in against:
-            none[pair] *= 1 - m / (without + having)
+        m_all, a_all, edge_odds = sum(m for _, m, _ in against), sum(a for _, _, a in against), exp(odds[edge])
+        found[edge] = log(edge_odds * (1 + a_all) / (1 + m_all))
+        for pair, m, a in against:
+            m_others, a_others = m_all - m, a_all - a
+            new = (m + edge_odds * a) * (1 + a_others) / (1 + m_others + edge_odds * (1 + a_others))
+            rises[pair].append(new / a)
     for pair in {pair for _, pair, _ in rivals}:
-        absent = none[pair] / (1 + exp(odds[pair]))
-        found[pair] = log((1 - absent) / absent)
+        up = 1 + sum(rise - 1 for rise in rises[pair] if rise > 1)
+        found[pair] += log(up) + sum(log(rise) for rise in rises[pair] if rise < 1)
+        found[pair] = min(found[pair], max(odds[pair], 0.0))
     return found
 
 

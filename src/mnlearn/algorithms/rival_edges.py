@@ -7,7 +7,10 @@ x by mistake. With S = sep(x; y), which separates x from b as well once x − y 
 
 l and a are the log-odds of the two pairs in the graph, and m = l + ev(x, b | S) − ev(x, y | S), less the difference of
 the prior penalties. So the odds of x − y, with all its rivals b, are exp(l) (1 + Σ exp(a)) / (1 + Σ exp(m)). An edge
-that a rival explains as well has a probability of about one half, however strong its own evidence.
+that a rival explains as well has a probability of about one half, however strong its own evidence. A rival b has the
+odds (exp(m) + exp(l + a)) (1 + A) / (1 + M + exp(l) (1 + A)), A and M being these sums over the other rivals of x − y.
+Where x − y says nothing about x − b, m = a, and all odds stay as they are. A rival that has not replaced an edge is no
+better than it, so its probability is at most one half.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from mnlearn.algorithms._candidate_pairs import MOST_AROUND, Candidates
 from mnlearn.graphs.separating_sets import Numbers
 from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, VarSet
 
+TINY = 1e-15
 CLEAR = 4.0  # rivals with so much less evidence need no fit
 SUPPORTED = 2.0
 """Rivals are judged given sep(x; y) only if x − y has the evidence of an edge there, up to this: where it has much less
@@ -54,19 +58,27 @@ class Rivals:
         log_odds
             Of each pair, the other pairs as they are.
         """
-        with_pair, instead = log_odds[self.pair], log_odds[self.edge] + self.advantage
-        unchanged, replaced = np.zeros(len(log_odds)), np.zeros(len(log_odds))  # ln(1 + Σ exp a), ln(1 + Σ exp m)
-        np.logaddexp.at(unchanged, self.edge, with_pair)
+        with_edge, with_pair = log_odds[self.edge], log_odds[self.pair]
+        instead = with_edge + self.advantage
+        beside, replaced = np.zeros(len(log_odds)), np.zeros(len(log_odds))  # ln(1 + Σ exp a), ln(1 + Σ exp m)
+        np.logaddexp.at(beside, self.edge, with_pair)
         np.logaddexp.at(replaced, self.edge, instead)
-        found = log_odds - replaced + unchanged
-        total = np.logaddexp(replaced, log_odds + unchanged)  # ln of the four together
-        chance = np.minimum(np.exp(instead - total[self.edge]), 1.0 - np.finfo(np.float64).eps)
-        against = np.zeros(len(log_odds))  # ln of the chance that the pair replaces none of its rivals
-        np.add.at(against, self.pair, np.log1p(-chance))
-        rivalling = np.unique(self.pair)
-        against = against[rivalling] - np.logaddexp(0.0, log_odds[rivalling])
-        found[rivalling] = np.log(np.maximum(-np.expm1(against), np.finfo(np.float64).tiny)) - against
+        found = log_odds + beside - replaced
+        others = _without(beside[self.edge], with_pair)  # the same sums over the other rivals of the edge
+        having = others + np.logaddexp(instead, with_edge + with_pair)
+        lacking = np.logaddexp(_without(replaced[self.edge], instead), with_edge + others)
+        change = having - lacking - with_pair
+        rise = np.zeros(len(log_odds))  # of a rival of several edges the odds add up
+        np.logaddexp.at(rise, self.pair, np.log(np.expm1(np.maximum(change, TINY))))
+        np.add.at(rise, self.pair, np.minimum(change, 0.0))
+        found += rise
+        found[self.pair] = np.minimum(found[self.pair], np.maximum(with_pair, 0.0))  # it has not replaced the edge
         return found
+
+
+def _without(log_sum: FloatArray, part: FloatArray) -> FloatArray:
+    """Return ln(exp(log_sum) − exp(part)), of a sum that is at least 1 without the part."""
+    return np.maximum(log_sum + np.log1p(-np.minimum(np.exp(part - log_sum), 1.0 - TINY)), 0.0)
 
 
 def find_rivals(
