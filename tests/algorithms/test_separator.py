@@ -334,9 +334,28 @@ def test_an_edge_and_a_rival_of_the_same_evidence_are_a_toss_up() -> None:
     """x − y and y − b are edges; x − b would explain as much as x − y, and adds nothing beside it."""
     edge, pair, other = 0, 1, 2  # x − y, x − b, y − b
     odds = Rivals(np.array([edge]), np.array([pair]), np.array([0.0])).revised(np.array([20.0, -3.0, 15.0]))
-    both = np.exp(17.0) / (2 * np.exp(20.0))
-    assert odds[[edge, pair]] == pytest.approx([both * 2, both * 2], abs=0.01)
+    assert odds[edge] == pytest.approx(np.exp(-3.0), abs=0.01)  # both edges are possible, too
+    assert odds[pair] == 0.0
     assert odds[other] == 15.0
+
+
+@given(seed=st.integers(0, 2**32))
+def test_pairs_that_say_nothing_about_each_other_are_no_rivals(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    odds = np.where(np.arange(12) < 4, rng.uniform(0.1, 9, 12), rng.uniform(-9, -0.1, 12))
+    edge, pair = rng.integers(0, 4, 20), rng.integers(4, 12, 20)
+    assert Rivals(edge, pair, odds[pair] - odds[edge]).revised(odds) == pytest.approx(odds, abs=1e-6)
+
+
+@given(seed=st.integers(0, 2**32))
+def test_rivals_do_not_change_which_of_two_is_more_likely(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    odds = np.where(np.arange(12) < 4, rng.uniform(0.1, 90, 12), rng.uniform(-90, -0.1, 12))
+    edge, pair = rng.integers(0, 4, 20), rng.integers(4, 12, 20)
+    found = Rivals(edge, pair, rng.uniform(-9, 0, 20)).revised(odds)
+    assert (found[:4] >= 0).all()
+    assert (found[4:] <= 0).all()
+    assert np.isfinite(found).all()
 
 
 def test_of_near_copies_the_better_partner_is_drawn() -> None:

@@ -195,7 +195,7 @@ def with_rivals(
     for edge in {edge for edge, _, _ in rivals}:
         against = [(pair, exp(odds[edge] + gain), exp(odds[pair])) for e, pair, gain in rivals if e == edge]
         m_all, a_all, edge_odds = sum(m for _, m, _ in against), sum(a for _, _, a in against), exp(odds[edge])
-        found[edge] = log(edge_odds * (1 + a_all) / (1 + m_all))
+        found[edge] = max(log(edge_odds * (1 + a_all) / (1 + m_all)), min(odds[edge], 2 * RISE))
         for pair, m, a in against:
             m_others, a_others = m_all - m, a_all - a
             new = (m + edge_odds * a) * (1 + a_others) / (1 + m_others + edge_odds * (1 + a_others))

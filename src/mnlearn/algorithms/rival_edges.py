@@ -10,7 +10,7 @@ the prior penalties. So the odds of x − y, with all its rivals b, are exp(l) (
 that a rival explains as well has a probability of about one half, however strong its own evidence. A rival b has the
 odds (exp(m) + exp(l + a)) (1 + A) / (1 + M + exp(l) (1 + A)), A and M being these sums over the other rivals of x − y.
 Where x − y says nothing about x − b, m = a, and all odds stay as they are. A rival that has not replaced an edge is no
-better than it, so its probability is at most one half.
+better than it: its probability is at most one half, and that of the edge at least one half.
 """
 
 from __future__ import annotations
@@ -50,13 +50,15 @@ class Rivals:
     pair: NDArray[np.intp]
     advantage: FloatArray
 
-    def revised(self, log_odds: FloatArray) -> FloatArray:
+    def revised(self, log_odds: FloatArray, even: float = 0.0) -> FloatArray:
         """Return the log-odds of all candidate pairs with the rivals taken into account.
 
         Parameters
         ----------
         log_odds
             Of each pair, the other pairs as they are.
+        even
+            The least log-odds of an edge with rivals, if it has as much without them: as much as rounding needs.
         """
         with_edge, with_pair = log_odds[self.edge], log_odds[self.pair]
         instead = with_edge + self.advantage
@@ -72,7 +74,8 @@ class Rivals:
         np.logaddexp.at(rise, self.pair, np.log(np.expm1(np.maximum(change, TINY))))
         np.add.at(rise, self.pair, np.minimum(change, 0.0))
         found += rise
-        found[self.pair] = np.minimum(found[self.pair], np.maximum(with_pair, 0.0))  # it has not replaced the edge
+        found[self.edge] = np.maximum(found[self.edge], np.minimum(with_edge, even))
+        found[self.pair] = np.minimum(found[self.pair], np.maximum(with_pair, 0.0))
         return found
 
 

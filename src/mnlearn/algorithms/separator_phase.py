@@ -176,7 +176,7 @@ class SeparatorPhase:
     def _odds(self) -> FloatArray:
         """Return the log-odds of the candidate pairs: e_G − k, k counting the other edges; in the end with rivals."""
         odds = self._evidence - self._price_of_pairs()
-        return odds if self._rivals is None else self._rivals.revised(odds)
+        return odds if self._rivals is None else self._rivals.revised(odds, 2 * self._rounding)
 
     def _prices(self) -> tuple[float, float]:
         """Return k for one more edge, and k for the last of the present edges."""
