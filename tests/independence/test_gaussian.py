@@ -122,7 +122,9 @@ def test_deep_tails_still_order() -> None:
 
 @settings(deadline=None)
 @given(SEEDS, st.integers(1, 9), st.integers(3, 10))
-def test_never_nan_with_copies_constants_sums_and_few_rows(seed: int, n_rows: int, n_variables: int) -> None:
+def test_nan_only_where_it_cannot_be_told_with_copies_constants_sums_and_few_rows(
+    seed: int, n_rows: int, n_variables: int
+) -> None:
     rng = np.random.default_rng(seed)
     base = rng.integers(-1, 2, (n_rows, n_variables)).astype(np.float64)
     weights = rng.integers(-1, 2, (n_variables, n_variables)).astype(np.float64)
@@ -132,11 +134,13 @@ def test_never_nan_with_copies_constants_sums_and_few_rows(seed: int, n_rows: in
         z = frozenset(v for v in range(n_variables) if v != x and rng.random() < 0.4)
         ys = [y for y in range(n_variables) if y != x and y not in z]
         evidence = test.evidence(x, ys, z)
+        assert evidence.log_p is not None
+        told = ~np.isnan(evidence.log_p)  # not where z explains an end but for rounding
+        assert evidence.independent[~told].all()
         for numbers in (evidence.log_p, evidence.statistic, evidence.dof):
             assert numbers is not None
-            assert np.isfinite(numbers).all()
-        assert evidence.log_p is not None
-        assert (evidence.log_p <= 0.0).all()
+            assert np.isfinite(numbers[told]).all()
+        assert (evidence.log_p[told] <= 0.0).all()
 
 
 def test_a_constant_variable_is_independent_of_everything() -> None:
