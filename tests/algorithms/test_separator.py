@@ -350,9 +350,10 @@ def test_pairs_that_say_nothing_about_each_other_are_no_rivals(seed: int) -> Non
 @given(seed=st.integers(0, 2**32))
 def test_rivals_do_not_change_which_of_two_is_more_likely(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    odds = np.where(np.arange(12) < 4, rng.uniform(0.1, 90, 12), rng.uniform(-90, -0.1, 12))
+    odds = np.where(np.arange(12) < 4, rng.uniform(0.1, 5000, 12), rng.uniform(-5000, -0.1, 12))
     edge, pair = rng.integers(0, 4, 20), rng.integers(4, 12, 20)
-    found = Rivals(edge, pair, rng.uniform(-9, 0, 20)).revised(odds)
+    with np.errstate(all="raise", under="ignore"):
+        found = Rivals(edge, pair, rng.uniform(-9, 0, 20)).revised(odds)
     assert (found[:4] >= 0).all()
     assert (found[4:] <= 0).all()
     assert np.isfinite(found).all()

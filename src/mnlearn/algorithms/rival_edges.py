@@ -71,7 +71,8 @@ class Rivals:
         lacking = np.logaddexp(_without(replaced[self.edge], instead), with_edge + others)
         change = having - lacking - with_pair
         rise = np.zeros(len(log_odds))  # of a rival of several edges the odds add up
-        np.logaddexp.at(rise, self.pair, np.log(np.expm1(np.maximum(change, TINY))))
+        upward = np.maximum(change, TINY)
+        np.logaddexp.at(rise, self.pair, upward + np.log(-np.expm1(-upward)))  # ln(exp(change) − 1)
         np.add.at(rise, self.pair, np.minimum(change, 0.0))
         found += rise
         found[self.edge] = np.maximum(found[self.edge], np.minimum(with_edge, even))
