@@ -406,7 +406,9 @@ BlockPosterior Fit::posterior_of(std::span<const std::size_t> members) const {
     }
     kernels_->solve_columns(upper_.data(), n_parameters(), columns.data(), stride);
     kernels_->subtract_squares(columns.data(), n_parameters(), stride, size, found.covariance.data());
-    for (double& value : found.covariance) value = -value;
+    for (std::size_t j = 0; j < size; ++j)  // only the upper triangle is computed
+        for (std::size_t k = j; k < size; ++k)
+            found.covariance[k * size + j] = found.covariance[j * size + k] = -found.covariance[j * size + k];
     return found;
 }
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 from mnlearn.algorithms import joint_moves, rival_edges, separator
+from mnlearn.algorithms._search import Constraints
 from mnlearn.algorithms.rival_edges import Rivals
 from mnlearn.algorithms.separator import Effort, SeparatorEvidence
 from mnlearn.algorithms.separator_phase import price
@@ -328,6 +329,33 @@ def test_what_is_known_of_copies_is_kept() -> None:
     judge = judge_of(Dataset.from_codes([*columns, columns[2]]))
     found = SeparatorEvidence(required=[(5, 6)], forbidden=[(2, 6)]).learn(judge)
     assert found.graph.neighbors(6) == {5}
+
+
+def test_very_many_copies_are_like_other_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = [np.asarray(column) for column in sample(cycle(6), 600, 2.0, seed=3).columns]
+    monkeypatch.setattr(separator, "MOST_OF_COPIES", 6)
+    known = separator.with_copies(Constraints(7), {6: 2})
+    assert not known.fixed
+    found = SeparatorEvidence().learn(judge_of(Dataset.from_codes([*columns, columns[2]])))
+    assert (2, 6) in found.graph
+
+
+def test_a_copy_may_have_the_edge_that_its_original_may_not() -> None:
+    a, b = [0, 0, 1, 1] * 40, [0, 0, 1, 1] * 40
+    b[0] = 1
+    found = SeparatorEvidence(forbidden=[(0, 2)]).learn(judge_of(Dataset.from_codes([a, a, b])))
+    assert found.graph.edges == ((0, 1), (1, 2))
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=10)
+def test_probabilities_and_graph_agree_with_copies(seed: int) -> None:
+    columns = [np.asarray(column) for column in small(seed).columns]
+    judge = judge_of(Dataset.from_codes([*columns, columns[0], columns[1]]))
+    found = SeparatorEvidence(keep_pairs=True).learn(judge)
+    assert found.log_odds is not None
+    likely = {tuple(pair) for pair in np.argwhere(np.triu(found.log_odds, 1) > 0).tolist()}
+    assert likely == set(found.graph.edges)
 
 
 def test_an_edge_and_a_rival_of_the_same_evidence_are_a_toss_up() -> None:

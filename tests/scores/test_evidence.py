@@ -114,6 +114,26 @@ def test_a_neighbour_that_determines_x_has_a_wide_prior_and_pays_for_it() -> Non
     assert found == pytest.approx(slow.pairwise(data, 0, [1]), abs=1e-6)
 
 
+def rows_of(cells: str) -> Dataset:
+    """Rows from cells such as "01:5", the states of each variable and how often they occur."""
+    counted = [(states, int(count)) for states, count in (cell.split(":") for cell in cells.split())]
+    rows = [list(map(int, states)) for states, count in counted for _ in range(count)]
+    return Dataset.from_codes(np.array(rows).T)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    ["000:96 010:1 011:1 100:1 111:101", "000:59 002:2 100:1 111:69 122:3 211:1 222:65"],
+)
+def test_wide_priors_do_not_depend_on_the_order_of_the_columns(cells: str) -> None:
+    data = rows_of(cells)
+    turned = Dataset.from_codes([np.asarray(data.columns[k]) for k in (0, 2, 1)])
+    expected = slow.pairwise(data, 0, [1, 2])
+    for some in (data, turned):
+        score = PairwiseEvidence(Counts(some), three_way=False)
+        assert score.local(0, frozenset({1, 2})) == pytest.approx(expected, abs=1e-6)
+
+
 def test_a_copy_of_a_neighbour_is_no_neighbour() -> None:
     judge = HybridEvidence(Counts(near_copies()))
     assert judge.pairs([0], [frozenset({1})], [[2, 3, 4]])[0].log_factor.max() < np.log(10)  # the first edge

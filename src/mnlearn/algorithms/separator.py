@@ -13,7 +13,8 @@ A method of this library, without a paper. Three ideas:
   Where a few variables have most of the edges, each pair has its own price (hub_prior.py).
 
 The search starts from blankets joined by OR and flips the pair that the evidence contradicts most, until none is
-contradicted (separator_phase.py). In the end e_G − k are log-odds, corrected for rivals: every pair has a probability.
+contradicted (separator_phase.py). Then better rivals replace edges (rival_edges.py), and variables join both ends of an
+edge at once (joint_moves.py). In the end e_G − k are log-odds, corrected for rivals: every pair has a probability.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ Effort = Literal["fast", "standard", "thorough"]
 NEAR = 3.0
 """Absent pairs are fitted where a one-step estimate is this close to the threshold. On samples of Alarm, Insurance,
 stars and grids fits exceeded estimates by at most 3.1. The judge itself sees to three-way terms."""
+
+MOST_OF_COPIES = 200_000  # pairs with a copy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +171,7 @@ class SeparatorEvidence:
         found = Result(
             graph, None, support, converged, cost, vars(self).copy(), support_scale="log_odds", probabilistic=True
         )
-        return replace(found, log_odds=phase.log_odds()) if phase and self.keep_pairs else found
+        return replace(found, log_odds=phase.log_odds()) if phase and phase.weighed and self.keep_pairs else found
 
     def _checked(self, n: int) -> Constraints:
         check_variables(n)
@@ -183,14 +186,19 @@ class SeparatorEvidence:
 def with_copies(known: Constraints, copies: Mapping[int, int]) -> Constraints:
     """Return the constraints with every copy joined to its original only, unless they say otherwise.
 
-    The data cannot tell copies apart: the first of them stands for all.
+    The data cannot tell copies apart: the first of them stands for all. Of more than MOST_OF_COPIES pairs with a copy
+    this would take longer than the search, and copies are variables like any other.
     """
+    if not copies or len(copies) * known.n_variables > MOST_OF_COPIES:
+        return known
     required, forbidden = set(known.required), set(known.forbidden)
     for copy, original in copies.items():
         for other in range(known.n_variables):
-            if other != copy and (pair := ordered(copy, other)) not in known.fixed:
+            if other == copy or ordered(original, other) in known.forbidden:
+                continue  # the copy may have an edge that its original may not
+            if (pair := ordered(copy, other)) not in known.fixed:
                 (required if other == original else forbidden).add(pair)
-    return Constraints(known.n_variables, required, forbidden) if copies else known
+    return Constraints(known.n_variables, required, forbidden)
 
 
 def with_fitted_prior(judge: EvidenceScore, graph: Graph, candidates: Candidates | None) -> EvidenceScore:

@@ -143,11 +143,14 @@ class SeparatorPhase:
         return False
 
     def log_odds(self) -> FloatArray:
-        """Return the log-odds of every pair, −inf on the diagonal; pairs that are no candidates have their mean."""
+        """Return the log-odds of every pair; pairs that are no candidates have their mean.
+
+        −inf on the diagonal and for forbidden pairs.
+        """
         mean = self._candidates.mean_odds_of_others
         odds = np.full((self._n, self._n), log(mean) - self._prices()[0] if mean else 0.0)
         u, v = self._ends
-        odds[u, v] = odds[v, u] = self._odds()
+        odds[u, v] = odds[v, u] = np.where(self._allowed | self._present, self._odds(), -inf)
         np.fill_diagonal(odds, -inf)
         return odds
 
