@@ -80,7 +80,7 @@ public:
 
     double log_evidence() const { return log_evidence_; }  // without k_x and without prices
     std::size_t n_parameters() const { return n_features_ * width_; }
-    double mean_square(std::size_t i) const;  // of the weights of a member
+    double mean_square(std::size_t i) const;                                  // of the weights of a member
     BlockPosterior posterior_of(std::span<const std::size_t> members) const;  // by the information at the mode
     bool binary() const { return width_ == 1; }
 
