@@ -119,7 +119,7 @@ class SeparatorPhase:
 
     @property
     def expected_edges(self) -> float:
-        """Expected number of edges by the probabilities of all pairs."""
+        """Number of edges that the price counts: those present, and those expected beyond them."""
         return self.graph.n_edges + self._missed
 
     @property
