@@ -142,7 +142,7 @@ def test_all_experiments_are_one_page(run: Any, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("two")
 def test_without_any_run_there_is_no_page(run: Any, tmp_path: Path) -> None:
-    refused = run("reproduce", "all", "--budget", "0.001s", "--out", tmp_path)
+    refused = run("reproduce", "all", "--budget", "0.000001s", "--out", tmp_path)
     assert "no run ended within the time limit, or before Ctrl-C" in refused.refusal()
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import FileError, InputError
+from mnlearn.experiments import campaign
 from mnlearn.experiments.campaign import run_campaign
 from mnlearn.experiments.catalogue import REPRODUCTIONS
 from mnlearn.experiments.experiment import Case, Experiment, RunCell
@@ -134,6 +135,21 @@ def test_a_run_without_an_end_is_stopped_and_the_others_go_on(tmp_path: Path) ->
     assert by_name["slow", "hangs"] == 0
     assert by_name["coins", "first"] == 7
     assert by_name["chains", "chain"] == 3
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_alarm_lost_in_a_finalizer_comes_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Sleeps:
+        def __del__(self) -> None:
+            time.sleep(1)
+
+    def loses_the_alarm(size: int, rng: np.random.Generator) -> Mapping[str, Measured]:
+        del [Sleeps()][0]
+        return endless(size, rng)
+
+    monkeypatch.setattr(campaign, "ALARM_AGAIN", 0.3)
+    slow = {"slow": measurement("slow", 1, hangs=loses_the_alarm)}
+    assert [cell.done for cell in run_campaign(slow, Request(out=tmp_path), seconds=1).cells] == [0, 0]
 
 
 def test_cells_that_do_not_fit_the_limit_are_skipped(tmp_path: Path) -> None:

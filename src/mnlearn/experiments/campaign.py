@@ -28,6 +28,8 @@ from mnlearn.protocols import Monitor
 
 MOST_OF_THE_REST, MOST_OF_THE_ESTIMATE = 0.25, 3.0
 """The runs of one experiment are stopped after this share of the time left, or this multiple of their estimate."""
+ALARM_AGAIN = 10.0
+"""Seconds between alarms after the time limit: Python drops an error raised in a finalizer or a callback of its gc."""
 WORTH_PROCESSES = 4.0
 """Seconds of work below which starting several processes takes longer than it saves."""
 
@@ -127,7 +129,7 @@ def _ends_within(seconds: float, action: Callable[[], None]) -> bool:
         raise _TimeOver
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001), ALARM_AGAIN)
     try:
         action()
     except _TimeOver:
