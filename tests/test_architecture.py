@@ -54,9 +54,9 @@ ALLOWED: dict[str, set[str]] = {
     # A learned network draws itself: its methods import `visual` when they are called. "" is the version.
     "results": {
         *("errors", "_atomic_files", "protocols", "parallel", "checkpoints", "graphs", "graphs.graph", "data"),
-        *("visual", ""),
+        *("statistics", "visual", ""),
     },
-    "visual": {"errors", "_atomic_files", "protocols", "graphs", "graphs.graph", "data", "results", ""},
+    "visual": {"errors", "_atomic_files", "protocols", "graphs", "graphs.graph", "data", "statistics", "results", ""},
     "learning": {
         *("errors", "protocols", "graphs", "graphs.graph", "data", "statistics", "independence", "scores"),
         *("algorithms", "simulate", "model", "evaluation", "experiments", "results", "parallel", "checkpoints"),

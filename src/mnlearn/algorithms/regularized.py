@@ -176,4 +176,9 @@ class GraphicalLasso:
         support = {} if best is None else dict(best.support)
         cost = {"fitted": fitted, "fallbacks": failed, "seconds": perf_counter() - started}
         score = None if best is None else -best.criterion
-        return Result(Graph(n, support), score, support, converged, cost, asdict(self), support_scale="log_odds")
+        partial = None if best is None else best.partial_correlations
+        return Result(
+            *(Graph(n, support), score, support, converged, cost, asdict(self)),
+            support_scale="log_odds",
+            partial_correlations=partial,
+        )

@@ -292,12 +292,15 @@ _SCALES = {"log_independence": "log support", "log_odds": "log odds"}  # low is 
 def _show_result(learned: Learned, written: list[str], *, all_edges: bool) -> None:
     """Print the edges, what the search cost, and the files written."""
     from mnlearn.results.explain import words_of_transform
+    from mnlearn.results.weights import words_of_measure
 
     graph = learned.graph
     isolated = sum(1 for v in range(graph.n_variables) if not graph.degree(v))
     lone = f" ({isolated} without an edge)" if isolated else ""
     say(f"{network_size(learned)}{lone}, by {learned.method}{words_of_transform(learned.settings)}")
     _show_edges(learned, all_edges=all_edges)
+    if learned.weights is not None and graph.n_edges:
+        say(f"weights are {words_of_measure(learned.weights.measure)}")
     if learned.score is not None:
         name = learned.settings.get("score", learned.method)
         say(f"{name} score {learned.score:.6f}{_next_best(learned)}")
@@ -318,13 +321,15 @@ def _show_edges(learned: Learned, *, all_edges: bool) -> None:
     edges, heading = learned.edge_list(), _SCALES[learned.support_scale]
     if not edges:
         return
-    extra = tuple(n for n in ("probability", "frequency") if any(getattr(edge, n) is not None for edge in edges))
+    formats = {"weight": "+.3f", "support": ".4g", "probability": ".3f", "frequency": ".3f"}
+    known = [name for name in formats if name == "support" or any(getattr(edge, name) is not None for edge in edges)]
     rows = []
     for edge in edges:
-        shares = [getattr(edge, name) for name in extra]
-        support = "" if edge.support is None else f"{edge.support:.4g}"
-        rows.append((edge.u, edge.v, support, *("" if share is None else f"{share:.3f}" for share in shares)))
-    table = simple_table("edge", "", heading, *extra, numbers=(heading, *extra))
+        numbers = {name: getattr(edge, name) for name in known}
+        cells = ("" if value is None else f"{value:{formats[name]}}" for name, value in numbers.items())
+        rows.append((edge.u, edge.v, *cells))
+    titles = [heading if name == "support" else name for name in known]
+    table = simple_table("edge", "", *titles, numbers=titles)
     show_rows(table, rows, limit=None if all_edges else SHOWN)
 
 

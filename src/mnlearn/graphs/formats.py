@@ -2,9 +2,9 @@
 
 | format    | extensions            | carries                                                        |
 |-----------|-----------------------|----------------------------------------------------------------|
-| `edges`   | .edges .tsv .txt      | names without tabs, line breaks or a leading `#`               |
+| `edges`   | .edges .tsv .txt      | names without tabs, line breaks or a leading `#`, weights      |
 | `table`   | .edges.csv            | names that are not empty, numbers on edges; formulas as in csv |
-| `csv`     | .csv                  | every name; an apostrophe goes before one that starts a formula |
+| `csv`     | .csv                  | every name, an apostrophe before one that starts a formula; weights |
 | `graphml` | .graphml              | names without control characters, numbers on edges             |
 | `gml`     | .gml                  | every name, numbers on edges                                   |
 | `dot`     | .dot .gv              | every name, numbers on edges                                   |
@@ -129,7 +129,7 @@ def write_graph(
     format
         One of `FORMATS`; overrides the extension.
     attributes
-        Numbers on edges, by (u, v) with u < v. The edge list and the adjacency CSV cannot carry them.
+        Numbers on edges, by (u, v) with u < v. The edge list and the adjacency CSV carry ``weight`` alone.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def write_graph(
 
 
 def carries_numbers(path: str | os.PathLike[str], format: str | None = None) -> bool:
-    """Return whether a file of this name, or of this format, can carry numbers on its edges."""
+    """Return whether a file of this name, or of this format, can carry more numbers of an edge than its weight."""
     return _chosen(path, format).carries_numbers
 
 

@@ -14,23 +14,37 @@ from mnlearn.graphs.named import GraphBuilder, NamedGraph
 # A spreadsheet would run a cell that starts with one of these as a formula; an apostrophe in front prevents it.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
+_LEAST = 1e-300  # the number of an edge without a weight, or of weight 0, in a matrix of weights
+
 
 def parse_edge_list(text: str) -> NamedGraph:
-    """Parse one edge a line, two names separated by a tab; a lone name is a variable; `#` starts a comment line.
+    """Parse one edge a line: two names and perhaps a weight, separated by tabs; a lone name is a variable.
 
-    A file without any tab may separate its names by spaces instead. Variables come in order of first appearance.
+    `#` starts a comment line. A file without any tab may separate its fields by spaces instead. Variables come in order
+    of first appearance.
     """
     lines = [(number, line.removesuffix("\r")) for number, line in enumerate(text.split("\n"), start=1)]
     lines = [(number, line) for number, line in lines if not line.startswith("#") and (line.strip() or "\t" in line)]
     tabbed = any("\t" in line for _, line in lines)
     builder = GraphBuilder()
     for number, line in lines:
-        names = _names_of_line(number, line.split("\t") if tabbed else line.split())
+        fields = line.split("\t") if tabbed else line.split()
+        weight = _weight(fields)
+        names = _names_of_line(number, fields if weight is None else fields[:2])
         for name in names:
             builder.add(name)
         if len(names) == 2:
-            _join(builder, f"line {number}", names[0], names[1])
+            _join(builder, f"line {number}", names[0], names[1], None if weight is None else {"weight": weight})
     return builder.finish()
+
+
+def _weight(fields: list[str]) -> float | None:
+    """Return the third field if it is a finite number."""
+    try:
+        weight = float(fields[2]) if len(fields) == 3 else math.nan
+    except ValueError:
+        return None
+    return weight if math.isfinite(weight) else None
 
 
 def _names_of_line(number: int, fields: list[str]) -> list[str]:
@@ -38,7 +52,8 @@ def _names_of_line(number: int, fields: list[str]) -> list[str]:
     names = fields[:1] if len(fields) == 2 and not fields[1] else fields
     if len(names) > 2:
         raise FileError(
-            f"line {number} must hold one or two names; got {len(names)}. Keep the two ends of the edge only."
+            f"line {number} must hold one or two names, and after two a weight; got {len(names)} fields. Keep the two "
+            "ends of the edge and its weight only."
         )
     if not all(names):
         raise FileError(f"line {number} must hold names that are not empty; got {fields}.")
@@ -55,7 +70,7 @@ def _join(builder: GraphBuilder, place: str, a: str, b: str, numbers: Mapping[st
 
 def render_edge_list(named: NamedGraph) -> str:
     """Return the edges in order of their later end, so that variables first appear in their own order."""
-    _check_no_attributes(named, "an edge list")
+    _check_weights_alone(named, "an edge list")
     for name in named.names:
         if not name or name.startswith("#") or any(letter in name for letter in "\t\r\n"):
             raise InputError(
@@ -66,10 +81,11 @@ def render_edge_list(named: NamedGraph) -> str:
 
 
 def _edge_lines(named: NamedGraph) -> Iterator[str]:
-    """Yield two names separated by a tab, or a lone one, with a tab after it if it has spaces."""
+    """Yield two names and perhaps a weight, separated by tabs, or a lone name, with a tab if it has spaces."""
     for ends in edges_in_order(named.graph):
         if len(ends) == 2:
-            yield f"{named.names[ends[0]]}\t{named.names[ends[1]]}"
+            weight = named.attributes.get((min(ends), max(ends)), {}).get("weight")
+            yield f"{named.names[ends[0]]}\t{named.names[ends[1]]}" + ("" if weight is None else f"\t{weight!r}")
         else:
             name = named.names[ends[0]]
             yield name + ("" if name.split() == [name] else "\t")
@@ -94,7 +110,10 @@ def edges_in_order(graph: Graph) -> Iterator[tuple[int, ...]]:
 
 
 def parse_adjacency(text: str) -> NamedGraph:
-    """Parse a header of names after a corner cell, then per variable its name and one number per column."""
+    """Parse a header of names after a corner cell, then per variable its name and one number per column.
+
+    Numbers other than 0 are edges; unless all of these are 1, they are weights.
+    """
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
     header = [as_name(cell) for cell in rows[0][1:]]
     if len(rows) - 1 != len(header):
@@ -126,6 +145,7 @@ def _symmetric(header: list[str], entries: dict[str, dict[str, float]]) -> Named
     for name in header:
         builder.declare(name)
     position = {name: x for x, name in enumerate(header)}
+    weighted = any(number != 1 for row in entries.values() for number in row.values())
     for a, row in entries.items():
         for b, number in row.items():
             mirrored = entries[b].get(a, 0.0)
@@ -135,17 +155,28 @@ def _symmetric(header: list[str], entries: dict[str, dict[str, float]]) -> Named
                     f"({b!r}, {a!r}). Decide what the directions mean and write both entries alike."
                 )
             if position[a] <= position[b]:  # equal is a self loop, for which the builder raises an error
-                builder.join(a, b)
+                builder.join(a, b, {"weight": number} if weighted else None)
     return builder.finish()
 
 
 def render_adjacency(named: NamedGraph) -> str:
-    """Return zeros and ones under a header of names; n² cells."""
-    _check_no_attributes(named, "an adjacency CSV")
+    """Return zeros and ones, or zeros and weights, under a header of names; n² cells.
+
+    In a matrix of weights, an edge of weight 0 or without a weight has the smallest number that is not 0.
+    """
+    _check_weights_alone(named, "an adjacency CSV")
     names = [as_cell(name) for name in named.names]
-    rows = ((name, named.graph.neighbors(x)) for x, name in enumerate(names))
-    cells = ([name, *("1" if y in neighbors else "0" for y in range(len(names)))] for name, neighbors in rows)
+    cells = ([name, *_entries(named, x)] for x, name in enumerate(names))
     return _as_csv(named, ["", *names], cells)
+
+
+def _entries(named: NamedGraph, x: int) -> list[str]:
+    """Return one row of the matrix."""
+    row = ["0"] * len(named.names)
+    for y in named.graph.neighbors(x):
+        weight = named.attributes.get((min(x, y), max(x, y)), {}).get("weight")
+        row[y] = repr(float(weight or _LEAST)) if named.attributes else "1"
+    return row
 
 
 def _as_csv(named: NamedGraph, header: list[str], rows: Iterable[list[str]]) -> str:
@@ -169,13 +200,15 @@ def as_name(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(_FORMULA) else cell
 
 
-def _check_no_attributes(named: NamedGraph, title: str) -> None:
+def _check_weights_alone(named: NamedGraph, title: str) -> None:
     """Raise InputError for attributes that a format cannot carry."""
-    if named.attributes:
-        raise InputError(
-            f"attributes must be left out for {title}, which cannot carry them; got them for "
-            f"{len(named.attributes)} edges. Write JSON, GraphML, GML, DOT or an edge table instead."
-        )
+    for numbers in named.attributes.values():
+        other = next((key for key in numbers if key != "weight" or not math.isfinite(numbers[key])), None)
+        if other is not None:
+            raise InputError(
+                f"attributes must be finite weights for {title}, which can carry nothing else; got {other!r}. Write "
+                "JSON, GraphML, GML, DOT or an edge table instead."
+            )
 
 
 # The edge table: a CSV with a row for each edge, its two ends and its numbers, for spreadsheets and data frames

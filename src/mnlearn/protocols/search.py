@@ -89,6 +89,7 @@ class Result:
     trials: tuple[PenaltyTrial, ...] = ()  # MBS: each λ and k that was tried to choose them
     separators: Mapping[Edge, VarSet] = field(default_factory=dict)  # PC: the first set that separated each pair
     pdag: Pdag | None = None  # PC: the directions, for the moral graph
+    partial_correlations: Mapping[Edge, float] | None = None  # of the edges, as the graphical lasso estimates them
     mass: float | None = None  # exhaustive search: share of the optimum in Σ exp(score), with averaging
 
 
@@ -159,6 +160,7 @@ class PathStep(NamedTuple):
     criterion: float  # lower is better
     support: Mapping[Edge, float]  # its edges, each with its support on the judge's own log scale
     converged: bool  # whether the solver converged
+    partial_correlations: Mapping[Edge, float] | None = None  # of the edges, in the penalised model
 
 
 class PathJudge(Protocol):

@@ -24,7 +24,7 @@ SUPPORT_TITLES = {"log_independence": "log p", "log_odds": "log odds"}
 
 
 class LearnedEdge(NamedTuple):
-    """One pair by name, with its support on the scale of the result.
+    """One pair by name, with its support on the scale of the result and its weight (`Learned.weights`).
 
     The probability is known for separator evidence and for averages over all graphs. The log odds of other scores rank
     the edges, but most are too overconfident to be turned into probabilities. The frequency is the share of resampled
@@ -36,6 +36,7 @@ class LearnedEdge(NamedTuple):
     support: float | None
     probability: float | None = None
     frequency: float | None = None
+    weight: float | None = None
 
 
 def kind_of_frame(data: object) -> Frame | None:
@@ -55,11 +56,10 @@ def edge_frame(
     columns: dict[str, tuple[str, list[Any]]] = {
         "u": ("string", [edge.u for edge in edges]),
         "v": ("string", [edge.v for edge in edges]),
-        "support": ("double", [edge.support for edge in edges]),
     }
-    for name in ("probability", "frequency"):
+    for name in ("weight", "support", "probability", "frequency"):
         values = [getattr(edge, name) for edge in edges]
-        if name in always or any(value is not None for value in values):
+        if name in ("support", *always) or any(value is not None for value in values):
             columns[name] = ("double", values)
     columns |= {name: ("bool", list(values)) for name, values in more.items()}
     return frame_of(columns, kind)
@@ -160,13 +160,15 @@ def named_edge(learned: Learned, edge: Edge, support: float | None) -> LearnedEd
     if probability is None and support is not None and found.probabilistic:
         probability = float(probabilities_of(np.array(support)))
     frequency = None if frequencies is None else frequencies.get(edge, 0.0)
-    return LearnedEdge(learned.names[edge[0]], learned.names[edge[1]], support, probability, frequency)
+    weight = None if learned.weights is None else learned.weights.values.get(edge)
+    return LearnedEdge(learned.names[edge[0]], learned.names[edge[1]], support, probability, frequency, weight)
 
 
 def extra_columns(learned: Learned) -> list[str]:
     """Return the columns besides support that every data frame of this result has."""
     probable = learned.result.probabilistic or learned.result.edge_probabilities is not None
-    return ["probability"] * probable + ["frequency"] * (learned.frequencies is not None)
+    known = {"weight": learned.weights, "frequency": learned.frequencies}
+    return ["probability"] * probable + [name for name, values in known.items() if values is not None]
 
 
 def _chance(pair: LearnedEdge) -> float:

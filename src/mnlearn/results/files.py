@@ -27,6 +27,7 @@ from mnlearn.graphs.named import NamedGraph, parser_errors
 from mnlearn.protocols import Question, Result, Step
 from mnlearn.results.edges import kind_of_frame
 from mnlearn.results.resampling import Resampling, Sampling
+from mnlearn.statistics.edge_weights import EdgeWeights, WeightMeasure
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
@@ -120,8 +121,26 @@ def _found(learned: Learned) -> dict[str, object]:
         "steps": [[step.edge, _number(step.score)] for step in result.steps or ()] or None,
         "absent": _by_pair(result.absent),
         "separators": [[*pair, sorted(z)] for pair, z in result.separators.items()] or None,
+        "weights": _weighted(learned.weights),
     }
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _weighted(weights: EdgeWeights | None) -> dict[str, object] | None:
+    """Return the weights as JSON values."""
+    if weights is None:
+        return None
+    return {"measure": weights.measure, "values": _by_pair(weights.values), "ordered": list(weights.ordered)}
+
+
+def _weights(n: int, found: Mapping[str, Any] | None) -> EdgeWeights | None:
+    """Return the weights from their JSON values."""
+    if found is None:
+        return None
+    measure, ordered = _one_of(found["measure"], get_args(WeightMeasure)), _typed(found["ordered"], list)
+    if len(ordered) != n:
+        raise ValueError(f"ordered must hold a value for each of {n} variables; got {len(ordered)}")
+    return EdgeWeights(measure, _pairs(n, found["values"]), tuple(_typed(value, bool) for value in ordered))
 
 
 def _learned(named: NamedGraph, found: Mapping[str, Any]) -> Learned:
@@ -157,6 +176,7 @@ def _learned(named: NamedGraph, found: Mapping[str, Any]) -> Learned:
         choice=None if choice is None else _typed(choice, str),
         resampling=None if record is None else _resampling(record),
         n_rows=None if n_rows is None else _whole(n_rows),
+        saved_weights=_weights(n, found.get("weights")),
     )
 
 
@@ -290,7 +310,7 @@ def _read_all(value: Any) -> Any:
 
 
 def json_document(learned: Learned) -> dict[str, object]:
-    """Return what `mnlearn learn --json` prints; `support`, `probability` and `frequency` in the order of `edges`."""
+    """Return what `mnlearn learn --json` prints; weight, support, probability and frequency in the order of `edges`."""
     edges = learned.edge_list()
     frequency = {} if learned.frequencies is None else {"frequency": [edge.frequency for edge in edges]}
     return {
@@ -298,6 +318,8 @@ def json_document(learned: Learned) -> dict[str, object]:
         "choice": learned.choice,
         "variables": list(learned.names),
         "edges": [[edge.u, edge.v] for edge in edges],
+        "weight": [edge.weight for edge in edges],
+        "weight_measure": None if learned.weights is None else learned.weights.measure,
         "support": [edge.support for edge in edges],
         "probability": [edge.probability for edge in edges],
         **frequency,
@@ -383,4 +405,4 @@ def attach_data(learned: Learned, data: object) -> Learned:
             f"data must be those that the network was learned from, {learned.n_rows} rows; got {dataset.n_rows}. To "
             "learn from other rows, call mnlearn.learn(data, **learned.settings)."
         )
-    return replace(learned, data=dataset, frame=kind_of_frame(data))
+    return replace(learned, data=dataset, frame=kind_of_frame(data), saved_weights=None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -31,12 +32,14 @@ from mnlearn.results.explain import Recipe, Why, words_of_test
 from mnlearn.results.files import attach_data, json_document, render
 from mnlearn.results.resampling import Resampling, Sampling, resampled, stable
 from mnlearn.results.summary import as_html, headline, summary_text
+from mnlearn.results.weights import weighted_adjacency, weights_alone, weights_of
+from mnlearn.statistics.edge_weights import EdgeWeights
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from scipy.sparse import csr_array
 
-_NUMBERS = ("support", "probability", "frequency")  # attributes of an edge in files
+_NUMBERS = ("weight", "support", "probability", "frequency")  # attributes of an edge in files
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,6 +68,8 @@ class Learned:
         How it was learned, to learn again from other rows; not saved in files.
     n_rows
         Number of rows it was learned from, repeats included.
+    saved_weights
+        The weights that a file held; see `weights`.
 
     Examples
     --------
@@ -88,6 +93,16 @@ class Learned:
     frame: Frame | None = field(default=None, compare=False)
     recipe: Recipe | None = field(default=None, compare=False)
     n_rows: int | None = None
+    saved_weights: EdgeWeights | None = field(default=None, compare=False)
+
+    @cached_property
+    def weights(self) -> EdgeWeights | None:
+        """Signed weights of the edges and the name of their measure; None without data.
+
+        Log odds ratios of binary variables, partial correlations of ordered ones, else conditional mutual information:
+        see docs/weights.md. The graphical lasso has partial correlations of its own, which are shrunk.
+        """
+        return weights_of(self)
 
     @property
     def graph(self) -> Graph:
@@ -146,8 +161,8 @@ class Learned:
         Returns
         -------
         pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            Columns ``u``, ``v`` and ``support``; ``probability`` if the method gives one, and ``frequency`` after
-            resampling. Edges without support come last, ties in the order of the variables.
+            Columns ``u``, ``v``, ``weight`` and ``support``; ``probability`` if the method gives one, and
+            ``frequency`` after resampling. Edges without support come last, ties in the order of the variables.
 
         Raises
         ------
@@ -216,9 +231,21 @@ class Learned:
         """Return the neighbours of a variable: given them it is independent of all others."""
         return tuple(self.names[v] for v in sorted(self.graph.neighbors(self._place(name))))
 
-    def adjacency(self) -> csr_array:
-        """Return the graph as a symmetric SciPy sparse matrix, in the order of `names`."""
-        return self.graph.adjacency()
+    def adjacency(self, *, weighted: bool = False) -> csr_array:
+        """Return the graph as a symmetric SciPy sparse matrix, in the order of `names`.
+
+        Parameters
+        ----------
+        weighted
+            The entries are the weights of the edges instead of ones; NaN where a weight is undefined.
+
+        Raises
+        ------
+        InputError
+            If weights are asked for and there are none.
+        """
+        ones = self.graph.adjacency()
+        return weighted_adjacency(ones, self.weights) if weighted else ones
 
     def to_networkx(self) -> Any:
         """Return a networkx graph with the names of the variables and the numbers of each edge."""
@@ -373,8 +400,8 @@ class Learned:
     def save(self, path: str | os.PathLike[str], *, format: str | None = None) -> None:
         """Write the network to a file: the whole result as JSON, the graph alone in the other formats.
 
-        Support, probability and frequency of each edge are written if the format can hold numbers. The data are not
-        written.
+        The weight of each edge is written to every format; support, probability and frequency to those that can hold
+        more than one number. The data are not written.
 
         Parameters
         ----------
@@ -393,7 +420,7 @@ class Learned:
         if format_of(path, format) == "json":
             write_whole(path, render(self, numbers))
         else:
-            kept = numbers if carries_numbers(path, format) else None
+            kept = numbers if carries_numbers(path, format) else weights_alone(numbers)
             write_graph(path, self.graph, self.names, format=format, attributes=kept)
 
     def summary(self) -> str:

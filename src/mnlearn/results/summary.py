@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from mnlearn.results.edges import SUPPORT_TITLES, LearnedEdge, printable
 from mnlearn.results.explain import words_of_transform
+from mnlearn.results.weights import words_of_measure
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
@@ -68,6 +69,8 @@ def _facts(learned: Learned) -> list[tuple[str, str]]:
     if learned.n_rows is not None:
         types = "" if learned.data is None else f", {_types(learned.data.cards)}"
         facts.append(("data", f"{_counted(learned.n_rows, 'row')}{types}{words_of_transform(learned.settings)}"))
+    if learned.weights is not None and graph.n_edges:
+        facts.append(("weights", words_of_measure(learned.weights.measure)))
     if learned.resampling is not None:
         facts.append(("resampled", str(learned.resampling)))
     if learned.score is not None:
@@ -86,7 +89,12 @@ def _types(cards: Sequence[int]) -> str:
 
 def _headings(learned: Learned, edges: Sequence[LearnedEdge]) -> list[str]:
     """Return the column headings of the table of edges."""
-    return ["edge", "", SUPPORT_TITLES[learned.support_scale], *_known(edges)]
+    return ["edge", "", *_weight_known(edges), SUPPORT_TITLES[learned.support_scale], *_known(edges)]
+
+
+def _weight_known(edges: Sequence[LearnedEdge]) -> list[str]:
+    """Return the heading of the weights, if there are any."""
+    return ["weight"] * any(edge.weight is not None for edge in edges)
 
 
 def _known(edges: Sequence[LearnedEdge]) -> list[str]:
@@ -99,7 +107,8 @@ def _cells(edge: LearnedEdge, edges: Sequence[LearnedEdge]) -> list[str]:
     support = "" if edge.support is None else f"{edge.support:.4g}"
     others = [getattr(edge, name) for name in _known(edges)]
     numbers = ["" if value is None else f"{value:.3f}" for value in others]
-    return [printable(edge.u), printable(edge.v), support, *numbers]
+    weight = ["" if edge.weight is None else f"{edge.weight:+.2f}"] * bool(_weight_known(edges))
+    return [printable(edge.u), printable(edge.v), *weight, support, *numbers]
 
 
 def _aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:

@@ -12,9 +12,10 @@ connects are independent in the solution, so each such component is solved by it
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum, log
+from math import fsum, log, log1p
 from typing import NamedTuple
 
 import numpy as np
@@ -87,10 +88,11 @@ class EBICPrecision:
         """The estimate at this penalty."""
         n_rows = self.moments.n_rows
         found = solve(self._correlation, penalty)
-        support = found.support(n_rows, 0.5 * log(n_rows) + 2 * self.gamma * log(self.n_variables))
+        partial = found.partial_correlations()
+        support = _support(partial, n_rows, 0.5 * log(n_rows) + 2 * self.gamma * log(self.n_variables))
         price = log(n_rows) + 4 * self.gamma * log(self.n_variables)
         criterion = -n_rows * found.log_likelihood(self._correlation) + len(support) * price
-        return PathStep(criterion, support, found.converged)
+        return PathStep(criterion, support, found.converged, partial)
 
     @cached_property
     def _correlation(self) -> FloatArray:
@@ -161,8 +163,9 @@ class CrossValidatedPrecision:
         held_out = -sum(found.log_likelihood(judge) for found, judge in fits) / len(fits)
         found = solve(self._correlation, penalty)
         n_rows = self.rows.n_rows
-        support = found.support(n_rows, 0.5 * log(n_rows) + log(self.n_variables))
-        return PathStep(held_out, support, found.converged and all(fit.converged for fit, _ in fits))
+        partial = found.partial_correlations()
+        support = _support(partial, n_rows, 0.5 * log(n_rows) + log(self.n_variables))
+        return PathStep(held_out, support, found.converged and all(fit.converged for fit, _ in fits), partial)
 
     @cached_property
     def _folds(self) -> list[tuple[FloatArray, FloatArray]]:
@@ -189,16 +192,20 @@ class Precision(NamedTuple):
             total += float(np.linalg.slogdet(theta)[1] - np.sum(moments[np.ix_(members, members)] * theta))
         return total
 
-    def support(self, n_rows: int, price: float) -> dict[Edge, float]:
-        """The edges, each with −N log(1 − r²) / 2 less its price, r being its partial correlation."""
+    def partial_correlations(self) -> dict[Edge, float]:
+        """The edges, each with its partial correlation −Θ_uv / √(Θ_uu Θ_vv)."""
         found: dict[Edge, float] = {}
         for members, theta in self.blocks:
             scale = np.sqrt(np.diag(theta))
-            r = np.clip(theta / np.outer(scale, scale), -LARGEST, LARGEST)
+            r = np.clip(-theta / np.outer(scale, scale), -LARGEST, LARGEST)
             for u, v in zip(*np.nonzero(np.triu(np.abs(r) > _PRESENT, 1)), strict=True):
-                value = -0.5 * n_rows * float(np.log1p(-r[u, v]) + np.log1p(r[u, v])) - price
-                found[min(members[u], members[v]), max(members[u], members[v])] = value
+                found[min(members[u], members[v]), max(members[u], members[v])] = float(r[u, v])
         return dict(sorted(found.items()))
+
+
+def _support(partial: Mapping[Edge, float], n_rows: int, price: float) -> dict[Edge, float]:
+    """The edges, each with −N log(1 − r²) / 2 less its price, r being its partial correlation."""
+    return {edge: -0.5 * n_rows * (log1p(-r) + log1p(r)) - price for edge, r in partial.items()}
 
 
 def solve(covariance: FloatArray, penalty: float) -> Precision:

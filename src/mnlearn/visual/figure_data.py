@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite, log
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mnlearn.data.dataset import Dataset
-from mnlearn.data.normal_scores import normal_scores
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import FloatArray, IntArray
+from mnlearn.statistics.edge_weights import EdgeWeights
 from mnlearn.visual.layout import clustering_order, communities, positions
 
 if TYPE_CHECKING:
@@ -43,8 +42,8 @@ class FigureData:
         Community of each variable, 0 the largest; −1 for a variable without an edge.
     order
         The variables in the order of a hierarchical clustering.
-    correlations
-        Partial correlation of each edge given the neighbours of both ends, for ordered variables.
+    weights
+        Signed weights of the edges; None if they are not known.
     measures
         Confidence of the edges on every scale of the result.
     """
@@ -54,12 +53,12 @@ class FigureData:
     positions: FloatArray
     groups: IntArray
     order: IntArray
-    correlations: Mapping[Edge, float]
+    weights: EdgeWeights | None
     measures: tuple[Measure, ...]
 
     def sign(self, edge: Edge) -> int:
         """Return 1 for a positive, −1 for a negative association, 0 for variables without an order."""
-        return int(np.sign(self.correlations.get(edge, 0.0)))
+        return 0 if self.weights is None else self.weights.sign(edge)
 
     def relative(self) -> FloatArray:
         """Return each edge from 0 to 1 by the first measure; 0.5 for all if there is none."""
@@ -82,16 +81,14 @@ def figure_data_of(learned: Learned, seed: int = 0) -> FigureData:
     seed
         Seed of the layout and the communities.
     """
-    graph, data = learned.graph, learned.data
-    if data is not None and learned.settings.get("transform") == "normal_scores":
-        data = normal_scores(data)
+    graph = learned.graph
     return FigureData(
         names=learned.names,
         graph=graph,
         positions=positions(graph, seed),
         groups=communities(graph, seed),
         order=clustering_order(graph),
-        correlations={} if data is None else partial_correlations(data, graph),
+        weights=learned.weights,
         measures=tuple(measures(learned)),
     )
 
@@ -188,85 +185,3 @@ def _support(learned: Learned) -> Measure | None:
         return Measure("support", "log odds", "the natural log odds of the edge, by the method's score", values, False)
     meaning = "evidence of the tests against independence: minus the decimal logarithm of the p-value"
     return Measure("support", "evidence (−log10 p)", meaning, values, False)
-
-
-# Signs of edges. Numbers, binary variables and numeric states have an order, so an edge between two of them is positive
-# or negative. The marginal sign may be due to common neighbours; the partial correlation given the neighbours of both
-# ends is not.
-
-
-_MOST_ROWS = 20_000  # a sign needs no more
-_MOST_STATES = 20  # of a variable without an order that is held fixed
-
-
-def partial_correlations(data: Dataset, graph: Graph) -> dict[Edge, float]:
-    """Return the partial correlation of each edge of ordered variables, given the neighbours of both ends."""
-    table = _Table(data)
-    found: dict[Edge, float] = {}
-    for u, v in graph.edges:
-        if table.ordered[u] and table.ordered[v]:
-            given = sorted((graph.neighbors(u) | graph.neighbors(v)) - {u, v})
-            value = table.partial(u, v, given)
-            if value is not None:
-                found[u, v] = value
-    return found
-
-
-def ordered_variables(data: Dataset) -> list[bool]:
-    """Return whether each variable has an order: continuous, binary, or with numeric states."""
-    return [levels is None or len(levels) == 2 or all(map(_is_number, levels)) for levels in data.levels]
-
-
-def _is_number(level: Hashable) -> bool:
-    """Return whether a state is a number; bools count."""
-    return isinstance(level, int | float | np.integer | np.floating)
-
-
-class _Table:
-    """Columns as numbers: standardised if ordered, else one indicator column per state."""
-
-    def __init__(self, data: Dataset) -> None:
-        self.ordered = ordered_variables(data)
-        self._data = data
-        self._rows = np.arange(0, data.n_records, max(1, -(-data.n_records // _MOST_ROWS)))
-        repeats = np.ones(len(self._rows)) if data.repeats is None else data.repeats[self._rows].astype(np.float64)
-        self._root_weights = np.sqrt(repeats / repeats.sum())
-        self._blocks: dict[int, FloatArray] = {}
-
-    def partial(self, u: int, v: int, given: list[int]) -> float | None:
-        """Return the correlation of the residuals of u and v after a linear regression on the given variables."""
-        pair = np.concatenate([self._block(u), self._block(v)], axis=1)
-        if pair.shape[1] < 2:
-            return None  # one of them never changes
-        held = [self._block(w) for w in given if self.ordered[w] or self._data.cards[w] <= _MOST_STATES]
-        basis = np.concatenate(held, axis=1) if held else pair[:, :0]
-        if basis.shape[1] >= len(pair) - 2:
-            basis = pair[:, :0]  # more regressors than rows: no residual would be left
-        coefficients = np.linalg.lstsq(basis, pair, rcond=1e-8)[0]
-        left = pair - basis @ coefficients
-        (uu, uv), (_, vv) = left.T @ left
-        return float(np.clip(uv / np.sqrt(uu * vv), -1.0, 1.0)) if min(uu, vv) > 1e-10 else None
-
-    def _block(self, x: int) -> FloatArray:
-        """Return the columns of x, centred and weighted; none if x never changes."""
-        if x not in self._blocks:
-            self._blocks[x] = self._standardised(self._numbers(x))
-        return self._blocks[x]
-
-    def _numbers(self, x: int) -> FloatArray:
-        """Return x as numbers: its values, its numeric states, or indicators of its states."""
-        values, levels = self._data.columns[x][self._rows], self._data.levels[x]
-        if levels is None:
-            return values.astype(np.float64)[:, None]
-        if all(map(_is_number, levels)):
-            return np.asarray([float(level) for level in levels])[values.astype(np.int64)][:, None]  # type: ignore[arg-type]
-        codes = values.astype(np.int64)
-        return codes[:, None].astype(np.float64) if len(levels) == 2 else np.eye(len(levels))[codes][:, 1:]
-
-    def _standardised(self, columns: FloatArray) -> FloatArray:
-        """Return columns of weighted mean 0 and length 1; constant columns are left out."""
-        weights = self._root_weights[:, None]
-        centred = (columns - (weights**2 * columns).sum(axis=0)) * weights
-        length = np.sqrt((centred**2).sum(axis=0))
-        kept = length > 1e-12 * (1.0 + np.abs(columns).max(axis=0))
-        return np.asarray(centred[:, kept] / length[kept])

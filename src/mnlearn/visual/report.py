@@ -158,7 +158,8 @@ def _page_data(picture: FigureData) -> dict[str, Any]:
         "edges": [list(edge) for edge in edges],
         "signs": [picture.sign(edge) for edge in edges],
         "measures": scales,
-        "correlations": [picture.correlations.get(edge) for edge in edges],
+        "weight": None if picture.weights is None else picture.weights.measure,
+        "weights": [None if picture.weights is None else picture.weights.values.get(edge) for edge in edges],
         "order": picture.order.tolist(),
     }
 
@@ -208,7 +209,7 @@ class VariableRow(NamedTuple):
 
 def edge_headings(picture: FigureData) -> list[str]:
     """Return the column headings of the edge table."""
-    signed = ["partial correlation"] if picture.correlations else []
+    signed = [] if picture.weights is None else [picture.weights.measure]
     return [measure.label for measure in picture.measures] + signed
 
 
@@ -217,7 +218,7 @@ def edge_rows(picture: FigureData) -> list[EdgeRow]:
     edges = picture.graph.edges
     columns: list[Mapping[tuple[int, int], float]] = [measure.values for measure in picture.measures]
     ranks = [[-column.get(edge, 0.0) for column in columns] for edge in edges]
-    columns += [picture.correlations] if picture.correlations else []
+    columns += [] if picture.weights is None else [picture.weights.values]
     order = sorted(range(len(edges)), key=lambda k: (ranks[k], k))
     rows = []
     for k in order[:MOST_EDGES]:

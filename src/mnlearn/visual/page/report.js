@@ -271,8 +271,8 @@
   };
   const tellEdge = (event, k) => {
     const said = data.measures.filter(({ values }) => values[k] !== null).map(({ label, values }) => `${label} ${number(values[k])}`);
-    const along = data.correlations[k];
-    if (along !== null) said.push(`${arrow[data.signs[k]] || "no direction"} (partial correlation ${along.toFixed(2)})`);
+    const weight = data.weights[k];
+    if (weight !== null) said.push(`${arrow[data.signs[k]] || "no direction"} (${data.weight} ${weight.toFixed(2)})`);
     tell(event, data.edges[k].map((x) => data.names[x]).join(" – "), said.join(", "));
   };
   const inside = (picture, event) => {

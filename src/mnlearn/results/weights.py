@@ -1,0 +1,69 @@
+"""Signed weights of the edges of a learned network, from its data, its method or its file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mnlearn.data.normal_scores import normal_scores
+from mnlearn.errors import InputError
+from mnlearn.graphs.graph import Edge
+from mnlearn.statistics.edge_weights import EdgeWeights, WeightMeasure, edge_weights
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from mnlearn.results.learned import Learned
+
+_WORDS: Mapping[WeightMeasure, str] = {
+    "log odds ratio": "log odds ratios given the other neighbours",
+    "partial correlation": "partial correlations given the neighbours of both ends",
+    "mutual information": "mutual information given the other neighbours, in nats; only ordered variables have a sign",
+}
+
+
+def words_of_measure(measure: WeightMeasure) -> str:
+    """Return what the weights are, in words.
+
+    Examples
+    --------
+    >>> words_of_measure("log odds ratio")
+    'log odds ratios given the other neighbours'
+    """
+    return _WORDS[measure]
+
+
+def weights_of(learned: Learned) -> EdgeWeights | None:
+    """Return the weights: those of the file, those that the method estimated, or those that follow from the data."""
+    own, n = learned.result.partial_correlations, len(learned.names)
+    if learned.saved_weights is not None:
+        return learned.saved_weights
+    if own is not None:
+        return EdgeWeights("partial correlation", {edge: own[edge] for edge in learned.graph.edges}, (True,) * n)
+    if learned.data is None:
+        return None
+    data = learned.data
+    if learned.settings.get("transform") == "normal_scores":
+        data = normal_scores(data)
+    return edge_weights(data, [learned.graph.neighbors(x) for x in range(n)])
+
+
+def weighted_adjacency(ones: csr_array, weights: EdgeWeights | None) -> Any:
+    """Return the adjacency matrix with weights for ones; NaN where a weight is undefined."""
+    if weights is None:
+        raise InputError(
+            "weighted needs the data of the network or a file that holds weights; got neither. Attach the data: "
+            "learned.with_data(data)."
+        )
+    found = ones.astype(np.float64)
+    rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
+    ends = zip(rows.tolist(), found.indices.tolist(), strict=True)
+    found.data = np.array([weights.values.get((min(u, v), max(u, v)), np.nan) for u, v in ends], dtype=np.float64)
+    return found
+
+
+def weights_alone(numbers: Mapping[Edge, Mapping[str, float]]) -> dict[Edge, dict[str, float]] | None:
+    """Return the weights of the edges without their other numbers, for formats with room for one; None without any."""
+    return {edge: {"weight": found["weight"]} for edge, found in numbers.items() if "weight" in found} or None

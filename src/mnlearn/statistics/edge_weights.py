@@ -1,0 +1,336 @@
+"""Signed weights of edges: one measure for each kind of data.
+
+- All variables binary: the log odds ratio of x and y given the other neighbours z, the same for all z in a pairwise
+  model. It is the coefficient of y in a logistic regression of x on its neighbours, averaged over both ends. A
+  log-F(1, 1) prior on every coefficient [GM15] keeps it finite if a cell is empty.
+- All variables ordered (numbers, numeric states, intervals, or binary): the partial correlation given the neighbours of
+  both ends. Numeric states count as the numbers that they are.
+- Some variable without an order: the conditional mutual information in nats per row given the other neighbours of one
+  end, averaged over both ends, minus its expectation dof / (2 N) under independence, at least 0. It has a sign only
+  between two ordered variables: that of the partial correlation.
+
+A pair without an edge has weight 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.protocols.statistics import FloatArray, IntArray
+from mnlearn.statistics import kernels
+from mnlearn.statistics.counts import Counts
+
+WeightMeasure: TypeAlias = Literal["log odds ratio", "partial correlation", "mutual information"]
+Neighbors: TypeAlias = Sequence[Collection[int]]
+
+_WHOLE_UP_TO = 2000  # variables: all their correlations take 32 MB
+_BLOCK = 2_000_000  # numbers held at a time
+_SAME = 1e-9  # share of a variance; less is rounding
+_ITERATIONS, _PRECISION, _LARGEST_STEP = 100, 1e-10, 4.0
+_MOST_STATES = 20  # of a variable without an order that is held fixed
+
+
+@dataclass(frozen=True)
+class EdgeWeights:
+    """Weights of the edges of a network.
+
+    Attributes
+    ----------
+    measure
+        ``"log odds ratio"``, ``"partial correlation"`` or ``"mutual information"``.
+    values
+        The weight of each edge (u, v) with u < v; an edge whose weight is undefined, as between a variable and a copy
+        of its neighbour, is left out.
+    ordered
+        Whether each variable has an order; an edge has a sign if both ends have one.
+
+    Examples
+    --------
+    >>> weights = EdgeWeights("partial correlation", {(0, 1): -0.4}, (True, True))
+    >>> weights.sign((0, 1))
+    -1
+    """
+
+    measure: WeightMeasure
+    values: Mapping[tuple[int, int], float]
+    ordered: tuple[bool, ...]
+
+    def sign(self, edge: tuple[int, int]) -> int:
+        """Return 1 for a positive, −1 for a negative association, 0 without a sign."""
+        u, v = edge
+        return int(np.sign(self.values.get(edge, 0.0))) if self.ordered[u] and self.ordered[v] else 0
+
+
+def edge_weights(data: Dataset, neighbors: Neighbors) -> EdgeWeights:
+    """Return the weights of all edges.
+
+    Parameters
+    ----------
+    data
+        The data, as the method saw them.
+    neighbors
+        The neighbours of each variable.
+
+    Examples
+    --------
+    >>> data = Dataset.from_codes([[0] * 30 + [1] * 30, [0] * 20 + [1] * 10 + [0] * 10 + [1] * 20])
+    >>> found = edge_weights(data, [{1}, {0}])
+    >>> found.measure, round(found.values[0, 1], 2), round(float(np.log(4)), 2)
+    ('log odds ratio', 1.34, 1.39)
+    """
+    ordered = ordered_variables(data)
+    if all(card in (1, 2) for card in data.cards):
+        return EdgeWeights("log odds ratio", _log_odds_ratios(data, neighbors), ordered)
+    if all(ordered) or not all(data.cards):
+        return EdgeWeights("partial correlation", _partial_correlations(data, neighbors, ordered), ordered)
+    signs = _partial_correlations(data, neighbors, ordered)
+    strength = mutual_information(data, neighbors)
+    values = {(u, v): float(np.copysign(strength[u, v], signs.get((u, v), 1.0))) for u, v in _edges(neighbors)}
+    return EdgeWeights("mutual information", values, ordered)
+
+
+def ordered_variables(data: Dataset) -> tuple[bool, ...]:
+    """Return whether each variable has an order: continuous, binary, discretised, or with numeric states."""
+    return tuple(
+        levels is None or len(levels) <= 2 or name in data.cuts or all(map(_is_number, levels))
+        for name, levels in zip(data.names, data.levels, strict=True)
+    )
+
+
+def mutual_information(data: Dataset, neighbors: Neighbors) -> FloatArray:
+    """Return I(x; y | other neighbours of x) − dof / (2 N) of every edge, averaged over both ends; 0 elsewhere."""
+    n = len(neighbors)
+    found = np.zeros((n, n))
+    members = Counts(data, n_jobs=1).members(kernels.mi(), range(n), [frozenset(around) for around in neighbors])
+    for x, (information, dof) in enumerate(members):
+        found[x, sorted(neighbors[x])] = information - dof / (2 * data.n_rows)
+    return np.maximum((found + found.T) / 2, 0.0)
+
+
+def _edges(neighbors: Neighbors) -> list[tuple[int, int]]:
+    return [(u, v) for u, around in enumerate(neighbors) for v in sorted(around) if u < v]
+
+
+def _is_number(level: Hashable) -> bool:
+    """Return whether a state is a number; bools count."""
+    return isinstance(level, int | float | np.integer | np.floating)
+
+
+# Log odds ratios.
+
+
+def _log_odds_ratios(data: Dataset, neighbors: Neighbors) -> dict[tuple[int, int], float]:
+    """Return the coefficient of each edge, averaged over the regressions of both ends."""
+    found: dict[tuple[int, int], float] = {}
+    for batch in _batches(data, neighbors):
+        for (x, members), coefficients in zip(batch, _fitted([_cells(data, *one) for one in batch]), strict=True):
+            for y, value in zip(members, coefficients.tolist(), strict=True):
+                edge = (min(x, y), max(x, y))
+                found[edge] = found.get(edge, 0.0) + value / 2
+    return {edge: found[edge] for edge in _edges(neighbors)}
+
+
+def _batches(data: Dataset, neighbors: Neighbors) -> Iterator[list[tuple[int, list[int]]]]:
+    """Yield variables and their neighbours in groups with the same number of neighbours, of limited size."""
+    by_degree: dict[int, list[tuple[int, list[int]]]] = {}
+    for x, around in enumerate(neighbors):
+        if around:
+            by_degree.setdefault(len(around), []).append((x, sorted(around)))
+    for degree, variables in by_degree.items():
+        cells = min(data.n_records, 2 ** min(degree, 40)) * (degree + 1)
+        size = max(1, _BLOCK // cells)
+        yield from (variables[k : k + size] for k in range(0, len(variables), size))
+
+
+def _cells(data: Dataset, x: int, members: list[int]) -> tuple[FloatArray, FloatArray]:
+    """Return the distinct configurations of some binary variables, and how often x is 0 and 1 in each."""
+    rows = np.stack([data.columns[y] for y in members], axis=1).astype(np.uint8)
+    size = 2 ** len(members)
+    if len(members) <= 40 and size <= 4 * len(rows) + 64:
+        place = rows @ (1 << np.arange(len(members), dtype=np.int64))
+        kept = np.arange(size)
+        configurations = ((kept[:, None] >> np.arange(len(members))) & 1).astype(np.float64)
+    else:
+        packed = np.ascontiguousarray(np.packbits(rows, axis=1))
+        _, first, place = np.unique(packed.view(f"V{packed.shape[1]}").ravel(), return_index=True, return_inverse=True)
+        configurations, size = rows[first].astype(np.float64), len(first)
+    counted = [np.bincount(place[rows_of], weights, size) for rows_of, weights in _halves(data, x)]
+    counts = np.stack(counted, axis=1).astype(np.float64)
+    seen = counts.any(axis=1)
+    return configurations[seen], counts[seen]
+
+
+def _halves(data: Dataset, x: int) -> Iterator[tuple[IntArray, FloatArray | None]]:
+    """Yield the rows in which x is 0, then those in which it is 1, with their repeats."""
+    for state in (0, 1):
+        rows = np.flatnonzero(data.columns[x] == state)
+        yield rows, None if data.repeats is None else data.repeats[rows].astype(np.float64)
+
+
+def _fitted(tables: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
+    """Return the coefficients of logistic regressions with as many regressors each, one row each, by Newton steps."""
+    most, degree = max(len(counts) for _, counts in tables), tables[0][0].shape[1]
+    design = np.zeros((len(tables), most, degree + 1))
+    counts = np.zeros((len(tables), most, 2))
+    for k, (configurations, counted) in enumerate(tables):
+        design[k, : len(counted), 0], design[k, : len(counted), 1:] = 1.0, configurations
+        counts[k, : len(counted)] = counted
+    totals, ones = counts.sum(axis=2), counts[:, :, 1]
+    beta = np.zeros((len(tables), degree + 1))
+    beta[:, 0] = np.log((ones.sum(axis=1) + 0.5) / ((totals - ones).sum(axis=1) + 0.5))
+    open_ = np.arange(len(tables))
+    for _ in range(_ITERATIONS):
+        step = _newton_step(design[open_], totals[open_], ones[open_], beta[open_])
+        beta[open_] += step
+        open_ = open_[np.abs(step).max(axis=1) > _PRECISION]
+        if not len(open_):
+            break
+    return beta[:, 1:]
+
+
+def _newton_step(design: FloatArray, totals: FloatArray, ones: FloatArray, beta: FloatArray) -> FloatArray:
+    """Return one step, of limited length: the penalised likelihood is concave, but a long step may overshoot."""
+    chance = _logistic(np.matmul(design, beta[:, :, None])[:, :, 0])
+    prior = _logistic(beta[:, 1:])
+    slope = np.matmul((ones - totals * chance)[:, None, :], design)[:, 0]
+    slope[:, 1:] += 0.5 - prior
+    weight = totals * chance * (1.0 - chance)
+    curvature = np.matmul(np.swapaxes(design, 1, 2) * weight[:, None, :], design)
+    own = np.arange(beta.shape[1])
+    curvature[:, own, own] += 1e-12  # for a variable that never changes
+    curvature[:, own[1:], own[1:]] += prior * (1.0 - prior)
+    step = np.linalg.solve(curvature, slope[:, :, None])[:, :, 0]
+    longest = np.abs(step).max(axis=1, keepdims=True)
+    return np.asarray(step * np.minimum(1.0, _LARGEST_STEP / np.maximum(longest, 1e-300)))
+
+
+def _logistic(x: FloatArray) -> FloatArray:
+    small = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1.0, small) / (1.0 + small)
+
+
+# Partial correlations.
+
+
+def _partial_correlations(
+    data: Dataset, neighbors: Neighbors, ordered: tuple[bool, ...]
+) -> dict[tuple[int, int], float]:
+    """Return the partial correlation of each edge of ordered variables, given the neighbours of both ends."""
+    table = _Table(data, ordered)
+    given = {
+        (u, v): sorted((set(neighbors[u]) | set(neighbors[v])) - {u, v})
+        for u, v in _edges(neighbors)
+        if ordered[u] and ordered[v]
+    }
+    found: dict[tuple[int, int], float] = {}
+    if all(ordered) and len(ordered) <= _WHOLE_UP_TO:
+        found = _from_correlations(table.correlations(), given, data.n_records)
+    for (u, v), others in given.items():
+        if (u, v) not in found:
+            value = table.partial(u, v, others)
+            if value is not None:
+                found[u, v] = value
+    return {edge: found[edge] for edge in given if edge in found}
+
+
+def _from_correlations(
+    correlation: FloatArray, given: Mapping[tuple[int, int], list[int]], n_rows: int
+) -> dict[tuple[int, int], float]:
+    """Return the partial correlations of which the correlation matrix has the digits, many in one call."""
+    by_size: dict[int, list[tuple[int, int]]] = {}
+    for edge, others in given.items():
+        if len(others) < n_rows - 2:
+            by_size.setdefault(len(others) + 2, []).append(edge)
+    found: dict[tuple[int, int], float] = {}
+    for size, edges in by_size.items():
+        at_once = max(1, _BLOCK // size**2)
+        for k in range(0, len(edges), at_once):
+            batch = edges[k : k + at_once]
+            places = np.array([[*edge, *given[edge]] for edge in batch])
+            blocks = correlation[places[:, :, None], places[:, None, :]]
+            try:
+                inverse = np.linalg.inv(blocks)
+            except np.linalg.LinAlgError:  # one of them is singular: the rows decide
+                continue
+            own = np.diagonal(inverse, axis1=1, axis2=2)
+            clear = np.array([bool(((one > 0) & (one < 1 / _SAME)).all()) for one in own])  # NaN fails both
+            r = -inverse[:, 0, 1] / np.sqrt(np.abs(own[:, 0] * own[:, 1]))
+            found |= {edge: float(np.clip(r[j], -1.0, 1.0)) for j, edge in enumerate(batch) if clear[j]}
+    return found
+
+
+class _Table:
+    """Columns as numbers: standardised if ordered, else one indicator column per state."""
+
+    def __init__(self, data: Dataset, ordered: tuple[bool, ...]) -> None:
+        self._ordered = ordered
+        self._data = data
+        repeats = np.ones(data.n_records) if data.repeats is None else data.repeats.astype(np.float64)
+        self._root_weights = np.sqrt(repeats / repeats.sum())
+        self._blocks: dict[int, FloatArray] = {}
+
+    def correlations(self) -> FloatArray:
+        """Return the correlations of all variables, all of them ordered; a constant one has none."""
+        n, n_records = len(self._ordered), self._data.n_records
+        found = np.zeros((n, n))
+        size = max(1, _BLOCK // max(n_records, 1))
+        blocks = [range(k, min(k + size, n)) for k in range(0, n, size)]
+        for i, rows in enumerate(blocks):
+            left = self._wide(rows)
+            for columns in blocks[i:]:
+                right = left if columns is rows else self._wide(columns)
+                found[np.ix_(rows, columns)] = left.T @ right
+                found[np.ix_(columns, rows)] = found[np.ix_(rows, columns)].T
+        np.fill_diagonal(found, 1.0)
+        return found
+
+    def _wide(self, variables: Collection[int]) -> FloatArray:
+        """Return one standardised column per variable; zeros for a constant one."""
+        columns = [self._standardised(self._numbers(x)) for x in variables]
+        empty = np.zeros((self._data.n_records, 1))
+        return np.concatenate([column if column.shape[1] else empty for column in columns], axis=1)
+
+    def partial(self, u: int, v: int, given: list[int]) -> float | None:
+        """Return the correlation of the residuals of u and v after a linear regression on the given variables."""
+        pair = np.concatenate([self._block(u), self._block(v)], axis=1)
+        if pair.shape[1] < 2:
+            return None  # one of them never changes
+        held = [self._block(w) for w in given if self._ordered[w] or self._data.cards[w] <= _MOST_STATES]
+        basis = np.concatenate(held, axis=1) if held else pair[:, :0]
+        if basis.shape[1] >= len(pair) - 2:
+            basis = pair[:, :0]  # more regressors than rows: no residual would be left
+        coefficients = np.linalg.lstsq(basis, pair, rcond=1e-8)[0]
+        left = pair - basis @ coefficients
+        (uu, uv), (_, vv) = left.T @ left
+        return float(np.clip(uv / np.sqrt(uu * vv), -1.0, 1.0)) if min(uu, vv) > _SAME else None
+
+    def _block(self, x: int) -> FloatArray:
+        """Return the columns of x, centred and weighted; none if x never changes."""
+        if x not in self._blocks:
+            if sum(block.size for block in self._blocks.values()) > 10 * _BLOCK:
+                self._blocks.clear()
+            self._blocks[x] = self._standardised(self._numbers(x))
+        return self._blocks[x]
+
+    def _numbers(self, x: int) -> FloatArray:
+        """Return x as numbers: its values, its numeric states, the codes of ordered ones, or indicators."""
+        values, levels = self._data.columns[x], self._data.levels[x]
+        if levels is None:
+            return values.astype(np.float64)[:, None]
+        codes = values.astype(np.int64)
+        if all(map(_is_number, levels)):
+            return np.asarray([float(level) for level in levels])[codes][:, None]  # type: ignore[arg-type]
+        return codes[:, None].astype(np.float64) if self._ordered[x] else np.eye(len(levels))[codes][:, 1:]
+
+    def _standardised(self, columns: FloatArray) -> FloatArray:
+        """Return columns of weighted mean 0 and length 1; constant columns are left out."""
+        weights = self._root_weights[:, None]
+        centred = (columns - (weights**2 * columns).sum(axis=0)) * weights
+        length = np.sqrt((centred**2).sum(axis=0))
+        kept = length > 1e-12 * (1.0 + np.abs(columns).max(axis=0))
+        return np.asarray(centred[:, kept] / length[kept])
