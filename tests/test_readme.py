@@ -29,7 +29,7 @@ def test_the_python_runs_and_says_what_the_comments_say() -> None:
     for block in blocks:
         exec(block, names)
     assert names["learned"].blanket("fatigue") == ("poor_sleep", "exercise")
-    assert list(names["learned"].edges()) == ["u", "v", "support", "probability"]
+    assert list(names["learned"].edges()) == ["u", "v", "weight", "support", "probability"]
     assert names["answer"].independent
     assert names["answer"].log_p == pytest.approx(-0.37, abs=0.01)
     last = blocks[-1].strip().splitlines()[-1].split("#")[0]

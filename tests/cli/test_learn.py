@@ -12,8 +12,8 @@ import mnlearn.learning
 from mnlearn.graphs import read_graph
 
 KEYS = [
-    *("method", "choice", "variables", "edges", "support", "probability", "support_scale", "score", "converged"),
-    *("cost", "settings"),
+    *("method", "choice", "variables", "edges", "weight", "weight_measure", "support", "probability"),
+    *("support_scale", "score", "converged", "cost", "settings"),
 ]
 
 

@@ -53,7 +53,7 @@ def test_a_saved_result_has_a_report_with_and_without_its_data(run: Any, table: 
     without, with_data = ((tmp_path / f"{name}.html").read_text(encoding="utf-8") for name in ("without", "with"))
     assert "The data are not at hand" in without
     assert "The data are not at hand" not in with_data
-    assert "partial correlation" in with_data
+    assert "log odds ratio" in with_data
     assert run("plot", saved, "-o", tmp_path / "net.svg").code == 0
 
 

@@ -141,7 +141,18 @@ def test_a_spreadsheet_finds_no_formula_in_the_csv(tmp_path: Path) -> None:
 def test_adjacency_by_hand(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text('id,"a, b",=c,d\r\n"a, b",0,0.5,0\r\n=c,0.5,0,0\r\nd,0,0,0\r\n', encoding="utf-8", newline="")
-    assert read_graph(path) == NamedGraph(Graph(3, [(0, 1)]), ("a, b", "=c", "d"))
+    assert read_graph(path) == NamedGraph(Graph(3, [(0, 1)]), ("a, b", "=c", "d"), {(0, 1): {"weight": 0.5}})
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.edges"])
+def test_weights_come_back_and_an_edge_of_weight_0_stays_an_edge(name: str, tmp_path: Path) -> None:
+    graph = Graph(4, [(0, 1), (1, 2), (2, 3)])
+    weights = {(0, 1): {"weight": -0.25}, (1, 2): {"weight": 0.0}}
+    write_graph(tmp_path / name, graph, list("abcd"), attributes=weights)
+    found = read_graph(tmp_path / name)
+    assert found.graph == graph
+    assert found.attributes[0, 1] == {"weight": -0.25}
+    assert abs(found.attributes[1, 2]["weight"]) < 1e-200
 
 
 def test_dot_by_hand(tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ def edge(source: str, target: str, more: str = "") -> str:
 @pytest.mark.parametrize(
     ("format", "text", "message"),
     [
-        ("edges", "a\tb\tc", "line 1 must hold one or two names; got 3"),
-        ("edges", "a b c", "line 1 must hold one or two names; got 3"),
+        ("edges", "a\tb\tc", "line 1 must hold one or two names, and after two a weight; got 3"),
+        ("edges", "a b c", "line 1 must hold one or two names, and after two a weight; got 3"),
         ("edges", "#\na\ta", "line 2: an edge must join two different variables; got 'a' twice"),
         ("edges", "a\tb\nb\ta", "line 2: an edge must be given once; got 'b' - 'a' twice"),
         ("edges", "\ta", "line 1 must hold names that are not empty"),
@@ -176,7 +176,7 @@ def test_bad_arguments(format: str, names: list[str], attributes: Attributes, me
 
 @pytest.mark.parametrize("format", ["edges", "csv"])
 def test_numbers_are_not_dropped_silently(format: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"attributes must be left out .* Write JSON, .* or an edge table"):
+    with pytest.raises(InputError, match=r"attributes must be finite weights .* Write JSON, .* or an edge table"):
         write_graph(tmp_path / "x", Graph(2, [(0, 1)]), format=format, attributes={(0, 1): {"w": 1.0}})
 
 

@@ -247,8 +247,8 @@ def test_other_forms() -> None:
     assert str(learned).startswith("gsimn: 13 edges among 12 variables, ")
     document = learned.to_dict()
     assert list(document) == [
-        *("method", "choice", "variables", "edges", "support", "probability", "support_scale", "score", "converged"),
-        *("cost", "settings"),
+        *("method", "choice", "variables", "edges", "weight", "weight_measure", "support", "probability"),
+        *("support_scale", "score", "converged", "cost", "settings"),
     ]
     assert (document["support_scale"], document["score"]) == ("log_independence", None)
 

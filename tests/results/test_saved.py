@@ -62,7 +62,7 @@ def test_frequencies_and_what_was_chosen_come_back(tmp_path: Path) -> None:
     assert back.edge_list() == learned.edge_list()
     assert back.with_data(COLUMNS).bootstrap(4, sampling="halves", n_jobs=1).frequencies == learned.frequencies
     kept = mn.read_graph(tmp_path / "net.json").attributes
-    assert all(set(numbers) == {"support", "probability", "frequency"} for numbers in kept.values())
+    assert all(set(numbers) == {"weight", "support", "probability", "frequency"} for numbers in kept.values())
 
 
 @given(

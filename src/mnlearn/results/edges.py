@@ -33,10 +33,10 @@ class LearnedEdge(NamedTuple):
 
     u: str
     v: str
+    weight: float | None
     support: float | None
     probability: float | None = None
     frequency: float | None = None
-    weight: float | None = None
 
 
 def kind_of_frame(data: object) -> Frame | None:
@@ -161,7 +161,7 @@ def named_edge(learned: Learned, edge: Edge, support: float | None) -> LearnedEd
         probability = float(probabilities_of(np.array(support)))
     frequency = None if frequencies is None else frequencies.get(edge, 0.0)
     weight = None if learned.weights is None else learned.weights.values.get(edge)
-    return LearnedEdge(learned.names[edge[0]], learned.names[edge[1]], support, probability, frequency, weight)
+    return LearnedEdge(learned.names[edge[0]], learned.names[edge[1]], weight, support, probability, frequency)
 
 
 def extra_columns(learned: Learned) -> list[str]:

@@ -242,7 +242,7 @@ class Learned:
         Raises
         ------
         InputError
-            If weights are asked for and there are none.
+            If there are no weights.
         """
         ones = self.graph.adjacency()
         return weighted_adjacency(ones, self.weights) if weighted else ones
