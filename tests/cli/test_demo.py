@@ -40,6 +40,8 @@ def test_text_explains_the_separation(run: Any, tmp_path: Path, monkeypatch: pyt
     assert "edge of the true network" in shown.out
     assert "night_shifts and fatigue are dependent" in shown.out
     assert "given poor_sleep they are independent" in shown.out
+    assert "so doubtful: night_shifts - social_support (22%), late_coffee - left_handed (48%)" in shown.out
+    assert "Without them: 12 of the 12 true edges.\n" in shown.out
     assert Path("demo-output", "survey.csv").exists()
     assert shown.out.endswith("\nThe report is demo-output/report.html: open it in a browser.\n")
     assert "night_shifts" in Path("demo-output", "report.html").read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from mnlearn.data.dataset import Dataset
+    from mnlearn.graphs.graph import Edge
     from mnlearn.learning.pairs import TestResult
     from mnlearn.results.learned import Learned
     from mnlearn.simulate.example import Example
 
 METHOD = "sep"
 PAIRS_SHOWN = 15
+SAMPLES, DOUBTFUL = 50, 0.5  # resampled data sets; an edge in fewer of them is doubtful
 NO_REPORT = "A report needs the extra: pip install 'mnlearn[report]'."
 
 People = Annotated[int, option("N", "Number of people who answer.", "--rows", min=2, max=1_000_000)]
@@ -46,7 +48,7 @@ def demo_command(
     """Try mnlearn on a survey drawn from a known network.
 
     Writes the survey and the network to files, summarises the survey, tests all pairs of questions, learns the network
-    from the answers, and writes a report.
+    from the answers and from samples of them, and writes a report.
 
     Examples:
       mnlearn demo
@@ -65,6 +67,8 @@ def demo_command(
     summary, pairs = overview(dataset), dependences(dataset)
     found = _separation(dataset, survey, pairs)
     learned = learn(dataset, METHOD)
+    if len(dataset.columns[0]) >= 4:
+        learned = learned.bootstrap(SAMPLES, n_jobs=1)
     learned.save(out / "learned.graphml")
     report = _write_report(out, learned)
     commands = _commands(data, truth, found)
@@ -87,6 +91,7 @@ def demo_command(
         show(_strongest(survey, pairs[:PAIRS_SHOWN]))
         say(_explanation(found))
         say(f"{_comparison(survey, learned)} Wrote {out / 'learned.graphml'}.")
+        say(_doubtful(survey, learned))
         say("\n".join(["\nNext:", *(f"  {command}" for command in commands)]))
         say(f"\nThe report is {report}: open it in a browser." if report else f"\n{NO_REPORT}")
 
@@ -189,13 +194,32 @@ def _explanation(found: Separation | None) -> str:
 
 def _comparison(survey: Example, learned: Learned) -> str:
     """Return a sentence that compares the learned network with the true one."""
-    true, found = set(survey.graph.edges), set(learned.graph.edges)
+    return f"Learned from the answers alone, by {METHOD}: {_against_truth(survey, learned.graph.edges)}."
+
+
+def _against_truth(survey: Example, edges: Collection[Edge]) -> str:
+    """Return the numbers of true, false and missing edges, in words."""
+    true, found = set(survey.graph.edges), set(edges)
     wrong = [f"{survey.names[u]} - {survey.names[v]}" for u, v in sorted(found - true)]
     missed = [f"{survey.names[u]} - {survey.names[v]}" for u, v in sorted(true - found)]
     parts = [f"{len(true & found)} of the {len(true)} true edges"]
     parts += [f"{len(wrong)} false ({', '.join(wrong)})"] if wrong else []
     parts += [f"missing {', '.join(missed)}"] if missed else []
-    return f"Learned from the answers alone, by {METHOD}: {'; '.join(parts)}."
+    return "; ".join(parts)
+
+
+def _doubtful(survey: Example, learned: Learned) -> str:
+    """Return which edges resampling casts doubt on, and what is left without them."""
+    if learned.resampling is None or learned.frequencies is None:
+        return "With so few rows nothing can be resampled."
+    share = {edge: learned.frequencies.get(edge, 0.0) for edge in learned.graph.edges}
+    doubtful = [edge for edge in sorted(share, key=share.__getitem__) if share[edge] < DOUBTFUL]
+    samples = f"{with_noun(learned.resampling.done, 'sample')} of the rows"
+    if not doubtful:
+        return f"Every edge is found again in at least half of {samples}."
+    named = ", ".join(f"{survey.names[u]} - {survey.names[v]} ({share[u, v]:.0%})" for u, v in doubtful)
+    rest = _against_truth(survey, [edge for edge in share if edge not in doubtful])
+    return f"Found again in fewer than half of {samples}, so doubtful: {named}. Without them: {rest}."
 
 
 def _commands(data: Path, truth: Path, found: Separation | None) -> list[str]:
