@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -223,7 +227,7 @@ def test_hostile_names_are_text_everywhere(opened: Open) -> None:
         page.fill("#search", name)
         page.wait_for_timeout(400)  # else two clicks count as a double click
     assert page.evaluate("window.pwned") is None
-    assert page.evaluate("document.scripts.length") == 5
+    assert page.evaluate("document.scripts.length") == 6
     assert page.locator("img, iframe, object, svg[onload]").count() == 0
     assert "49" not in page.locator("#variable-table").text_content()
 
@@ -296,3 +300,33 @@ def test_a_narrow_window_needs_no_sideways_scrolling(opened: Open) -> None:
     page.set_viewport_size({"width": 420, "height": 800})
     page.wait_for_timeout(200)
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+def test_the_picture_and_the_tables_can_be_saved(opened: Open, survey: Learned, tmp_path: Path) -> None:
+    page = opened().ready()
+    files = {}
+    buttons = {"#save-svg": "svg", "#save-png": "png", "[data-save-table=edge-table]": "csv"}
+    for button, extension in buttons.items():
+        with page.expect_download() as download:
+            page.click(button)
+        assert download.value.suggested_filename.endswith(extension)
+        download.value.save_as(tmp_path / extension)
+        files[extension] = (tmp_path / extension).read_bytes()
+    picture = ElementTree.fromstring(files["svg"])
+    lines = [line for line in picture.iter("{http://www.w3.org/2000/svg}line") if line.get("stroke-linecap")]
+    assert len(lines) == survey.graph.n_edges
+    assert set(survey.names) <= {text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")}
+    assert files["png"].startswith(b"\x89PNG")
+    rows = list(csv.reader(io.StringIO(files["csv"].decode("utf-8-sig"))))
+    assert rows[0][:2] == ["variable", "variable"]
+    assert "weight" in rows[0]
+    assert {tuple(row[:2]) for row in rows[1:]} == {(edge.u, edge.v) for edge in survey.edge_list()}
+
+
+def test_hostile_names_are_text_in_saved_files_too(opened: Open) -> None:
+    page = opened("hostile").ready()
+    picture = ElementTree.fromstring(page.evaluate("mnlearn.saved.picture()"))
+    assert {child.tag.rpartition("}")[2] for child in picture.iter()} <= {"svg", "rect", "line", "circle", "text"}
+    table = list(csv.reader(io.StringIO(page.evaluate("mnlearn.saved.table('variable-table')"))))
+    assert len({len(row) for row in table}) == 1
+    assert not any(row[0].startswith(("=", "+", "@")) for row in table)

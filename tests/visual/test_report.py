@@ -108,7 +108,7 @@ def test_nothing_is_asked_of_a_network_and_only_our_scripts_may_run(make: Any) -
 
 def test_names_are_text_wherever_they_stand() -> None:
     page = Page(render_report(hostile(), title="<script>title</script>"))
-    assert [tag for tag, _ in page.tags].count("script") == 5
+    assert [tag for tag, _ in page.tags].count("script") == 6
     assert json.loads(page.scripts["page-data"])["names"] == list(HOSTILE)
     assert "<i>method</i>" in page.words
     assert "<script>title</script>" in page.texts

@@ -274,24 +274,13 @@ def check_report(name: str, path: str) -> None:
         require(module, "report")
 
 
-_COST_NOUNS = {
-    "graphs": ("graph", "graphs"),
-    "asked": ("test", "tests"),
-    "fitted": ("model fitted", "models fitted"),
-    "inferred": ("inferred", "inferred"),
-    "scored": ("term scored", "terms scored"),
-    "proposed": ("flip proposed", "flips proposed"),
-    "flips": ("flip made", "flips made"),
-    "moves": ("move made", "moves made"),
-    "fits": ("model fitted", "models fitted"),
-    "fallbacks": ("not fitted", "not fitted"),
-}
 _SCALES = {"log_independence": "log support", "log_odds": "log odds"}  # low is certain; high is certain
 
 
 def _show_result(learned: Learned, written: list[str], *, all_edges: bool) -> None:
     """Print the edges, what the search cost, and the files written."""
     from mnlearn.results.explain import words_of_transform
+    from mnlearn.results.summary import cost_words
     from mnlearn.results.weights import words_of_measure
 
     graph = learned.graph
@@ -304,7 +293,7 @@ def _show_result(learned: Learned, written: list[str], *, all_edges: bool) -> No
     if learned.score is not None:
         name = learned.settings.get("score", learned.method)
         say(f"{name} score {learned.score:.6f}{_next_best(learned)}")
-    say(_cost(learned))
+    say(cost_words(learned) + ("" if learned.converged else "; stopped before its end"))
     if learned.resampling is not None:
         say(f"frequencies of {learned.resampling}{_expected_false(learned)}")
     for path in written:
@@ -349,16 +338,3 @@ def _next_best(learned: Learned) -> str:
     differing = sorted(set(graph.edges) ^ set(learned.graph.edges))
     pairs = [f"{learned.names[u]} - {learned.names[v]}" for u, v in differing]
     return f", {learned.score - value:.4g} above the next best graph, which differs in {first_names(pairs, shown=4)}"
-
-
-def _cost(learned: Learned) -> str:
-    """Return the cost of the search and its test as a line of text."""
-    cost = dict(learned.cost)
-    if "fitted" in cost:  # there "asked" counts neighbourhoods, one for each variable
-        del cost["asked"]
-    nouns = {key: words for key, words in _COST_NOUNS.items() if cost.get(key) or key == "asked" in cost}
-    counts = [f"{cost[key]:,.0f} {one if cost[key] == 1 else many}" for key, (one, many) in nouns.items()]
-    if learned.test is not None:
-        counts[0] += f" by {learned.test}"
-    seconds = [f"{cost['seconds']:.1f} s"] if cost.get("seconds", 0.0) >= 1.0 else []
-    return ", ".join(counts + seconds) + ("" if learned.converged else "; stopped before its end")

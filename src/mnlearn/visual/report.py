@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.data.overview import Overview, overview
 from mnlearn.errors import FileError, InputError, check_path, require, whole_number
+from mnlearn.results.summary import cost_words
+from mnlearn.results.weights import words_of_measure
 from mnlearn.visual import report_figures, report_text
 from mnlearn.visual.figure_data import SIGN_COLORS, SIGN_WORDS, FigureData, figure_data_of
 from mnlearn.visual.report_text import cautions, decimal
@@ -99,7 +101,7 @@ def render_report(learned: Learned, *, title: str | None = None, source: str | N
         lstrip_blocks=True,
     )
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False, "allow_nan": False}  # Bokeh reads in order
-    scripts = [report_figures.bokeh_script(), _file("report.js")]
+    scripts = [report_figures.bokeh_script(), _file("report.js"), _file("save.js")]
     context = _context(learned, figure_data_of(learned, seed), source)
     return str(
         environment.get_template("report.html").render(
@@ -136,7 +138,8 @@ def _context(learned: Learned, picture: FigureData, source: str | None) -> dict[
         "colors": [picture.color(x) for x in range(len(picture.names))],
         "run_again": run_again(learned, source),
         "settings": settings_rows(learned),
-        "cost": cost_rows(learned),
+        "cost": _capital(cost_words(learned)),
+        "weights": "" if picture.weights is None else words_of_measure(picture.weights.measure),
         "versions": versions(),
         "written": datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC"),
     }
@@ -209,7 +212,7 @@ class VariableRow(NamedTuple):
 
 def edge_headings(picture: FigureData) -> list[str]:
     """Return the column headings of the edge table."""
-    signed = [] if picture.weights is None else [picture.weights.measure]
+    signed = [] if picture.weights is None else ["weight"]
     return [measure.label for measure in picture.measures] + signed
 
 
@@ -274,11 +277,9 @@ def settings_rows(learned: Learned) -> list[tuple[str, str]]:
     return [(key, _said(value)) for key, value in learned.settings.items()]
 
 
-def cost_rows(learned: Learned) -> list[tuple[str, str]]:
-    """Return the cost of the search."""
-    return [
-        (key, f"{value:,.0f}" if float(value).is_integer() else f"{value:.3g}") for key, value in learned.cost.items()
-    ]
+def _capital(sentence: str) -> str:
+    """Return the sentence with a capital letter."""
+    return sentence[:1].upper() + sentence[1:]
 
 
 def versions() -> list[tuple[str, str]]:

@@ -407,6 +407,7 @@
   // For tests and for the curious: where a variable stands on the screen, and what is shown.
   window.mnlearn = {
     state,
+    network: () => network,
     at: (name) => {
       const x = data.names.indexOf(name), nodes = network.model("nodes").data;
       const [px, py] = network.place(nodes.x[x], nodes.y[x]), box = byId("network").getBoundingClientRect();
