@@ -416,6 +416,13 @@ def _in_processes(
             f"a worker process must live until its work is done; one of {jobs} was killed or ran out of memory. "
             "Use fewer jobs (n_jobs=...), or smaller work."
         ) from error
+    except Exception as error:
+        if type(error).__name__ != "PicklingError":
+            raise
+        raise MnlearnError(
+            "what runs in other processes must be picklable; a class or function of yours uses something that is not, "
+            "such as a lock or an open file. Make it inside the class, or use one process (n_jobs=1)."
+        ) from error
     except KeyboardInterrupt:  # also one that was blocked while the processes started
         if pool is not None:
             pool.shutdown(kill_workers=True)
