@@ -61,8 +61,11 @@ if TYPE_CHECKING:
         Remembered,
         ScoreTest,
         SeparationOracle,
+        Verdict,
     )
     from mnlearn.learning import (
+        CustomScore,
+        CustomTest,
         GraphScore,
         MethodResult,
         TestResult,
@@ -101,7 +104,8 @@ __all__ += ["MarkovBlanketSelector", "MarkovNetworkLearner"]
 __all__ += ["Evaluation", "evaluate"]
 __all__ += ["Graph", "NamedGraph", "read_graph", "write_graph"]
 __all__ += ["Audited", "BayesianTest", "Budgeted", "ChiSquare", "GTest", "GaussianPosterior", "MutualInformation"]
-__all__ += ["PartialCorrelation", "Remembered", "ScoreTest", "SeparationOracle"]
+__all__ += ["PartialCorrelation", "Remembered", "ScoreTest", "SeparationOracle", "Verdict"]
+__all__ += ["CustomScore", "CustomTest"]
 __all__ += ["GraphScore", "MethodResult", "TestResult", "compare", "compare_groups", "dependences", "fit_parameters"]
 __all__ += ["Validation", "independence_test", "learn", "load", "make_score", "make_test", "score", "validate"]
 __all__ += ["DiscreteModel", "GaussianModel", "MarkovModel", "canonical_factors", "canonical_factors_of"]

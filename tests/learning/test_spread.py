@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import mnlearn as mn
 from mnlearn.checkpoints import Checkpoint, open_checkpoint
 from mnlearn.data import Dataset
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, MnlearnError
 from mnlearn.learning import counting
 from mnlearn.learning.counting import ParallelNeighborhoods
 from mnlearn.protocols import Neighborhood, SpreadNeighborhoods, VarSet
@@ -112,3 +113,25 @@ def test_the_methods_learn_the_same(client: Any, monkeypatch: pytest.MonkeyPatch
 def test_methods_without_neighbourhoods_have_no_use_for_a_client(client: Any) -> None:
     with pytest.raises(InputError, match=r"client is for tables of a packed file; it does not help this method"):
         mn.learn(np.random.default_rng(0).normal(size=(50, 3)), "glasso", client=client)
+
+
+def test_a_score_of_the_caller_goes_to_other_processes() -> None:
+    class Fewest(mn.CustomScore):  # as in a notebook: no process can import it
+        def local(self, x: int, blanket: VarSet) -> float:
+            return float(self.table(x, blanket).max(axis=1).sum() - 9 * len(blanket))
+
+    rng = np.random.default_rng(1)
+    first = rng.integers(0, 2, 200)
+    learned = mn.learn({"a": first, "b": first, "c": rng.integers(0, 2, 200)}, "hillclimb", score=Fewest)
+    one, two = (learned.bootstrap(4, n_jobs=n_jobs).frequencies for n_jobs in (1, 2))
+    assert one == two == {(0, 1): 1.0}
+    lock = Lock()
+
+    class Locked(Fewest):
+        def local(self, x: int, blanket: VarSet) -> float:
+            with lock:
+                return super().local(x, blanket)
+
+    locked = mn.learn({"a": first, "b": first}, "hillclimb", score=Locked)
+    with pytest.raises(MnlearnError, match=r"must be picklable; .* use one process \(n_jobs=1\)"):
+        locked.bootstrap(2, n_jobs=2)

@@ -147,7 +147,7 @@ def test_a_network_of_another_origin_can_be_saved(tmp_path: Path) -> None:
     bare = replace(learned, recipe=None, data=None, n_rows=None)
     bare.save(tmp_path / "net.json")
     assert mn.load(tmp_path / "net.json").graph == learned.graph
-    with pytest.raises(mn.InputError, match="data can be given to what"):
+    with pytest.raises(mn.InputError, match="with_data needs a method and settings that this mnlearn knows"):
         bare.with_data(FEW)
 
 

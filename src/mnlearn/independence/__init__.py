@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from mnlearn.independence.gaussian import GaussianPosterior, PartialCorrelation
     from mnlearn.independence.information import CountedInformation, GaussianInformation, RowInformation
     from mnlearn.independence.wrappers import Audited, Budgeted, Remembered, SeparationOracle
-    from mnlearn.protocols import BaseTest
+    from mnlearn.protocols import BaseTest, Verdict
 
 __all__ = [
     "Audited",
@@ -26,6 +26,7 @@ __all__ = [
     "RowInformation",
     "ScoreTest",
     "SeparationOracle",
+    "Verdict",
 ]
 
 if not TYPE_CHECKING:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mnlearn.learning.api import GraphScore, ScoreTerm, fit_parameters, learn, load, score
     from mnlearn.learning.comparison import MethodResult, compare
+    from mnlearn.learning.custom import CustomScore, CustomTest
     from mnlearn.learning.experiments import NamedMethod, NamedSource, experiment, structure_learner
     from mnlearn.learning.groups import compare_groups
     from mnlearn.learning.inputs import load_data
@@ -19,6 +20,8 @@ __all__ = [
     "METHODS",
     "SCORES",
     "TESTS",
+    "CustomScore",
+    "CustomTest",
     "Estimate",
     "GraphScore",
     "MethodResult",
@@ -48,5 +51,8 @@ __all__ = [
 if not TYPE_CHECKING:
     from mnlearn._lazy import on_first_use
 
-    _MODULES = ("api", "spec", "registry", "inputs", "pairs", "groups", "comparison", "experiments", "validation")
+    _MODULES = (
+        *("api", "spec", "registry", "inputs", "pairs", "groups", "comparison", "experiments", "validation"),
+        "custom",
+    )
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

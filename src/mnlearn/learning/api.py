@@ -23,7 +23,8 @@ from mnlearn.learning.inputs import (
     split_options,
     transformed,
 )
-from mnlearn.learning.registry import make_score
+from mnlearn.learning.own_judge import ScoreLike, TestLike, own_name
+from mnlearn.learning.registry import make_score, named_or_own
 from mnlearn.learning.spec import resolve
 from mnlearn.protocols import SILENT, LocalScore, Monitor, PairScore, Score
 from mnlearn.results.edges import kind_of_frame
@@ -41,8 +42,8 @@ def learn(
     data: object,
     method: str | None = None,
     *,
-    test: str | None = None,
-    score: str | None = None,
+    test: TestLike | None = None,
+    score: ScoreLike | None = None,
     required: Iterable[Sequence[str]] = (),
     forbidden: Iterable[Sequence[str]] = (),
     columns: Sequence[str] | None = None,
@@ -76,10 +77,12 @@ def learn(
         One of `TESTS`, for methods that use tests. By default chi2 (gsmn, gsmn*, gsimn, gsimn-fch) or g2 (pc,
         hhc-mn) for categorical variables, and pcor for continuous ones. The first four have ``alpha=0.01`` and
         ``dof="observed"`` by default, pc and hhc-mn ``alpha=0.05`` and ``dof="adjusted"``, with any test that has
-        these settings.
+        these settings. Or your own test: a class derived from `CustomTest`, or another class or function that makes a
+        test from a `Dataset`; its parameters after the data are settings. Or a test that is made from these data.
     score
         One of `SCORES`, for the methods mbs (by default mpl for categorical variables, ebic for continuous ones),
-        hillclimb and exhaustive; other methods that maximise a score have one of their own.
+        hillclimb and exhaustive; other methods that maximise a score have one of their own. Or your own score: a class
+        derived from `CustomScore`, or the like, as for `test`.
     required, forbidden
         Pairs of names: edges that must be present, or absent. For methods that use no tests.
     columns, types, levels, missing, missing_values, repeats, delimiter
@@ -201,7 +204,7 @@ class GraphScore:
 def score(
     data: object,
     graph: GraphLike,
-    score: str = "ib",
+    score: ScoreLike = "ib",
     *,
     n_jobs: int | None = None,
     client: Any = None,
@@ -217,7 +220,7 @@ def score(
         A file that `mnlearn.read_graph` reads, a `NamedGraph`, a result of `learn`, or pairs of names: variables are
         matched by name. Or a `Graph`, whose variables are the columns in their order.
     score
-        One of `SCORES`.
+        One of `SCORES`, or your own score, as for `learn`.
     n_jobs
         Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
     client
@@ -245,12 +248,13 @@ def score(
     (True, 12)
     """
     reading, settings = split_options(options)
+    name = named_or_own("score", score)
     dataset = load_data(data, **reading)
     over = graph_over(dataset, graph)
     transform = decide_transform(dataset, settings.pop("transform", "auto"))
     judge = make_score(score, transformed(dataset, transform), counting=Counting(n_jobs, client), **settings)
     terms = tuple(ScoreTerm(tuple(dataset.names[x] for x in of), value) for of, value in _terms(judge, over))
-    return GraphScore(score, sum(term.value for term in terms), terms, transform)
+    return GraphScore(own_name(name), sum(term.value for term in terms), terms, transform)
 
 
 def _terms(judge: Score, graph: Graph) -> list[tuple[tuple[int, ...], float]]:

@@ -17,7 +17,8 @@ from mnlearn.graphs.named import NamedGraph
 from mnlearn.learning.api import learn
 from mnlearn.learning.counting import Counting
 from mnlearn.learning.inputs import check_dataset
-from mnlearn.learning.registry import METHODS, TESTS
+from mnlearn.learning.own_judge import TestLike
+from mnlearn.learning.registry import METHODS, named_or_own
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn.results.learned import Learned
 
@@ -58,7 +59,7 @@ def compare(
     truth: NamedGraph | str | os.PathLike[str],
     methods: Sequence[str],
     *,
-    test: str | None = None,
+    test: TestLike | None = None,
     alpha: float | None = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -119,7 +120,7 @@ def _read_truth(truth: object) -> NamedGraph:
 def _check_settings(test: object, alpha: object, n_jobs: int | None, client: object, monitor: object) -> None:
     """Check once, before the first method, what would be wrong for all of them."""
     if test is not None:
-        check_name("test", test, TESTS)
+        named_or_own("test", test)  # raises
     if alpha is not None and not (is_number(alpha) and 0 < cast("float", alpha) < 1):
         raise InputError(f"alpha must be between 0 and 1, both excluded; got {alpha!r}. Usual values: 0.05, 0.01.")
     Counting(n_jobs, client)  # raises

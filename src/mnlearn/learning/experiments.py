@@ -17,6 +17,7 @@ from mnlearn.experiments.learners import Bench, DataSet, Learner
 from mnlearn.experiments.peers import CONTINUOUS, DISCRETE, installed
 from mnlearn.graphs.graph import Graph
 from mnlearn.learning.api import learn
+from mnlearn.learning.own_judge import ScoreLike, TestLike
 from mnlearn.learning.registry import METHODS
 from mnlearn.learning.spec import LearnSpec, resolve
 
@@ -236,7 +237,7 @@ def learner_bench(
 
 
 def structure_learner(
-    method: str, *, test: str | None = None, score: str | None = None, **settings: Any
+    method: str, *, test: TestLike | None = None, score: ScoreLike | None = None, **settings: Any
 ) -> Callable[[Dataset], Graph]:
     """Make a function from a data set to the graph that `learn` finds, such as `MarkovEDA` takes.
 

@@ -45,6 +45,7 @@ from mnlearn.learning.inputs import (
     is_continuous,
     variables_by_name,
 )
+from mnlearn.learning.own_judge import OwnJudge, ScoreLike, TestLike, own_name
 from mnlearn.protocols import ExplainedTest, InformationJudge, Learner, NeighborhoodJudge, Score
 from mnlearn.scores.bjp import BJPScore
 from mnlearn.scores.entropy import Entropy, ExtendedBIC
@@ -346,15 +347,30 @@ def check_setting(kind: str, name: str, setting: str, accepted: Sequence[str], a
         raise InputError(f"{name} has no setting {setting!r}; {known}{also}. Drop {setting}, or choose another {kind}.")
 
 
+def named_or_own(kind: Literal["test", "score"], given: object) -> str | OwnJudge:
+    """Return the name of a test or score of this library, or the one of the caller; raise an error for neither."""
+    table = TESTS if kind == "test" else SCORES
+    if isinstance(given, str):
+        check_name(kind, given, table)
+        return given
+    return given if isinstance(given, OwnJudge) else OwnJudge.of(kind, given, table)
+
+
 def make_test(
-    name: str | None, dataset: Dataset, *, n_jobs: int | None = None, counting: Counting | None = None, **settings: Any
+    name: TestLike | None,
+    dataset: Dataset,
+    *,
+    n_jobs: int | None = None,
+    counting: Counting | None = None,
+    **settings: Any,
 ) -> ExplainedTest:
     """Make a test by its name.
 
     Parameters
     ----------
     name
-        One of `TESTS`; None takes chi2 for categorical variables and pcor for continuous ones.
+        One of `TESTS`; None takes chi2 for categorical variables and pcor for continuous ones. Or your own test: a
+        class derived from `mnlearn.CustomTest`, or any function that makes a test from a `Dataset`.
     dataset
         The data; all variables must be of the type that the test is for.
     n_jobs
@@ -386,14 +402,15 @@ def make_test(
 
 
 def make_score(
-    name: str, dataset: Dataset, *, n_jobs: int | None = None, counting: Counting | None = None, **settings: Any
+    name: ScoreLike, dataset: Dataset, *, n_jobs: int | None = None, counting: Counting | None = None, **settings: Any
 ) -> Score:
     """Make a score by its name.
 
     Parameters
     ----------
     name
-        One of `SCORES`.
+        One of `SCORES`. Or your own score: a class derived from `mnlearn.CustomScore`, or any function that makes a
+        score from a `Dataset`.
     dataset
         The data; all variables must be of one type, categorical for scores that only count.
     n_jobs
@@ -427,15 +444,18 @@ def make_score(
 
 
 def _make(
-    table: Mapping[str, JudgeEntry], name: str, dataset: Dataset, counting: Counting, settings: Mapping[str, Any]
+    table: Mapping[str, JudgeEntry], given: object, dataset: Dataset, counting: Counting, settings: Mapping[str, Any]
 ) -> Any:
     """Check the name, the settings and the types of the variables; then make the judge from its statistics."""
     check_counting(counting)
-    kind = "test" if table is TESTS else "score"
-    check_name(kind, name, table)
-    entry = table[name]
+    kind: Literal["test", "score"] = "test" if table is TESTS else "score"
+    name = named_or_own(kind, given)
+    entry = name if isinstance(name, OwnJudge) else table[name]
     for setting in settings:
-        check_setting(kind, name, setting, entry.settings)
+        check_setting(kind, own_name(name), setting, entry.settings)
+    if isinstance(name, OwnJudge):
+        return name.on(dataset, counting, settings)
+    entry = table[name]
     continuous = _is_continuous(kind, table, name, dataset)
     factory: Any = entry.from_moments if continuous else entry.from_counts
     from_data = {name: take(dataset) for name, take in FROM_DATA.items() if name in entry.parameters}

@@ -34,16 +34,17 @@ from mnlearn.learning.inputs import (
     split_options,
     transformed,
 )
+from mnlearn.learning.own_judge import OwnJudge, own_name
 from mnlearn.learning.pairs import low_expected
 from mnlearn.learning.registry import (
     METHODS,
-    SCORES,
     TEST_SETTINGS,
     TESTS,
     check_setting,
     make_score,
     make_test,
     methods_by,
+    named_or_own,
 )
 from mnlearn.protocols import SILENT, EvidenceScore, ExplainedTest, FittedPrior, Learner, Monitor, Score, VarSet
 from mnlearn.results.edges import named_edge, pair_support
@@ -77,7 +78,7 @@ class LearnSpec:
     learner
         The learner with its settings, except those that name variables.
     test, score
-        Names; None for the default, which depends on the types of the variables.
+        Names, or those of the caller; None for the default, which depends on the types of the variables.
     judge_settings
         Settings of the test, the score or the method's own judge.
     test_defaults
@@ -96,8 +97,8 @@ class LearnSpec:
 
     method: str
     learner: Learner[Any]
-    test: str | None = None
-    score: str | None = None
+    test: str | OwnJudge | None = None
+    score: str | OwnJudge | None = None
     judge_settings: Mapping[str, Any] = field(default_factory=dict)
     test_defaults: Mapping[str, Any] = field(default_factory=dict)
     required: tuple[Any, ...] = ()
@@ -113,8 +114,10 @@ class LearnSpec:
 
     def decided(self, dataset: Dataset) -> LearnSpec:
         """Return this call with `transform` decided by the data, if it is "auto"."""
-        is_continuous(dataset, self.method)  # raises for a mixture
-        if self.transform == "auto" and self.judge_settings.get("information") in ("rank", "kernel"):
+        if self._own is None:
+            is_continuous(dataset, self.method)  # raises for a mixture
+        made = self._own is not None and self._own.made  # from data that are as the caller wants them
+        if self.transform == "auto" and (made or self.judge_settings.get("information") in ("rank", "kernel")):
             return replace(self, transform=None)  # aracne takes ranks itself
         return replace(self, transform=decide_transform(dataset, self.transform))
 
@@ -135,6 +138,8 @@ class LearnSpec:
         counting: Counting | None = None,
     ) -> Learned:
         """Learn from a data set; `counting`, if given, replaces `n_jobs`."""
+        if self._own is not None:
+            self._own.refuse_made("rows that are drawn or divided anew")
         spec = self.decided(dataset)
         return spec.learn_prepared(dataset, spec.prepared(dataset), counting or Counting(n_jobs), monitor)
 
@@ -181,6 +186,11 @@ class LearnSpec:
         found = {e: [low_expected(judge, *e, z) or 0.0 for z in _given(learned.graph, e)] for e in learned.graph.edges}
         return sorted((edge for edge, low in found.items() if max(low) > MOST_LOW), key=lambda edge: -max(found[edge]))
 
+    @property
+    def _own(self) -> OwnJudge | None:
+        """The test or score of the caller, if it is not one of this library."""
+        return next((judge for judge in (self.test, self.score) if isinstance(judge, OwnJudge)), None)
+
     def _judge(self, dataset: Dataset, counting: Counting) -> tuple[dict[str, Any], Any]:
         """Return the judge of the learner with its settings, its name among them under "test" or "score"."""
         entry, settings = METHODS[self.method], self.judge_settings
@@ -189,14 +199,20 @@ class LearnSpec:
         if entry.score is not None:
             by_types = "mpl" if self.method == "mbs" and any(dataset.cards) and "gamma" not in settings else entry.score
             score = self.score or by_types
-            return {"score": score, **settings}, make_score(score, dataset, counting=counting, **settings)
-        name, settings = self._test_settings(dataset)
-        test = make_test(name, dataset, counting=counting, **settings)
-        return {"test": test.name, **settings}, test
+            made = make_score(cast(Any, score), dataset, counting=counting, **settings)
+            return {"score": own_name(score), **settings}, made
+        test, settings = self._test_settings(dataset)
+        tested = make_test(cast(Any, test), dataset, counting=counting, **settings)
+        return {"test": own_name(test), **settings}, tested
 
-    def _test_settings(self, dataset: Dataset) -> tuple[str, dict[str, Any]]:
-        """Return the name and the settings of the test: those given, then the defaults that the test accepts."""
+    def _test_settings(self, dataset: Dataset) -> tuple[str | OwnJudge, dict[str, Any]]:
+        """Return the name and the settings of the test: those given, then the defaults that the test accepts.
+
+        A test of the caller has its own defaults.
+        """
         defaults, given = self.test_defaults, self.judge_settings
+        if isinstance(self.test, OwnJudge):
+            return self.test, {**given}
         name = self.test or (defaults.get("test", "chi2") if any(dataset.cards) else "pcor")
         check_name("test", name, TESTS)
         accepted = set(TESTS[name].settings)
@@ -250,10 +266,10 @@ def resolve(options: Mapping[str, Any]) -> LearnSpec:
     if method is None:
         method, reason = _chosen(test, settings)
     check_name("method", method, METHODS)
-    _check_judge(method, test, score)
+    test, score = _checked_judge(method, test, score, transform)
     if method == "mbs" and score is None and not settings.keys().isdisjoint(("regularization", "choose")):
         score = "entropy"  # both belong to the score of the paper, which has no other penalty
-    of_judge = _check_settings(method, score or METHODS[method].score, settings)
+    of_judge = _check_settings(method, test if isinstance(test, OwnJudge) else score, settings)
     _check_constraints(method, pairs)
     own = {name: value for name, value in settings.items() if name in METHODS[method].settings}
     start = own.pop("start", None)
@@ -285,8 +301,10 @@ def _pairs(given: object) -> tuple[Any, ...]:
     return tuple(given) if iterates(given) else (given,)
 
 
-def _check_judge(method: str, test: object, score: object) -> None:
-    """Raise InputError for a test or a score that the method does not use."""
+def _checked_judge(
+    method: str, test: object, score: object, transform: object
+) -> tuple[str | OwnJudge | None, str | OwnJudge | None]:
+    """Return test and score; raise InputError for one that the method does not use."""
     entry = METHODS[method]
     for name, given in (("test", test), ("score", score)):
         if given is not None and entry.judge != name:
@@ -294,22 +312,26 @@ def _check_judge(method: str, test: object, score: object) -> None:
                 f"{name} is for methods that use a {name} ({methods_by(name)}); {method} does not. Drop {name}, or "
                 "choose another method."
             )
-    if score is None:
-        return
-    check_name("score", score, SCORES)
-    if score != entry.score and not entry.any_score:
+    by_test = None if test is None else named_or_own("test", test)
+    by_score = None if score is None else named_or_own("score", score)
+    for own in (by_test, by_score):
+        if isinstance(own, OwnJudge) and transform == "normal_scores":
+            own.refuse_made("transform='normal_scores'")
+    if by_score is not None and by_score != entry.score and not entry.any_score:
         able = " or ".join(name for name, other in METHODS.items() if other.any_score)
         raise InputError(
-            f"score must be {entry.score} for the method {method}; got {score!r}. Drop it, or use the method {able}, "
-            "which accept any score."
+            f"score must be {entry.score} for the method {method}; got {own_name(by_score)!r}. Drop it, or use the "
+            f"method {able}, which accept any score."
         )
+    return by_test, by_score
 
 
-def _check_settings(method: str, score: str | None, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _check_settings(method: str, named: str | OwnJudge | None, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of the judge; raise InputError for one that neither it nor the method has."""
     entry = METHODS[method]
-    accepted = entry.judge_settings(score)
-    judge = {"score": f"its score {score}", "test": "its test", "own": "its judge"}[entry.judge]
+    score = named or entry.score
+    accepted = score.settings if isinstance(score, OwnJudge) else entry.judge_settings(score)
+    judge = {"score": f"its score {own_name(score or '')}", "test": "its test", "own": "its judge"}[entry.judge]
     also = f", and {judge} accepts {', '.join(sorted(accepted))}" if accepted else ""
     for name in settings:
         if name not in accepted:

@@ -34,6 +34,8 @@ from mnlearn.learning.inputs import (
     split_options,
     transformed,
 )
+from mnlearn.learning.own_judge import TestLike
+from mnlearn.learning.pairs import test_of_columns
 from mnlearn.learning.registry import TESTS, make_test
 from mnlearn.model.fitting import fit
 from mnlearn.model.markov_model import MarkovModel
@@ -123,7 +125,7 @@ def validate(
     data: object,
     *,
     train: object = None,
-    test: str | None = None,
+    test: TestLike | None = None,
     n_triplets: int = 10_000,
     folds: int = 5,
     interactions: Literal["cliques", "pairwise"] = "cliques",
@@ -143,7 +145,7 @@ def validate(
     train
         Rows to fit the parameters to. Without them, each fold of the held-out rows is predicted from the others.
     test
-        One of `TESTS`; by default chi2 for categorical columns and pcor for continuous ones.
+        As for `mnlearn.independence_test`.
     n_triplets
         Number of independences (x, y, z), spread evenly over the sizes of z; 10,000 in [JAIR09].
     folds
@@ -189,6 +191,7 @@ def validate(
             "discretize cannot be given with train, since the two would be cut at different points; got both. "
             "Discretise them together before, or drop train."
         )
+    test = test_of_columns(test)
     rows, over, notes = _held_out(graph, data, reading)
     if isinstance(test, str) and test in TESTS and "seed" in TESTS[test].settings:
         settings.setdefault("seed", seed)

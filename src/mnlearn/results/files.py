@@ -391,10 +391,21 @@ def plain(value: object) -> object:
     return value if value is None or isinstance(value, str | int | float) else repr(value)
 
 
+def no_recipe(learned: Learned, what: str) -> InputError:
+    """Return the error for a network that cannot be learned again, such as one by the caller's own score."""
+    judges = [f"{kind}={learned.settings[kind]!r}" for kind in ("test", "score") if kind in learned.settings]
+    known = f"got a network by {', '.join([repr(learned.method), *judges])}, which mnlearn alone cannot learn again"
+    own = f"{judges[0].partition('=')[0]}=..." if judges else "..."
+    return InputError(
+        f"{what} needs a method and settings that this mnlearn knows, to use them again; {known}. Learn it again with "
+        f"mnlearn.learn(data, {learned.method!r}, {own})."
+    )
+
+
 def attach_data(learned: Learned, data: object) -> Learned:
     """Return the network with its data attached; see `Learned.with_data`."""
     if learned.recipe is None:
-        raise InputError("data can be given to what mnlearn.learn or mnlearn.load returned; got another network.")
+        raise no_recipe(learned, "with_data")
     dataset = learned.recipe.read(data)
     if dataset.names != learned.names:
         differing = sorted({*dataset.names} ^ {*learned.names})

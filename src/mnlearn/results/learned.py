@@ -29,7 +29,7 @@ from mnlearn.results.edges import (
     ranked_pairs,
 )
 from mnlearn.results.explain import Recipe, Why, words_of_test
-from mnlearn.results.files import attach_data, json_document, render
+from mnlearn.results.files import attach_data, json_document, no_recipe, render
 from mnlearn.results.resampling import Resampling, Sampling, resampled, stable
 from mnlearn.results.summary import as_html, headline, summary_text
 from mnlearn.results.weights import weighted_adjacency, weights_alone, weights_of
@@ -386,10 +386,7 @@ class Learned:
     def ingredients(self, what: str) -> tuple[Recipe, Dataset]:
         """Return the recipe and the data, or raise InputError with a hint how to attach them."""
         if self.recipe is None:
-            raise InputError(
-                f"{what} needs a method and settings that this mnlearn knows, to use them again; got a network by "
-                f"{self.method!r}, not one that mnlearn.learn makes. Learn it again with mnlearn.learn(data)."
-            )
+            raise no_recipe(self, what)
         if self.data is None:
             raise InputError(
                 f"{what} needs the data, which are not in files; got a network without. Attach them: "

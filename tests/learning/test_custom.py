@@ -1,0 +1,328 @@
+"""Scores and tests of the caller: twins of built-in ones give the same networks, and faults are named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import inf, log, nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+from scipy.stats import chi2
+
+import mnlearn as mn
+from mnlearn.data import Dataset
+from mnlearn.learning import structure_learner
+from mnlearn.protocols import ExplainedTest, VarSet
+from mnlearn.simulate import example
+
+from references import counts as reference
+
+SURVEY = example(400, seed=1).columns()
+FEW = {name: SURVEY[name] for name in list(SURVEY)[:5]}
+
+
+class OwnMPL(mn.CustomScore):
+    """Twin of mpl."""
+
+    def __init__(self, data: Dataset, *, prior_cell: float = 0.5) -> None:
+        super().__init__(data)
+        self.prior_cell = prior_cell
+
+    def local(self, x: int, blanket: VarSet) -> float:
+        counts, prior = self.table(x, blanket), self.prior_cell
+        total = self.cards[x] * prior
+        rows = (
+            gammaln(total) - gammaln(counts.sum(1) + total) + np.sum(gammaln(counts + prior) - gammaln(prior), axis=1)
+        )
+        return float(rows.sum()) - len(blanket) / 2 * log(self.n_variables)
+
+
+class OwnChiSquare(mn.CustomTest):
+    """Twin of chi2 with dof="adjusted"."""
+
+    def __init__(self, data: Dataset, *, alpha: float = 0.01) -> None:
+        super().__init__(data)
+        self.alpha = alpha
+
+    def __call__(self, x: int, y: int, z: VarSet) -> mn.Verdict:
+        counts = self.table(x, y, z)
+        rows, columns = counts.sum(2, keepdims=True), counts.sum(1, keepdims=True)
+        expected = rows * columns / counts.sum((1, 2), keepdims=True)
+        cells = expected > 0
+        statistic = np.sum((counts - expected)[cells] ** 2 / expected[cells])
+        dof = np.sum(((rows > 0).sum((1, 2)) - 1) * ((columns > 0).sum((1, 2)) - 1))
+        log_p = float(chi2.logsf(statistic, dof)) if dof else 0.0
+        return mn.Verdict(log_p > log(self.alpha), log_p)
+
+
+class Duck:
+    """Score without a base class."""
+
+    def __init__(self, data: Dataset) -> None:
+        self.inside = OwnMPL(data)
+
+    def local(self, x: int, blanket: VarSet) -> float:
+        return self.inside.local(x, blanket)
+
+
+def closure(data: Dataset, alpha: float = 0.01) -> Callable[[int, int, VarSet], tuple[bool, float | None]]:
+    """Make a test that is a plain function."""
+    inside = OwnChiSquare(data, alpha=alpha)
+    return lambda x, y, z: inside(x, y, z)[:2]
+
+
+@pytest.mark.parametrize("score", [OwnMPL, Duck, "made"])
+@pytest.mark.parametrize("method", ["hillclimb", "mbs"])
+def test_a_twin_of_mpl_gives_its_network(method: str, score: Any) -> None:
+    given = OwnMPL(mn.read(SURVEY)) if score == "made" else score
+    own, built_in = mn.learn(SURVEY, method, score=given), mn.learn(SURVEY, method, score="mpl")
+    assert own.graph == built_in.graph
+    assert own.score == pytest.approx(built_in.score)
+    assert own.settings["score"] in ("OwnMPL", "Duck")
+
+
+def test_exhaustive_search_by_a_twin_of_mpl_with_a_setting() -> None:
+    own = mn.learn(FEW, "exhaustive", score=OwnMPL, prior_cell=1.0)
+    built_in = mn.learn(FEW, "exhaustive", score="mpl", prior_cell=1.0)
+    assert own.graph == built_in.graph
+    assert own.score == pytest.approx(built_in.score)
+    assert own.settings["prior_cell"] == 1.0
+
+
+@pytest.mark.parametrize("test", [OwnChiSquare, closure])
+@pytest.mark.parametrize("method", ["gsmn", "gsmn*", "gsimn", "pc", "hhc-mn"])
+def test_a_twin_of_chi2_gives_its_network_and_cost(method: str, test: Any) -> None:
+    own = mn.learn(SURVEY, method, test=test, alpha=0.05)
+    built_in = mn.learn(SURVEY, method, test="chi2", alpha=0.05, dof="adjusted")
+    assert own.graph == built_in.graph
+    assert own.cost["asked"] == built_in.cost["asked"]
+    assert own.result.support == pytest.approx(built_in.result.support)
+
+
+def test_its_own_defaults_count() -> None:
+    assert "alpha" not in mn.learn(FEW, "pc", test=OwnChiSquare).settings
+    assert mn.learn(FEW, "pc", test=OwnChiSquare).graph == mn.learn(FEW, "pc", test="chi2", alpha=0.01).graph
+
+
+def test_scores_and_tests_of_single_questions() -> None:
+    own, built_in = (mn.score(SURVEY, [("stress", "headaches")], score=score) for score in (OwnMPL, "mpl"))
+    assert own.score == "OwnMPL"
+    assert own.value == pytest.approx(built_in.value)
+    assert [term.value for term in own.terms] == pytest.approx([term.value for term in built_in.terms])
+    question: Any = ("fatigue", "stress", ["poor_sleep"])
+    one, two = (mn.independence_test(SURVEY, *question, test=test) for test in (OwnChiSquare, "chi2"))
+    assert one.log_p == pytest.approx(two.log_p)
+    assert one.test == "OwnChiSquare"
+    first, second = (mn.dependences(FEW, test=test) for test in (OwnChiSquare, "chi2"))
+    assert [(pair.x, pair.y) for pair in first] == [(pair.x, pair.y) for pair in second]
+    graph = mn.NamedGraph(mn.learn(FEW, "mpl").graph, tuple(FEW))
+    by_own, by_chi2 = (mn.validate(graph, FEW, test=test, alpha=0.01, n_triplets=50) for test in (OwnChiSquare, "chi2"))
+    assert by_own.accuracy == by_chi2.accuracy
+
+
+def test_repeats_count_in_tables() -> None:
+    data = reference.random_dataset(np.random.default_rng(1), n_rows=60, cards=[2, 3, 2], repeats=True)
+    assert data.repeats is not None
+    spread = Dataset.from_codes([np.repeat(column, data.repeats) for column in data.columns], cards=data.cards)
+    for make in (OwnMPL, Duck):
+        assert make(data).local(0, frozenset({1, 2})) == pytest.approx(make(spread).local(0, frozenset({1, 2})))
+    one, two = OwnChiSquare(data), OwnChiSquare(spread)
+    assert (one.table(1, 0, {2}) == two.table(1, 0, {2})).all()
+    assert one.repeats.sum() == one.n_rows == len(two.repeats)
+    assert OwnMPL(data).table(1).sum() == data.n_rows
+
+
+def test_the_base_classes_work_without_learn() -> None:
+    data = mn.read(FEW)
+    assert mn.HillClimb().learn(OwnMPL(data)).graph == mn.HillClimb().learn(mn.MPL(mn.Counts(data))).graph
+    test = OwnChiSquare(data)
+    assert isinstance(test, ExplainedTest)
+    assert mn.PC().learn(test).graph == mn.PC().learn(mn.ChiSquare(mn.Counts(data), alpha=0.01)).graph
+
+
+class Regression(mn.CustomTest):
+    """Test of variables of both types: does y explain x, given z, in a linear regression?"""
+
+    def __call__(self, x: int, y: int, z: VarSet) -> mn.Verdict:
+        x, y = sorted((x, y), key=lambda v: (self.cards[v] > 0, v))
+        left = [np.linalg.lstsq(self._design(v), self.column(x), rcond=None)[1][0] for v in (z, z | {y})]
+        log_p = float(chi2.logsf(self.n_rows * log(left[0] / left[1]), max(1, self.cards[y] - 1)))
+        return mn.Verdict(log_p > log(0.01), log_p)
+
+    def _design(self, variables: VarSet) -> Any:
+        columns = [np.ones(self.data.n_records)]
+        for v in sorted(variables):
+            column = self.column(v)
+            columns += [column == state for state in range(1, self.cards[v])] if self.cards[v] else [column]
+        return np.column_stack(columns).astype(float)
+
+
+def mixed() -> dict[str, Any]:
+    """Return a chain a - b - c of a label and two numbers."""
+    rng = np.random.default_rng(1)
+    a = rng.integers(0, 3, 300)
+    b = a + rng.normal(size=300)
+    return {"a": [f"group {k}" for k in a], "b": b, "c": b + rng.normal(size=300)}
+
+
+def test_data_of_both_types_can_be_judged(tmp_path: Path) -> None:
+    learned = mn.learn(mixed(), "pc", test=Regression)
+    assert [(edge.u, edge.v) for edge in learned.edge_list()] == [("b", "c"), ("a", "b")]
+    assert [found.test for found in learned.why("a", "c").tests] == ["Regression"] * 2
+    learned.report(tmp_path / "mixed.html")
+    with pytest.raises(mn.UnsuitableError, match="table needs categorical variables; 'b' is continuous"):
+        Regression(mn.read(mixed())).table(0, 1)
+
+
+def test_results_name_the_class_and_can_be_saved_but_not_learned_again(tmp_path: Path) -> None:
+    learned = mn.learn(FEW, "hillclimb", score=OwnMPL, prior_cell=1.0)
+    assert learned.to_dict()["settings"]["score"] == "OwnMPL"  # type: ignore[index]
+    why = learned.why(*list(FEW)[:2])
+    assert why.score is not None
+    assert why.score.name == "OwnMPL"
+    learned.report(tmp_path / "own.html")
+    assert "OwnMPL" in (tmp_path / "own.html").read_text(encoding="utf-8")
+    for name, found in (("score", learned), ("test", mn.learn(FEW, test=OwnChiSquare))):
+        found.save(tmp_path / f"{name}.json")
+        loaded = mn.load(tmp_path / f"{name}.json")
+        assert loaded.graph == found.graph
+        assert loaded.settings[name] == found.settings[name]
+        for call in (loaded.bootstrap, lambda loaded=loaded: loaded.with_data(FEW)):
+            with pytest.raises(mn.InputError, match=rf"got a network by '\w+', {name}='Own.*cannot learn again"):
+                call()
+    assert "using gsimn with the test OwnChiSquare" in str(found.choice)
+
+
+def test_a_class_is_made_again_for_each_data_set_and_an_object_is_refused() -> None:
+    by_class, by_name = (mn.learn(FEW, "hillclimb", score=score) for score in (OwnMPL, "mpl"))
+    drawn = [learned.bootstrap(4, n_jobs=1).frequencies for learned in (by_class, by_name)]
+    assert drawn[0] == drawn[1]
+    groups = partial(mn.compare_groups, FEW, "stress", "hillclimb", n_permutations=2, n_jobs=1)
+    assert groups(score=OwnMPL).statistics == groups(score="mpl").statistics
+    assert structure_learner("pc", test=OwnChiSquare)(mn.read(FEW)) == mn.learn(FEW, "pc", test=OwnChiSquare).graph
+    made = OwnMPL(mn.read(FEW))
+    refused = "score must be a class or a function of the data for .*; got an object of OwnMPL"
+    with pytest.raises(mn.InputError, match=refused):
+        mn.learn(FEW, "hillclimb", score=made).bootstrap(4, n_jobs=1)
+    with pytest.raises(mn.InputError, match=refused):
+        mn.compare_groups(FEW, "stress", "hillclimb", score=made)
+    with pytest.raises(mn.InputError, match=refused):
+        mn.learn(FEW, "hillclimb", score=made, transform="normal_scores")
+    with pytest.raises(mn.InputError, match=r"test must be a class .* got an object of OwnChiSquare"):
+        mn.independence_test(FEW, *list(FEW)[:2], test=OwnChiSquare(mn.read(FEW)))
+
+
+def test_an_object_gets_the_values_that_it_was_made_from() -> None:
+    rng = np.random.default_rng(1)
+    table = {name: np.exp(3 * rng.normal(size=100)) for name in "abc"}
+    assert mn.learn(table, "pc", test=Regression).settings["transform"] == "normal_scores"
+    assert mn.learn(table, "pc", test=Regression(mn.read(table))).settings["transform"] is None
+
+
+def test_built_in_objects_are_taken_as_they_are() -> None:
+    data, oracle = mn.read(SURVEY), mn.SeparationOracle(example(400, seed=1).graph)
+    assert mn.learn(SURVEY, "gsmn*", test=oracle).graph == example(400, seed=1).graph
+    made = mn.learn(data, "pc", test=mn.ChiSquare(mn.Counts(data), alpha=0.01))
+    assert made.cost["asked"] == mn.learn(data, "pc", test="chi2", alpha=0.01).cost["asked"]
+    assert made.settings["test"] == "ChiSquare"
+    own = mn.learn(FEW, "hillclimb", score=lambda few: mn.BJPScore(mn.BayesianTest(mn.Counts(few))))
+    assert own.graph == mn.learn(FEW, "hillclimb", score="bjp").graph
+
+
+def test_a_checkpoint_stores_answers_and_tells_codes_apart(tmp_path: Path) -> None:
+    calls = []
+
+    class Noted(OwnMPL):
+        def local(self, x: int, blanket: VarSet) -> float:
+            calls.append(x)
+            return super().local(x, blanket)
+
+    first = mn.learn(FEW, "hillclimb", score=Noted, checkpoint=tmp_path / "run")
+    done = len(calls)
+    again = mn.learn(FEW, "hillclimb", score=Noted, checkpoint=tmp_path / "run", resume=True)
+    assert (again.graph, again.score, len(calls)) == (first.graph, first.score, done)
+    with pytest.raises(mn.InputError, match="checkpoint"):
+        mn.learn(FEW, "hillclimb", score=OwnMPL, checkpoint=tmp_path / "run", resume=True)
+    for resume in (False, True):
+        tested = mn.learn(FEW, "pc", test=OwnChiSquare, checkpoint=tmp_path / "tests", resume=resume)
+        assert tested.result.support == mn.learn(FEW, "pc", test=OwnChiSquare).result.support
+
+
+def of(**methods: Any) -> type:
+    """Make a score or test with these methods."""
+    base = mn.CustomScore if "local" in methods else mn.CustomTest
+    return type("Mine", (base,), methods)
+
+
+class Nothing(mn.CustomScore):
+    """Score without its method."""
+
+
+class Forgets(OwnMPL):
+    """Score that does not store its data."""
+
+    def __init__(self, data: Dataset) -> None:
+        self.rows = data
+
+
+def chi2_(_: Dataset) -> None:
+    """Make nothing."""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"score": Nothing},
+            r"score must have a method local\(x, blanket\); Nothing has none. Derive it from mnlearn",
+        ),
+        ({"score": int}, r"score must have a method local\(x, blanket\); int has none"),
+        ({"score": OwnChiSquare}, r"score must have a method local\(x, blanket\); OwnChiSquare has none"),
+        ({"score": lambda _: object()}, r"local\(x, blanket\); object, which <lambda> returned, has none"),
+        ({"score": Forgets}, r"Forgets.__init__ does not call super\(\).__init__\(data\)"),
+        ({"score": 3}, r"score must be a name \(ib, .*\), a class or function .*; got 3"),
+        ({"score": lambda: 3}, "can be called with a Dataset; <lambda> raised TypeError: .* Derive the class from"),
+        ({"score": OwnMPL, "prior": 2}, "has no setting 'prior'; .* its score OwnMPL accepts prior_cell"),
+        ({"score": type("ib", (OwnMPL,), {})}, "must not have the name of a built-in score.* called 'ib'. Rename it"),
+        ({"score": OwnMPL(mn.read(SURVEY))}, "score must be of the 5 variables of the data; OwnMPL has 12"),
+        ({"score": OwnMPL(mn.read(FEW).select([1, 0, 2, 3, 4]))}, "in their order; OwnMPL has others"),
+        ({"score": of(local=lambda *_: None)}, r"Mine.local\(x=0, blanket=\{\}\) returned None. Return -inf"),
+        ({"score": of(local=lambda *_: nan)}, "score must give a number below infinity; .* returned nan"),
+        ({"score": of(local=lambda *_: inf)}, "returned inf"),
+        ({"score": OwnMPL, "proposals": "weakest"}, "sum over pairs; OwnMPL is not"),
+        ({"score": OwnMPL, "method": "sep"}, "score must be evidence for the method sep; got 'OwnMPL'"),
+        ({"score": OwnMPL, "method": "pc"}, "score is for methods that use a score"),
+        ({"test": OwnMPL, "method": "pc"}, "test must be a test; OwnMPL is a score. Pass it as score=OwnMPL"),
+        ({"test": mn.CustomTest, "method": "pc"}, r"test must have a method __call__\(x, y, z\); CustomTest has none"),
+        ({"test": chi2_, "method": "pc"}, r"__call__\(x, y, z\); NoneType, which chi2_ returned, has none"),
+        ({"test": of(__call__=lambda *_: 0.5), "method": "pc"}, r"Mine\(x=0, y=1, z=\{\}\) returned 0.5. Return Verd"),
+        ({"test": of(__call__=lambda *_: (False, nan)), "method": "pc"}, "test must return a mnlearn.Verdict"),
+        ({"test": "chi3", "method": "pc"}, "test 'chi3' does not exist"),
+    ],
+)
+def test_what_is_wrong_is_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(mn.InputError, match=message):
+        mn.learn(FEW, **{"method": "hillclimb", **options})
+
+
+def test_an_error_of_the_code_itself_comes_with_the_question() -> None:
+    with pytest.raises(ZeroDivisionError) as raised:
+        mn.learn(FEW, "pc", test=of(__call__=lambda *_: 1 / 0))
+    first, second = list(FEW)[:2]
+    assert raised.value.__notes__ == [f"Mine was called with x={first!r}, y={second!r}, z=[]"]
+
+
+def test_batched_forms_of_the_caller_are_used() -> None:
+    class Batched(OwnMPL):
+        calls = 0
+
+        def removals(self, *question: Any) -> Any:
+            Batched.calls += 1
+            return super().removals(*question)
+
+    assert mn.learn(FEW, "hillclimb", score=Batched).graph == mn.learn(FEW, "hillclimb", score="mpl").graph
+    assert Batched.calls
