@@ -7,13 +7,12 @@ Learn by a score or a conditional independence test of your own: derive a class,
 """
 
 # %%
-# A score is a sum over variables. ``local`` returns the term of variable ``x`` with the neighbours ``blanket``; both
-# are indices. ``table`` counts the states of ``x`` in every configuration of the blanket that occurs. Here is the
-# marginal pseudo-likelihood, which the library has as ``"mpl"``.
+# A score is a sum over variables. ``local`` returns the term of a variable with its neighbours: ``x`` is an index,
+# ``blanket`` a set of indices. ``table`` counts the states of ``x`` in every configuration of the blanket that occurs.
+# Here is the marginal pseudo-likelihood, which the library has as ``"mpl"``.
 
 import numpy as np
 from scipy.special import gammaln
-from scipy.stats import chi2
 
 import mnlearn as mn
 from mnlearn.simulate import example
@@ -56,7 +55,7 @@ class OwnChiSquare(mn.CustomTest):
         cells = expected > 0
         statistic = np.sum((counts - expected)[cells] ** 2 / expected[cells])
         dof = np.sum(((rows > 0).sum(axis=(1, 2)) - 1) * ((columns > 0).sum(axis=(1, 2)) - 1))
-        log_p = chi2.logsf(statistic, dof) if dof else 0.0
+        log_p = self.chi_square_log_p(statistic, dof)
         return mn.Verdict(log_p > np.log(self.alpha), log_p)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import gammaln
-from scipy.stats import chi2
 
 import mnlearn as mn
 from mnlearn.data import Dataset
@@ -55,7 +54,7 @@ class OwnChiSquare(mn.CustomTest):
         cells = expected > 0
         statistic = np.sum((counts - expected)[cells] ** 2 / expected[cells])
         dof = np.sum(((rows > 0).sum((1, 2)) - 1) * ((columns > 0).sum((1, 2)) - 1))
-        log_p = float(chi2.logsf(statistic, dof)) if dof else 0.0
+        log_p = self.chi_square_log_p(statistic, dof)
         return mn.Verdict(log_p > log(self.alpha), log_p)
 
 
@@ -122,6 +121,12 @@ def test_scores_and_tests_of_single_questions() -> None:
     graph = mn.NamedGraph(mn.learn(FEW, "mpl").graph, tuple(FEW))
     by_own, by_chi2 = (mn.validate(graph, FEW, test=test, alpha=0.01, n_triplets=50) for test in (OwnChiSquare, "chi2"))
     assert by_own.accuracy == by_chi2.accuracy
+    (line,) = mn.compare(mn.read(FEW), graph, ["pc"], test=OwnChiSquare, alpha=0.05)
+    assert line.learned is not None
+    assert line.learned.test == "OwnChiSquare (alpha 0.05)"
+    array = np.array(list(FEW.values())).T
+    learner = mn.MarkovNetworkLearner("hillclimb", settings={"score": OwnMPL}).fit(array)
+    assert learner.graph_ == mn.learn(FEW, "hillclimb", score="mpl").graph
 
 
 def test_repeats_count_in_tables() -> None:
@@ -150,7 +155,7 @@ class Regression(mn.CustomTest):
     def __call__(self, x: int, y: int, z: VarSet) -> mn.Verdict:
         x, y = sorted((x, y), key=lambda v: (self.cards[v] > 0, v))
         left = [np.linalg.lstsq(self._design(v), self.column(x), rcond=None)[1][0] for v in (z, z | {y})]
-        log_p = float(chi2.logsf(self.n_rows * log(left[0] / left[1]), max(1, self.cards[y] - 1)))
+        log_p = self.chi_square_log_p(self.n_rows * log(left[0] / left[1]), max(1, self.cards[y] - 1))
         return mn.Verdict(log_p > log(0.01), log_p)
 
     def _design(self, variables: VarSet) -> Any:
@@ -176,6 +181,10 @@ def test_data_of_both_types_can_be_judged(tmp_path: Path) -> None:
     learned.report(tmp_path / "mixed.html")
     with pytest.raises(mn.UnsuitableError, match="table needs categorical variables; 'b' is continuous"):
         Regression(mn.read(mixed())).table(0, 1)
+    with pytest.raises(mn.UnsuitableError, match="table needs categorical variables; 'c' is continuous"):
+        Regression(mn.read(mixed()).select(["c", "b"])).table(0, 1)
+    with pytest.raises(mn.InputError, match="table takes variables by index, 0 to 2; got 'a'"):
+        Regression(mn.read(mixed())).table("a", 0)  # type: ignore[arg-type]
 
 
 def test_results_name_the_class_and_can_be_saved_but_not_learned_again(tmp_path: Path) -> None:

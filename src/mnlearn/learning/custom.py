@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import UnsuitableError
+from mnlearn.errors import InputError, UnsuitableError
+from mnlearn.independence._tails import log_chi2_sf
 from mnlearn.learning.inputs import check_dataset
 from mnlearn.protocols import BaseTest, Evidence, FloatArray, Indices, IntArray, VarSet, Verdict, Verdicts
-from mnlearn.scores._local import Decomposed
+from mnlearn.scores import Decomposed
 from mnlearn.statistics.counts import Counts
 
 
@@ -103,19 +104,26 @@ class _HoldsData:
 
     def _counts(self, variables: Collection[int]) -> tuple[Counts, dict[int, int]]:
         """Return counts of the categorical variables, and the place of each; refuse other variables."""
-        counts, place = self._counted
+        place, names = self._places, self.data.names
         for x in variables:
-            if not self.data.cards[x]:
+            if x not in place:
+                if x not in range(len(names)):
+                    raise InputError(
+                        f"table takes variables by index, 0 to {len(names) - 1}; got {x!r}. Use names.index(name)."
+                    )
                 raise UnsuitableError(
-                    f"table needs categorical variables; {self.data.names[x]!r} is continuous. Use column(x), or "
-                    "discretise it (discretize='frequency')."
+                    f"table needs categorical variables; {names[x]!r} is continuous. Use column(x), or discretise it "
+                    "(discretize='frequency')."
                 )
-        return counts, place
+        return self._counted, place
 
     @cached_property
-    def _counted(self) -> tuple[Counts, dict[int, int]]:
-        chosen = [x for x, card in enumerate(self.data.cards) if card]
-        return Counts(self.data.select(chosen), n_jobs=1), {x: k for k, x in enumerate(chosen)}
+    def _places(self) -> dict[int, int]:
+        return {x: k for k, x in enumerate(x for x, card in enumerate(self.data.cards) if card)}
+
+    @cached_property
+    def _counted(self) -> Counts:
+        return Counts(self.data.select(self._places), n_jobs=1)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the parts for another process, which counts by itself."""
@@ -202,13 +210,13 @@ class CustomTest(_HoldsData, ByCall):
     Notes
     -----
     `__call__` returns a `Verdict`: whether x and y are independent given z, and the log p-value or log posterior of
-    independence, by which learners order pairs. It must not depend on the order of x and y. Override `scan` if many y
-    together cost less than one after the other.
+    independence, by which learners order pairs. It must not depend on the order of x and y. Logs of p-values below
+    1e-300 are −inf in most libraries, and such pairs are tied; `chi_square_log_p` is exact. Override `scan` if many
+    y together cost less than one after the other.
 
     Examples
     --------
     >>> import mnlearn as mn
-    >>> from scipy.stats import chi2
     >>> class Pearson(mn.CustomTest):
     ...     def __init__(self, data, *, alpha=0.01):
     ...         super().__init__(data)
@@ -219,7 +227,8 @@ class CustomTest(_HoldsData, ByCall):
     ...         expected = rows * columns / counts.sum((1, 2), keepdims=True)
     ...         cells = expected > 0
     ...         statistic = np.sum((counts - expected)[cells] ** 2 / expected[cells])
-    ...         log_p = chi2.logsf(statistic, len(counts) * (self.cards[x] - 1) * (self.cards[y] - 1))
+    ...         dof = len(counts) * (self.cards[x] - 1) * (self.cards[y] - 1)
+    ...         log_p = self.chi_square_log_p(statistic, dof)
     ...         return mn.Verdict(log_p > np.log(self.alpha), log_p)
     >>> data = {"rain": [0, 0, 1, 1] * 20, "wet": [0, 0, 1, 1] * 20, "monday": [0, 1, 0, 1] * 20}
     >>> mn.independence_test(data, "rain", "wet", test=Pearson).independent
@@ -239,3 +248,11 @@ class CustomTest(_HoldsData, ByCall):
         counts, place = self._counts((x, y, *z))
         tables: IntArray = counts.tables(place[x], [place[y]], frozenset(place[v] for v in z)).counts[0]
         return tables
+
+    @staticmethod
+    def chi_square_log_p(statistic: float, dof: float) -> float:
+        """Return the log p-value of a chi-square statistic, exact where p underflows; 0 without degrees of freedom.
+
+        The two-sided p-value of a normal statistic z is that of z² with one degree of freedom.
+        """
+        return float(log_chi2_sf(statistic, dof))
