@@ -256,6 +256,10 @@ def test_a_checkpoint_stores_answers_and_tells_codes_apart(tmp_path: Path) -> No
     assert (again.graph, again.score, len(calls)) == (first.graph, first.score, done)
     with pytest.raises(mn.InputError, match="checkpoint"):
         mn.learn(FEW, "hillclimb", score=OwnMPL, checkpoint=tmp_path / "run", resume=True)
+    for prior_cell, resume in ((0.5, False), (5.0, True)):
+        made = OwnMPL(mn.read(FEW), prior_cell=prior_cell)
+        found = mn.learn(FEW, "hillclimb", score=made, checkpoint=tmp_path / "made", resume=resume)
+        assert found.score == mn.learn(FEW, "hillclimb", score=made).score
     for resume in (False, True):
         tested = mn.learn(FEW, "pc", test=OwnChiSquare, checkpoint=tmp_path / "tests", resume=resume)
         assert tested.result.support == mn.learn(FEW, "pc", test=OwnChiSquare).result.support
