@@ -102,6 +102,17 @@ def ordered_variables(data: Dataset) -> tuple[bool, ...]:
     )
 
 
+def numbers_of(data: Dataset, x: int, *, ordered: bool) -> FloatArray:
+    """Return x as columns of numbers: its values, its numeric states, the codes of ordered ones, or indicators."""
+    values, levels = data.columns[x], data.levels[x]
+    if levels is None:
+        return values.astype(np.float64)[:, None]
+    codes = values.astype(np.int64)
+    if all(map(_is_number, levels)):
+        return np.asarray([float(level) for level in levels])[codes][:, None]  # type: ignore[arg-type]
+    return codes[:, None].astype(np.float64) if ordered else np.eye(len(levels))[codes][:, 1:]
+
+
 def mutual_information(data: Dataset, neighbors: Neighbors) -> FloatArray:
     """Return I(x; y | other neighbours of x) − dof / (2 N) of every edge, averaged over both ends; 0 elsewhere."""
     n = len(neighbors)
@@ -291,7 +302,7 @@ class _Table:
 
     def _wide(self, variables: Collection[int]) -> FloatArray:
         """Return one standardised column per variable; zeros for a constant one."""
-        columns = [self._standardised(self._numbers(x)) for x in variables]
+        columns = [self._standardised(numbers_of(self._data, x, ordered=self._ordered[x])) for x in variables]
         empty = np.zeros((self._data.n_records, 1))
         return np.concatenate([column if column.shape[1] else empty for column in columns], axis=1)
 
@@ -314,18 +325,8 @@ class _Table:
         if x not in self._blocks:
             if sum(block.size for block in self._blocks.values()) > 10 * _BLOCK:
                 self._blocks.clear()
-            self._blocks[x] = self._standardised(self._numbers(x))
+            self._blocks[x] = self._standardised(numbers_of(self._data, x, ordered=self._ordered[x]))
         return self._blocks[x]
-
-    def _numbers(self, x: int) -> FloatArray:
-        """Return x as numbers: its values, its numeric states, the codes of ordered ones, or indicators."""
-        values, levels = self._data.columns[x], self._data.levels[x]
-        if levels is None:
-            return values.astype(np.float64)[:, None]
-        codes = values.astype(np.int64)
-        if all(map(_is_number, levels)):
-            return np.asarray([float(level) for level in levels])[codes][:, None]  # type: ignore[arg-type]
-        return codes[:, None].astype(np.float64) if self._ordered[x] else np.eye(len(levels))[codes][:, 1:]
 
     def _standardised(self, columns: FloatArray) -> FloatArray:
         """Return columns of weighted mean 0 and length 1; constant columns are left out."""
