@@ -186,6 +186,7 @@ def one_call() -> dict[str, Call]:
             mn.validate, {"graph": truth, "data": table, "n_triplets": 12, "folds": 2, "n_jobs": 1}
         ),
         "bootstrap": with_defaults(learned.bootstrap, {"n_samples": 2, "n_jobs": 1}, but=("checkpoint",)),
+        "predictability": with_defaults(learned.predictability, {"folds": 2}),
         "why": (learned.why, {"x": "a", "y": "b"}),
         "edges": (learned.edges, {"frame": None}),
     }

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from mnlearn.results.explain import Why
     from mnlearn.results.groups import GroupComparison
     from mnlearn.results.learned import Learned
+    from mnlearn.results.predictability import Predictability
     from mnlearn.results.resampling import Resampling
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Learned",
     "LearnedEdge",
     "NetworkDifference",
+    "Predictability",
     "Resampling",
     "Why",
 ]
@@ -22,5 +24,5 @@ __all__ = [
 if not TYPE_CHECKING:
     from mnlearn._lazy import on_first_use
 
-    _MODULES = ("difference", "edges", "explain", "groups", "learned", "resampling")
+    _MODULES = ("difference", "edges", "explain", "groups", "learned", "predictability", "resampling")
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

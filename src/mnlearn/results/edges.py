@@ -66,7 +66,7 @@ def edge_frame(
 
 
 def frame_of(columns: Mapping[str, tuple[str, list[Any]]], kind: Frame | None) -> Any:
-    """Return the columns, each with its type (string, double or bool) and values, as a table of this library."""
+    """Return the columns, each with its type (string, double, int or bool) and values, as a table of this library."""
     kind = _first_installed() if kind is None else kind
     check_name("kind of data frame", kind, get_args(Frame))
     try:
@@ -77,12 +77,12 @@ def frame_of(columns: Mapping[str, tuple[str, list[Any]]], kind: Frame | None) -
             "another kind."
         ) from error
     if kind == "pandas":
-        types = {"string": "object", "double": "float64", "bool": "bool"}
+        types = {"string": "object", "double": "float64", "int": "int64", "bool": "bool"}
         return module.DataFrame({n: module.Series(v, dtype=types[t]) for n, (t, v) in columns.items()})
     if kind == "polars":
-        types = {"string": module.String, "double": module.Float64, "bool": module.Boolean}
+        types = {"string": module.String, "double": module.Float64, "int": module.Int64, "bool": module.Boolean}
         return module.DataFrame([module.Series(n, v, dtype=types[t]) for n, (t, v) in columns.items()])
-    kinds = {"string": module.string(), "double": module.float64(), "bool": module.bool_()}
+    kinds = {"string": module.string(), "double": module.float64(), "int": module.int64(), "bool": module.bool_()}
     return module.table({n: module.array(v, type=kinds[t]) for n, (t, v) in columns.items()})
 
 

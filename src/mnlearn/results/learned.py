@@ -30,6 +30,7 @@ from mnlearn.results.edges import (
 )
 from mnlearn.results.explain import Recipe, Why, words_of_test
 from mnlearn.results.files import attach_data, json_document, no_recipe, render
+from mnlearn.results.predictability import Predictable
 from mnlearn.results.resampling import Resampling, Sampling, resampled, stable
 from mnlearn.results.summary import as_html, headline, summary_text
 from mnlearn.results.weights import weighted_adjacency, weights_alone, weights_of
@@ -43,7 +44,7 @@ _NUMBERS = ("weight", "support", "probability", "frequency")  # attributes of an
 
 
 @dataclass(frozen=True, repr=False)
-class Learned:
+class Learned(Predictable):
     """A learned network, with variables by name.
 
     Attributes
