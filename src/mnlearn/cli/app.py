@@ -38,6 +38,7 @@ _COMMANDS = {
     "report": "report.report_command",
     "plot": "report.plot_command",
     "why": "report.why_command",
+    "predictability": "predictability.predictability_command",
     "test": "judge.independence_command",
     "score": "judge.score_command",
     "fit": "model.fit_command",
