@@ -54,3 +54,15 @@ def test_a_saved_result_needs_its_data(run: Any, table: Path, tmp_path: Path) ->
     done = run("predictability", saved)
     assert done.code == 2
     assert "--data must be given for a saved result" in done.err
+
+
+def test_the_report_has_the_table_if_it_is_wanted(run: Any, table: Path, tmp_path: Path) -> None:
+    out, saved = tmp_path / "out.html", tmp_path / "network.json"
+    run("report", table, "--method", "gsmn", "-o", out)
+    assert "predictability-table" not in out.read_text(encoding="utf-8")
+    assert run("report", table, "--method", "gsmn", "-o", out, "--predictability").code == 0
+    page = out.read_text(encoding="utf-8")
+    assert page.count('<table id="predictability-table"') == 1
+    assert ">0.700</td>" in page
+    run("learn", table, "--method", "gsmn", "--out", saved)
+    assert "--predictability needs the data" in run("report", saved, "-o", out, "--predictability").err

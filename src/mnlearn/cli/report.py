@@ -16,7 +16,7 @@ from mnlearn.cli.config import Config
 from mnlearn.cli.console import escaped, exit_interrupted, progress_monitor, say
 from mnlearn.cli.files import reads, writes
 from mnlearn.cli.learn import Bootstrap, ResampleOptions, check_picture, check_report, network_size
-from mnlearn.cli.options import JudgeOptions, LearnOptions, OutputOptions, argument, option
+from mnlearn.cli.options import JudgeOptions, LearnOptions, OutputOptions, argument, flag, option
 from mnlearn.errors import InputError, check_name, unknown_name
 
 if TYPE_CHECKING:
@@ -40,6 +40,9 @@ def report_command(
         str, writes(option("FILE", "File to write; report.html by default.", "--out", "-o"))
     ] = "report.html",
     title: Annotated[str | None, option("TEXT", "Title of the page.")] = None,
+    predictability: Annotated[
+        bool, flag("--predictability", "Add how well each variable is predicted by its neighbours.")
+    ] = False,
     learning: SourceOptions,
     output: OutputOptions,
 ) -> None:
@@ -57,8 +60,11 @@ def report_command(
     from mnlearn.visual.report_text import cautions
 
     check_report("--out", out)
+    if predictability and is_result(source) and learning.data is None:
+        raise InputError(f"--predictability needs the data; {source!r} is a saved result. Add --data DATA.")
     learned, interrupted = learning.learn_or_load(source)
-    learned.report(out, title=title, source=Path(learning.data or source).name)
+    name = Path(learning.data or source).name
+    learned.report(out, title=title, source=name, predictability=predictability)
     written = f"wrote {escaped(out)}: {network_size(learned)}"
 
     def document() -> dict[str, object]:

@@ -465,7 +465,13 @@ class Learned(Predictable):
         return draw(self, path, kind=kind, title=title, seed=seed)
 
     def report(
-        self, path: str | os.PathLike[str], *, title: str | None = None, source: str | None = None, seed: int = 0
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        source: str | None = None,
+        seed: int = 0,
+        predictability: bool = False,
     ) -> None:
         """Write a report: one offline HTML file with the network, its tables and warnings.
 
@@ -479,6 +485,8 @@ class Learned(Predictable):
             Name of the data in the command that repeats the run.
         seed
             Seed of the layout.
+        predictability
+            Add the table of `predictability`, with its default folds.
 
         Raises
         ------
@@ -489,7 +497,7 @@ class Learned(Predictable):
         """
         from mnlearn.visual.report import write_report
 
-        write_report(self, path, title=title, source=source, seed=seed)
+        write_report(self, path, title=title, source=source, seed=seed, predictability=predictability)
 
     def to_dict(self) -> dict[str, object]:
         """Return the document that `mnlearn learn --json` prints; `support` is in the order of `edges`."""

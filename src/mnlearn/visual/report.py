@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.data.overview import Overview, overview
-from mnlearn.errors import FileError, InputError, check_path, require, whole_number
+from mnlearn.errors import FileError, InputError, check_path, require, true_or_false, whole_number
 from mnlearn.results.summary import cost_words
 from mnlearn.results.weights import words_of_measure
 from mnlearn.visual import report_figures, report_text
@@ -30,6 +30,7 @@ from mnlearn.visual.report_text import cautions, decimal
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
+    from mnlearn.results.predictability import Predictability
     from mnlearn.results.resampling import Resampling
 
 
@@ -47,6 +48,7 @@ def write_report(
     title: str | None = None,
     source: str | None = None,
     seed: int = 0,
+    predictability: bool = False,
 ) -> None:
     """Write a report: one offline HTML file for any browser.
 
@@ -62,6 +64,8 @@ def write_report(
         What the data are called in the call that runs it again.
     seed
         For the layout: the same seed gives the same picture.
+    predictability
+        Add a table of how well each variable is predicted by its neighbours.
 
     Raises
     ------
@@ -71,7 +75,7 @@ def write_report(
         If jinja2 or bokeh is not installed.
     """
     target = check_report_path(path)
-    page = render_report(learned, title=title, source=source, seed=seed)
+    page = render_report(learned, title=title, source=source, seed=seed, predictability=predictability)
     with write_errors(path), replacing(target) as part:
         part.write_bytes(page.encode("utf-8", "xmlcharrefreplace"))
 
@@ -85,12 +89,21 @@ def check_report_path(path: str | os.PathLike[str], argument: str = "path") -> P
     return target
 
 
-def render_report(learned: Learned, *, title: str | None = None, source: str | None = None, seed: int = 0) -> str:
+def render_report(
+    learned: Learned,
+    *,
+    title: str | None = None,
+    source: str | None = None,
+    seed: int = 0,
+    predictability: bool = False,
+) -> str:
     """Return the HTML that `write_report` writes."""
     for argument, text in (("title", title), ("source", source)):
         if not isinstance(text, str | None):
             raise InputError(f"{argument} must be a string; got {text!r:.80}. Leave it out for the default.")
     seed = whole_number("seed", seed, least=0, hint="Any such number will do.")
+    true_or_false(predictability=predictability)
+    predicted = learned.predictability_list() if predictability else []
     jinja2: Any = require("jinja2", "report")
     require("bokeh", "report")
     environment = jinja2.Environment(
@@ -109,6 +122,7 @@ def render_report(learned: Learned, *, title: str | None = None, source: str | N
             policy=_POLICY.format(scripts=" ".join(map(_digest, scripts))),
             style=_file("report.css"),
             scripts=scripts,
+            predicted=predicted_rows(predicted),
             **context,
         )
     )
@@ -252,6 +266,13 @@ def _with_data(row: VariableRow, seen: Overview, gaps: int) -> VariableRow:
     if variable.unused:
         remark += f"{'; ' if remark else ''}levels without rows: {len(variable.unused)}"
     return row._replace(kind=variable.type, states=states, missing=gaps, common=common, remark=remark)
+
+
+def predicted_rows(rows: list[Predictability]) -> list[tuple[Predictability, list[tuple[str, float | None]]]]:
+    """Return each variable with its numbers, cross-validated where there is a choice, each as text and as value."""
+    numbers = [(row.r2, row.r2_cv, row.accuracy_cv, row.marginal, row.normalised_cv) for row in rows]
+    cells = [[("" if value is None else f"{value:.3f}", value) for value in values] for values in numbers]
+    return list(zip(rows, cells, strict=True))
 
 
 def run_again(learned: Learned, source: str | None) -> str:
