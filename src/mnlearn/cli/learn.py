@@ -280,8 +280,7 @@ _SCALES = {"log_independence": "log support", "log_odds": "log odds"}  # low is 
 def _show_result(learned: Learned, written: list[str], *, all_edges: bool) -> None:
     """Print the edges, what the search cost, and the files written."""
     from mnlearn.results.explain import words_of_transform
-    from mnlearn.results.summary import cost_words
-    from mnlearn.results.weights import words_of_measure
+    from mnlearn.visual.report_text import cost_words
 
     graph = learned.graph
     isolated = sum(1 for v in range(graph.n_variables) if not graph.degree(v))
@@ -289,7 +288,7 @@ def _show_result(learned: Learned, written: list[str], *, all_edges: bool) -> No
     say(f"{network_size(learned)}{lone}, by {learned.method}{words_of_transform(learned.settings)}")
     _show_edges(learned, all_edges=all_edges)
     if learned.weights is not None and graph.n_edges:
-        say(f"weights are {words_of_measure(learned.weights.measure)}")
+        say(f"weights are {learned.weights.words}")
     if learned.score is not None:
         name = learned.settings.get("score", learned.method)
         say(f"{name} score {learned.score:.6f}{_next_best(learned)}")

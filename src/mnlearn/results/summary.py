@@ -8,39 +8,11 @@ from typing import TYPE_CHECKING
 
 from mnlearn.results.edges import SUPPORT_TITLES, LearnedEdge, printable
 from mnlearn.results.explain import words_of_transform
-from mnlearn.results.weights import words_of_measure
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
 
 SHOWN = 10  # edges of a summary
-
-
-_COST_NOUNS = {
-    "graphs": ("graph", "graphs"),
-    "asked": ("test", "tests"),
-    "fitted": ("model fitted", "models fitted"),
-    "inferred": ("inferred", "inferred"),
-    "scored": ("term scored", "terms scored"),
-    "proposed": ("flip proposed", "flips proposed"),
-    "flips": ("flip made", "flips made"),
-    "moves": ("move made", "moves made"),
-    "fits": ("model fitted", "models fitted"),
-    "fallbacks": ("not fitted", "not fitted"),
-}
-
-
-def cost_words(learned: Learned) -> str:
-    """Return the cost of the search and its test, in words."""
-    cost = dict(learned.cost)
-    if "fitted" in cost:  # there "asked" counts neighbourhoods, one for each variable
-        cost.pop("asked", None)
-    nouns = {key: words for key, words in _COST_NOUNS.items() if cost.get(key) or key == "asked" in cost}
-    counts = [f"{cost[key]:,.0f} {one if cost[key] == 1 else many}" for key, (one, many) in nouns.items()]
-    if learned.test is not None and counts:
-        counts[0] += f" by {learned.test}"
-    seconds = [f"{cost['seconds']:.1f} s"] if cost.get("seconds", 0.0) >= 1.0 else []
-    return ", ".join(counts + seconds)
 
 
 def headline(learned: Learned) -> str:
@@ -97,7 +69,7 @@ def _facts(learned: Learned) -> list[tuple[str, str]]:
         types = "" if learned.data is None else f", {_types(learned.data.cards)}"
         facts.append(("data", f"{_counted(learned.n_rows, 'row')}{types}{words_of_transform(learned.settings)}"))
     if learned.weights is not None and graph.n_edges:
-        facts.append(("weights", words_of_measure(learned.weights.measure)))
+        facts.append(("weights", learned.weights.words))
     if learned.resampling is not None:
         facts.append(("resampled", str(learned.resampling)))
     if learned.score is not None:

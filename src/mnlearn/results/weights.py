@@ -10,29 +10,12 @@ import numpy as np
 from mnlearn.data.normal_scores import normal_scores
 from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Edge
-from mnlearn.statistics.edge_weights import EdgeWeights, WeightMeasure, edge_weights
+from mnlearn.statistics.edge_weights import EdgeWeights, edge_weights
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from mnlearn.results.learned import Learned
-
-_WORDS: Mapping[WeightMeasure, str] = {
-    "log odds ratio": "log odds ratios given the other neighbours",
-    "partial correlation": "partial correlations given the neighbours of both ends",
-    "mutual information": "mutual information given the other neighbours, in nats; only ordered variables have a sign",
-}
-
-
-def words_of_measure(measure: WeightMeasure) -> str:
-    """Return what the weights are, in words.
-
-    Examples
-    --------
-    >>> words_of_measure("log odds ratio")
-    'log odds ratios given the other neighbours'
-    """
-    return _WORDS[measure]
 
 
 def weights_of(learned: Learned) -> EdgeWeights | None:

@@ -60,10 +60,33 @@ class EdgeWeights:
     values: Mapping[tuple[int, int], float]
     ordered: tuple[bool, ...]
 
+    @property
+    def words(self) -> str:
+        """What the weights are, in words."""
+        return words_of_measure(self.measure)
+
     def sign(self, edge: tuple[int, int]) -> int:
         """Return 1 for a positive, −1 for a negative association, 0 without a sign."""
         u, v = edge
         return int(np.sign(self.values.get(edge, 0.0))) if self.ordered[u] and self.ordered[v] else 0
+
+
+_WORDS: Mapping[WeightMeasure, str] = {
+    "log odds ratio": "log odds ratios given the other neighbours",
+    "partial correlation": "partial correlations given the neighbours of both ends",
+    "mutual information": "mutual information given the other neighbours, in nats; only ordered variables have a sign",
+}
+
+
+def words_of_measure(measure: WeightMeasure) -> str:
+    """Return what the weights are, in words.
+
+    Examples
+    --------
+    >>> words_of_measure("log odds ratio")
+    'log odds ratios given the other neighbours'
+    """
+    return _WORDS[measure]
 
 
 def edge_weights(data: Dataset, neighbors: Neighbors) -> EdgeWeights:

@@ -22,11 +22,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.data.overview import Overview, overview
 from mnlearn.errors import FileError, InputError, check_path, require, true_or_false, whole_number
-from mnlearn.results.summary import cost_words
-from mnlearn.results.weights import words_of_measure
 from mnlearn.visual import report_figures, report_text
 from mnlearn.visual.figure_data import SIGN_COLORS, SIGN_WORDS, FigureData, figure_data_of
-from mnlearn.visual.report_text import cautions, decimal
+from mnlearn.visual.report_text import cautions, cost_words, decimal
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
@@ -153,7 +151,7 @@ def _context(learned: Learned, picture: FigureData, source: str | None) -> dict[
         "run_again": run_again(learned, source),
         "settings": settings_rows(learned),
         "cost": _capital(cost_words(learned)),
-        "weights": "" if picture.weights is None else words_of_measure(picture.weights.measure),
+        "weights": "" if picture.weights is None else picture.weights.words,
         "versions": versions(),
         "written": datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC"),
     }
