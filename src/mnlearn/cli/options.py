@@ -72,7 +72,9 @@ def named(table: str, help: str, *names: str) -> Any:
     return option("NAME", help.format(**kinds), *names, autocompletion=complete)
 
 
-Data = Annotated[str, reads(argument("DATA", "CSV, TSV or Parquet file, also gzipped, or a packed file."))]
+Data = Annotated[
+    str, reads(argument("DATA", "CSV, TSV or Parquet file, also gzipped; .xlsx, .sav, .dta or .rds; or a packed file."))
+]
 GraphFile = Annotated[str, reads(argument("GRAPH", "Graph file; its variables are matched by name."))]
 Jobs = Annotated[int | None, option("K", "Number of threads or processes; -1 means all cores. Changes no result.")]
 
@@ -235,6 +237,7 @@ class ReadingOptions(OptionGroup):
     continuous: Annotated[list[str] | None, option("COL", "Read this column as continuous; repeatable.")] = None
     repeats: Annotated[str | None, option("COL", "Column that holds how often each row occurs.")] = None
     delimiter: Annotated[str | None, option("CHAR", "Cell separator; by default from the file extension.")] = None
+    sheet: Annotated[str | None, option("NAME", "Sheet of an .xlsx workbook; the first one by default.")] = None
 
     def keywords(self) -> dict[str, Any]:
         """Return the arguments of the readers."""
@@ -249,6 +252,7 @@ class ReadingOptions(OptionGroup):
             "missing_values": self.missing_value or (),
             "repeats": self.repeats,
             "delimiter": "\t" if self.delimiter in ("\\t", "tab") else self.delimiter,  # a tab is hard to type
+            "sheet": self.sheet,
         }
 
 

@@ -183,6 +183,14 @@ def _check_type(name: str, column: NDArray[np.generic], expected: DTypeLike) -> 
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 PARQUET = (".parquet", ".pq")
+PROGRAM_FILES = {
+    ".xlsx": "an Excel workbook",
+    ".sav": "an SPSS file",
+    ".zsav": "an SPSS file",
+    ".dta": "a Stata file",
+    ".rds": "an R file",
+}
+"""Files of other programs, in words; the extra `files` reads them."""
 
 
 class DataFile(NamedTuple):
@@ -216,9 +224,13 @@ def recognise(path: Path, delimiter: str | None) -> DataFile:
     if split_at is None:
         if suffix == ".mnpack":
             raise FileError(f"path must be a pack as it was written; {path} is gzipped. Unpack it with gunzip first.")
-        known = ", ".join([*DELIMITERS, *PARQUET])
+        if suffix in PROGRAM_FILES:
+            raise FileError(
+                f"path must be {PROGRAM_FILES[suffix]} as it was saved; {path} is gzipped. Unpack it with gunzip first."
+            )
+        known, others = ", ".join([*DELIMITERS, *PARQUET]), ", ".join(PROGRAM_FILES)
         raise FileError(
-            f"path must end in one of {known} (or these with .gz) or .mnpack; got {path.name!r}. "
+            f"path must end in one of {known} (or these with .gz), {others} or .mnpack; got {path.name!r}. "
             "Rename the file, or pass delimiter=',' (or another) if it is delimited text."
         )
     return DataFile(path, split_at, gzipped)

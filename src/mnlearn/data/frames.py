@@ -242,6 +242,12 @@ def _load_columns(columns: Mapping[Any, Any], options: TableOptions) -> ReadTabl
     )
 
 
+def load_columns(names: Sequence[object], columns: Sequence[Any], options: TableOptions, source: str) -> ReadTable:
+    """Read columns of one length under names that may repeat; `source` is their name in messages."""
+    n_rows = len(columns[0]) if columns else 0
+    return _table(names, columns.__getitem__, n_rows, options, source, code=partial(_code_lists, columns))
+
+
 def _code_lists(columns: Sequence[Any], positions: Sequence[int]) -> dict[int, Coded | None]:
     """Code columns that are lists of Python values."""
     held = [j for j in positions if type(columns[j]) is list]

@@ -39,6 +39,7 @@ class ReadOptions(TypedDict, total=False):
     missing_values: Iterable[Hashable]
     repeats: str | None
     delimiter: str | None
+    sheet: str | None
 
 
 class Chunks(Protocol):
@@ -139,6 +140,7 @@ class TableOptions:
     missing_values: Iterable[Hashable] = ()
     repeats: str | None = None
     delimiter: str | None = None
+    sheet: str | None = None
     new_chunks: Callable[[], Chunks] = list
 
     def __post_init__(self) -> None:
@@ -170,6 +172,8 @@ class TableOptions:
             object.__setattr__(self, "levels", checked)
         if self.delimiter is not None:
             _check_delimiter(self.delimiter)
+        if not isinstance(self.sheet, str | None):
+            raise InputError(f"sheet must be the name of a sheet; got {self.sheet!r}. Leave it out for the first one.")
 
     def select(self, names: Sequence[object]) -> ColumnSelection:
         """Match the options with the columns of a source."""

@@ -117,12 +117,13 @@ def overview(
     missing_values: Iterable[Hashable] = (),
     repeats: str | None = None,
     delimiter: str | None = None,
+    sheet: str | None = None,
 ) -> Overview:
     """Describe a table, which may be incomplete.
 
     Parameters
     ----------
-    source, columns, types, levels, missing_values, repeats, delimiter
+    source, columns, types, levels, missing_values, repeats, delimiter, sheet
         As for `read`. Missing values are counted; rows that occurred 0 times are left out.
 
     Returns
@@ -137,7 +138,13 @@ def overview(
     (1, ('c',))
     """
     options = TableOptions(
-        columns=columns, types=types, levels=levels, missing_values=missing_values, repeats=repeats, delimiter=delimiter
+        columns=columns,
+        types=types,
+        levels=levels,
+        missing_values=missing_values,
+        repeats=repeats,
+        delimiter=delimiter,
+        sheet=sheet,
     )
     coded = already_coded(source)
     if coded is not None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mnlearn._atomic_files import check_outputs, try_to_write
+from mnlearn.data._checks import PROGRAM_FILES
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.missing import to_contents
 from mnlearn.data.options import MissingPolicy, TableOptions, VariableType
@@ -22,7 +23,7 @@ from mnlearn.data.pack_writer import (
     options_of_pack,
     write_pack,
 )
-from mnlearn.data.readers import already_coded, check_no_delimiter, read_source, select_from
+from mnlearn.data.readers import already_coded, check_no_delimiter, check_no_sheet, read_source, select_from
 from mnlearn.data.streaming import Spool, files_of, paths_of, read_files, read_stream
 from mnlearn.errors import FileError, InputError, MnlearnError, check_methods, check_path, true_or_false
 from mnlearn.protocols import SILENT, Monitor
@@ -39,6 +40,7 @@ def pack(
     missing_values: Iterable[Hashable] = (),
     repeats: str | None = None,
     delimiter: str | None = None,
+    sheet: str | None = None,
     append: bool = False,
     monitor: Monitor = SILENT,
 ) -> Dataset:
@@ -52,7 +54,7 @@ def pack(
         pack is equal to it.
     out
         The file to write; its name ends in ``.mnpack``.
-    columns, types, levels, missing, missing_values, repeats, delimiter
+    columns, types, levels, missing, missing_values, repeats, delimiter, sheet
         As for `read`. Levels that are not declared are collected while reading.
     append
         Add the rows to an existing file.
@@ -101,6 +103,7 @@ def pack(
         missing_values=missing_values,
         repeats=repeats,
         delimiter=delimiter,
+        sheet=sheet,
     )
     target = _target(out, append=append)
     check_outputs({"out": [str(target)]}, {"source": list(map(str, paths_of(source) or ()))})
@@ -144,7 +147,10 @@ def _contents(source: object, options: TableOptions, spool: Spool, monitor: Moni
     if coded is not None:
         return contents_of(select_from(coded, options))
     on_disk = replace(options, new_chunks=spool.chunks)
+    if len(paths) == 1 and paths[0].suffix.lower() in PROGRAM_FILES:
+        return contents_of(read_source(paths[0], options))
     if paths:
+        check_no_sheet(paths[0].name, options)
         files = files_of(paths, options.delimiter)
         return to_contents(read_files(files, on_disk, monitor), options.missing, spool, least=least)
     check_no_delimiter(source, options)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Unpack
 
-from mnlearn.data._checks import recognise
+from mnlearn.data._checks import PROGRAM_FILES, recognise
 from mnlearn.data.columns import ReadTable
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.options import MissingPolicy, ReadOptions, TableOptions, VariableType
@@ -25,6 +25,7 @@ def read(
     missing_values: Iterable[Hashable] = (),
     repeats: str | None = None,
     delimiter: str | None = None,
+    sheet: str | None = None,
 ) -> Dataset:
     """Read a table and code it.
 
@@ -33,10 +34,10 @@ def read(
     Parameters
     ----------
     source
-        A path to CSV, TSV or Parquet (each also with .gz) or to a packed file (.mnpack, see `pack`); a pandas, polars
-        or other data frame that narwhals supports; an Arrow table or anything with the Arrow stream interface; a 2-D or
-        structured NumPy array; a dict of columns; a list of records (dicts, named tuples, tuples or lists); a
-        `Dataset`.
+        A path to CSV, TSV or Parquet (each also with .gz), to an Excel workbook (.xlsx), an SPSS (.sav, .zsav), Stata
+        (.dta) or R file (.rds), or to a packed file (.mnpack, see `pack`); a pandas, polars or other data frame that
+        narwhals supports; an Arrow table or anything with the Arrow stream interface; a 2-D or structured NumPy array;
+        a dict of columns; a list of records (dicts, named tuples, tuples or lists); a `Dataset`.
     columns
         The columns to read, in this order; all of them by default.
     types
@@ -55,6 +56,8 @@ def read(
         rows that occurred 0 times are left out.
     delimiter
         Separator of the cells in a text file; by default a comma for .csv and a tab for .tsv and .tab.
+    sheet
+        The sheet of a workbook to read, by name; the first visible one by default.
 
     Returns
     -------
@@ -68,7 +71,9 @@ def read(
     DataError
         The contents break a rule, such as ragged rows, mixed types or more than 65,535 distinct labels.
     UnknownNameError
-        An option names a column that does not exist.
+        An option names a column or a sheet that does not exist.
+    MissingDependencyError
+        The file needs the extra ``files``, which is not installed.
 
     Notes
     -----
@@ -91,6 +96,12 @@ def read(
     Rows are counted from 1, below the header. Files are streamed: memory is bounded by the coded size, not by
     the size of the file. A categorical column with more than 65,535 distinct values raises an error at once.
 
+    Workbooks and files of SPSS, Stata and R need the extra ``files`` and are read whole. Numbers that are all whole are
+    integers, as in a text file. SPSS and Stata: values declared as missing are missing; a column whose values all have
+    a value label has these labels as levels, in the order of the values, unless it is declared continuous. R: the file
+    holds a data frame or a matrix; a factor has its levels in their order. Workbooks: the first row names the columns,
+    empty rows are left out, and a cell that holds an error is missing.
+
     Examples
     --------
     >>> data = read({"rain": ["yes", "no", "no"], "umbrella": [1, 0, 0]})
@@ -107,6 +118,7 @@ def read(
             missing_values=missing_values,
             repeats=repeats,
             delimiter=delimiter,
+            sheet=sheet,
         ),
     )
 
@@ -165,7 +177,11 @@ def already_coded(source: object) -> Dataset | None:
 
 def select_from(data: Dataset, options: TableOptions) -> Dataset:
     """Select columns of a data set that is already coded; other options raise InputError."""
-    given = [name for name in ("types", "levels", "missing_values", "repeats", "delimiter") if getattr(options, name)]
+    given = [
+        name
+        for name in ("types", "levels", "missing_values", "repeats", "delimiter", "sheet")
+        if getattr(options, name)
+    ]
     if given:
         raise InputError(
             f"{given[0]} cannot be applied to a Dataset or a pack, which is already coded; got "
@@ -195,9 +211,15 @@ def _chosen(data: Dataset, columns: Sequence[str]) -> list[str]:
 def load_table(source: object, options: TableOptions) -> ReadTable:
     """Read the columns of a source, before missing values are handled."""
     if isinstance(source, str | os.PathLike):
+        path = Path(os.fsdecode(source))
+        if path.suffix.lower() in PROGRAM_FILES:
+            from mnlearn.data.program_files import load_program_file
+
+            return load_program_file(path, options)
         from mnlearn.data.streaming import read_files
 
-        return read_files([recognise(Path(os.fsdecode(source)), options.delimiter)], options).joined()
+        check_no_sheet(path.name, options)
+        return read_files([recognise(path, options.delimiter)], options).joined()
     check_no_delimiter(source, options)
     from mnlearn.data.frames import load_memory
 
@@ -208,3 +230,10 @@ def check_no_delimiter(source: object, options: TableOptions) -> None:
     """Raise InputError if a delimiter is given for data that are not in text files."""
     if options.delimiter is not None:
         raise InputError(f"delimiter is for text files; got a {type(source).__name__}. Drop the delimiter.")
+    check_no_sheet(f"a {type(source).__name__}", options)
+
+
+def check_no_sheet(source: str, options: TableOptions) -> None:
+    """Raise InputError if a sheet is named for data that are not in a workbook."""
+    if options.sheet is not None:
+        raise InputError(f"sheet is for workbooks (.xlsx); got {source}. Drop the sheet.")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data._checks import DELIMITERS, PARQUET, DataFile, RowTooLong, recognise
+from mnlearn.data._checks import DELIMITERS, PARQUET, PROGRAM_FILES, DataFile, RowTooLong, recognise
 from mnlearn.data.columns import ColumnReader, ReadColumn, ReadTable
 from mnlearn.data.options import ColumnSelection, TableOptions
 from mnlearn.errors import DataError, FileError, InputError
@@ -24,6 +24,12 @@ from mnlearn.protocols import SILENT, Monitor
 
 def files_of(paths: Sequence[Path], delimiter: str | None) -> list[DataFile]:
     """Return files of one kind with their formats."""
+    program = next((path for path in paths if path.suffix.lower() in PROGRAM_FILES), None)
+    if program is not None:
+        raise InputError(
+            f"source must be files of text or Parquet, or one file of another kind; got {len(paths)} files with "
+            f"{program.name!r}. Pack them one by one: the first, then each of the others with append=True."
+        )
     files = [recognise(path, delimiter) for path in paths]
     if len({file.delimiter is None for file in files}) > 1:
         text = next(file.path for file in files if file.delimiter is not None)

@@ -53,6 +53,7 @@ def learn(
     missing_values: Iterable[Hashable] = (),
     repeats: str | None = None,
     delimiter: str | None = None,
+    sheet: str | None = None,
     discretize: Literal["width", "frequency"] | None = None,
     bins: int | None = None,
     transform: Transform = "auto",
@@ -85,7 +86,7 @@ def learn(
         derived from `CustomScore`, or the like, as for `test`.
     required, forbidden
         Pairs of names: edges that must be present, or absent. For methods that use no tests.
-    columns, types, levels, missing, missing_values, repeats, delimiter
+    columns, types, levels, missing, missing_values, repeats, delimiter, sheet
         As for `mnlearn.read`.
     discretize, bins
         Turn continuous columns into categorical ones; as `method` and `bins` of `mnlearn.data.discretize`.
@@ -148,6 +149,7 @@ def learn(
             "missing_values": missing_values,
             "repeats": repeats,
             "delimiter": delimiter,
+            "sheet": sheet,
             "discretize": discretize,
             "bins": bins,
             "transform": transform,
@@ -227,8 +229,8 @@ def score(
         A `distributed.Client`. Its workers each count a shard of a packed file that all of them can read.
     **options
         How the data are read: ``columns``, ``types``, ``levels``, ``missing``, ``missing_values``, ``repeats``,
-        ``delimiter``, ``discretize`` and ``bins``, as for `learn`, and ``transform``. Others are settings of the score,
-        as for `make_score`.
+        ``delimiter``, ``sheet``, ``discretize`` and ``bins``, as for `learn`, and ``transform``. Others are settings of
+        the score, as for `make_score`.
 
     Raises
     ------
@@ -291,10 +293,10 @@ def fit_parameters(
         "pseudolikelihood" for categorical ones.
     **options
         How the data are read: ``columns``, ``types``, ``levels``, ``missing``, ``missing_values``, ``repeats``,
-        ``delimiter``, ``discretize`` and ``bins``, as for `learn`; the model keeps the cuts of discretised columns.
-        Others are settings of the method: `smoothing` and `default` (labels by name) of "canonical"; `interactions`
-        ("cliques" or "pairwise"), `ridge` and `max_iterations` of "pseudolikelihood"; `ridge` and `max_iterations` of
-        "gaussian".
+        ``delimiter``, ``sheet``, ``discretize`` and ``bins``, as for `learn`; the model keeps the cuts of discretised
+        columns. Others are settings of the method: `smoothing` and `default` (labels by name) of "canonical";
+        `interactions` ("cliques" or "pairwise"), `ridge` and `max_iterations` of "pseudolikelihood"; `ridge` and
+        `max_iterations` of "gaussian".
 
     Returns
     -------

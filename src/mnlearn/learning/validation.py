@@ -256,7 +256,7 @@ def _column_names(data: object, reading: DataOptions) -> list[str]:
     if coded is not None:
         names: Sequence[object] = coded.names
     elif isinstance(data, str | os.PathLike):
-        table = load_table(data, TableOptions(delimiter=reading.get("delimiter")))
+        table = load_table(data, TableOptions(delimiter=reading.get("delimiter"), sheet=reading.get("sheet")))
         names = [column.name for column in table.columns]
     else:
         names = list(data) if isinstance(data, Mapping) else list(getattr(data, "columns", ()))

@@ -1,0 +1,306 @@
+"""Files of other programs: Excel workbooks, SPSS, Stata and R. Imported on first use: it needs the extra `files`.
+
+Each is read whole by the library made for it, into columns that then take the path of a table in memory. Numbers that
+are all whole become integers, as in a text file: three of the four programs store every number as a decimal.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+import zipfile
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from mnlearn.data._checks import PROGRAM_FILES, check_names
+from mnlearn.data.columns import ReadTable
+from mnlearn.data.frames import load_columns
+from mnlearn.data.options import TableOptions
+from mnlearn.errors import DataError, FileError, MnlearnError, check_file, require, unknown_name, unreadable
+
+_log = logging.getLogger("mnlearn.data")
+
+_PROTECTED = bytes.fromhex("d0cf11e0a1b11ae1")  # start of an encrypted .xlsx, and of a workbook of before 2007
+
+
+class ProgramTable(NamedTuple):
+    """Names and columns of a table; the names may be anything until they are selected."""
+
+    names: Sequence[object]
+    columns: Sequence[Any]
+
+
+def load_program_file(path: Path, options: TableOptions) -> ReadTable:
+    """Read the table of a file by its extension, or raise FileError for a file that is not what its name says."""
+    check_file("path", path)
+    kind = path.suffix.lower()
+    if options.delimiter is not None:
+        raise FileError(
+            f"delimiter is for delimited text; {path} is {PROGRAM_FILES[kind]} by its name. Drop the delimiter."
+        )
+    if options.sheet is not None and kind != ".xlsx":
+        raise FileError(f"sheet is for workbooks (.xlsx); {path} is {PROGRAM_FILES[kind]} by its name. Drop the sheet.")
+    readers: Mapping[str, Callable[[Path, TableOptions], ProgramTable]] = {
+        ".xlsx": _read_workbook,
+        ".sav": partial(_read_labelled, "read_sav"),
+        ".zsav": partial(_read_labelled, "read_sav"),
+        ".dta": partial(_read_labelled, "read_dta"),
+        ".rds": _read_r,
+    }
+    table = readers[kind](path, options)
+    return load_columns(table.names, [whole(column) for column in table.columns], options, str(path))
+
+
+@contextmanager
+def _intact(path: Path) -> Iterator[None]:
+    """Turn whatever a library raises into FileError: damaged files raise all kinds of errors inside them."""
+    try:
+        yield
+    except MnlearnError:
+        raise
+    except OSError as error:
+        raise unreadable("path", path, error) from error
+    except Exception as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise FileError(
+            f"path must be {PROGRAM_FILES[path.suffix.lower()]} that is intact; {path} is damaged, cut short or of "
+            f"another format ({reason}). Save it again from the program that wrote it."
+        ) from error
+
+
+def whole(values: Any) -> Any:
+    """Return numbers as integers if all of them are whole, and other values as they are."""
+    numbers = values
+    if isinstance(values, list):
+        present = [value for value in values if value is not None]
+        if not present or not all(type(value) in (int, float) for value in present):
+            return values
+        numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    if not isinstance(numbers, np.ndarray) or numbers.dtype.kind != "f" or numbers.ndim != 1:
+        return values
+    missing = np.isnan(numbers)
+    known = numbers[~missing]
+    if not known.size or not np.all((known == np.floor(known)) & (np.abs(known) < 2.0**53)):
+        return numbers
+    return pa.array(np.where(missing, 0.0, numbers).astype(np.int64), mask=missing)
+
+
+def labelled(values: Sequence[Any], labels: Mapping[Any, Any]) -> Any:
+    """Return the values as categories named by their labels, in the order of the values; None unless all have one."""
+    present = {value for value in values if not _is_gone(value)}
+    texts = [str(label) for label in labels.values()]
+    if not present or not present <= labels.keys() or len(set(texts)) < len(texts) or not all(map(str.strip, texts)):
+        return None
+    order = sorted(labels)
+    place: dict[Hashable, int] = {value: k for k, value in enumerate(order)}
+    rows = pa.array([None if _is_gone(value) else place[value] for value in values], pa.int32())
+    return pa.DictionaryArray.from_arrays(rows, pa.array([str(labels[value]) for value in order]))
+
+
+def _is_gone(value: Any) -> bool:
+    """Return whether a value is None or NaN."""
+    return value is None or value != value  # noqa: PLR0124 - NaN of any type
+
+
+# Excel
+
+
+def _read_workbook(path: Path, options: TableOptions) -> ProgramTable:
+    """Read one sheet: its first row that is not empty names the columns."""
+    calamine = require("python_calamine", "files")
+    with path.open("rb") as file:
+        if file.read(len(_PROTECTED)) == _PROTECTED:
+            raise FileError(
+                f"path must be an Excel workbook without a password; {path} is encrypted, or a workbook of before "
+                "2007. Save it again as .xlsx without a password."
+            )
+    with _intact(path):
+        with zipfile.ZipFile(path) as packed:  # calamine does not compare checksums
+            damaged = packed.testzip()
+        if damaged is not None:
+            raise FileError(f"path must be an intact Excel workbook; {path} is damaged in {damaged}. Save it again.")
+        workbook = calamine.CalamineWorkbook.from_path(str(path))
+        name = _chosen_sheet(path, workbook.sheets_metadata, options.sheet)
+        rows = workbook.get_sheet_by_name(name).to_python()
+    rows = [row for row in ([_cell(cell) for cell in row] for row in rows) if any(cell is not None for cell in row)]
+    if not rows:
+        raise FileError(f"path must hold a table; sheet {name!r} of {path} is empty. Name another sheet (sheet=...).")
+    header, body = ["" if cell is None else str(cell) for cell in rows[0]], rows[1:]
+    columns = [[row[j] for row in body] for j in range(len(header))]
+    used = [j for j, column in enumerate(columns) if header[j] or any(cell is not None for cell in column)]
+    return ProgramTable([header[j] for j in used], [columns[j] for j in used])
+
+
+def _cell(value: Any) -> Any:
+    """Return a cell without the blanks around a string; None if nothing is left."""
+    return (value.strip() or None) if isinstance(value, str) else value
+
+
+def _chosen_sheet(path: Path, sheets: Sequence[Any], wanted: str | None) -> str:
+    """Return the name of the sheet to read: the first one that is visible, if none is named."""
+    tables = [sheet for sheet in sheets if str(sheet.typ).endswith("WorkSheet")]
+    names = [str(sheet.name) for sheet in tables]
+    if wanted is not None:
+        if wanted not in names:
+            raise unknown_name("sheet", wanted, names)
+        return wanted
+    visible = [str(sheet.name) for sheet in tables if str(sheet.visible).endswith(".Visible")]
+    if not visible:
+        raise FileError(f"path must hold a sheet with a table; {path} has none that is visible. Name it (sheet=...).")
+    if len(names) > 1:
+        _log.info("reading sheet %r of %s; it has %d sheets", visible[0], path.name, len(names))
+    return visible[0]
+
+
+# SPSS and Stata
+
+
+def _read_labelled(reader: str, path: Path, options: TableOptions) -> ProgramTable:
+    """Read a file of SPSS or Stata; values that its author declared as missing are missing."""
+    pyreadstat = require("pyreadstat", "files")
+    read = getattr(pyreadstat, reader)
+    with _intact(path):
+        data, about = read(str(path), output_format="dict")
+        ranges = read(str(path), output_format="dict", metadataonly=True, user_missing=True)[1].missing_ranges
+    numbers = _as_numbers(options)
+    columns = []
+    for name, values in data.items():
+        listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+        labels = _labels_of_values(about.variable_value_labels.get(name, {}), ranges.get(name, ()), listed)
+        states = labelled(listed, labels) if labels and name not in numbers else None
+        columns.append([None if _is_gone(value) else value for value in listed] if states is None else states)
+    return ProgramTable(list(data), columns)
+
+
+def _as_numbers(options: TableOptions) -> Collection[str]:
+    """Return the columns whose values are numbers whatever their labels."""
+    continuous = {str(name) for name, kind in (options.types or {}).items() if kind == "continuous"}
+    return continuous | ({options.repeats} if options.repeats is not None else set())
+
+
+def _labels_of_values(labels: Mapping[Any, str], missing: Sequence[Any], values: Sequence[Any]) -> dict[Any, str]:
+    """Return the labels of values that are not missing; Stata's .a to .z, given as letters, are."""
+    texts = any(isinstance(value, str) for value in values)
+    found = {value: label for value, label in labels.items() if isinstance(value, str) is texts}
+    ranges = [(part["lo"], part["hi"]) if isinstance(part, Mapping) else (part, part) for part in missing]
+    return {value: label for value, label in found.items() if not any(low <= value <= high for low, high in ranges)}
+
+
+# R
+
+
+def _read_r(path: Path, options: TableOptions) -> ProgramTable:
+    """Read the data frame or the matrix that `saveRDS` wrote."""
+    rdata = require("rdata", "files")
+    frame = partial(_frame, _as_numbers(options))
+    known = {
+        **dict.fromkeys(("data.frame", "tbl_df", "tbl", "data.table", "grouped_df", "spec_tbl_df"), frame),
+        "factor": partial(_factor, ordered=False),
+        "ordered": partial(_factor, ordered=True),
+        "Date": partial(_instants, unit="D", per_unit=1),
+        "POSIXct": partial(_instants, unit="us", per_unit=1_000_000),
+        "integer64": lambda values, _: _masked(_plain(values).view(np.int64), np.iinfo(np.int64).min),
+        "haven_labelled": _Labelled,
+        "table": partial(_refused, path),
+    }
+    with _intact(path), warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        parsed = rdata.parser.parse_file(path, extension=".rds")
+        convert = partial(rdata.conversion.convert, constructor_dict=known)
+        value = convert(parsed)
+        if not isinstance(value, ProgramTable):
+            attributes, encoding = parsed.object.attributes, parsed.extra.encoding
+            own = convert(attributes, default_encoding=encoding) if attributes is not None else {}
+            value = _matrix(path, value, own)
+    for note in dict.fromkeys(str(note.message) for note in notes):
+        _log.info("%s: %s", path.name, note)
+    return value
+
+
+def _frame(numbers: Collection[str], columns: Any, attributes: Mapping[str, Any]) -> ProgramTable:
+    """Return the columns of a data frame."""
+    names = [str(name) for name in attributes.get("names", ())]
+    check_names(names)  # rdata keeps the last of two columns with one name
+    values = list(columns.values()) if isinstance(columns, Mapping) else list(columns)
+    return ProgramTable(names, [_column(value, name in numbers) for name, value in zip(names, values, strict=True)])
+
+
+def _column(values: Any, as_numbers: bool) -> Any:
+    """Return a column of a data frame, or of a matrix."""
+    if isinstance(values, _Labelled):
+        states = None if as_numbers else values.states()
+        return _plain(values.values) if states is None else states
+    if isinstance(values, pa.Array | list | Mapping):
+        return values
+    array = _plain(values)
+    return [None if _is_gone(value) else str(value) for value in array] if array.dtype.kind in "OU" else array
+
+
+def _plain(values: Any) -> Any:
+    """Return a vector without its names, which rdata keeps in an xarray."""
+    return values.values if hasattr(values, "dims") else values
+
+
+class _Labelled(NamedTuple):
+    """A vector with value labels, as haven makes them from files of SPSS and Stata."""
+
+    values: Any
+    attributes: Mapping[str, Any]
+
+    def states(self) -> Any:
+        """Return the values as categories, or None unless all have a label."""
+        labels = self.attributes.get("labels")
+        if labels is None or not hasattr(labels, "dims"):
+            return None
+        texts = labels.coords[labels.dims[0]].values.tolist()
+        return labelled(_plain(self.values).tolist(), dict(zip(labels.values.tolist(), texts, strict=True)))
+
+
+def _factor(codes: Any, attributes: Mapping[str, Any], *, ordered: bool) -> Any:
+    """Return a factor as categories in the order of its levels."""
+    places = np.ma.filled(np.ma.asarray(_plain(codes)), 0).astype(np.int64)
+    levels = pa.array([str(level) for level in attributes["levels"]], pa.string())
+    rows = pa.array(np.maximum(places, 1) - 1, pa.int32(), mask=places < 1)
+    return pa.DictionaryArray.from_arrays(rows, levels, ordered=ordered)
+
+
+def _instants(values: Any, _: Mapping[str, Any], *, unit: str, per_unit: int) -> Any:
+    """Return days or seconds since 1970 as dates or times."""
+    numbers = np.ma.filled(np.ma.asarray(_plain(values)).astype(np.float64), np.nan) * per_unit
+    known = np.where(np.isnan(numbers), 0.0, np.round(numbers)).astype(np.int64)
+    return np.where(np.isnan(numbers), np.datetime64("NaT"), known.astype(f"datetime64[{unit}]"))
+
+
+def _masked(values: Any, missing: int) -> Any:
+    """Return integers of which one stands for a missing value."""
+    return np.ma.masked_equal(values, missing)
+
+
+def _refused(path: Path, _values: Any, _attributes: Mapping[str, Any]) -> Any:
+    raise DataError(
+        f"path must hold one row per case; {path} holds a contingency table. Save as.data.frame(...) of it, and read "
+        "it with repeats='Freq'."
+    )
+
+
+def _matrix(path: Path, value: Any, attributes: Any) -> ProgramTable:
+    """Return the columns of a matrix, named by its dimnames or x0, x1, ..."""
+    shape = None if not isinstance(attributes, Mapping) else attributes.get("dim")
+    if shape is None or len(shape) != 2:
+        kind = "a list" if isinstance(value, list | Mapping) else f"a {type(value).__name__}"
+        kind = "a vector or an array" if isinstance(value, np.ndarray) or hasattr(value, "dims") else kind
+        raise DataError(
+            f"path must hold a data frame or a matrix; {path} holds {kind}. Save that part of it with saveRDS, "
+            "after as.data.frame(...)."
+        )
+    cells = np.reshape(_plain(value), tuple(int(size) for size in shape), order="F")
+    given = attributes.get("dimnames")
+    names = None if given is None else (list(given.values()) if isinstance(given, Mapping) else given)[1]
+    known = [f"x{j}" for j in range(cells.shape[1])] if names is None else [str(name) for name in names]
+    return ProgramTable(known, [_column(cells[:, j], False) for j in range(cells.shape[1])])

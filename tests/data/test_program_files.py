@@ -1,0 +1,329 @@
+"""Excel workbooks and files of SPSS, Stata and R."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mnlearn.data import Dataset, overview, pack, read
+from mnlearn.errors import DataError, FileError, InputError, MissingDependencyError, UnknownNameError
+
+openpyxl: Any = pytest.importorskip("openpyxl")
+pyreadstat: Any = pytest.importorskip("pyreadstat")
+
+
+# Excel
+
+
+def workbook(path: Path, sheets: Mapping[str, list[list[Any]]]) -> Path:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+ROWS: list[list[Any]] = [["item", "size ", "name"], [1, 1.5, "a"], [2, 2, " b"], [1, 3, "a"]]
+
+
+def test_workbook_reads_as_the_csv_file(tmp_path: Path) -> None:
+    data = read(workbook(tmp_path / "a.xlsx", {"One": [[], ["", *ROWS[0]], *(["", *row] for row in ROWS[1:])]}))
+    assert data.names == ("item", "size", "name")
+    assert data.levels == ((1, 2), None, ("a", "b"))
+    assert data.columns[1].tolist() == [1.5, 2.0, 3.0]
+
+
+def test_workbook_leaves_out_empty_rows_and_knows_missing_cells(tmp_path: Path) -> None:
+    rows = [*ROWS, [], [2, None, "#DIV/0!"], [2, 2.5, date(2024, 1, 1)]]
+    book = workbook(tmp_path / "a.xlsx", {"One": rows[:-1]})
+    data = read(book, missing="drop_rows")
+    assert data.n_rows == 3
+    assert dict(data.missing.counts) == {"size": 1, "name": 1}
+    with pytest.raises(DataError, match="column 'name' must hold one type of value; it mixes text"):
+        read(workbook(tmp_path / "b.xlsx", {"One": rows}))
+
+
+def test_sheets_by_name(tmp_path: Path) -> None:
+    other: list[list[Any]] = [["p", "q"], [True, False], [False, False]]
+    book = workbook(tmp_path / "a.xlsx", {"One": ROWS, "Two": other, "None": []})
+    assert read(book).names == ("item", "size", "name")
+    assert read(book, sheet="Two").levels == ((False, True), (False,))
+    assert [variable.name for variable in overview(book, sheet="Two").variables] == ["p", "q"]
+    with pytest.raises(
+        UnknownNameError, match=r"sheet 'two' does not exist\. Did you mean 'Two'\? Known: 'One', 'Two'"
+    ):
+        read(book, sheet="two")
+    with pytest.raises(FileError, match=r"sheet 'None' of .* is empty"):
+        read(book, sheet="None")
+    with pytest.raises(InputError, match="sheet must be the name of a sheet; got 2"):
+        read(book, sheet=2)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"sheet is for workbooks \(\.xlsx\); got a dict"):
+        read({"a": [1, 2], "b": [1, 2]}, sheet="One")
+    with pytest.raises(InputError, match="sheet cannot be applied to a Dataset"):
+        read(read(book), sheet="One")
+
+
+def test_workbook_with_bad_names(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="column names must differ; 'a' occurs"):
+        read(workbook(tmp_path / "a.xlsx", {"One": [["a", "a"], [1, 2], [2, 1]]}))
+    nameless = workbook(tmp_path / "b.xlsx", {"One": [["a", None, "c"], [1, 2, 3], [2, 1, 3]]})
+    with pytest.raises(DataError, match="every column must have a name; column 2 has none"):
+        read(nameless)
+    assert read(nameless, columns=["a", "c"]).names == ("a", "c")
+
+
+# SPSS and Stata
+
+
+@pytest.fixture
+def spss(tmp_path: Path) -> Path:
+    frame = pd.DataFrame(
+        {
+            "sex": [2, 1, 9, 1, 2],
+            "item": [1, 2, 7, 99, 2],
+            "scale": [1, 2, 1, 2, 1],
+            "height": [1.5, 2, np.nan, 1.7, 1.8],
+            "town": ["a", "b", "", "a", "b"],
+        }
+    )
+    pyreadstat.write_sav(
+        frame,
+        tmp_path / "a.sav",
+        variable_value_labels={
+            "sex": {1: "female", 2: "male", 3: "other", 9: "refused"},
+            "item": {1: "never", 7: "always", 99: "no answer"},
+            "scale": {1: "same", 2: "same"},
+        },
+        missing_ranges={"sex": [9], "item": [{"lo": 90, "hi": 99}]},
+    )
+    return tmp_path / "a.sav"
+
+
+def test_labels_of_spss_are_levels_where_every_value_has_one(spss: Path) -> None:
+    data = read(spss, columns=["sex", "item", "scale"], missing="category")
+    assert data.levels == (("female", "male", None), (1, 2, 7, None), (1, 2))
+    assert data.unused == {"sex": ("other",)}
+
+
+def test_declared_missing_values_of_spss_are_missing(spss: Path) -> None:
+    data = read(spss, missing="drop_rows")
+    assert dict(data.missing.counts) == {"sex": 1, "item": 1, "height": 1, "town": 1}
+    assert data.n_rows == 3
+
+
+def test_labels_are_left_aside_for_a_continuous_column(spss: Path) -> None:
+    data = read(spss, columns=["sex", "scale"], types={"sex": "continuous"}, missing="drop_rows")
+    assert data.columns[0].tolist() == [2, 1, 1, 2]
+
+
+def test_stata(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"sex": [1, 2, "a", 2], "n": [3, 1, 2, 1], "x": [1.5, 2.5, 3.0, 4.0]})
+    pyreadstat.write_dta(
+        frame,
+        tmp_path / "a.dta",
+        variable_value_labels={"sex": {1: "female", 2: "male", "a": "refused"}},
+        missing_user_values={"sex": ["a"]},
+    )
+    data = read(tmp_path / "a.dta", missing="drop_rows")
+    assert data.levels == (("female", "male"), (1, 3), None)
+    assert not data.unused
+
+
+# R: the objects that saveRDS writes, in its binary format
+
+
+def vector(kind: int, items: bytes, n: int, attributes: Mapping[str, bytes] | None = None) -> bytes:
+    flags = kind | (0x200 if attributes else 0) | (0x100 if attributes and "class" in attributes else 0)
+    return struct.pack(">ii", flags, n) + items + pairs(attributes or {})
+
+
+def pairs(attributes: Mapping[str, bytes]) -> bytes:
+    listed = b"".join(struct.pack(">ii", 0x402, 1) + text(name) + value for name, value in attributes.items())
+    return listed + struct.pack(">i", 254) if attributes else b""
+
+
+def text(value: str | None) -> bytes:
+    if value is None:
+        return struct.pack(">ii", 9, -1)
+    return struct.pack(">ii", 0x8009, len(value.encode())) + value.encode()
+
+
+def strings(values: Sequence[str | None], **attributes: bytes) -> bytes:
+    return vector(16, b"".join(map(text, values)), len(values), attributes)
+
+
+def doubles(values: Sequence[float], **attributes: bytes) -> bytes:
+    return vector(14, struct.pack(f">{len(values)}d", *values), len(values), attributes)
+
+
+NA = -(2**31)
+
+
+def integers(values: Sequence[int], **attributes: bytes) -> bytes:
+    return vector(13, struct.pack(f">{len(values)}i", *values), len(values), attributes)
+
+
+def factor(codes: Sequence[int], levels: Sequence[str], *classes: str) -> bytes:
+    return integers(codes, **{"levels": strings(levels), "class": strings([*classes, "factor"])})
+
+
+def frame(*classes: str, **columns: bytes) -> bytes:
+    names = {"names": strings(list(columns)), "row.names": integers([NA, -4])}
+    return vector(19, b"".join(columns.values()), len(columns), names | {"class": strings([*classes, "data.frame"])})
+
+
+def rds(path: Path, value: bytes) -> Path:
+    path.write_bytes(gzip.compress(b"X\n" + struct.pack(">iii", 2, 0x30602, 0x20300) + value))
+    return path
+
+
+def test_data_frame_of_r(tmp_path: Path) -> None:
+    file = rds(
+        tmp_path / "a.rds",
+        frame(
+            "tbl_df",
+            "tbl",
+            dose=factor([3, 1, NA, 1], ["low", "mid", "high"], "ordered"),
+            group=factor([2, 2, 1, 2], ["z", "a"]),
+            item=doubles([1, 2, 2, 1]),
+            size=doubles([0.5, 1, 2, 3]),
+            n=integers([5, 6, 5, 6]),
+            town=strings(["x", None, "y", "x"]),
+            yes=vector(10, struct.pack(">4i", 1, 0, 1, 1), 4),
+            day=doubles([0, 1, 1, 0], **{"class": strings(["Date"])}),
+        ),
+    )
+    data = read(file, missing="drop_rows")
+    assert data.names == ("dose", "group", "item", "size", "n", "town", "yes", "day")
+    assert data.levels[:3] == (("low", "high"), ("a",), (1,))
+    assert data.unused == {"dose": ("mid",), "group": ("z",)}
+    assert data.levels[5:7] == (("x",), (True,))
+    whole = read(file, columns=["group", "day", "n", "yes"])
+    assert whole.levels[0] == ("z", "a")
+    assert whole.levels[1] == (date(1970, 1, 1), date(1970, 1, 2))
+    assert whole.levels[2:] == ((5, 6), (False, True))
+
+
+def test_matrix_of_r(tmp_path: Path) -> None:
+    dim = integers([3, 2])
+    data = read(rds(tmp_path / "a.rds", integers([1, 2, 1, 5, 5, 6], dim=dim)))
+    assert (data.names, data.levels) == (("x0", "x1"), ((1, 2), (5, 6)))
+    named = vector(19, struct.pack(">i", 254) + strings(["p", "q"]), 2)
+    cells = strings(["a", "b", "a", "u", "v", "v"], dim=dim, dimnames=named)
+    data = read(rds(tmp_path / "b.rds", cells))
+    assert (data.names, data.levels) == (("p", "q"), (("a", "b"), ("u", "v")))
+    data = read(rds(tmp_path / "c.rds", doubles([1.5, 2, 3, 4, 5, 6], dim=dim, dimnames=named)))
+    assert (data.names, data.levels) == (("p", "q"), (None, (4, 5, 6)))
+
+
+def test_labelled_column_of_r(tmp_path: Path) -> None:
+    labels = doubles([1, 2], names=strings(["no", "yes"]))
+    kind = strings(["haven_labelled", "vctrs_vctr", "double"])
+    columns = {"a": doubles([1, 2, 2, 1], **{"labels": labels, "class": kind}), "b": integers([1, 2, 1, 2])}
+    file = rds(tmp_path / "a.rds", frame(**columns))
+    assert read(file).levels == (("no", "yes"), (1, 2))
+    assert read(file, types={"a": "continuous"}).columns[0].tolist() == [1, 2, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (doubles([1, 2, 3]), "holds a vector or an array"),
+        (vector(19, doubles([1, 2]), 1, {"names": strings(["a"])}), "holds a list"),
+        (integers([1, 2, 3, 4], dim=integers([2, 2]), **{"class": strings(["table"])}), "holds a contingency table"),
+        (frame(a=integers([1, 2]))[:-40], "is damaged, cut short or of another format"),
+    ],
+)
+def test_other_objects_of_r_are_refused(value: bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        read(rds(tmp_path / "a.rds", value))
+
+
+# Bad files, and the rest of the library
+
+
+@pytest.fixture
+def sound(tmp_path: Path, spss: Path) -> dict[str, Path]:
+    pyreadstat.write_dta(pd.DataFrame({"a": [1, 2, 1], "b": [1, 1, 2]}), tmp_path / "a.dta")
+    return {
+        "xlsx": workbook(tmp_path / "a.xlsx", {"One": ROWS}),
+        "sav": spss,
+        "dta": tmp_path / "a.dta",
+        "rds": rds(tmp_path / "a.rds", frame(a=integers([1, 2]), b=integers([1, 2]))),
+    }
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "sav", "dta", "rds"])
+@pytest.mark.parametrize(
+    ("replaced", "share"),
+    [(b"", 0.0), (b"a,b\n1,2\n" * 40, 0.0), (b"", 0.5)],
+    ids=["empty", "text", "cut"],
+)
+def test_bad_files(kind: str, replaced: bytes, share: float, sound: dict[str, Path], tmp_path: Path) -> None:
+    bad = tmp_path / f"bad.{kind}"
+    content = sound[kind].read_bytes()
+    bad.write_bytes(replaced + content[: int(share * len(content))])
+    with pytest.raises(FileError, match=r"path must be an? .* that is intact; .*bad\.\w+ is damaged, cut short or of"):
+        read(bad)
+
+
+def test_workbook_with_a_password(tmp_path: Path) -> None:
+    (tmp_path / "a.xlsx").write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600))
+    with pytest.raises(FileError, match="must be an Excel workbook without a password"):
+        read(tmp_path / "a.xlsx")
+
+
+def test_damaged_cell_of_a_workbook(sound: dict[str, Path], tmp_path: Path) -> None:
+    content = bytearray(sound["xlsx"].read_bytes())
+    place = content.index(b"xl/worksheets/sheet1.xml") + 60
+    content[place : place + 4] = bytes(4)
+    (tmp_path / "bad.xlsx").write_bytes(content)
+    with pytest.raises(FileError, match="is damaged"):
+        read(tmp_path / "bad.xlsx")
+
+
+def test_options_of_other_files_are_refused(sound: dict[str, Path], tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"delimiter is for delimited text; .* is an SPSS file by its name"):
+        read(sound["sav"], delimiter=",")
+    with pytest.raises(FileError, match=r"sheet is for workbooks \(\.xlsx\); .* is a Stata file by its name"):
+        read(sound["dta"], sheet="One")
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n2,1\n")
+    with pytest.raises(InputError, match=r"sheet is for workbooks \(\.xlsx\); got a\.csv"):
+        read(tmp_path / "a.csv", sheet="One")
+    (tmp_path / "a.xlsx.gz").write_bytes(gzip.compress(sound["xlsx"].read_bytes()))
+    with pytest.raises(FileError, match=r"must be an Excel workbook as it was saved; .* is gzipped"):
+        read(tmp_path / "a.xlsx.gz")
+
+
+@pytest.mark.parametrize(("kind", "module"), [("xlsx", "python_calamine"), ("sav", "pyreadstat"), ("rds", "rdata")])
+def test_without_the_extra(kind: str, module: str, sound: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingDependencyError, match=rf"{module} is needed .*pip install 'mnlearn\[files\]'"):
+        read(sound[kind])
+
+
+def test_packs_of_other_files(sound: dict[str, Path], tmp_path: Path) -> None:
+    packed = pack(sound["xlsx"], tmp_path / "a.mnpack", sheet="One")
+    _same(packed, read(sound["xlsx"]))
+    more = pack(sound["xlsx"], tmp_path / "a.mnpack", append=True)
+    assert more.n_rows == 2 * packed.n_rows
+    with pytest.raises(InputError, match=r"or one file of another kind; got 2 files with 'a\.xlsx'"):
+        pack([sound["xlsx"], sound["sav"]], tmp_path / "b.mnpack")
+
+
+def _same(one: Dataset, other: Dataset) -> None:
+    assert (one.names, one.levels) == (other.names, other.levels)
+    for a, b in zip(one.columns, other.columns, strict=True):
+        np.testing.assert_array_equal(a, b)
