@@ -47,14 +47,19 @@ def load_memory(source: object, options: TableOptions) -> ReadTable:
         ) from error
 
 
-def _load(source: object, options: TableOptions) -> ReadTable:
+def _load(source: object, options: TableOptions) -> ReadTable:  # noqa: PLR0911 - one for each type
     """Read a source by its type."""
     if isinstance(source, np.ndarray):
         return _load_array(source, options)
+    if is_sparse(source):
+        from mnlearn.data.sparse_matrices import load_sparse
+
+        return load_sparse(source, options)
     if isinstance(source, Mapping):
         return _load_columns(source, options)
     if isinstance(source, list | tuple):
         return _load_records(source, options)
+    options.check_no_names(f"a {type(source).__name__}")
     source = nw.to_native(source, pass_through=True)
     if is_pandas_dataframe(source):
         return _load_pandas(source, options)
@@ -65,9 +70,15 @@ def _load(source: object, options: TableOptions) -> ReadTable:
     if hasattr(source, "__arrow_c_stream__") and not is_into_series(source):
         return _load_stream(source, options)
     raise InputError(
-        f"source must be a path, a data frame, an Arrow table, a 2-D array, a dict of columns or a list of records; "
+        f"source must be a path, a data frame, an Arrow table, a 2-D array, a sparse matrix, a dict of columns or a "
+        f"list of records; "
         f"got {type(source).__module__}.{type(source).__qualname__}. Convert it to one of these."
     )
+
+
+def is_sparse(source: object) -> bool:
+    """Return whether this is a sparse array or matrix of SciPy, which is not imported for it."""
+    return type(source).__module__.startswith("scipy.sparse") and hasattr(source, "tocsc")
 
 
 def _load_pandas(frame: Any, options: TableOptions) -> ReadTable:
@@ -210,13 +221,14 @@ def _load_stream(source: Any, options: TableOptions) -> ReadTable:
 def _load_array(array: np.ndarray[Any, np.dtype[Any]], options: TableOptions) -> ReadTable:
     """Read a 2-D array, or the fields of a structured one."""
     if array.dtype.names is not None and array.ndim == 1:
+        options.check_no_names("a structured array")
         fields = array.dtype.names
         return _table(fields, lambda j: array[fields[j]], len(array), options, "the structured array")
     if isinstance(array, np.matrix):  # its columns would be 2-D
         array = np.asarray(array)
     if array.ndim != 2:
         raise InputError(f"source must be a 2-D array, one row per record; got shape {array.shape}. Reshape it.")
-    names = [f"x{j}" for j in range(array.shape[1])]
+    names = options.names_of(array.shape[1])
     code = partial(_code_block, array)
     return _table(names, lambda j: array[:, j], len(array), options, "the array", code=code)
 
@@ -231,6 +243,7 @@ def _code_block(array: np.ndarray[Any, np.dtype[Any]], positions: Sequence[int])
 
 def _load_columns(columns: Mapping[Any, Any], options: TableOptions) -> ReadTable:
     """Read a dict of columns."""
+    options.check_no_names("a dict of columns")
     values = [_listed(name, column) for name, column in columns.items()]
     lengths = {str(name): len(column) for name, column in zip(columns, values, strict=True)}
     if len(set(lengths.values())) > 1:
@@ -242,10 +255,32 @@ def _load_columns(columns: Mapping[Any, Any], options: TableOptions) -> ReadTabl
     )
 
 
-def load_columns(names: Sequence[object], columns: Sequence[Any], options: TableOptions, source: str) -> ReadTable:
-    """Read columns of one length under names that may repeat; `source` is their name in messages."""
-    n_rows = len(columns[0]) if columns else 0
-    return _table(names, columns.__getitem__, n_rows, options, source, code=partial(_code_lists, columns))
+def load_columns(
+    names: Sequence[object],
+    columns: Any,
+    options: TableOptions,
+    source: str,
+    *,
+    n_rows: int | None = None,
+    code: Callable[[Sequence[int]], Mapping[int, Coded | None]] | None = None,
+) -> ReadTable:
+    """Read columns of one length under names that may repeat.
+
+    Parameters
+    ----------
+    names, columns
+        One name for each column; ``columns[j]`` returns one.
+    options
+        The options of `read`.
+    source
+        Their name in messages.
+    n_rows
+        Number of rows; by default the length of the first column.
+    code
+        Codes the columns at given positions; by default those that are lists.
+    """
+    size = n_rows if n_rows is not None else len(columns[0]) if len(columns) else 0
+    return _table(names, columns.__getitem__, size, options, source, code=code or partial(_code_lists, columns))
 
 
 def _code_lists(columns: Sequence[Any], positions: Sequence[int]) -> dict[int, Coded | None]:
@@ -264,6 +299,7 @@ def _load_records(records: Sequence[Any], options: TableOptions) -> ReadTable:
                 f"records must be of one form; record {odd + 1} is not a dict like the first: {records[odd]!r:.80}. "
                 "Turn every record into a dict."
             )
+        options.check_no_names("a list of dicts")
         keys = list(dict.fromkeys(key for record in records for key in record))
         return _table(
             keys, lambda j: [record.get(keys[j]) for record in records], len(records), options, "the list of records"
@@ -281,7 +317,9 @@ def _load_records(records: Sequence[Any], options: TableOptions) -> ReadTable:
                 "Fill missing values with None."
             )
     fields = _fields(records)
-    names = fields or [f"x{j}" for j in range(len(first))]
+    if fields:
+        options.check_no_names("a list of named tuples")
+    names = fields or options.names_of(len(first))
     return _table(names, lambda j: [record[j] for record in records], len(records), options, "the list of records")
 
 

@@ -40,6 +40,7 @@ class ReadOptions(TypedDict, total=False):
     repeats: str | None
     delimiter: str | None
     sheet: str | None
+    names: Sequence[str] | None
 
 
 class Chunks(Protocol):
@@ -141,6 +142,7 @@ class TableOptions:
     repeats: str | None = None
     delimiter: str | None = None
     sheet: str | None = None
+    names: Sequence[str] | None = None
     new_chunks: Callable[[], Chunks] = list
 
     def __post_init__(self) -> None:
@@ -172,8 +174,30 @@ class TableOptions:
             object.__setattr__(self, "levels", checked)
         if self.delimiter is not None:
             _check_delimiter(self.delimiter)
+        if self.names is not None:
+            object.__setattr__(self, "names", ordered_tuple("names", self.names, "names"))
+            check_names(self.names)
         if not isinstance(self.sheet, str | None):
             raise InputError(f"sheet must be the name of a sheet; got {self.sheet!r}. Leave it out for the first one.")
+
+    def names_of(self, n_columns: int) -> Sequence[str]:
+        """Return the names of the columns of a source that has none: those that were given, or x0, x1, ..."""
+        if self.names is None:
+            return [f"x{j}" for j in range(n_columns)]
+        if len(self.names) != n_columns:
+            raise InputError(
+                f"names must have one entry for each of the {n_columns} columns; got {len(self.names)}. Leave it out "
+                "for x0, x1, ..."
+            )
+        return self.names
+
+    def check_no_names(self, source: str) -> None:
+        """Raise InputError if names are given for a source that has its own."""
+        if self.names is not None:
+            raise InputError(
+                f"names is for arrays, sparse matrices and lists of rows, which have none; got {source}. Rename its "
+                "columns, or choose some with columns=[...]."
+            )
 
     def select(self, names: Sequence[object]) -> ColumnSelection:
         """Match the options with the columns of a source."""

@@ -118,12 +118,13 @@ def overview(
     repeats: str | None = None,
     delimiter: str | None = None,
     sheet: str | None = None,
+    names: Sequence[str] | None = None,
 ) -> Overview:
     """Describe a table, which may be incomplete.
 
     Parameters
     ----------
-    source, columns, types, levels, missing_values, repeats, delimiter, sheet
+    source, columns, types, levels, missing_values, repeats, delimiter, sheet, names
         As for `read`. Missing values are counted; rows that occurred 0 times are left out.
 
     Returns
@@ -145,6 +146,7 @@ def overview(
         repeats=repeats,
         delimiter=delimiter,
         sheet=sheet,
+        names=names,
     )
     coded = already_coded(source)
     if coded is not None:

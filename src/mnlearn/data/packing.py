@@ -41,6 +41,7 @@ def pack(
     repeats: str | None = None,
     delimiter: str | None = None,
     sheet: str | None = None,
+    names: Sequence[str] | None = None,
     append: bool = False,
     monitor: Monitor = SILENT,
 ) -> Dataset:
@@ -54,7 +55,7 @@ def pack(
         pack is equal to it.
     out
         The file to write; its name ends in ``.mnpack``.
-    columns, types, levels, missing, missing_values, repeats, delimiter, sheet
+    columns, types, levels, missing, missing_values, repeats, delimiter, sheet, names
         As for `read`. Levels that are not declared are collected while reading.
     append
         Add the rows to an existing file.
@@ -104,6 +105,7 @@ def pack(
         repeats=repeats,
         delimiter=delimiter,
         sheet=sheet,
+        names=names,
     )
     target = _target(out, append=append)
     check_outputs({"out": [str(target)]}, {"source": list(map(str, paths_of(source) or ()))})
@@ -150,11 +152,13 @@ def _contents(source: object, options: TableOptions, spool: Spool, monitor: Moni
     if len(paths) == 1 and paths[0].suffix.lower() in PROGRAM_FILES:
         return contents_of(read_source(paths[0], options))
     if paths:
+        options.check_no_names(paths[0].name)
         check_no_sheet(paths[0].name, options)
         files = files_of(paths, options.delimiter)
         return to_contents(read_files(files, on_disk, monitor), options.missing, spool, least=least)
     check_no_delimiter(source, options)
     if _is_stream(source):
+        options.check_no_names("an Arrow stream")
         return to_contents(read_stream(source, on_disk, "the Arrow stream"), options.missing, spool, least=least)
     return contents_of(read_source(source, options))
 

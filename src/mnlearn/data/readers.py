@@ -26,6 +26,7 @@ def read(
     repeats: str | None = None,
     delimiter: str | None = None,
     sheet: str | None = None,
+    names: Sequence[str] | None = None,
 ) -> Dataset:
     """Read a table and code it.
 
@@ -37,7 +38,8 @@ def read(
         A path to CSV, TSV or Parquet (each also with .gz), to an Excel workbook (.xlsx), an SPSS (.sav, .zsav), Stata
         (.dta) or R file (.rds), or to a packed file (.mnpack, see `pack`); a pandas, polars or other data frame that
         narwhals supports; an Arrow table or anything with the Arrow stream interface; a 2-D or structured NumPy array;
-        a dict of columns; a list of records (dicts, named tuples, tuples or lists); a `Dataset`.
+        a SciPy sparse array or matrix of 0 and 1; a dict of columns; a list of records (dicts, named tuples, tuples or
+        lists); a `Dataset`.
     columns
         The columns to read, in this order; all of them by default.
     types
@@ -58,6 +60,8 @@ def read(
         Separator of the cells in a text file; by default a comma for .csv and a tab for .tsv and .tab.
     sheet
         The sheet of a workbook to read, by name; the first visible one by default.
+    names
+        Names of the columns of a 2-D array, a sparse matrix or a list of tuples or lists; x0, x1, ... by default.
 
     Returns
     -------
@@ -119,6 +123,7 @@ def read(
             repeats=repeats,
             delimiter=delimiter,
             sheet=sheet,
+            names=names,
         ),
     )
 
@@ -179,7 +184,7 @@ def select_from(data: Dataset, options: TableOptions) -> Dataset:
     """Select columns of a data set that is already coded; other options raise InputError."""
     given = [
         name
-        for name in ("types", "levels", "missing_values", "repeats", "delimiter", "sheet")
+        for name in ("types", "levels", "missing_values", "repeats", "delimiter", "sheet", "names")
         if getattr(options, name)
     ]
     if given:
@@ -212,6 +217,7 @@ def load_table(source: object, options: TableOptions) -> ReadTable:
     """Read the columns of a source, before missing values are handled."""
     if isinstance(source, str | os.PathLike):
         path = Path(os.fsdecode(source))
+        options.check_no_names(path.name)
         if path.suffix.lower() in PROGRAM_FILES:
             from mnlearn.data.program_files import load_program_file
 

@@ -54,6 +54,7 @@ def learn(
     repeats: str | None = None,
     delimiter: str | None = None,
     sheet: str | None = None,
+    names: Sequence[str] | None = None,
     discretize: Literal["width", "frequency"] | None = None,
     bins: int | None = None,
     transform: Transform = "auto",
@@ -86,7 +87,7 @@ def learn(
         derived from `CustomScore`, or the like, as for `test`.
     required, forbidden
         Pairs of names: edges that must be present, or absent. For methods that use no tests.
-    columns, types, levels, missing, missing_values, repeats, delimiter, sheet
+    columns, types, levels, missing, missing_values, repeats, delimiter, sheet, names
         As for `mnlearn.read`.
     discretize, bins
         Turn continuous columns into categorical ones; as `method` and `bins` of `mnlearn.data.discretize`.
@@ -150,6 +151,7 @@ def learn(
             "repeats": repeats,
             "delimiter": delimiter,
             "sheet": sheet,
+            "names": names,
             "discretize": discretize,
             "bins": bins,
             "transform": transform,
@@ -229,8 +231,8 @@ def score(
         A `distributed.Client`. Its workers each count a shard of a packed file that all of them can read.
     **options
         How the data are read: ``columns``, ``types``, ``levels``, ``missing``, ``missing_values``, ``repeats``,
-        ``delimiter``, ``sheet``, ``discretize`` and ``bins``, as for `learn`, and ``transform``. Others are settings of
-        the score, as for `make_score`.
+        ``delimiter``, ``sheet``, ``names``, ``discretize`` and ``bins``, as for `learn`, and ``transform``. Others are
+        settings of the score, as for `make_score`.
 
     Raises
     ------
@@ -293,10 +295,10 @@ def fit_parameters(
         "pseudolikelihood" for categorical ones.
     **options
         How the data are read: ``columns``, ``types``, ``levels``, ``missing``, ``missing_values``, ``repeats``,
-        ``delimiter``, ``sheet``, ``discretize`` and ``bins``, as for `learn`; the model keeps the cuts of discretised
-        columns. Others are settings of the method: `smoothing` and `default` (labels by name) of "canonical";
-        `interactions` ("cliques" or "pairwise"), `ridge` and `max_iterations` of "pseudolikelihood"; `ridge` and
-        `max_iterations` of "gaussian".
+        ``delimiter``, ``sheet``, ``names``, ``discretize`` and ``bins``, as for `learn`; the model keeps the cuts of
+        discretised columns. Others are settings of the method: `smoothing` and `default` (labels by name) of
+        "canonical"; `interactions` ("cliques" or "pairwise"), `ridge` and `max_iterations` of "pseudolikelihood";
+        `ridge` and `max_iterations` of "gaussian".
 
     Returns
     -------
