@@ -43,7 +43,7 @@ def test_names_and_columns() -> None:
 
 def test_learning_and_packing(tmp_path: Path) -> None:
     matrix = sparse.csr_array(DENSE[:, [0, 1, 4]])
-    network = mn.learn(matrix, "mpl", names=["a", "b", "c"])
+    network = mn.learn(matrix, "mpl", names=np.array(["a", "b", "c"]))  # type: ignore[arg-type]
     assert network.names == ("a", "b", "c")
     packed = pack(matrix, tmp_path / "a.mnpack", names=["a", "b", "c"])
     np.testing.assert_array_equal(np.column_stack(packed.columns), DENSE[:, [0, 1, 4]])

@@ -13,4 +13,6 @@ from mnlearn.estimators import MarkovBlanketSelector, MarkovNetworkLearner
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @parametrize_with_checks([MarkovNetworkLearner(), MarkovBlanketSelector()])  # type: ignore[untyped-decorator]
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    if check.func.__name__.startswith("check_sample_weight_equivalence"):
+        pytest.skip("weights are those of a survey design: a weight of 2 is not a repeated row")
     check(estimator)

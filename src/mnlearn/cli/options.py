@@ -261,6 +261,9 @@ class InputOptions(ReadingOptions):
     """How a file is read, and what is done to its columns."""
 
     discretize: Discretize = None
+    weights: Annotated[
+        str | None, option("COL", "Column of survey weights; the number of rows is the effective sample size.")
+    ] = None
     bins: Annotated[int | None, option("K", "Number of states to cut into; 1 + log2(rows) by default.")] = None
     missing: Missing = None
 
@@ -278,7 +281,7 @@ class InputOptions(ReadingOptions):
         **others
             Options of other groups; None for those that were not given.
         """
-        prepare = {"discretize": self.discretize, "bins": self.bins, "missing": self.missing}
+        prepare = {"discretize": self.discretize, "bins": self.bins, "missing": self.missing, "weights": self.weights}
         found = {**self.keywords(), **drop_none(**prepare, **others)}
         return found if call is None else found | settings(pairs, call, found)
 

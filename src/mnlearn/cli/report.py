@@ -201,7 +201,7 @@ def _learn(data: str, x: str, y: str, arguments: dict[str, Any]) -> Learned:
     from mnlearn import learning
     from mnlearn.data.readers import read
 
-    names = ("types", "missing_values", "repeats", "delimiter", "sheet", "columns", "missing")
+    names = ("types", "missing_values", "repeats", "delimiter", "sheet", "weights", "columns", "missing")
     table = read(data, **{name: arguments.pop(name) for name in names if name in arguments})
     _check_pair(table.names, x, y)
     with progress_monitor() as monitor:

@@ -6,13 +6,16 @@ from mnlearn.data.normal_scores import normal_scores
 from mnlearn.data.overview import Overview, overview
 from mnlearn.data.packing import pack
 from mnlearn.data.readers import read
+from mnlearn.data.weights import Weighting, effective_rows
 from mnlearn.data.writers import write_data
 
 __all__ = [
     "Dataset",
     "MissingReport",
     "Overview",
+    "Weighting",
     "discretize",
+    "effective_rows",
     "normal_scores",
     "overview",
     "pack",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -105,11 +105,17 @@ def check_range(what: str, codes: NDArray[np.generic], card: int) -> None:
         raise DataError(f"{what} must hold codes from 0 to {card - 1}; got {low if low < 0 else high}.")
 
 
-def check_repeats(repeats: NDArray[np.int64], n_records: int) -> None:
-    """Raise DataError unless there is one positive count per stored row and their sum fits in int64."""
+def check_repeats(repeats: NDArray[Any], n_records: int, *, weighted: bool = False) -> None:
+    """Raise DataError unless there is one positive count, or weight, per stored row; counts must fit in int64."""
     check_unmasked("repeats", repeats)
     if not isinstance(repeats, np.ndarray):
         raise DataError(f"repeats must be an array, one count per row; got {repeats!r:.80}. Use np.array(...).")
+    if weighted and repeats.dtype == np.float64 and repeats.shape == (n_records,):
+        if not (np.isfinite(repeats).all() and repeats.min() > 0):
+            raise DataError(
+                "repeats must be finite and above 0 if they are weights; got others. Use read(weights=...)."
+            )
+        return
     if repeats.dtype != np.int64 or repeats.shape != (n_records,):
         raise DataError(
             f"repeats must be int64, one for each of the {n_records} rows; got {repeats.dtype} {repeats.shape}."

@@ -75,12 +75,15 @@ class ReadTable(NamedTuple):
     repeats: ReadColumn | None
     n_rows: int
     source: str
+    weighted: bool = False  # the repeats are weights
 
     @classmethod
     def of(cls, selection: ColumnSelection, columns: list[ReadColumn], n_rows: int, source: str) -> ReadTable:
         """Return a table of the columns of a selection, in its order."""
         n = len(selection.variables)
-        return cls(columns[:n], None if selection.repeats is None else columns[n], n_rows, source)
+        repeats = selection.repeats
+        weighted = repeats is not None and repeats.is_weights
+        return cls(columns[:n], None if repeats is None else columns[n], n_rows, source, weighted)
 
     def joined(self) -> ReadTable:
         """Return the table with each column in one chunk."""
@@ -409,9 +412,12 @@ def not_a_number(options: ColumnOptions, value: object, row: int) -> DataError:
     """Return the error for a value in a continuous column that is not a number."""
     name = options.name
     if options.is_repeats:
-        return DataError(
-            f"repeats: column {name!r} must hold whole numbers; data row {row} holds {value!r}. Correct or drop it."
+        what = (
+            "weights: column {} must hold numbers"
+            if options.is_weights
+            else "repeats: column {} must hold whole numbers"
         )
+        return DataError(f"{what.format(repr(name))}; data row {row} holds {value!r}. Correct or drop it.")
     return DataError(
         f"column {name!r} must hold numbers because it is read as continuous; data row {row} holds {value!r}. "
         f"Use missing_values=[{value!r}] if it marks a missing value, or types={{{name!r}: 'categorical'}}."

@@ -13,10 +13,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from mnlearn._validate import rng_from
 from mnlearn.data import _checks
-from mnlearn.errors import DataError, InputError, UnknownNameError, iterates, tuple_of, unknown_name, whole_number
+from mnlearn.errors import (
+    DataError,
+    InputError,
+    UnknownNameError,
+    UnsuitableError,
+    iterates,
+    tuple_of,
+    unknown_name,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from mnlearn.data.pack_format import Pack
+    from mnlearn.data.weights import Weighting
 
 
 MAX_STATES = _checks.MAX_STATES
@@ -71,7 +81,8 @@ class Dataset:
     levels
         The label of each code; None for a continuous variable.
     repeats
-        How often each stored row occurred, at least once; None if every row occurred once.
+        How often each stored row occurred, at least once; None if every row occurred once. Weights are float64, above
+        0, and sum to the effective sample size, rounded.
     missing
         Missing values in the data that were read.
     cuts
@@ -82,6 +93,8 @@ class Dataset:
         Names of the variables whose levels were declared, not found in the rows.
     unused
         Categories that came with the data but that no row has, by variable. They are not levels.
+    weighting
+        The column of weights and the effective sample size, if the data were read with weights.
 
     Examples
     --------
@@ -94,12 +107,13 @@ class Dataset:
     cards: tuple[int, ...]
     columns: tuple[NDArray[np.generic], ...]
     levels: tuple[tuple[Hashable, ...] | None, ...]
-    repeats: NDArray[np.int64] | None = None
+    repeats: NDArray[Any] | None = None
     missing: MissingReport = field(default_factory=MissingReport)
     cuts: Mapping[str, NDArray[np.float64]] = field(default_factory=lambda: MappingProxyType({}))
     pack: Pack | None = None
     declared: frozenset[str] = frozenset()
     unused: Mapping[str, tuple[Hashable, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    weighting: Weighting | None = None
 
     def __post_init__(self) -> None:
         """Check every rule once."""
@@ -107,7 +121,7 @@ class Dataset:
         for name, card, column, labels in zip(self.names, self.cards, self.columns, self.levels, strict=True):
             _checks.check_column(name, card, column, labels)
         if self.repeats is not None:
-            _checks.check_repeats(self.repeats, len(self.columns[0]))
+            _checks.check_repeats(self.repeats, len(self.columns[0]), weighted=self.weighting is not None)
             object.__setattr__(self, "repeats", _frozen(self.repeats))
         object.__setattr__(self, "columns", tuple(_frozen(column) for column in self.columns))
 
@@ -219,8 +233,13 @@ class Dataset:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows, repeats included."""
-        return self.n_records if self.repeats is None else int(self.repeats.sum())
+        """Number of rows, repeats included; of weighted rows the effective sample size, rounded."""
+        return self.n_records if self.repeats is None else round(float(self.repeats.sum()))
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows have weights instead of repeats."""
+        return self.repeats is not None and self.repeats.dtype == np.float64
 
     def index(self, name: str) -> int:
         """Return the position of a variable; the error for an unknown name lists the nearest ones."""
@@ -279,6 +298,7 @@ class Dataset:
                 f"n_rows must be a whole number from 1 to {self.n_rows}, the number of rows; got {n_rows!r}. "
                 "Rows are drawn without replacement: draw fewer."
             )
+        check_not_weighted(self, "rows drawn without replacement", "Draw with replacement (sampling='bootstrap').")
         generator = rng_from(seed)
         if self.repeats is None:
             kept = np.sort(generator.choice(self.n_records, size=n_rows, replace=False, shuffle=False))
@@ -289,7 +309,7 @@ class Dataset:
         """Store every distinct row once, with how often it occurred; the order of the rows is not kept."""
         self.verify()
         groups, n_groups = row_groups(self.columns)
-        weights = np.zeros(n_groups, dtype=np.int64)
+        weights = np.zeros(n_groups, dtype=np.int64 if self.repeats is None else self.repeats.dtype)
         np.add.at(weights, groups, 1 if self.repeats is None else self.repeats)
         first = np.empty(n_groups, dtype=np.int64)
         first[groups] = np.arange(self.n_records)
@@ -303,6 +323,7 @@ class Dataset:
         )
         more = f", ... {self.n_variables - 6} more" if self.n_variables > 6 else ""
         rows = f"{self.n_rows} rows" + (f" ({self.n_records} distinct stored)" if self.repeats is not None else "")
+        rows = rows if self.weighting is None else f"{self.n_rows} effective rows ({self.weighting.n_rows} weighted)"
         note = f"; {self.missing}" if self.missing.counts else ""
         return f"<Dataset: {rows}, {self.n_variables} variables: {shown}{more}{note}>"
 
@@ -320,7 +341,7 @@ class Dataset:
             )
         return int(variable)
 
-    def _rows(self, kept: NDArray[np.int64], repeats: NDArray[np.int64] | None) -> Dataset:
+    def _rows(self, kept: NDArray[np.int64], repeats: NDArray[Any] | None) -> Dataset:
         """Return a data set with some of the rows."""
         self.verify()
         columns = tuple(_frozen(column[kept], own=True) for column in self.columns)
@@ -334,6 +355,12 @@ class Dataset:
     def _with(self, **changes: object) -> Dataset:
         """Return a copy with some valid parts replaced, without checks."""
         return self.trusted(**{**self.__dict__, **changes})
+
+
+def check_not_weighted(dataset: Dataset, what: str, hint: str) -> None:
+    """Raise UnsuitableError if the rows have weights; `what` needs whole rows."""
+    if dataset.is_weighted:
+        raise UnsuitableError(f"{what} must be whole, and these have weights. {hint}")
 
 
 def _only(parts: Mapping[str, T], names: Iterable[str]) -> Mapping[str, T]:

@@ -101,6 +101,7 @@ def discretize(
         cuts=MappingProxyType(used),
         declared=dataset.declared | given.keys(),
         unused=dataset.unused,
+        weighting=dataset.weighting,
     )
 
 

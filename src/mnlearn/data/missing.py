@@ -20,6 +20,7 @@ from mnlearn.data.dataset import Dataset, MissingReport
 from mnlearn.data.options import Chunks, MissingPolicy
 from mnlearn.data.pack_writer import Block, Contents, Variable
 from mnlearn.data.streaming import Spool, SpooledChunks
+from mnlearn.data.weights import Weighting, check_weights, scaled_weights
 from mnlearn.errors import DataError
 from mnlearn.parallel import run
 
@@ -57,12 +58,14 @@ def to_dataset(table: ReadTable, missing: MissingPolicy, *, least: int = 2) -> D
             values = _final_values(column, values, rows, codes)
         values.setflags(write=False)
         columns.append(values)
+    repeats, weighting = _repeats_of(table, rows)
     return Dataset.trusted(  # checked again it would take four times as long where columns are short
         names=tuple(column.name for column in table.columns),
         cards=tuple(0 if labels is None else len(labels) for labels in clean.levels),
         columns=tuple(columns),
         levels=tuple(clean.levels),
-        repeats=None if table.repeats is None else _weights(table.repeats.chunks.pop(), rows),
+        repeats=repeats,
+        weighting=weighting,
         missing=clean.report,
         declared=frozenset(column.name for column in table.columns if column.declared),
         cuts=MappingProxyType({}),
@@ -118,8 +121,9 @@ def _survey(table: ReadTable, missing: MissingPolicy, kept: Chunks) -> _Survey:
     for k in range(len(table.columns[0].chunks)):
         stays = np.ones(len(table.columns[0].chunks[k]), dtype=np.bool_)
         if table.repeats is not None:
-            repeats = whole_repeats(table.repeats.name, table.repeats.chunks[k], first_row)
-            stays, total = repeats > 0, total + float(repeats.sum(dtype=np.float64))
+            check: Callable[..., NDArray[Any]] = check_weights if table.weighted else whole_repeats
+            repeats = check(table.repeats.name, table.repeats.chunks[k], first_row)
+            stays, total = repeats > 0, total + float(0 if table.weighted else repeats.sum(dtype=np.float64))
         incomplete = np.zeros(len(stays), dtype=np.bool_)
         for column in suspects:
             lacks = _lacking(column, column.chunks[k], first_row) & stays
@@ -209,6 +213,16 @@ def _together(chunks: Chunks, places: range) -> NDArray[Any]:
     """Return some chunks on disk as one array."""
     assert isinstance(chunks, SpooledChunks)
     return chunks.together(places)
+
+
+def _repeats_of(table: ReadTable, rows: NDArray[np.bool_] | None) -> tuple[NDArray[Any] | None, Weighting | None]:
+    """Return the repeats of the rows that stay, or their weights."""
+    if table.repeats is None:
+        return None, None
+    numbers = table.repeats.chunks.pop()
+    if table.weighted:
+        return scaled_weights(table.repeats.name, numbers if rows is None else numbers[rows])
+    return _weights(numbers, rows), None
 
 
 def _weights(numbers: NDArray[Any], rows: NDArray[np.bool_] | None) -> NDArray[np.int64]:
@@ -312,8 +326,10 @@ def _incomplete(table: ReadTable, found: _Survey) -> DataError:
 def too_few_rows(table: ReadTable, counts: dict[str, int], n_before: int, n_after: int) -> DataError:
     """Return the error for too few complete rows, or too few rows that occurred."""
     if not counts:
+        rows = "with a weight other than zero" if table.weighted else "that occurred"
         return DataError(
-            f"data must have at least 2 rows that occurred; {table.source} has {n_after}. Check the repeats."
+            f"data must have at least 2 rows {rows}; {table.source} has {n_after}. Check the "
+            f"{'weights' if table.weighted else 'repeats'}."
         )
     worst = max(counts, key=lambda name: counts[name])
     return DataError(

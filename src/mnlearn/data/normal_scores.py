@@ -71,6 +71,7 @@ def normal_scores(dataset: Dataset) -> Dataset:
         cuts=dataset.cuts,
         declared=dataset.declared,
         unused=dataset.unused,
+        weighting=dataset.weighting,
     )
 
 
@@ -118,7 +119,7 @@ def log_p_normal(
     """
     from scipy.special import log_ndtr
 
-    n_rows = len(values) if repeats is None else int(repeats.sum())
+    n_rows = len(values) if repeats is None else round(float(repeats.sum()))
     order = np.argsort(values)
     ordered = values[order]
     if n_rows < LEAST_ROWS or ordered[0] == ordered[-1]:
@@ -159,7 +160,7 @@ def _ordered_scores(ordered: FloatArray, repeats: NDArray[np.int64] | None, unti
     ends = np.cumsum(np.ones(len(ordered), dtype=np.int64) if repeats is None else repeats)
     last = ends[np.append(starts[1:], len(ordered)) - 1]  # rank of the last row of each run of equal values
     before = np.append(0, last[:-1])
-    scores = _scores_of_ranks((before + 1 + last) / 2.0, int(last[-1]))
+    scores = _scores_of_ranks((before + 1 + last) / 2.0, round(float(last[-1])))
     return np.repeat(scores, np.diff(np.append(starts, len(ordered))))
 
 

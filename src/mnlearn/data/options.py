@@ -41,6 +41,7 @@ class ReadOptions(TypedDict, total=False):
     delimiter: str | None
     sheet: str | None
     names: Sequence[str] | None
+    weights: str | None
 
 
 class Chunks(Protocol):
@@ -91,8 +92,9 @@ class ColumnOptions(NamedTuple):  # made for every column: a frozen dataclass ta
     levels: tuple[Hashable, ...] | None = None
     markers: Markers = Markers()
     declared: Mapping[Hashable, Hashable] = NOT_DECLARED  # each level by itself
-    is_repeats: bool = False
+    is_repeats: bool = False  # or weights
     new_chunks: Callable[[], Chunks] = list  # makes the store for the values
+    is_weights: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -122,7 +124,7 @@ class ColumnSelection(NamedTuple):
     """The variables to read, in order, and the column of repeats."""
 
     variables: list[ColumnOptions]
-    repeats: ColumnOptions | None
+    repeats: ColumnOptions | None  # or the weights
 
     @property
     def columns(self) -> list[ColumnOptions]:
@@ -143,6 +145,7 @@ class TableOptions:
     delimiter: str | None = None
     sheet: str | None = None
     names: Sequence[str] | None = None
+    weights: str | None = None
     new_chunks: Callable[[], Chunks] = list
 
     def __post_init__(self) -> None:
@@ -162,6 +165,16 @@ class TableOptions:
         object.__setattr__(self, "missing_values", tuple_of("missing_values", self.missing_values, "values"))
         if not isinstance(self.repeats, str | None):
             raise InputError(f"repeats must be the name of a column; got {self.repeats!r}. Leave it out for none.")
+        if not isinstance(self.weights, str | None):
+            raise InputError(
+                f"weights must be the name of a column; got {self.weights!r}. Put the weights into a column of the "
+                "data."
+            )
+        if self.weights is not None and self.repeats is not None:
+            raise InputError(
+                f"weights and repeats exclude each other; got {self.weights!r} and {self.repeats!r}. Use repeats for "
+                "rows that occurred several times, weights for those of a survey design."
+            )
         for name, kind in (self.types or {}).items():
             if not is_one_of(kind, get_args(VariableType)):
                 raise InputError(
@@ -217,23 +230,25 @@ class TableOptions:
             declared = NOT_DECLARED if labels is None else {label: label for label in labels}
             return ColumnOptions(name, position[name], kind, labels, markers, declared, False, self.new_chunks)
 
-        nameless = [position[name] for name in chosen if not name.strip() and name != self.repeats]
+        beside = self.repeats if self.weights is None else self.weights
+        nameless = [position[name] for name in chosen if not name.strip() and name != beside]
         if nameless:
             raise DataError(
                 f"every column must have a name; column {nameless[0] + 1} has none. "
                 "Name it, or leave it out by listing the others in columns=[...]."
             )
-        variables = [column(name) for name in chosen if name != self.repeats]
-        if self.repeats is None:
+        variables = [column(name) for name in chosen if name != beside]
+        if beside is None:
             return ColumnSelection(variables, None)
-        place = position[self.repeats]
-        weights = ColumnOptions(self.repeats, place, "continuous", is_repeats=True, new_chunks=self.new_chunks)
-        return ColumnSelection(variables, weights)
+        own = ColumnOptions(beside, position[beside], "continuous", is_repeats=True, new_chunks=self.new_chunks)
+        return ColumnSelection(variables, own._replace(is_weights=self.weights is not None))
 
     def _check_known(self, known: Sequence[str]) -> None:
         """Raise UnknownNameError if an option names a column that does not exist."""
         repeats = None if self.repeats is None else (self.repeats,)
-        given = {"columns": self.columns, "types": self.types, "levels": self.levels, "repeats": repeats}
+        weights = None if self.weights is None else (self.weights,)
+        given = {"columns": self.columns, "types": self.types, "levels": self.levels}
+        given |= {"repeats": repeats, "weights": weights}
         names = set(known)
         for option, named in given.items():
             for name in named if named is not None else ():

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from mnlearn._atomic_files import lock, replacing
 from mnlearn.data import _checks
 from mnlearn.data.columns import order_key
-from mnlearn.data.dataset import Dataset, MissingReport
+from mnlearn.data.dataset import Dataset, MissingReport, check_not_weighted
 from mnlearn.data.options import TableOptions
 from mnlearn.data.pack_description import as_json
 from mnlearn.data.pack_format import ALIGNMENT, LANES, PREAMBLE_BYTES, group_words, plane_layout, preamble
@@ -253,6 +253,7 @@ def contents_like(old: Dataset, data: Dataset) -> Contents:
 
 def contents_of(data: Dataset) -> Contents:
     """Return the contents of a data set in memory or in another pack."""
+    check_not_weighted(data, "rows of a pack", "Pack them with the column of weights as a variable.")
     data.verify()
     counts = {name: count for name, count in data.missing.counts.items() if name in data.names}
     return Contents(

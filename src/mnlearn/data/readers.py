@@ -27,6 +27,7 @@ def read(
     delimiter: str | None = None,
     sheet: str | None = None,
     names: Sequence[str] | None = None,
+    weights: str | None = None,
 ) -> Dataset:
     """Read a table and code it.
 
@@ -62,6 +63,9 @@ def read(
         The sheet of a workbook to read, by name; the first visible one by default.
     names
         Names of the columns of a 2-D array, a sparse matrix or a list of tuples or lists; x0, x1, ... by default.
+    weights
+        The name of a column of survey weights: finite numbers that are not negative. The column is not a variable, rows
+        of weight 0 are left out, and `Dataset.n_rows` is the effective sample size. Excludes `repeats`.
 
     Returns
     -------
@@ -124,6 +128,7 @@ def read(
             delimiter=delimiter,
             sheet=sheet,
             names=names,
+            weights=weights,
         ),
     )
 
@@ -184,7 +189,7 @@ def select_from(data: Dataset, options: TableOptions) -> Dataset:
     """Select columns of a data set that is already coded; other options raise InputError."""
     given = [
         name
-        for name in ("types", "levels", "missing_values", "repeats", "delimiter", "sheet", "names")
+        for name in ("types", "levels", "missing_values", "repeats", "delimiter", "sheet", "names", "weights")
         if getattr(options, name)
     ]
     if given:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mnlearn._validate import rng_from
 from mnlearn.data import _checks
-from mnlearn.data.dataset import Dataset, _draw
+from mnlearn.data.dataset import Dataset, _draw, check_not_weighted
 from mnlearn.errors import InputError
 
 
@@ -39,8 +39,8 @@ def resample(dataset: Dataset, seed: int | np.random.Generator) -> Dataset:
     generator = rng_from(seed)
     if dataset.repeats is None:
         return take(dataset, np.sort(generator.integers(dataset.n_records, size=dataset.n_records)))
-    n_rows = dataset.n_rows
-    return dataset._weighted(generator.multinomial(n_rows, dataset.repeats / n_rows).astype(np.int64))
+    shares = dataset.repeats / dataset.repeats.sum()
+    return dataset._weighted(generator.multinomial(dataset.n_rows, shares).astype(np.int64))
 
 
 def split(dataset: Dataset, n_rows: int, seed: int | np.random.Generator) -> tuple[Dataset, Dataset]:
@@ -71,6 +71,7 @@ def split(dataset: Dataset, n_rows: int, seed: int | np.random.Generator) -> tup
             f"n_rows must be a whole number from 1 to {dataset.n_rows - 1}, so that both parts have rows; got "
             f"{n_rows!r}. Choose another number."
         )
+    check_not_weighted(dataset, "rows split in two", "Draw with replacement (sampling='bootstrap').")
     generator = rng_from(seed)
     if dataset.repeats is not None:
         drawn = _draw(dataset.repeats, n_rows, generator)

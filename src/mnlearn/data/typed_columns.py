@@ -326,6 +326,10 @@ def _label(options: ColumnOptions, value: object, row: int) -> Hashable:
 
 def _numbers_only(options: ColumnOptions, found: object) -> DataError:
     """Return the error for a column that cannot be continuous, or hold repeats."""
+    if options.is_weights:
+        return DataError(
+            f"weights: column {options.name!r} must hold numbers; it holds {found}. Turn them into numbers."
+        )
     if options.is_repeats:
         return DataError(
             f"repeats: column {options.name!r} must hold whole numbers; it holds {found}. Turn them into integers."

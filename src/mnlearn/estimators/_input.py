@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
 
 from mnlearn.data._checks import check_names
 from mnlearn.data.dataset import Dataset
@@ -113,9 +113,27 @@ def coded(
     *,
     categorical: Categorical = "from_dtype",
     missing: MissingPolicy = "error",
+    sample_weight: object = None,
 ) -> Dataset:
     """Return the columns as a data set, each of the type of its values or of the setting."""
-    return read(dict(zip(names, columns, strict=True)), types=types_of(names, categorical), missing=missing)
+    table = dict(zip(names, columns, strict=True))
+    title = add_weights(table, sample_weight)
+    return read(table, types=types_of(names, categorical), missing=missing, weights=title)
+
+
+def add_weights(table: dict[str, Any], sample_weight: object) -> str | None:
+    """Add survey weights to a dict of columns; return the name of their column, None if there are none."""
+    if sample_weight is None:
+        return None
+    check_unmasked("sample_weight", sample_weight, "Drop those rows.")
+    with refusals("sample_weight"):
+        weights = column_or_1d(sample_weight, dtype=np.float64)
+        check_consistent_length(next(iter(table.values())), weights)
+    title = "sample_weight"
+    while title in table:
+        title += "_"
+    table[title] = weights
+    return title
 
 
 def types_of(names: Sequence[str], categorical: Categorical) -> dict[str, Literal["categorical", "continuous"]] | None:

@@ -78,7 +78,7 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
         self.missing = missing
         self.n_jobs = n_jobs
 
-    def fit(self, X: object, y: object = None) -> MarkovNetworkLearner:  # noqa: ARG002 - scikit-learn passes it
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> MarkovNetworkLearner:  # noqa: ARG002 - scikit-learn passes y
         """Learn the structure.
 
         Parameters
@@ -87,9 +87,12 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
             A data frame or an array, at least 2 rows and 2 columns.
         y
             Not used; for pipelines.
+        sample_weight
+            Survey weights of the rows, not negative; as `weights` of `mnlearn.learn`. Only their ratios matter: a
+            weight of 2 is not a repeated row.
         """
         check_mapping("settings", self.settings, "{'alpha': 0.01}")
-        data = self._read(X, reset=True)
+        data = self._read(X, reset=True, sample_weight=sample_weight)
         options = {"discretize": self.discretize, "bins": self.bins, **(self.settings or {})}
         self.result_ = learn(data, self.method, n_jobs=self.n_jobs, **options)
         self.graph_ = self.result_.graph
@@ -115,10 +118,11 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
             )
         return float(np.mean(log_pseudolikelihoods(self.graph_, train, test)))
 
-    def _read(self, X: object, *, reset: bool) -> Dataset:
+    def _read(self, X: object, *, reset: bool, sample_weight: object = None) -> Dataset:
         """Read X by the settings."""
         names, columns = columns_of(self, X, reset=reset, missing=self.missing)
-        return coded(names, columns, categorical=self.categorical_features, missing=self.missing)
+        kinds: Any = {"categorical": self.categorical_features, "missing": self.missing}
+        return coded(names, columns, sample_weight=sample_weight, **kinds)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -156,8 +160,9 @@ def log_pseudolikelihoods(graph: Graph, train: Dataset, test: Dataset, *, prior:
             total += _frequencies(old[:, [x, *blanket]], new[:, [x, *blanket]], train.cards[x] + 1, prior)
         return total
     old_values, new_values = (np.column_stack(data.columns).astype(float) for data in (train, test))
+    weights = np.ones(train.n_records) if train.repeats is None else train.repeats.astype(np.float64)
     for x, blanket in _blankets(graph):
-        total += _regression(old_values, new_values, x, blanket)
+        total += _regression(old_values, new_values, x, blanket, weights)
     return total
 
 
@@ -191,12 +196,12 @@ def _frequencies(train: Codes, test: Codes, states: int, prior: float) -> FloatA
     return found
 
 
-def _regression(train: FloatArray, test: FloatArray, x: int, blanket: Sequence[int]) -> FloatArray:
+def _regression(train: FloatArray, test: FloatArray, x: int, blanket: Sequence[int], repeats: FloatArray) -> FloatArray:
     """Return log p(x | blanket) of every test row, by least squares with the variance of the residuals."""
-    n_rows = len(train)
-    old = np.column_stack([np.ones(n_rows), train[:, list(blanket)]])
-    weights, *_ = np.linalg.lstsq(old, train[:, x], rcond=None)
-    residuals = train[:, x] - old @ weights
+    n_rows, roots = float(repeats.sum()), np.sqrt(repeats)
+    old = np.column_stack([np.ones(len(train)), train[:, list(blanket)]])
+    weights, *_ = np.linalg.lstsq(old * roots[:, None], train[:, x] * roots, rcond=None)
+    residuals = (train[:, x] - old @ weights) * roots
     spread = np.var(train[:, x])
     if spread <= 0.0:
         raise DataError(

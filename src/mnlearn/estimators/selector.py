@@ -16,7 +16,7 @@ from mnlearn.data.dataset import MAX_STATES, Dataset
 from mnlearn.data.discretize import discretize
 from mnlearn.data.readers import read
 from mnlearn.errors import InputError, check_mapping, check_unmasked, is_one_of, whole_number
-from mnlearn.estimators._input import Categorical, columns_of, refusals, types_of
+from mnlearn.estimators._input import Categorical, add_weights, columns_of, refusals, types_of
 from mnlearn.learning.api import learn
 
 
@@ -71,7 +71,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.bins = bins
         self.n_jobs = n_jobs
 
-    def fit(self, X: object, y: object) -> MarkovBlanketSelector:
+    def fit(self, X: object, y: object, sample_weight: object = None) -> MarkovBlanketSelector:
         """Learn the network of the features and y, and select the neighbours of y.
 
         Parameters
@@ -80,11 +80,13 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             A data frame or an array of features.
         y
             Target, one value per row.
+        sample_weight
+            Survey weights of the rows; as for `MarkovNetworkLearner`.
         """
         check_mapping("settings", self.settings, "{'alpha': 0.01}")
         if self.bins is not None:
             whole_number("bins", self.bins, least=1, most=MAX_STATES, hint="A usual value is 3.")
-        data = self._joined(X, y)
+        data = self._joined(X, y, sample_weight)
         self.result_ = learn(data, self.method, n_jobs=self.n_jobs, **(self.settings or {}))
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
         self.support_[sorted(self.result_.graph.neighbors(data.n_variables - 1))] = True
@@ -107,7 +109,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         mask: NDArray[np.bool_] = self.support_
         return mask
 
-    def _joined(self, X: object, y: object) -> Dataset:
+    def _joined(self, X: object, y: object, sample_weight: object) -> Dataset:
         """Return the features and the target, the last column, as one data set of one type."""
         if y is None:
             raise InputError(
@@ -120,7 +122,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         titles = ("y", *(f"y_{k}" for k in range(len(names))))
         title = next(title for title in titles if title not in names)
         types: dict[str, Any] = {**(types_of(names, self.categorical_features) or {}), title: self._kind(target)}
-        data = read({**dict(zip(names, columns, strict=True)), title: target}, types=types)
+        table = {**dict(zip(names, columns, strict=True)), title: target}
+        data = read(table, types=types, weights=add_weights(table, sample_weight))
         if self.discretize is None or not any(data.cards) or all(data.cards):
             return data
         return discretize(data, method=self.discretize, bins=self.bins)

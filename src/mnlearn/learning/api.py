@@ -55,6 +55,7 @@ def learn(
     delimiter: str | None = None,
     sheet: str | None = None,
     names: Sequence[str] | None = None,
+    weights: str | None = None,
     discretize: Literal["width", "frequency"] | None = None,
     bins: int | None = None,
     transform: Transform = "auto",
@@ -87,7 +88,7 @@ def learn(
         derived from `CustomScore`, or the like, as for `test`.
     required, forbidden
         Pairs of names: edges that must be present, or absent. For methods that use no tests.
-    columns, types, levels, missing, missing_values, repeats, delimiter, sheet, names
+    columns, types, levels, missing, missing_values, repeats, delimiter, sheet, names, weights
         As for `mnlearn.read`.
     discretize, bins
         Turn continuous columns into categorical ones; as `method` and `bins` of `mnlearn.data.discretize`.
@@ -152,6 +153,7 @@ def learn(
             "delimiter": delimiter,
             "sheet": sheet,
             "names": names,
+            "weights": weights,
             "discretize": discretize,
             "bins": bins,
             "transform": transform,

@@ -156,6 +156,11 @@ def compare_groups(
 def _read(spec: LearnSpec, data: object, by: str) -> Dataset:
     """Read the chosen columns and the one with the groups, which is always categorical."""
     reading = spec.reading.copy()
+    if reading.get("weights") is not None or (isinstance(data, Dataset) and data.weighting is not None):
+        raise InputError(
+            "weights cannot be used to compare groups, whose rows are exchanged between them; got weights. Learn the "
+            "network of each group (learn(..., weights=...)), and use compare."
+        )
     coded = already_coded(data)
     if coded is None:
         reading["types"] = {**(reading.get("types") or {}), by: "categorical"}

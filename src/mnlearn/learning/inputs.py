@@ -12,6 +12,7 @@ from mnlearn.data.discretize import discretize as discretize_dataset
 from mnlearn.data.normal_scores import far_from_normal, normal_scores
 from mnlearn.data.options import ReadOptions
 from mnlearn.data.readers import read
+from mnlearn.data.weights import effective_rows
 from mnlearn.errors import InputError, UnsuitableError, is_one_of, iterates, unknown_name
 from mnlearn.graphs.formats import read_graph
 from mnlearn.graphs.graph import Edge, Graph
@@ -56,13 +57,15 @@ def load_data(
     dataset.verify()
     if dataset.missing.counts:
         _log.info("%s", dataset.missing)
+    if dataset.weighting is not None:
+        _log.info("%s", dataset.weighting)
     if discretize is not None:
-        return discretize_dataset(dataset, method=discretize, bins=bins)
-    if bins is not None:
+        dataset = discretize_dataset(dataset, method=discretize, bins=bins)
+    elif bins is not None:
         raise InputError(
             f"bins is for discretize='width' or discretize='frequency'; got {bins}. Add one, or drop bins."
         )
-    return dataset
+    return effective_rows(dataset) if dataset.is_weighted and all(dataset.cards) else dataset
 
 
 def check_transform(transform: object) -> None:

@@ -70,7 +70,7 @@ def independence_test(
     reading, settings = split_options(options)
     if "columns" in reading:
         raise InputError("columns are those of x, y and given; got columns as well. Drop columns.")
-    reading["columns"] = _tested_columns(x, y, given, reading.get("repeats"))
+    reading["columns"] = _tested_columns(x, y, given, reading.get("repeats") or reading.get("weights"))
     test = test_of_columns(test)
     with _columns_by_name():
         dataset = load_data(data, **reading)

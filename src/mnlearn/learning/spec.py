@@ -256,6 +256,8 @@ def resolve(options: Mapping[str, Any]) -> LearnSpec:
     reading, settings = split_options(options)
     if reading.get("columns") is not None:
         reading["columns"] = tuple_of("columns", cast(Any, reading["columns"]), "names")
+    if reading.get("names") is not None:
+        reading["names"] = tuple_of("names", cast(Any, reading["names"]), "names")
     if "missing_values" in reading:
         reading["missing_values"] = tuple_of("missing_values", reading["missing_values"], "values")
     method, test, score = (settings.pop(name, None) for name in ("method", "test", "score"))

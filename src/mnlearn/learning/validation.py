@@ -251,7 +251,7 @@ def _read(argument: str, data: object, reading: DataOptions) -> Dataset:
 
 
 def _column_names(data: object, reading: DataOptions) -> list[str]:
-    """Return the names of all columns but that of repeats; none for sources that can be read only once."""
+    """Return the names of all columns but that of repeats or weights; none for sources that can be read only once."""
     coded = already_coded(data)
     if coded is not None:
         names: Sequence[object] = coded.names
@@ -260,7 +260,9 @@ def _column_names(data: object, reading: DataOptions) -> list[str]:
         names = [column.name for column in table.columns]
     else:
         names = list(data) if isinstance(data, Mapping) else list(getattr(data, "columns", ()))
-    return [name for name in names if isinstance(name, str) and name != reading.get("repeats")]
+    return [
+        name for name in names if isinstance(name, str) and name not in (reading.get("repeats"), reading.get("weights"))
+    ]
 
 
 def _accuracies(graph: Graph, judge: Any, n_triplets: int, seed: int) -> dict[int, Accuracy]:

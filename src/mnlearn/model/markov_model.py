@@ -292,7 +292,7 @@ def categorical_rows(data: object, names: Sequence[str], levels: Levels, cuts: M
         _coded(name, column, given, labels, cuts.get(name))
         for name, column, given, labels in zip(names, rows.columns, rows.levels, levels, strict=True)
     )
-    return Dataset(tuple(names), tuple(map(len, levels)), columns, levels, rows.repeats)
+    return Dataset(tuple(names), tuple(map(len, levels)), columns, levels, rows.repeats, weighting=rows.weighting)
 
 
 def continuous_rows(data: object, names: Sequence[str]) -> Dataset:

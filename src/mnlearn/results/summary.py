@@ -67,7 +67,8 @@ def _facts(learned: Learned) -> list[tuple[str, str]]:
         facts.append(("test", learned.test))
     if learned.n_rows is not None:
         types = "" if learned.data is None else f", {_types(learned.data.cards)}"
-        facts.append(("data", f"{_counted(learned.n_rows, 'row')}{types}{words_of_transform(learned.settings)}"))
+        rows = f"{words_of_rows(learned)}{types}{words_of_transform(learned.settings)}"
+        facts.append(("data", rows))
     if learned.weights is not None and graph.n_edges:
         facts.append(("weights", learned.weights.words))
     if learned.resampling is not None:
@@ -77,6 +78,15 @@ def _facts(learned: Learned) -> list[tuple[str, str]]:
     if not learned.converged:
         facts.append(("stopped", "before the end of the search: the best network so far"))
     return facts
+
+
+def words_of_rows(learned: Learned) -> str:
+    """Return the number of rows, and of those with weights what they are worth."""
+    weights = learned.settings.get("weights")
+    weighting = None if learned.data is None else learned.data.weighting
+    if weighting is not None:
+        return f"{_counted(weighting.n_rows, 'row')} weighted by {weighting.column!r} (worth {learned.n_rows:,})"
+    return _counted(learned.n_rows or 0, "row" if weights is None else "effective row")
 
 
 def _types(cards: Sequence[int]) -> str:

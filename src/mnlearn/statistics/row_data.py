@@ -54,6 +54,10 @@ class Rows:
                     f"Rows needs continuous variables; {name!r} has {card} state{'s' if card > 1 else ''}. "
                     "Select the continuous columns, or use Counts."
                 )
+        from mnlearn.data.dataset import check_not_weighted
+
+        hint = "Use a method based on the covariance alone, such as sep, lasso or glasso with penalty='ebic', or pc."
+        check_not_weighted(dataset, "rows that this method reads one by one", hint)
         if dataset.n_rows * dataset.n_variables > MOST_VALUES:
             raise InputError(
                 f"data must have at most {MOST_VALUES:,} values to be expanded into rows; got {dataset.n_rows:,} "

@@ -11,6 +11,7 @@ import numpy as np
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.overview import Overview, overview
 from mnlearn.graphs.graph import Graph
+from mnlearn.results.summary import words_of_rows
 from mnlearn.visual.figure_data import FigureData
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ _METHODS = {
 def summary_sentences(learned: Learned, picture: FigureData) -> list[str]:
     """Return sentences on size, most certain edges, hubs, communities and isolated variables."""
     graph = picture.graph
-    rows = "" if learned.n_rows is None else f" from {learned.n_rows:,} rows"
+    rows = "" if learned.n_rows is None else f" from {words_of_rows(learned)}"
     found = f"{count_of(graph.n_edges, 'edge')} among {count_of(len(picture.names), 'variable')}"
     sentences = [f"The network has {found}. It was learned{rows} by {method_words(learned.method)}."]
     if learned.test is not None:
