@@ -187,6 +187,17 @@ def test_learning(columns: dict[str, Any], tmp_path: Path) -> None:
     assert mn.fit_parameters(network).report.n_rows == network.n_rows
 
 
+@pytest.mark.parametrize("columns", [CATEGORIES, NUMBERS])
+def test_other_calls(columns: dict[str, Any]) -> None:
+    first, second = list(columns)[:2]
+    table = {first: columns[first], second: columns[second], "w": WEIGHTS}
+    n_rows = weighted(columns, WEIGHTS).n_rows
+    assert mn.validate([(first, second)], table, weights="w", n_triplets=50).rows == n_rows
+    assert len(mn.score(table, [(first, second)], "ebic", weights="w").terms) == 2
+    found = mn.independence_test(table, first, second, weights="w")
+    assert found.log_p == mn.independence_test({**table, "w": 3 * WEIGHTS}, first, second, weights="w").log_p
+
+
 def test_discretised_columns_are_weighted() -> None:
     network = mn.learn({**NUMBERS, "w": WEIGHTS}, "mpl", weights="w", discretize="frequency", bins=2)
     assert network.data is not None

@@ -312,9 +312,11 @@ def _folds(rows: Dataset, folds: int, seed: int) -> Iterator[tuple[Dataset, Data
             "the rows to fit to (train)."
         )
     rng = np.random.default_rng(seed)
-    if rows.repeats is None:
+    if rows.repeats is None or rows.is_weighted:
         repeats, fold = np.ones(rows.n_records, dtype=np.int64), rng.permutation(rows.n_records) % folds
         parts = (fold[:, None] == np.arange(folds)).astype(np.int64)
+        if rows.repeats is not None:  # a weighted row is in one fold
+            repeats, parts = rows.repeats, parts * rows.repeats[:, None]
     else:
         repeats, parts = rows.repeats, rng.multinomial(rows.repeats, np.full(folds, 1 / folds))
     for part in parts.T:
@@ -326,4 +328,4 @@ def _weighted(rows: Dataset, repeats: np.ndarray) -> Dataset:
     """Return the rows with these repeats, with all declared states."""
     kept = np.flatnonzero(repeats)
     columns = tuple(column[kept] for column in rows.columns)
-    return Dataset(rows.names, rows.cards, columns, rows.levels, repeats[kept])
+    return Dataset(rows.names, rows.cards, columns, rows.levels, repeats[kept], weighting=rows.weighting)

@@ -32,7 +32,7 @@ def correlation_of_rows(dataset: Dataset) -> tuple[FloatArray, FloatArray]:
         if weights is not None:
             block *= np.sqrt(weights[rows])
         total += block @ block.T
-    return _tidy(total / dataset.n_rows, rule.scale), rule.scale
+    return _tidy(total / (dataset.n_rows if weights is None else weights.sum()), rule.scale), rule.scale
 
 
 def standardized(dataset: Dataset) -> FloatArray:
