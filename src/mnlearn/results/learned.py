@@ -30,6 +30,7 @@ from mnlearn.results.edges import (
 )
 from mnlearn.results.explain import Recipe, Why, words_of_test
 from mnlearn.results.files import attach_data, json_document, no_recipe, render
+from mnlearn.results.pictures import Pictures
 from mnlearn.results.predictability import Predictable
 from mnlearn.results.resampling import Resampling, Sampling, resampled, stable
 from mnlearn.results.summary import as_html, headline, summary_text
@@ -37,14 +38,13 @@ from mnlearn.results.weights import weighted_adjacency, weights_alone, weights_o
 from mnlearn.statistics.edge_weights import EdgeWeights
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from scipy.sparse import csr_array
 
 _NUMBERS = ("weight", "support", "probability", "frequency")  # attributes of an edge in files
 
 
 @dataclass(frozen=True, repr=False)
-class Learned(Predictable):
+class Learned(Predictable, Pictures):
     """A learned network, with variables by name.
 
     Attributes
@@ -424,80 +424,6 @@ class Learned(Predictable):
     def summary(self) -> str:
         """Return a few lines on the network, its data and method, and the strongest edges."""
         return summary_text(self)
-
-    def plot(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        kind: str = "network",
-        title: str | None = None,
-        seed: int = 0,
-    ) -> Figure:
-        """Draw the network, and write the picture to a file if a path is given.
-
-        Parameters
-        ----------
-        path
-            The file: .png, .svg or .pdf.
-        kind
-            network, heatmap, degrees, support, centralities, or stability for bootstrap frequencies.
-        title
-            Title of the picture; by default one line on the network.
-        seed
-            Seed of the layout.
-
-        Returns
-        -------
-        Figure
-            A matplotlib figure; a notebook shows it.
-
-        Raises
-        ------
-        UnknownNameError
-            If the kind is unknown.
-        FileError
-            If the file cannot be written, or has another extension.
-        MissingDependencyError
-            If matplotlib is not installed.
-        """
-        from mnlearn.visual.network import draw
-
-        return draw(self, path, kind=kind, title=title, seed=seed)
-
-    def report(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        title: str | None = None,
-        source: str | None = None,
-        seed: int = 0,
-        predictability: bool = False,
-    ) -> None:
-        """Write a report: one offline HTML file with the network, its tables and warnings.
-
-        Parameters
-        ----------
-        path
-            The file: .html.
-        title
-            Title of the page.
-        source
-            Name of the data in the command that repeats the run.
-        seed
-            Seed of the layout.
-        predictability
-            Add the table of `predictability`, with its default folds.
-
-        Raises
-        ------
-        FileError
-            If the file cannot be written, or has another extension.
-        MissingDependencyError
-            If jinja2 or bokeh is not installed.
-        """
-        from mnlearn.visual.report import write_report
-
-        write_report(self, path, title=title, source=source, seed=seed, predictability=predictability)
 
     def to_dict(self) -> dict[str, object]:
         """Return the document that `mnlearn learn --json` prints; `support` is in the order of `edges`."""
