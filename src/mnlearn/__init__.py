@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from mnlearn.results import GroupComparison, Learned, NetworkDifference, Resampling, Why
     from mnlearn.scores import MPL, PIC, BJPScore, Entropy, ExtendedBIC, HybridEvidence, IBScore, L1Logistic
     from mnlearn.statistics import Counts, Moments, kernels
+    from mnlearn.visual import plot_difference, plot_side_by_side
 
 __all__ = ["__version__"]
 __all__ += ["ARACNE", "GSIMN", "GSIMNFCH", "GSMN", "HHCMN", "IBMAPHC", "L1LR", "MBS", "PC", "Exhaustive", "GSMNStar"]
@@ -113,6 +114,7 @@ __all__ += ["load_model"]
 __all__ += ["GroupComparison", "Learned", "NetworkDifference", "Resampling", "Why"]
 __all__ += ["MPL", "PIC", "BJPScore", "Entropy", "ExtendedBIC", "HybridEvidence", "IBScore", "L1Logistic"]
 __all__ += ["Counts", "Moments", "kernels"]
+__all__ += ["plot_difference", "plot_side_by_side"]
 
 __version__ = "0.1.0"
 

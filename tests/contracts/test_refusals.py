@@ -21,6 +21,7 @@ from mnlearn.independence.information import GaussianInformation
 from mnlearn.protocols import SILENT, SetLevel
 from mnlearn.scores.glasso import EBICPrecision
 from mnlearn.statistics import Counts, kernels
+from mnlearn.visual.appearance import Appearance, check_appearance
 
 WRONG: dict[str, Any] = {
     "none": None,
@@ -163,6 +164,11 @@ def reading() -> dict[str, Call]:
     }
 
 
+def looks(**settings: Any) -> None:
+    """Check the settings of a picture, as `plot` does before it draws."""
+    check_appearance(Appearance(**settings), ("a", "b"))
+
+
 def one_call() -> dict[str, Call]:
     """Return the calls of the main functions."""
     table = drawn()
@@ -189,6 +195,7 @@ def one_call() -> dict[str, Call]:
         "predictability": with_defaults(learned.predictability, {"folds": 2}),
         "why": (learned.why, {"x": "a", "y": "b"}),
         "edges": (learned.edges, {"frame": None}),
+        "plot": (looks, dict.fromkeys(vars(Appearance()))),
     }
 
 

@@ -9,7 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn.graphs.graph import Graph
-from mnlearn.visual.layout import clustering_order, communities, components, fitting_labels, positions
+from mnlearn.visual.layout import (
+    block_order,
+    clustering_order,
+    communities,
+    components,
+    fitting_labels,
+    on_circle,
+    on_group_circles,
+    positions,
+)
 
 TWO_CLIQUES = Graph(
     9, [(u, v) for block in ((0, 2, 4, 6), (1, 3, 5, 7)) for u in block for v in block if u < v] + [(0, 1)]
@@ -51,6 +60,35 @@ def test_an_edge_is_about_one_long() -> None:
     assert ((lengths > 0.7) & (lengths < 2.0)).all()
 
 
+@settings(max_examples=20)
+@given(graphs(), st.integers(0, 5))
+def test_no_two_variables_overlap_whatever_the_weights(graph: Graph, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    strengths = {edge: float(rng.random() ** 4) for edge in graph.edges}
+    places = positions(graph, 0, strengths)
+    apart = np.linalg.norm(places[:, None] - places[None], axis=2) + 9 * np.eye(graph.n_variables)
+    assert apart.min() > 0.6
+
+
+def test_strong_edges_are_short() -> None:
+    path = Graph(3, [(0, 1), (1, 2)])
+    short, long = np.linalg.norm(np.diff(positions(path, 0, {(0, 1): 1.0, (1, 2): 0.3}), axis=0), axis=1)
+    assert long > 2 * short
+
+
+def test_places_on_circles() -> None:
+    circle = on_circle([2, 0, 1, 3])
+    assert np.linalg.norm(circle, axis=1) == pytest.approx(np.full(4, np.sqrt(0.5)))
+    assert np.argmax(circle[:, 1]) == 2
+    groups = np.array([0, 1, 0, 1, -1, 0])
+    places = on_group_circles(groups, np.arange(6))
+    centers = [places[groups == group].mean(axis=0) for group in (0, 1, -1)]
+    for k, group in enumerate((0, 1)):
+        own = np.linalg.norm(places[groups == group] - centers[k], axis=1).max()
+        others = np.linalg.norm(places[groups != group] - centers[k], axis=1).min()
+        assert others > own + 0.5
+
+
 @pytest.mark.slow
 def test_a_large_part_is_laid_out_by_springs_and_seeded() -> None:
     ring = Graph(330, [(k, (k + 1) % 330) for k in range(330)])
@@ -61,6 +99,18 @@ def test_a_large_part_is_laid_out_by_springs_and_seeded() -> None:
 def test_communities_are_numbered_by_size_and_loners_have_none() -> None:
     assert communities(TWO_CLIQUES).tolist() == [0, 1, 0, 1, 0, 1, 0, 1, -1]
     assert communities(Graph(3)).tolist() == [-1, -1, -1]
+
+
+def test_communities_follow_the_weights() -> None:
+    ring = Graph(6, [(k, (k + 1) % 6) for k in range(6)])
+    strengths = {(0, 1): 1.0, (2, 3): 1.0, (4, 5): 1.0}
+    assert communities(ring, 0, {edge: strengths.get(edge, 0.01) for edge in ring.edges}).tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_the_order_of_blocks_keeps_groups_together() -> None:
+    order = block_order(np.array([3, 1, 0, 2, 4]), np.array([0, 1, 0, 1, -1]))
+    assert order.tolist() == [3, 1, 0, 2, 4]
+    assert block_order(np.array([3, 0, 1, 2, 4]), np.array([0, 1, 0, 1, -1])).tolist() == [3, 1, 0, 2, 4]
 
 
 @given(graphs())

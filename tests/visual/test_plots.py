@@ -17,10 +17,12 @@ from mnlearn.experiments.experiment import Row
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import Result
 from mnlearn.results import Learned
+from mnlearn.statistics.edge_weights import EdgeWeights
 from mnlearn.visual import KINDS, draw, plot_experiment
 from mnlearn.visual.experiments import summarised
-from mnlearn.visual.figure_data import SIGN_COLORS, figure_data_of, measures, shown_name
-from mnlearn.visual.network import cell_colors, centralities
+from mnlearn.visual.figure_data import SIGN_COLORS, figure_data_of, measures, relative_strengths, shown_name
+from mnlearn.visual.heatmap import cell_colors, cell_size, enlarged_cells
+from mnlearn.visual.network import centralities
 from profiles import few
 
 GRAPH = Graph(5, [(0, 1), (1, 2), (0, 2), (2, 3)])
@@ -89,14 +91,60 @@ def test_names_and_a_legend_are_written(learned: Learned) -> None:
 def test_wide_lines_are_the_sure_ones(learned: Learned) -> None:
     figure: Any = draw(learned)
     (lines,) = figure.axes[0].collections[:1]
-    widths = dict(zip(map(_key, lines.get_segments()), lines.get_linewidths(), strict=True))
-    places = figure_data_of(learned).positions
-    by_edge = {edge: widths[_key(places[list(edge)])] for edge in GRAPH.edges}
+    by_edge = dict(zip(drawn_edges(lines, learned), lines.get_linewidths(), strict=True))
     assert sorted(by_edge, key=by_edge.__getitem__) == [(2, 3), (1, 2), (0, 2), (0, 1)]
 
 
-def _key(segment: Any) -> tuple[float, ...]:
-    return tuple(np.asarray(segment).ravel().round(9).tolist())
+def drawn_edges(lines: Any, learned: Learned) -> list[tuple[int, int]]:
+    """Return the edge of each line, by the nodes at its ends."""
+    places = figure_data_of(learned).positions
+    ends = [[int(np.argmin(np.linalg.norm(places - p, axis=1))) for p in one[[0, -1]]] for one in lines.get_segments()]
+    return [(min(pair), max(pair)) for pair in ends]
+
+
+def test_width_is_the_weight_colour_its_sign_and_opacity_the_probability(learned: Learned) -> None:
+    import matplotlib.colors
+
+    values = {(0, 1): 0.1, (1, 2): -0.4, (0, 2): 0.2, (2, 3): 0.3}
+    weighted = replace(learned, saved_weights=EdgeWeights("partial correlation", values, (True,) * 5))
+    figure: Any = draw(weighted)
+    (lines,) = figure.axes[0].collections[:1]
+    edges = drawn_edges(lines, weighted)
+    widths = dict(zip(edges, lines.get_linewidths(), strict=True))
+    assert sorted(widths, key=widths.__getitem__) == [(0, 1), (0, 2), (2, 3), (1, 2)]
+    assert max(widths.values()) == pytest.approx(6.0)
+    colors = dict(zip(edges, lines.get_colors(), strict=True))
+    red = pytest.approx(matplotlib.colors.to_rgb(SIGN_COLORS[-1]))
+    assert [edge for edge, color in colors.items() if color[:3] == red] == [(1, 2)]
+    assert sorted(colors, key=lambda edge: colors[edge][3]) == [(2, 3), (1, 2), (0, 2), (0, 1)]  # by the odds
+    words = _texts(figure)
+    assert {"positive", "negative", "more opaque: higher probability"} <= words
+    assert "wider: larger |partial correlation|, up to 0.4" in words
+
+
+def test_an_outlier_does_not_make_all_other_edges_thin() -> None:
+    values = {(0, k): 0.2 for k in range(1, 20)} | {(0, 20): 50.0}
+    found = relative_strengths(EdgeWeights("log odds ratio", values, (True,) * 21))
+    assert found[0, 20] == 1.0
+    assert found[0, 1] == pytest.approx(0.5)
+    assert relative_strengths(EdgeWeights("log odds ratio", {(0, 1): 0.0}, (True, True))) == {(0, 1): 0.0}
+
+
+def test_a_notebook_shows_the_picture(learned: Learned) -> None:
+    figure: Any = learned.plot()
+    assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+def test_cells_of_a_large_heat_map_are_larger_than_their_place() -> None:
+    n = 500
+    edges = {(0, 1): 1.0, (100, 400): 2.0}
+    found = Learned("ib", tuple(map(str, range(n))), Result(Graph(n, edges), None, edges, True, {}))
+    picture = figure_data_of(found)
+    filled = (enlarged_cells(picture) != enlarged_cells(picture)[-1, -1]).any(axis=2)
+    assert cell_size(n) == 3
+    assert (cell_size(25), cell_size(220), cell_size(2000)) == (1, 1, 9)
+    assert 2 * 2 * 4 <= filled.sum() <= 2 * 2 * 9  # at the border or side by side, a part of a cell is lost
+    assert (filled == filled.T).all()
 
 
 def test_colours_of_cells_tell_the_sign() -> None:
@@ -116,7 +164,8 @@ def test_colours_of_cells_tell_the_sign() -> None:
     found = Learned("ib", data.names, Result(Graph(4, edges), None, edges, True, {}, support_scale="log_odds"), data)
     cells = cell_colors(figure_data_of(found))
     for pair, sign in (((0, 1), 1), ((0, 3), -1), ((0, 2), 0)):
-        assert cells[pair] == pytest.approx(matplotlib.colors.to_rgb(SIGN_COLORS[sign]))
+        away = {key: np.linalg.norm(cells[pair] - matplotlib.colors.to_rgb(SIGN_COLORS[key])) for key in SIGN_COLORS}
+        assert min(away, key=away.__getitem__) == sign
         assert (cells[pair] == cells[pair[::-1]]).all()
 
 

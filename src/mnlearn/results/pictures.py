@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from mnlearn.results.learned import Learned
+    from mnlearn.visual.appearance import Groups, Labels, Layout, NodeSize
 
 
 class Pictures:
@@ -21,6 +23,13 @@ class Pictures:
         kind: str = "network",
         title: str | None = None,
         seed: int = 0,
+        groups: Groups | None = None,
+        labels: Labels | None = None,
+        layout: Layout | None = None,
+        node_size: NodeSize | None = None,
+        threshold: float | None = None,
+        same_layout_as: Learned | None = None,
+        rings: Mapping[str, float] | None = None,
     ) -> Figure:
         """Draw the network, and write the picture to a file if a path is given.
 
@@ -34,6 +43,23 @@ class Pictures:
             Title of the picture; by default one line on the network.
         seed
             Seed of the layout.
+        groups
+            Groups of the variables, for colours, a legend and the order of the heat map: a mapping from variables to
+            groups, one from groups to lists of variables, or a list. By default communities.
+        labels
+            Short labels of the variables: a mapping or a list. By default their names.
+        layout
+            ``"spring"`` (default: strong edges are short), ``"circle"``, ``"groups"`` (each group on a circle of its
+            own), or coordinates: a mapping from variables to pairs, or an array of n rows.
+        node_size
+            A factor for all nodes, ``"degree"``, ``"strength"``, ``"closeness"`` or ``"betweenness"``, or a mapping
+            from variables to sizes.
+        threshold
+            Edges with a smaller absolute weight are not drawn; the legend says how many.
+        same_layout_as
+            Another network over the same variables, whose layout is used.
+        rings
+            A share from 0 to 1 per variable, such as its predictability, drawn as a ring around its node.
 
         Returns
         -------
@@ -43,15 +69,27 @@ class Pictures:
         Raises
         ------
         UnknownNameError
-            If the kind is unknown.
+            If the kind or a variable is unknown.
+        InputError
+            If a setting does not fit the variables or the kind.
         FileError
             If the file cannot be written, or has another extension.
         MissingDependencyError
             If matplotlib is not installed.
         """
+        from mnlearn.visual.appearance import Appearance
         from mnlearn.visual.network import draw
 
-        return draw(cast("Learned", self), path, kind=kind, title=title, seed=seed)
+        look = Appearance(
+            groups=groups,
+            labels=labels,
+            layout=layout,
+            node_size=node_size,
+            threshold=threshold,
+            same_layout_as=same_layout_as,
+            rings=rings,
+        )
+        return draw(cast("Learned", self), path, kind=kind, title=title, seed=seed, look=look)
 
     def report(
         self,

@@ -8,12 +8,22 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.errors import FileError, check_path, require
-from mnlearn.visual.figure_data import GROUP_COLORS, SIGN_COLORS, SIGN_WORDS, FigureData
+from mnlearn.visual.figure_data import (
+    GROUP_COLORS,
+    NO_GROUP_COLOR,
+    SIGN_COLORS,
+    SIGN_WORDS,
+    FigureData,
+    group_color,
+    strongest,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,20 +32,36 @@ if TYPE_CHECKING:
 FORMATS = (".png", ".svg", ".pdf")
 _LACKING = re.compile(r"Glyph (\d+) .*missing from ")  # as matplotlib says it
 _SHOWN = 12  # characters
+_NOTEBOOK_DPI = 110
 _log = logging.getLogger("mnlearn.plots")
 
 INK, FAINT = "#24292f", "#8b919a"
 
 
 def new_figure(size: Sequence[float] = (7.0, 4.5)) -> Figure:
-    """Return an empty figure that needs no screen."""
+    """Return an empty figure that needs no screen and that a notebook shows."""
     require("matplotlib", "plot")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(size[0], size[1]), layout="constrained")
+    figure = _figure_class()(figsize=(size[0], size[1]), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+@cache
+def _figure_class() -> type[Figure]:
+    """Return a class of figures with a rich display; matplotlib has one only for figures of pyplot."""
+    from matplotlib.figure import Figure
+
+    class NetworkFigure(Figure):
+        def _repr_png_(self) -> bytes:
+            """Return the picture as PNG, which notebooks show."""
+            found = BytesIO()
+            with _glyphs_said_once():
+                self.savefig(found, format="png", dpi=_NOTEBOOK_DPI)
+            return found.getvalue()
+
+    return NetworkFigure
 
 
 def plain_axes(axes: Axes) -> Axes:
@@ -45,23 +71,63 @@ def plain_axes(axes: Axes) -> Axes:
     return axes
 
 
-def add_legend(figure: Figure, picture: FigureData, *, noun: str) -> None:
-    """Add a legend for colours and widths below the picture of a network."""
+def add_legend(
+    figure: Figure, picture: FigureData, *, noun: str, rings: bool = False, threshold: float | None = None
+) -> None:
+    """Add a legend below the picture of a network: colours, widths and opacity; groups with names to its right."""
     from matplotlib.lines import Line2D
 
     signs = sorted({picture.sign(edge) for edge in picture.graph.edges}, reverse=True)
     handles = [Line2D([], [], color=SIGN_COLORS[sign], linewidth=2.5, label=SIGN_WORDS[sign]) for sign in signs]
     if not any(signs):
         handles = []
-    if picture.measures and picture.graph.n_edges > 1:
-        label = f"{'wider and darker' if noun == 'lines' else 'darker'}: higher {picture.measures[0].label}"
-        handles.append(Line2D([], [], color=FAINT, linewidth=4.0, label=label))
-    if noun == "lines" and picture.groups.max(initial=-1) > 0:
+    for width, label in _scales(picture, noun, threshold):
+        handles.append(Line2D([], [], color=FAINT, linewidth=width, label=label))
+    if rings:
+        label = "ring: full circle for a share of 1"
+        handles.append(Line2D([], [], linestyle="", marker="o", fillstyle="none", color=INK, label=label))
+    if noun == "lines" and picture.groups.max(initial=-1) > 0 and not picture.group_names:
         label = "one colour: one community"
         handles.append(Line2D([], [], linestyle="", marker="o", color=GROUP_COLORS[0], label=label))
     if handles:
-        columns = len(handles) if figure.get_figwidth() > 9.5 else 2
+        columns = len(handles) if figure.get_figwidth() > 11 else 3 if figure.get_figwidth() > 7 else 2
         figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, fontsize=8.5)
+    if picture.group_names:
+        add_group_legend(figure, picture)
+
+
+def _scales(picture: FigureData, noun: str, threshold: float | None) -> list[tuple[float, str]]:
+    """Return the widths and the words of the legend for the strength and the confidence of edges."""
+    found: list[tuple[float, str]] = []
+    more, weights, measure = "wider" if noun == "lines" else "darker", picture.weights, picture.confidence()
+    if picture.graph.n_edges > 1 and weights is not None:
+        full = strongest(weights) if picture.widest is None else picture.widest
+        found.append((4.5, f"{more}: larger |{weights.measure}|, up to {full:.2g}"))
+        if measure is not None and noun == "lines":
+            found.append((1.5, f"more opaque: higher {measure.label}"))
+    elif picture.graph.n_edges > 1 and measure is not None:
+        found.append((4.0, f"{'wider and darker' if noun == 'lines' else 'darker'}: higher {measure.label}"))
+    if threshold is not None:
+        found.append(
+            (0.0, f"|weight| below {threshold:g} not drawn: {picture.hidden} edge{'s' * (picture.hidden != 1)}")
+        )
+    return found
+
+
+def add_group_legend(figure: Figure, picture: FigureData) -> None:
+    """Add the names of the groups with their colours to the right of the picture."""
+    from matplotlib.lines import Line2D
+
+    named = list(enumerate(picture.group_names))
+    handles = [
+        Line2D([], [], linestyle="", marker="o", markersize=9, color=group_color(k), label=drawable(name)[:40])
+        for k, name in named[: len(GROUP_COLORS)]
+    ]
+    if len(named) > len(handles) or (picture.groups < 0).any():
+        handles.append(Line2D([], [], linestyle="", marker="o", markersize=9, color=NO_GROUP_COLOR, label="other"))
+    legend = figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=9.5)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
 
 
 def drawable(text: str) -> str:

@@ -1,36 +1,41 @@
 """Layout of a network: coordinates, communities, an order of the variables, and the labels that fit.
 
-All three come from the graph alone and from a seed, so that the same network gives the same picture every time.
+They follow from the graph, the strengths of its edges and a seed: the same network gives the same picture every time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mnlearn.graphs.graph import Graph
+from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import FloatArray, IntArray
 
 _EXACT_UP_TO = 320  # nodes: a layout by all distances keeps them apart best, and takes two seconds there
 _SPREAD = 1.7  # the area of a component per node, in squares of one edge
 _GAP = 1.2  # between components, in edges
 _ORDERED_UP_TO = 400  # nodes: the best order of the leaves takes time in their cube
+_LONGEST = 4.0  # the length of the weakest edge, if that of the strongest is 1
+_NEAREST = 0.62  # two variables are never closer, in edges
+_TRIES = 10  # searches for communities: one alone often ends at a worse partition
+Strengths = Mapping[Edge, float]  # of edges, from 0 to 1
 
 
-def positions(graph: Graph, seed: int = 0) -> FloatArray:
+def positions(graph: Graph, seed: int = 0, strengths: Strengths | None = None) -> FloatArray:
     """Return coordinates of each variable, one row each: components are laid out separately, then packed.
 
-    An edge is about 1 long. Small parts are laid out by the distances in the graph (Kamada and Kawai), large ones by
-    springs (Fruchterman and Reingold); variables without an edge stand in rows below all others.
+    An edge is about 1 long, a weak one longer if the strengths are known. Small parts are laid out by the distances in
+    the graph (Kamada and Kawai), large ones by springs (Fruchterman and Reingold); variables without an edge are in
+    rows below all others. No two variables overlap.
     """
     placed = np.zeros((graph.n_variables, 2))
     parts = components(graph)
     joined = [part for part in parts if len(part) > 1]
-    boxes = [_turned(_spread(graph, part, seed)) for part in joined]
+    boxes = [_turned(_spread(graph, part, seed, strengths)) for part in joined]
     corner_of, width, depth = _shelves([np.ptp(box, axis=0) for box in boxes])
     for part, box, corner in zip(joined, boxes, corner_of, strict=True):
         placed[part] = box - [box[:, 0].min(), box[:, 1].max()] + corner
@@ -48,11 +53,19 @@ def components(graph: Graph) -> list[list[int]]:
     return sorted(parts, key=lambda part: (-len(part), part))
 
 
-def communities(graph: Graph, seed: int = 0) -> IntArray:
-    """Return the Louvain community of each variable, 0 the largest; −1 for a variable without an edge."""
+def communities(graph: Graph, seed: int = 0, strengths: Strengths | None = None) -> IntArray:
+    """Return the Louvain community of each variable, 0 the largest; −1 for a variable without an edge.
+
+    The partition with the largest modularity of several searches, in which edges count by their strength.
+    """
     import networkx as nx
 
-    found = nx.community.louvain_communities(graph.to_networkx(), seed=seed)
+    weighted = graph.to_networkx()
+    for edge in graph.edges:
+        weighted.edges[edge]["weight"] = 1.0 if strengths is None else max(strengths.get(edge, 0.0), 1e-9)
+    tried = [nx.community.louvain_communities(weighted, seed=seed + k) for k in range(_TRIES)] if graph.n_edges else []
+    quality = [round(nx.community.modularity(weighted, one), 12) for one in tried]
+    found: Sequence[set[int]] = tried[quality.index(max(quality))] if tried else []
     groups = sorted((sorted(group) for group in found), key=lambda group: (-len(group), group))
     number = np.full(graph.n_variables, -1, dtype=np.int64)
     for k, group in enumerate(group for group in groups if graph.degree(group[0])):
@@ -82,6 +95,15 @@ def clustering_order(graph: Graph) -> IntArray:
     return np.concatenate([joined[_leaves(tree)], alone]).astype(np.int64)
 
 
+def block_order(order: IntArray, groups: IntArray) -> IntArray:
+    """Return the order with the members of each group side by side; groups by their mean place, loners last."""
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    mean = {int(group): float(place[groups == group].mean()) for group in np.unique(groups) if group >= 0}
+    key = np.array([mean.get(int(group), float(len(order))) for group in groups])
+    return np.lexsort((place, groups, key)).astype(np.int64)
+
+
 def _leaves(tree: FloatArray) -> IntArray:
     """Return the leaves of the tree from left to right."""
     from scipy.cluster.hierarchy import leaves_list
@@ -89,22 +111,72 @@ def _leaves(tree: FloatArray) -> IntArray:
     return np.asarray(leaves_list(tree), dtype=np.int64)
 
 
-def _spread(graph: Graph, part: Sequence[int], seed: int) -> FloatArray:
+def _spread(graph: Graph, part: Sequence[int], seed: int, strengths: Strengths | None) -> FloatArray:
     """Lay out one connected component and scale it."""
     import networkx as nx
 
     inside: Any = graph.to_networkx().subgraph(part)
     ordered = nx.Graph()  # a subgraph lists its nodes in no order that is promised
     ordered.add_nodes_from(part)
-    ordered.add_edges_from(sorted(tuple(sorted(edge)) for edge in inside.edges))
+    for edge in sorted(tuple(sorted(edge)) for edge in inside.edges):
+        strength = 1.0 if strengths is None else strengths.get(edge, 0.0)
+        length = 1.0 / max(strength, 1.0 / _LONGEST)
+        ordered.add_edge(*edge, length=length, pull=1.0 / length)
     if len(part) <= _EXACT_UP_TO:
-        found = nx.kamada_kawai_layout(ordered)
+        found = nx.kamada_kawai_layout(ordered, weight="length")
     else:
-        found = nx.spring_layout(ordered, seed=seed, iterations=150, k=2.5 / sqrt(len(part)))
+        found = nx.spring_layout(ordered, seed=seed, iterations=150, k=2.5 / sqrt(len(part)), weight="pull")
     places = np.array([found[x] for x in part], dtype=np.float64)
     index = {x: k for k, x in enumerate(part)}
     ends = np.array([(index[u], index[v]) for u, v in ordered.edges])
-    return places * _scale(places, ends)
+    return pushed_apart(places * _scale(places, ends), _NEAREST)
+
+
+def pushed_apart(places: FloatArray, least: float) -> FloatArray:
+    """Return the places with close pairs moved apart, until no two are closer than `least`."""
+    from scipy.spatial import cKDTree
+
+    moved = places.copy()
+    for _ in range(300):
+        close = cKDTree(moved).query_pairs(least * (1 - 1e-6), output_type="ndarray")
+        if not len(close):
+            break
+        close = close[np.lexsort((close[:, 1], close[:, 0]))]
+        away = moved[close[:, 1]] - moved[close[:, 0]]
+        distance = np.linalg.norm(away, axis=1, keepdims=True)
+        turn = close.sum(axis=1, keepdims=True)  # two at the same place part in a direction of their own
+        away = np.where(distance > 1e-9, away / np.maximum(distance, 1e-9), np.hstack([np.cos(turn), np.sin(turn)]))
+        step = 0.52 * (least - distance) * away
+        np.add.at(moved, close[:, 0], -step)
+        np.add.at(moved, close[:, 1], step)
+    return moved
+
+
+def on_circle(order: Sequence[int], radius: float | None = None) -> FloatArray:
+    """Return places on a circle, from the top clockwise in this order, one row per variable; neighbours are 1 apart."""
+    n = len(order)
+    angle = np.pi / 2 - 2 * np.pi * np.arange(n) / max(n, 1)
+    wide = radius if radius is not None else 0.0 if n == 1 else max(0.5 / np.sin(np.pi / n), 0.5)
+    places = np.empty((n, 2))
+    places[np.asarray(order, dtype=np.int64)] = wide * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    return places
+
+
+def on_group_circles(groups: IntArray, order: IntArray) -> FloatArray:
+    """Return places with every group on a circle of its own; the circles are around a larger one."""
+    kinds = list(dict.fromkeys(groups[order].tolist()))
+    members = [[int(x) for x in order if groups[x] == kind] for kind in kinds]
+    circles = [on_circle(range(len(group))) for group in members]
+    sizes = np.array([np.abs(circle).max(initial=0.5) for circle in circles])
+    room = 2 * sizes + 1.6
+    around = max(float(room.sum()) / (2 * np.pi), float(room.max()) / 2 if len(kinds) > 1 else 0.0)
+    ends = np.cumsum(room)
+    angle = np.pi / 2 - 2 * np.pi * (ends - room / 2 - room[0] / 2) / ends[-1]
+    centers = (around if len(kinds) > 1 else 0.0) * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    places = np.empty((len(groups), 2))
+    for group, circle, center in zip(members, circles, centers, strict=True):
+        places[group] = circle + center
+    return places
 
 
 def _scale(places: FloatArray, ends: IntArray) -> float:
