@@ -25,6 +25,7 @@ from mnlearn.errors import FileError, InputError, check_path, require, true_or_f
 from mnlearn.visual import report_figures, report_text
 from mnlearn.visual.figure_data import SIGN_COLORS, SIGN_WORDS, FigureData, figure_data_of
 from mnlearn.visual.report_text import cautions, cost_words, decimal
+from mnlearn.visual.still import still_heatmap, still_network
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
@@ -139,8 +140,8 @@ def _context(learned: Learned, picture: FigureData, source: str | None) -> dict[
         "page_data": _page_data(picture),
         "network": report_figures.network_item(picture),
         "heatmap": report_figures.heatmap_item(picture),
-        "still_network": report_figures.still_network(picture),
-        "still_heatmap": report_figures.still_heatmap(picture),
+        "still_network": still_network(picture),
+        "still_heatmap": still_heatmap(picture),
         "legend": _legend(picture),
         "measures": picture.measures,
         "edge_headings": edge_headings(picture),
