@@ -56,7 +56,8 @@ def network(edges: dict[str, Any], nodes: dict[str, Any]) -> Any:
     return plot
 
 
-def heatmap(cells: dict[str, Any], names: list[str]) -> Any:
+def heatmap(cells: dict[str, Any], names: list[str], blocks: list[tuple[int, int]]) -> Any:
+    """Return the heat map of few variables with frames from and to these places."""
     plot, n = _plot("heatmap", frame_align=False), len(names)
     frame = models.Quad(left="left", right="right", bottom="bottom", top="top", fill_color=GREY, fill_alpha=0.08)
     frame.update(line_color=GREY, line_alpha=0.5)
@@ -66,6 +67,11 @@ def heatmap(cells: dict[str, Any], names: list[str]) -> Any:
     squares.update(line_color=GREY, line_alpha=0.25)
     source = models.ColumnDataSource(cells, name="cells")
     plot.add_glyph(source, squares, view=_view("cell_filter", len(cells["x"])), **UNCHANGED)
+    sides = {"left": [a for a, _ in blocks], "right": [b for _, b in blocks]}
+    framed = models.ColumnDataSource({**sides, "bottom": [-b for _, b in blocks], "top": [-a for a, _ in blocks]})
+    block = models.Quad(left="left", right="right", bottom="bottom", top="top", fill_alpha=0.0)
+    block.update(line_color=GREY, line_width=1.5)
+    plot.add_glyph(framed, block, **UNCHANGED)
     middles = [k + 0.5 for k in range(n)]
     style = {"text": {"field": "text"}, "text_color": "black", "text_font_size": "11px", "text_baseline": "middle"}
     left = models.ColumnDataSource({"x": [-0.3] * n, "y": [-y for y in middles], "text": names})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import xml.etree.ElementTree as ET
 from dataclasses import replace
 from math import inf
 from typing import Any
@@ -158,6 +159,20 @@ def test_names_are_text_in_a_notebook_and_on_a_terminal() -> None:
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in learned._repr_html_()
     assert "\x1b" not in learned.summary()
     assert "\\x1b[31mred\\n" in learned.summary()
+
+
+def test_a_notebook_shows_a_small_picture_that_is_always_the_same() -> None:
+    edges = {(k, k + 1): -5.0 for k in range(9)}
+    names = ("<b>", *(f"x{k}" for k in range(9)))
+    html = Learned("gsmn", names, Result(Graph(10, edges), None, edges, True, {}))._repr_html_()
+    drawn = html[html.index("<svg") : html.index("</svg>") + 6]
+    assert drawn.count("<circle") == 10
+    assert drawn.count("<line") == 9
+    assert "&lt;b&gt;" in drawn
+    assert ET.fromstring(drawn).tag.endswith("svg")
+    assert html == Learned("gsmn", names, Result(Graph(10, edges), None, edges, True, {}))._repr_html_()
+    large = Learned("gsmn", tuple(f"x{k}" for k in range(61)), Result(Graph(61, edges), None, edges, True, {}))
+    assert "<svg" not in large._repr_html_()
 
 
 def test_two_networks_side_by_side(tmp_path: Any) -> None:

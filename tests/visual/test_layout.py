@@ -67,7 +67,7 @@ def test_no_two_variables_overlap_whatever_the_weights(graph: Graph, seed: int) 
     strengths = {edge: float(rng.random() ** 4) for edge in graph.edges}
     places = positions(graph, 0, strengths)
     apart = np.linalg.norm(places[:, None] - places[None], axis=2) + 9 * np.eye(graph.n_variables)
-    assert apart.min() > 0.6
+    assert apart.min() > 0.8
 
 
 def test_strong_edges_are_short() -> None:

@@ -83,7 +83,7 @@ def test_scripts_get_all_names_edges_and_numbers(page: Page, survey: Learned) ->
     data = json.loads(page.scripts["page-data"])
     assert data["names"] == list(survey.names)
     assert [tuple(edge) for edge in data["edges"]] == list(survey.graph.edges)
-    assert [scale["label"] for scale in data["measures"]] == ["probability", "log odds"]
+    assert [scale["label"] for scale in data["measures"]] == ["probability", "log odds", "|log odds ratio|"]
     assert data["measures"][1]["values"] == [survey.result.support[edge] for edge in survey.graph.edges]
 
 

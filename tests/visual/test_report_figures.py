@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from mnlearn.visual import report_figures
+from mnlearn.visual import heatmap, report_figures
 from mnlearn.visual.figure_data import FigureData, figure_data_of, shown_name
-from report_networks import hostile, ordinary
+from mnlearn.visual.still import still_heatmap
+from report_networks import hostile, large, ordinary
 
 from references import report_figures as reference
 
@@ -53,9 +54,21 @@ def test_the_network_is_the_one_that_bokeh_would_write(picture: FigureData) -> N
 def test_the_heat_map_is_the_one_that_bokeh_would_write(picture: FigureData) -> None:
     document = by_bokeh(report_figures.heatmap_item(picture))
     cells = dict(document.get_model_by_name("cells").data)
-    names = [shown_name(picture.names[x], 22) for x in picture.order]
+    names = [shown_name(picture.names[x], 20) for x in picture.order]
     assert len(cells["x"]) == 2 * picture.graph.n_edges
-    assert described(document.roots[0]) == described(reference.heatmap(cells, names))
+    blocks = [(first, first + size) for first, size, _ in picture.blocks()]
+    assert described(document.roots[0]) == described(reference.heatmap(cells, names, blocks))
+
+
+def test_a_large_heat_map_has_large_cells_and_names_of_communities() -> None:
+    picture = figure_data_of(large(300), 0)
+    document = by_bokeh(report_figures.heatmap_item(picture))
+    rows = {r.name: r for r in document.roots[0].renderers if r.name}["row_names"].data_source.data
+    assert 3 <= len(rows["text"]) <= 40
+    assert all(" + " in text for text in rows["text"])
+    assert heatmap.cell_size(500) * report_figures.HEIGHT / 500 > 3  # pixels
+    texts = [text for _, _, text, *_ in still_heatmap(picture).texts]
+    assert set(texts) == set(rows["text"])
 
 
 def test_the_two_documents_share_no_number(picture: FigureData) -> None:

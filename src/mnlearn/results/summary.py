@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
 
 SHOWN = 10  # edges of a summary
+_DRAWN_UP_TO = 60  # variables of the small picture in a notebook
 
 
 def headline(learned: Learned) -> str:
@@ -47,7 +48,18 @@ def as_html(learned: Learned) -> str:
     head = "".join(f"<th>{escape(heading)}</th>" for heading in _headings(learned, edges))
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>" if edges else ""
     rest = f"<p>and {more} more: <code>edges()</code> has them all</p>" if more else ""
-    return f"<div><table>{facts}</table>{table}{rest}</div>"
+    return f"<div><table>{facts}</table>{table}{rest}{_small_picture(learned)}</div>"
+
+
+def _small_picture(learned: Learned) -> str:
+    """Return a small SVG of the network; empty without edges and for a large network, which would be unreadable."""
+    if not learned.graph.n_edges or len(learned.names) > _DRAWN_UP_TO or learned.graph.n_edges > 10 * _DRAWN_UP_TO:
+        return ""
+    from mnlearn.visual.figure_data import figure_data_of
+    from mnlearn.visual.still import still_network
+
+    drawn = still_network(figure_data_of(learned)).svg(headline(learned))
+    return f'<div style="max-width: 36em">{drawn}</div>'
 
 
 def _facts(learned: Learned) -> list[tuple[str, str]]:

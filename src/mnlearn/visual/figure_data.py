@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite, log
+from math import isfinite, isnan, log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -145,7 +145,8 @@ def relative_strengths(weights: EdgeWeights, widest: float | None = None) -> dic
 
     An outlier counts as twice the 90 % quantile at most, so that it does not make all other edges thin.
     """
-    return {edge: min(abs(value) / (widest or strongest(weights)), 1.0) for edge, value in weights.values.items()}
+    full = strongest(weights) if widest is None else widest
+    return {edge: 0.0 if isnan(value) else min(abs(value) / full, 1.0) for edge, value in weights.values.items()}
 
 
 def strongest(weights: EdgeWeights) -> float:

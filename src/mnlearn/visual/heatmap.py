@@ -44,16 +44,17 @@ def plot_heatmap(picture: FigureData, *, title: str = "", look: Appearance | Non
     axes.set_title(title, parse_math=False, color=INK, fontsize=12, loc="left")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    if n <= _NAMED_UP_TO:
-        names, font = [picture.text(x, 20) for x in picture.order], 8.0 if n <= 40 else 6.0
-        axes.set_xticks(range(n), names, rotation=90, fontsize=font, parse_math=False)
-        axes.set_yticks(range(n), names, fontsize=font, parse_math=False)
-        for ticks in (axes.get_xticklabels(), axes.get_yticklabels()):
-            for x, tick in zip(picture.order, ticks, strict=True):
-                tick.set_color(picture.color(x) if picture.group_names else INK)
-    else:
-        _name_blocks(axes, picture)
+    places, names = side_names(picture, _NAMED_UP_TO)
+    font = 9.0 if n > _NAMED_UP_TO else 8.0 if n <= 40 else 6.0
+    middles = [place - 0.5 for place in places]
+    axes.set_xticks(middles, names, rotation=90, fontsize=font, parse_math=False, color=INK)
+    axes.set_yticks(middles, names, fontsize=font, parse_math=False, color=INK)
+    if n > _NAMED_UP_TO:
         axes.set_xlabel(f"{n} variables", color=INK)
+    elif picture.group_names:
+        for x, *ticks in zip(picture.order, axes.get_xticklabels(), axes.get_yticklabels(), strict=True):
+            for tick in ticks:
+                tick.set_color(picture.color(x))
     if n <= 40:
         axes.set_xticks(np.arange(n + 1) - 0.5, minor=True)
         axes.set_yticks(np.arange(n + 1) - 0.5, minor=True)
@@ -74,14 +75,13 @@ def _frame_blocks(axes: Axes, picture: FigureData) -> None:
         axes.add_patch(Rectangle(corner, size, size, fill=False, edgecolor=color, linewidth=1.3, zorder=3))
 
 
-def _name_blocks(axes: Axes, picture: FigureData) -> None:
-    """Write the names of the groups that are large enough at the left and below."""
-    n = len(picture.order)
-    large = [(first, size, name) for first, size, name in picture.blocks() if size * _BLOCK_NAMES >= n]
-    middles = [first + (size - 1) / 2 for first, size, _ in large]
-    names = [name for _, _, name in large]
-    axes.set_yticks(middles, names, fontsize=9.0, parse_math=False, color=INK)
-    axes.set_xticks(middles, names, fontsize=9.0, parse_math=False, color=INK, rotation=90)
+def side_names(picture: FigureData, up_to: int) -> tuple[list[float], list[str]]:
+    """Return places and names at the sides: of the variables, or of the large groups beyond this many variables."""
+    n = len(picture.names)
+    if n <= up_to:
+        return [x + 0.5 for x in range(n)], [picture.text(x, 20) for x in picture.order]
+    large = [(first + size / 2, name) for first, size, name in picture.blocks() if size * _BLOCK_NAMES >= n]
+    return [place for place, _ in large], [name for _, name in large]
 
 
 def cell_colors(picture: FigureData) -> FloatArray:

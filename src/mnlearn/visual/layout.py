@@ -20,7 +20,7 @@ _SPREAD = 1.7  # the area of a component per node, in squares of one edge
 _GAP = 1.2  # between components, in edges
 _ORDERED_UP_TO = 400  # nodes: the best order of the leaves takes time in their cube
 _LONGEST = 4.0  # the length of the weakest edge, if that of the strongest is 1
-_NEAREST = 0.62  # two variables are never closer, in edges
+_NEAREST = 0.85  # two variables are never closer, in edges
 _TRIES = 10  # searches for communities: one alone often ends at a worse partition
 Strengths = Mapping[Edge, float]  # of edges, from 0 to 1
 

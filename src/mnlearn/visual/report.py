@@ -24,6 +24,7 @@ from mnlearn.data.overview import Overview, overview
 from mnlearn.errors import FileError, InputError, check_path, require, true_or_false, whole_number
 from mnlearn.visual import report_figures, report_text
 from mnlearn.visual.figure_data import SIGN_COLORS, SIGN_WORDS, FigureData, figure_data_of
+from mnlearn.visual.heatmap import cell_size
 from mnlearn.visual.report_text import cautions, cost_words, decimal
 from mnlearn.visual.still import still_heatmap, still_network
 
@@ -140,10 +141,13 @@ def _context(learned: Learned, picture: FigureData, source: str | None) -> dict[
         "page_data": _page_data(picture),
         "network": report_figures.network_item(picture),
         "heatmap": report_figures.heatmap_item(picture),
-        "still_network": still_network(picture),
-        "still_heatmap": still_heatmap(picture),
+        "still_network": still_network(picture).svg(_described(picture)),
+        "still_heatmap": still_heatmap(picture).svg("Heat map of the network"),
         "legend": _legend(picture),
         "measures": picture.measures,
+        "scales": [str(scale["label"]) for scale in _scales(picture)],
+        "opacity": picture.confidence(),
+        "weight_measure": picture.weights.measure if picture.weights is not None and picture.graph.n_edges else None,
         "edge_headings": edge_headings(picture),
         "edges": edge_rows(picture),
         "n_edges": picture.graph.n_edges,
@@ -161,23 +165,38 @@ def _context(learned: Learned, picture: FigureData, source: str | None) -> dict[
 def _page_data(picture: FigureData) -> dict[str, Any]:
     """Return the data for the script of the page."""
     edges = picture.graph.edges
-    scales = [
-        {
-            "label": measure.label,
-            "shares": measure.shares,
-            "values": [measure.values.get(edge) for edge in edges],
-        }
-        for measure in picture.measures
-    ]
     return {
         "names": list(picture.names),
         "edges": [list(edge) for edge in edges],
         "signs": [picture.sign(edge) for edge in edges],
-        "measures": scales,
+        "measures": _scales(picture),
         "weight": None if picture.weights is None else picture.weights.measure,
         "weights": [None if picture.weights is None else picture.weights.values.get(edge) for edge in edges],
         "order": picture.order.tolist(),
+        "reach": cell_size(len(picture.names)) // 2,
     }
+
+
+def _scales(picture: FigureData) -> list[dict[str, Any]]:
+    """Return the scales of the slider: confidence of the edges, and their absolute weights."""
+    edges = picture.graph.edges
+    scales = [
+        {"label": one.label, "shares": one.shares, "values": [one.values.get(edge) for edge in edges]}
+        for one in picture.measures
+    ]
+    if picture.weights is not None and edges:
+        known = [picture.weights.values.get(edge) for edge in edges]
+        values = [None if value is None else abs(value) for value in known]
+        if any(value is not None for value in values):
+            scales.append(
+                {"label": f"|{picture.weights.measure}|", "shares": False, "absolute": True, "values": values}
+            )
+    return scales
+
+
+def _described(picture: FigureData) -> str:
+    """Return the size of the network in words."""
+    return f"The network: {picture.graph.n_edges} edges among {len(picture.names)} variables"
 
 
 def _legend(picture: FigureData) -> list[tuple[str, str]]:

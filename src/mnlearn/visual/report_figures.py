@@ -14,10 +14,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mnlearn.visual.figure_data import SIGN_COLORS, FigureData, shown_name
+from mnlearn.visual.figure_data import SIGN_COLORS, FigureData
+from mnlearn.visual.heatmap import cell_size, side_names
 
 HEIGHT = 620  # pixels
-_NAMED_UP_TO = 60  # variables of the heat map
+NAMED_UP_TO = 60  # variables of the heat map
 
 
 def bokeh_script() -> str:
@@ -67,7 +68,7 @@ def heatmap_item(picture: FigureData) -> dict[str, Any]:
     """Return the heat map for `Bokeh.embed.embed_item`: two cells per edge, rows from the top down."""
     n = picture.graph.n_variables
     plot = _Plot("heatmap")
-    twice = _cell_columns(picture)
+    twice, side = _cell_columns(picture), cell_size(n)
     plot.draw(
         "Quad",
         plot.source({"left": [0], "right": [n], "bottom": [-n], "top": [0]}),
@@ -79,25 +80,41 @@ def heatmap_item(picture: FigureData) -> dict[str, Any]:
         "Rect",
         plot.source(twice, name="cells"),
         {"x": "x", "y": "y", "fill_color": "color", "fill_alpha": "alpha"},
-        {"width": 1, "height": 1, "line_color": "#8b919a", "line_alpha": 0.25},
+        {"width": side, "height": side, "line_color": "#8b919a", "line_alpha": 0.25 if n <= NAMED_UP_TO else 0.0},
         view=plot.filtered("cell_filter", list(range(len(twice["x"])))),
     )
-    if n <= _NAMED_UP_TO:
-        names = [shown_name(picture.names[x], 22) for x in picture.order]
-        places = np.arange(n) + 0.5
-        fields = {"x": "x", "y": "y", "text": "text"}
-        style = {"text_color": "black", "text_font_size": "11px", "text_baseline": "middle"}
-        left = plot.source({"x": [-0.3] * n, "y": (-places).tolist(), "text": names})
-        above = plot.source({"x": places.tolist(), "y": [0.3] * n, "text": names})
-        turned = {"angle": float(np.pi / 2), "text_align": "left"}
-        plot.draw("Text", left, fields, {"text_align": "right", **style}, name="row_names")
-        plot.draw("Text", above, fields, {**turned, **style}, name="column_names")
+    plot.draw(
+        "Quad",
+        plot.source(_block_columns(picture)),
+        {side: side for side in ("left", "right", "bottom", "top")},
+        {"fill_alpha": 0.0, "line_color": "#8b919a", "line_width": 1.5},
+    )
+    places, names = side_names(picture, NAMED_UP_TO)
+    room = 0.3 if n <= NAMED_UP_TO else 0.005 * n
+    fields = {"x": "x", "y": "y", "text": "text"}
+    style = {"text_color": "black", "text_font_size": "11px", "text_baseline": "middle"}
+    left = plot.source({"x": [-room] * len(names), "y": [-place for place in places], "text": names})
+    above = plot.source({"x": places, "y": [room] * len(names), "text": names})
+    turned = {"angle": float(np.pi / 2), "text_align": "left"}
+    plot.draw("Text", left, fields, {"text_align": "right", **style}, name="row_names")
+    plot.draw("Text", above, fields, {**turned, **style}, name="column_names")
     return plot.item(frame_align=False)
+
+
+def _block_columns(picture: FigureData) -> dict[str, Any]:
+    """Return one frame per group, rows from the top down."""
+    blocks = [(first, first + size) for first, size, _ in picture.blocks()]
+    return {
+        "left": [first for first, _ in blocks],
+        "right": [end for _, end in blocks],
+        "bottom": [-end for _, end in blocks],
+        "top": [-first for first, _ in blocks],
+    }
 
 
 def _edge_columns(picture: FigureData) -> dict[str, Any]:
     """Return one line per edge."""
-    edges, sure, at = picture.graph.edges, picture.relative(), picture.positions
+    edges, strength, sure, at = picture.graph.edges, picture.strength(), picture.opacity(), picture.positions
     crowded = min(1.0, sqrt(150 / max(len(edges), 1)))
     return {
         "x0": [float(at[u, 0]) for u, _ in edges],
@@ -105,8 +122,8 @@ def _edge_columns(picture: FigureData) -> dict[str, Any]:
         "x1": [float(at[v, 0]) for _, v in edges],
         "y1": [float(at[v, 1]) for _, v in edges],
         "color": [SIGN_COLORS[picture.sign(edge)] for edge in edges],
-        "width": [float(max((1.0 + 4.0 * s) * crowded, 0.6)) for s in sure],
-        "alpha": [float((0.35 + 0.55 * s) * (0.5 + 0.5 * crowded)) for s in sure],
+        "width": [float(max((0.8 + 6.2 * s) * crowded, 0.6)) for s in strength],
+        "alpha": [float((0.25 + 0.65 * s) * (0.5 + 0.5 * crowded)) for s in sure],
     }
 
 
@@ -118,7 +135,7 @@ def _node_columns(picture: FigureData) -> dict[str, Any]:
     return {
         "x": picture.positions[:, 0].tolist(),
         "y": picture.positions[:, 1].tolist(),
-        "label": [shown_name(name) for name in picture.names],
+        "label": [picture.text(x) for x in range(len(degrees))],
         "color": [picture.color(x) for x in range(len(degrees))],
         "size": size.tolist(),
         "below": (size / 2 + 2).tolist(),
@@ -128,7 +145,7 @@ def _node_columns(picture: FigureData) -> dict[str, Any]:
 
 def _cell_columns(picture: FigureData) -> dict[str, Any]:
     """Return two cells per edge, in the order of the clustering."""
-    edges, sure = picture.graph.edges, picture.relative()
+    edges, strength = picture.graph.edges, picture.strength()
     place = np.empty(len(picture.order), dtype=np.int64)
     place[picture.order] = np.arange(len(picture.order))
     ends = [(edge, k) for k, edge in enumerate(edges)] + [(edge[::-1], k) for k, edge in enumerate(edges)]
@@ -136,7 +153,7 @@ def _cell_columns(picture: FigureData) -> dict[str, Any]:
         "x": [float(place[v]) + 0.5 for (_, v), _ in ends],
         "y": [-float(place[u]) - 0.5 for (u, _), _ in ends],
         "color": [SIGN_COLORS[picture.sign(edges[k])] for _, k in ends],
-        "alpha": [float(0.35 + 0.65 * sure[k]) for _, k in ends],
+        "alpha": [float(0.3 + 0.7 * strength[k]) for _, k in ends],
     }
 
 

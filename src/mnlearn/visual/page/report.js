@@ -270,7 +270,7 @@
     tip.style.top = `${Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 4)}px`;
   };
   const tellEdge = (event, k) => {
-    const said = data.measures.filter(({ values }) => values[k] !== null).map(({ label, values }) => `${label} ${number(values[k])}`);
+    const said = data.measures.filter(({ values, absolute }) => values[k] !== null && !absolute).map(({ label, values }) => `${label} ${number(values[k])}`);
     const weight = data.weights[k];
     if (weight !== null) said.push(`${arrow[data.signs[k]] || "no direction"} (${data.weight} ${weight.toFixed(2)})`);
     tell(event, data.edges[k].map((x) => data.names[x]).join(" – "), said.join(", "));
@@ -307,11 +307,24 @@
   };
   const cells = new Map();
   data.edges.forEach(([u, v], k) => { cells.set(`${u},${v}`, k); cells.set(`${v},${u}`, k); });
+  const placeOf = data.names.map(() => 0);
+  data.order.forEach((x, place) => { placeOf[x] = place; });
+  const cellNear = (row, column) => {  // cells of a large heat map reach beyond their place
+    const exact = cells.get(`${row},${column}`);
+    if (exact !== undefined && state.shown[exact]) return exact;
+    for (let i = -data.reach; i <= data.reach; i += 1) {
+      for (let j = -data.reach; j <= data.reach; j += 1) {
+        const k = cells.get(`${data.order[placeOf[row] + i]},${data.order[placeOf[column] + j]}`);
+        if (k !== undefined && state.shown[k]) return k;
+      }
+    }
+    return undefined;
+  };
   const pointAtHeatmap = (event) => {
     const { x_range: xs, y_range: ys } = heatmap.root, [x, y] = inside(heatmap, event), [width, height] = heatmap.size();
     const column = data.order[Math.floor(xs.start + x / width * (xs.end - xs.start))];
     const row = data.order[Math.floor(-(ys.end - y / height * (ys.end - ys.start)))];
-    const k = cells.get(`${row},${column}`);
+    const k = cellNear(row, column);
     if (k !== undefined && state.shown[k]) tellEdge(event, k);
     else if (row !== undefined && column !== undefined && row !== column) tell(event, `${data.names[row]} – ${data.names[column]}`, "no edge");
     else tell(event, null);
@@ -393,7 +406,7 @@
     heatmap = await embed("heatmap");
     const nodes = network.model("nodes").data;
     network.box = boxOf(Array.from(nodes.x), Array.from(nodes.y), 0.07);
-    const n = data.names.length, room = n <= 60 ? Math.max(n * 0.3, 2.2) : n * 0.02;
+    const n = data.names.length, room = n <= 60 ? Math.max(n * 0.3, 2.2) : n * 0.22;
     heatmap.box = [-room, -n - n * 0.03, n + n * 0.03, room];
     network.fit();
     heatmap.fit();
