@@ -66,6 +66,30 @@ def test_a_picture_by_one_command(run: Any, table: Path, tmp_path: Path, kind: s
     assert (document["kind"], document["edges"], document["picture"]) == (kind, 2, str(tmp_path / "net.svg"))
 
 
+def test_groups_labels_and_sizes_by_options(run: Any, table: Path, tmp_path: Path) -> None:
+    saved, out = tmp_path / "net.json", tmp_path / "net.svg"
+    run("learn", table, "--method", "gsmn", "--out", saved)
+    words = [
+        "--group",
+        "first=a:c",
+        "--group",
+        "rest=d",
+        "--label",
+        "a=A=1",
+        "--layout",
+        "groups",
+        "--threshold",
+        "0.1",
+    ]
+    assert run("plot", saved, "-o", out, *words, "--node-size", "degree").code == 0
+    drawn = out.read_text(encoding="utf-8")
+    assert all(f"<!-- {text} -->" in drawn for text in ("first", "rest", "A=1", "b"))
+    assert run("plot", saved, "-o", out, "--same-layout-as", saved, "--node-size", "1.5").code == 0
+    assert run("plot", table, "--method", "gsmn", "-o", out, "--side-by-side", saved).code == 0
+    assert run("plot", table, "--method", "pc", "-o", out, "--difference", saved).code == 0
+    assert "higher in net" in out.read_text(encoding="utf-8")
+
+
 def test_resampling_before_the_output(run: Any, table: Path, tmp_path: Path) -> None:
     words = [table, "--method", "gsmn", "--bootstrap", "8"]
     assert run("report", *words, "-o", tmp_path / "out.html").code == 0
@@ -103,6 +127,15 @@ def test_learn_writes_a_picture_and_a_report(run: Any, table: Path, tmp_path: Pa
         (["plot", "DATA", "-o", "net.jpg"], "--out must end in .png, .svg, .pdf; got 'net.jpg'"),
         (["plot", "DATA", "-o", "net.png", "--kind", "heatmp"], "Did you mean 'heatmap'"),
         (["plot", "DATA", "-o", "net.png", "--kind", "stability", "--method", "gsmn"], "needs frequencies"),
+        (["plot", "DATA", "-o", "net.png", "--method", "gsmn", "--group", "a,b"], "--group must be NAME=COL,COL"),
+        (["plot", "DATA", "-o", "net.png", "--method", "gsmn", "--group", "x=q"], "variable 'q' does not exist"),
+        (["plot", "DATA", "-o", "net.png", "--method", "gsmn", "--label", "a"], "--label must be COL=TEXT; got 'a'"),
+        (["plot", "DATA", "-o", "net.png", "--method", "gsmn", "--layout", "ring"], "--layout 'ring' does not exist"),
+        (
+            ["plot", "DATA", "-o", "net.png", "--method", "gsmn", "--node-size", "big"],
+            "--node-size 'big' does not exist",
+        ),
+        (["plot", "DATA", "-o", "net.png", "--difference", "no.json"], "no.json"),
         (["plot", "DATA", "-o", "."], "--out must be a file; '.' is a directory"),
         (["plot", "DATA", "-o", "folder.png"], "--out must be a file; 'folder.png' is a directory"),
         (["learn", "DATA", "--plot", "net.gif"], "--plot must end in .png, .svg, .pdf; got 'net.gif'"),

@@ -104,8 +104,8 @@ def test_sizes_of_nodes(network: Learned) -> None:
     assert np.argsort(-strength, kind="stable").tolist()[0] == 1
     assert strength[1] == 1.0
     assert strength[0] == pytest.approx(np.sqrt(0.54 / 0.8))
-    sizes = dict(zip(NAMES, (4.0, 1.0, 1.0, 1.0, 0.0), strict=True))
-    assert node_factors(picture, Appearance(node_size=sizes)).tolist() == pytest.approx([1, 0.5, 0.5, 0.5, 0.4])
+    sizes = dict(zip(NAMES, (1.0, 0.49, 0.49, 0.49, 0.0), strict=True))
+    assert node_factors(picture, Appearance(node_size=sizes)).tolist() == pytest.approx([1, 0.7, 0.7, 0.7, 0.6])
     for name in ("degree", "closeness", "betweenness"):
         assert node_factors(picture, Appearance(node_size=name)).max() == 1.0
 

@@ -83,15 +83,18 @@ def plot_command(
     kind: Annotated[str, option("NAME", "network, heatmap, degrees, support, centralities or stability.")] = "network",
     title: Annotated[str | None, option("TEXT", "Title above the picture.")] = None,
     layout_seed: Annotated[int, option("S", "Seed of the layout.", "--layout-seed", min=0)] = 0,
+    look: LookOptions,
     learning: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Draw a learned network.
+    """Draw a learned network, or two of them.
 
     Learns from DATA, or reads a saved RESULT. mnlearn learn --plot FILE has all options of learning.
 
     Examples:
       mnlearn plot survey.csv --out network.svg
+      mnlearn plot bfi.csv --out network.pdf --group Agreeableness=A1:A5 --group Neuroticism=N1:N5 --threshold 0.05
+      mnlearn plot women.json --difference men.json --out difference.pdf
       mnlearn plot survey.csv --kind heatmap --out heatmap.pdf
       mnlearn plot survey.csv --bootstrap 100 --kind stability --out stability.png
       mnlearn plot network.json --data survey.csv --out network.png
@@ -102,12 +105,112 @@ def plot_command(
     check_picture("--out", out)
     if kind == "stability" and learning.bootstrap is None and not is_result(source):
         raise InputError("--kind stability needs frequencies of samples; got no --bootstrap. Add --bootstrap 200.")
+    other = look.other(kind)
     learned, interrupted = learning.learn_or_load(source)
-    learned.plot(out, kind=kind, title=title, seed=layout_seed)
+    look.draw(learned, other, out, kind=kind, title=title, seed=layout_seed)
     size = {"variables": len(learned.names), "edges": learned.graph.n_edges}
     document = {"source": source, "picture": out, "kind": kind, "method": learned.method, **size}
     output.show(lambda: document, lambda: say(f"wrote {escaped(out)}: {network_size(learned)}"))
     learning.resampling().exit_if(interrupted, learned)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookOptions(options.OptionGroup):
+    """Appearance of the picture of a network, and a second network to compare it with."""
+
+    group: Annotated[
+        list[str] | None, option("NAME=A,B", "Group of columns, for colours and a legend; A:C is a range; repeatable.")
+    ] = None
+    label: Annotated[list[str] | None, option("COL=TEXT", "Label of a column in the picture; repeatable.")] = None
+    layout: Annotated[str | None, option("NAME", "spring, circle or groups.")] = None
+    node_size: Annotated[
+        str | None, option("SIZE", "Factor for all nodes, or degree, strength, closeness, betweenness.", "--node-size")
+    ] = None
+    threshold: Annotated[float | None, option("W", "Do not draw edges with a smaller absolute weight.", min=0)] = None
+    same_layout_as: Annotated[
+        str | None, reads(option("FILE", "Saved result whose layout is used.", "--same-layout-as"))
+    ] = None
+    side_by_side: Annotated[
+        str | None, reads(option("FILE", "Saved result to draw beside the network, in one layout.", "--side-by-side"))
+    ] = None
+    difference: Annotated[
+        str | None, reads(option("FILE", "Saved result to subtract: draws the differences of the weights."))
+    ] = None
+
+    def other(self, kind: str) -> Learned | None:
+        """Return the second network, if there is one; wrong options are refused before anything is learned."""
+        from mnlearn.learning import load
+        from mnlearn.visual.appearance import LAYOUTS, SIZES
+
+        files = {"--same-layout-as": self.same_layout_as, "--side-by-side": self.side_by_side}
+        files |= {"--difference": self.difference}
+        given = {name: file for name, file in files.items() if file is not None}
+        if len(given) > 1:
+            raise InputError(f"{' and '.join(given)} exclude each other; got both. Use one of them.")
+        if given and kind != "network":
+            raise InputError(f"{next(iter(given))} is for the kind network; got --kind {kind}. Drop one of the two.")
+        if self.layout is not None:
+            check_name("--layout", self.layout, LAYOUTS)
+        if isinstance(_size(self.node_size), str):
+            check_name("--node-size", self.node_size, SIZES)
+        _named_labels(self.label)
+        return load(next(iter(given.values()))) if given else None
+
+    def draw(
+        self, learned: Learned, other: Learned | None, out: str, *, kind: str, title: str | None, seed: int
+    ) -> None:
+        """Draw the network, or the comparison with another one."""
+        from mnlearn.visual import plot_difference, plot_side_by_side
+
+        look: dict[str, Any] = {
+            "groups": _named_groups(self.group, learned.names),
+            "labels": _named_labels(self.label),
+            "layout": self.layout,
+            "node_size": _size(self.node_size),
+            "threshold": self.threshold,
+            "seed": seed,
+        }
+        if other is not None and self.side_by_side is not None:
+            names = ["this network", Path(self.side_by_side).stem]
+            plot_side_by_side([learned, other], out, titles=names, title=title or "", **look)
+        elif other is not None and self.difference is not None:
+            names = ["this network", Path(self.difference).stem]
+            plot_difference(learned, other, out, titles=names, title=title, **look)
+        else:
+            learned.plot(out, kind=kind, title=title, same_layout_as=other, **look)
+
+
+def _named_groups(words: Sequence[str] | None, names: Sequence[str]) -> dict[str, list[str]] | None:
+    """Return the columns of each group; A1:A5 are the columns from A1 to A5 in the order of the data."""
+    found: dict[str, list[str]] = {}
+    for word in words or ():
+        group, _, members = word.partition("=")
+        if not group or not members:
+            raise InputError(f"--group must be NAME=COL,COL; got {word!r}. Use --group mood=sad,tired, for example.")
+        for member in members.split(","):
+            first, _, last = member.partition(":")
+            if member not in names and first in names and last in names:
+                start, end = sorted((names.index(first), names.index(last)))
+                found.setdefault(group, []).extend(names[start : end + 1])
+            else:
+                found.setdefault(group, []).append(member)
+    return found or None
+
+
+def _named_labels(words: Sequence[str] | None) -> dict[str, str] | None:
+    """Return the label of each column."""
+    for word in words or ():
+        if not word.partition("=")[0] or "=" not in word:
+            raise InputError(f"--label must be COL=TEXT; got {word!r}. Use --label night_shifts=nights, for example.")
+    return {name: text for name, _, text in (word.partition("=") for word in words)} if words else None
+
+
+def _size(word: str | None) -> str | float | None:
+    """Return a factor as a number, and the name of a measure as it is."""
+    try:
+        return None if word is None else float(word)
+    except ValueError:
+        return word
 
 
 @dataclass(frozen=True, kw_only=True)

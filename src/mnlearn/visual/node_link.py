@@ -25,6 +25,7 @@ _LARGEST_INSIDE, _LARGEST_BELOW = 19.0, 8.0  # radii in points, with labels in t
 _SMALLEST_FONT = 6.5  # in a circle; smaller labels are written below
 _NARROW, _WIDE = 0.5, 6.0  # widths of lines in points
 _RING = 0.26  # of the radius
+_SMALLEST = 0.6  # radius of a node relative to the largest, so that its label fits
 _FIT = 1.7  # width of a label in radii
 
 
@@ -122,7 +123,7 @@ def node_factors(picture: FigureData, look: Appearance) -> FloatArray:
         values = numbers_by_name("node_size", picture.names, size, np.inf)
     else:
         return np.full(n, float(size))
-    return np.maximum(np.sqrt(values / max(float(values.max(initial=0.0)), 1e-300)), 0.4)
+    return np.maximum(np.sqrt(values / max(float(values.max(initial=0.0)), 1e-300)), _SMALLEST)
 
 
 def _size_measure(picture: FigureData, name: str) -> FloatArray:
