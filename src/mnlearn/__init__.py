@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         MethodResult,
         TestResult,
         Validation,
+        blanket,
         compare,
         compare_groups,
         dependences,
@@ -90,7 +91,7 @@ if TYPE_CHECKING:
         canonical_factors_of,
         load_model,
     )
-    from mnlearn.results import GroupComparison, Learned, NetworkDifference, Resampling, Why
+    from mnlearn.results import Blanket, GroupComparison, Learned, NetworkDifference, Resampling, Why
     from mnlearn.scores import MPL, PIC, BJPScore, Entropy, ExtendedBIC, HybridEvidence, IBScore, L1Logistic
     from mnlearn.statistics import Counts, Moments, kernels
     from mnlearn.visual import plot_difference, plot_side_by_side
@@ -108,10 +109,20 @@ __all__ += ["Audited", "BayesianTest", "Budgeted", "ChiSquare", "GTest", "Gaussi
 __all__ += ["PartialCorrelation", "Remembered", "ScoreTest", "SeparationOracle", "Verdict"]
 __all__ += ["CustomScore", "CustomTest"]
 __all__ += ["GraphScore", "MethodResult", "TestResult", "compare", "compare_groups", "dependences", "fit_parameters"]
-__all__ += ["Validation", "independence_test", "learn", "load", "make_score", "make_test", "score", "validate"]
+__all__ += [
+    "Validation",
+    "blanket",
+    "independence_test",
+    "learn",
+    "load",
+    "make_score",
+    "make_test",
+    "score",
+    "validate",
+]
 __all__ += ["DiscreteModel", "GaussianModel", "MarkovModel", "canonical_factors", "canonical_factors_of"]
 __all__ += ["load_model"]
-__all__ += ["GroupComparison", "Learned", "NetworkDifference", "Resampling", "Why"]
+__all__ += ["Blanket", "GroupComparison", "Learned", "NetworkDifference", "Resampling", "Why"]
 __all__ += ["MPL", "PIC", "BJPScore", "Entropy", "ExtendedBIC", "HybridEvidence", "IBScore", "L1Logistic"]
 __all__ += ["Counts", "Moments", "kernels"]
 __all__ += ["plot_difference", "plot_side_by_side"]

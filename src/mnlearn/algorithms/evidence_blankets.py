@@ -88,14 +88,24 @@ class EvidenceBlankets:
         Whether a member costs half of ln n, up to 200 variables. Pairs that join together cost 2 ln n in any case.
     monitor
         May cancel the climb.
+    surcharge
+        Added to ln n, where these are only some of the variables of a larger network.
     """
 
     def __init__(
-        self, judge: EvidenceScore, known: Constraints, *, look_ahead: bool, dense: bool, monitor: Monitor
+        self,
+        judge: EvidenceScore,
+        known: Constraints,
+        *,
+        look_ahead: bool,
+        dense: bool,
+        monitor: Monitor,
+        surcharge: float = 0.0,
     ) -> None:
         n = judge.n_variables
         self._judge, self._known, self._look_ahead, self._monitor = batched(judge), known, look_ahead, monitor
-        self._penalty = log(n) / 2 if dense and n <= MOST_FOR_DENSE else log(n)
+        log_n = log(n) + surcharge
+        self._penalty = log_n / 2 if dense and log_n <= log(MOST_FOR_DENSE) else log_n
         self.rounding, self.association = ABSOLUTE, EvidenceAssociation(judge)
         self.n_in_pairs = partners_in_pairs(n)
         self.candidates: Candidates | None = None  # None for all pairs
@@ -130,6 +140,20 @@ class EvidenceBlankets:
         self._rescan(self._grow(self.climbs))
         self._climb_among_candidates(self.climbs)
         self._climb_among_candidates(self._rescan([climb for climb in self.climbs if len(climb.blanket) > 1]))
+
+    def run_for(self, xs: Sequence[int]) -> list[VarSet]:
+        """Climb the blankets of these variables only, each among all others; return them."""
+        climbs = [self.climbs[x] for x in xs]
+        values = self._judge.locals(xs, [climb.blanket for climb in climbs]).tolist()
+        everyone = np.arange(len(self.climbs), dtype=np.int32)
+        for climb, value in zip(climbs, values, strict=True):
+            climb.value = value
+            if self._screened:
+                fixed = {y for edge in self._known.fixed if climb.x in edge for y in edge}
+                climb.outside = np.delete(everyone, [climb.x, *sorted(fixed - {climb.x})])
+        self.rounding = tolerance(values)
+        self._climb(climbs)
+        return [climb.blanket for climb in climbs]
 
     def graph(self) -> Graph:
         """Return the graph that joins x and y when one is in the blanket of the other."""

@@ -124,14 +124,26 @@ class SeparatorEvidence:
             found.append(f"two variables that join together are searched among the {m} strongest partners of each")
         return found
 
-    def learn(self, judge: EvidenceScore, monitor: Monitor = SILENT) -> Result:
-        """Return the structure; see the class for the order of the steps."""
+    def learn(self, judge: EvidenceScore, monitor: Monitor = SILENT, *, surcharge: float = 0.0) -> Result:
+        """Return the structure; see the class for the order of the steps.
+
+        Parameters
+        ----------
+        judge
+            Weighs blankets and pairs.
+        monitor
+            Receives the progress, and can cancel.
+        surcharge
+            Added to the price of every edge, where the judge knows only some variables of a larger network.
+        """
         started = perf_counter()
         check_parts(judge, monitor, ("with_three_way",), "Use HybridEvidence(Counts(data)).")
         known = with_copies(self._checked(judge.n_variables), getattr(judge, "copies", {}))
         score = judge.with_three_way(self.effort == "thorough")
         look_ahead, dense = self.effort == "thorough", self.effort != "fast" and hasattr(score, "leaders")
-        blankets = EvidenceBlankets(score, known, look_ahead=look_ahead, dense=dense, monitor=monitor)
+        blankets = EvidenceBlankets(
+            score, known, look_ahead=look_ahead, dense=dense, monitor=monitor, surcharge=surcharge
+        )
         phase: SeparatorPhase | None = None
         evidence: Mapping[tuple[int, int], float] | None = None
         try:
@@ -152,6 +164,7 @@ class SeparatorEvidence:
                     near=NEAR,
                     candidates=blankets.candidates,
                     ties=(blankets.association, blankets.rounding),
+                    surcharge=surcharge,
                 )
                 converged = phase.run()
         except STOPPED:
@@ -160,7 +173,7 @@ class SeparatorEvidence:
             graph, support = phase.drawn()
         else:
             graph = known.apply(blankets.graph() if self.start is None else self.start)
-            support = by_blankets(graph, blankets.first_evidence() if evidence is None else evidence)
+            support = by_blankets(graph, blankets.first_evidence() if evidence is None else evidence, surcharge)
         cost: dict[str, float] = {**score.work, "flips": phase.n_flips if phase else 0}
         if phase and phase.weighed:
             cost["expected_edges"] = phase.sum_of_probabilities()
@@ -210,8 +223,8 @@ def with_fitted_prior(judge: EvidenceScore, graph: Graph, candidates: Candidates
     return judge.fitted_to(blankets, listed.partners())
 
 
-def by_blankets(graph: Graph, evidence: Mapping[tuple[int, int], float]) -> dict[Edge, float]:
+def by_blankets(graph: Graph, evidence: Mapping[tuple[int, int], float], surcharge: float) -> dict[Edge, float]:
     """Return the log-odds of each edge without separators: the mean evidence of its two ends, less k."""
     n = graph.n_variables
-    k = price(graph.n_edges - 1, n * (n - 1) // 2) if graph.n_edges else 0.0
+    k = surcharge + price(graph.n_edges - 1, n * (n - 1) // 2) if graph.n_edges else 0.0
     return {(u, v): (evidence.get((u, v), 0.0) + evidence.get((v, u), 0.0)) / 2 - k for u, v in graph.edges}

@@ -63,6 +63,8 @@ class SeparatorPhase:
         Pairs to weigh; None for all.
     ties
         Association of the variables, and the rounding error of scores.
+    surcharge
+        Added to the price of every pair, where these are only some of the variables of a larger network.
     """
 
     def __init__(
@@ -75,8 +77,10 @@ class SeparatorPhase:
         near: float,
         candidates: Candidates | None = None,
         ties: tuple[EvidenceAssociation, float] | None = None,
+        surcharge: float = 0.0,
     ) -> None:
         n = judge.n_variables
+        self._surcharge = surcharge
         self.n_flips = 0
         self._n_recounts = 0
         self._missed = 0.0  # expected edges beyond those in the graph
@@ -184,7 +188,8 @@ class SeparatorPhase:
     def _prices(self) -> tuple[float, float]:
         """Return k for one more edge, and k for the last of the present edges."""
         one_less = max(0.0, self.expected_edges - 1)
-        return price(self.expected_edges, self._n_pairs), price(one_less, self._n_pairs) if self.graph.n_edges else 0.0
+        more, last = price(self.expected_edges, self._n_pairs), price(one_less, self._n_pairs)
+        return more + self._surcharge, last + self._surcharge if self.graph.n_edges else 0.0
 
     def _price_of_pairs(self, places: Places | slice = ALL) -> FloatArray:
         """Return k of each candidate pair as it is: one more edge, or the last of the present ones."""
@@ -207,6 +212,7 @@ class SeparatorPhase:
             changed = self._hub_prices is not None
             self._n_hub_prices, self._hub_prices = MOST_HUB_PRICES, None
             return changed
+        found = found + self._surcharge
         if np.abs(found - before).max() <= SAME_PRICE:
             return False
         self._hub_prices = found

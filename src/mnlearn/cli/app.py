@@ -35,6 +35,7 @@ def _help(command: Callable[..., None]) -> dict[str, Any]:
 
 _COMMANDS = {
     "learn": "learn.learn_command",
+    "blanket": "blanket.blanket_command",
     "report": "report.report_command",
     "plot": "report.plot_command",
     "why": "report.why_command",

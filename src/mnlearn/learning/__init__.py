@@ -9,12 +9,14 @@ if TYPE_CHECKING:
     from mnlearn.learning.experiments import NamedMethod, NamedSource, experiment, structure_learner
     from mnlearn.learning.groups import compare_groups
     from mnlearn.learning.inputs import load_data
+    from mnlearn.learning.one_target import BLANKET_METHODS, blanket
     from mnlearn.learning.pairs import TestResult, dependences, independence_test
     from mnlearn.learning.registry import DEFAULT_ALPHA, METHODS, SCORES, TESTS, make_score, make_test, method_settings
     from mnlearn.learning.spec import DEFAULT_METHOD
     from mnlearn.learning.validation import Estimate, SizeAccuracy, Validation, validate
 
 __all__ = [
+    "BLANKET_METHODS",
     "DEFAULT_ALPHA",
     "DEFAULT_METHOD",
     "METHODS",
@@ -31,6 +33,7 @@ __all__ = [
     "SizeAccuracy",
     "TestResult",
     "Validation",
+    "blanket",
     "compare",
     "compare_groups",
     "dependences",
@@ -53,6 +56,6 @@ if not TYPE_CHECKING:
 
     _MODULES = (
         *("api", "spec", "registry", "inputs", "pairs", "groups", "comparison", "experiments", "validation"),
-        "custom",
+        *("custom", "one_target"),
     )
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mnlearn.results.blanket import Blanket, BlanketMember
     from mnlearn.results.difference import NetworkDifference
     from mnlearn.results.edges import LearnedEdge
     from mnlearn.results.explain import Why
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from mnlearn.results.resampling import Resampling
 
 __all__ = [
+    "Blanket",
+    "BlanketMember",
     "GroupComparison",
     "Learned",
     "LearnedEdge",
@@ -24,5 +27,5 @@ __all__ = [
 if not TYPE_CHECKING:
     from mnlearn._lazy import on_first_use
 
-    _MODULES = ("difference", "edges", "explain", "groups", "learned", "predictability", "resampling")
+    _MODULES = ("blanket", "difference", "edges", "explain", "groups", "learned", "predictability", "resampling")
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)
