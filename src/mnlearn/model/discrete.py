@@ -24,9 +24,9 @@ from mnlearn.model.markov_model import (
     Levels,
     MarkovModel,
     by_strength,
-    categorical_rows,
     labelled,
 )
+from mnlearn.model.rows import categorical_rows
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate.elimination import LARGEST_TABLE, largest_table, log_partition, tree_width
 from mnlearn.simulate.factors import Factor, FactorNetwork

@@ -14,7 +14,8 @@ from mnlearn._validate import Seed
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_mapping, is_number, real_array, tuple_of
 from mnlearn.graphs.graph import Graph, check_graph
-from mnlearn.model.markov_model import EdgeStrength, FitReport, MarkovModel, by_strength, continuous_rows
+from mnlearn.model.markov_model import EdgeStrength, FitReport, MarkovModel, by_strength
+from mnlearn.model.rows import continuous_rows
 from mnlearn.protocols import BoolArray, FloatArray
 from mnlearn.simulate.gaussian import GaussianNetwork, continuous_dataset
 

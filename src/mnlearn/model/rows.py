@@ -1,0 +1,115 @@
+"""Rows of new data, aligned with a model: columns by name, states by label, numbers by the cuts of the fitted data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data._checks import code_type
+from mnlearn.data.columns import UndeclaredError
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.readers import already_coded, read_rows
+from mnlearn.errors import DataError, UnsuitableError
+from mnlearn.model.markov_model import Label, Levels
+from mnlearn.protocols import FloatArray
+
+
+def categorical_rows(data: object, names: Sequence[str], levels: Levels, cuts: Mapping[str, FloatArray]) -> Dataset:
+    """The data with these columns in this order, coded by these labels.
+
+    A column that the model knows in intervals may come as numbers, which are cut where the model's data were, or as the
+    labels of the intervals.
+    """
+    coded = already_coded(data)
+    if coded is None:
+        declared = {
+            name: [label for label in labels if label is not None]
+            for name, labels in zip(names, levels, strict=True)
+            if name not in cuts
+        }
+        with_holes = any(None in labels for labels in levels)
+        try:
+            coded = read_rows(data, columns=names, levels=declared, missing="category" if with_holes else "error")
+        except UndeclaredError as error:
+            raise _unknown_state(error.column, levels[names.index(error.column)], error.label) from error
+    coded.verify()
+    rows = coded.select(names)
+    columns = tuple(
+        _coded(name, column, given, labels, cuts.get(name))
+        for name, column, given, labels in zip(names, rows.columns, rows.levels, levels, strict=True)
+    )
+    return Dataset(tuple(names), tuple(map(len, levels)), columns, levels, rows.repeats, weighting=rows.weighting)
+
+
+def continuous_rows(data: object, names: Sequence[str]) -> Dataset:
+    """The data with these columns in this order, all of them numbers."""
+    coded = already_coded(data)
+    if coded is None:
+        coded = read_rows(data, columns=names, types=dict.fromkeys(names, "continuous"))
+    coded.verify()
+    rows = coded.select(names)
+    for name, card in zip(rows.names, rows.cards, strict=True):
+        if card:
+            raise UnsuitableError(
+                f"data must have numbers in every column of a Gaussian model; {name!r} has {card} states. Read it with "
+                f"types={{{name!r}: 'continuous'}}."
+            )
+    return rows
+
+
+def _coded(
+    name: str,
+    column: NDArray[Any],
+    given: tuple[Label, ...] | None,
+    labels: tuple[Label, ...],
+    cuts: FloatArray | None,
+) -> NDArray[Any]:
+    """One column in the codes of the model."""
+    kind = code_type(len(labels))
+    if given == labels:
+        return column
+    if cuts is not None and (given is None or not set(given) <= set(labels)):
+        numbers = column if given is None else _numbers(name, given)[column]
+        return np.searchsorted(cuts, numbers, side="right").astype(kind)
+    if given is None:
+        raise UnsuitableError(
+            f"data must have the states of the model in column {name!r} ({_listed(labels)}); got numbers. Read it with "
+            f"types={{{name!r}: 'categorical'}}."
+        )
+    place = {label: code for code, label in enumerate(labels)}
+    occurring = np.zeros(len(given), dtype=np.bool_)
+    occurring[column] = True
+    for label, occurs in zip(given, occurring.tolist(), strict=True):
+        if occurs and label not in place:
+            raise _unknown_state(name, labels, label)
+    table = np.array([place.get(label, 0) for label in given], dtype=kind)
+    return np.asarray(table[column])
+
+
+def _unknown_state(name: str, labels: Sequence[Label], label: Label) -> DataError:
+    """The error for a state that no factor has a cell for."""
+    return DataError(
+        f"data must have states that the model knows in column {name!r} ({_listed(labels)}); got {label!r}. Leave such "
+        "rows out, or fit the model with that state declared (levels={...})."
+    )
+
+
+def _numbers(name: str, labels: Sequence[Label]) -> FloatArray:
+    """Labels that are numbers, as such."""
+    numbers: Sequence[Any] = labels
+    wrong = [label for label in numbers if not isinstance(label, Real)]
+    if wrong:
+        raise DataError(
+            f"data must have numbers, or the intervals of the model, in column {name!r}; got {wrong[0]!r}. Read it as "
+            "the model's data were read."
+        )
+    return np.array([float(label) for label in numbers])
+
+
+def _listed(labels: Sequence[Label]) -> str:
+    """The first few labels."""
+    return ", ".join(map(repr, labels[:6])) + (", ..." if len(labels) > 6 else "")
