@@ -21,7 +21,7 @@ from mnlearn.errors import InputError, UnknownNameError, UnsuitableError
 from mnlearn.estimators import MarkovBlanketSelector, MarkovNetworkLearner
 from mnlearn.estimators.network import log_pseudolikelihoods
 from mnlearn.graphs.graph import Graph
-from mnlearn.learning import learn
+from mnlearn.learning import independence_test, learn
 from mnlearn.simulate import example
 
 
@@ -171,3 +171,24 @@ def test_other_wrong_settings_are_refused() -> None:
         MarkovBlanketSelector(target="numbers").fit(X, X[:, 0])  # type: ignore[arg-type]
     with pytest.raises(InputError, match="at least 2 columns; got n_features=1"):
         MarkovNetworkLearner("mpl").fit(pd.DataFrame({"a": [0, 1, 0]}))
+
+
+def test_a_selector_selects_at_least_so_many_features() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, (200, 6))
+    y = rng.integers(0, 2, 200)
+    none = MarkovBlanketSelector().fit(X, y)
+    assert not none.support_.any()
+    one = MarkovBlanketSelector(min_features=1).fit(X, y)
+    log_p = [independence_test({"x": x, "y": y}, "x", "y").log_p for x in X.T]
+    assert one.get_support(indices=True).tolist() == [int(np.argmin(np.array(log_p, dtype=float)))]
+    assert not one.blanket_.any()
+    assert MarkovBlanketSelector(min_features=99).fit(X, y).transform(X).shape == X.shape
+    y = X[:, 2] ^ (rng.random(200) < 0.05)
+    both = MarkovBlanketSelector(min_features=2).fit(X, y)
+    assert both.blanket_.tolist() == [False, False, True, False, False, False]
+    assert both.support_.sum() == 2
+    numbers = rng.exponential(size=(100, 3)) ** 3
+    assert MarkovBlanketSelector(min_features=1).fit(numbers, rng.normal(size=100)).support_.sum() == 1
+    with pytest.raises(InputError, match="min_features must be a whole number, at least 0; got -1"):
+        MarkovBlanketSelector(min_features=-1).fit(X, y)

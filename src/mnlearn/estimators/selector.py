@@ -14,10 +14,12 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from mnlearn.data.dataset import MAX_STATES, Dataset
 from mnlearn.data.discretize import discretize
+from mnlearn.data.normal_scores import normal_scores
 from mnlearn.data.readers import read
 from mnlearn.errors import InputError, check_mapping, check_unmasked, is_one_of, whole_number
 from mnlearn.estimators._input import Categorical, add_weights, columns_of, refusals, types_of
 from mnlearn.learning.api import learn
+from mnlearn.learning.registry import make_test
 
 
 class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -32,6 +34,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     discretize, bins
         How continuous columns are discretised if others are categorical, such as y: ``"frequency"`` or ``"width"``,
         into `bins` states. With None such mixtures are an error. If all columns are continuous, none is discretised.
+    min_features
+        The least number of features to select. Where the blanket has fewer, the features with the strongest
+        association with y by themselves are added: a pipeline can go on, and `blanket_` has the blanket.
     n_jobs
         Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
 
@@ -39,8 +44,10 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     result_
         Network over the features and y, the last variable; a `mnlearn.Learned`.
-    support_
+    blanket_
         Mask of the features in the blanket of y.
+    support_
+        Mask of the selected features: the blanket, and those that `min_features` adds.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -61,6 +68,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         target: Literal["auto", "categorical", "continuous"] = "auto",
         discretize: Literal["width", "frequency"] | None = "frequency",
         bins: int | None = 3,
+        min_features: int = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.method = method
@@ -69,10 +77,11 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.target = target
         self.discretize = discretize
         self.bins = bins
+        self.min_features = min_features
         self.n_jobs = n_jobs
 
     def fit(self, X: object, y: object, sample_weight: object = None) -> MarkovBlanketSelector:
-        """Learn the network of the features and y, and select the neighbours of y.
+        """Learn the network of the features and y, and select the neighbours of y, at least `min_features`.
 
         Parameters
         ----------
@@ -86,11 +95,24 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_mapping("settings", self.settings, "{'alpha': 0.01}")
         if self.bins is not None:
             whole_number("bins", self.bins, least=1, most=MAX_STATES, hint="A usual value is 3.")
+        least = whole_number("min_features", self.min_features, least=0, hint="Use 1 to select a feature in any case.")
         data = self._joined(X, y, sample_weight)
         self.result_ = learn(data, self.method, n_jobs=self.n_jobs, **(self.settings or {}))
-        self.support_ = np.zeros(self.n_features_in_, dtype=bool)
-        self.support_[sorted(self.result_.graph.neighbors(data.n_variables - 1))] = True
+        self.blanket_ = np.zeros(self.n_features_in_, dtype=bool)
+        self.blanket_[sorted(self.result_.graph.neighbors(data.n_variables - 1))] = True
+        self.support_ = self.blanket_.copy()
+        lacking = min(least, self.n_features_in_) - int(self.blanket_.sum())
+        if lacking > 0:
+            self.support_[self._strongest(data)[:lacking]] = True
         return self
+
+    def _strongest(self, data: Dataset) -> NDArray[np.intp]:
+        """Return the features outside the blanket, the strongest association with y first; of equals the first."""
+        outside = np.flatnonzero(~self.blanket_)
+        transform = self.result_.settings.get("transform")
+        test = make_test(None, normal_scores(data) if transform else data, n_jobs=self.n_jobs)
+        log_p = test.scan(data.n_variables - 1, outside.tolist(), frozenset()).log_support
+        return np.asarray(outside[np.argsort(np.nan_to_num(log_p, nan=0.0), kind="stable")])
 
     def transform(self, X: object) -> Any:
         """Return the selected features of X."""
