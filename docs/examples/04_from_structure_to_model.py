@@ -31,7 +31,7 @@ model.conditional("fatigue", {"night_shifts": "yes"})
 # %%
 # ``predict`` predicts a column of the held-out rows from all other columns.
 
-predicted = model.predict("fatigue", rows[1500:])
+predicted = model.predict(rows[1500:], "fatigue")
 print("right:", (predicted == rows["fatigue"][1500:].to_numpy()).mean())
 
 # %%

@@ -28,6 +28,11 @@ def rng_from(seed: Seed) -> np.random.Generator:
     return np.random.default_rng(number)
 
 
+def fresh(seed: Seed | None) -> Seed:
+    """Return the seed, or a generator that starts anew where there is none."""
+    return np.random.default_rng() if seed is None else seed
+
+
 def array_of_npy(content: bytes) -> NDArray[Any]:
     """Return the array of an .npy file, read-only; raise ValueError unless its header fits its bytes.
 

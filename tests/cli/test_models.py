@@ -1,4 +1,4 @@
-"""`mnlearn fit`, `sample` and `predict`."""
+"""`mnlearn fit`, `sample`, `predict` and `impute`."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_gaussian_models(run: Any, tmp_path: Path) -> None:
     assert document["columns"] == ["x2", "deviation"]
     assert 0 < document["rmse"] < 2 * document["rows"][0][1]
     assert np.allclose(
-        mn.fit_parameters(tmp_path / "g.truth.edges", tmp_path / "g.csv").predict("x2", tmp_path / "again.csv")[0],
+        mn.fit_parameters(tmp_path / "g.truth.edges", tmp_path / "g.csv").predict(tmp_path / "again.csv", "x2")[0],
         document["rows"][0][0],
     )
     refusal = run("sample", tmp_path / "g", "--sampler", "gibbs").refusal()
@@ -148,3 +148,21 @@ def test_bad_models_and_options_are_refused(run: Any, files: tuple[Path, Path], 
     assert "--rows must be a whole number, at least 1" in run("sample", model, "--rows", 0).refusal()
     assert "must end in .csv" in run("predict", model, files[1], "fatigue", "--out", "x.xls").refusal()
     assert "sampler 'magic' does not exist" in run("sample", model, "--sampler", "magic").refusal()
+
+
+def test_empty_cells_are_filled(run: Any, model: Path, data: Path, tmp_path: Path) -> None:
+    header, *lines = data.read_text().splitlines()[:40]
+    rows = [line.split(",") for line in lines]
+    rows[0][3], rows[5][7], rows[5][2] = "", "", "NA"
+    (tmp_path / "gaps.csv").write_text("\n".join([header, *(",".join(row) for row in rows)]) + "\n")
+    found = run("impute", model, tmp_path / "gaps.csv", "--out", tmp_path / "full.csv", "--json").document()
+    assert (found["filled"], found["rows"], found["variables"]) == (3, 39, 12)
+    full = [line.split(",") for line in (tmp_path / "full.csv").read_text().splitlines()]
+    assert full[0] == header.split(",")
+    assert [row[0] for row in full[1:]] == [row[0] for row in rows]
+    assert all(cell for row in full for cell in row)
+    done = run("predict", model, tmp_path / "gaps.csv", header.split(",")[3])
+    assert done.code == 0
+    assert len(done.out.splitlines()) == 40
+    assert "over 39 rows" in done.err
+    assert run("impute", model, tmp_path / "gaps.csv", "--out", tmp_path / "gaps.csv").code == 2  # its input

@@ -169,10 +169,10 @@ def test_a_model_names_a_state_that_no_row_had() -> None:
     assert isinstance(model, DiscreteModel)
     assert model.levels == (("no", "some"), *(LABELS,) * 3)
     new = frame.iloc[:3].copy()
-    assert len(model.predict("v1", new.drop(columns="v1"))) == 3
+    assert len(model.predict(new.drop(columns="v1"), "v1")) == 3
     new.loc[0, "v0"] = "zz"
     with pytest.raises(mn.errors.DataError, match=r"column 'v0' \('no', 'some'\); got 'zz'.*levels="):
-        model.predict("v1", new.drop(columns="v1"))
+        model.predict(new.drop(columns="v1"), "v1")
 
 
 @pytest.mark.parametrize("container", [in_pandas, in_polars])

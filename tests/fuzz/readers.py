@@ -188,9 +188,9 @@ def _read_model(folder: Path) -> None:
     repr(model)
     model.to_dict()
     model.strengths()
-    drawn = model.sample(5, seed=1)
+    drawn = model.sample_dataset(5, seed=1)
     model.log_pseudolikelihood(drawn)
-    model.predict(model.names[0], drawn)
+    model.predict(drawn, model.names[0])
     with TemporaryDirectory() as name:
         model.save(name)
         load_model(name)

@@ -655,16 +655,16 @@ def probabilities() -> object:
 
 def fitted(found: Any, data: Any, target: str, evidence: Mapping[str, Any]) -> dict[str, object]:
     """Return what a model predicts."""
-    told = model.predictions(found, target, data)
+    told = model.predictions(found, data, target)
     return {
         "document": found.to_dict(),
         "strengths": found.strengths(),
         "log pseudolikelihood": found.log_pseudolikelihood(data),
         "log likelihood": found.log_likelihood(data),
         "conditional": found.conditional(target, evidence),
-        "predicted": list(found.predict(target, data)[:20]),
+        "predicted": list(found.predict(data, target)[:20]),
         "measured": [told.measure, told.value, told.rows()[:5]],
-        "sample": list(found.sample(20, 5).columns),
+        "sample": list(found.sample_dataset(20, 5).columns),
     }
 
 
@@ -672,7 +672,7 @@ def discrete_model(method: Any, **settings: Any) -> object:
     """Fit a discrete model to the survey."""
     truth = mn.NamedGraph(simulate.example(1).graph, simulate.example(1).names)
     found: Any = mn.fit_parameters(truth, survey(), method, **settings)
-    chances = found.predict_probabilities("fatigue", survey())[:20]
+    chances = found.predict_proba(survey(), "fatigue")[:20]
     return {**fitted(found, survey(), "fatigue", {"poor_sleep": "yes", "exercise": "no"}), "chances": chances}
 
 

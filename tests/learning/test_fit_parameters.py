@@ -54,7 +54,7 @@ def test_continuous_columns_are_gaussian_or_discretised(tmp_path: Path) -> None:
     assert set(cut.cuts) == {"a", "b"}
     cut.save(tmp_path / "model")
     again = mn.load_model(tmp_path / "model")
-    assert again.predict("b", {"a": [5.0]}).tolist() == cut.predict("b", {"a": [5.0]}).tolist()
+    assert again.predict({"a": [5.0]}, "b").tolist() == cut.predict({"a": [5.0]}, "b").tolist()
 
 
 def test_settings_reach_the_method(survey: Any) -> None:

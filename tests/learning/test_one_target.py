@@ -29,7 +29,7 @@ def test_finds_the_blanket_of_the_example(method: str) -> None:
     assert set(found.names) == {"poor_sleep", "exercise"}
     assert (found.target, found.method, found.n_variables, found.n_rows) == ("fatigue", method, 12, 2000)
     assert found.converged
-    support = [member.support for member in found.members]
+    support: list[Any] = [member.support for member in found.members]
     assert support == sorted(support, reverse=found.support_scale == "log_odds")
 
 
@@ -45,7 +45,8 @@ def test_few_variables_give_the_blanket_of_the_whole_network() -> None:
     data = SURVEY.columns()
     whole = mn.learn(data, keep_pairs=True, n_jobs=1)
     found = mn.blanket(data, "stress", n_jobs=1)
-    known = {whole.names[y]: odds for y, odds in enumerate(whole.result.log_odds[whole.names.index("stress")])}
+    all_odds: Any = whole.result.log_odds
+    known = {whole.names[y]: odds for y, odds in enumerate(all_odds[whole.names.index("stress")])}
     assert {*found.names} == {*whole.blanket("stress")}
     weighed = {one.name: one.support for one in (*found.members, *found.others)}
     assert weighed == {name: pytest.approx(odds) for name, odds in known.items() if name != "stress"}

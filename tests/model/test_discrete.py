@@ -51,7 +51,7 @@ def test_conditionals_are_those_of_listing_all_states(data: Any) -> None:
 
 def test_likelihoods_are_those_of_listing_all_states() -> None:
     fitted = model()
-    rows = fitted.sample(50, seed=1)
+    rows = fitted.sample_dataset(50, seed=1)
     exact = distribution(fitted.network)
     codes = np.stack(rows.columns, 1).tolist()
     assert fitted.log_likelihood(rows) == pytest.approx(sum(log(exact[tuple(row)]) for row in codes))
@@ -64,7 +64,7 @@ def test_likelihoods_are_those_of_listing_all_states() -> None:
 
 def test_rows_may_be_raw_in_any_order_of_columns_with_others_among_them() -> None:
     fitted = model()
-    rows = fitted.sample(30, seed=2)
+    rows = fitted.sample_dataset(30, seed=2)
     raw = {
         name: [labels[code] for code in column]
         for name, labels, column in zip(NAMES, LABELS, rows.columns, strict=True)
@@ -77,7 +77,7 @@ def test_a_wide_model_names_its_width_and_still_has_a_pseudo_likelihood() -> Non
     wide = DiscreteModel(
         tuple(f"v{x}" for x in range(576)), (("0", "1"),) * 576, agreement_factors(grid(24, 24), 0.2), FitReport("x", 0)
     )
-    rows = wide.sample(400, seed=1, plan=GibbsPlan(burn_in=200, thin=10))
+    rows = wide.sample_dataset(400, seed=1, plan=GibbsPlan(burn_in=200, thin=10))
     assert np.isfinite(wide.log_pseudolikelihood(rows))
     with pytest.raises(InputError, match=r"low tree-width .*; its width is about \d+ and needs one of"):
         wide.log_likelihood(rows)
@@ -89,30 +89,30 @@ def test_a_wide_model_names_its_width_and_still_has_a_pseudo_likelihood() -> Non
 
 def test_samples_have_names_labels_and_the_right_shares() -> None:
     fitted = model()
-    rows = fitted.sample(100_000, seed=3)
+    rows = fitted.sample_dataset(100_000, seed=3)
     assert (rows.names, rows.levels, rows.cards) == (NAMES, LABELS, CARDS)
     exact = distribution(fitted.network)
     shares = np.zeros(CARDS)
     np.add.at(shares, tuple(column.astype(int) for column in rows.columns), 1 / rows.n_rows)
     assert max(abs(shares[x] - p) for x, p in exact.items()) < 0.01
-    again = fitted.sample(100_000, seed=3)
+    again = fitted.sample_dataset(100_000, seed=3)
     assert all(np.array_equal(a, b) for a, b in zip(rows.columns, again.columns, strict=True))
 
 
 def test_gibbs_rows_follow_the_same_distribution_and_stuck_chains_are_warned_of() -> None:
     fitted = model()
-    rows = fitted.sample(40_000, seed=3, method="gibbs")
+    rows = fitted.sample_dataset(40_000, seed=3, method="gibbs")
     mean = np.mean(rows.columns[1] == 0)
     assert mean == pytest.approx(fitted.conditional("kind")["a"], abs=0.02)
     frozen = DiscreteModel(("a", "b"), ((0, 1), (0, 1)), agreement_factors(Graph(2, [(0, 1)]), 60.0), FitReport("x", 0))
     with pytest.warns(MnlearnWarning, match="NOT converged"):
-        frozen.sample(400, seed=2, method="gibbs", plan=GibbsPlan(burn_in=10, thin=1))
+        frozen.sample_dataset(400, seed=2, method="gibbs", plan=GibbsPlan(burn_in=10, thin=1))
 
 
 def test_predictions_are_the_conditionals_given_the_neighbours() -> None:
     fitted = model()
-    rows = fitted.sample(20, seed=4)
-    chances = fitted.predict_probabilities("count", rows)
+    rows = fitted.sample_dataset(20, seed=4)
+    chances = fitted.predict_proba(rows, "count")
     for k in range(20):
         evidence = {
             name: labels[column[k]]
@@ -121,14 +121,14 @@ def test_predictions_are_the_conditionals_given_the_neighbours() -> None:
         }
         assert list(fitted.conditional("count", evidence).values()) == pytest.approx(chances[k].tolist(), abs=1e-12)
     best = [LABELS[2][k] for k in chances.argmax(1)]
-    assert fitted.predict("count", rows).tolist() == best
-    assert fitted.predict("flag", {"count": [1]}).tolist() in ([False], [True])
+    assert fitted.predict(rows, "count").tolist() == best
+    assert fitted.predict({"count": [1]}, "flag").tolist() in ([False], [True])
 
 
 def test_one_row_and_one_neighbour_are_enough_and_a_lonely_column_needs_none() -> None:
     fitted = fit(Graph(3, [(0, 1)]), Dataset.from_codes(np.array([[0, 0, 1]] * 8 + [[1, 1, 1]] * 9), cards=[2, 2, 2]))
-    assert fitted.predict("x0", {"x1": [1]}).tolist() == [1]
-    assert fitted.predict("x2", {"x0": [0, 1], "x1": [0, 0]}).tolist() == [1, 1]
+    assert fitted.predict({"x1": [1]}, "x0").tolist() == [1]
+    assert fitted.predict({"x0": [0, 1], "x1": [0, 0]}, "x2").tolist() == [1, 1]
 
 
 def test_labels_are_matched_whatever_their_codes_were() -> None:
@@ -139,15 +139,15 @@ def test_labels_are_matched_whatever_their_codes_were() -> None:
         (np.array([0, 1], dtype=np.uint8), np.array([0, 2], dtype=np.uint8), np.zeros(2, dtype=np.uint8)),
         (("c", "a"), ("yes", "maybe", "no"), (2,)),
     )
-    by_label = fitted.predict_probabilities("flag", {"count": [2, 2]})
-    np.testing.assert_array_equal(fitted.predict_probabilities("flag", other), by_label)
+    by_label = fitted.predict_proba({"count": [2, 2]}, "flag")
+    np.testing.assert_array_equal(fitted.predict_proba(other, "flag"), by_label)
     strange = Dataset(("count",), (1,), (np.zeros(2, dtype=np.uint8),), ((7,),))
     with pytest.raises(DataError, match=r"states that the model knows in column 'count' \(1, 2\); got 7"):
-        fitted.predict("flag", strange)
+        fitted.predict(strange, "flag")
     with pytest.raises(DataError, match=r"states that the model knows in column 'count' \(1, 2\); got 9. Leave such"):
-        fitted.predict("flag", {"count": [1, 9]})
+        fitted.predict({"count": [1, 9]}, "flag")
     with pytest.raises(UnsuitableError, match="got numbers"):
-        fitted.predict("flag", Dataset(("count",), (0,), (np.zeros(2),), (None,)))
+        fitted.predict(Dataset(("count",), (0,), (np.zeros(2),), (None,)), "flag")
 
 
 def test_numbers_are_cut_where_the_data_of_the_model_were() -> None:
@@ -156,18 +156,18 @@ def test_numbers_are_cut_where_the_data_of_the_model_were() -> None:
     values = np.stack([a, a + 0.3 * rng.normal(size=500)], 1)
     cut = discretize(continuous_dataset(values, ["a", "b"]), bins=3)
     fitted = fit(Graph(2, [(0, 1)]), cut)
-    from_labels = fitted.predict("b", cut)
-    assert fitted.predict("b", continuous_dataset(values, ["a", "b"])).tolist() == from_labels.tolist()
-    assert fitted.predict("b", {"a": values[:, 0]}).tolist() == from_labels.tolist()
+    from_labels = fitted.predict(cut, "b")
+    assert fitted.predict(continuous_dataset(values, ["a", "b"]), "b").tolist() == from_labels.tolist()
+    assert fitted.predict({"a": values[:, 0]}, "b").tolist() == from_labels.tolist()
     labels = [cut.levels[0][code] for code in cut.columns[0]]  # type: ignore[index]
-    assert fitted.predict("b", {"a": labels}).tolist() == from_labels.tolist()
-    assert fitted.predict("b", {"a": [-100, 100]}).tolist() == [cut.levels[1][0], cut.levels[1][-1]]  # type: ignore[index]
+    assert fitted.predict({"a": labels}, "b").tolist() == from_labels.tolist()
+    assert fitted.predict({"a": [-100, 100]}, "b").tolist() == [cut.levels[1][0], cut.levels[1][-1]]  # type: ignore[index]
     for value, code in zip(values[:5, 0].tolist(), cut.columns[0], strict=False):
         assert fitted.conditional("b", {"a": value}) == fitted.conditional("b", {"a": cut.levels[0][code]})  # type: ignore[index]
     with pytest.raises(InputError, match=r"evidence must hold labels of the model; 'a' has .*, got nan"):
         fitted.conditional("b", {"a": float("nan")})
     with pytest.raises(DataError, match="numbers, or the intervals of the model, in column 'a'; got 'low'"):
-        fitted.predict("b", {"a": ["low"]})
+        fitted.predict({"a": ["low"]}, "b")
 
 
 def test_missing_values_as_a_state_are_met_again() -> None:
@@ -175,7 +175,7 @@ def test_missing_values_as_a_state_are_met_again() -> None:
 
     data = mn.read({"a": ["x", None, "y", None], "b": [0, 1, 0, 1]}, missing="category")
     fitted = fit(Graph(2, [(0, 1)]), data)
-    assert fitted.predict("b", {"a": ["x", None]}).tolist() == [0, 1]
+    assert fitted.predict({"a": ["x", None]}, "b").tolist() == [0, 1]
 
 
 def test_a_binary_edge_has_its_log_odds_ratio_and_its_sign() -> None:
@@ -229,10 +229,10 @@ def test_the_strongest_edge_comes_first_and_the_text_counts() -> None:
         (lambda m: m.conditional("rain", {"kind": "d"}), InputError, "'kind' has 'a', 'b', 'c', got 'd'"),
         (lambda m: m.conditional("rain", {"rain": "no"}), InputError, "evidence must not hold x itself; got 'rain'"),
         (lambda m: m.conditional("rain", {"wind": 1}), UnknownNameError, "evidence: variable 'wind' does not exist"),
-        (lambda m: m.predict("wind", {"rain": ["no"]}), UnknownNameError, "column: variable 'wind' does not exist"),
-        (lambda m: m.predict("rain", {"kind": ["a"]}), UnknownNameError, "'count'"),
-        (lambda m: m.sample(0, 1), InputError, "n_rows must be a whole number, at least 1; got 0"),
-        (lambda m: m.sample(5, 1, method="magic"), UnknownNameError, "method 'magic' does not exist"),
+        (lambda m: m.predict({"rain": ["no"]}, "wind"), UnknownNameError, "column: variable 'wind' does not exist"),
+        (lambda m: m.predict({"kind": ["a"]}, "rain"), UnknownNameError, "'count'"),
+        (lambda m: m.sample_dataset(0, 1), InputError, "n_rows must be a whole number, at least 1; got 0"),
+        (lambda m: m.sample_dataset(5, 1, method="magic"), UnknownNameError, "method 'magic' does not exist"),
     ],
 )
 def test_bad_questions_are_refused(call: Any, error: type[Exception], message: str) -> None:

@@ -35,9 +35,9 @@ def test_the_model_comes_back_bit_by_bit(make: Any, tmp_path: Path) -> None:
     assert type(found) is type(saved)
     assert (found.names, found.report, found.graph) == (saved.names, saved.report, saved.graph)
     assert found.strengths() == saved.strengths()
-    rows = saved.sample(20, seed=1)
+    rows = saved.sample_dataset(20, seed=1)
     assert found.log_likelihood(rows) == saved.log_likelihood(rows)
-    again = found.sample(20, seed=1)
+    again = found.sample_dataset(20, seed=1)
     assert all(np.array_equal(a, b) for a, b in zip(rows.columns, again.columns, strict=True))
 
 

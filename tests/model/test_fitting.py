@@ -27,14 +27,14 @@ def test_the_type_of_the_data_chooses_the_method() -> None:
 def test_learning_from_a_discrete_models_own_rows_returns_its_graph(method: str) -> None:
     graph = random_graph(10, 3, seed=4)
     fitted = fit(graph, binary(graph, 20_000), method)
-    again = mn.learn(fitted.sample(40_000, seed=7), "mpl")
+    again = mn.learn(fitted.sample_dataset(40_000, seed=7), "mpl")
     assert again.graph == graph
 
 
 def test_learning_from_a_gaussian_models_own_rows_returns_its_graph() -> None:
     graph = random_graph(12, 3, seed=4)
     fitted = fit(graph, sparse_gaussian(graph, seed=2).dataset(2000, seed=1))
-    again = mn.learn(fitted.sample(50_000, seed=7), "gsimn", alpha=1e-4)
+    again = mn.learn(fitted.sample_dataset(50_000, seed=7), "gsimn", alpha=1e-4)
     assert again.graph == graph
 
 
@@ -84,7 +84,7 @@ def test_constants_copies_and_few_rows_give_a_usable_discrete_model() -> None:
     for method in ("canonical", "pseudolikelihood"):
         fitted = fit(Graph.complete(4), Dataset.from_codes(codes, cards=[2] * 4), method)
         assert isinstance(fitted, DiscreteModel)
-        assert np.isfinite(fitted.log_likelihood(fitted.sample(20, seed=1)))
+        assert np.isfinite(fitted.log_likelihood(fitted.sample_dataset(20, seed=1)))
         assert all(np.isfinite(edge.strength) for edge in fitted.strengths())
 
 

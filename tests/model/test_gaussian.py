@@ -51,7 +51,7 @@ def test_conditionals_given_all_others_are_those_of_the_covariance() -> None:
             assert found[k, x] == pytest.approx(norm(mean, deviation).logpdf(rows[k, x]))
             evidence = {NAMES[y]: float(rows[k, y]) for y in rest}
             assert fitted.conditional(NAMES[x], evidence) == pytest.approx((mean, deviation))
-            assert fitted.predict(NAMES[x], continuous_dataset(rows, NAMES))[k] == pytest.approx(mean)
+            assert fitted.predict(continuous_dataset(rows, NAMES), NAMES[x])[k] == pytest.approx(mean)
     assert fitted.log_pseudolikelihood(continuous_dataset(rows, NAMES)) == pytest.approx(found.sum())
 
 
@@ -74,8 +74,8 @@ def test_the_precision_has_the_zeros_of_the_graph_in_the_units_of_the_data() -> 
 
 def test_samples_have_the_means_and_covariances() -> None:
     fitted = model()
-    rows = np.stack(fitted.sample(200_000, seed=1).columns, 1)
-    assert fitted.sample(5, seed=1).names == NAMES
+    rows = np.stack(fitted.sample_dataset(200_000, seed=1).columns, 1)
+    assert fitted.sample_dataset(5, seed=1).names == NAMES
     np.testing.assert_allclose((rows.mean(0) - fitted.mean) / fitted.scale, 0, atol=0.02)
     np.testing.assert_allclose(np.cov(rows.T) / np.outer(fitted.scale, fitted.scale), np.corrcoef(rows.T), atol=0.02)
     np.testing.assert_allclose(np.corrcoef(rows.T), np.linalg.inv(fitted.standard_precision), atol=0.02)
@@ -100,14 +100,14 @@ def test_a_column_that_never_changes_stays_what_it_is() -> None:
     assert isinstance(fitted, GaussianModel)
     assert fitted.report.notes == ("'level' never changes: it is kept at 0.5 and explains nothing",)
     assert fitted.graph == Graph.complete(3)
-    assert np.all(fitted.sample(10, seed=1).columns[2] == 0.5)
+    assert np.all(fitted.sample_dataset(10, seed=1).columns[2] == 0.5)
     assert fitted.conditional("level", {"a": 1.0}) == (0.5, 0.0)
     assert fitted.conditional("a", {"level": 3.0}) == pytest.approx(fitted.conditional("a"))
     assert np.isfinite(fitted.log_likelihood(data))
     assert np.all(fitted.log_conditionals(data)[:, 2] == 0.0)
     assert fitted.precision[2, 2] == np.inf
     assert np.isfinite(fitted.covariance()).all()
-    assert fitted.predict("a", {"b": [0.5], "level": [0.5]}).shape == (1,)
+    assert fitted.predict({"b": [0.5], "level": [0.5]}, "a").shape == (1,)
     moved = continuous_dataset(np.array([[0.0, 0.0, 0.6]]), ["a", "b", "level"])
     assert fitted.log_likelihood(moved) == -np.inf
     assert fitted.log_pseudolikelihood(moved) == -np.inf
@@ -119,8 +119,8 @@ def test_a_lonely_column_is_predicted_by_its_mean() -> None:
     assert isinstance(fitted, GaussianModel)
     alone = fit(Graph.empty(2), continuous_dataset(values()[:, :2], ["a", "b"]))
     assert isinstance(alone, GaussianModel)
-    assert alone.predict("a", {"b": [1.0, 2.0, 3.5]}).tolist() == [alone.mean[0]] * 3
-    assert fitted.predict("a", {"b": [1]}).shape == (1,)  # whole numbers are numbers here
+    assert alone.predict({"b": [1.0, 2.0, 3.5]}, "a").tolist() == [alone.mean[0]] * 3
+    assert fitted.predict({"b": [1]}, "a").shape == (1,)  # whole numbers are numbers here
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_lonely_column_is_predicted_by_its_mean() -> None:
         (lambda m: m.conditional("a", {"b": "high"}), InputError, "finite numbers; got 'high' for 'b'"),
         (lambda m: m.to_pyagrum(), UnsuitableError, "pyAgrum takes discrete models; got a gaussian one"),
         (lambda m: m.to_pgmpy(), UnsuitableError, "pgmpy takes discrete models"),
-        (lambda m: m.sample(0, 1), InputError, "n_rows must be a whole number"),
+        (lambda m: m.sample_dataset(0, 1), InputError, "n_rows must be a whole number"),
     ],
 )
 def test_bad_questions_are_refused(call: Any, error: type[Exception], message: str) -> None:

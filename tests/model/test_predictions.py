@@ -21,7 +21,7 @@ def test_labels_come_with_the_probability_of_each(tmp_path: Path) -> None:
     days = (date(2020, 1, 1), date(2020, 1, 2))
     network = agreement_factors(path(2), 2 * np.log(4.0))
     model = DiscreteModel(("day", "shop"), (days, ("shut", "open")), network, FitReport("by hand", 0))
-    found = predictions(model, "day", {"shop": ["open", "shut", "open"]})
+    found = predictions(model, {"shop": ["open", "shut", "open"]}, "day")
     assert found.table.names == ("day", "p(2020-01-01)", "p(2020-01-02)")
     assert [row[0] for row in found.rows()] == [days[1], days[0], days[1]]
     assert [row[2] for row in found.rows()] == pytest.approx([0.8, 0.2, 0.8])
@@ -34,35 +34,35 @@ def test_labels_come_with_the_probability_of_each(tmp_path: Path) -> None:
 def test_guesses_are_held_against_the_column_and_repeats_count() -> None:
     model = DiscreteModel(("a", "b"), ((0, 1), (0, 1)), agreement_factors(path(2), 3.0), FitReport("by hand", 0))
     rows = mn.Dataset.from_codes(np.array([[0, 0], [1, 0], [1, 1]]), names=["a", "b"], repeats=[5, 3, 2])
-    assert predictions(model, "a", rows).value == pytest.approx(0.7)
-    assert predictions(model, "a", {"a": [0, 7], "b": [0, 0]}).value is None  # a state that the model does not know
+    assert predictions(model, rows, "a").value == pytest.approx(0.7)
+    assert predictions(model, {"a": [0, 7], "b": [0, 0]}, "a").value is None  # a state that the model does not know
 
 
 def test_a_column_may_be_called_like_what_stands_beside_it() -> None:
     data = equal_partial_correlations(path(2), 0.4).dataset(50, seed=1)
     model = fit(path(2), mn.Dataset(("deviation", "x"), data.cards, data.columns, data.levels))
-    assert predictions(model, "deviation", {"x": [0.5]}).table.names == ("deviation", "deviation (2)")
+    assert predictions(model, {"x": [0.5]}, "deviation").table.names == ("deviation", "deviation (2)")
     odd = DiscreteModel(("p(1)", "b"), ((1, "1"), (0, 1)), agreement_factors(path(2), 3.0), FitReport("by hand", 0))
-    assert predictions(odd, "p(1)", {"b": [0]}).table.names == ("p(1)", "p(1) (2)", "p(1) (3)")
+    assert predictions(odd, {"b": [0]}, "p(1)").table.names == ("p(1)", "p(1) (2)", "p(1) (3)")
 
 
 def test_a_column_without_neighbours_asks_nothing_of_the_others(tmp_path: Path) -> None:
     model = fit(Graph.empty(2), equal_partial_correlations(path(2), 0.4).dataset(50, seed=1))
-    assert len(predictions(model, "x0", {"x1": [1.0, None, 3.0], "note": ["a", None, "b"]}).rows()) == 3
+    assert len(predictions(model, {"x1": [1.0, None, 3.0], "note": ["a", None, "b"]}, "x0").rows()) == 3
     (tmp_path / "holes.csv").write_text("note,x1\na,1\n,2\n")
-    assert len(predictions(model, "x0", tmp_path / "holes.csv").rows()) == 2
+    assert len(predictions(model, tmp_path / "holes.csv", "x0").rows()) == 2
 
 
 def test_means_come_with_their_deviation() -> None:
     data = equal_partial_correlations(path(3), 0.4).dataset(400, seed=1)
     model = fit(path(3), data)
     assert isinstance(model, GaussianModel)
-    found = predictions(model, "x1", data)
+    found = predictions(model, data, "x1")
     assert found.table.names == ("x1", "deviation")
-    np.testing.assert_array_equal(found.table.columns[0], model.predict("x1", data))
+    np.testing.assert_array_equal(found.table.columns[0], model.predict(data, "x1"))
     given = model.conditional("x1", {"x0": 0.3, "x2": -1.0})
     assert found.table.columns[1][0] == pytest.approx(given.deviation)
-    residual = data.columns[1].astype(float) - model.predict("x1", data)
+    residual = data.columns[1].astype(float) - model.predict(data, "x1")
     assert found.value == pytest.approx(np.sqrt(np.mean(residual**2)))
     assert found.value == pytest.approx(given.deviation, rel=0.02)
 
@@ -71,7 +71,7 @@ def test_means_come_with_their_deviation() -> None:
 def test_predicted_labels_keep_their_values(labels: list[Any], tmp_path: Path) -> None:
     rows = [*labels] * 20
     model = mn.fit_parameters([("a", "b")], {"a": rows, "b": [*"pqr"] * 20})
-    found = model.predict("a", {"b": [*"pqr"]})
+    found = model.predict({"b": [*"pqr"]}, "a")
     assert found.tolist() == labels
     assert list(map(type, found.tolist())) == list(map(type, labels))
     data = mn.read({"a": rows, "b": [*"pqr"] * 20})

@@ -102,7 +102,7 @@ def test_edges_are_a_data_frame_of_the_kind_that_is_asked_for() -> None:
 
 def test_without_pandas_and_polars_edges_are_an_arrow_table(monkeypatch: pytest.MonkeyPatch) -> None:
     learned = Learned("gsmn", NAMES, BY_TEST)
-    monkeypatch.setattr("mnlearn.results.edges.find_spec", lambda _: None)
+    monkeypatch.setattr("mnlearn.data.writers.find_spec", lambda _: None)
     assert isinstance(learned.edges(), pa.Table)
     monkeypatch.setitem(__import__("sys").modules, "polars", None)
     with pytest.raises(MissingDependencyError, match="polars is needed for such a data frame"):

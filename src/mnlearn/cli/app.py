@@ -45,6 +45,7 @@ _COMMANDS = {
     "fit": "model.fit_command",
     "sample": "model.sample_command",
     "predict": "model.predict_command",
+    "impute": "model.impute_command",
     "evaluate": "graph.evaluate_command",
     "compare": "compare.compare_command",
     "compare-groups": "compare.compare_groups_command",

@@ -1,4 +1,4 @@
-"""`mnlearn fit`, `mnlearn predict` and `mnlearn sample`: the parameters of a network, and what a model is for."""
+"""`mnlearn fit`, `predict`, `impute` and `sample`: the parameters of a network, and what a model is for."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ def predict_command(
 ) -> None:
     """Predict a column from the others, row by row.
 
-    Each row has the best guess and its probability. The data need the neighbours of the column. If they hold the column
-    itself, the accuracy is printed.
+    Each row has the best guess and its probability. The data need the neighbours of the column; empty cells are unknown
+    values. If they hold the column itself, the accuracy is printed.
 
     Examples:
       mnlearn predict model new.csv fatigue
@@ -117,7 +117,7 @@ def predict_command(
 
     if out is not None:
         check_data_path(out, "--out")
-    found = predictions(load_model(model), column, data)
+    found = predictions(load_model(model), data, column)
     if out is not None:
         found.save(out)
     files = {} if out is None else {"files": {"data": out}}
@@ -140,6 +140,34 @@ def _csv(found: Predictions) -> str:
     for row in found.rows():
         writer.writerow([f"{v:.6g}" if isinstance(v, float) else escaped(str(v)) for v in row])
     return text.getvalue().rstrip("\n")
+
+
+def impute_command(
+    model: ModelFolder,
+    data: options.Data,
+    *,
+    out: Annotated[str, writes(option("FILE", "File for the rows: .csv, .tsv or .parquet."))] = "imputed.csv",
+    output: OutputOptions,
+) -> None:
+    """Fill the empty cells of DATA with a fitted model.
+
+    Each row gets the values that are most probable together given the rest of it. Columns that the model does not have
+    are left out.
+
+    Examples:
+      mnlearn impute model gaps.csv
+      mnlearn impute model gaps.csv --out complete.parquet
+    """
+    from mnlearn.data.writers import check_data_path, write_data
+    from mnlearn.model.files import load_model
+
+    check_data_path(out, "--out")
+    found = load_model(model).impute_dataset(data)
+    write_data(found.rows, out)
+    size = {"rows": found.rows.n_rows, "variables": found.rows.n_variables, "filled": found.filled}
+    cells = with_noun(found.filled, "empty cell")
+    text = f"{escaped(out)}: {with_noun(found.rows.n_rows, 'row')}, {cells} filled"
+    output.show(lambda: {"files": {"data": out}, **size}, lambda: say(text))
 
 
 def sample_command(model: ModelFolder, *, sampling: SampleOptions, output: OutputOptions) -> None:
@@ -177,9 +205,9 @@ def _draw(model: MarkovModel, sampling: SampleOptions) -> Dataset:
     sampler: Any = sampling.sampler
     chains = sampling.chain_settings()
     if isinstance(model, DiscreteModel):
-        return model.sample(sampling.rows, sampling.seed, method=sampler, plan=GibbsPlan(**chains))
+        return model.sample_dataset(sampling.rows, sampling.seed, method=sampler, plan=GibbsPlan(**chains))
     if sampler != "auto" or chains:
         raise InputError(
             "--sampler, --chains, --burn-in and --thin are for discrete models; got a gaussian one. Drop them."
         )
-    return model.sample(sampling.rows, sampling.seed)
+    return model.sample_dataset(sampling.rows, sampling.seed)

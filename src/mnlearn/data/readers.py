@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Unpack
+from typing import Any, NamedTuple, Unpack, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.data._checks import PROGRAM_FILES, recognise
 from mnlearn.data.columns import ReadTable
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.options import MissingPolicy, ReadOptions, TableOptions, VariableType
+from mnlearn.data.options import DOUBTFUL, ColumnSelection, MissingPolicy, ReadOptions, TableOptions, VariableType
 from mnlearn.errors import DataError, InputError, check_file, unknown_name
 
 
@@ -146,6 +150,77 @@ def read_rows(source: object, columns: Sequence[str] | None = None, **options: U
     checked = TableOptions(columns=columns, **options)
     with enough_memory(source):
         return to_dataset(load_table(source, checked), checked.missing, least=1)
+
+
+class IncompleteColumn(NamedTuple):
+    """A column in which values may be unknown: codes of its levels, or numbers where it has none."""
+
+    name: str
+    values: NDArray[Any]
+    known: NDArray[np.bool_]
+    levels: tuple[Hashable, ...] | None
+
+
+def read_incomplete(
+    source: object,
+    columns: Sequence[str],
+    *,
+    types: Mapping[str, VariableType] | None = None,
+    levels: Mapping[str, Sequence[Hashable]] | None = None,
+) -> list[IncompleteColumn]:
+    """Read those of the columns that the source has, for a fitted model; empty cells are unknown values.
+
+    Strings that usually mark a missing value, such as NA, do so unless they are declared levels.
+
+    Examples
+    --------
+    >>> [column] = read_incomplete({"rain": ["yes", None, "NA"]}, ["rain", "sun"], levels={"rain": ["no", "yes"]})
+    >>> column.known.tolist(), column.values.tolist()[0], column.levels
+    ([True, False, False], 1, ('no', 'yes'))
+    """
+    coded = already_coded(source)
+    if coded is not None:
+        coded.verify()
+        chosen = [coded.index(name) for name in columns if name in coded.names]
+        return [_incomplete(coded.names[x], coded.columns[x], coded.levels[x]) for x in chosen]
+    with enough_memory(source):
+        options = _PresentColumns(columns=columns, types=types, levels=levels, missing_values=sorted(DOUBTFUL))
+        table = load_table(source, options)
+    found = []
+    for column in table.joined().columns:
+        if column.table is None:
+            numbers = np.asarray(column.chunks[0], dtype=np.float64)
+            found.append(IncompleteColumn(column.name, numbers, ~np.isnan(numbers), None))
+        else:
+            places = column.table.astype(np.int64)[column.chunks[0]] - 1
+            found.append(IncompleteColumn(column.name, places, places >= 0, column.levels))
+    return found
+
+
+def _incomplete(name: str, values: NDArray[Any], levels: tuple[Hashable, ...] | None) -> IncompleteColumn:
+    """Return a column of a data set; a state for missing values is unknown."""
+    if levels is None:
+        return IncompleteColumn(name, values, ~np.isnan(values.astype(np.float64)), None)
+    empty = np.array([label is None for label in levels])
+    return IncompleteColumn(name, values, ~empty[values], levels)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _PresentColumns(TableOptions):
+    """Options whose columns, types and levels count only where the source has such a column."""
+
+    def select(self, names: Sequence[object]) -> ColumnSelection:
+        """Match the options with the columns of a source."""
+        known = {str(name) for name in names}
+        present = [name for name in self.columns or () if name in known]
+        if not present:
+            raise unknown_name(
+                "data must have a column of the model; column", (self.columns or ("",))[0], sorted(known)
+            )
+        types = {name: kind for name, kind in (self.types or {}).items() if name in known}
+        levels = {name: labels for name, labels in (self.levels or {}).items() if name in known}
+        options = {"columns": present, "types": types, "levels": levels, "missing_values": self.missing_values}
+        return TableOptions(**cast(Any, options)).select(names)
 
 
 def read_source(source: object, options: TableOptions) -> Dataset:

@@ -1,20 +1,23 @@
-"""Write a data set to CSV or Parquet; the file is complete or not written."""
+"""Write a data set to CSV or Parquet, or turn it into a data frame; a file is complete or not written."""
 
 from __future__ import annotations
 
 import os
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from mnlearn._atomic_files import replacing
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import FileError, InputError, check_instance, check_path
+from mnlearn.errors import FileError, InputError, MissingDependencyError, check_instance, check_name, check_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+FrameKind: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 DATA_EXTENSIONS = (".csv", ".tsv", ".parquet")
 
 
@@ -51,6 +54,52 @@ def write_data(dataset: Dataset, path: str | os.PathLike[str]) -> None:
     except OSError as error:
         reason = error.strerror or str(error)
         raise FileError(f"{os.fspath(path)!r} cannot be written: {reason}. Name another file.") from error
+
+
+def as_frame(dataset: Dataset, kind: FrameKind | None = None) -> Any:
+    """Return the rows with their labels as a data frame or an Arrow table.
+
+    Parameters
+    ----------
+    dataset
+        The rows.
+    kind
+        ``"pandas"``, ``"polars"`` or ``"pyarrow"``; by default the first of these that is installed. pyarrow always is.
+
+    Raises
+    ------
+    MissingDependencyError
+        If that library is not installed.
+
+    Examples
+    --------
+    >>> as_frame(Dataset.from_codes([[0, 1], [1, 1]], names=["a", "b"]), "pyarrow").to_pylist()
+    [{'a': 0, 'b': 1}, {'a': 1, 'b': 1}]
+    """
+    kind = first_installed_frame() if kind is None else kind
+    check_name("kind of data frame", kind, get_args(FrameKind))
+    table = _table(dataset)
+    if kind == "pyarrow":
+        return table
+    module = require_frame(kind)
+    return table.to_pandas() if kind == "pandas" else module.from_arrow(table)
+
+
+def first_installed_frame() -> FrameKind:
+    """Return pandas, else polars, else pyarrow, which is always installed."""
+    kinds: tuple[FrameKind, ...] = ("pandas", "polars")
+    return next((kind for kind in kinds if find_spec(kind) is not None), "pyarrow")
+
+
+def require_frame(kind: str) -> Any:
+    """Import a library of data frames; raise MissingDependencyError if it is not installed."""
+    try:
+        return import_module(kind)
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{kind} is needed for such a data frame and is not installed. Install it (pip install {kind}), or ask for "
+            "another kind."
+        ) from error
 
 
 def check_data_path(path: str | os.PathLike[str], argument: str = "path") -> None:

@@ -324,14 +324,15 @@ def fit_parameters(
     >>> model = fit_parameters(learned)
     >>> {label: round(p, 2) for label, p in model.conditional("fatigue", {"poor_sleep": "yes"}).items()}
     {'no': 0.17, 'yes': 0.83}
-    >>> model.sample(3, seed=1).n_rows
+    >>> len(model.sample(3, seed=1))
     3
     """
     from mnlearn.model.fitting import fit  # not needed to learn
 
     reading, settings = split_options(options)
     dataset = load_data(_own_data(graph) if data is None else data, **reading)
-    return fit(graph_over(dataset, graph), dataset, method, **settings)
+    frame = graph.frame if data is None and isinstance(graph, Learned) else kind_of_frame(data)
+    return replace(cast(Any, fit(graph_over(dataset, graph), dataset, method, **settings)), frame=frame)  # type: ignore[no-any-return]
 
 
 def _own_data(graph: object) -> object:

@@ -5,8 +5,8 @@ from mnlearn.model.canonical import CanonicalFactors, canonical_factors, canonic
 from mnlearn.model.discrete import DiscreteModel
 from mnlearn.model.files import load_model, save_model
 from mnlearn.model.fitting import FIT_METHODS, FIT_SETTINGS, fit, fit_precision
-from mnlearn.model.gaussian import GaussianModel, Normal
-from mnlearn.model.markov_model import EdgeStrength, FitReport, MarkovModel
+from mnlearn.model.gaussian import GaussianModel, JointNormal, Normal
+from mnlearn.model.markov_model import EdgeStrength, FitReport, Imputed, MarkovModel, MostProbable
 from mnlearn.model.predictions import Predictions, predictions
 from mnlearn.model.pseudolikelihood import fit_pseudolikelihood
 
@@ -18,7 +18,10 @@ __all__ = [
     "EdgeStrength",
     "FitReport",
     "GaussianModel",
+    "Imputed",
+    "JointNormal",
     "MarkovModel",
+    "MostProbable",
     "Normal",
     "Predictions",
     "canonical_factors",

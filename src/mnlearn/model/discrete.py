@@ -6,27 +6,32 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._validate import Seed
+from mnlearn._validate import Seed, fresh
+from mnlearn.data._checks import code_type
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.writers import FrameKind
 from mnlearn.errors import InputError, MnlearnWarning, check_instance, check_mapping, is_number, tuple_of
 from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.model.inference import Query, by_pattern
 from mnlearn.model.markov_model import (
     EdgeStrength,
     FitReport,
+    Imputed,
     Label,
     Levels,
     MarkovModel,
+    MostProbable,
     by_strength,
     labelled,
 )
-from mnlearn.model.rows import categorical_rows
+from mnlearn.model.rows import categorical_rows, incomplete_states
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate.elimination import LARGEST_TABLE, largest_table, log_partition, tree_width
 from mnlearn.simulate.factors import Factor, FactorNetwork
@@ -51,6 +56,8 @@ class DiscreteModel(MarkovModel):
         How they were found.
     cuts
         For a variable that was continuous: where it was cut into states, by name.
+    frame
+        Library of the data frame that the model was fitted to, if any.
 
     Examples
     --------
@@ -59,8 +66,10 @@ class DiscreteModel(MarkovModel):
     >>> model = DiscreteModel(("rain", "wet"), (("no", "yes"), ("no", "yes")), network, FitReport("by hand", 0))
     >>> model.conditional("wet", {"rain": "yes"})
     {'no': 0.25, 'yes': 0.75}
-    >>> model.predict("wet", {"rain": ["no", "yes", "yes"]}).tolist()
+    >>> model.predict({"rain": ["no", "yes", "yes"]}, "wet").tolist()
     ['no', 'yes', 'yes']
+    >>> model.most_probable({"rain": "yes"}).values
+    {'wet': 'yes'}
     >>> [(edge.u, edge.v, round(edge.strength, 3), edge.sign) for edge in model.strengths()]
     [('rain', 'wet', 2.197, 1)]
     """
@@ -70,6 +79,7 @@ class DiscreteModel(MarkovModel):
     network: FactorNetwork
     report: FitReport
     cuts: Mapping[str, FloatArray] = field(default_factory=dict)
+    frame: FrameKind | None = None
 
     def __post_init__(self) -> None:
         check_instance("network", self.network, FactorNetwork, "Fit a model: mnlearn.fit_parameters(graph, data).")
@@ -123,7 +133,9 @@ class DiscreteModel(MarkovModel):
         weight = float(log_weights.sum() if rows.repeats is None else log_weights @ rows.repeats)
         return weight - rows.n_rows * self._log_partition
 
-    def sample(self, n_rows: int, seed: Seed, *, method: Method = "auto", plan: GibbsPlan = USUAL_PLAN) -> Dataset:
+    def sample_dataset(
+        self, n_rows: int, seed: Seed | None = None, *, method: Method = "auto", plan: GibbsPlan = USUAL_PLAN
+    ) -> Dataset:
         """Draw rows: independent and exact where the tree-width allows it, else by Gibbs chains.
 
         Parameters
@@ -131,7 +143,8 @@ class DiscreteModel(MarkovModel):
         n_rows
             How many, at least 1.
         seed
-            An integer, or a generator to draw from; the same seed gives the same rows on every machine.
+            An integer, or a generator to draw from; the same seed gives the same rows on every machine. None draws
+            fresh ones.
         method
             "auto", "enumerate", "eliminate" or "gibbs", as for `mnlearn.simulate.sample`.
         plan
@@ -142,9 +155,9 @@ class DiscreteModel(MarkovModel):
         MnlearnWarning
             If Gibbs chains did not converge; the rows are returned all the same.
         """
-        drawn = sample_network(self.network, n_rows, seed, method=method, plan=plan)
+        drawn = sample_network(self.network, n_rows, fresh(seed), method=method, plan=plan)
         if drawn.convergence is not None and not drawn.convergence.converged:
-            warnings.warn(f"the Gibbs chains have {drawn.convergence}.", MnlearnWarning, stacklevel=2)
+            warnings.warn(f"the Gibbs chains have {drawn.convergence}.", MnlearnWarning, stacklevel=3)
         columns = tuple(np.ascontiguousarray(column) for column in drawn.codes.T)
         return Dataset(self.names, tuple(self.network.cards), columns, self.levels, declared=frozenset(self.names))
 
@@ -166,36 +179,90 @@ class DiscreteModel(MarkovModel):
         """
         target = self.place("x", x)
         check_mapping("evidence", evidence, "{'rain': 'yes'}")
-        fixed = self._codes(x, evidence or {})
-        open_graph = self.graph.remove([edge for edge in self.graph.edges if fixed.keys() & set(edge)])
-        component = sorted(open_graph.reachable(target) | {target})
-        rest = [y for y in component if y != target]
+        if x in (evidence or {}):
+            raise InputError(f"evidence must not hold x itself; got {x!r} in both. Drop it from one.")
         hint = f"Give the neighbours of {x!r} as evidence, or use to_pyagrum()."
-        self._check_width(open_graph.subgraph(rest), [self.network.cards[y] for y in rest], hint)
-        inside = set(component)
-        factors = [factor for factor in self.network.factors if inside & set(factor.variables)]
-        logs = [
-            _log_sum(factors, fixed | {target: code}, rest, self.network.cards)
-            for code in range(self.network.cards[target])
-        ]
-        weights = np.exp(np.array(logs) - max(logs))
-        return dict(zip(self.levels[target], (weights / weights.sum()).tolist(), strict=True))
+        chances = self._query((target,), evidence, hint)
+        return dict(zip(self.levels[target], chances.tolist(), strict=True))
 
-    def predict(self, column: str, data: object) -> NDArray[Any]:
-        """The most probable label of one column given the others, row by row; the first one in a tie."""
-        place = self.place("column", column)
-        best = np.argmax(self.predict_probabilities(column, data), axis=1)
-        return labelled(self.levels[place], best)
-
-    def predict_probabilities(self, column: str, data: object) -> FloatArray:
-        """P(column | the others): rows in the order of the data, columns in the order of the labels.
+    def joint(
+        self, variables: Sequence[str], evidence: Mapping[str, Any] | None = None
+    ) -> dict[tuple[Label, ...], float]:
+        """P(variables | evidence), exactly: a probability for each combination of their labels, in this order.
 
         Parameters
         ----------
+        variables
+            Names, each once.
+        evidence
+            As for `conditional`.
+
+        Raises
+        ------
+        InputError
+            If a table would have more than 2^20 cells: that of the variables, or of what must be summed out.
+
+        Examples
+        --------
+        >>> from mnlearn.simulate import agreement_factors
+        >>> from mnlearn.graphs import path
+        >>> model = DiscreteModel(("a", "b", "c"), ((0, 1),) * 3, agreement_factors(path(3), 2.0), FitReport("x", 0))
+        >>> {labels: round(p, 3) for labels, p in model.joint(["a", "c"], {"b": 1}).items()}
+        {(0, 0): 0.072, (0, 1): 0.197, (1, 0): 0.197, (1, 1): 0.534}
+        """
+        asked = self._places(variables, evidence)
+        chances = self._query(asked, evidence, "Ask about fewer variables, give more evidence, or use to_pyagrum().")
+        labels = product(*(self.levels[x] for x in asked))
+        return dict(zip(labels, chances.ravel().tolist(), strict=True))
+
+    def most_probable(
+        self, evidence: Mapping[str, Any] | None = None, variables: Sequence[str] | None = None
+    ) -> MostProbable:
+        """The most probable labels of some variables together, given labels of others, exactly.
+
+        Parameters
+        ----------
+        evidence
+            As for `conditional`.
+        variables
+            Names, each once; by default all variables without evidence. The others are summed out.
+
+        Raises
+        ------
+        InputError
+            If a table would have more than 2^20 cells.
+
+        Notes
+        -----
+        Labels that are probable together need not be the most probable ones one by one. Of equals the first is taken.
+        """
+        asked = self._asked(evidence, variables)
+        codes = self._codes(evidence or {})
+        query = Query(self.network, asked, frozenset(codes), "Give more evidence, or use to_pyagrum().")
+        best, log_p = query.best({y: np.array([code]) for y, code in codes.items()})
+        values = {self.names[x]: self.levels[x][code] for x, code in zip(asked, best[0].tolist(), strict=True)}
+        return MostProbable(values, float(log_p[0]))
+
+    def predict(self, data: object, column: str) -> NDArray[Any]:
+        """The most probable label of one column given the others, row by row; the first one in a tie."""
+        place = self.place("column", column)
+        best = np.argmax(self.predict_proba(data, column), axis=1)
+        return labelled(self.levels[place], best)
+
+    def predict_proba(self, data: object, column: str) -> FloatArray:
+        """P(column | what is known of the row): rows in the order of the data, columns in that of `labels(column)`.
+
+        Parameters
+        ----------
+        data
+            As for `predict`.
         column
             The name of the variable.
-        data
-            Whatever `mnlearn.read` accepts, also a single row. It needs the neighbours of the variable only.
+
+        Raises
+        ------
+        InputError
+            If unknown values make the tree-width of a row too large.
         """
         x = self.place("column", column)
         neighbors = sorted(self.graph.neighbors(x))
@@ -204,11 +271,43 @@ class DiscreteModel(MarkovModel):
             return np.exp(
                 np.repeat(self._log_probabilities(x, [np.zeros(1, dtype=np.intp)] * len(self.names)), n_rows, 0)
             )
-        rows = self._rows(data, neighbors)
-        columns: list[NDArray[Any]] = [np.empty(0)] * len(self.names)
-        for y, codes in zip(neighbors, rows.columns, strict=True):
-            columns[y] = codes
-        return np.exp(self._log_probabilities(x, columns))
+        codes, present = self._incomplete(data, neighbors)
+        self._check_neighbors(x, present)
+        if (codes[:, neighbors] >= 0).all():
+            return np.exp(self._log_probabilities(x, list(codes.T)))
+        codes, _ = self._incomplete(data, [y for y in range(len(self.names)) if y != x])
+        found = np.empty((len(codes), self.network.cards[x]))
+        for known, rows in by_pattern(codes >= 0):
+            query = Query(self.network, (x,), known, "Fill in more of its row.")
+            for places, evidence in query.batches(codes[rows]):
+                inside = places >= 0
+                chances = query.joint(evidence)
+                found[rows[inside]] = chances[places[inside]] if len(chances) > 1 else chances
+        return found
+
+    def labels(self, name: str) -> tuple[Label, ...]:
+        """The labels of a variable, in the order of the columns of `predict_proba`."""
+        return self.levels[self.place("name", name)]
+
+    def impute_dataset(self, data: object) -> Imputed:
+        """Return the rows with every empty cell filled, and the number of these."""
+        codes, present = self._incomplete(data, range(len(self.names)))
+        filled_cells = int((codes[:, present] < 0).sum())
+        for known, rows in by_pattern(codes >= 0):
+            asked = tuple(x for x in present if x not in known)
+            if not asked:
+                continue
+            query = Query(self.network, asked, known, "Leave such rows out, or fill in more of them.")
+            filled = codes[rows]
+            for places, evidence in query.batches(codes[rows]):
+                inside = places >= 0
+                best, _ = query.best(evidence)
+                filled[np.flatnonzero(inside)[:, None], list(asked)] = best[places[inside]] if len(best) > 1 else best
+            codes[rows] = filled
+        chosen = [(self.names[x], self.levels[x], codes[:, x]) for x in present]
+        columns = tuple(column.astype(code_type(len(labels))) for _, labels, column in chosen)
+        names, levels = tuple(name for name, _, _ in chosen), tuple(labels for _, labels, _ in chosen)
+        return Imputed(Dataset(names, tuple(map(len, levels)), columns, levels), filled_cells)
 
     def strengths(self) -> list[EdgeStrength]:
         """Every edge with its log odds ratio given all others, the strongest first.
@@ -253,13 +352,25 @@ class DiscreteModel(MarkovModel):
         names = [self.names[x] for x in chosen]
         return categorical_rows(data, names, tuple(self.levels[x] for x in chosen), self.cuts)
 
-    def _codes(self, x: str, evidence: Mapping[str, Any]) -> dict[int, int]:
+    def _incomplete(self, data: object, wanted: Sequence[int]) -> tuple[NDArray[np.intp], list[int]]:
+        """The codes of all variables in the rows, −1 unless wanted and known; and those wanted that have a column."""
+        names, levels = [self.names[x] for x in wanted], tuple(self.levels[x] for x in wanted)
+        found, present = incomplete_states(data, names, levels, self.cuts)
+        codes = np.full((len(found), len(self.names)), -1, dtype=np.intp)
+        codes[:, list(wanted)] = found
+        return codes, [wanted[k] for k in present]
+
+    def _query(self, asked: tuple[int, ...], evidence: Mapping[str, Any] | None, hint: str) -> FloatArray:
+        """The probability of every combination of the asked variables, given one row of evidence."""
+        codes = self._codes(evidence or {})
+        query = Query(self.network, asked, frozenset(codes), hint)
+        return np.asarray(query.joint({y: np.array([code]) for y, code in codes.items()})[0])
+
+    def _codes(self, evidence: Mapping[str, Any]) -> dict[int, int]:
         """Evidence by index and code."""
         codes = {}
         for name, label in evidence.items():
             y = self.place("evidence", name)
-            if name == x:
-                raise InputError(f"evidence must not hold x itself; got {name!r} in both. Drop it from one.")
             if name in self.cuts and is_number(label) and label not in self.levels[y]:
                 codes[y] = int(np.searchsorted(self.cuts[name], label, side="right"))
                 continue
@@ -277,21 +388,6 @@ class DiscreteModel(MarkovModel):
                 f"the model must be of low tree-width for an exact answer, no table above {LARGEST_TABLE} cells; its "
                 f"width is about {tree_width(graph)} and needs one of {cells:.3g}. {hint}"
             )
-
-
-def _log_sum(factors: Sequence[Factor], fixed: Mapping[int, int], rest: Sequence[int], cards: Sequence[int]) -> float:
-    """log Σ over the rest of the product of the factors, some variables being fixed."""
-    place = {y: k for k, y in enumerate(rest)}
-    constant, reduced = 0.0, []
-    for factor in factors:
-        at = tuple(fixed.get(y, slice(None)) for y in factor.variables)
-        scope = tuple(place[y] for y in factor.variables if y not in fixed)
-        table = factor.log_values[at]
-        if scope:
-            reduced.append(Factor(scope, table))
-        else:
-            constant += float(table)
-    return constant + (log_partition(FactorNetwork([cards[y] for y in rest], reduced)) if rest else 0.0)
 
 
 # Edge strengths from the zero-sum form of a product of factors. Every log-linear model can be written in one way as

@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mnlearn._validate import Seed
+from mnlearn._validate import Seed, fresh
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.writers import FrameKind
 from mnlearn.errors import InputError, check_mapping, is_number, real_array, tuple_of
 from mnlearn.graphs.graph import Graph, check_graph
-from mnlearn.model.markov_model import EdgeStrength, FitReport, MarkovModel, by_strength
-from mnlearn.model.rows import continuous_rows
+from mnlearn.model.inference import by_pattern
+from mnlearn.model.markov_model import EdgeStrength, FitReport, Imputed, MarkovModel, MostProbable, by_strength
+from mnlearn.model.rows import continuous_rows, incomplete_numbers
 from mnlearn.protocols import BoolArray, FloatArray
 from mnlearn.simulate.gaussian import GaussianNetwork, continuous_dataset
 
@@ -27,6 +29,14 @@ class Normal(NamedTuple):
 
     mean: float
     deviation: float
+
+
+class JointNormal(NamedTuple):
+    """A normal distribution of several variables: their names, means and covariance matrix, in this order."""
+
+    names: tuple[str, ...]
+    mean: FloatArray
+    covariance: FloatArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +58,8 @@ class GaussianModel(MarkovModel):
         K: symmetric and positive definite.
     report
         How they were found.
+    frame
+        Library of the data frame that the model was fitted to, if any.
 
     Examples
     --------
@@ -66,6 +78,7 @@ class GaussianModel(MarkovModel):
     scale: FloatArray
     standard_precision: FloatArray
     report: FitReport
+    frame: FrameKind | None = None
     _network: GaussianNetwork = field(init=False)
 
     def __post_init__(self) -> None:
@@ -140,7 +153,7 @@ class GaussianModel(MarkovModel):
         per_row = np.where(self._as_known(rows)[:, ~self._varies].all(1), per_row, -np.inf)
         return float(per_row.sum() if rows.repeats is None else per_row @ rows.repeats)
 
-    def sample(self, n_rows: int, seed: Seed) -> Dataset:
+    def sample_dataset(self, n_rows: int, seed: Seed | None = None) -> Dataset:
         """Draw independent rows from exactly this distribution.
 
         Parameters
@@ -149,9 +162,9 @@ class GaussianModel(MarkovModel):
             How many, at least 1.
         seed
             An integer, or a generator to draw from; the same seed gives the same rows, up to the rounding of the linear
-            algebra of the machine.
+            algebra of the machine. None draws fresh ones.
         """
-        return continuous_dataset(self.mean + self.scale * self._network.sample(n_rows, seed), self.names)
+        return continuous_dataset(self.mean + self.scale * self._network.sample(n_rows, fresh(seed)), self.names)
 
     def conditional(self, x: str, evidence: Mapping[str, Any] | None = None) -> Normal:
         """The distribution of x given values of other variables, exactly: a mean and a standard deviation.
@@ -166,29 +179,122 @@ class GaussianModel(MarkovModel):
         """
         target = self.place("x", x)
         check_mapping("evidence", evidence, "{'height': 1.8}")
-        known = self._numbers(x, evidence or {})
-        given = [y for y in sorted(known) if self._varies[y]]
-        z = np.array([(known[y] - self.mean[y]) / self.scale[y] for y in given])
-        among = self._correlation[np.ix_(given, given)]
-        slopes = np.linalg.solve(among, self._correlation[given, target])
-        left = max(0.0, float(self._correlation[target, target] - slopes @ self._correlation[given, target]))
-        scale = float(self.scale[target])
-        return Normal(float(self.mean[target] + scale * (slopes @ z)), scale * sqrt(left))
+        if x in (evidence or {}):
+            raise InputError(f"evidence must not hold x itself; got {x!r} in both. Drop it from one.")
+        mean, covariance = self._given((target,), evidence or {})
+        return Normal(float(mean[0]), sqrt(max(0.0, float(covariance[0, 0]))))
 
-    def predict(self, column: str, data: object) -> FloatArray:
-        """The mean of one column given the others, row by row; `conditional` has its deviation."""
+    def joint(self, variables: Sequence[str], evidence: Mapping[str, Any] | None = None) -> JointNormal:
+        """The distribution of some variables given values of others, exactly: means and a covariance matrix.
+
+        Parameters
+        ----------
+        variables
+            Names, each once.
+        evidence
+            As for `conditional`.
+        """
+        mean, covariance = self._given(self._places(variables, evidence), evidence or {})
+        return JointNormal(tuple(variables), mean, covariance)
+
+    def most_probable(
+        self, evidence: Mapping[str, Any] | None = None, variables: Sequence[str] | None = None
+    ) -> MostProbable:
+        """The most probable values of some variables given values of others: their means, and the log density there.
+
+        Parameters
+        ----------
+        evidence
+            As for `conditional`.
+        variables
+            Names, each once; by default all variables without evidence. Columns that never change do not count in the
+            density.
+        """
+        asked = self._asked(evidence, variables)
+        mean, covariance = self._given(asked, evidence or {})
+        varying = np.flatnonzero(self._varies[list(asked)])
+        log_det = float(np.linalg.slogdet(covariance[np.ix_(varying, varying)])[1])
+        values = dict(zip([self.names[x] for x in asked], mean.tolist(), strict=True))
+        return MostProbable(values, -len(varying) * _HALF_LOG_2PI - log_det / 2)
+
+    def predict(self, data: object, column: str) -> FloatArray:
+        """The mean of one column given the others, row by row; `predict_deviation` has how sure it is."""
+        return self._moments(data, column)[0]
+
+    def predict_deviation(self, data: object, column: str) -> FloatArray:
+        """The standard deviation of one column given what is known of each row.
+
+        Parameters
+        ----------
+        data, column
+            As for `predict`.
+        """
+        return self._moments(data, column)[1]
+
+    def _moments(self, data: object, column: str) -> tuple[FloatArray, FloatArray]:
+        """The mean and the deviation of one column given the others, row by row."""
         x = self.place("column", column)
         neighbors = sorted(self.graph.neighbors(x))
+        n = len(self.names)
         if not neighbors:
-            return np.full(self._n_rows(data), self.mean[x])
-        varying = [y for y in neighbors if self._varies[y]]
-        rows = self._rows(data, neighbors)
-        centre = np.full(rows.n_records, self.mean[x])
-        for y in varying:
-            slope = -self.standard_precision[x, y] / self.standard_precision[x, x]
-            z = (rows.columns[neighbors.index(y)].astype(np.float64) - self.mean[y]) / self.scale[y]
-            centre += self.scale[x] * slope * z
-        return centre
+            n_rows = self._n_rows(data)
+            return np.full(n_rows, self.mean[x]), np.full(n_rows, self.residual_deviation(column))
+        z, present = self._incomplete(data, neighbors)
+        self._check_neighbors(x, present)
+        if np.isnan(z[:, neighbors]).any():
+            z, _ = self._incomplete(data, [y for y in range(n) if y != x])
+        else:
+            z = np.where(np.isin(np.arange(n), [x, *neighbors]), z, 0.0)  # others have no influence
+        mean, deviation = np.empty(len(z)), np.empty(len(z))
+        for known, rows in by_pattern(~np.isnan(z)):
+            unknown, centre, covariance = self._unknown(z[rows], known)
+            mean[rows] = centre[:, unknown.index(x)]
+            deviation[rows] = sqrt(covariance[unknown.index(x), unknown.index(x)])
+        return self.mean[x] + self.scale[x] * mean, self.scale[x] * deviation
+
+    def impute_dataset(self, data: object) -> Imputed:
+        """Return the rows with every empty cell filled, and the number of these."""
+        values, present = incomplete_numbers(data, self.names)
+        filled = int(np.isnan(values[:, present]).sum())
+        z = self._scaled(values, range(len(self.names)))
+        for known, rows in by_pattern(~np.isnan(z)):
+            if len(known) < len(self.names):
+                unknown, centre, _ = self._unknown(z[rows], known)
+                values[rows[:, None], unknown] = self.mean[unknown] + self.scale[unknown] * centre
+        return Imputed(continuous_dataset(values[:, present], [self.names[x] for x in present]), filled)
+
+    def _unknown(self, z: FloatArray, known: frozenset[int]) -> tuple[list[int], FloatArray, FloatArray]:
+        """The unknown variables, their standardised means −K_UU⁻¹ K_UK z_K row by row, and K_UU⁻¹."""
+        unknown = [x for x in range(len(self.names)) if x not in known]
+        given = sorted(known)
+        precision = self.standard_precision
+        covariance = np.linalg.inv(precision[np.ix_(unknown, unknown)])
+        means = -(z[:, given] @ precision[np.ix_(given, unknown)]) @ covariance
+        return unknown, np.asarray(means, dtype=np.float64), np.asarray(covariance, dtype=np.float64)
+
+    def _incomplete(self, data: object, wanted: Sequence[int]) -> tuple[FloatArray, list[int]]:
+        """The standardised values of all variables in the rows, NaN unless wanted and known; and those with a column.
+
+        A column that never changes is 0 where it is known.
+        """
+        found, present = incomplete_numbers(data, [self.names[x] for x in wanted])
+        return self._scaled(found, wanted), [wanted[k] for k in present]
+
+    def _scaled(self, values: FloatArray, of: Sequence[int]) -> FloatArray:
+        """The values of some variables standardised, in a matrix of all variables; NaN elsewhere."""
+        z, chosen = np.full((len(values), len(self.names)), np.nan), list(of)
+        z[:, chosen] = (values - self.mean[chosen]) / np.where(self._varies[chosen], self.scale[chosen], np.inf)
+        return z
+
+    def _given(self, asked: Sequence[int], evidence: Mapping[str, Any]) -> tuple[FloatArray, FloatArray]:
+        """The means and the covariance of some variables given one row of evidence."""
+        known = self._numbers(evidence)
+        given, of = [y for y in sorted(known) if self._varies[y]], list(asked)
+        z = np.array([(known[y] - self.mean[y]) / self.scale[y] for y in given])
+        slopes = np.linalg.solve(self._correlation[np.ix_(given, given)], self._correlation[np.ix_(given, of)])
+        left = self._correlation[np.ix_(of, of)] - slopes.T @ self._correlation[np.ix_(given, of)]
+        scale = self.scale[of]
+        return np.asarray(self.mean[of] + scale * (z @ slopes)), np.asarray(left * scale[:, None] * scale)
 
     def residual_deviation(self, column: str) -> float:
         """The standard deviation of one column given all others: D / √K_xx."""
@@ -226,13 +332,11 @@ class GaussianModel(MarkovModel):
         chosen = range(len(self.names)) if wanted is None else wanted
         return continuous_rows(data, [self.names[x] for x in chosen])
 
-    def _numbers(self, x: str, evidence: Mapping[str, Any]) -> dict[int, float]:
+    def _numbers(self, evidence: Mapping[str, Any]) -> dict[int, float]:
         """Evidence by index."""
         numbers = {}
         for name, value in evidence.items():
             y = self.place("evidence", name)
-            if name == x:
-                raise InputError(f"evidence must not hold x itself; got {name!r} in both. Drop it from one.")
             if not is_number(value):
                 raise InputError(f"evidence must hold finite numbers; got {value!r} for {name!r}. Correct it.")
             numbers[y] = float(value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -19,7 +19,8 @@ from mnlearn._validate import Seed
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.options import TableOptions
 from mnlearn.data.readers import already_coded, load_table
-from mnlearn.errors import unknown_name
+from mnlearn.data.writers import FrameKind, as_frame
+from mnlearn.errors import InputError, check_mapping, tuple_of, unknown_name
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray
 
@@ -65,11 +66,26 @@ class EdgeStrength(NamedTuple):
     sign: int | None
 
 
+class MostProbable(NamedTuple):
+    """Values by name, and the log of their probability, or density, given the evidence."""
+
+    values: dict[str, Any]
+    log_probability: float
+
+
+class Imputed(NamedTuple):
+    """Rows without gaps, and the number of cells that were filled."""
+
+    rows: Dataset
+    filled: int
+
+
 class MarkovModel(ABC):
     """A Markov network with parameters."""
 
     names: tuple[str, ...]
     report: FitReport
+    frame: FrameKind | None
 
     @property
     @abstractmethod
@@ -112,32 +128,113 @@ class MarkovModel(ABC):
         """
 
     @abstractmethod
-    def sample(self, n_rows: int, seed: Seed) -> Dataset:
-        """Draw rows, with the names and labels of the data that the model was fitted to.
+    def sample_dataset(self, n_rows: int, seed: Seed | None = None) -> Dataset:
+        """Draw rows as a `Dataset`, with the names and all labels of the data that the model was fitted to.
 
         Parameters
         ----------
         n_rows
             How many, at least 1.
         seed
-            An integer, or a generator to draw from; the same seed gives the same rows.
+            An integer, or a generator to draw from; the same seed gives the same rows. None draws fresh ones.
         """
+
+    def sample(self, n_rows: int, seed: Seed | None = None, *, frame: FrameKind | None = None, **settings: Any) -> Any:
+        """Draw rows as a data frame or an Arrow table, with the names and labels of the data of the fit.
+
+        Parameters
+        ----------
+        n_rows
+            How many, at least 1.
+        seed
+            An integer, or a generator to draw from; the same seed gives the same rows. None draws fresh ones.
+        frame
+            ``"pandas"``, ``"polars"`` or ``"pyarrow"``; by default the library of the data that the model was fitted
+            to, else the first of these that is installed. pyarrow always is.
+        **settings
+            Others of `sample_dataset`, which draws the same rows as a `Dataset`.
+
+        Raises
+        ------
+        MissingDependencyError
+            If that library is not installed.
+        """
+        return as_frame(self.sample_dataset(n_rows, seed, **settings), self.frame if frame is None else frame)
 
     @abstractmethod
     def conditional(self, x: str, evidence: Mapping[str, Any] | None = None) -> Any:
         """The distribution of one variable given values of some others; given nothing, its marginal."""
 
     @abstractmethod
-    def predict(self, column: str, data: object) -> NDArray[Any]:
+    def joint(self, variables: Sequence[str], evidence: Mapping[str, Any] | None = None) -> Any:
+        """The joint distribution of some variables given values of others; given nothing, their marginal.
+
+        Parameters
+        ----------
+        variables
+            Names, each once.
+        evidence
+            As for `conditional`.
+        """
+
+    @abstractmethod
+    def most_probable(
+        self, evidence: Mapping[str, Any] | None = None, variables: Sequence[str] | None = None
+    ) -> MostProbable:
+        """The most probable values of some variables given values of others.
+
+        Parameters
+        ----------
+        evidence
+            As for `conditional`.
+        variables
+            Names, each once; by default all variables without evidence. The others are summed out.
+        """
+
+    @abstractmethod
+    def predict(self, data: object, column: str) -> NDArray[Any]:
         """The best guess of one column from the others, row by row: the most probable state, or the mean.
 
         Parameters
         ----------
-        column
-            The name of the variable.
         data
             Whatever `mnlearn.read` accepts, also a single row. It needs the neighbours of the variable; the column
-            itself is ignored.
+            itself is ignored. An empty cell is unknown: the guess is then from what is known of the row.
+        column
+            The name of the variable.
+        """
+
+    def impute(self, data: object, *, frame: FrameKind | None = None) -> Any:
+        """Return the rows with every empty cell filled: by the values that are most probable together.
+
+        Parameters
+        ----------
+        data
+            Whatever `mnlearn.read` accepts, also a single row; columns that the model does not have are left out. A
+            variable that was cut into states has its intervals in every row.
+        frame
+            As for `sample`; by default the library of the model.
+
+        Raises
+        ------
+        InputError
+            If the unknown variables of a row are of too large a tree-width.
+
+        Notes
+        -----
+        Given what is known of a row, the filled values are those of `most_probable`, for continuous variables the
+        means. They are best guesses, not draws: the completed table varies less than complete data would.
+        """
+        return as_frame(self.impute_dataset(data).rows, self.frame if frame is None else frame)
+
+    @abstractmethod
+    def impute_dataset(self, data: object) -> Imputed:
+        """Return the rows of `impute` as a `Dataset`, and the number of cells that were filled.
+
+        Parameters
+        ----------
+        data
+            As for `impute`.
         """
 
     @abstractmethod
@@ -159,6 +256,37 @@ class MarkovModel(ABC):
     @abstractmethod
     def _rows(self, data: object, wanted: Sequence[int] | None = None) -> Dataset:
         """The data with the model's variables (or those wanted) as columns, coded as the model codes them."""
+
+    def _places(self, variables: Sequence[str], evidence: Mapping[str, Any] | None) -> tuple[int, ...]:
+        """The indices of variables by name, each once and none of them with evidence."""
+        check_mapping("evidence", evidence, "{'rain': 'yes'}")
+        listed = tuple_of("variables", variables, "names")
+        found = tuple(self.place("variables", name) for name in listed)
+        if not found or len(set(found)) < len(found):
+            raise InputError(f"variables must be at least one name, each once; got {list(listed)}. Correct them.")
+        for name in listed:
+            if name in (evidence or {}):
+                raise InputError(f"evidence must not hold a variable asked about; got {name!r}. Drop it from one.")
+        return found
+
+    def _asked(self, evidence: Mapping[str, Any] | None, variables: Sequence[str] | None) -> tuple[int, ...]:
+        """The indices of the variables of `most_probable`."""
+        check_mapping("evidence", evidence, "{'rain': 'yes'}")
+        if variables is not None:
+            return self._places(variables, evidence)
+        asked = tuple(x for x, name in enumerate(self.names) if name not in (evidence or {}))
+        if not asked:
+            raise InputError("evidence must leave a variable open; got values of all of them. Drop some.")
+        return asked
+
+    def _check_neighbors(self, x: int, present: Collection[int]) -> None:
+        """Raise UnknownNameError unless the data have a column for each neighbour of a variable."""
+        for y in sorted(self.graph.neighbors(x)):
+            if y not in present:
+                known = [self.names[z] for z in sorted(present)]
+                raise unknown_name(
+                    "data must have a column for each neighbour, empty cells allowed: column", self.names[y], known
+                )
 
     def _n_rows(self, data: object) -> int:
         """How many rows there are, where no column of them is needed."""

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,13 @@ from numpy.typing import NDArray
 
 from mnlearn.data._checks import code_type
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.readers import already_coded
 from mnlearn.data.writers import write_data
 from mnlearn.errors import MnlearnError, UnsuitableError
 from mnlearn.model.discrete import DiscreteModel
 from mnlearn.model.gaussian import GaussianModel
 from mnlearn.model.markov_model import MarkovModel
+from mnlearn.model.rows import incomplete_numbers, incomplete_states
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,18 +63,18 @@ class Predictions:
         write_data(self.table, path)
 
 
-def predictions(model: MarkovModel, column: str, data: object) -> Predictions:
+def predictions(model: MarkovModel, data: object, column: str) -> Predictions:
     """Predict one column from the others, with how sure the model is.
 
     Parameters
     ----------
     model
         A fitted model.
+    data
+        Whatever `mnlearn.read` accepts, with the neighbours of the variable; empty cells are unknown. If the column
+        itself is there, the predictions are compared with it where it is known.
     column
         The name of the variable.
-    data
-        Whatever `mnlearn.read` accepts, with the neighbours of the variable; if the column itself is there, the
-        predictions are compared with it.
 
     Examples
     --------
@@ -79,51 +82,58 @@ def predictions(model: MarkovModel, column: str, data: object) -> Predictions:
     >>> from mnlearn.model import fit
     >>> from mnlearn.simulate import example
     >>> survey = example(500, seed=1)
-    >>> found = predictions(fit(survey.graph, read(survey.columns())), "fatigue", survey.columns())
+    >>> found = predictions(fit(survey.graph, read(survey.columns())), survey.columns(), "fatigue")
     >>> found.table.names, found.measure, found.value > 0.7
     (('fatigue', 'p(no)', 'p(yes)'), 'accuracy', True)
     """
     if isinstance(model, DiscreteModel):
-        return _of_states(model, column, data)
+        return _of_states(model, data, column)
     if isinstance(model, GaussianModel):
-        return _of_numbers(model, column, data)
+        return _of_numbers(model, data, column)
     raise UnsuitableError(f"model must be a DiscreteModel or a GaussianModel; got a {type(model).__name__}. Fit one.")
 
 
-def _of_states(model: DiscreteModel, column: str, data: object) -> Predictions:
+def _of_states(model: DiscreteModel, data: object, column: str) -> Predictions:
     """The most probable label and the probability of each."""
-    chances = model.predict_probabilities(column, data)
+    chances = model.predict_proba(data, column)
     labels = model.levels[model.place("column", column)]
     best = np.argmax(chances, axis=1)
-    known = _known(model, column, data)
-    accuracy = None if known is None else float(np.average(best == known.columns[0], weights=known.repeats))
+    known, weights = _known(model, data, column)
+    accuracy = None if known is None else _average(best == known, known >= 0, weights)
     names = _distinct([column, *(f"p({label})" for label in labels)])
     columns = (best.astype(code_type(len(labels))), *(np.ascontiguousarray(p) for p in chances.T))
     table = Dataset(names, (len(labels), *[0] * len(labels)), columns, (labels, *[None] * len(labels)))
     return Predictions(column, table, "accuracy", accuracy)
 
 
-def _of_numbers(model: GaussianModel, column: str, data: object) -> Predictions:
+def _of_numbers(model: GaussianModel, data: object, column: str) -> Predictions:
     """The mean and the deviation given the neighbours."""
-    means = model.predict(column, data)
-    spread = np.full(len(means), model.residual_deviation(column))
-    known = _known(model, column, data)
-    error = None if known is None else _rmse(means, known)
+    means, spread = model.predict(data, column), model.predict_deviation(data, column)
+    known, weights = _known(model, data, column)
+    error = None if known is None else _average((means - known) ** 2, ~np.isnan(known), weights)
+    error = None if error is None else sqrt(error)
     table = Dataset(_distinct([column, "deviation"]), (0, 0), (means, spread), (None, None))
     return Predictions(column, table, "rmse", error)
 
 
-def _rmse(means: NDArray[np.float64], known: Dataset) -> float:
-    """The root mean square of what the means miss."""
-    return float(np.sqrt(np.average((means - known.columns[0].astype(np.float64)) ** 2, weights=known.repeats)))
-
-
-def _known(model: MarkovModel, column: str, data: object) -> Dataset | None:
-    """The column itself, where the data hold it in a form that the model knows."""
-    try:
-        return model._rows(data, [model.place("column", column)])
-    except MnlearnError:
+def _average(values: NDArray[Any], known: NDArray[np.bool_], weights: NDArray[np.int64] | None) -> float | None:
+    """Return the mean over the rows where the column is known; None if there are none."""
+    if not known.any():
         return None
+    return float(np.average(values[known], weights=None if weights is None else weights[known]))
+
+
+def _known(model: DiscreteModel | GaussianModel, data: object, column: str) -> tuple[NDArray[Any] | None, Any]:
+    """Return the column itself, where the data hold it in a form that the model knows, and the repeats of the rows."""
+    x, coded = model.place("column", column), already_coded(data)
+    try:
+        if isinstance(model, GaussianModel):
+            known: NDArray[Any] = incomplete_numbers(data, [column])[0]
+        else:
+            known = incomplete_states(data, [column], (model.levels[x],), model.cuts)[0]
+    except MnlearnError:
+        return None, None
+    return known[:, 0], None if coded is None else coded.repeats
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mnlearn.data._checks import code_type
 from mnlearn.data.columns import UndeclaredError
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.readers import already_coded, read_rows
+from mnlearn.data.readers import already_coded, read_incomplete, read_rows
 from mnlearn.errors import DataError, UnsuitableError
 from mnlearn.model.markov_model import Label, Levels
 from mnlearn.protocols import FloatArray
@@ -54,11 +54,57 @@ def continuous_rows(data: object, names: Sequence[str]) -> Dataset:
     rows = coded.select(names)
     for name, card in zip(rows.names, rows.cards, strict=True):
         if card:
-            raise UnsuitableError(
-                f"data must have numbers in every column of a Gaussian model; {name!r} has {card} states. Read it with "
-                f"types={{{name!r}: 'continuous'}}."
-            )
+            raise _not_numbers(name, card)
     return rows
+
+
+def incomplete_states(
+    data: object, names: Sequence[str], levels: Levels, cuts: Mapping[str, FloatArray]
+) -> tuple[NDArray[np.intp], list[int]]:
+    """Return the codes of the rows, −1 where a value is unknown, and the variables of which the data have a column.
+
+    An empty cell is unknown, unless the model has a state for missing values.
+    """
+    declared = {
+        name: [label for label in labels if label is not None]
+        for name, labels in zip(names, levels, strict=True)
+        if name not in cuts
+    }
+    try:
+        columns = read_incomplete(data, names, levels=declared)
+    except UndeclaredError as error:
+        raise _unknown_state(error.column, levels[names.index(error.column)], error.label) from error
+    place = {name: x for x, name in enumerate(names)}
+    found = np.full((len(columns[0].values), len(names)), -1, dtype=np.intp)
+    for name, values, known, given in columns:
+        labels = levels[place[name]]
+        codes = _coded(name, values[known], given, labels, cuts.get(name))
+        found[known, place[name]] = codes
+        if None in labels:
+            found[~known, place[name]] = labels.index(None)
+    return found, [place[column.name] for column in columns]
+
+
+def incomplete_numbers(data: object, names: Sequence[str]) -> tuple[FloatArray, list[int]]:
+    """Return the numbers of the rows, NaN where a value is unknown, and the variables with a column in the data."""
+    columns = read_incomplete(data, names, types=dict.fromkeys(names, "continuous"))
+    place = {name: x for x, name in enumerate(names)}
+    found = np.full((len(columns[0].values), len(names)), np.nan)
+    for name, values, known, levels in columns:
+        if levels is not None:
+            raise _not_numbers(name, len(levels))
+        if np.isinf(values).any():
+            raise DataError(f"data must have finite numbers in column {name!r}; got an infinite one. Correct it.")
+        found[known, place[name]] = values[known]
+    return found, [place[column.name] for column in columns]
+
+
+def _not_numbers(name: str, card: int) -> UnsuitableError:
+    """Return the error for a column of states where a Gaussian model needs numbers."""
+    return UnsuitableError(
+        f"data must have numbers in every column of a Gaussian model; {name!r} has {card} states. Read it with "
+        f"types={{{name!r}: 'continuous'}}."
+    )
 
 
 def _coded(

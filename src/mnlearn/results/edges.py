@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from math import inf, isnan
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import InputError, MissingDependencyError, check_name, is_number
+from mnlearn.data.writers import FrameKind, first_installed_frame, require_frame
+from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import Result
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
 
 
-Frame: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+Frame: TypeAlias = FrameKind
 SUPPORT_TITLES = {"log_independence": "log p", "log_odds": "log odds"}
 
 
@@ -67,15 +66,9 @@ def edge_frame(
 
 def frame_of(columns: Mapping[str, tuple[str, list[Any]]], kind: Frame | None) -> Any:
     """Return the columns, each with its type (string, double, int or bool) and values, as a table of this library."""
-    kind = _first_installed() if kind is None else kind
+    kind = first_installed_frame() if kind is None else kind
     check_name("kind of data frame", kind, get_args(Frame))
-    try:
-        module = import_module(kind)
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"{kind} is needed for such a data frame and is not installed. Install it (pip install {kind}), or ask for "
-            "another kind."
-        ) from error
+    module = require_frame(kind)
     if kind == "pandas":
         types = {"string": "object", "double": "float64", "int": "int64", "bool": "bool"}
         return module.DataFrame({n: module.Series(v, dtype=types[t]) for n, (t, v) in columns.items()})
@@ -84,12 +77,6 @@ def frame_of(columns: Mapping[str, tuple[str, list[Any]]], kind: Frame | None) -
         return module.DataFrame([module.Series(n, v, dtype=types[t]) for n, (t, v) in columns.items()])
     kinds = {"string": module.string(), "double": module.float64(), "int": module.int64(), "bool": module.bool_()}
     return module.table({n: module.array(v, type=kinds[t]) for n, (t, v) in columns.items()})
-
-
-def _first_installed() -> Frame:
-    """Return pandas, else polars, else pyarrow, which is always installed."""
-    kinds: tuple[Frame, ...] = ("pandas", "polars")
-    return next((kind for kind in kinds if find_spec(kind) is not None), "pyarrow")
 
 
 def ranked_edges(learned: Learned) -> list[LearnedEdge]:

@@ -9,7 +9,7 @@ needs tables of k + 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import prod
 
 import numpy as np
@@ -130,16 +130,21 @@ def _summed_out(log_values: FloatArray) -> tuple[FloatArray, FloatArray]:
     return (top + np.log(sums))[..., 0], weights / sums
 
 
-def elimination_order(graph: Graph, cards: Sequence[int]) -> list[tuple[int, int]]:
-    """Return a greedy elimination order, smallest table first, with the number of cells of each table."""
+def elimination_order(graph: Graph, cards: Sequence[int], last: Collection[int] = ()) -> list[tuple[int, int]]:
+    """Return a greedy elimination order, smallest table first, with the number of cells of each table.
+
+    The variables in `last` follow all others.
+    """
     neighbors = [set(graph.neighbors(x)) for x in range(graph.n_variables)]
     cells = [cards[x] * prod(cards[y] for y in neighbors[x]) for x in range(graph.n_variables)]
     left = set(range(graph.n_variables))
+    first = left.difference(last)
     order = []
     while left:
-        x = min(left, key=lambda y: (cells[y], y))
+        x = min(first or left, key=lambda y: (cells[y], y))
         order.append((x, cells[x]))
         left.remove(x)
+        first.discard(x)
         for y in neighbors[x]:
             neighbors[y] |= neighbors[x]
             neighbors[y] -= {x, y}
