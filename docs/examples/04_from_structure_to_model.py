@@ -29,10 +29,23 @@ model.conditional("fatigue", {"poor_sleep": "yes", "exercise": "no"})
 model.conditional("fatigue", {"night_shifts": "yes"})
 
 # %%
+# ``most_probable`` gives the most probable states of all other variables together.
+
+model.most_probable({"fatigue": "yes"}).values
+
+# %%
 # ``predict`` predicts a column of the held-out rows from all other columns.
 
 predicted = model.predict(rows[1500:], "fatigue")
 print("right:", (predicted == rows["fatigue"][1500:].to_numpy()).mean())
+
+# %%
+# An empty cell is an unknown value: ``predict`` uses what is known of the row, and ``impute`` fills the cell.
+
+gaps = rows[1500:].copy()
+gaps.loc[gaps.index[:3], "poor_sleep"] = None
+print(model.predict_proba(gaps, "fatigue")[:3])
+model.impute(gaps)["poor_sleep"].head(3)
 
 # %%
 # Compare the log pseudo-likelihood of the held-out rows with that of a network without edges. Larger is better.

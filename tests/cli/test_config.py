@@ -17,7 +17,7 @@ def test_a_run_is_repeated_from_its_file(run: Any, data: Path, tmp_path: Path) -
         "bjp",
         "--set",
         "swaps=true",
-        "--forbid",
+        "--forbidden",
         "stress,low_mood",
         "--all",
         "--prior",
@@ -30,7 +30,7 @@ def test_a_run_is_repeated_from_its_file(run: Any, data: Path, tmp_path: Path) -
     assert saved == {
         "data": str(data),
         "method": "bjp",
-        "forbid": ["stress,low_mood"],
+        "forbidden": ["stress,low_mood"],
         "prior": 0.4,
         "set": {"swaps": True},
         "column": ["stress", "low_mood", "fatigue"],

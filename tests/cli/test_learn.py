@@ -68,15 +68,15 @@ def test_the_graph_is_written(run: Any, data: Path, tmp_path: Path, name: str) -
         (["--method", "mpl", "--alpha", "0.1"], "mpl has no setting 'alpha'"),
         (["--method", "gsmn", "--score", "mpl"], "score is for methods that use a score"),
         (["--method", "exhaustive"], "at most 21 undecided pairs"),
-        (["--method", "pc", "--require", "stress,fatigue"], "--require is for methods that can respect it"),
-        (["--method", "mpl", "--require", "stress"], "--require must have the form A,B, two columns; got 'stress'"),
-        (["--method", "mpl", "--require", "stress,"], "--require must have the form A,B"),
-        (["--method", "mpl", "--forbid", "stress,fatige"], "Did you mean 'fatigue'"),
+        (["--method", "pc", "--required", "stress,fatigue"], "--required is for methods that can respect it"),
+        (["--method", "mpl", "--required", "stress"], "--required must have the form A,B, two columns; got 'stress'"),
+        (["--method", "mpl", "--required", "stress,"], "--required must have the form A,B"),
+        (["--method", "mpl", "--forbidden", "stress,fatige"], "Did you mean 'fatigue'"),
         (
-            ["--method", "mpl", "--require", "stress,fatigue", "--forbid", "fatigue,stress"],
-            "--require and --forbid must not share an edge; both name 'stress' and 'fatigue'",
+            ["--method", "mpl", "--required", "stress,fatigue", "--forbidden", "fatigue,stress"],
+            "--required and --forbidden must not share an edge; both name 'stress' and 'fatigue'",
         ),
-        (["--method", "mpl", "--require", '"stress', "--require", 'fatigue",x'], "--require must have the form A,B"),
+        (["--method", "mpl", "--required", '"stress', "--required", 'fatigue",x'], "--required must have the form A,B"),
         (["--set", "method=ib"], "--set is for settings of a method or a score; got 'method=ib'. Use the option"),
         (["--set", "types=1"], "--set is for settings of a method or a score"),
         (["--method", "ib", "--prior", "0.4", "--set", "prior=0.3"], "--set must not repeat an option"),
@@ -156,12 +156,12 @@ def test_exhaustive_shows_the_second_best(run: Any, data: Path) -> None:
 
 
 def test_required_and_forbidden_edges(run: Any, data: Path, tmp_path: Path) -> None:
-    words = ["--require", "left_handed,stress", "--forbid", "poor_sleep,stress", "--forbid", "stress,low_mood"]
+    words = ["--required", "left_handed,stress", "--forbidden", "poor_sleep,stress", "--forbidden", "stress,low_mood"]
     document = run("learn", data, "--method", "mpl", *words, "--json").document()
     edges = {frozenset(edge) for edge in document["edges"]}
     assert frozenset(("left_handed", "stress")) in edges
     assert not edges & {frozenset(("poor_sleep", "stress")), frozenset(("stress", "low_mood"))}
     assert document["settings"]["forbidden"] == [["poor_sleep", "stress"], ["stress", "low_mood"]]
     (tmp_path / "odd.csv").write_text('"a,b",c\n' + "0,1\n1,0\n1,1\n" * 20, encoding="utf-8")
-    odd = run("learn", tmp_path / "odd.csv", "--method", "mpl", "--require", '"a,b",c', "--json").document()
+    odd = run("learn", tmp_path / "odd.csv", "--method", "mpl", "--required", '"a,b",c', "--json").document()
     assert odd["edges"] == [["a,b", "c"]]

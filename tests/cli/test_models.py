@@ -61,13 +61,13 @@ def test_samples_of_a_model_can_be_learned_from(run: Any, model: Path, tmp_path:
 
 def test_gibbs_chains_are_run_and_checked(run: Any, model: Path, tmp_path: Path) -> None:
     out = tmp_path / "drawn.parquet"
-    document = run("sample", model, "--sampler", "gibbs", "--rows", 800, "--out", out, "--json").document()
+    document = run("sample", model, "--method", "gibbs", "--rows", 800, "--out", out, "--json").document()
     assert document == {"files": {"data": str(out)}, "rows": 800, "variables": 12, "seed": 1, "converged": True}
     frozen = tmp_path / "frozen.csv"
     frozen.write_text("a,b\n" + "0,0\n1,1\n" * 5000, encoding="utf-8")
     (tmp_path / "pair.edges").write_text("a\tb\n", encoding="utf-8")
     run("fit", tmp_path / "pair.edges", frozen, "--set", "ridge=0.0001", "--out", tmp_path / "stiff")
-    words = ("--sampler", "gibbs", "--burn-in", 1, "--thin", 1, "--out", out, "--json")
+    words = ("--method", "gibbs", "--burn-in", 1, "--thin", 1, "--out", out, "--json")
     done = run("sample", tmp_path / "stiff", *words)
     assert done.document()["converged"] is False
     assert "note: the Gibbs chains have NOT converged" in done.err
@@ -113,7 +113,7 @@ def test_gaussian_models(run: Any, tmp_path: Path) -> None:
         mn.fit_parameters(tmp_path / "g.truth.edges", tmp_path / "g.csv").predict(tmp_path / "again.csv", "x2")[0],
         document["rows"][0][0],
     )
-    refusal = run("sample", tmp_path / "g", "--sampler", "gibbs").refusal()
+    refusal = run("sample", tmp_path / "g", "--method", "gibbs").refusal()
     assert "are for discrete models; got a gaussian one" in refusal
 
 
@@ -147,7 +147,7 @@ def test_bad_models_and_options_are_refused(run: Any, files: tuple[Path, Path], 
     assert "column: variable 'tired' does not exist" in run("predict", model, files[1], "tired").refusal()
     assert "--rows must be a whole number, at least 1" in run("sample", model, "--rows", 0).refusal()
     assert "must end in .csv" in run("predict", model, files[1], "fatigue", "--out", "x.xls").refusal()
-    assert "sampler 'magic' does not exist" in run("sample", model, "--sampler", "magic").refusal()
+    assert "method 'magic' does not exist" in run("sample", model, "--method", "magic").refusal()
 
 
 def test_empty_cells_are_filled(run: Any, model: Path, data: Path, tmp_path: Path) -> None:

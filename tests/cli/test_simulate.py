@@ -29,7 +29,7 @@ def test_data_and_truth_are_written(run: Any, tmp_path: Path) -> None:
 
 def test_json_and_gibbs(run: Any, tmp_path: Path) -> None:
     out, truth = tmp_path / "rows.parquet", tmp_path / "t.graphml"
-    words = ("--sampler", "gibbs", "--chains", 2, "--burn-in", 50, "--thin", 2, "--truth", truth, "--json")
+    words = ("--method", "gibbs", "--chains", 2, "--burn-in", 50, "--thin", 2, "--truth", truth, "--json")
     document = run("simulate", "grid", "--distribution", "ising:coupling=0.2", "--out", out, *words).document()
     assert document["files"] == {"data": str(out), "truth": str(truth)}
     expected = {"rows": 1000, "variables": 16, "edges": 24, "seed": 1, "converged": True}
@@ -39,7 +39,7 @@ def test_json_and_gibbs(run: Any, tmp_path: Path) -> None:
 
 
 def test_rows_that_may_be_wrong_are_noted(run: Any, tmp_path: Path) -> None:
-    words = ("--sampler", "gibbs", "--burn-in", 5, "--thin", 1, "--rows", 400, "--out", tmp_path / "r.csv")
+    words = ("--method", "gibbs", "--burn-in", 5, "--thin", 1, "--rows", 400, "--out", tmp_path / "r.csv")
     done = run("simulate", "grid", "--distribution", "ising:coupling=3,law=equal", *words)
     assert done.code == 0
     assert done.err.startswith("note: the rows may not follow the distribution: Gibbs chains, NOT converged")
@@ -50,7 +50,7 @@ def test_settings_of_chains_that_were_not_run_are_noted(run: Any, tmp_path: Path
     done = run(*words)
     assert (done.code, "exact" in done.out) == (0, True)
     assert done.err.startswith("note: --chains, --burn-in had no effect: there were no Gibbs chains")
-    assert run(*words, "--sampler", "gibbs").err == ""
+    assert run(*words, "--method", "gibbs").err == ""
 
 
 def test_the_list_has_every_name(run: Any) -> None:
@@ -75,12 +75,12 @@ def test_the_list_has_every_name(run: Any) -> None:
         (("simulate", "path", "--seed", "-1"), "at least 0; got -1"),
         (("simulate", "path", "--out", "rows.xls"), "must end in .csv, .tsv, .parquet"),
         (("simulate", "path", "--truth", "graph.png"), "must end in a known extension"),
-        (("simulate", "path", "--sampler", "magic"), "sampler 'magic' does not exist"),
+        (("simulate", "path", "--method", "magic"), "method 'magic' does not exist"),
         (
-            ("simulate", "path", "--distribution", "gaussian", "--sampler", "gibbs"),
-            "--sampler must be auto for 'gaussian', which is drawn in one way only; got 'gibbs'. Drop it.",
+            ("simulate", "path", "--distribution", "gaussian", "--method", "gibbs"),
+            "--method must be auto for 'gaussian', which is drawn in one way only; got 'gibbs'. Drop it.",
         ),
-        (("simulate", "expression", "--sampler", "enumerate"), "--sampler must be auto for 'expression'"),
+        (("simulate", "expression", "--method", "enumerate"), "--method must be auto for 'expression'"),
         (("simulate", "path", "--out", "rows.csv", "--truth", "./rows.csv"), "--truth must be another file than --out"),
         (("simulate", "path", "--chains", "1"), "chains must be a whole number, at least 2"),
         (("simulate", "broken.bif"), "broken.bif"),

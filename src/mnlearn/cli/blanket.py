@@ -21,7 +21,7 @@ BlanketMethod = Annotated[
 
 def blanket_command(
     data: options.Data,
-    target: Annotated[str, argument("TARGET", "Variable whose blanket is learned.")],
+    target: Annotated[str, argument("COL", "Variable whose blanket is learned.")],
     *,
     method: BlanketMethod = None,
     test: options.Test = None,
@@ -37,7 +37,7 @@ def blanket_command(
 ) -> None:
     """Learn the Markov blanket of one column of DATA.
 
-    The blanket is the set of columns that makes TARGET independent of all others. The rest of the network is not
+    The blanket is the set of columns that makes COL independent of all others. The rest of the network is not
     learned, which is much faster with many columns. Ctrl-C stops the search and prints what is known.
 
     Examples:

@@ -89,7 +89,9 @@ def compare_groups_command(
     *,
     by: Annotated[str, option("COL", "Column that holds the group of each row.")],
     group: Group = None,
-    permutations: Annotated[int, option("K", "Number of permutations of the rows.")] = 200,
+    permutations: Annotated[
+        int, option("K", "Number of permutations of the rows.", "--permutations", "--n-permutations")
+    ] = 200,
     correction: Annotated[str, option("holm|fdr|none", "Correction for the number of pairs.")] = "holm",
     seed: Seed = 0,
     learning: LearnOptions,

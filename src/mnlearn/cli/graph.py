@@ -33,7 +33,7 @@ Distribution = Annotated[str | None, option("NAME", "Distribution on the graph (
 TruthOut = Annotated[
     str | None, writes(option("FILE", "File for the true graph; .truth.edges beside the data by default."))
 ]
-Rows = Annotated[int, option("N", "Number of rows.")]
+Rows = Annotated[int, option("N", "Number of rows.", "--rows", "--n-rows")]
 Seed = Annotated[int, option("S", "Seed of the random numbers.")]
 
 
@@ -87,7 +87,9 @@ class HeldOutOptions(OptionGroup):
     train: Annotated[str | None, reads(option("FILE", "Data to fit the parameters to; else cross-validation."))] = None
     test: options.Test = None
     alpha: options.Alpha = None
-    triplets: Annotated[int | None, option("N", "Number of independences to test; 10,000 by default.")] = None
+    triplets: Annotated[
+        int | None, option("N", "Number of independences to test; 10,000 by default.", "--triplets", "--n-triplets")
+    ] = None
     folds: Annotated[int | None, option("K", "Folds of the cross-validation; 5 by default.")] = None
     interactions: Annotated[str | None, option("cliques|pairwise", "Factors of the model; cliques by default.")] = None
     seed: Annotated[int | None, option("S", "Seed of the independences and folds; 0 by default.")] = None
@@ -219,7 +221,7 @@ class SampleOptions(OptionGroup):
     rows: Rows = 1000
     seed: Seed = 1
     out: Annotated[str, writes(option("FILE", "File for the data: .csv, .tsv or .parquet."))] = "data.csv"
-    sampler: Annotated[str, option("auto|enumerate|eliminate|gibbs", "How rows are drawn.", "--sampler")] = "auto"
+    method: Annotated[str, option("auto|enumerate|eliminate|gibbs", "How rows are drawn.", "--method")] = "auto"
     chains: Annotated[int | None, option("N", "Number of Gibbs chains; 4 by default.")] = None
     burn_in: Annotated[int | None, option("N", "Sweeps before the first row; 1000 by default.")] = None
     thin: Annotated[int | None, option("N", "Sweeps between two rows of a chain; 10 by default.")] = None
@@ -230,7 +232,7 @@ class SampleOptions(OptionGroup):
         from mnlearn.simulate.sampling import METHODS
 
         check_data_path(self.out, "--out")
-        check_name("sampler", self.sampler, METHODS)
+        check_name("method", self.method, METHODS)
 
     def chain_settings(self) -> dict[str, int]:
         """Return the settings of the Gibbs chains that were given."""
@@ -267,7 +269,7 @@ def simulate_command(
     if network is None:
         raise InputError("NETWORK must be given; got none. Name one, for example random:n=50,degree=4; --list has all.")
     sampling.check()
-    method: Any = sampling.sampler
+    method: Any = sampling.method
     out, chains = sampling.out, sampling.chain_settings()
     target = Path(truth) if truth is not None else Path(out).with_suffix(".truth.edges")
     check_outputs({"--out": [out], "--truth": [str(target)]}, {"NETWORK": [network]})  # --truth may be a default
@@ -279,7 +281,7 @@ def simulate_command(
     write_graph(target, drawn.truth.graph, drawn.truth.names)
     if chains and not drawn.notes.startswith("Gibbs"):
         unused = ", ".join(f"--{name.replace('_', '-')}" for name in chains)
-        note(f"{unused} had no effect: there were no Gibbs chains; use --sampler gibbs")
+        note(f"{unused} had no effect: there were no Gibbs chains; use --method gibbs")
     if not drawn.converged:
         note(f"the rows may not follow the distribution: {drawn.notes}")
     output.show(lambda: _document(drawn, sampling, target), lambda: _show_files(drawn, sampling, target))

@@ -90,7 +90,7 @@ def learn_command(
       mnlearn learn survey.csv --method gsmn* --test g2 --alpha 0.01 --out network.graphml
       mnlearn learn genes.parquet --method pc --test pcor --set max_conditioning=3 --json
       mnlearn learn patients.csv --discretize frequency --bins 3 --missing drop_rows
-      mnlearn learn survey.csv --method mpl --require stress,headaches --forbid stress,exercise
+      mnlearn learn survey.csv --method mpl --required stress,headaches --forbidden stress,exercise
       mnlearn learn large.mnpack --method mpl --checkpoint run1 --workers 4
       mnlearn learn small.csv --method exhaustive --score bjp --set averaging=true --json
     """
@@ -151,12 +151,16 @@ class FileOptions(OptionGroup):
 class EdgeOptions(OptionGroup):
     """Edges that are required or forbidden."""
 
-    require: Annotated[list[str] | None, option("A,B", "Required edge; repeatable. Not for methods by tests.")] = None
-    forbid: Annotated[list[str] | None, option("A,B", "Forbidden edge; repeatable. Not for methods by tests.")] = None
+    required: Annotated[list[str] | None, option("A,B", "Required edge; repeatable. Not for methods by tests.")] = None
+    forbidden: Annotated[list[str] | None, option("A,B", "Forbidden edge; repeatable. Not for methods by tests.")] = (
+        None
+    )
 
     def given(self) -> dict[str, Any]:
         """Return the pairs of names."""
-        return options.drop_none(required=_pairs("--require", self.require), forbidden=_pairs("--forbid", self.forbid))
+        return options.drop_none(
+            required=_pairs("--required", self.required), forbidden=_pairs("--forbidden", self.forbidden)
+        )
 
 
 def _pairs(name: str, texts: list[str] | None) -> list[list[str]] | None:

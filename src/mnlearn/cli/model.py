@@ -178,7 +178,7 @@ def sample_command(model: ModelFolder, *, sampling: SampleOptions, output: Outpu
 
     Examples:
       mnlearn sample model --rows 5000 --seed 1 --out drawn.csv
-      mnlearn sample model --sampler gibbs --burn-in 5000 --thin 20 --out drawn.parquet --json
+      mnlearn sample model --method gibbs --burn-in 5000 --thin 20 --out drawn.parquet --json
     """
     from mnlearn.data.writers import write_data
     from mnlearn.model.files import load_model
@@ -202,12 +202,12 @@ def _draw(model: MarkovModel, sampling: SampleOptions) -> Dataset:
     from mnlearn.model.discrete import DiscreteModel
     from mnlearn.simulate.gibbs import GibbsPlan
 
-    sampler: Any = sampling.sampler
+    sampler: Any = sampling.method
     chains = sampling.chain_settings()
     if isinstance(model, DiscreteModel):
         return model.sample_dataset(sampling.rows, sampling.seed, method=sampler, plan=GibbsPlan(**chains))
     if sampler != "auto" or chains:
         raise InputError(
-            "--sampler, --chains, --burn-in and --thin are for discrete models; got a gaussian one. Drop them."
+            "--method, --chains, --burn-in and --thin are for discrete models; got a gaussian one. Drop them."
         )
     return model.sample_dataset(sampling.rows, sampling.seed)

@@ -76,7 +76,10 @@ Data = Annotated[
     str, reads(argument("DATA", "CSV, TSV or Parquet file, also gzipped; .xlsx, .sav, .dta or .rds; or a packed file."))
 ]
 GraphFile = Annotated[str, reads(argument("GRAPH", "Graph file; its variables are matched by name."))]
-Jobs = Annotated[int | None, option("K", "Number of threads or processes; -1 means all cores. Changes no result.")]
+Jobs = Annotated[
+    int | None,
+    option("K", "Number of threads or processes; -1 means all cores. Changes no result.", "--jobs", "--n-jobs"),
+]
 
 # How a file is read and its columns are prepared.
 MissingValue = Annotated[list[str] | None, option("TEXT", "String that marks a missing value, e.g. '?'; repeatable.")]
@@ -314,7 +317,7 @@ class TestOptions(OptionGroup):
     prior: Prior = None
     threshold: Annotated[float | None, option("NATS", "mi: dependent above this value; no permutations.")] = None
     n_permutations: Annotated[
-        int | None, option("K", "mi: number of permutations; 199 by default.", "--permutations")
+        int | None, option("K", "mi: number of permutations; 199 by default.", "--permutations", "--n-permutations")
     ] = None
     seed: Seed = None
 
