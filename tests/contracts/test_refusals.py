@@ -58,7 +58,7 @@ WRONG: dict[str, Any] = {
 }
 
 # What is meant and takes as long as it takes.
-TOO_MUCH = {("n_variables", "large"), ("n_samples", "large"), ("n_permutations", "large")}
+TOO_MUCH = {("n_variables", "large"), ("n_rows", "large"), ("n_samples", "large"), ("n_permutations", "large")}
 
 Call = tuple[Callable[..., object], dict[str, Any]]
 
@@ -200,6 +200,24 @@ def one_call() -> dict[str, Call]:
     }
 
 
+def models() -> dict[str, Call]:
+    """Return questions to fitted models."""
+    table = drawn()
+    numbers = {name: [value + 0.1 * k for k, value in enumerate(column)] for name, column in table.items()}
+    found: dict[str, Call] = {}
+    for kind, rows, value in (("discrete", table, 1), ("gaussian", numbers, 0.5)):
+        model = mn.fit_parameters([("a", "b"), ("b", "c")], rows)
+        found |= {
+            f"{kind} conditional": (model.conditional, {"x": "a", "evidence": {"b": value}}),
+            f"{kind} joint": (model.joint, {"variables": ["a", "c"], "evidence": {"b": value}}),
+            f"{kind} most_probable": (model.most_probable, {"evidence": {"b": value}, "variables": ["a"]}),
+            f"{kind} predict": (model.predict, {"data": rows, "column": "b"}),
+            f"{kind} impute": (model.impute, {"data": {**rows, "a": [None] * 120}, "frame": None}),
+            f"{kind} sample": (model.sample, {"n_rows": 3, "seed": 1, "frame": None}),
+        }
+    return found
+
+
 def graphs() -> dict[str, Call]:
     """Graphs, by index."""
     graph = mn.Graph(4, [(0, 1), (1, 2)])
@@ -258,6 +276,7 @@ CALLS: dict[str, Callable[[], dict[str, Call]]] = {
     "kernels": settings,
     "reading": reading,
     "one call": one_call,
+    "models": models,
     "graphs": graphs,
     "learners": learners,
     "searches": searches,
