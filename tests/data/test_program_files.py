@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import struct
 import sys
+import zlib
+from base64 import b85decode
 from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -277,6 +279,20 @@ def test_bad_files(kind: str, replaced: bytes, share: float, sound: dict[str, Pa
     bad.write_bytes(replaced + content[: int(share * len(content))])
     with pytest.raises(FileError, match=r"path must be an? .* that is intact; .*bad\.\w+ is damaged, cut short or of"):
         read(bad)
+
+
+CRASHES = (  # an SPSS file with two wrong bytes, at which pyreadstat ends the process
+    "c-m8O^D%PJP}Wok4hRlbaB&QARB-e3aaGV&$S5f(D7MnqPtPpLC{5B!&d=2k&#X!;O7Trh)(=WeObISYEKy)$U|?WoKmb-aE7HNx"
+    "LcuS;Ou@*^(7?*rz{<!-fkFT@l?ll%Mi8Ha6^w&jBVbB^K*<4F9Rrd&52#U0Q2hwQ7{NFgD$k7KuMhT&X$nZ@GdM8jDxlcMSOnp-"
+    "K+Of>rR-2MKw=y~EP`a+e;{Cl`2mQX|1vPJBdKMEs`>x_{eLK3{}0M%hnmF*4e!tpH(d*mAUD(iPN*duNS;Jzg8)bmFI1c#h=GA<"
+    "Tbx?K>0z6}8Ejh&k`{m}M-DGo96v{ncwiVo=pXip3aDWPqmxj?Vd^;?lCi26a6mOj2`VlEHwOR$pjzh"
+)
+
+
+def test_file_that_crashes_its_reader(tmp_path: Path) -> None:
+    (tmp_path / "a.sav").write_bytes(zlib.decompress(b85decode(CRASHES)))
+    with pytest.raises(FileError, match=r"must be an SPSS file that is intact; .* is damaged"):
+        read(tmp_path / "a.sav")
 
 
 def test_workbook_with_a_password(tmp_path: Path) -> None:
