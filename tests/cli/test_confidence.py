@@ -141,13 +141,17 @@ def test_groups_are_compared(run: Any, data: Path) -> None:
     assert document["groups"] == ["yes", "no"]
     assert document["permutations"] == {"asked": 5, "done": 5, "seed": 3}
     assert sum(document["rows"]) == 1000
+    assert document["adjustment"] is None
+    adjusted = run(*words, "--adjust", "exercise", "--adjust", "low_mood", "--json").document()
+    assert adjusted["adjustment"] == {"covariates": ["exercise", "low_mood"], "strata": 4, "rows": 1000}
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["--by", "stres"], "by: column 'stres' does not exist. Did you mean 'stress'"),
-        (["--by", "stress", "--group", "yes"], "groups must be two different labels of 'stress'; got 1"),
+        (["--by", "stress", "--group", "yes"], "groups must be 2 to 10 different labels of 'stress'; got 1"),
+        (["--by", "stress", "--adjust", "moood"], "adjust: column 'moood' does not exist"),
         (["--by", "stress", "--group", "yes", "--group", "maybe"], "label of 'stress' 'maybe' does not exist"),
         (["--by", "stress", "--permutations", "0"], "permutations must be a whole number, at least 1"),
         (["--by", "stress", "--correction", "x"], "correction 'x' does not exist"),

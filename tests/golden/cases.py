@@ -368,7 +368,7 @@ def compare_methods() -> object:
     return [{"method": row.method, "edges": row.edges, "graph": row.learned and row.learned.graph} for row in rows]
 
 
-@case("compare groups")
+@case("compare groups", close=True)
 def groups() -> object:
     """Compare the networks of two groups by permutations."""
     found = mn.compare_groups(survey(), "night_shifts", "mpl", n_permutations=20, seed=4, n_jobs=1)
@@ -377,6 +377,7 @@ def groups() -> object:
         "networks": [network.graph for network in found.networks],
         "statistics": found.statistics,
         "pairs": found.pairs,
+        "centralities": found.centralities,
         "difference": found.difference.to_dict(),
     }
 

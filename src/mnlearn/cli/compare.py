@@ -1,4 +1,4 @@
-"""`mnlearn compare` and `mnlearn compare-groups`: several methods on one data set, and one method on two groups."""
+"""`mnlearn compare` and `mnlearn compare-groups`: several methods on one data set, and one method on groups of rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from mnlearn.learning.comparison import MethodResult
 
-Group = Annotated[list[str] | None, option("LABEL", "Label of a group: give two if the column has more; repeatable.")]
+Group = Annotated[list[str] | None, option("LABEL", "Label of a group to compare; all by default; repeatable.")]
+Adjust = Annotated[list[str] | None, option("COL", "Covariate to adjust for; repeatable.")]
 Seed = Annotated[int, option("S", "Seed of the permutations.")]
 
 
@@ -89,28 +90,36 @@ def compare_groups_command(
     *,
     by: Annotated[str, option("COL", "Column that holds the group of each row.")],
     group: Group = None,
+    adjust: Adjust = None,
     permutations: Annotated[
         int, option("K", "Number of permutations of the rows.", "--permutations", "--n-permutations")
     ] = 200,
-    correction: Annotated[str, option("holm|fdr|none", "Correction for the number of pairs.")] = "holm",
+    correction: Annotated[str, option("max|holm|fdr|none", "Correction for the number of pairs.")] = "max",
     seed: Seed = 0,
     learning: LearnOptions,
     judging: JudgeOptions,
     _config: Config = None,
     output: OutputOptions,
 ) -> None:
-    """Test whether two groups of rows have the same network.
+    """Test whether groups of rows have the same network.
 
     Learns a network from each group and permutes the rows between them. Ctrl-C stops after the permutations so far.
+    With --adjust, rows are permuted among those with similar covariates, which are not part of the networks.
 
     Examples:
       mnlearn compare-groups survey.csv --by sex
       mnlearn compare-groups trial.csv --by arm --group placebo --group drug --method mpl --permutations 500
+      mnlearn compare-groups survey.csv --by country --adjust age --adjust sex
       mnlearn compare-groups survey.csv --by night_shifts --correction fdr --json
     """
     from mnlearn.learning import compare_groups
 
-    arguments: dict[str, Any] = {"groups": group or None, "n_permutations": permutations, "correction": correction}
+    arguments: dict[str, Any] = {
+        "groups": group or None,
+        "adjust": adjust or (),
+        "n_permutations": permutations,
+        "correction": correction,
+    }
     arguments |= {"seed": seed, **learning.learn_arguments(**judging.given())}
     with progress_monitor() as monitor:
         try:

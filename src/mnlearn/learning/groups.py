@@ -1,28 +1,31 @@
-"""Permutation test of whether two groups have the same network  [NCT22].
+"""Permutation tests of whether two or more groups have the same network  [NCT22].
 
-A network is learned from each group. Three statistics measure their difference: the number of edges in only one of
-them, the difference of total strength, and the largest difference of strength of a pair. Then the rows are assigned to
-two groups of the same sizes at random, and networks are learned and compared again, `n_permutations` times. A p-value
-is the share of assignments, the real one included, whose difference is at least as large as the real one.
+A network is learned from each group. Their differences are measured on the signed weights of the edges
+(`mnlearn.statistics.edge_weights`); a pair without an edge has weight 0. Then the rows are assigned to groups of the
+same sizes at random, and networks are learned and compared again, `n_permutations` times. `statistics/group_tests.py`
+has the statistics and their p-values.
 
-[NCT22] compares weights of a penalised regression. Here any method and any type of variable will do: the strength of
-an edge is the mutual information of its ends in nats per row given the other neighbours of one end, averaged over both
-ends, minus its expectation dof / (2 N) under independence. A pair without an edge has strength 0.
+[NCT22] compares weights of a penalised regression. Here any method and any type of variable will do. With more than
+two groups, one test compares all of them, and then every two of them are compared by permutations of their own rows:
+permutations of all rows would not be valid for two groups that are equal while a third one differs.
 """
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
+from itertools import combinations
+from time import process_time
+from typing import Any, cast, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.readers import already_coded
-from mnlearn.data.resample import split, take, without_foreign_levels
+from mnlearn.data.resample import take, without_foreign_levels
+from mnlearn.data.strata import regroup, strata_of
 from mnlearn.errors import (
     DataError,
     InputError,
@@ -34,29 +37,33 @@ from mnlearn.errors import (
     unknown_name,
     whole_number,
 )
-from mnlearn.graphs.graph import Edge
-from mnlearn.learning.inputs import is_continuous, load_data
+from mnlearn.learning.inputs import load_data
 from mnlearn.learning.spec import LearnSpec, resolve
 from mnlearn.parallel import run
-from mnlearn.protocols import SILENT, FloatArray, Monitor
+from mnlearn.protocols import SILENT, IntArray, Monitor
 from mnlearn.results.edges import kind_of_frame
-from mnlearn.results.groups import GroupComparison, Invariance, PairDifference
+from mnlearn.results.groups import (
+    STATISTICS,
+    Adjustment,
+    CentralityDifference,
+    GroupComparison,
+    Invariance,
+    PairDifference,
+)
 from mnlearn.results.learned import Learned
-from mnlearn.statistics import kernels
-from mnlearn.statistics.counts import Counts
-from mnlearn.statistics.moments import Moments
+from mnlearn.statistics.edge_weights import EdgeWeights
+from mnlearn.statistics.group_tests import (
+    Correction,
+    NetworkTests,
+    Tested,
+    WeightedEdges,
+    corrected,
+    network_tests,
+)
 
-Correction: TypeAlias = Literal["holm", "fdr", "none"]
-_ROUNDING = 1e-9  # differences as large as the real one up to this count as reaching it
-
-
-class _Distances(NamedTuple):
-    """Differences of two networks."""
-
-    edges: float
-    strength: float
-    largest: float
-    pairs: FloatArray  # |difference of strengths| of each tested pair
+_MOST_GROUPS = 10  # a permutation learns as many networks as the square of the number of groups
+_LONG = 10.0  # seconds of CPU time that are worth a note
+_log = logging.getLogger("mnlearn.learning")
 
 
 def compare_groups(
@@ -65,31 +72,35 @@ def compare_groups(
     method: str | None = None,
     *,
     groups: Sequence[object] | None = None,
+    adjust: Sequence[str] = (),
     n_permutations: int = 200,
-    correction: Correction = "holm",
+    correction: Correction = "max",
     seed: int = 0,
     n_jobs: int | None = None,
     client: Any = None,
     monitor: Monitor = SILENT,
     **options: Any,
 ) -> GroupComparison:
-    """Learn the network of each of two groups, and test by permutation whether they differ.
+    """Learn the network of each of two or more groups, and test by permutation whether they differ.
 
     Parameters
     ----------
     data
-        Anything that `mnlearn.read` accepts; all rows of both groups.
+        Anything that `mnlearn.read` accepts; all rows of all groups.
     by
         Column that holds the group of each row; not a variable of the networks.
     method
         As for `mnlearn.learn`.
     groups
-        Two labels of that column; needed if it has more than two.
+        Labels of that column, at least two; all of them by default. Needed if there are more than ten.
+    adjust
+        Columns with covariates, not variables of the networks. Rows are permuted among those with similar covariates.
+        Numbers with more than five values are divided into five bins, unless `types` declares the column categorical.
     n_permutations
         Number of random assignments of the rows. No p-value is smaller than 1 / (1 + n_permutations).
     correction
-        Correction of the p-values of pairs for their number: ``"holm"``, ``"fdr"`` (Benjamini and Hochberg) or
-        ``"none"``.
+        Correction of p-values for the number of pairs, and of variables: ``"max"``, the share of permutations whose
+        largest difference is as large [WY93]; ``"holm"``; ``"fdr"`` [BH95]; or ``"none"``.
     seed
         Seed of the permutations; it determines the p-values for any number of jobs.
     n_jobs
@@ -104,18 +115,20 @@ def compare_groups(
     Returns
     -------
     GroupComparison
-        Both networks, the p-values of the three statistics, and that of every pair that is an edge in one of them.
+        The networks; p-values of three statistics of the networks, of every pair that is an edge in one of them, and of
+        the strength and the expected influence of every variable.
 
     Raises
     ------
     InputError
-        If the column has more than two labels and `groups` is not given, or a setting breaks its rule.
+        If the column has one label or more than ten and `groups` is not given, or a setting breaks its rule.
 
     Notes
     -----
-    The states of a variable are those that occur in the rows of both groups together, or that `levels` declares. Two
-    networks are learned per permutation. The p-value of a pair is exact if the groups do not differ at all; if
-    other pairs differ, it is the usual approximation  [NCT22].
+    The states of a variable are those that occur in the rows of all compared groups, or that `levels` declares; the
+    measure of the weights depends on these states only. Two networks are learned per permutation for two groups, and
+    k² for k > 2 groups. The p-values of the whole networks are exact if the groups do not differ, given the strata of
+    the covariates. That of a single pair is approximate if other pairs differ  [NCT22].
 
     Examples
     --------
@@ -133,28 +146,95 @@ def compare_groups(
     if not isinstance(by, str):
         raise InputError(f"by must be the name of a column; got {by!r}. Names are strings.")
     if groups is not None:
-        check_listed("groups", groups, "two labels")
+        check_listed("groups", groups, "labels")
+    covariates = _covariates(adjust, by)
     spec = resolve({**options, "method": method})
-    labels, parts, pool = _divided(_read(spec, data, by), by, groups)
-    spec = spec.decided(pool)
-    one, two = networks = _networks(spec, parts, n_jobs)
-    pairs = sorted({*one.graph.edges, *two.graph.edges})
-    strengths = [strength(network, spec.prepared(part)) for network, part in zip(networks, parts, strict=True)]
-    real = _distances(networks, strengths, pairs)
-    permutation = _Permutation(cast(LearnSpec, one.recipe), pool, parts[0].n_rows, tuple(pairs))
+    rows = _divided(_read(spec, data, by, covariates), by, groups, covariates, _labels(spec))
+    spec = spec.decided(rows.pool)
+    networks, seconds = _networks(spec, rows, n_jobs)
+    compared = _comparisons(len(networks))
+    n_networks = wanted * sum(map(len, compared))
+    if n_networks * seconds >= _LONG:
+        _log.info("%d networks to learn, about %.0f s of CPU time", n_networks, n_networks * seconds)
+    permutation = _Permutation(cast(LearnSpec, networks[0].recipe), rows, compared)
     seeds = np.random.SeedSequence(seed).spawn(wanted)
     permuted = list(run(permutation, seeds, n_jobs=n_jobs, client=client, backend="processes", monitor=monitor))
     if not permuted:
         raise MnlearnError("the test was cancelled before the first permutation ended. Let it run longer.")
-    p = _p_values(real.pairs, np.array([distances.pairs for distances in permuted]))
-    statistics = tuple(_invariance(name, real, permuted) for name in ("edges", "strength", "largest"))
-    listed = _pairs(networks, strengths, pairs, p, correction)
-    one, two = (replace(network, frame=kind_of_frame(data)) for network in networks)
-    return GroupComparison(by, labels, (one, two), statistics, listed, correction, wanted, len(permuted), seed)
+    weights = cast(EdgeWeights, networks[0].weights)
+    tables = _Tables(rows.labels, networks[0].names, _tests(networks, compared, permuted), correction)
+    return GroupComparison(
+        by,
+        rows.labels,
+        tuple(replace(network, frame=kind_of_frame(data)) for network in networks),
+        weights.measure,
+        tables.statistics(),
+        tables.pairs(networks),
+        tables.centralities(("strength", "expected_influence") if all(weights.ordered) else ("strength",)),
+        correction,
+        rows.adjustment(covariates),
+        wanted,
+        len(permuted),
+        seed,
+    )
 
 
-def _read(spec: LearnSpec, data: object, by: str) -> Dataset:
-    """Read the chosen columns and the one with the groups, which is always categorical."""
+# Reading.
+
+
+@dataclass(frozen=True)
+class _GroupedRows:
+    """The rows of all groups, without the columns of groups and covariates."""
+
+    labels: tuple[str, ...]
+    pool: Dataset
+    groups: IntArray  # of each stored row
+    strata: IntArray
+
+    def of(self, some: Sequence[int]) -> _GroupedRows:
+        """Return the rows of some groups, which are numbered from 0 in this order."""
+        if len(some) == len(self.labels):
+            return self
+        place = np.full(len(self.labels), -1)
+        place[list(some)] = np.arange(len(some))
+        kept = np.flatnonzero(np.isin(self.groups, some))
+        labels = tuple(self.labels[k] for k in some)
+        return _GroupedRows(labels, take(self.pool, kept), place[self.groups[kept]], self.strata[kept])
+
+    def parts(self) -> list[Dataset]:
+        return [take(self.pool, np.flatnonzero(self.groups == k)) for k in range(len(self.labels))]
+
+    def adjustment(self, covariates: tuple[str, ...]) -> Adjustment | None:
+        """Return the number of strata, and of rows that a permutation may assign to another group."""
+        if not covariates:
+            return None
+        mixed = _mixed_strata(self.groups, self.strata)
+        repeats = self.pool.repeats
+        movable = mixed[self.strata]
+        n_rows = int(movable.sum() if repeats is None else repeats[movable].sum())
+        return Adjustment(covariates, len(mixed), n_rows)
+
+
+def _covariates(adjust: Sequence[str], by: str) -> tuple[str, ...]:
+    """Return the names of the covariates."""
+    check_listed("adjust", adjust, "names of columns")
+    names = tuple_of("adjust", adjust, "names of columns")
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(f"adjust must be a list of names of columns; got {name!r}. Names are strings.")
+    if by in names or len(set(names)) < len(names):
+        raise InputError(f"adjust must name columns other than by, each once; got {list(names)}. Drop the others.")
+    return names
+
+
+def _labels(spec: LearnSpec) -> set[str]:
+    """Return the columns that the caller declares categorical, or whose states the caller lists."""
+    types, levels = spec.reading.get("types") or {}, spec.reading.get("levels") or {}
+    return {*levels, *(name for name, kind in types.items() if kind == "categorical")}
+
+
+def _read(spec: LearnSpec, data: object, by: str, covariates: Sequence[str]) -> Dataset:
+    """Read the chosen columns, the one with the groups and the covariates; these are categorical unless declared."""
     reading = spec.reading.copy()
     if reading.get("weights") is not None or (isinstance(data, Dataset) and data.weighting is not None):
         raise InputError(
@@ -163,135 +243,62 @@ def _read(spec: LearnSpec, data: object, by: str) -> Dataset:
         )
     coded = already_coded(data)
     if coded is None:
-        reading["types"] = {**(reading.get("types") or {}), by: "categorical"}
-    columns = reading.get("columns")
-    reading["columns"] = None if columns is None else [*(name for name in columns if name != by), by]
+        given = reading.get("types") or {}
+        reading["types"] = {**dict.fromkeys(covariates, "categorical"), **given, by: "categorical"}
+    columns, more = reading.get("columns"), (*covariates, by)
+    reading["columns"] = None if columns is None else [*(name for name in columns if name not in more), *more]
     try:
         return load_data(data if coded is None else coded, **reading)
     except UnknownNameError as error:
-        named = re.sub(rf"^(types|columns): column (?={re.escape(repr(by))})", "by: column ", str(error))
+        named = str(error)
+        for option, name in (("by", by), *(("adjust", name) for name in covariates)):
+            named = re.sub(rf"^(types|columns): column (?={re.escape(repr(name))})", f"{option}: column ", named)
         raise UnknownNameError(named) from error
 
 
-def _networks(spec: LearnSpec, parts: Sequence[Dataset], n_jobs: int | None) -> tuple[Learned, Learned]:
-    """Learn the network of each group by the same method with the same settings."""
-    one = spec.learn(parts[0], n_jobs=n_jobs)
-    two = cast(LearnSpec, one.recipe).learn(parts[1], n_jobs=n_jobs)
-    return one, replace(two, choice=one.choice)
-
-
-@dataclass(frozen=True)
-class _Permutation:
-    """Task for another process: assign the rows at random, learn two networks, compare them."""
-
-    spec: LearnSpec
-    rows: Dataset
-    n_first: int
-    pairs: tuple[Edge, ...]
-
-    def __call__(self, seed: np.random.SeedSequence) -> _Distances:
-        parts = split(self.rows, self.n_first, np.random.default_rng(seed))
-        networks = [self.spec.learn(part, n_jobs=1) for part in parts]
-        strengths = [strength(network, self.spec.prepared(part)) for network, part in zip(networks, parts, strict=True)]
-        return _distances(networks, strengths, self.pairs)
-
-
-def strength(network: Learned, data: Dataset) -> FloatArray:
-    """Return I(x; y | other neighbours of x) − dof / (2 N) of every edge, averaged over both ends; 0 elsewhere."""
-    n, n_rows = len(network.names), data.n_rows
-    blankets = [network.graph.neighbors(x) for x in range(n)]
-    found = np.zeros((n, n))
-    if is_continuous(data, "the strength of an edge"):
-        moments = Moments(data)
-        for x, blanket in enumerate(blankets):
-            r = np.nan_to_num(moments.member_correlations(x, blanket)) if blanket else np.empty(0)  # NaN: a copy
-            found[x, sorted(blanket)] = -0.5 * np.log1p(-(r**2)) - 0.5 / n_rows
-    else:
-        members = Counts(data, n_jobs=1).members(kernels.mi(), range(n), blankets)
-        for x, (information, dof) in enumerate(members):
-            found[x, sorted(blankets[x])] = information - dof / (2 * n_rows)
-    return np.maximum((found + found.T) / 2, 0.0)
-
-
-def _distances(networks: Sequence[Learned], strengths: Sequence[FloatArray], pairs: Sequence[Edge]) -> _Distances:
-    """Return the number of edges in only one; |Σ s₁ − Σ s₂|; max |s₁ − s₂|; and |s₁ − s₂| of these pairs."""
-    first, second = (set(network.graph.edges) for network in networks)
-    difference = np.abs(strengths[0] - strengths[1])
-    totals = [float(np.triu(matrix).sum()) for matrix in strengths]
-    ends = np.array(pairs, dtype=np.intp).reshape(-1, 2)
-    largest = float(difference.max(initial=0.0))
-    return _Distances(len(first ^ second), abs(totals[0] - totals[1]), largest, difference[ends[:, 0], ends[:, 1]])
-
-
-def _invariance(name: str, real: _Distances, permuted: Sequence[_Distances]) -> Invariance:
-    """Return one statistic of the whole networks with its p-value."""
-    value = float(getattr(real, name))
-    by_chance = np.array([[getattr(distances, name)] for distances in permuted])
-    return Invariance(name, value, float(_p_values(np.array([value]), by_chance)[0]))
-
-
-def _p_values(real: FloatArray, permuted: FloatArray) -> FloatArray:
-    """Return (1 + permutations that reach the real value) / (1 + permutations) for each column."""
-    slack = _ROUNDING * np.maximum(1.0, np.abs(real))
-    reached: NDArray[np.int64] = (permuted >= real - slack).sum(axis=0)
-    return np.asarray((1.0 + reached) / (1.0 + len(permuted)), dtype=np.float64)
-
-
-def _pairs(
-    networks: Sequence[Learned], strengths: Sequence[FloatArray], pairs: Sequence[Edge], p: FloatArray, correction: str
-) -> tuple[PairDifference, ...]:
-    """Return the pairs by name, sorted by p, then by the size of the difference."""
-    names, corrected = networks[0].names, _corrected(p, correction)
-    listed = []
-    for k, (u, v) in enumerate(pairs):
-        both = (float(strengths[0][u, v]), float(strengths[1][u, v]))
-        edges = (networks[0].graph.has_edge(u, v), networks[1].graph.has_edge(u, v))
-        listed.append(PairDifference(names[u], names[v], both, edges, float(p[k]), float(corrected[k])))
-    return tuple(sorted(listed, key=lambda pair: (pair.p, -abs(pair.strengths[0] - pair.strengths[1]))))
-
-
-def _corrected(p: FloatArray, correction: str) -> FloatArray:
-    """Correct p-values by Holm's step down or by the false discovery rate of Benjamini and Hochberg."""
-    m = len(p)
-    if correction == "none" or not m:
-        return p
-    order = np.argsort(p, kind="stable")
-    corrected = np.empty(m)
-    if correction == "holm":
-        corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(m, 0, -1)), 1.0)
-    else:
-        stepped = np.minimum.accumulate((p[order] * m / np.arange(1, m + 1))[::-1])[::-1]
-        corrected[order] = np.minimum(stepped, 1.0)
-    return corrected
-
-
 def _divided(
-    data: Dataset, by: str, groups: Sequence[object] | None
-) -> tuple[tuple[str, str], tuple[Dataset, Dataset], Dataset]:
-    """Return the labels of the two groups; the rows of each, and of both, without the column of the groups."""
-    if by not in data.names:
-        raise unknown_name("by: column", by, data.names)
+    data: Dataset, by: str, groups: Sequence[object] | None, covariates: Sequence[str], as_labels: set[str]
+) -> _GroupedRows:
+    """Return the rows of the chosen groups."""
+    for option, name in (("by", by), *(("adjust", name) for name in covariates)):
+        if name not in data.names:
+            raise unknown_name(f"{option}: column", name, data.names)
     index = data.index(by)
     column, labels = data.columns[index], data.levels[index]
     if labels is None:
         raise DataError(f"by must name a categorical column; {by!r} is continuous. Name another, or discretise it.")
     present = [label for code, label in enumerate(labels) if (column == code).any()]
-    named = None if groups is None else tuple_of("groups", groups, "labels")
-    chosen = present if named is None else [_label(label, present, by) for label in named]
-    if len(chosen) != 2 or chosen[0] == chosen[1]:
-        shown = ", ".join(map(repr, chosen[:8]))
+    chosen = present if groups is None else [_label(label, present, by) for label in tuple_of("groups", groups, "")]
+    if not 2 <= len(chosen) <= _MOST_GROUPS or len(set(chosen)) < len(chosen):
+        shown = ", ".join(map(repr, chosen[:8])) + ", ..." * (len(chosen) > 8)
         raise InputError(
-            f"groups must be two different labels of {by!r}; got {len(chosen)}: {shown}. Name two: groups=(..., ...)."
+            f"groups must be 2 to {_MOST_GROUPS} different labels of {by!r}; got {len(chosen)}: {shown}. Name some: "
+            "groups=[...]."
         )
-    others = [name for name in data.names if name != by]
+    others = [name for name in data.names if name not in (by, *covariates)]
     if len(others) < 2:
-        raise DataError(f"data must have at least 2 columns beside {by!r}; got {len(others)}. Add columns.")
+        beside = " and ".join(map(repr, (by, *covariates)))
+        raise DataError(f"data must have at least 2 columns beside {beside}; got {len(others)}. Add columns.")
     codes = [labels.index(label) for label in chosen]
+    kept = np.flatnonzero(np.isin(column, codes))
+    place = np.full(len(labels), -1)
+    place[codes] = np.arange(len(codes))
     rows = data.select(others)
-    groups_of_rows = np.flatnonzero(np.isin(column, codes))
-    pool = without_foreign_levels(take(rows, groups_of_rows), rows)
-    one, two = (take(pool, np.flatnonzero(column[groups_of_rows] == code)) for code in codes)
-    return (str(chosen[0]), str(chosen[1])), (one, two), pool
+    of_rows, strata = place[column[kept]], strata_of(take(data, kept), covariates, labels=as_labels)
+    if covariates and not _mixed_strata(of_rows, strata).any():
+        raise DataError(
+            f"adjust must leave strata with rows of several groups; of the {strata.max() + 1} combinations of "
+            f"{', '.join(map(repr, covariates))}, each occurs in one group only. Adjust for fewer columns."
+        )
+    pool = without_foreign_levels(take(rows, kept), rows)
+    return _GroupedRows(tuple(map(str, chosen)), pool, of_rows, strata)
+
+
+def _mixed_strata(groups: IntArray, strata: IntArray) -> Any:
+    """Return whether each stratum has rows of several groups."""
+    found = np.zeros((int(strata.max()) + 1, int(groups.max()) + 1), dtype=np.bool_)
+    found[strata, groups] = True
+    return found.sum(axis=1) > 1
 
 
 def _label(wanted: object, labels: Sequence[object], by: str) -> object:
@@ -300,3 +307,125 @@ def _label(wanted: object, labels: Sequence[object], by: str) -> object:
         if str(label) == str(wanted) or (not isinstance(wanted, np.ndarray) and label == wanted):
             return label
     raise unknown_name(f"groups: label of {by!r}", wanted, [str(label) for label in labels])
+
+
+# Learning.
+
+
+def _networks(spec: LearnSpec, rows: _GroupedRows, n_jobs: int | None) -> tuple[list[Learned], float]:
+    """Learn the network of each group by the same method with the same settings; also return the CPU time of one."""
+    began = process_time()
+    first, *parts = rows.parts()
+    one = spec.learn(first, n_jobs=n_jobs)
+    others = [cast(LearnSpec, one.recipe).learn(part, n_jobs=n_jobs) for part in parts]
+    return [one, *(replace(other, choice=one.choice) for other in others)], (process_time() - began) / len(rows.labels)
+
+
+def _comparisons(n_groups: int) -> list[tuple[int, ...]]:
+    """Return the sets of groups to compare: all of them, then every two."""
+    pairs: list[tuple[int, ...]] = list(combinations(range(n_groups), 2))
+    return pairs if n_groups == 2 else [tuple(range(n_groups)), *pairs]
+
+
+def _weighted(network: Learned) -> WeightedEdges:
+    """Return the edges with their weights; 0 for a weight that is undefined."""
+    known = cast(EdgeWeights, network.weights).values
+    edges = list(network.graph.edges)
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    return WeightedEdges(ends, np.array([known.get(edge, 0.0) for edge in edges], dtype=np.float64))
+
+
+@dataclass(frozen=True)
+class _Permutation:
+    """Task for another process: assign the rows at random and learn the networks, for each comparison."""
+
+    spec: LearnSpec
+    rows: _GroupedRows
+    compared: Sequence[tuple[int, ...]]
+
+    def __call__(self, seed: np.random.SeedSequence) -> list[list[WeightedEdges]]:
+        generator = np.random.default_rng(seed)
+        return [self._assigned(self.rows.of(some), generator) for some in self.compared]
+
+    def _assigned(self, rows: _GroupedRows, generator: np.random.Generator) -> list[WeightedEdges]:
+        parts = regroup(rows.pool, rows.groups, rows.strata, generator)
+        return [_weighted(self.spec.learn(part, n_jobs=1)) for part in parts]
+
+
+# Tables of the tests, by name.
+
+
+def _tests(
+    networks: Sequence[Learned],
+    compared: Sequence[tuple[int, ...]],
+    permuted: Sequence[Sequence[list[WeightedEdges]]],
+) -> dict[tuple[int, ...], NetworkTests]:
+    """Return the tests of each comparison."""
+    real, n = [_weighted(network) for network in networks], len(networks[0].names)
+    found = {}
+    for k, some in enumerate(compared):
+        assignments = [[real[g] for g in some], *(networks_of[k] for networks_of in permuted)]
+        found[some] = network_tests(assignments, [networks[g].n_rows or 0 for g in some], n)
+    return found
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """The tests of all comparisons with the names of groups and variables."""
+
+    labels: tuple[str, ...]
+    names: tuple[str, ...]
+    tests: Mapping[tuple[int, ...], NetworkTests]
+    correction: Correction
+
+    @property
+    def twos(self) -> dict[tuple[int, int], NetworkTests]:
+        """The comparisons of two groups."""
+        return {(some[0], some[1]): tests for some, tests in self.tests.items() if len(some) == 2}
+
+    def statistics(self) -> tuple[Invariance, ...]:
+        """Return the statistics of whole networks: of all groups, then of every two; these are corrected."""
+        fixed = {
+            name: iter(corrected(np.array([tests.whole[name][1] for tests in self.twos.values()]), self.correction))
+            for name in STATISTICS
+        }
+        listed = []
+        for some, tests in self.tests.items():
+            for name, (value, p) in tests.whole.items():
+                p_corrected = float(next(fixed[name])) if len(some) == 2 else p
+                listed.append(Invariance(name, tuple(self.labels[g] for g in some), value, p, p_corrected))
+        return tuple(listed)
+
+    def pairs(self, networks: Sequence[Learned]) -> tuple[PairDifference, ...]:
+        """Return the pairs that are an edge in one of two groups, sorted by p, then by the size of the difference."""
+        n = len(self.names)
+        p, fixed = map(iter, self._corrected([tests.weights for tests in self.twos.values()], n * (n - 1) // 2))
+        listed = []
+        for (g, h), tests in self.twos.items():
+            groups = (self.labels[g], self.labels[h])
+            for (u, v), (first, second) in zip(tests.edges.tolist(), tests.weights.values.T.tolist(), strict=True):
+                edges = (networks[g].graph.has_edge(u, v), networks[h].graph.has_edge(u, v))
+                ends = (self.names[u], self.names[v])
+                listed.append(PairDifference(groups, *ends, (first, second), edges, next(p), next(fixed)))
+        return tuple(sorted(listed, key=lambda pair: (pair.p, -abs(pair.difference))))
+
+    def centralities(self, measures: Sequence[str]) -> tuple[CentralityDifference, ...]:
+        """Return these centralities of each variable in every two groups, sorted like pairs."""
+        listed = []
+        for measure in measures:
+            tested = [tests.centralities[measure] for tests in self.twos.values()]
+            p, fixed = map(iter, self._corrected(tested, len(self.names)))
+            for (g, h), found in zip(self.twos, tested, strict=True):
+                groups = (self.labels[g], self.labels[h])
+                for name, (first, second) in zip(self.names, found.values.T.tolist(), strict=True):
+                    listed.append(CentralityDifference(groups, name, measure, (first, second), next(p), next(fixed)))
+        return tuple(sorted(listed, key=lambda one: (one.p, -abs(one.difference))))
+
+    def _corrected(self, tested: Sequence[Tested], n_tests: int) -> tuple[list[float], list[float]]:
+        """Return the p-values of all comparisons of two groups, and the corrected ones."""
+        p = np.concatenate([one.p for one in tested])
+        if self.correction == "max":
+            fixed = np.minimum(np.concatenate([one.p_max for one in tested]) * len(tested), 1.0)
+        else:
+            fixed = corrected(p, self.correction, n_tests * len(tested))
+        return p.tolist(), fixed.tolist()
