@@ -131,7 +131,7 @@ def test_why_refuses_in_one_line(run: Any, data: Path, words: list[str], message
     assert message in run("why", data, *words, *quiet).refusal()
 
 
-def test_groups_are_compared(run: Any, data: Path) -> None:
+def test_groups_are_compared(run: Any, data: Path, tmp_path: Path) -> None:
     words = ["compare-groups", data, "--by", "stress", "--method", "mpl", "--permutations", "5", "--jobs", "1"]
     done = run(*words)
     assert (done.code, done.err) == (0, "")
@@ -142,7 +142,9 @@ def test_groups_are_compared(run: Any, data: Path) -> None:
     assert document["permutations"] == {"asked": 5, "done": 5, "seed": 3}
     assert sum(document["rows"]) == 1000
     assert document["adjustment"] is None
-    adjusted = run(*words, "--adjust", "exercise", "--adjust", "low_mood", "--json").document()
+    more = ["--adjust", "exercise", "--adjust", "low_mood", "--plot", tmp_path / "groups.svg"]
+    adjusted = run(*words, *more, "--json").document()
+    assert "higher in stress = no" in (tmp_path / "groups.svg").read_text()
     assert adjusted["adjustment"] == {"covariates": ["exercise", "low_mood"], "strata": 4, "rows": 1000}
 
 
@@ -151,6 +153,7 @@ def test_groups_are_compared(run: Any, data: Path) -> None:
     [
         (["--by", "stres"], "by: column 'stres' does not exist. Did you mean 'stress'"),
         (["--by", "stress", "--group", "yes"], "groups must be 2 to 10 different labels of 'stress'; got 1"),
+        (["--by", "stress", "--plot", "groups.txt"], "--plot must end in"),
         (["--by", "stress", "--adjust", "moood"], "adjust: column 'moood' does not exist"),
         (["--by", "stress", "--group", "yes", "--group", "maybe"], "label of 'stress' 'maybe' does not exist"),
         (["--by", "stress", "--permutations", "0"], "permutations must be a whole number, at least 1"),

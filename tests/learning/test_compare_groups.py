@@ -287,3 +287,24 @@ def test_groups_can_be_chosen() -> None:
         mn.compare_groups(numbers, "c")
     with pytest.raises(mn.DataError, match=r"each occurs in one group only\. Adjust for fewer columns"):
         mn.compare_groups(data | {"copy": data["group"]}, "group", adjust=["copy"])
+
+
+def test_differences_and_networks_are_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    found = mn.compare_groups(three_groups(120), "group", "gsmn", n_permutations=2, n_jobs=1)
+    found.plot(tmp_path / "three.svg")
+    assert all(f"group = {label}" in (tmp_path / "three.svg").read_text() for label in "xyz")
+    assert found.plot(between=["x", "z"]).axes[0].get_title(loc="left") == "group: x − z"
+    figure = found.plot(between=["x", "z"], level=1.0, title="x and z")
+    assert figure.axes[0].get_title(loc="left") == "x and z"
+    for options, message in (
+        ({"kind": "difference"}, "between must be two labels for a difference; got 3 groups"),
+        ({"kind": "heatmap"}, "kind 'heatmap' does not exist"),
+        ({"between": ["x", "w"]}, "between: label of 'group' 'w' does not exist"),
+        ({"between": ["x"]}, "between must be two or more different labels"),
+        ({"between": "xy"}, "between must be a list of labels of groups, not a string"),
+        ({"level": 0.05}, "level is for the difference of two groups"),
+        ({"between": ["x", "y"], "level": 7}, "level must be"),
+    ):
+        with pytest.raises(mn.InputError, match=message):
+            found.plot(**options)  # type: ignore[arg-type]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from mnlearn.cli import options
 from mnlearn.cli.config import Config
 from mnlearn.cli.console import exit_interrupted, note, progress_monitor, say, show, simple_table
-from mnlearn.cli.files import reads
+from mnlearn.cli.files import reads, writes
+from mnlearn.cli.learn import check_picture
 from mnlearn.cli.options import ClusterOptions, InputOptions, JudgeOptions, LearnOptions, OutputOptions, option
 from mnlearn.errors import MnlearnError
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 Group = Annotated[list[str] | None, option("LABEL", "Label of a group to compare; all by default; repeatable.")]
 Adjust = Annotated[list[str] | None, option("COL", "Covariate to adjust for; repeatable.")]
 Seed = Annotated[int, option("S", "Seed of the permutations.")]
+Plot = Annotated[
+    str | None, writes(option("FILE", "Draw the difference of two groups, or more networks: .png, .svg or .pdf."))
+]
 
 
 def compare_command(
@@ -96,6 +100,7 @@ def compare_groups_command(
     ] = 200,
     correction: Annotated[str, option("max|holm|fdr|none", "Correction for the number of pairs.")] = "max",
     seed: Seed = 0,
+    plot: Plot = None,
     learning: LearnOptions,
     judging: JudgeOptions,
     _config: Config = None,
@@ -109,11 +114,13 @@ def compare_groups_command(
     Examples:
       mnlearn compare-groups survey.csv --by sex
       mnlearn compare-groups trial.csv --by arm --group placebo --group drug --method mpl --permutations 500
-      mnlearn compare-groups survey.csv --by country --adjust age --adjust sex
+      mnlearn compare-groups survey.csv --by country --adjust age --adjust sex --plot countries.svg
       mnlearn compare-groups survey.csv --by night_shifts --correction fdr --json
     """
     from mnlearn.learning import compare_groups
 
+    if plot is not None:
+        check_picture("--plot", plot)
     arguments: dict[str, Any] = {
         "groups": group or None,
         "adjust": adjust or (),
@@ -129,5 +136,7 @@ def compare_groups_command(
                 raise KeyboardInterrupt from error
             raise
     output.show(found.to_dict, lambda: say(str(found)))
+    if plot is not None:  # after the result, which is printed even if the file cannot be written
+        found.plot(plot)
     if monitor.interrupted:
         exit_interrupted(f"the p-values are from {found.done} permutations")

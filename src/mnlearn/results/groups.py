@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, check_listed, check_name, check_number
 from mnlearn.results.difference import NetworkDifference
 from mnlearn.results.edges import Frame, frame_of, printable
 from mnlearn.results.learned import Learned
 from mnlearn.statistics.edge_weights import WeightMeasure, words_of_measure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _SHOWN = 10  # pairs of a summary
 _SHOWN_VARIABLES = 5
@@ -176,6 +180,70 @@ class GroupComparison:
         columns["difference"] = ("double", [one.difference for one in found])
         return self._frame(columns, found, frame)
 
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        kind: str | None = None,
+        between: Sequence[str] | None = None,
+        level: float | None = None,
+        **options: Any,
+    ) -> Figure:
+        """Draw the difference of the weights of two groups, or the networks side by side.
+
+        Parameters
+        ----------
+        path
+            The file: .png, .svg or .pdf.
+        kind
+            ``"difference"`` of two groups, or ``"networks"`` in one layout. By default the difference if there are two
+            groups, else the networks.
+        between
+            Labels of the groups to draw, two of them for a difference; by default all.
+        level
+            Largest corrected p-value of a pair in the difference; by default all pairs are drawn.
+        **options
+            ``title``, ``seed``, ``groups`` (of variables), ``labels``, ``layout``, ``node_size`` and ``threshold``, as
+            for `Learned.plot`.
+
+        Returns
+        -------
+        Figure
+            A matplotlib figure; a notebook shows it.
+
+        Raises
+        ------
+        InputError
+            If a difference of other than two groups is wanted, or a setting does not fit.
+        FileError
+            If the file cannot be written, or has another extension.
+        MissingDependencyError
+            If matplotlib is not installed.
+        """
+        from mnlearn.visual.comparison import plot_difference, plot_side_by_side
+
+        places = self._places(between)
+        kind = ("difference" if len(places) == 2 else "networks") if kind is None else kind
+        check_name("kind", kind, ("difference", "networks"))
+        networks = [self.networks[k] for k in places]
+        titles = [f"{self.by} = {self.groups[k]}" for k in places]
+        if level is not None:
+            check_number("level", level, "Use 0.05, for example.", least=0.0, most=1.0)
+        if kind == "networks":
+            if level is not None:
+                raise InputError(f"level is for the difference of two groups; got {level}. Leave it out.")
+            return plot_side_by_side(networks, path, titles=titles, **options)
+        if len(places) != 2:
+            raise InputError(
+                f"between must be two labels for a difference; got {len(places)} groups. Use between=[...] or "
+                "kind='networks'."
+            )
+        both = {self.groups[k] for k in places}
+        most = 1.0 if level is None else level
+        kept = [(p.u, p.v) for p in self.pairs if set(p.groups) == both and p.p_corrected <= most]
+        title = f"{self.by}: {' − '.join(self.groups[k] for k in places)}"
+        return plot_difference(*networks, path, titles=titles, pairs=kept, **{"title": title, **options})
+
     def to_dict(self) -> dict[str, object]:
         """Return the document that `mnlearn compare-groups --json` prints."""
         return {
@@ -232,6 +300,18 @@ class GroupComparison:
         named = [f"{self.by} = {label} ({size})" for label, size in zip(self.groups, sizes, strict=True)]
         listed = f"{', '.join(named[:-1])} and {named[-1]}"
         return printable(f"{listed}, by {self.networks[0].method}, {self.done:,} permutations")
+
+    def _places(self, between: Sequence[str] | None) -> list[int]:
+        """Return the places of some groups, by default of all."""
+        if between is None:
+            return list(range(len(self.groups)))
+        check_listed("between", between, "labels of groups")
+        labels = [str(label) for label in between]
+        for label in labels:
+            check_name(f"between: label of {self.by!r}", label, self.groups)
+        if len(labels) < 2 or len(set(labels)) < len(labels):
+            raise InputError(f"between must be two or more different labels; got {labels}. Leave it out for all.")
+        return [self.groups.index(label) for label in labels]
 
     def _chance(self, one: PairDifference | CentralityDifference) -> str:
         """Return the p-values in words."""
