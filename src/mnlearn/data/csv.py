@@ -35,7 +35,7 @@ from mnlearn.data.columns import (
     mixed,
     not_a_number,
 )
-from mnlearn.data.csv_errors import BROKEN, check_closed, diagnose, open_text
+from mnlearn.data.csv_errors import BROKEN, check_closed, diagnose, late_quote, open_text, other_notation
 from mnlearn.data.options import DOUBTFUL, NOT_A_NUMBER, ColumnOptions, is_nan
 from mnlearn.errors import DataError, FileError, MnlearnError
 
@@ -257,7 +257,7 @@ class TextColumn:
     """Reader of a column of text cells; all of them together decide its type."""
 
     def __init__(self, options: ColumnOptions) -> None:
-        self._options = options
+        self.options = options
         self._codes = Codes(options)
         self._known: dict[str | None, int] = {None: 0}
         self._texts: Sequence[str | None] = ()  # the strings of the last cells, and their codes
@@ -285,7 +285,7 @@ class TextColumn:
         if texts != self._texts:
             new = [position for position, text in enumerate(texts) if text not in self._known]
             for position in by_first_row(new, rows):
-                if self._learn(texts[position], position, rows) is Kind.DECIMAL and self._options.is_open:
+                if self._learn(texts[position], position, rows) is Kind.DECIMAL and self.options.is_open:
                     self._numbers = self._as_numbers()
                     self.add(array())
                     return
@@ -297,25 +297,25 @@ class TextColumn:
         """Decide the type and return the column."""
         if (
             self._numbers is None
-            and self._options.is_open
+            and self.options.is_open
             and Kind.INFINITE in self._kinds
             and set(self._kinds).isdisjoint(_WORDS)
         ):
             self._numbers = self._as_numbers()
         if self._numbers is not None:
             return self._numbers.finish(tuple(self._doubts))
-        if self._options.levels is not None:
+        if self.options.levels is not None:
             labels = [self._declared(cell) for cell in self._codes.index]
-            _check_digits(self._options.name, self._codes.index, labels)
+            _check_digits(self.options.name, self._codes.index, labels)
         else:
             labels = self._labels()
-        return coded_column(self._codes, labels, self._options, doubts=tuple(self._doubts))
+        return coded_column(self._codes, labels, self.options, doubts=tuple(self._doubts))
 
     def _learn(self, text: str | None, position: int, rows: NDArray[np.integer]) -> Kind | None:
         """Give a new string its code and note the first cell of its kind; raise an error for numbers among words."""
         cell = (text or "").strip()
         if cell.startswith('"') and text is not None and text[0].isspace():
-            raise _late_quote(self._options.name, text, _first_row(rows, position, self._codes.n_rows))
+            raise late_quote(self.options.name, text, _first_row(rows, position, self._codes.n_rows))
         if self._is_missing(cell):
             self._known[text] = 0
             return None
@@ -328,13 +328,13 @@ class TextColumn:
 
     def _labels(self) -> list[Hashable | None]:
         """Return the label of each code when no levels were declared."""
-        plain = set(self._kinds) - ({Kind.NAN, Kind.DOUBT} if self._options.is_open else {Kind.NAN})
-        if self._options.is_open and Kind.NOTATION in plain and Kind.WORD not in plain:
-            raise _other_notation(self._options.name, self._kinds[Kind.NOTATION])
+        plain = set(self._kinds) - ({Kind.NAN, Kind.DOUBT} if self.options.is_open else {Kind.NAN})
+        if self.options.is_open and Kind.NOTATION in plain and Kind.WORD not in plain:
+            raise other_notation(self.options.name, self._kinds[Kind.NOTATION])
         read = next((read for kinds, read in _READINGS if plain <= kinds), str)
         labels = [self._label(cell, read) for cell in self._codes.index]
         if read is _value:
-            _check_digits(self._options.name, self._codes.index, labels)
+            _check_digits(self.options.name, self._codes.index, labels)
         return labels
 
     def _label(self, cell: Hashable, read: Callable[[str], Hashable]) -> Hashable | None:
@@ -343,7 +343,7 @@ class TextColumn:
         kind = kind_of(text)
         if kind not in (Kind.NAN, Kind.DOUBT):
             return read(text)
-        if read is str and not self._options.is_open:
+        if read is str and not self.options.is_open:
             return text
         if kind is Kind.DOUBT or read not in (int, _value):
             self._doubts[text] = None
@@ -352,16 +352,16 @@ class TextColumn:
     def _declared(self, cell: Hashable) -> Hashable | None:
         """Return the declared level that equals a cell as a string, number or flag; the cell itself if none does."""
         text, kind = str(cell), kind_of(str(cell))
-        if text in self._options.declared:
+        if text in self.options.declared:
             return text
         if kind is Kind.NAN:
             return None
         value = next((read(text) for kinds, read in _READINGS if kind in kinds), text)
-        return value if self._options.is_declared(value) else text
+        return value if self.options.is_declared(value) else text
 
     def _as_numbers(self) -> Numbers:
         """Return the cells so far as a continuous column."""
-        numbers = Numbers(self._options)
+        numbers = Numbers(self.options)
         table = np.array([np.nan] + [self._number(str(cell)) for cell in self._codes.index])
         numbers.marked += self._codes.marked
         cells = [None, *self._codes.index]
@@ -379,7 +379,7 @@ class TextColumn:
         if values is None:
             import pyarrow.compute as pc  # slow to import, and not needed for complete columns
 
-            blank = pc.is_in(array, value_set=pa.array(["", *self._options.markers.texts], type=array.type))
+            blank = pc.is_in(array, value_set=pa.array(["", *self.options.markers.texts], type=array.type))
             values = _cast(pc.if_else(blank, pa.scalar(None, array.type), array))
             if values is not None:
                 found, rows = distinct(array.filter(blank))
@@ -403,29 +403,29 @@ class TextColumn:
         kind = Kind.NAN if self._is_missing(cell) else kind_of(cell)
         if kind in _NUMBERS:
             return float(cell)
-        if kind is Kind.DOUBT and self._options.is_open:
+        if kind is Kind.DOUBT and self.options.is_open:
             self._doubts[cell] = None
         elif kind is not Kind.NAN:
             self._kinds.setdefault(kind, (cell, row()))
             self._check_one_kind()
-            raise not_a_number(self._options, cell, row())
+            raise not_a_number(self.options, cell, row())
         return float("nan")
 
     def _is_missing(self, cell: str) -> bool:
         """Return whether a cell is blank, a named marker or a named number; a declared level never is missing."""
-        if not self._options.markers.numbers or kind_of(cell) not in _NUMBERS:
-            return self._options.is_missing(cell)
-        declared = cell in self._options.declared or _value(cell) in self._options.declared
-        return not declared and (self._options.is_missing(cell) or _value(cell) in self._options.markers)
+        if not self.options.markers.numbers or kind_of(cell) not in _NUMBERS:
+            return self.options.is_missing(cell)
+        declared = cell in self.options.declared or _value(cell) in self.options.declared
+        return not declared and (self.options.is_missing(cell) or _value(cell) in self.options.markers)
 
     def _check_one_kind(self) -> None:
         """Raise an error for numbers among words unless the type or the levels were given."""
-        if not self._options.is_open:
+        if not self.options.is_open:
             return
         number = next((kind for kind in (Kind.WHOLE, Kind.DECIMAL) if kind in self._kinds), None)
         word = next((kind for kind in (Kind.WORD, Kind.FLAG, Kind.NOTATION) if kind in self._kinds), None)
         if number is not None and word is not None:
-            raise mixed(self._options.name, ("numbers", *self._kinds[number]), ("text", *self._kinds[word]))
+            raise mixed(self.options.name, ("numbers", *self._kinds[number]), ("text", *self._kinds[word]))
 
 
 def distinct(array: Any) -> tuple[Sequence[str | None], NDArray[np.integer]]:
@@ -484,22 +484,6 @@ def _are_equal(one: str, other: str) -> bool:
 def _flag(cell: str) -> bool:
     """Return the value of a true/false cell."""
     return cell.lower() == "true"
-
-
-def _other_notation(name: str, first: tuple[str, int]) -> DataError:
-    """Return the error for numbers with decimal commas and the like, which would otherwise pass for labels."""
-    return DataError(
-        f"column {name!r} must write numbers with a decimal point and nothing between digits; data row {first[1]} "
-        f"holds {first[0]!r}. Write 1234.5, or use types={{{name!r}: 'categorical'}} if these are labels."
-    )
-
-
-def _late_quote(name: str, text: str, row: int) -> DataError:
-    """Return the error for a quote after a blank, which is part of the cell and opens nothing."""
-    return DataError(
-        f"column {name!r} must have no blank between a delimiter and a quote; data row {row} holds {text!r:.80}. "
-        "Delete these blanks."
-    )
 
 
 _READINGS: tuple[tuple[set[Kind], Callable[[str], Hashable]], ...] = (

@@ -153,3 +153,22 @@ def _split(line: str, mark: str, inside: bool) -> tuple[int, bool]:
         if not position:
             return marks, False
         marks += 1
+
+
+# Errors in the cells of a column
+
+
+def other_notation(name: str, first: tuple[str, int]) -> DataError:
+    """Return the error for numbers with decimal commas and the like, which would otherwise pass for labels."""
+    return DataError(
+        f"column {name!r} must write numbers with a decimal point and nothing between digits; data row {first[1]} "
+        f"holds {first[0]!r}. Write 1234.5, or use types={{{name!r}: 'categorical'}} if these are labels."
+    )
+
+
+def late_quote(name: str, text: str, row: int) -> DataError:
+    """Return the error for a quote after a blank, which is part of the cell and opens nothing."""
+    return DataError(
+        f"column {name!r} must have no blank between a delimiter and a quote; data row {row} holds {text!r:.80}. "
+        "Delete these blanks."
+    )
