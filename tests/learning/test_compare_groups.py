@@ -307,4 +307,4 @@ def test_differences_and_networks_are_drawn(tmp_path: Path) -> None:
         ({"between": ["x", "y"], "level": 7}, "level must be"),
     ):
         with pytest.raises(mn.InputError, match=message):
-            found.plot(**options)  # type: ignore[arg-type]
+            found.plot(**options)

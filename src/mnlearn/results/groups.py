@@ -242,7 +242,8 @@ class GroupComparison:
         most = 1.0 if level is None else level
         kept = [(p.u, p.v) for p in self.pairs if set(p.groups) == both and p.p_corrected <= most]
         title = f"{self.by}: {' − '.join(self.groups[k] for k in places)}"
-        return plot_difference(*networks, path, titles=titles, pairs=kept, **{"title": title, **options})
+        first, second = networks
+        return plot_difference(first, second, path, titles=titles, pairs=kept, **{"title": title, **options})
 
     def to_dict(self) -> dict[str, object]:
         """Return the document that `mnlearn compare-groups --json` prints."""
