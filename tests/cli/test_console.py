@@ -54,7 +54,7 @@ def test_probabilities(log_p: float, shown: str) -> None:
         ("or types={'a b': 'categorical'} if", "or --categorical 'a b' if"),
         ("types={\"it's\": 'continuous'}", "--continuous 'it'\"'\"'s'"),
         ("pass delimiter=';'.", "pass --delimiter ';'."),
-        ("Leave it out by listing the others in columns=[...].", "Leave it out."),
+        ("Leave it out by listing the others in columns=[...].", "Leave it out by naming the others with --column."),
         ("use test='pcor'", "use --test pcor"),
         (
             "method must be 'width' or 'frequency'; got 'w'. Give your own cuts with cuts={...}.",

@@ -54,7 +54,8 @@ def test_batches_of_whole_numbers_are_coded_as_one(batches: list[list[int]], kin
     numbers = [[min(abs(value) if kind().dtype.kind == "u" else value, most) for value in batch] for batch in batches]
     whole = [value for batch in numbers for value in batch] + [0, 1]
     chunks = [pa.array(np.array(batch, dtype=kind)) for batch in (*numbers, [0, 1])]
-    found = read(pa.table({"x": pa.chunked_array(chunks), "y": whole}), missing_values=[7], missing="category")
+    table = pa.table({"x": pa.chunked_array(chunks), "y": whole})
+    found = read(table, types={":": "categorical"}, missing_values=[7], missing="category")
     labels = sorted(set(whole) - {7})
     assert found.levels[0] == (*labels, *([None] if 7 in whole else []))
     expected = [len(labels) if value == 7 else labels.index(value) for value in whole]

@@ -209,7 +209,7 @@ def test_unusual_forms_of_numbers(tmp_path: Path) -> None:
 
 def test_decimal_commas_are_not_labels(tmp_path: Path) -> None:
     path = write_text(tmp_path, "a;b\n1,5;x\n2;y\n2,5;y\n")
-    with pytest.raises(DataError, match=r"mixes text \('1,5', data row 1\) and numbers"):
+    with pytest.raises(DataError, match=r"data row 1 holds '1,5'. .* use decimal=','"):
         read(path, delimiter=";")
     path = write_text(tmp_path, "a;b\n1,5;x\n2,5;y\n")
     with pytest.raises(DataError, match=r"decimal point and nothing between digits; data row 1 holds '1,5'"):

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from data.tables import Columns, assert_same, in_form, write_csv, write_text
-from mnlearn.data import read
+from mnlearn.data import overview, pack, read
 from mnlearn.data.options import DOUBTFUL, NOT_A_NUMBER
 from mnlearn.errors import DataError, InputError
 
@@ -57,9 +57,9 @@ def test_the_category_policy_is_suggested_only_where_possible() -> None:
         read({"a": [1, None, 2], "b": [0.5, 1.5, 2.5]})
     with pytest.raises(DataError, match=r"leave out 2 of 3 rows\.$"):
         read({"a": [1, None, 2], "b": [0.5, 1.5, None]})
-    with pytest.raises(DataError, match=r"leave it out with columns=\[\.\.\.\], or use missing='category'\.$"):
+    with pytest.raises(DataError, match=r"leave it out with drop=\['a'\], or use missing='category'\.$"):
         read({"a": [1, None, None], "b": [0.5, 1.5, 2.5]}, missing="drop_rows")
-    with pytest.raises(DataError, match=r"leave it out with columns=\[\.\.\.\]\.$"):
+    with pytest.raises(DataError, match=r"leave it out with drop=\['\w+'\]\.$"):
         read({"a": [1, 2, 2], "b": [0.5, None, None]}, missing="drop_rows")
 
 
@@ -238,3 +238,22 @@ def test_unknown_policies_and_markers() -> None:
         read(HOLES, missing="drop")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"must be a list of values, not a string; got '\?'"):
         read(HOLES, missing_values="?")
+
+
+def test_what_a_column_costs(tmp_path: Path) -> None:
+    table: dict[str, list[Any]] = {name: [0, 1] * 50 for name in ("a", "b", "school")}
+    table["school"][:30] = [None] * 30
+    table["a"][25:31] = [None] * 6
+    data = read(table, missing="drop_rows")
+    assert data.missing.alone == {"a": 1, "school": 25}
+    assert str(data.missing) == "missing: 'school' 30, 'a' 6; rows dropped: 31; drop=['school'] keeps 25 of them"
+    assert read(table, drop=["school"], missing="drop_rows").n_rows == data.n_rows + 25
+    with pytest.raises(DataError, match=r"31 of 100 rows, 25 of them only because of 'school' \(drop=\['school'\]\)"):
+        read(table)
+    packed = pack(table, tmp_path / "t.mnpack", missing="drop_rows")
+    assert packed.missing == data.missing
+    both = pack(table, tmp_path / "t.mnpack", missing="drop_rows", append=True)
+    assert both.missing.alone == {"a": 2, "school": 50}
+    seen = overview(table)
+    assert seen.incomplete_rows == 31
+    assert [variable.missing_alone for variable in seen.variables] == [1, 0, 25]

@@ -35,7 +35,7 @@ def frame(n_rows: int, seed: int = 0) -> pd.DataFrame:
         {
             "letter": rng.choice(["b", "a", "ö"], n_rows),
             "flag": rng.random(n_rows) < 0.5,
-            "many": rng.integers(-300, 300, n_rows),
+            "many": np.char.mod("m%03d", rng.integers(0, 600, n_rows)),
             "height": rng.normal(size=n_rows),
         }
     )

@@ -35,6 +35,7 @@ def _read_config(context: typer.Context, path: str | None) -> str | None:
     """Make the options of a file the defaults of the command."""
     if path is not None and not context.resilient_parsing:
         known = _by_name(context)
+        known |= {word.lstrip("-"): parameter for parameter in known.values() for word in parameter.opts[1:]}
         defaults: dict[str, Any] = {}
         for name, value in _toml(path).items():
             parameter = known.get(name.replace("_", "-"))

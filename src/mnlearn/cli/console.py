@@ -51,7 +51,8 @@ class _Notes(logging.Handler):
     """Log handler that prints each record as a note."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        note(record.getMessage())
+        message = record.getMessage()
+        note(name_options(message) if "=" in message else message)
 
 
 def say(text: str) -> None:
@@ -274,6 +275,9 @@ def _quoted(label: str) -> str:
 _TRANSLATIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"missing_values=\[([^\]]*)\]", _missing_values),
     (rf"types=\{{({_LABEL}): '(categorical|continuous)'\}}", _type_of_column),
+    (rf"\bdrop=\[({_LABEL})\]", lambda match: f"--drop {_quoted(match[1])}"),
+    (r"\b(row_names|transpose)=True", lambda match: f"--{match[1].replace('_', '-')}"),
+    (r"\bdecimal=','", "--decimal ,"),
     (r"\btransform=(None|'none')", "--transform none"),
     (r"\b(missing|discretize|test|transform)='(\w+)'", r"--\1 \2"),
     (
@@ -294,9 +298,9 @@ _TRANSLATIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"^types: ", "--categorical or --continuous: "),
     (r"^(repeats|weights): ", r"--\1: "),
     (r"^weights (?=and|must)", "--weights "),
-    (r",? by listing the others in columns=\[\.\.\.\]", ""),
+    (r" by listing the others in columns=\[\.\.\.\]", " by naming the others with --column"),
     (r"\(columns=\[\.\.\.\]\)", "(--column)"),
-    (r" with columns=\[\.\.\.\]", ""),
+    (r" with columns=\[\.\.\.\]", " with --column"),
     (r"\bpass format= with", "add --from or --to with"),
     (r"^n_permutations\b", "--permutations"),
     (r"\bn_permutations\b", "permutations"),
@@ -307,8 +311,11 @@ _TRANSLATIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"^(workers|checkpoint|resume|cluster)\b", r"--\1"),
     (r"^types(?= cannot| is)", "--categorical or --continuous"),
     (r"^missing_values(?= cannot)", "--missing-value"),
+    (r"^columns and drop must", "--column and --drop must"),
     (r"^columns(?= is|:| must)", "--column"),
-    (r"^(levels|repeats|delimiter|sheet|weights)(?= cannot| is)", r"--\1"),
+    (r"^row_names(?= cannot| is)", "--row-names"),
+    (r"^drop(?=:| must)", "--drop"),
+    (r"^(levels|repeats|delimiter|transpose|decimal|sheet|weights)(?= cannot| is| must| and| needs)", r"--\1"),
     (r" \(sheet=\.\.\.\)", " (--sheet)"),
     (r"\bresume=True\b", "--resume"),
     (r"\bappend=True\b", "--append"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -11,6 +12,7 @@ from mnlearn.cli.console import (
     escaped,
     exit_interrupted,
     first_names,
+    name_options,
     note,
     progress_monitor,
     say,
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from mnlearn.data.overview import Overview, VariableOverview
 
 MOST_VARIABLES = 40  # more are summarised by type
-_HEADINGS = ("variable", "type", "states", "missing", "range or most common")
+_HEADINGS = ("variable", "type", "because of", "states", "missing", "range or most common")
 
 All = Annotated[bool, flag("--all", f"List every variable, even if there are more than {MOST_VARIABLES}.")]
 InfoMissing = Annotated[
@@ -47,6 +49,7 @@ def info_command(
     data: options.Data,
     *,
     show_all: All = False,
+    column: options.Columns = None,
     missing: InfoMissing = None,
     reading: ReadingOptions,
     output: OutputOptions,
@@ -63,12 +66,12 @@ def info_command(
     from mnlearn.data.overview import overview
     from mnlearn.data.readers import read
 
-    read_options = reading.keywords()
+    read_options = reading.keywords() | drop_none(columns=column or None)
     if missing is None:
         found = overview(data, **read_options)
     else:
         dataset = read(data, missing=cast("MissingPolicy", missing), **read_options)
-        note(str(dataset.missing))
+        note(name_options(str(dataset.missing)))
         found = overview(dataset)
     output.show(found.as_dict, lambda: show(*lay_out_overview(found, list_all=show_all)))
 
@@ -93,6 +96,7 @@ def _by_variable(variables: Sequence[VariableOverview]) -> Table:
         table.add_row(
             Text(escaped(variable.name)),
             variable.type,
+            variable.reason,
             f"{variable.cardinality:,}" if variable.cardinality else "",
             f"{variable.missing:,}" if variable.missing else "",
             Text(_values(variable)),
@@ -138,6 +142,7 @@ def _remarks(found: Overview, *, wide: bool) -> list[str]:
     doubtful = [f"{escaped(v.name)} ({first_names(v.doubtful)})" for v in found.variables if v.doubtful]
     remarks = {
         "missing": first_names([f"{escaped(v.name)} {v.missing:,}" for v in incomplete]),
+        "incomplete rows": _incomplete(found),
         "missing by marker": first_names([f"{escaped(v.name)} ({_markers(v)})" for v in incomplete if v.marked]),
         "maybe missing": first_names(doubtful) + (", declare them with --missing-value" if doubtful else ""),
         "constant": first_names(found.constant),
@@ -145,9 +150,26 @@ def _remarks(found: Overview, *, wide: bool) -> list[str]:
         "duplicate rows": f"{found.duplicate_rows:,}" if found.duplicate_rows else "",
         "far from normal": first_names(found.far_from_normal),
         "levels without rows": first_names([_unused(v) for v in found.variables if v.unused]),
+        "to be declared": first_names(found.unsettled) + _declare(found.unsettled),
         "every variable": "use --all to list them" if wide else "",
     }
     return [f"{label}: {remark}" for label, remark in remarks.items() if remark]
+
+
+def _incomplete(found: Overview) -> str:
+    """Return how many rows have a gap, and which columns alone cost many of them."""
+    if not found.incomplete_rows:
+        return ""
+    from mnlearn.data.dataset import costly_columns
+
+    alone = costly_columns({v.name: v.missing_alone for v in found.variables}, found.incomplete_rows)
+    kept = [f"--drop {shlex.quote(escaped(name))} keeps {rows:,}" for name, rows in alone.items()]
+    return "; ".join([f"{found.incomplete_rows:,} of {found.n_records:,}", *kept])
+
+
+def _declare(names: Sequence[str]) -> str:
+    """Return the options for columns that may be quantities or categories."""
+    return "; use --continuous for a quantity, --categorical for labels, or --drop" if names else ""
 
 
 def _unused(variable: VariableOverview) -> str:

@@ -113,7 +113,10 @@ Score = Annotated[str | None, named("SCORES", "Score of mbs, hillclimb and exhau
 Set = Annotated[
     list[str] | None, option("NAME=VALUE", "Setting of the method, e.g. propagation=false; repeatable.", "--set")
 ]
-Columns = Annotated[list[str] | None, option("COL", "Use only these columns; repeatable.", "--column")]
+Columns = Annotated[
+    list[str] | None,
+    option("COL", "Use only these columns, e.g. A1:O5,age; repeatable.", "--column", "--columns"),
+]
 Test = Annotated[
     str | None,
     named("TESTS", "{names}; by default chi2 (g2 to learn by pc or hhc-mn), or pcor if all columns are continuous."),
@@ -240,6 +243,10 @@ class ReadingOptions(OptionGroup):
     continuous: Annotated[list[str] | None, option("COL", "Read this column as continuous; repeatable.")] = None
     repeats: Annotated[str | None, option("COL", "Column that holds how often each row occurs.")] = None
     delimiter: Annotated[str | None, option("CHAR", "Cell separator; by default from the file extension.")] = None
+    drop: Annotated[list[str] | None, option("COL", "Leave out these columns, e.g. id,age; repeatable.")] = None
+    row_names: Annotated[bool, flag("--row-names", "The first column holds the names of the rows.")] = False
+    transpose: Annotated[bool, flag("--transpose", "The rows are the variables; the first cell is the name.")] = False
+    decimal: Annotated[str | None, option("MARK", "Decimal mark of the numbers, e.g. ','; a point by default.")] = None
     sheet: Annotated[str | None, option("NAME", "Sheet of an .xlsx workbook; the first one by default.")] = None
 
     def keywords(self) -> dict[str, Any]:
@@ -255,6 +262,10 @@ class ReadingOptions(OptionGroup):
             "missing_values": self.missing_value or (),
             "repeats": self.repeats,
             "delimiter": "\t" if self.delimiter in ("\\t", "tab") else self.delimiter,  # a tab is hard to type
+            "drop": self.drop or (),
+            "row_names": self.row_names,
+            "transpose": self.transpose,
+            "decimal": self.decimal,
             "sheet": self.sheet,
         }
 

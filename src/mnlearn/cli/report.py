@@ -247,10 +247,12 @@ class SourceOptions(LearnOptions):
                     f"--data is for a saved result (.json); {source!r} is a data file. Drop it: DATA is given already."
                 )
             return None
-        for name in ("method", "set_", "column", "discretize", "bins", "transform", "missing"):
-            if getattr(self, name) is not None:
+        of_learning = ("method", "set_", "column", "discretize", "bins", "transform", "missing")
+        for name in (*of_learning, "drop", "row_names", "transpose", "decimal"):
+            if getattr(self, name) not in (None, False):
+                option_name = name.strip("_").replace("_", "-")
                 raise InputError(
-                    f"--{name.strip('_')} is for learning; {source!r} is a saved result. Name the data file instead."
+                    f"--{option_name} is for learning; {source!r} is a saved result. Name the data file instead."
                 )
         learned = learning.load(source)
         return learned if self.data is None else learned.with_data(self.data)
@@ -302,9 +304,10 @@ def why_command(
 def _learn(data: str, x: str, y: str, arguments: dict[str, Any]) -> Learned:
     """Read the data, check the pair of columns, and learn."""
     from mnlearn import learning
+    from mnlearn.data.options import ReadOptions
     from mnlearn.data.readers import read
 
-    names = ("types", "missing_values", "repeats", "delimiter", "sheet", "weights", "columns", "missing")
+    names = ("columns", *ReadOptions.__annotations__)
     table = read(data, **{name: arguments.pop(name) for name in names if name in arguments})
     _check_pair(table.names, x, y)
     with progress_monitor() as monitor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from pathlib import Path
@@ -205,6 +207,7 @@ class DataFile(NamedTuple):
     path: Path
     delimiter: str | None
     gzipped: bool
+    row_names: bool = False  # whether the first cell of each row is its name
 
 
 class RowTooLong(Exception):  # noqa: N818 - never leaves the readers
@@ -215,18 +218,19 @@ class RowTooLong(Exception):  # noqa: N818 - never leaves the readers
         self.file, self.names, self.block = file, names, block
 
 
-def recognise(path: Path, delimiter: str | None) -> DataFile:
+def recognise(path: Path, delimiter: str | None, *, row_names: bool = False, decimal: str | None = None) -> DataFile:
     """Find the format of a file by its name; with a delimiter any file is delimited text."""
     check_file("path", path)
     gzipped = path.suffix.lower() == ".gz"
     suffix = Path(path.stem).suffix.lower() if gzipped else path.suffix.lower()
     if suffix in PARQUET:
-        if delimiter is not None:
-            raise FileError(
-                f"delimiter is for delimited text; {path} is a Parquet file by its name. Drop the delimiter."
-            )
+        odd = "delimiter" if delimiter is not None else "decimal" if decimal is not None else None
+        if odd is not None:
+            raise FileError(f"{odd} is for delimited text; {path} is a Parquet file by its name. Drop the {odd}.")
         return DataFile(path, None, gzipped)
     split_at = delimiter or DELIMITERS.get(suffix)
+    if decimal == "," and delimiter is None and split_at == ",":
+        split_at = _delimiter_beside_commas(path, gzipped)
     if split_at is None:
         if suffix == ".mnpack":
             raise FileError(f"path must be a pack as it was written; {path} is gzipped. Unpack it with gunzip first.")
@@ -239,4 +243,14 @@ def recognise(path: Path, delimiter: str | None) -> DataFile:
             f"path must end in one of {known} (or these with .gz), {others} or .mnpack; got {path.name!r}. "
             "Rename the file, or pass delimiter=',' (or another) if it is delimited text."
         )
-    return DataFile(path, split_at, gzipped)
+    return DataFile(path, split_at, gzipped, row_names)
+
+
+def _delimiter_beside_commas(path: Path, gzipped: bool) -> str:
+    """Return the delimiter of text with decimal commas: the semicolon or the tab of its first line, else the comma."""
+    try:
+        with gzip.open(path, "rb") if gzipped else path.open("rb") as file:
+            line = next((line for line in iter(lambda: file.readline(1 << 20), b"") if line.strip()), b"")
+    except (OSError, EOFError, zlib.error):  # the reader says what is wrong
+        return ","
+    return next((mark for mark in ";\t" if mark.encode() in line), ",")

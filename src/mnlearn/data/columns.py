@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, time, timedelta
 from decimal import Decimal
+from enum import Enum
 from numbers import Real
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -16,13 +17,23 @@ from numpy.typing import NDArray
 
 from mnlearn._core import recode
 from mnlearn.data._checks import MAX_STATES
-from mnlearn.data.options import Chunks, ColumnOptions, ColumnSelection, is_nan
+from mnlearn.data.options import Chunks, ColumnOptions, is_nan
 from mnlearn.errors import DataError
 
 BATCH_ROWS = 1 << 16
 _NO_CODES = np.zeros(256, dtype=np.uint8)
 NOT_MARKED: Mapping[str, int] = MappingProxyType({})
 T = TypeVar("T")
+
+
+class Reason(Enum):
+    """Reason for the type of a column, where its values alone do not show it."""
+
+    BY_VALUE = "the type of its values"
+    DECLARED = "declared"
+    MANY = "many whole numbers: to be declared"
+    WHOLE_WITH_GAPS = "whole decimals with gaps"
+    WHOLE_DECIMALS = "whole decimals without gaps"
 
 
 class ColumnReader(Protocol):
@@ -49,6 +60,7 @@ class ReadColumn(NamedTuple):
     final: bool = False  # whether the chunks are final codes while all rows stay
     marked: Mapping[str, int] = NOT_MARKED  # how many values were missing by each marker; blanks not counted
     categories: tuple[Hashable, ...] = ()  # those that came with the data, whether a row has them or not
+    reason: Reason = Reason.BY_VALUE
 
     def unused(self, levels: Iterable[Hashable] | None) -> tuple[Hashable, ...]:
         """Return the categories that came with the data and are not among the final levels."""
@@ -76,14 +88,6 @@ class ReadTable(NamedTuple):
     n_rows: int
     source: str
     weighted: bool = False  # the repeats are weights
-
-    @classmethod
-    def of(cls, selection: ColumnSelection, columns: list[ReadColumn], n_rows: int, source: str) -> ReadTable:
-        """Return a table of the columns of a selection, in its order."""
-        n = len(selection.variables)
-        repeats = selection.repeats
-        weighted = repeats is not None and repeats.is_weights
-        return cls(columns[:n], None if repeats is None else columns[n], n_rows, source, weighted)
 
     def joined(self) -> ReadTable:
         """Return the table with each column in one chunk."""
@@ -357,7 +361,7 @@ def too_many(name: str) -> DataError:
     """Return the error for a column with more distinct values than a categorical variable may have."""
     return DataError(
         f"column {name!r} must have at most {MAX_STATES:,} distinct values to be categorical; it has more. "
-        f"Leave it out with columns=[...], or, if it is a quantity, read it with types={{{name!r}: 'continuous'}}."
+        f"Leave it out with drop=[{name!r}], or, if it is a quantity, read it with types={{{name!r}: 'continuous'}}."
     )
 
 

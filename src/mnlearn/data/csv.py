@@ -36,6 +36,7 @@ from mnlearn.data.columns import (
     not_a_number,
 )
 from mnlearn.data.csv_errors import BROKEN, check_closed, diagnose, late_quote, open_text, other_notation
+from mnlearn.data.decimals import as_written, batches_with_points
 from mnlearn.data.options import DOUBTFUL, NOT_A_NUMBER, ColumnOptions, is_nan
 from mnlearn.errors import DataError, FileError, MnlearnError
 
@@ -60,7 +61,7 @@ def read_csv_into(columns: Mapping[str, TextColumn], file: DataFile, header: Hea
     n_rows, suspect = 0, False
     try:
         with _open_reader(file, header, list(dict.fromkeys([*columns, last])), block) as (reader, source):
-            for batch in reader:
+            for batch in batches_with_points(reader, [column.options for column in columns.values()]):
                 n_rows += batch.num_rows
                 suspect = _ends_over_lines(batch.column(last))
                 for step in _steps(list(columns.values()), batch):
@@ -150,7 +151,10 @@ def _read_header(file: DataFile) -> Header:
         cells = next(filter(None, reader), [])
         names = [name.strip() for name in cells]
         lines = reader.line_num
-        has_rows = any(block.strip("\r\n") for block in iter(partial(text.read, BLOCK_BYTES), ""))
+        row = next(filter(None, reader), []) if file.row_names else []
+        if len(row) == len(names) + 1:  # as R's write.table writes it
+            names.insert(0, "")
+        has_rows = bool(row) or any(block.strip("\r\n") for block in iter(partial(text.read, BLOCK_BYTES), ""))
     if not names:
         raise FileError(f"path must be a table with a header; {file.path} is empty. Check how it was written.")
     if not has_rows:
@@ -185,13 +189,18 @@ def _check_split(file: DataFile, names: list[str]) -> None:
     if other is not None:
         raise DataError(
             f"{file.path} must have at least 2 columns; split at {file.delimiter!r} it has one, {names[0]!r}. "
-            f"It looks split at {other!r}: pass delimiter={other!r}."
+            f"It looks split at {other!r}: pass delimiter={other!r}{_or_decimal(other)}."
         )
     if comment:
         raise DataError(
             f"{file.path} must begin with a header, the names of its columns; it begins with the comment {names[0]!r}. "
             "Delete the lines above the header."
         )
+
+
+def _or_decimal(mark: str) -> str:
+    """Return what else to pass for files in the format of countries with decimal commas."""
+    return ", or decimal=',' if its numbers have decimal commas" if mark == ";" else ""
 
 
 def _ends_over_lines(cells: Any) -> bool:
@@ -321,7 +330,7 @@ class TextColumn:
             return None
         kind = kind_of(cell)
         if kind not in self._kinds:
-            self._kinds[kind] = (cell, _first_row(rows, position, self._codes.n_rows))
+            self._kinds[kind] = (as_written(cell, self.options), _first_row(rows, position, self._codes.n_rows))
             self._check_one_kind()
         self._known[text] = self._codes.code(cell)
         return kind
@@ -330,7 +339,7 @@ class TextColumn:
         """Return the label of each code when no levels were declared."""
         plain = set(self._kinds) - ({Kind.NAN, Kind.DOUBT} if self.options.is_open else {Kind.NAN})
         if self.options.is_open and Kind.NOTATION in plain and Kind.WORD not in plain:
-            raise other_notation(self.options.name, self._kinds[Kind.NOTATION])
+            raise other_notation(self.options, self._kinds[Kind.NOTATION])
         read = next((read for kinds, read in _READINGS if plain <= kinds), str)
         labels = [self._label(cell, read) for cell in self._codes.index]
         if read is _value:
@@ -406,9 +415,9 @@ class TextColumn:
         if kind is Kind.DOUBT and self.options.is_open:
             self._doubts[cell] = None
         elif kind is not Kind.NAN:
-            self._kinds.setdefault(kind, (cell, row()))
+            self._kinds.setdefault(kind, (as_written(cell, self.options), row()))
             self._check_one_kind()
-            raise not_a_number(self.options, cell, row())
+            raise not_a_number(self.options, as_written(cell, self.options), row())
         return float("nan")
 
     def _is_missing(self, cell: str) -> bool:
@@ -424,6 +433,8 @@ class TextColumn:
             return
         number = next((kind for kind in (Kind.WHOLE, Kind.DECIMAL) if kind in self._kinds), None)
         word = next((kind for kind in (Kind.WORD, Kind.FLAG, Kind.NOTATION) if kind in self._kinds), None)
+        if number is not None and word is Kind.NOTATION:
+            raise other_notation(self.options, self._kinds[word])
         if number is not None and word is not None:
             raise mixed(self.options.name, ("numbers", *self._kinds[number]), ("text", *self._kinds[word]))
 

@@ -15,6 +15,8 @@ from typing import NamedTuple, TypeGuard
 import pyarrow as pa
 
 from mnlearn.data._checks import DataFile
+from mnlearn.data.columns import MixedTypesError
+from mnlearn.data.options import ColumnOptions
 from mnlearn.errors import DataError, FileError, MnlearnError, unreadable
 
 BROKEN = (pa.ArrowException, OSError, MemoryError, EOFError, UnicodeError, zlib.error, csv.Error)
@@ -102,10 +104,16 @@ def _misshapen(file: DataFile, names: Sequence[str] | None) -> DataError | None:
         if names is not None and record.cells != len(names):
             return DataError(
                 f"{file.path} must have {len(names)} cells in every row, as in its header; "
-                f"line {record.line} has {record.cells}. Correct the row, or quote the cells that hold "
-                f"{file.delimiter!r}."
+                f"line {record.line} has {record.cells}. {_remedy(record, names)} the row, or quote the cells "
+                f"that hold {file.delimiter!r}."
             )
     return None
+
+
+def _remedy(record: Record, names: Sequence[str]) -> str:
+    """Return what to do about a row; one with a cell more than the header may be of R's write.table."""
+    named = "If the first cell of every row is its name, use row_names=True. Otherwise correct"
+    return named if record.cells == len(names) + 1 else "Correct"
 
 
 def _unreadable(file: DataFile, error: Exception) -> FileError:
@@ -158,11 +166,15 @@ def _split(line: str, mark: str, inside: bool) -> tuple[int, bool]:
 # Errors in the cells of a column
 
 
-def other_notation(name: str, first: tuple[str, int]) -> DataError:
-    """Return the error for numbers with decimal commas and the like, which would otherwise pass for labels."""
-    return DataError(
-        f"column {name!r} must write numbers with a decimal point and nothing between digits; data row {first[1]} "
-        f"holds {first[0]!r}. Write 1234.5, or use types={{{name!r}: 'categorical'}} if these are labels."
+def other_notation(options: ColumnOptions, first: tuple[str, int]) -> MixedTypesError:
+    """Return the error for numbers in another notation, which would otherwise pass for labels."""
+    name, (cell, row) = options.name, first
+    mark, right = ("point", "1234.5") if options.decimal == "." else ("comma", "1234,5")
+    comma = " use decimal=',' if all numbers have a decimal comma," if mark == "point" and cell.count(",") == 1 else ""
+    return MixedTypesError(
+        f"column {name!r} must write numbers with a decimal {mark} and nothing between digits; data row {row} holds "
+        f"{cell!r}. Write {right},{comma} or use types={{{name!r}: 'categorical'}} if these are labels.",
+        name,
     )
 
 

@@ -45,24 +45,45 @@ class MissingReport:
         Missing values per column before the policy was applied; complete columns are left out.
     rows_dropped
         Number of stored rows left out because a value was missing.
+    alone
+        Stored rows per column in which no other column lacked a value: dropping them is the price of that column.
     """
 
     policy: str = "error"
     counts: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     rows_dropped: int = 0
+    alone: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
     def __reduce__(self) -> tuple[type[MissingReport], tuple[object, ...]]:
         """Return parts that can be pickled."""
-        return MissingReport, (self.policy, dict(self.counts), self.rows_dropped)
+        return MissingReport, (self.policy, dict(self.counts), self.rows_dropped, dict(self.alone))
 
     def __str__(self) -> str:
         """Return one sentence on missing values and the policy applied."""
         if not self.counts:
             return "nothing was missing"
-        listed = [f"{name!r} {count}" for name, count in self.counts.items()]
+        most_first = sorted(self.counts, key=lambda name: -self.counts[name])
+        listed = [f"{name!r} {self.counts[name]}" for name in most_first]
         found = ", ".join(listed[:4]) + (f" and {len(listed) - 4} more columns" if len(listed) > 4 else "")
-        done = f"rows dropped: {self.rows_dropped}" if self.policy == "drop_rows" else "kept as a state of its own"
-        return f"missing: {found}; {done}"
+        if self.policy != "drop_rows":
+            return f"missing: {found}; kept as a state of its own"
+        costly = costly_columns(self.alone, self.rows_dropped)
+        costs = "".join(f"; drop=[{name!r}] keeps {rows} of them" for name, rows in costly.items())
+        return f"missing: {found}; rows dropped: {self.rows_dropped}{costs}"
+
+
+def costly_columns(alone: Mapping[str, int], incomplete: int) -> dict[str, int]:
+    """Return the columns, at most three, that by themselves cost at least a tenth of the incomplete rows.
+
+    Parameters
+    ----------
+    alone
+        Rows per column in which no other one lacks a value.
+    incomplete
+        Rows in which any column lacks one.
+    """
+    worst = sorted(alone, key=lambda name: -alone[name])[:3]
+    return {name: alone[name] for name in worst if alone[name] >= max(5, incomplete / 10)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence, Set
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from typing import Any
@@ -32,14 +33,16 @@ from mnlearn.data.coding import (
 from mnlearn.data.columns import ReadColumn, ReadTable
 from mnlearn.data.options import ColumnOptions, TableOptions, unfit_label
 from mnlearn.data.streaming import read_stream
+from mnlearn.data.transposed import turned
 from mnlearn.data.typed_columns import categories_column, is_text, object_column, whole_column
+from mnlearn.data.whole_numbers import settled_table, whole_again
 from mnlearn.errors import DataError, InputError
 
 
 def load_memory(source: object, options: TableOptions) -> ReadTable:
     """Read a table in memory, or raise an error that names what cannot be read."""
     try:
-        return _load(source, options)
+        return _load_turned(source, options) if options.transpose else _load(source, options)
     except pa.ArrowException as error:
         raise DataError(
             f"source must hold types that can be read; {type(source).__name__}: {error}. "
@@ -74,6 +77,13 @@ def _load(source: object, options: TableOptions) -> ReadTable:  # noqa: PLR0911 
         f"list of records; "
         f"got {type(source).__module__}.{type(source).__qualname__}. Convert it to one of these."
     )
+
+
+def _load_turned(source: object, options: TableOptions) -> ReadTable:
+    """Read a table whose rows are the variables."""
+    table, names = turned(source)
+    plain = replace(options, transpose=False, row_names=False)
+    return _load(table, plain) if names is None else _load_array(table, plain, names)
 
 
 def is_sparse(source: object) -> bool:
@@ -218,8 +228,10 @@ def _load_stream(source: Any, options: TableOptions) -> ReadTable:
     return _table(batch.schema.names, batch.column, batch.num_rows, options, "the Arrow table", code=code)
 
 
-def _load_array(array: np.ndarray[Any, np.dtype[Any]], options: TableOptions) -> ReadTable:
-    """Read a 2-D array, or the fields of a structured one."""
+def _load_array(
+    array: np.ndarray[Any, np.dtype[Any]], options: TableOptions, names: Sequence[str] | None = None
+) -> ReadTable:
+    """Read a 2-D array, or the fields of a structured one; columns without names are called x0, x1, ..."""
     if array.dtype.names is not None and array.ndim == 1:
         options.check_no_names("a structured array")
         fields = array.dtype.names
@@ -228,7 +240,8 @@ def _load_array(array: np.ndarray[Any, np.dtype[Any]], options: TableOptions) ->
         array = np.asarray(array)
     if array.ndim != 2:
         raise InputError(f"source must be a 2-D array, one row per record; got shape {array.shape}. Reshape it.")
-    names = options.names_of(array.shape[1])
+    array = whole_again(array)
+    names = options.names_of(array.shape[1]) if names is None else names
     code = partial(_code_block, array)
     return _table(names, lambda j: array[:, j], len(array), options, "the array", code=code)
 
@@ -360,7 +373,7 @@ def _table(
     selection = options.select(names)
     coded = {} if code is None or not n_rows else code(categorical(selection))
     columns = read_columns(selection, coded, lambda own: _column(own, fetch(own.position)))
-    return ReadTable.of(selection, columns, n_rows, source).joined()
+    return settled_table(selection, columns, n_rows, source).joined()
 
 
 def _column(options: ColumnOptions, values: Any) -> ReadColumn:

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from mnlearn._core import recode
 from mnlearn.data import _checks
 from mnlearn.data.columns import ReadColumn, ReadTable, byte_table, too_many
-from mnlearn.data.dataset import Dataset, MissingReport
+from mnlearn.data.dataset import Dataset, MissingReport, costly_columns
 from mnlearn.data.options import Chunks, MissingPolicy
 from mnlearn.data.pack_writer import Block, Contents, Variable
 from mnlearn.data.streaming import Spool, SpooledChunks
 from mnlearn.data.weights import Weighting, check_weights, scaled_weights
+from mnlearn.data.whole_numbers import check_settled, log_decimals
 from mnlearn.errors import DataError
 from mnlearn.parallel import run
 
@@ -35,6 +36,7 @@ class _Survey(NamedTuple):
     n_before: int
     n_incomplete: int
     n_after: int
+    alone: dict[str, int]  # rows by column in which no other one lacks a value
 
 
 class _Clean(NamedTuple):
@@ -105,7 +107,8 @@ def _cleaned(table: ReadTable, missing: MissingPolicy, new_chunks: Callable[[], 
         raise _incomplete(table, found)
     if found.n_after < least:
         raise too_few_rows(table, found.counts, found.n_before, found.n_after)
-    report = MissingReport(missing, MappingProxyType(found.counts), found.n_before - found.n_after)
+    log_decimals(table)
+    report = _report(missing, found)
     final = [_final_levels(column, found.kept, report) for column in table.columns]
     return _Clean(found.kept, found.n_after, report, [levels for levels, _ in final], [codes for _, codes in final])
 
@@ -114,8 +117,9 @@ def _survey(table: ReadTable, missing: MissingPolicy, kept: Chunks) -> _Survey:
     """Count missing values; only columns that may have some are read."""
     suspects = [column for column in table.columns if column.may_lack]
     if not suspects and table.repeats is None:
-        return _Survey(None, {}, table.n_rows, 0, table.n_rows)
+        return _Survey(None, {}, table.n_rows, 0, table.n_rows, {})
     counts = dict.fromkeys((column.name for column in suspects), 0)
+    alone = np.zeros(len(suspects), dtype=np.int64)
     n_before = n_incomplete = n_after = first_row = 0
     total = 0.0
     for k in range(len(table.columns[0].chunks)):
@@ -124,11 +128,13 @@ def _survey(table: ReadTable, missing: MissingPolicy, kept: Chunks) -> _Survey:
             check: Callable[..., NDArray[Any]] = check_weights if table.weighted else whole_repeats
             repeats = check(table.repeats.name, table.repeats.chunks[k], first_row)
             stays, total = repeats > 0, total + float(0 if table.weighted else repeats.sum(dtype=np.float64))
-        incomplete = np.zeros(len(stays), dtype=np.bool_)
+        gaps = Gaps(len(stays))
         for column in suspects:
             lacks = _lacking(column, column.chunks[k], first_row) & stays
             counts[column.name] += int(np.count_nonzero(lacks))
-            incomplete |= lacks
+            gaps.add(lacks)
+        incomplete = gaps.in_some
+        alone += gaps.alone()
         n_before += int(np.count_nonzero(stays))
         n_incomplete += int(np.count_nonzero(incomplete))
         if missing == "drop_rows":
@@ -137,8 +143,38 @@ def _survey(table: ReadTable, missing: MissingPolicy, kept: Chunks) -> _Survey:
         first_row += len(stays)
         kept.append(stays)
     _checks.check_total(total)
+    by_name = dict(zip(counts, alone.tolist(), strict=True))
     counts = {name: count for name, count in counts.items() if count}
-    return _Survey(None if n_after == table.n_rows else kept, counts, n_before, n_incomplete, n_after)
+    alone_of = {name: by_name[name] for name in counts if by_name[name]}
+    return _Survey(None if n_after == table.n_rows else kept, counts, n_before, n_incomplete, n_after, alone_of)
+
+
+class Gaps:
+    """Rows that lack a value in some column, and in one only, while the columns are added one by one."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.in_some = np.zeros(n_rows, dtype=np.bool_)
+        self._in_several = np.zeros(n_rows, dtype=np.bool_)
+        self._first = np.full(n_rows, -1, dtype=np.int32)
+        self._n_columns = 0
+
+    def add(self, lacks: NDArray[np.bool_]) -> None:
+        """Add the rows that the next column lacks."""
+        self._in_several |= self.in_some & lacks
+        self._first[lacks & ~self.in_some] = self._n_columns
+        self.in_some |= lacks
+        self._n_columns += 1
+
+    def alone(self) -> NDArray[np.int64]:
+        """Return the number of rows that lack only this column, for each of them."""
+        rows = self.in_some & ~self._in_several
+        return np.bincount(self._first[rows], minlength=self._n_columns)
+
+
+def _report(missing: MissingPolicy, found: _Survey) -> MissingReport:
+    """Return what was missing, and what became of it."""
+    counts, alone = MappingProxyType(found.counts), MappingProxyType(found.alone)
+    return MissingReport(missing, counts, found.n_before - found.n_after, alone)
 
 
 def _lacking(column: ReadColumn, chunk: NDArray[Any], first_row: int) -> NDArray[np.bool_]:
@@ -289,16 +325,17 @@ def check_not_infinite(name: str, numbers: NDArray[np.float64], first_row: int) 
 
 
 def _check_columns(table: ReadTable, found: _Survey) -> None:
-    """Raise DataError if a column is all missing, or holds strings that may or may not mark a missing value."""
+    """Raise DataError if a column is all missing, or unclear about what is missing or whether it is categorical."""
     empty = [name for name, count in found.counts.items() if count == found.n_before]
     if empty:
         raise DataError(
             f"every column must hold a value; {', '.join(map(repr, empty[:5]))} is missing in all {found.n_before} "
-            "rows. Leave it out by listing the others in columns=[...]."
+            f"rows. Leave it out with drop=[{empty[0]!r}]."
         )
     for column in table.columns:
         if column.doubts:
             raise _doubtful(column)
+    check_settled(table)
 
 
 def _doubtful(column: ReadColumn) -> DataError:
@@ -319,6 +356,10 @@ def _incomplete(table: ReadTable, found: _Survey) -> DataError:
     return DataError(
         f"missing='error' requires complete data; missing values: {listed}{more}. "
         f"Use missing='drop_rows' to leave out {found.n_incomplete} of {found.n_before} rows"
+        + "".join(
+            f", {rows} of them only because of {name!r} (drop=[{name!r}])"
+            for name, rows in costly_columns(found.alone, found.n_incomplete).items()
+        )
         + (", or missing='category' to keep them." if _are_categorical(table, found.counts) else ".")
     )
 
@@ -334,7 +375,7 @@ def too_few_rows(table: ReadTable, counts: dict[str, int], n_before: int, n_afte
     worst = max(counts, key=lambda name: counts[name])
     return DataError(
         f"missing='drop_rows' must leave at least 2 rows; {n_after} of {n_before} are complete. The worst column is "
-        f"{worst!r} with {counts[worst]} missing: leave it out with columns=[...]"
+        f"{worst!r} with {counts[worst]} missing: leave it out with drop=[{worst!r}]"
         + (", or use missing='category'." if _are_categorical(table, counts) else ".")
     )
 

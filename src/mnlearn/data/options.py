@@ -14,7 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data._checks import MAX_STATES, check_names
-from mnlearn.errors import DataError, InputError, check_mapping, is_one_of, tuple_of, unknown_name
+from mnlearn.data.column_names import ColumnNames
+from mnlearn.errors import (
+    DataError,
+    InputError,
+    check_mapping,
+    is_one_of,
+    true_or_false,
+    tuple_of,
+    unknown_name,
+)
 
 VariableType: TypeAlias = Literal["categorical", "continuous"]
 MissingPolicy: TypeAlias = Literal["error", "drop_rows", "category"]
@@ -39,6 +48,10 @@ class ReadOptions(TypedDict, total=False):
     missing_values: Iterable[Hashable]
     repeats: str | None
     delimiter: str | None
+    drop: Iterable[str]
+    row_names: bool
+    transpose: bool
+    decimal: str | None
     sheet: str | None
     names: Sequence[str] | None
     weights: str | None
@@ -94,6 +107,7 @@ class ColumnOptions(NamedTuple):  # made for every column: a frozen dataclass ta
     declared: Mapping[Hashable, Hashable] = NOT_DECLARED  # each level by itself
     is_repeats: bool = False  # or weights
     new_chunks: Callable[[], Chunks] = list  # makes the store for the values
+    decimal: str = "."
     is_weights: bool = False
 
     @property
@@ -143,6 +157,10 @@ class TableOptions:
     missing_values: Iterable[Hashable] = ()
     repeats: str | None = None
     delimiter: str | None = None
+    drop: Iterable[str] = ()
+    row_names: bool = False
+    transpose: bool = False
+    decimal: str | None = None
     sheet: str | None = None
     names: Sequence[str] | None = None
     weights: str | None = None
@@ -185,11 +203,19 @@ class TableOptions:
             kinds = self.types or {}
             checked = {name: _checked_levels(name, labels, kinds.get(name)) for name, labels in self.levels.items()}
             object.__setattr__(self, "levels", checked)
-        if self.delimiter is not None:
-            _check_delimiter(self.delimiter)
+        object.__setattr__(self, "drop", tuple_of("drop", self.drop, "names"))
+        true_or_false(row_names=self.row_names, transpose=self.transpose)
         if self.names is not None:
             object.__setattr__(self, "names", ordered_tuple("names", self.names, "names"))
             check_names(self.names)
+        self._check_form()
+
+    def _check_form(self) -> None:
+        """Raise InputError for options of the form of a file that are wrong for any file."""
+        if self.delimiter is not None:
+            _check_delimiter(self.delimiter)
+        if self.decimal is not None:
+            _check_decimal(self.decimal, self.delimiter)
         if not isinstance(self.sheet, str | None):
             raise InputError(f"sheet must be the name of a sheet; got {self.sheet!r}. Leave it out for the first one.")
 
@@ -214,46 +240,77 @@ class TableOptions:
 
     def select(self, names: Sequence[object]) -> ColumnSelection:
         """Match the options with the columns of a source."""
-        known = [str(name) for name in names]
+        skipped = 1 if self.row_names else 0
+        known = [str(name) for name in names[skipped:]]
         check_names(known)
-        self._check_known(known)
-        chosen = known if self.columns is None else [str(name) for name in self.columns]
-        if len(set(chosen)) < len(chosen):
-            raise InputError(f"columns must name each column once; got {chosen}. Drop the repeated names.")
-        position = {name: k for k, name in enumerate(known)}
-        markers = Markers.of(self.missing_values)
-        types = {str(name): kind for name, kind in (self.types or {}).items()}
-        levels = {str(name): tuple(labels) for name, labels in (self.levels or {}).items()}
+        position = {name: k for k, name in enumerate(known, start=skipped)}
+        for option, name in (("repeats", self.repeats), ("weights", self.weights)):
+            if name is not None and name not in position:
+                raise unknown_name(f"{option}: column", name, known)
+        columns = ColumnNames(known)
+        chosen = columns.choose(self.columns, self.drop)
+        types = columns.values("types", self.types)
+        levels = columns.values("levels", self.levels)
+        markers = Markers.of(self._markers())
+        decimal = self.decimal or "."
 
         def column(name: str) -> ColumnOptions:
             kind, labels = types.get(name), levels.get(name)
-            declared = NOT_DECLARED if labels is None else {label: label for label in labels}
-            return ColumnOptions(name, position[name], kind, labels, markers, declared, False, self.new_chunks)
+            if labels is None:
+                return ColumnOptions(
+                    name, position[name], kind, None, markers, NOT_DECLARED, False, self.new_chunks, decimal
+                )
+            if kind == "continuous":
+                raise _no_levels(name)
+            declared = {label: label for label in labels}
+            return ColumnOptions(
+                name, position[name], kind, tuple(labels), markers, declared, False, self.new_chunks, decimal
+            )
 
         beside = self.repeats if self.weights is None else self.weights
         nameless = [position[name] for name in chosen if not name.strip() and name != beside]
         if nameless:
-            raise DataError(
-                f"every column must have a name; column {nameless[0] + 1} has none. "
-                "Name it, or leave it out by listing the others in columns=[...]."
-            )
+            raise _nameless(nameless[0], transposed=self.transpose)
         variables = [column(name) for name in chosen if name != beside]
         if beside is None:
             return ColumnSelection(variables, None)
         own = ColumnOptions(beside, position[beside], "continuous", is_repeats=True, new_chunks=self.new_chunks)
-        return ColumnSelection(variables, own._replace(is_weights=self.weights is not None))
+        return ColumnSelection(variables, own._replace(is_weights=self.weights is not None, decimal=decimal))
 
-    def _check_known(self, known: Sequence[str]) -> None:
-        """Raise UnknownNameError if an option names a column that does not exist."""
-        repeats = None if self.repeats is None else (self.repeats,)
-        weights = None if self.weights is None else (self.weights,)
-        given = {"columns": self.columns, "types": self.types, "levels": self.levels}
-        given |= {"repeats": repeats, "weights": weights}
-        names = set(known)
-        for option, named in given.items():
-            for name in named if named is not None else ():
-                if str(name) not in names:
-                    raise unknown_name(f"{option}: column", str(name), known)
+    def _markers(self) -> list[Hashable]:
+        """Return the values that mark a missing value; cells with a decimal comma are compared with a point."""
+        given = list(self.missing_values)
+        if self.decimal != ",":
+            return given
+        return given + [value.replace(",", ".") for value in given if isinstance(value, str)]
+
+
+def _nameless(position: int, *, transposed: bool) -> DataError:
+    """Return the error for a column without a name: the first one mostly holds the names of the rows."""
+    name = "Name"
+    if position == 0 and not transposed:
+        name = (
+            "If it holds names or numbers of the rows, as R and pandas write them, use row_names=True. Otherwise name"
+        )
+    return DataError(
+        f"every column must have a name; column {position + 1} has none. {name} it, or leave it out by listing the "
+        "others in columns=[...]."
+    )
+
+
+def _no_levels(name: str) -> InputError:
+    """Return the error for levels of a continuous column."""
+    return InputError(
+        f"levels[{name!r}] cannot be declared for a continuous column. Drop it from types or from levels."
+    )
+
+
+def _check_decimal(mark: object, delimiter: str | None) -> None:
+    """Raise InputError unless the decimal mark is a point or a comma, and not the delimiter."""
+    if not is_one_of(mark, (".", ",")):
+        raise InputError(f"decimal must be '.' or ','; got {mark!r}. Leave it out for a point.")
+    if mark == delimiter:
+        raise InputError(f"decimal and delimiter must differ; got {mark!r} for both. Drop the delimiter, or use ';'.")
 
 
 def _check_delimiter(mark: object) -> None:
@@ -275,9 +332,7 @@ def ordered_tuple(name: str, values: Any, what: str) -> tuple[Any, ...]:
 def _checked_levels(name: str, labels: object, kind: str | None) -> tuple[Hashable, ...]:
     """Return the levels; raise InputError unless they are different labels of a column that is not continuous."""
     if kind == "continuous":
-        raise InputError(
-            f"levels[{name!r}] cannot be declared for a continuous column. Drop it from types or from levels."
-        )
+        raise _no_levels(name)
     if isinstance(labels, str | bytes | Mapping) or not isinstance(labels, Iterable):
         raise InputError(f"levels[{name!r}] must be a list of labels; got {labels!r:.80}. Write ['no', 'yes'].")
     listed = ordered_tuple(f"levels[{name!r}]", labels, "labels")

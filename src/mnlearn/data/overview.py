@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data._checks import check_total, code_type
-from mnlearn.data.columns import ReadTable
+from mnlearn.data.columns import ReadTable, Reason
 from mnlearn.data.copies import split_of_rows
 from mnlearn.data.dataset import Dataset, row_groups
 from mnlearn.data.normal_scores import log_p_normal, rejected
@@ -30,8 +30,10 @@ class VariableOverview:
         ``"categorical"``, ``"continuous"``, or ``"empty"`` when every value is missing.
     cardinality
         Number of states that occur or are declared; 0 for a continuous variable.
-    missing
-        Number of stored rows without a value.
+    missing, missing_alone
+        Number of stored rows without a value; and of those in which only this variable has none.
+    reason
+        Why the variable has this type, in words; for data that are already coded, what its values are.
     constant
         Whether there is only one value, missing ones aside.
     low, high
@@ -58,6 +60,8 @@ class VariableOverview:
     doubtful: tuple[str, ...] = ()
     unused: tuple[Hashable, ...] = ()
     marked: Mapping[str, int] = field(default_factory=dict)
+    missing_alone: int = 0
+    reason: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,10 @@ class Overview:
         Names of the variables with levels that no row has.
     far_from_normal
         Names of the continuous variables that are clearly not normal, as by `mnlearn.learn` with ``transform="auto"``.
+    incomplete_rows
+        Stored rows without a value in some variable.
+    unsettled
+        Names of the variables that `read` refuses until `types` says whether they are quantities or categories.
     """
 
     n_rows: int
@@ -91,6 +99,8 @@ class Overview:
     duplicate_rows: int
     unused: tuple[str, ...] = ()
     far_from_normal: tuple[str, ...] = ()
+    incomplete_rows: int = 0
+    unsettled: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, object]:
         """Return plain lists, numbers and strings for JSON; other values become strings."""
@@ -117,6 +127,10 @@ def overview(
     missing_values: Iterable[Hashable] = (),
     repeats: str | None = None,
     delimiter: str | None = None,
+    drop: Iterable[str] = (),
+    row_names: bool = False,
+    transpose: bool = False,
+    decimal: str | None = None,
     sheet: str | None = None,
     names: Sequence[str] | None = None,
 ) -> Overview:
@@ -124,8 +138,10 @@ def overview(
 
     Parameters
     ----------
-    source, columns, types, levels, missing_values, repeats, delimiter, sheet, names
+    source, columns, types, levels, missing_values, repeats, delimiter
         As for `read`. Missing values are counted; rows that occurred 0 times are left out.
+    drop, row_names, transpose, decimal, sheet, names
+        As for `read`.
 
     Returns
     -------
@@ -145,6 +161,10 @@ def overview(
         missing_values=missing_values,
         repeats=repeats,
         delimiter=delimiter,
+        drop=drop,
+        row_names=row_names,
+        transpose=transpose,
+        decimal=decimal,
         sheet=sheet,
         names=names,
     )
@@ -166,16 +186,19 @@ class _Column(NamedTuple):
     doubts: tuple[str, ...] = ()
     unused: tuple[Hashable, ...] = ()
     marked: Mapping[str, int] = MappingProxyType({})
+    reason: str = ""
 
-    def n_missing(self) -> int:
-        """Return the number of missing values."""
-        return int(np.count_nonzero(np.isnan(self.values) if self.levels is None else self.values == 0))
+    def lacks(self) -> NDArray[np.bool_]:
+        """Return where a value is missing."""
+        return np.asarray(np.isnan(self.values) if self.levels is None else self.values == 0)
 
 
 def _dataset_columns(data: Dataset) -> list[_Column]:
     """Return the columns of a data set, where nothing is missing."""
+    from mnlearn.data.whole_numbers import kind_in_words
+
     return [
-        _Column(name, _one_up(values, labels), labels, unused=data.unused.get(name, ()))
+        _Column(name, _one_up(values, labels), labels, (), data.unused.get(name, ()), {}, kind_in_words(labels))
         for name, values, labels in zip(data.names, data.columns, data.levels, strict=True)
     ]
 
@@ -188,6 +211,7 @@ def _one_up(values: NDArray[Any], labels: tuple[Hashable, ...] | None) -> NDArra
 def _occurred(table: ReadTable) -> tuple[list[_Column], NDArray[np.int64] | None]:
     """Return the columns and repeats without the rows that occurred 0 times, and the levels that only those had."""
     from mnlearn.data.missing import check_table_size, kept_levels, too_few_rows, whole_repeats
+    from mnlearn.data.whole_numbers import reason_in_words
 
     check_table_size(table)
     kept: list[NDArray[Any]] | None = None
@@ -205,14 +229,23 @@ def _occurred(table: ReadTable) -> tuple[list[_Column], NDArray[np.int64] | None
         if levels is not None:
             levels, places = kept_levels(column, kept)
             values = (places + 1).astype(code_type(len(levels) + 1))[values]
-        columns.append(_Column(column.name, values, levels, column.doubts, column.unused(levels), column.marked))
+        seen = (column.doubts, column.unused(levels), column.marked, reason_in_words(column))
+        columns.append(_Column(column.name, values, levels, *seen))
     return columns, repeats
 
 
 def _describe(columns: Sequence[_Column], repeats: NDArray[np.int64] | None) -> Overview:
     """Describe all columns."""
-    variables = tuple(replace(_variable(column, repeats), marked=dict(column.marked)) for column in columns)
+    from mnlearn.data.missing import Gaps
+
     n_rows = len(columns[0].values)
+    gaps = Gaps(n_rows)
+    for column in columns:
+        gaps.add(column.lacks())
+    variables = tuple(
+        replace(_variable(column, repeats), marked=dict(column.marked), missing_alone=alone, reason=column.reason)
+        for column, alone in zip(columns, gaps.alone().tolist(), strict=True)
+    )
     constant = {variable.name for variable in variables if variable.constant or variable.type == "empty"}
     _, n_distinct = row_groups(column.values for column in columns)
     return Overview(
@@ -224,6 +257,8 @@ def _describe(columns: Sequence[_Column], repeats: NDArray[np.int64] | None) -> 
         duplicate_rows=n_rows - n_distinct,
         unused=tuple(variable.name for variable in variables if variable.unused),
         far_from_normal=_far_from_normal(columns, repeats),
+        incomplete_rows=int(np.count_nonzero(gaps.in_some)),
+        unsettled=tuple(column.name for column in columns if column.reason == Reason.MANY.value),
     )
 
 
@@ -240,7 +275,7 @@ def _far_from_normal(columns: Sequence[_Column], repeats: NDArray[np.int64] | No
 
 def _variable(column: _Column, repeats: NDArray[np.int64] | None) -> VariableOverview:
     """Describe one column."""
-    missing = column.n_missing()
+    missing = int(np.count_nonzero(column.lacks()))
     if missing == len(column.values):
         levels = column.levels or ()
         return VariableOverview(

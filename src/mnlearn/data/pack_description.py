@@ -108,7 +108,9 @@ def _missing(written: dict[str, Any]) -> MissingReport:
     if policy not in _POLICIES:
         raise ValueError(f"the policy for missing values is {policy!r}")
     counts = {_string("a name", name): _whole("a count", n) for name, n in written["counts"].items()}
-    return MissingReport(policy, MappingProxyType(counts), _whole("rows_dropped", written["rows_dropped"]))
+    alone = {_string("a name", name): _whole("a count", n) for name, n in written.get("alone", {}).items()}
+    dropped = _whole("rows_dropped", written["rows_dropped"])
+    return MissingReport(policy, MappingProxyType(counts), dropped, MappingProxyType(alone))
 
 
 def _cuts(written: dict[str, Any], names: Sequence[str]) -> Mapping[str, NDArray[np.float64]]:

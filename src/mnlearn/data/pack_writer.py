@@ -158,7 +158,12 @@ def _description(contents: Contents, layout: _Layout, totals: list[int]) -> byte
             {"name": v.name, "levels": v.levels and [as_json(label) for label in v.levels], "declared": v.declared}
             for v in contents.variables
         ],
-        "missing": {"policy": missing.policy, "counts": dict(missing.counts), "rows_dropped": missing.rows_dropped},
+        "missing": {
+            "policy": missing.policy,
+            "counts": dict(missing.counts),
+            "rows_dropped": missing.rows_dropped,
+            **({"alone": dict(missing.alone)} if missing.alone else {}),
+        },
         "cuts": {name: list(map(float, cuts)) for name, cuts in contents.cuts.items()},
         "plane_totals": totals,
         "sections": sections,
@@ -255,14 +260,15 @@ def contents_of(data: Dataset) -> Contents:
     """Return the contents of a data set in memory or in another pack."""
     check_not_weighted(data, "rows of a pack", "Pack them with the column of weights as a variable.")
     data.verify()
-    counts = {name: count for name, count in data.missing.counts.items() if name in data.names}
+    report, names = data.missing, frozenset(data.names)
+    counts, alone = ({name: n for name, n in part.items() if name in names} for part in (report.counts, report.alone))
     return Contents(
         variables=[
             Variable(name, labels, name in data.declared) for name, labels in zip(data.names, data.levels, strict=True)
         ],
         n_records=data.n_records,
         has_repeats=data.repeats is not None,
-        missing=replace(data.missing, counts=MappingProxyType(counts)),
+        missing=replace(report, counts=MappingProxyType(counts), alone=MappingProxyType(alone)),
         cuts=data.cuts,
         blocks=_sliced([*data.columns, *([] if data.repeats is None else [data.repeats])]),
     )
@@ -273,24 +279,26 @@ def _sliced(columns: Sequence[NDArray[Any]]) -> Iterator[Block]:
         yield [column[start : start + BLOCK_ROWS] for column in columns]
 
 
+def _added(names: Sequence[str], old: Mapping[str, int], new: Mapping[str, int]) -> Mapping[str, int]:
+    """Return the sums of two counts by name, in the order of the names."""
+    return MappingProxyType({name: old.get(name, 0) + new.get(name, 0) for name in names if name in old or name in new})
+
+
 def joined_contents(old: Dataset, new: Contents) -> Contents:
     """Return the rows of a pack, followed by those to append."""
     has_repeats = old.repeats is not None or new.has_repeats
     merged = [_merged(v, labels) for v, labels in zip(new.variables, old.levels, strict=True)]
     tables = [_table(labels, v.levels) for labels, v in zip(old.levels, merged, strict=True)]
     newer = [_table(before.levels, after.levels) for before, after in zip(new.variables, merged, strict=True)]
-    counts = {
-        name: old.missing.counts.get(name, 0) + new.missing.counts.get(name, 0)
-        for name in old.names
-        if name in old.missing.counts or name in new.missing.counts
-    }
     policy = new.missing.policy if new.missing.counts else old.missing.policy
     dropped = old.missing.rows_dropped + new.missing.rows_dropped
+    counts = _added(old.names, old.missing.counts, new.missing.counts)
+    alone = _added(old.names, old.missing.alone, new.missing.alone)
     return Contents(
         variables=merged,
         n_records=old.n_records + new.n_records,
         has_repeats=has_repeats,
-        missing=MissingReport(policy, MappingProxyType(counts), dropped),
+        missing=MissingReport(policy, counts, dropped, alone),
         cuts=old.cuts,
         blocks=chain(
             _moved(contents_of(old).blocks, tables, weighted=has_repeats),

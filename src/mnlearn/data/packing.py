@@ -40,6 +40,10 @@ def pack(
     missing_values: Iterable[Hashable] = (),
     repeats: str | None = None,
     delimiter: str | None = None,
+    drop: Iterable[str] = (),
+    row_names: bool = False,
+    transpose: bool = False,
+    decimal: str | None = None,
     sheet: str | None = None,
     names: Sequence[str] | None = None,
     append: bool = False,
@@ -55,8 +59,10 @@ def pack(
         pack is equal to it.
     out
         The file to write; its name ends in ``.mnpack``.
-    columns, types, levels, missing, missing_values, repeats, delimiter, sheet, names
+    columns, types, levels, missing, missing_values, repeats, delimiter
         As for `read`. Levels that are not declared are collected while reading.
+    drop, row_names, transpose, decimal, sheet, names
+        As for `read`.
     append
         Add the rows to an existing file.
     monitor
@@ -104,6 +110,10 @@ def pack(
         missing_values=missing_values,
         repeats=repeats,
         delimiter=delimiter,
+        drop=drop,
+        row_names=row_names,
+        transpose=transpose,
+        decimal=decimal,
         sheet=sheet,
         names=names,
     )
@@ -149,18 +159,25 @@ def _contents(source: object, options: TableOptions, spool: Spool, monitor: Moni
     if coded is not None:
         return contents_of(select_from(coded, options))
     on_disk = replace(options, new_chunks=spool.chunks)
-    if len(paths) == 1 and paths[0].suffix.lower() in PROGRAM_FILES:
-        return contents_of(read_source(paths[0], options))
+    if options.transpose or (len(paths) == 1 and paths[0].suffix.lower() in PROGRAM_FILES):
+        return contents_of(read_source(_only_file(source, paths), options))
     if paths:
         options.check_no_names(paths[0].name)
         check_no_sheet(paths[0].name, options)
-        files = files_of(paths, options.delimiter)
+        files = files_of(paths, options)
         return to_contents(read_files(files, on_disk, monitor), options.missing, spool, least=least)
     check_no_delimiter(source, options)
     if _is_stream(source):
         options.check_no_names("an Arrow stream")
         return to_contents(read_stream(source, on_disk, "the Arrow stream"), options.missing, spool, least=least)
     return contents_of(read_source(source, options))
+
+
+def _only_file(source: object, paths: Sequence[Path]) -> object:
+    """Return the source of a table to transpose, which is one file at most."""
+    if len(paths) > 1:
+        raise InputError(f"transpose is for one file at a time; got {len(paths)}. Pack them one by one.")
+    return paths[0] if paths else source
 
 
 def _only_pack(paths: Sequence[Path]) -> Path | None:

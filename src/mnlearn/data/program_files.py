@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from mnlearn.data._checks import PROGRAM_FILES, check_names
 from mnlearn.data.columns import ReadTable
-from mnlearn.data.frames import load_columns
+from mnlearn.data.frames import load_columns, load_memory
 from mnlearn.data.options import TableOptions
 from mnlearn.errors import DataError, FileError, MnlearnError, check_file, require, unknown_name, unreadable
 
@@ -42,10 +42,11 @@ def load_program_file(path: Path, options: TableOptions) -> ReadTable:
     """Read the table of a file by its extension, or raise FileError for a file that is not what its name says."""
     check_file("path", path)
     kind = path.suffix.lower()
-    if options.delimiter is not None:
-        raise FileError(
-            f"delimiter is for delimited text; {path} is {PROGRAM_FILES[kind]} by its name. Drop the delimiter."
-        )
+    for name in ("delimiter", "decimal"):
+        if getattr(options, name) is not None:
+            raise FileError(
+                f"{name} is for delimited text; {path} is {PROGRAM_FILES[kind]} by its name. Drop the {name}."
+            )
     if options.sheet is not None and kind != ".xlsx":
         raise FileError(f"sheet is for workbooks (.xlsx); {path} is {PROGRAM_FILES[kind]} by its name. Drop the sheet.")
     readers: Mapping[str, Callable[[Path, TableOptions], ProgramTable]] = {
@@ -56,7 +57,11 @@ def load_program_file(path: Path, options: TableOptions) -> ReadTable:
         ".rds": _read_r,
     }
     table = readers[kind](path, options)
-    return load_columns(table.names, [whole(column) for column in table.columns], options, str(path))
+    columns = [whole(column) for column in table.columns]
+    if options.transpose:
+        listed = [column.to_pylist() if hasattr(column, "to_pylist") else column for column in columns]
+        return load_memory(dict(enumerate(listed)), options)
+    return load_columns(table.names, columns, options, str(path))
 
 
 @contextmanager

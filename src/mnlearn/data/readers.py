@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, Unpack, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data._checks import PROGRAM_FILES, recognise
+from mnlearn.data._checks import PROGRAM_FILES, DataFile
+from mnlearn.data.column_names import ColumnNames
 from mnlearn.data.columns import ReadTable
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.options import DOUBTFUL, ColumnSelection, MissingPolicy, ReadOptions, TableOptions, VariableType
@@ -29,6 +30,10 @@ def read(
     missing_values: Iterable[Hashable] = (),
     repeats: str | None = None,
     delimiter: str | None = None,
+    drop: Iterable[str] = (),
+    row_names: bool = False,
+    transpose: bool = False,
+    decimal: str | None = None,
     sheet: str | None = None,
     names: Sequence[str] | None = None,
     weights: str | None = None,
@@ -46,10 +51,11 @@ def read(
         a SciPy sparse array or matrix of 0 and 1; a dict of columns; a list of records (dicts, named tuples, tuples or
         lists); a `Dataset`.
     columns
-        The columns to read, in this order; all of them by default.
+        The columns to read, in this order; all of them by default. ``"A1:O5"`` means the columns from A1 to O5 by
+        position, ``"A1:"`` those from A1 on; a column with that name comes first. So in `drop`, `types` and `levels`.
     types
         ``{"name": "categorical"}`` or ``{"name": "continuous"}`` overrides the choice for a column. A categorical
-        column of decimal numbers has its distinct values as levels.
+        column of decimal numbers has its distinct values as levels. Needed for whole numbers with many values.
     levels
         ``{"name": [labels]}`` declares the states of a column and their order; the column is categorical. Declared
         states count even when no row has them; a value outside them is an error.
@@ -63,6 +69,17 @@ def read(
         rows that occurred 0 times are left out.
     delimiter
         Separator of the cells in a text file; by default a comma for .csv and a tab for .tsv and .tab.
+    drop
+        Columns to leave out.
+    row_names
+        Whether the first column holds the names of the rows, so that it is not a variable. In a text file its name may
+        be empty, as pandas and R's write.csv write it, or left out, as R's write.table does.
+    transpose
+        Whether the rows are the variables, as in tables of gene expression. The first column holds their names, except
+        in an array, which has none, and in a pandas frame with an index of names. The first line names the samples.
+    decimal
+        Decimal mark of numbers in a text file, ``"."`` or ``","``. With a comma, the delimiter of a .csv file is by
+        default the semicolon, or else the tab, if its first line holds one.
     sheet
         The sheet of a workbook to read, by name; the first visible one by default.
     names
@@ -94,6 +111,11 @@ def read(
     words, ...) may be labels: they are an error until `missing_values` or `types` decides. A declared level is never
     missing.
 
+    Whole numbers with many values may be categories or a quantity, such as an age: they are an error until `types`
+    decides. Many are 20 or more, or more than 10 if most numbers between them do not occur. Decimal numbers with gaps
+    whose values are all whole and not many are categories: pandas stores whole numbers with gaps so. Without gaps they
+    are continuous, and the log says so.
+
     A label is a single value: a string, a number, true or false, a date and the like. Lists, records, bytes, complex
     numbers, and true or false among numbers are an error.
 
@@ -103,8 +125,8 @@ def read(
     1/2, -1/1) gives the same codes.
 
     In text files, blanks around a cell or a name are ignored. Whole numbers and decimals together are continuous.
-    Numbers among words, and numbers with decimal commas, thousands separators or in hexadecimal, are an error unless
-    the column is declared categorical; then every cell is a string.
+    Numbers among words, and numbers with thousands separators, with another decimal mark or in hexadecimal, are an
+    error unless the column is declared categorical; then every cell is a string.
     Rows are counted from 1, below the header. Files are streamed: memory is bounded by the coded size, not by
     the size of the file. A categorical column with more than 65,535 distinct values raises an error at once.
 
@@ -130,6 +152,10 @@ def read(
             missing_values=missing_values,
             repeats=repeats,
             delimiter=delimiter,
+            drop=drop,
+            row_names=row_names,
+            transpose=transpose,
+            decimal=decimal,
             sheet=sheet,
             names=names,
             weights=weights,
@@ -262,11 +288,8 @@ def already_coded(source: object) -> Dataset | None:
 
 def select_from(data: Dataset, options: TableOptions) -> Dataset:
     """Select columns of a data set that is already coded; other options raise InputError."""
-    given = [
-        name
-        for name in ("types", "levels", "missing_values", "repeats", "delimiter", "sheet", "names", "weights")
-        if getattr(options, name)
-    ]
+    fixed = ("types", "levels", "missing_values", "repeats", "delimiter", "sheet", "names", "weights")
+    given = [name for name in (*fixed, "row_names", "transpose", "decimal") if getattr(options, name)]
     if given:
         raise InputError(
             f"{given[0]} cannot be applied to a Dataset or a pack, which is already coded; got "
@@ -277,20 +300,13 @@ def select_from(data: Dataset, options: TableOptions) -> Dataset:
             f"missing={options.missing!r} cannot be applied to a Dataset or a pack, which was read with "
             f"missing={data.missing.policy!r}. Drop it, or read the source of the data again."
         )
-    return data if options.columns is None else data.select(_chosen(data, options.columns))
-
-
-def _chosen(data: Dataset, columns: Sequence[str]) -> list[str]:
-    """Return the columns to read from a data set, by the rules of all sources."""
-    names = [str(name) for name in columns]
-    for name in names:
-        if name not in data.names:
-            raise unknown_name("columns: column", name, data.names)
-    if len(set(names)) < len(names):
-        raise InputError(f"columns must name each column once; got {names}. Drop the repeated names.")
+    if options.columns is None and not options.drop:
+        return data
+    names = ColumnNames(data.names).choose(options.columns, options.drop)
     if len(names) < 2:
-        raise DataError(f"data must have at least 2 variables; columns names {len(names)}. Name more columns.")
-    return names
+        left = "columns names" if options.columns is not None else "drop leaves"
+        raise DataError(f"data must have at least 2 variables; {left} {len(names)}. Name more columns.")
+    return data.select(names)
 
 
 def load_table(source: object, options: TableOptions) -> ReadTable:
@@ -302,17 +318,35 @@ def load_table(source: object, options: TableOptions) -> ReadTable:
             from mnlearn.data.program_files import load_program_file
 
             return load_program_file(path, options)
-        from mnlearn.data.streaming import read_files
+        from mnlearn.data.streaming import files_of, read_files
 
         check_no_sheet(path.name, options)
-        return read_files([recognise(path, options.delimiter)], options).joined()
+        files = files_of([path], options)
+        return transposed_file(files[0], options) if options.transpose else read_files(files, options).joined()
     check_no_delimiter(source, options)
     from mnlearn.data.frames import load_memory
 
     return load_memory(source, options)
 
 
+def transposed_file(file: DataFile, options: TableOptions) -> ReadTable:
+    """Read a file whose rows are the variables."""
+    if file.delimiter is not None:
+        from mnlearn.data.transposed import read_transposed
+
+        return read_transposed(file, options)
+    from mnlearn.data.frames import load_memory
+    from mnlearn.data.parquet import open_parquet
+
+    with open_parquet(file) as source:
+        return load_memory(source.parquet.read(), options)
+
+
 def check_no_delimiter(source: object, options: TableOptions) -> None:
+    """Raise InputError if the delimiter or the decimal mark is given for data that are not in text files."""
+    for name in ("delimiter", "decimal"):
+        if getattr(options, name) is not None:
+            raise InputError(f"{name} is for text files; got a {type(source).__name__}. Drop the {name}.")
     """Raise InputError if a delimiter is given for data that are not in text files."""
     if options.delimiter is not None:
         raise InputError(f"delimiter is for text files; got a {type(source).__name__}. Drop the delimiter.")

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from mnlearn.data._checks import DELIMITERS, PARQUET, PROGRAM_FILES, DataFile, RowTooLong, recognise
 from mnlearn.data.columns import ColumnReader, ReadColumn, ReadTable
 from mnlearn.data.options import ColumnSelection, TableOptions
+from mnlearn.data.whole_numbers import settled_table
 from mnlearn.errors import DataError, FileError, InputError
 from mnlearn.parallel import ahead
 from mnlearn.protocols import SILENT, Monitor
 
 
-def files_of(paths: Sequence[Path], delimiter: str | None) -> list[DataFile]:
+def files_of(paths: Sequence[Path], options: TableOptions) -> list[DataFile]:
     """Return files of one kind with their formats."""
     program = next((path for path in paths if path.suffix.lower() in PROGRAM_FILES), None)
     if program is not None:
@@ -30,7 +31,8 @@ def files_of(paths: Sequence[Path], delimiter: str | None) -> list[DataFile]:
             f"source must be files of text or Parquet, or one file of another kind; got {len(paths)} files with "
             f"{program.name!r}. Pack them one by one: the first, then each of the others with append=True."
         )
-    files = [recognise(path, delimiter) for path in paths]
+    form: Any = {"row_names": options.row_names, "decimal": options.decimal}
+    files = [recognise(path, options.delimiter, **form) for path in paths]
     if len({file.delimiter is None for file in files}) > 1:
         text = next(file.path for file in files if file.delimiter is not None)
         raise InputError(f"source must be files of one kind; got text ({text.name}) and Parquet. Pack them one by one.")
@@ -150,7 +152,7 @@ class _TableReader:
             if str(type_) != first:
                 raise DataError(
                     f"column {own.name!r} must have one type in all files; it is {first} at first and {type_} in "
-                    f"{where}. Write the files with one schema, or leave it out with columns=[...]."
+                    f"{where}. Write the files with one schema, or leave it out with drop=[{own.name!r}]."
                 )
             if own.name not in self._columns:
                 self._columns[own.name] = column_for(own, type_)
@@ -161,7 +163,7 @@ class _TableReader:
         if self._selection is None:
             raise DataError(f"data must have at least 2 rows; {self.source} has 0. Read data with more rows.")
         columns = self.whole or [self._columns[own.name].finish() for own in self._selection.columns]
-        return ReadTable.of(self._selection, columns, self.n_rows, self.source)
+        return settled_table(self._selection, columns, self.n_rows, self.source)
 
 
 def _read_text(file: DataFile, table: _TableReader, *, larger: int) -> int:

@@ -344,7 +344,7 @@ def not_single(name: str, found: str) -> DataError:
     """Return the error for a column of lists, records, bytes or complex numbers."""
     return DataError(
         f"column {name!r} must hold single values: numbers, strings, true/false or dates; {found}. Split it into "
-        "columns of their own, turn it into strings, or leave it out with columns=[...]."
+        f"columns of their own, turn it into strings, or leave it out with drop=[{name!r}]."
     )
 
 

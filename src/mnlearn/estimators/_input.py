@@ -118,7 +118,20 @@ def coded(
     """Return the columns as a data set, each of the type of its values or of the setting."""
     table = dict(zip(names, columns, strict=True))
     title = add_weights(table, sample_weight)
-    return read(table, types=types_of(names, categorical), missing=missing, weights=title)
+    types = types_of(names, categorical) or types_by_dtype(names, columns)
+    return read(table, types=types, missing=missing, weights=title)
+
+
+def types_by_dtype(names: Sequence[str], columns: Sequence[Any]) -> dict[str, Literal["categorical", "continuous"]]:
+    """Return the types that follow from a dtype, whatever the values: integers, and decimals of an array."""
+    found: dict[str, Literal["categorical", "continuous"]] = {}
+    for name, column in zip(names, columns, strict=True):
+        kind = str(getattr(column, "dtype", "")).lower()
+        if kind.startswith(("int", "uint")):
+            found[name] = "categorical"
+        elif kind.startswith("float") and isinstance(column, np.ndarray):
+            found[name] = "continuous"
+    return found
 
 
 def add_weights(table: dict[str, Any], sample_weight: object) -> str | None:

@@ -17,7 +17,7 @@ from mnlearn.data.discretize import discretize
 from mnlearn.data.normal_scores import normal_scores
 from mnlearn.data.readers import read
 from mnlearn.errors import InputError, check_mapping, check_unmasked, is_one_of, whole_number
-from mnlearn.estimators._input import Categorical, add_weights, columns_of, refusals, types_of
+from mnlearn.estimators._input import Categorical, add_weights, columns_of, refusals, types_by_dtype, types_of
 from mnlearn.learning.api import learn
 from mnlearn.learning.registry import make_test
 
@@ -143,7 +143,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             check_consistent_length(columns[0], target)
         titles = ("y", *(f"y_{k}" for k in range(len(names))))
         title = next(title for title in titles if title not in names)
-        types: dict[str, Any] = {**(types_of(names, self.categorical_features) or {}), title: self._kind(target)}
+        chosen = types_of(names, self.categorical_features) or types_by_dtype(names, columns)
+        types: dict[str, Any] = {**chosen, title: self._kind(target)}
         table = {**dict(zip(names, columns, strict=True)), title: target}
         data = read(table, types=types, weights=add_weights(table, sample_weight))
         if self.discretize is None or not any(data.cards) or all(data.cards):

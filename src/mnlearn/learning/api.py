@@ -53,6 +53,10 @@ def learn(
     missing_values: Iterable[Hashable] = (),
     repeats: str | None = None,
     delimiter: str | None = None,
+    drop: Iterable[str] = (),
+    row_names: bool = False,
+    transpose: bool = False,
+    decimal: str | None = None,
     sheet: str | None = None,
     names: Sequence[str] | None = None,
     weights: str | None = None,
@@ -88,7 +92,9 @@ def learn(
         derived from `CustomScore`, or the like, as for `test`.
     required, forbidden
         Pairs of names: edges that must be present, or absent. For methods that use no tests.
-    columns, types, levels, missing, missing_values, repeats, delimiter, sheet, names, weights
+    columns, types, levels, missing, missing_values, repeats, delimiter, drop, row_names, transpose, decimal
+        As for `mnlearn.read`.
+    sheet, names, weights
         As for `mnlearn.read`.
     discretize, bins
         Turn continuous columns into categorical ones; as `method` and `bins` of `mnlearn.data.discretize`.
@@ -151,6 +157,10 @@ def learn(
             "missing_values": missing_values,
             "repeats": repeats,
             "delimiter": delimiter,
+            "drop": drop,
+            "row_names": row_names,
+            "transpose": transpose,
+            "decimal": decimal,
             "sheet": sheet,
             "names": names,
             "weights": weights,
@@ -232,9 +242,8 @@ def score(
     client
         A `distributed.Client`. Its workers each count a shard of a packed file that all of them can read.
     **options
-        How the data are read: ``columns``, ``types``, ``levels``, ``missing``, ``missing_values``, ``repeats``,
-        ``delimiter``, ``sheet``, ``names``, ``discretize`` and ``bins``, as for `learn`, and ``transform``. Others are
-        settings of the score, as for `make_score`.
+        How the data are read: the options of `mnlearn.read`, ``discretize`` and ``bins``, as for `learn`, and
+        ``transform``. Others are settings of the score, as for `make_score`.
 
     Raises
     ------
@@ -296,11 +305,10 @@ def fit_parameters(
         "canonical" [MBS09], "pseudolikelihood" or "gaussian"; by default "gaussian" for continuous variables and
         "pseudolikelihood" for categorical ones.
     **options
-        How the data are read: ``columns``, ``types``, ``levels``, ``missing``, ``missing_values``, ``repeats``,
-        ``delimiter``, ``sheet``, ``names``, ``discretize`` and ``bins``, as for `learn`; the model keeps the cuts of
-        discretised columns. Others are settings of the method: `smoothing` and `default` (labels by name) of
-        "canonical"; `interactions` ("cliques" or "pairwise"), `ridge` and `max_iterations` of "pseudolikelihood";
-        `ridge` and `max_iterations` of "gaussian".
+        How the data are read: the options of `mnlearn.read`, ``discretize`` and ``bins``, as for `learn`; the model
+        keeps the cuts of discretised columns. Others are settings of the method: `smoothing` and `default` (labels by
+        name) of "canonical"; `interactions` ("cliques" or "pairwise"), `ridge` and `max_iterations` of
+        "pseudolikelihood"; `ridge` and `max_iterations` of "gaussian".
 
     Returns
     -------

@@ -122,9 +122,17 @@ def is_continuous(dataset: Dataset, judge: str) -> bool:
         other = next(name for name, card in zip(dataset.names, dataset.cards, strict=True) if card)
         raise UnsuitableError(
             f"{judge} needs variables of one type; {continuous[0]!r} is continuous and {other!r} is categorical. "
-            "Discretise the continuous ones (discretize='frequency'), or choose columns of one type."
+            f"Discretise the continuous ones (discretize='frequency'), or choose columns of one type.{_hint(dataset)}"
         )
     return bool(continuous)
+
+
+def _hint(dataset: Dataset) -> str:
+    """Return a hint if the first column differs in every row and the others hold numbers."""
+    if dataset.cards[0] != dataset.n_records or any(dataset.cards[1:]):
+        return ""
+    name = dataset.names[0]
+    return f" If {name!r} names the rows, use row_names=True, or transpose=True if the variables are in rows."
 
 
 def check_all_categorical(who: str, dataset: Dataset, instead: str) -> None:

@@ -50,8 +50,8 @@ def independence_test(
     n_jobs
         Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
     **options
-        How the data are read: ``types``, ``levels``, ``missing``, ``missing_values``, ``repeats``, ``delimiter``,
-        ``discretize`` and ``bins``, as for `mnlearn.learn`, and ``transform``, where ``"auto"`` sees only the columns
+        How the data are read: the options of `mnlearn.read` except ``columns``, ``discretize`` and ``bins``, as for
+        `mnlearn.learn`, and ``transform``, where ``"auto"`` sees only the columns
         of the test. Others are settings of the test, as for `make_test`.
 
     Returns

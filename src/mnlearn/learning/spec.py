@@ -260,6 +260,8 @@ def resolve(options: Mapping[str, Any]) -> LearnSpec:
         reading["names"] = tuple_of("names", cast(Any, reading["names"]), "names")
     if "missing_values" in reading:
         reading["missing_values"] = tuple_of("missing_values", reading["missing_values"], "values")
+    if "drop" in reading:
+        reading["drop"] = tuple_of("drop", reading["drop"], "names")
     method, test, score = (settings.pop(name, None) for name in ("method", "test", "score"))
     transform = settings.pop("transform", "auto")
     check_transform(transform)

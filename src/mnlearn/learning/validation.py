@@ -250,14 +250,20 @@ def _read(argument: str, data: object, reading: DataOptions) -> Dataset:
         ) from error
 
 
+_FORM = ("delimiter", "drop", "row_names", "transpose", "decimal", "sheet")
+
+
 def _column_names(data: object, reading: DataOptions) -> list[str]:
     """Return the names of all columns but that of repeats or weights; none for sources that can be read only once."""
     coded = already_coded(data)
     if coded is not None:
         names: Sequence[object] = coded.names
     elif isinstance(data, str | os.PathLike):
-        table = load_table(data, TableOptions(delimiter=reading.get("delimiter"), sheet=reading.get("sheet")))
+        form: Any = {name: reading[name] for name in _FORM if name in reading}  # type: ignore[literal-required]
+        table = load_table(data, TableOptions(**form))
         names = [column.name for column in table.columns]
+    elif reading.get("transpose"):
+        names = ()
     else:
         names = list(data) if isinstance(data, Mapping) else list(getattr(data, "columns", ()))
     return [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, costly_columns
 from mnlearn.data.overview import Overview, overview
 from mnlearn.graphs.graph import Graph
 from mnlearn.results.summary import words_of_rows
@@ -268,7 +268,9 @@ def _done_about_gaps(data: Dataset) -> str:
     if data.missing.policy == "drop_rows":
         rows = data.missing.rows_dropped
         left_out = f"{count_of(rows, 'row')} with a gap {'was' if rows == 1 else 'were'} left out"
-        return f"{left_out}, which is harmless only if gaps are unrelated to the values."
+        costly = costly_columns(data.missing.alone, rows)
+        alone = "".join(f" {count_of(n, 'row')} of them lack only {name!r}." for name, n in costly.items())
+        return f"{left_out}, which is harmless only if gaps are unrelated to the values.{alone}"
     return "Gaps count as a category of their own, which can join variables that share their gaps."
 
 

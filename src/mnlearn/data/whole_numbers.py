@@ -1,0 +1,193 @@
+"""Columns of whole numbers: categories or a quantity.
+
+Few whole numbers are categories, such as the answers 1 to 6 of a questionnaire. Many of them, such as ages or counts,
+can be a quantity: nothing in the data decides, so the caller must. Programs that have no missing integers, as pandas
+mostly does, store whole numbers with gaps as decimals; these are whole numbers again here.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.columns import ReadColumn, ReadTable, Reason
+from mnlearn.data.options import Chunks, ColumnOptions, ColumnSelection
+from mnlearn.errors import DataError
+
+_log = logging.getLogger("mnlearn.data")
+
+MANY = 20  # distinct whole numbers that may be a quantity
+SOME = 10  # as many may be one too if most numbers between them do not occur
+_WIDEST = 1 << 16  # from the least to the greatest; a wider column has many values or odd ones
+_GLANCE = 1000
+
+
+def are_many(values: Sequence[int]) -> bool:
+    """Return whether whole numbers in ascending order are so many, or so far apart, that they may be a quantity.
+
+    Examples
+    --------
+    >>> are_many(range(1, 13)), are_many(range(18, 90)), are_many([0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89])
+    (False, True, True)
+    """
+    n = len(values)
+    return n >= MANY or (n > SOME and values[-1] - values[0] + 1 > 2 * n)
+
+
+def settled_table(selection: ColumnSelection, columns: list[ReadColumn], n_rows: int, source: str) -> ReadTable:
+    """Return a table of the columns of a selection, in its order, each with the reason for its type."""
+    n = len(selection.variables)
+    settled = [_settled(own, column) for own, column in zip(selection.variables, columns[:n], strict=True)]
+    repeats = selection.repeats
+    weighted = repeats is not None and repeats.is_weights
+    return ReadTable(settled, None if repeats is None else columns[n], n_rows, source, weighted)
+
+
+def _settled(options: ColumnOptions, column: ReadColumn) -> ReadColumn:
+    """Return a column of whole numbers with the reason for its type; decimals that are whole, with gaps, are coded."""
+    if not options.is_open:
+        return column._replace(reason=Reason.DECLARED)
+    if column.levels is None:
+        return _settled_decimals(options, column)
+    if len(column.levels) <= SOME or column.categories:
+        return column
+    whole = [label for label in column.levels if type(label) is int]
+    asks = len(whole) == len(column.levels) and are_many(whole)
+    return column._replace(reason=Reason.MANY) if asks else column
+
+
+def _settled_decimals(options: ColumnOptions, column: ReadColumn) -> ReadColumn:
+    """Return a column of numbers as it is, unless they are few, all whole, and some are missing."""
+    found = _whole_values(column.chunks)
+    if found is None:
+        return column
+    values, lacks = found
+    if not len(values) or are_many(values.tolist()):
+        return column
+    if not lacks:
+        return column._replace(reason=Reason.WHOLE_DECIMALS)
+    chunks = options.new_chunks()
+    for chunk in column.chunks:
+        known = ~np.isnan(chunk)
+        codes = np.zeros(len(chunk), dtype=np.uint8)
+        codes[known] = np.searchsorted(values, chunk[known]) + 1
+        chunks.append(codes)
+    table = np.arange(len(values) + 1, dtype=np.uint8)
+    levels = tuple(values.astype(np.int64).tolist())
+    return column._replace(chunks=chunks, table=table, levels=levels, reason=Reason.WHOLE_WITH_GAPS)
+
+
+def _whole_values(chunks: Chunks) -> tuple[NDArray[np.float64], bool] | None:
+    """Return the distinct values and whether any is missing; None unless all are whole and close to each other."""
+    seen: NDArray[np.float64] = np.empty(0)
+    lacks = False
+    for chunk in chunks:
+        if len(chunk) and chunk[0] % 1 > 0:  # most columns of decimals show themselves at once
+            return None
+        for part in (chunk[:_GLANCE], chunk):
+            gaps = np.isnan(part)
+            known = part[~gaps] if gaps.any() else part
+            if not _fit(known):
+                return None
+        lacks = lacks or len(known) < len(chunk)
+        seen = np.union1d(seen, _distinct(known))
+        if not _fit(seen):
+            return None
+    return seen, lacks
+
+
+def _fit(values: NDArray[Any]) -> bool:
+    """Return whether the values are whole and not far apart."""
+    if not len(values):
+        return True
+    low, high = float(values.min()), float(values.max())
+    return bool(abs(low) < 2**53 and abs(high) < 2**53 and high - low < _WIDEST and (values == np.floor(values)).all())
+
+
+def _distinct(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the distinct values of whole numbers that are not far apart; counting is faster than sorting them."""
+    if not len(values):
+        return values
+    low = values.min()
+    places = np.flatnonzero(np.bincount((values - low).astype(np.int64)))
+    return np.asarray(places + low, dtype=np.float64)
+
+
+def whole_again(values: NDArray[Any]) -> NDArray[Any]:
+    """Return a 2-D array of decimals as masked integers if gaps made decimals of them: few, all whole, some missing.
+
+    An array has one dtype, so that gaps in one column make decimals of all others.
+    """
+    if values.dtype.kind != "f" or isinstance(values, np.ma.MaskedArray):
+        return values
+    start = values[:1].ravel()
+    gaps = np.isnan(values) if _fit(start[~np.isnan(start)]) else np.zeros(0, dtype=np.bool_)
+    known = values[~gaps] if gaps.any() else np.empty(0)
+    if not len(known) or not _fit(known) or are_many(_distinct(known).tolist()):
+        return values
+    return np.ma.MaskedArray(np.where(gaps, 0, values).astype(np.int64), gaps)
+
+
+def reason_in_words(column: ReadColumn) -> str:
+    """Return why a column has its type: what its values are, unless there is a better reason."""
+    if column.reason is not Reason.BY_VALUE:
+        return str(column.reason.value)
+    return "categories of the source" if column.categories else kind_in_words(column.levels)
+
+
+def kind_in_words(levels: Sequence[Hashable] | None) -> str:
+    """Return what the values of a column are, given its levels; None stands for a missing value."""
+    if levels is None:
+        return "decimal numbers"
+    kinds = {type(label) for label in levels if label is not None}
+    known: dict[type, str] = {int: "whole numbers", str: "words", bool: "true or false"}
+    return next((words for kind, words in known.items() if kinds == {kind}), "labels")
+
+
+def check_settled(table: ReadTable) -> None:
+    """Raise DataError for whole numbers that may be categories or a quantity."""
+    unsettled = [column for column in table.columns if column.reason is Reason.MANY]
+    if not unsettled:
+        return
+    column, *others = unsettled
+    levels: Sequence[Any] = column.levels or ()
+    name = column.name
+    also = ""
+    if others:
+        shown = ", ".join(repr(other.name) for other in others[:3]) + f" and {len(others) - 3} more" * (len(others) > 3)
+        among = f"{name}:{others[-1].name}"
+        also = f" So do {shown}: types={{{among!r}: 'continuous'}} declares all columns from the first to the last."
+    raise DataError(
+        f"column {name!r} must be declared as a quantity or as categories; it holds {len(levels):,} different whole "
+        f"numbers, {levels[0]} to {levels[-1]}. Use types={{{name!r}: 'continuous'}} or "
+        f"types={{{name!r}: 'categorical'}}, or leave it out with drop=[{name!r}].{also}{_hint(table, len(levels))}"
+    )
+
+
+def _hint(table: ReadTable, n_values: int) -> str:
+    """Return what a column with a value of its own in each row, or a first column of names, is likely to mean."""
+    first = table.columns[0]
+    if first.levels is not None and len(first.levels) == table.n_rows and isinstance(first.levels[0], str):
+        return f" If {first.name!r} names the rows, use row_names=True, or transpose=True if the variables are in rows."
+    return " It differs in every row, as row numbers do." if n_values == table.n_rows else ""
+
+
+def log_decimals(table: ReadTable) -> None:
+    """Log which decimal numbers were read as whole ones because of gaps, and which could have been."""
+    for reason, text in _DECISIONS.items():
+        names = [column.name for column in table.columns if column.reason is reason]
+        if names:
+            shown = ", ".join(map(repr, names[:4])) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+            _log.info(text, shown, names[0])
+
+
+_DECISIONS = {
+    Reason.WHOLE_WITH_GAPS: "read as categories, because all values are whole and some are missing: %s. "
+    "types={%r: 'continuous'} keeps a column as numbers",
+    Reason.WHOLE_DECIMALS: "read as continuous, because they are stored as decimals, though all values are whole: %s. "
+    "types={%r: 'categorical'} makes categories of a column",
+}

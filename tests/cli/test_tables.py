@@ -1,0 +1,87 @@
+"""Options for tables as people have them, and the messages where one is forgotten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """Return a table as R's write.csv writes it: names of rows, items, NA, an age."""
+    rng = np.random.default_rng(5)
+    items, ages = rng.integers(1, 5, (80, 4)).astype(str), rng.integers(18, 80, 80).astype(str)
+    items[:12, 3], items[10:13, 0] = "NA", "NA"
+    lines = ['"","i1","i2","i3","school","age"']
+    lines += [f'"p{k}",{",".join(row)},{age}' for k, (row, age) in enumerate(zip(items, ages, strict=True))]
+    path = tmp_path / "study.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_each_refusal_names_the_next_option(run: Any, study: Path) -> None:
+    words: list[str] = []
+    for told, more in (
+        ("use --row-names", ["--row-names"]),
+        ("--missing-value NA", ["--missing-value", "NA"]),
+        ("Use --continuous age or --categorical age, or leave it out with --drop age", ["--drop", "age"]),
+        ("13 of 80 rows, 10 of them only because of 'school' (--drop school)", ["--missing", "drop_rows"]),
+    ):
+        assert told in run("learn", study, "--method", "mpl", *words).refusal()
+        words += more
+    done = run("learn", study, "--method", "mpl", *words)
+    assert done.code == 0
+    assert done.err == "note: missing: 'school' 12, 'i1' 3; rows dropped: 13; --drop school keeps 10 of them\n"
+
+
+def test_columns_by_range_on_the_command_line_and_in_a_file(run: Any, study: Path, tmp_path: Path) -> None:
+    form = ["--row-names", "--missing-value", "NA", "--missing", "drop_rows"]
+    first = run("learn", study, "--method", "mpl", "--columns", "i2:school,i1", "--drop", "i3", *form, "--json")
+    assert first.document()["variables"] == ["i2", "school", "i1"]
+    config = tmp_path / "run.toml"
+    config.write_text(
+        'columns = ["i2:school,i1"]\ndrop = ["i3"]\nrow-names = true\nmissing-value = ["NA"]\nmissing = "drop_rows"\n'
+    )
+    again = run("learn", study, "--method", "mpl", "--config", config, "--json")
+    assert again.document()["edges"] == first.document()["edges"]
+    assert "--column: column 'i9'" in run("learn", study, "--columns", "i1:i9", *form).refusal()
+    assert "--drop: column 'id' does not exist" in run("learn", study, "--drop", "id", *form).refusal()
+    tested = run("test", study, "i1", "age", "--continuous", "i1:", *form, "--json")
+    assert tested.document()["test"] == "pcor"
+    assert run("why", study, "i1", "i2", "--method", "mpl", "--columns", ":i3", *form).code == 0
+
+
+def test_info_says_what_each_column_will_be(run: Any, study: Path) -> None:
+    shown = run("info", study, "--row-names", "--missing-value", "NA", "--columns", "i1,school:")
+    lines = {line.split()[0]: line for line in shown.out.splitlines() if line.strip()}
+    assert "categorical   many whole numbers: to be declared" in lines["age"]
+    assert "categorical   whole numbers " in lines["i1"]
+    assert "incomplete rows: 13 of 80; --drop school keeps 10\n" in shown.out
+    assert "to be declared: age; use --continuous for a quantity, --categorical for labels, or --drop\n" in shown.out
+    assert "continuous    declared" in run("info", study, "--row-names", "--continuous", "age").out
+
+
+def test_variables_in_rows_and_decimal_commas(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "genes.csv"
+    values = np.random.default_rng(1).normal(size=(3, 30))
+    lines = [";".join(["gene", *(f"s{k}" for k in range(30))])]
+    lines += [";".join([f"g{k}", *(f"{v:.4f}".replace(".", ",") for v in row)]) for k, row in enumerate(values)]
+    path.write_text("\n".join(lines) + "\n")
+    assert "pass --delimiter ';', or --decimal , if" in run("info", path).refusal()
+    assert "use --decimal , if" in run("learn", path, "--delimiter", ";").refusal()
+    assert "use --row-names, or --transpose if" in run("learn", path, "--decimal", ",").refusal()
+    done = run("learn", path, "--decimal", ",", "--transpose", "--json")
+    assert done.document()["variables"] == ["g0", "g1", "g2"]
+    assert "--decimal must be '.' or ','" in run("learn", path, "--decimal", ";").refusal()
+
+
+def test_notes_name_options(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "1.0,0\n2.0,1\n,0\n" * 9)
+    done = run("learn", path, "--missing", "drop_rows", "--method", "mpl")
+    assert (
+        "note: read as categories, because all values are whole and some are missing: 'a'. --continuous a" in done.err
+    )

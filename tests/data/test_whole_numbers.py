@@ -1,0 +1,176 @@
+"""Whole numbers: categories, a quantity, or a question to the caller."""
+
+from __future__ import annotations
+
+import logging
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import mnlearn as mn
+from mnlearn.data import overview, pack, read
+from mnlearn.data.whole_numbers import are_many
+from mnlearn.errors import DataError, UnsuitableError
+
+NAN = float("nan")
+LIKERT = [1.0, 6.0, NAN, 3.0, 1.0, 3.0]
+GROUP = ["a", "b", "a", "b", "a", "b"]
+
+FORMS: dict[str, Any] = {
+    "pandas": lambda values: pd.DataFrame({"item": values, "group": GROUP}),
+    "polars": lambda values: pl.DataFrame({"item": values, "group": GROUP}),
+    "polars null": lambda values: pl.DataFrame(
+        {"item": [None if math.isnan(v) else v for v in values], "group": GROUP}
+    ),
+    "arrow": lambda values: pa.table({"item": pa.array(values, from_pandas=True), "group": GROUP}),
+    "arrow in slices": lambda values: pa.concat_tables(
+        pa.table({"item": pa.array(values[k : k + 2], pa.float64()), "group": GROUP[k : k + 2]}) for k in (0, 2, 4)
+    ),
+    "numpy": lambda values: {"item": np.array(values), "group": GROUP},
+    "masked": lambda values: {"item": np.ma.masked_invalid(values), "group": GROUP},
+    "lists": lambda values: {"item": [None if math.isnan(v) else v for v in values], "group": GROUP},
+    "records": lambda values: [{"item": v, "group": g} for v, g in zip(values, GROUP, strict=True)],
+    "objects": lambda values: pd.DataFrame({"item": pd.Series(values, dtype=object), "group": GROUP}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_whole_decimals_with_gaps_are_read_as_the_same_column_of_a_file(form: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("item,group\n1,a\n6,b\n,a\n3,b\n1,a\n3,b\n")
+    source = FORMS[form](LIKERT)
+    for policy in ("drop_rows", "category"):
+        expected = read(path, missing=policy)
+        found = read(source, missing=policy)
+        assert found.levels == expected.levels
+        assert [column.tolist() for column in found.columns] == [column.tolist() for column in expected.columns]
+        assert [type(label) for label in found.levels[0] or ()] == [type(label) for label in expected.levels[0] or ()]
+        assert found.missing == expected.missing
+    with pytest.raises(DataError, match=r"missing values: 'item' 1\. .*missing='category'"):
+        read(source)
+    assert read(source, missing="drop_rows", types={"item": "continuous"}).cards == (0, 2)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_without_gaps_or_with_fractions_decimals_are_continuous(form: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="mnlearn")
+    assert read(FORMS[form]([1.0, 6.0, 2.0, 3.0, 1.0, 3.0])).cards == (0, 2)
+    assert caplog.messages == [
+        "read as continuous, because they are stored as decimals, though all values are whole: 'item'. "
+        "types={'item': 'categorical'} makes categories of a column"
+    ]
+    assert read(FORMS[form]([1.5, *LIKERT[1:]]), missing="drop_rows").cards == (0, 2)
+    assert read(FORMS[form]([NAN, 1e300, *LIKERT[2:]]), missing="drop_rows").cards == (0, 2)
+    assert len(caplog.messages) == 1
+
+
+def test_decimals_in_a_file_follow_the_same_rule(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="mnlearn")
+    frame = pd.DataFrame({"item": LIKERT, "group": GROUP})
+    frame.to_csv(tmp_path / "t.csv", index=False)  # 1.0, 6.0, nothing, ...
+    frame.to_parquet(tmp_path / "t.parquet")
+    for source in (tmp_path / "t.csv", tmp_path / "t.parquet"):
+        found = read(source, missing="drop_rows")
+        assert found.levels == ((1, 3, 6), ("a", "b"))
+        assert "read as categories, because all values are whole and some are missing: 'item'" in caplog.text
+        packed = pack(source, tmp_path / "t.mnpack", missing="drop_rows")
+        assert packed.levels == found.levels
+        assert packed.columns[0].tolist() == found.columns[0].tolist()
+    frame["item"] = [-9.0, *LIKERT[1:2], 2.0, *LIKERT[3:]]
+    assert read(frame, missing_values=[-9], missing="drop_rows").levels[0] == (1, 2, 3, 6)
+
+
+def test_many_whole_decimals_stay_continuous() -> None:
+    table = {"age": [NAN, *map(float, range(18, 58))], "group": GROUP[:1] + GROUP[:2] * 20}
+    assert read(table, missing="drop_rows").cards == (0, 2)
+    assert overview(table).variables[0].reason == "decimal numbers"
+
+
+@pytest.mark.parametrize(
+    ("values", "many"),
+    [
+        (range(1, 7), False),
+        (range(1, 13), False),
+        (range(11), False),
+        (range(19), False),
+        (range(20), True),
+        ([0, 1], False),
+        ([10 * k for k in range(10)], False),
+        ([10 * k for k in range(11)], True),
+        ([*range(1, 9), 77, 88, 99], True),
+    ],
+)
+def test_many_are_twenty_or_more_than_ten_that_are_not_consecutive(values: Any, many: bool) -> None:
+    assert are_many(values) is many
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "frame", "polars", "array", "lists"])
+def test_many_whole_numbers_must_be_declared(form: str, tmp_path: Path) -> None:
+    ages = np.random.default_rng(1).integers(18, 90, 300)
+    frame = pd.DataFrame({"age": ages, "sex": ages % 2, "month": ages % 12})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    sources: dict[str, Any] = {
+        "csv": tmp_path / "t.csv",
+        "parquet": tmp_path / "t.parquet",
+        "frame": frame,
+        "polars": pl.from_pandas(frame),
+        "array": frame.to_numpy(),
+        "lists": frame.to_dict("list"),
+    }
+    source, name = sources[form], "x0" if form == "array" else "age"
+    n = len(set(ages.tolist()))
+    told = (
+        rf"column '{name}' must be declared as a quantity or as categories; it holds {n} different whole numbers, 18 "
+    )
+    with pytest.raises(DataError, match=told + rf"to 89\. .*types={{'{name}': 'continuous'}} .*drop=\['{name}'\]\.$"):
+        read(source)
+    assert read(source, types={name: "continuous"}).cards == (0, 2, 12)
+    assert read(source, types={name: "categorical"}).cards == (n, 2, 12)
+    assert read(source, drop=[name]).cards == (2, 12)
+    assert read(source, levels={name: list(range(18, 90))}).cards == (72, 2, 12)
+    seen = overview(source)
+    assert seen.unsettled == (name,)
+    assert [v.reason for v in seen.variables] == ["many whole numbers: to be declared", *["whole numbers"] * 2]
+    assert overview(source, types={name: "continuous"}).variables[0].reason == "declared"
+
+
+def test_categories_and_strings_are_not_asked_about() -> None:
+    codes = [str(k) for k in range(40)]
+    frame = pd.DataFrame({"word": [f"w{c}" for c in codes], "code": pd.Categorical(range(40)), "half": [0, 1] * 20})
+    assert read(frame).cards == (40, 40, 2)
+    assert [v.reason for v in overview(frame).variables] == ["words", "categories of the source", "whole numbers"]
+
+
+def test_several_columns_and_what_may_be_meant(tmp_path: Path) -> None:
+    counts = np.random.default_rng(2).poisson(80, (60, 5))
+    table = {"gene": [f"g{k}" for k in range(60)], **{f"s{k}": counts[:, k] for k in range(5)}}
+    with pytest.raises(DataError) as raised:
+        read(table)
+    assert "So do 's1', 's2', 's3' and 1 more: types={'s0:s4': 'continuous'} declares" in str(raised.value)
+    assert "If 'gene' names the rows, use row_names=True, or transpose=True" in str(raised.value)
+    with pytest.raises(DataError, match="It differs in every row, as row numbers do"):
+        read({"id": range(30), "b": [0, 1] * 15})
+    with pytest.raises(UnsuitableError, match="If 'gene' names the rows, use row_names=True"):
+        mn.learn(table, types={"s0:": "continuous"})
+
+
+def test_estimators_follow_the_dtype() -> None:
+    from mnlearn.estimators import MarkovNetworkLearner
+
+    rng = np.random.default_rng(3)
+    codes = np.column_stack([rng.integers(0, 40, 200), rng.integers(0, 2, 200)])
+    for X in (codes, pd.DataFrame(codes, columns=["a", "b"]).astype("Int64")):
+        assert MarkovNetworkLearner("mpl").fit(X).n_features_in_ == 2
+    gaps = np.where(codes[:, :1] < 2, np.nan, rng.normal(size=(200, 3)) * [1, 1, 0] + codes[:, 1:])
+    continuous: Any = MarkovNetworkLearner("mbs", missing="drop_rows").fit(gaps).result_.data
+    assert continuous.cards == (0, 0, 0)
+    likert = pd.DataFrame({"a": LIKERT * 5, "b": [1, 2, 1] * 10})
+    data: Any = MarkovNetworkLearner("mpl", missing="category").fit(likert).result_.data
+    assert data.levels == ((1, 3, 6, None), (1, 2))
