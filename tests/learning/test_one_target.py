@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
-from mnlearn.algorithms import GSMN, HHCMN, GSMNStar, SeparatorEvidence
+from mnlearn.algorithms import GSMN, HHCMN, GSMNStar, SeparatorEvidence, _candidate_pairs, one_target
 from mnlearn.algorithms.one_target import evidence_target, grow_shrink_target, hiton_target
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.graphs import cycle, random_graph
@@ -81,6 +81,19 @@ def test_neither_the_order_of_columns_nor_of_rows_matters() -> None:
     again = mn.blanket(shuffled, target, n_jobs=2)
     assert again.names == first.names
     assert [one.support for one in again.members] == pytest.approx([one.support for one in first.members])
+
+
+def test_of_many_variables_weak_members_are_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
+    targets = GAUSSIAN.data.names[::20]
+    before = {target: {*mn.blanket(GAUSSIAN.data, target).names} for target in targets}
+    for module in (one_target, _candidate_pairs):
+        monkeypatch.setattr(module, "MOST_FOR_ALL_PAIRS", 70)
+    for target in targets:
+        found = mn.blanket(GAUSSIAN.data, target)
+        assert {*found.names} <= before[target]
+        assert all(one.support is not None and one.support > 0 for one in found.members)
+        monkeypatch.setattr(one_target, "SURE", np.inf)  # each member must be one given its own blanket
+        assert {*mn.blanket(GAUSSIAN.data, target).names} <= {*found.names}
 
 
 def test_copies_are_joined_as_in_the_whole_network() -> None:

@@ -21,20 +21,24 @@ import numpy as np
 
 from mnlearn._ties import ascending
 from mnlearn.algorithms._blankets import CountedBlanketTest, Propagated
-from mnlearn.algorithms._candidate_pairs import STRONGEST, highest, rescanned_pairs
+from mnlearn.algorithms._candidate_pairs import MOST_FOR_ALL_PAIRS, STRONGEST, highest, rescanned_pairs
 from mnlearn.algorithms._counted_test import CountedTest, subset_walk, tests_largest_sets
 from mnlearn.algorithms._search import STOPPED, Constraints, edges_of_neighborhoods, ordered
 from mnlearn.algorithms.evidence_blankets import EvidenceBlankets
 from mnlearn.algorithms.gsmn import GSMN, GSMNStar, grow_shrink
 from mnlearn.algorithms.hiton import HHCMN, Subsets, natively_found, parents_and_children
 from mnlearn.algorithms.separator import SeparatorEvidence, with_copies
+from mnlearn.algorithms.separator_phase import price
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols import SILENT, EvidenceScore, FloatArray, IndependenceTest, Monitor, Result
+from mnlearn.protocols import SILENT, EvidenceScore, FittedPrior, FloatArray, IndependenceTest, Monitor, Result
 
 ALL_ARE_NEAR = 60  # up to so many variables all of them are chosen, and the blanket is that of the whole network
 NEARLY = -2.0
 """Variables with at least these log-odds get their own blankets chosen. On samples of trees, grids, cliques and random
 graphs of 200 to 500 variables the errors are then those of the whole network; at 0 there are a third more."""
+SURE = 3.0
+"""Of more than 1000 variables, members with lower log-odds must be confirmed given their own blankets: the best of so
+many partners looks like a member by chance. Among fewer variables this would lose more true members than false ones."""
 MOST_ROUNDS = 5  # networks that are learned for one target
 
 
@@ -86,6 +90,10 @@ def evidence_target(
             nearly = [y for y, odds in absent.items() if odds > NEARLY]
             if not converged or not near.add_around([*support, *nearly]):
                 break
+        if converged and judge.n_variables > MOST_FOR_ALL_PAIRS:
+            weak = near.unconfirmed(support, found)
+            absent |= {y: weak[y] for y in weak}
+            support = {y: odds for y, odds in support.items() if y not in weak}
     except STOPPED:
         converged, support = False, support or near.members_so_far()
     cost: dict[str, float] = {**score.work, "near": len(near.variables), "seconds": perf_counter() - started}
@@ -138,6 +146,24 @@ class _NearTarget:
         if new:
             self.variables |= frozenset().union(*self._blankets.run_for(new))
         return len(self.variables) > before
+
+    def unconfirmed(self, support: Mapping[int, float], found: Result) -> dict[int, float]:
+        """Return the weak members that their own blankets by evidence explain away, with their log-odds then.
+
+        In the network of the chosen variables the separator of a member and the target lacks variables whose paths to
+        the target run through others. Given its whole blanket the evidence of a member that is one by chance is lower.
+        """
+        judge = self._judge.with_prior(found.cost) if isinstance(self._judge, FittedPrior) else self._judge
+        m, target = len(self.variables), self._target
+        k = self.surcharge + price(max(0, found.graph.n_edges - 1), m * (m - 1) // 2)
+        weak = {}
+        for y in [y for y, odds in support.items() if odds < SURE and self._known.allows(target, y)]:
+            around = self._blankets.climbs[y].blanket - {target}
+            sides = judge.pairs([target, y], [frozenset(support) - {y}, around], [[y], [target]], fit_above=-inf)
+            odds = sum(float(side.log_factor[0]) for side in sides) / 2 - k
+            if odds <= 0:
+                weak[y] = odds
+        return weak
 
     def members_so_far(self) -> dict[int, float]:
         """Return the current blanket of the target by evidence, each member with its evidence less ln n."""
