@@ -78,6 +78,18 @@ def test_the_slider_removes_edges_everywhere(opened: Open, survey: Learned) -> N
     assert drawn(page) == survey.graph.n_edges
 
 
+def test_the_slider_filters_by_absolute_weight(opened: Open, survey: Learned) -> None:
+    assert survey.weights is not None
+    sizes = sorted(abs(value) for value in survey.weights.values.values())
+    page = opened().ready()
+    page.select_option("#measure", label="|log odds ratio|")
+    page.locator("#threshold").evaluate(
+        "(slider, value) => { slider.step = 'any'; slider.value = value; slider.dispatchEvent(new Event('input')); }",
+        sum(sizes[3:5]) / 2,
+    )
+    assert drawn(page) == len(sizes) - 4
+
+
 def test_the_slider_by_keyboard(opened: Open, survey: Learned) -> None:
     page = opened().ready()
     page.locator("#threshold").focus()

@@ -61,7 +61,7 @@ def test_the_heat_map_is_the_one_that_bokeh_would_write(picture: FigureData) -> 
 
 
 def test_a_large_heat_map_has_large_cells_and_names_of_communities() -> None:
-    picture = figure_data_of(large(300), 0)
+    picture = figure_data_of(large(80), 0)
     document = by_bokeh(report_figures.heatmap_item(picture))
     rows = {r.name: r for r in document.roots[0].renderers if r.name}["row_names"].data_source.data
     assert 3 <= len(rows["text"]) <= 40

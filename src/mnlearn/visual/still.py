@@ -73,7 +73,7 @@ def still_network(picture: FigureData) -> Still:
         axis=1,
     )
     n = len(at)
-    radius, font = (9.0, 15.0) if n <= 40 else (6.0, 12.0) if n <= 120 else (4.0, 9.0)
+    radius, font = (10.0, 18.0) if n <= 40 else (6.0, 12.0) if n <= 120 else (4.0, 9.0)
     edges, strength, sure = picture.graph.edges, picture.strength(), picture.opacity()
     crowded = min(1.0, sqrt(150 / max(len(edges), 1)))
     lines = [
