@@ -84,7 +84,7 @@ def test_groups_labels_and_sizes_by_options(run: Any, table: Path, tmp_path: Pat
     assert run("plot", saved, "-o", out, *words, "--node-size", "degree").code == 0
     drawn = out.read_text(encoding="utf-8")
     assert all(f"<!-- {text} -->" in drawn for text in ("first", "rest", "A=1", "b"))
-    assert run("plot", saved, "-o", out, "--same-layout-as", saved, "--node-size", "1.5").code == 0
+    assert run("plot", saved, "-o", out, "--same-layout-as", saved, "--data", table, "--rings").code == 0
     assert run("plot", table, "--method", "gsmn", "-o", out, "--side-by-side", saved).code == 0
     assert run("plot", table, "--method", "pc", "-o", out, "--difference", saved).code == 0
     assert "higher in net" in out.read_text(encoding="utf-8")

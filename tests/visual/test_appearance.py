@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import mnlearn as mn
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import Result
@@ -114,7 +115,17 @@ def test_rings_show_shares(network: Learned) -> None:
     figure: Any = network.plot(rings={"a1": 0.25, "a2": 1.0, "b1": 0.0})
     filled = figure.axes[0].collections[-1].get_paths()
     assert len(filled) == 2  # none for 0 and for variables without a share
-    assert "ring: full circle for a share of 1" in _words(figure)
+    assert "ring: share, full circle for 1" in _words(figure)
+
+
+def test_rings_of_predictability() -> None:
+    a = [0, 1] * 40
+    found = mn.learn({"a": a, "b": [x ^ (k % 9 == 0) for k, x in enumerate(a)], "c": [0, 0, 1, 1] * 20}, "gsmn")
+    figure: Any = found.plot(rings=True)
+    assert len(figure.axes[0].collections[-1].get_paths()) == 2  # nothing predicts c
+    assert "ring: predictability, full circle for 1" in _words(figure)
+    with pytest.raises(InputError, match="rings is for the kind 'network'"):
+        found.plot(kind="heatmap", rings=True)
 
 
 def test_a_line_bends_around_a_node_that_it_would_cross() -> None:

@@ -130,6 +130,7 @@ class LookOptions(options.OptionGroup):
     same_layout_as: Annotated[
         str | None, reads(option("FILE", "Saved result whose layout is used.", "--same-layout-as"))
     ] = None
+    rings: Annotated[bool, flag("--rings", "Draw the predictability of each column as a ring around its node.")] = False
     side_by_side: Annotated[
         str | None, reads(option("FILE", "Saved result to draw beside the network, in one layout.", "--side-by-side"))
     ] = None
@@ -147,6 +148,8 @@ class LookOptions(options.OptionGroup):
         given = {name: file for name, file in files.items() if file is not None}
         if len(given) > 1:
             raise InputError(f"{' and '.join(given)} exclude each other; got both. Use one of them.")
+        if self.rings and (kind != "network" or self.side_by_side or self.difference):
+            raise InputError("--rings is for the picture of one network; got another one. Drop --rings.")
         if given and kind != "network":
             raise InputError(f"{next(iter(given))} is for the kind network; got --kind {kind}. Drop one of the two.")
         if self.layout is not None:
@@ -177,7 +180,7 @@ class LookOptions(options.OptionGroup):
             names = ["this network", Path(self.difference).stem]
             plot_difference(learned, other, out, titles=names, title=title, **look)
         else:
-            learned.plot(out, kind=kind, title=title, same_layout_as=other, **look)
+            learned.plot(out, kind=kind, title=title, same_layout_as=other, rings=self.rings, **look)
 
 
 def _named_groups(words: Sequence[str] | None, names: Sequence[str]) -> dict[str, list[str]] | None:

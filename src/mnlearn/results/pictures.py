@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Pictures:
         node_size: NodeSize | None = None,
         threshold: float | None = None,
         same_layout_as: Learned | None = None,
-        rings: Mapping[str, float] | None = None,
+        rings: Mapping[str, float] | bool | None = None,
     ) -> Figure:
         """Draw the network, and write the picture to a file if a path is given.
 
@@ -59,7 +60,8 @@ class Pictures:
         same_layout_as
             Another network over the same variables, whose layout is used.
         rings
-            A share from 0 to 1 per variable, such as its predictability, drawn as a ring around its node.
+            A share from 0 to 1 per variable, drawn as a ring around its node; True for predictability, which needs the
+            data.
 
         Returns
         -------
@@ -87,9 +89,14 @@ class Pictures:
             node_size=node_size,
             threshold=threshold,
             same_layout_as=same_layout_as,
-            rings=rings,
+            rings=None if isinstance(rings, bool) else rings,
         )
-        return draw(cast("Learned", self), path, kind=kind, title=title, seed=seed, look=look)
+        learned = cast("Learned", self)
+        if rings is True and kind == "network":
+            look = replace(look, rings=learned.predictability_shares(), ring_words="predictability")
+        elif rings is True:
+            look = replace(look, rings={})  # refused with the other settings of a network
+        return draw(learned, path, kind=kind, title=title, seed=seed, look=look)
 
     def report(
         self,

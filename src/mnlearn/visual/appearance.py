@@ -45,6 +45,8 @@ class Appearance:
         Another network over the same variables, whose layout is used.
     rings
         A share from 0 to 1 per variable, drawn as a ring around its node.
+    ring_words
+        The name of the shares in the legend.
     """
 
     groups: Groups | None = None
@@ -54,10 +56,11 @@ class Appearance:
     threshold: float | None = None
     same_layout_as: Learned | None = None
     rings: Mapping[str, float] | None = None
+    ring_words: str = "share"
 
     def given(self) -> list[str]:
         """Return the names of the settings that were given."""
-        return [name for name, value in vars(self).items() if value is not None]
+        return [name for name, value in vars(self).items() if value is not None and name != "ring_words"]
 
 
 def group_numbers(names: Sequence[str], groups: Groups) -> tuple[IntArray, tuple[str, ...]]:

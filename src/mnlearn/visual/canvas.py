@@ -72,7 +72,7 @@ def plain_axes(axes: Axes) -> Axes:
 
 
 def add_legend(
-    figure: Figure, picture: FigureData, *, noun: str, rings: bool = False, threshold: float | None = None
+    figure: Figure, picture: FigureData, *, noun: str, rings: str | None = None, threshold: float | None = None
 ) -> None:
     """Add a legend below the picture of a network: colours, widths and opacity; groups with names to its right."""
     from matplotlib.lines import Line2D
@@ -83,8 +83,8 @@ def add_legend(
         handles = []
     for width, label in _scales(picture, noun, threshold):
         handles.append(Line2D([], [], color=FAINT, linewidth=width, label=label))
-    if rings:
-        label = "ring: full circle for a share of 1"
+    if rings is not None:
+        label = f"ring: {rings}, full circle for 1"
         handles.append(Line2D([], [], linestyle="", marker="o", fillstyle="none", color=INK, label=label))
     if noun == "lines" and picture.groups.max(initial=-1) > 0 and not picture.group_names:
         label = "one colour: one community"

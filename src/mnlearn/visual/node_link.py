@@ -50,7 +50,8 @@ def plot_network(picture: FigureData, *, title: str = "", look: Appearance | Non
     figure = new_figure(figure_size(picture))
     axes = figure.add_subplot()
     frame_network(axes, picture, title)
-    add_legend(figure, picture, noun="lines", rings=look.rings is not None, threshold=look.threshold)
+    rings = None if look.rings is None else look.ring_words
+    add_legend(figure, picture, noun="lines", rings=rings, threshold=look.threshold)
     settle(figure)
     paint_network(axes, picture, look)
     return figure
