@@ -31,7 +31,7 @@ model.conditional("fatigue", {"night_shifts": "yes"})
 # %%
 # ``most_probable`` gives the most probable states of all other variables together.
 
-model.most_probable({"fatigue": "yes"}).values
+model.most_probable({"fatigue": "yes"})
 
 # %%
 # ``predict`` predicts a column of the held-out rows from all other columns.

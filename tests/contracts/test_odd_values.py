@@ -90,6 +90,7 @@ MEANT = {  # where such a value has a meaning
     ("plot", "path", "none"),
     ("dependences", "top", "none"),
     ("compare", "alpha", "none"),
+    ("model.sample", "seed", "none"),  # fresh random numbers
     ("BayesianTest", "alpha", "half"),  # a count of the prior, not a level
 }
 

@@ -284,7 +284,6 @@ _SCALES = {"log_independence": "log support", "log_odds": "log odds"}  # low is 
 def _show_result(learned: Learned, written: list[str], *, all_edges: bool) -> None:
     """Print the edges, what the search cost, and the files written."""
     from mnlearn.results.explain import words_of_transform
-    from mnlearn.visual.report_text import cost_words
 
     graph = learned.graph
     isolated = sum(1 for v in range(graph.n_variables) if not graph.degree(v))
@@ -296,7 +295,7 @@ def _show_result(learned: Learned, written: list[str], *, all_edges: bool) -> No
     if learned.score is not None:
         name = learned.settings.get("score", learned.method)
         say(f"{name} score {learned.score:.6f}{_next_best(learned)}")
-    say(cost_words(learned) + ("" if learned.converged else "; stopped before its end"))
+    say(learned.cost_in_words + ("" if learned.converged else "; stopped before its end"))
     if learned.resampling is not None:
         say(f"frequencies of {learned.resampling}{_expected_false(learned)}")
     for path in written:

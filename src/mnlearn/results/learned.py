@@ -33,7 +33,7 @@ from mnlearn.results.files import attach_data, json_document, no_recipe, render
 from mnlearn.results.pictures import Pictures
 from mnlearn.results.predictability import Predictable
 from mnlearn.results.resampling import Resampling, Sampling, resampled, stable
-from mnlearn.results.summary import as_html, headline, summary_text
+from mnlearn.results.summary import as_html, cost_words, headline, summary_text, words_of_rows
 from mnlearn.results.weights import weighted_adjacency, weights_alone, weights_of
 from mnlearn.statistics.edge_weights import EdgeWeights
 
@@ -134,6 +134,16 @@ class Learned(Predictable, Pictures):
     def cost(self) -> Mapping[str, float]:
         """Counts of tests and scores, and seconds."""
         return self.result.cost
+
+    @property
+    def cost_in_words(self) -> str:
+        """The cost of the search and its test, in words."""
+        return cost_words(self)
+
+    @property
+    def rows_in_words(self) -> str:
+        """The number of rows in words; of weighted rows also the effective number."""
+        return words_of_rows(self)
 
     @property
     def settings(self) -> Mapping[str, object]:

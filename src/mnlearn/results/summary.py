@@ -101,6 +101,33 @@ def words_of_rows(learned: Learned) -> str:
     return _counted(learned.n_rows or 0, "row" if weights is None else "effective row")
 
 
+_COST_NOUNS = {
+    "graphs": ("graph", "graphs"),
+    "asked": ("test", "tests"),
+    "fitted": ("model fitted", "models fitted"),
+    "inferred": ("inferred", "inferred"),
+    "scored": ("term scored", "terms scored"),
+    "proposed": ("flip proposed", "flips proposed"),
+    "flips": ("flip made", "flips made"),
+    "moves": ("move made", "moves made"),
+    "fits": ("model fitted", "models fitted"),
+    "fallbacks": ("not fitted", "not fitted"),
+}
+
+
+def cost_words(learned: Learned) -> str:
+    """Return the cost of the search and its test, in words."""
+    cost = dict(learned.cost)
+    if "fitted" in cost:  # there "asked" counts neighbourhoods, one for each variable
+        cost.pop("asked", None)
+    nouns = {key: words for key, words in _COST_NOUNS.items() if cost.get(key) or key == "asked" in cost}
+    counts = [f"{cost[key]:,.0f} {one if cost[key] == 1 else many}" for key, (one, many) in nouns.items()]
+    if learned.test is not None and counts:
+        counts[0] += f" by {learned.test}"
+    seconds = [f"{cost['seconds']:.1f} s"] if cost.get("seconds", 0.0) >= 1.0 else []
+    return ", ".join(counts + seconds)
+
+
 def _types(cards: Sequence[int]) -> str:
     """Return the number of variables of each type, in words."""
     continuous = sum(not card for card in cards)

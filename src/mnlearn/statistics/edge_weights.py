@@ -62,7 +62,7 @@ class EdgeWeights:
 
     @property
     def words(self) -> str:
-        """What the weights are, in words."""
+        """The measure in words."""
         return words_of_measure(self.measure)
 
     def sign(self, edge: tuple[int, int]) -> int:

@@ -25,7 +25,7 @@ from mnlearn.errors import FileError, InputError, check_path, require, true_or_f
 from mnlearn.visual import report_figures, report_text
 from mnlearn.visual.figure_data import SIGN_COLORS, SIGN_WORDS, FigureData, figure_data_of
 from mnlearn.visual.heatmap import cell_size
-from mnlearn.visual.report_text import cautions, cost_words, decimal
+from mnlearn.visual.report_text import cautions, decimal
 from mnlearn.visual.still import still_heatmap, still_network
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _context(learned: Learned, picture: FigureData, source: str | None) -> dict[
         "colors": [picture.color(x) for x in range(len(picture.names))],
         "run_again": run_again(learned, source),
         "settings": settings_rows(learned),
-        "cost": _capital(cost_words(learned)),
+        "cost": _capital(learned.cost_in_words),
         "weights": "" if picture.weights is None else picture.weights.words,
         "versions": versions(),
         "written": datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC"),

@@ -11,7 +11,6 @@ import numpy as np
 from mnlearn.data.dataset import Dataset, costly_columns
 from mnlearn.data.overview import Overview, overview
 from mnlearn.graphs.graph import Graph
-from mnlearn.results.summary import words_of_rows
 from mnlearn.visual.figure_data import FigureData
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ _METHODS = {
 def summary_sentences(learned: Learned, picture: FigureData) -> list[str]:
     """Return sentences on size, most certain edges, hubs, communities and isolated variables."""
     graph = picture.graph
-    rows = "" if learned.n_rows is None else f" from {words_of_rows(learned)}"
+    rows = "" if learned.n_rows is None else f" from {learned.rows_in_words}"
     found = f"{count_of(graph.n_edges, 'edge')} among {count_of(len(picture.names), 'variable')}"
     sentences = [f"The network has {found}. It was learned{rows} by {method_words(learned.method)}."]
     if learned.test is not None:
@@ -281,30 +280,3 @@ def rare_variables(data: Dataset) -> list[str]:
         if card and np.bincount(column, weights=data.repeats, minlength=card).min() < RARE:
             found.append(name)
     return found
-
-
-_COST_NOUNS = {
-    "graphs": ("graph", "graphs"),
-    "asked": ("test", "tests"),
-    "fitted": ("model fitted", "models fitted"),
-    "inferred": ("inferred", "inferred"),
-    "scored": ("term scored", "terms scored"),
-    "proposed": ("flip proposed", "flips proposed"),
-    "flips": ("flip made", "flips made"),
-    "moves": ("move made", "moves made"),
-    "fits": ("model fitted", "models fitted"),
-    "fallbacks": ("not fitted", "not fitted"),
-}
-
-
-def cost_words(learned: Learned) -> str:
-    """Return the cost of the search and its test, in words."""
-    cost = dict(learned.cost)
-    if "fitted" in cost:  # there "asked" counts neighbourhoods, one for each variable
-        cost.pop("asked", None)
-    nouns = {key: words for key, words in _COST_NOUNS.items() if cost.get(key) or key == "asked" in cost}
-    counts = [f"{cost[key]:,.0f} {one if cost[key] == 1 else many}" for key, (one, many) in nouns.items()]
-    if learned.test is not None and counts:
-        counts[0] += f" by {learned.test}"
-    seconds = [f"{cost['seconds']:.1f} s"] if cost.get("seconds", 0.0) >= 1.0 else []
-    return ", ".join(counts + seconds)
