@@ -91,7 +91,16 @@ if TYPE_CHECKING:
         canonical_factors_of,
         load_model,
     )
-    from mnlearn.results import Blanket, GroupComparison, Learned, NetworkDifference, Resampling, Why
+    from mnlearn.results import (
+        Blanket,
+        GroupComparison,
+        Intervals,
+        Learned,
+        NetworkDifference,
+        Resampling,
+        Stability,
+        Why,
+    )
     from mnlearn.scores import MPL, PIC, BJPScore, Entropy, ExtendedBIC, HybridEvidence, IBScore, L1Logistic
     from mnlearn.statistics import Counts, Moments, kernels
     from mnlearn.visual import plot_difference, plot_side_by_side
@@ -122,7 +131,7 @@ __all__ += [
 ]
 __all__ += ["DiscreteModel", "GaussianModel", "MarkovModel", "canonical_factors", "canonical_factors_of"]
 __all__ += ["load_model"]
-__all__ += ["Blanket", "GroupComparison", "Learned", "NetworkDifference", "Resampling", "Why"]
+__all__ += ["Blanket", "GroupComparison", "Intervals", "Learned", "NetworkDifference", "Resampling", "Stability", "Why"]
 __all__ += ["MPL", "PIC", "BJPScore", "Entropy", "ExtendedBIC", "HybridEvidence", "IBScore", "L1Logistic"]
 __all__ += ["Counts", "Moments", "kernels"]
 __all__ += ["plot_difference", "plot_side_by_side"]

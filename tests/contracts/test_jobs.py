@@ -49,7 +49,7 @@ def public() -> Iterator[tuple[str, Any]]:
             found = getattr(module, name)
             if has_jobs(found):
                 yield f"{found.__module__}.{found.__qualname__}", found
-            for method, bound in vars(found).items() if inspect.isclass(found) else ():
+            for method, bound in inspect.getmembers(found) if inspect.isclass(found) else ():
                 if not method.startswith("_") and has_jobs(bound):
                     yield f"{found.__module__}.{found.__qualname__}.{method}", bound
 
@@ -98,6 +98,10 @@ CALLS: dict[str, Callable[[Any], Any]] = {
         mn.compare_groups(table(), "x4", "mpl", n_permutations=3, n_jobs=n).statistics
     ),
     "mnlearn.results.learned.Learned.bootstrap": lambda n: learned().bootstrap(3, n_jobs=n).pair_list(),
+    "mnlearn.results.learned.Learned.intervals": lambda n: learned().intervals(3, n_jobs=n).to_dict(),
+    "mnlearn.results.learned.Learned.stability": lambda n: str(
+        learned().stability(3, relearn=False, n_jobs=n).to_dict()
+    ),
     "mnlearn.estimators.network.MarkovNetworkLearner": lambda n: (
         fitted(mn.MarkovNetworkLearner("mpl", n_jobs=n)).graph_
     ),

@@ -174,6 +174,7 @@ def one_call() -> dict[str, Call]:
     table = drawn()
     dataset = mn.read(table)
     learned = mn.learn(dataset, "mpl", n_jobs=1)
+    intervals = learned.intervals(2, relearn=False, n_jobs=1)
     truth = mn.NamedGraph(learned.graph, dataset.names)
     return {
         "learn": with_defaults(mn.learn, {"data": table, "method": "mpl", "n_jobs": 1}, but=("checkpoint",)),
@@ -194,6 +195,11 @@ def one_call() -> dict[str, Call]:
         ),
         "bootstrap": with_defaults(learned.bootstrap, {"n_samples": 2, "n_jobs": 1}, but=("checkpoint",)),
         "predictability": with_defaults(learned.predictability, {"folds": 2}),
+        "centrality": with_defaults(learned.centrality, {}),
+        "intervals": with_defaults(learned.intervals, {"n_samples": 2, "relearn": False, "n_jobs": 1}),
+        "difference_test": with_defaults(intervals.difference_test, {"first": "a", "second": "b"}),
+        "differences": with_defaults(intervals.differences, {}),
+        "stability": with_defaults(learned.stability, {"n_samples": 2, "relearn": False, "n_jobs": 1}),
         "why": (learned.why, {"x": "a", "y": "b"}),
         "edges": (learned.edges, {"frame": None}),
         "plot": (looks, dict.fromkeys(vars(Appearance()))),

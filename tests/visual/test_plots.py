@@ -22,7 +22,6 @@ from mnlearn.visual import KINDS, draw, plot_experiment
 from mnlearn.visual.experiments import summarised
 from mnlearn.visual.figure_data import SIGN_COLORS, figure_data_of, measures, relative_strengths, shown_name
 from mnlearn.visual.heatmap import cell_colors, cell_size, enlarged_cells
-from mnlearn.visual.network import centralities
 from profiles import few
 
 GRAPH = Graph(5, [(0, 1), (1, 2), (0, 2), (2, 3)])
@@ -197,14 +196,6 @@ def test_an_empty_graph_can_be_drawn(tmp_path: Path) -> None:
         draw(empty, kind="support")
     with pytest.raises(InputError, match=r"needs frequencies under resampling.*bootstrap\(100\)"):
         draw(empty, kind="stability")
-
-
-def test_centralities_of_a_star(learned: Learned) -> None:
-    star = Learned("x", tuple("abcd"), Result(Graph(4, [(0, 1), (0, 2), (0, 3)]), None, {}, True, {}))
-    table = centralities(figure_data_of(star))
-    assert table["degree"].tolist() == [3, 1, 1, 1]
-    assert table["betweenness"].tolist() == [1, 0, 0, 0]
-    assert table["closeness"][0] == 1
 
 
 def test_what_cannot_be_drawn_is_refused_before_any_work(learned: Learned, tmp_path: Path) -> None:

@@ -40,6 +40,8 @@ _COMMANDS = {
     "plot": "report.plot_command",
     "why": "report.why_command",
     "predictability": "predictability.predictability_command",
+    "centrality": "centrality.centrality_command",
+    "stability": "centrality.stability_command",
     "test": "judge.independence_command",
     "score": "judge.score_command",
     "fit": "model.fit_command",

@@ -17,6 +17,7 @@ from mnlearn.graphs.formats import carries_numbers, format_of, read_graph, write
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.named import NamedGraph
 from mnlearn.protocols import SILENT, Monitor, Question, Result
+from mnlearn.results.analysis import Analysis
 from mnlearn.results.difference import NetworkDifference, difference
 from mnlearn.results.edges import (
     Frame,
@@ -44,7 +45,7 @@ _NUMBERS = ("weight", "support", "probability", "frequency")  # attributes of an
 
 
 @dataclass(frozen=True, repr=False)
-class Learned(Predictable, Pictures):
+class Learned(Analysis, Predictable, Pictures):
     """A learned network, with variables by name.
 
     Attributes

@@ -9,25 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mnlearn.errors import InputError, check_name, whole_number
-from mnlearn.protocols import FloatArray
 from mnlearn.visual.appearance import Appearance, check_appearance
-from mnlearn.visual.canvas import FAINT, INK, check_picture_path, drawable, new_figure, plain_axes, save_figure
+from mnlearn.visual.canvas import INK, check_picture_path, drawable, new_figure, plain_axes, save_figure
 from mnlearn.visual.figure_data import GROUP_COLORS, FigureData, figure_data_of
 from mnlearn.visual.heatmap import plot_heatmap
 from mnlearn.visual.node_link import plot_network
+from mnlearn.visual.stability import plot_centralities
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from mnlearn.results.learned import Learned
-
-
-_MOST_CENTRAL = 25  # variables listed in the picture of centralities
-CENTRALITIES = {
-    "degree": "neighbours",
-    "closeness": "closeness (near to all)",
-    "betweenness": "betweenness (between others)",
-}
 
 
 def plot_degrees(picture: FigureData, *, title: str = "") -> Figure:
@@ -84,45 +76,6 @@ def plot_support(picture: FigureData, *, title: str = "") -> Figure:
         axes.locator_params(axis="y", integer=True)
     figure.suptitle(title, parse_math=False, x=0.01, ha="left")
     return figure
-
-
-def plot_centralities(picture: FigureData, *, title: str = "") -> Figure:
-    """Draw centralities of the variables: degree, closeness, betweenness; of the most central ones if many.
-
-    Parameters
-    ----------
-    picture
-        The result of `figure_data_of`.
-    title
-        Title of the figure.
-    """
-    table = centralities(picture)
-    ranked = sorted(range(len(picture.names)), key=lambda x: (-table["degree"][x], -table["betweenness"][x], x))
-    listed = ranked[:_MOST_CENTRAL][::-1]
-    figure = new_figure((9.0, 1.6 + 0.26 * len(listed)))
-    panels = figure.subplots(1, len(table), sharey=True, squeeze=False)[0]
-    for axes, (key, values) in zip(panels, table.items(), strict=True):
-        plain_axes(axes)
-        axes.hlines(range(len(listed)), 0, values[listed], color=FAINT, linewidth=1)
-        axes.scatter(values[listed], range(len(listed)), color=[picture.color(x) for x in listed], s=36, zorder=2)
-        axes.set_xlabel(CENTRALITIES[key], fontsize=9)
-        axes.set_xlim(left=-0.03 * max(float(values.max()), 1e-9))
-        axes.margins(y=0.5 / len(listed))
-    panels[0].set_yticks(range(len(listed)), [picture.text(x) for x in listed], parse_math=False)
-    more = f" (the first {len(listed)} of {len(ranked)})" if len(ranked) > len(listed) else ""
-    figure.suptitle(title + more, parse_math=False, x=0.01, ha="left")
-    return figure
-
-
-def centralities(picture: FigureData) -> dict[str, FloatArray]:
-    """Return degree, and closeness and betweenness from 0 to 1, per variable."""
-    import networkx as nx
-
-    graph = picture.graph.to_networkx()
-    everyone = range(picture.graph.n_variables)
-    found = {"closeness": nx.closeness_centrality(graph), "betweenness": nx.betweenness_centrality(graph)}
-    table = {"degree": np.asarray(picture.graph.degrees(), dtype=np.float64)}
-    return table | {name: np.array([values[x] for x in everyone]) for name, values in found.items()}
 
 
 def plot_stability(learned: Learned, *, title: str = "") -> Figure:

@@ -1,0 +1,143 @@
+"""Methods of a learned network that analyse it: centrality, intervals of weights, and stability."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from mnlearn.protocols import SILENT, Monitor
+from mnlearn.results.centrality import centrality_table
+from mnlearn.results.edges import Frame
+
+if TYPE_CHECKING:
+    from mnlearn.results.intervals import Intervals
+    from mnlearn.results.learned import Learned
+    from mnlearn.results.stability import Stability
+    from mnlearn.visual.appearance import Groups
+
+
+class Analysis:
+    """Centrality and its stability, as methods of `Learned`."""
+
+    def centrality(self, groups: Groups | None = None, *, z_scores: bool = False, frame: Frame | None = None) -> Any:
+        """Return the weighted centralities of the variables as a table; docs/centrality.md has the formulas.
+
+        Parameters
+        ----------
+        groups
+            The group of each variable, or the variables of each group, for bridge centralities; by default the
+            communities of the network. A variable without a group is a group of its own.
+        z_scores
+            Subtract the mean of each column and divide by its standard deviation.
+        frame
+            As for `edges`.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            One row per variable: ``variable``, ``group``, ``strength``, ``expected_influence``,
+            ``expected_influence_2`` (two steps), ``closeness``, ``betweenness``, ``bridge_strength`` and
+            ``bridge_expected_influence``.
+
+        Raises
+        ------
+        InputError
+            If the network has no weights, or a group breaks a rule.
+        UnknownNameError
+            If a group holds an unknown variable.
+
+        Examples
+        --------
+        >>> import mnlearn as mn
+        >>> from mnlearn.simulate import example
+        >>> table = mn.learn(example(1000).columns()).centrality(frame="pyarrow")
+        >>> table.column_names[:4]
+        ['variable', 'group', 'strength', 'expected_influence']
+        """
+        return centrality_table(cast("Learned", self), groups, z_scores, frame)
+
+    def intervals(
+        self,
+        n_samples: int = 1000,
+        *,
+        level: float = 0.95,
+        relearn: bool = True,
+        groups: Groups | None = None,
+        seed: int = 0,
+        n_jobs: int | None = None,
+        client: Any = None,
+        monitor: Monitor = SILENT,
+    ) -> Intervals:
+        """Return bootstrap intervals of the weights, with difference tests of edges and of centralities.
+
+        Parameters
+        ----------
+        n_samples
+            Number of bootstrap samples: as many rows as there are, drawn with replacement.
+        level
+            Level of the percentile intervals.
+        relearn
+            Learn the network of each sample by the same method. False keeps the structure and estimates its weights
+            again, in milliseconds: the intervals then show the error of the weights, not that of the structure.
+        groups
+            As for `centrality`.
+        seed
+            The same seed gives the same intervals, for any number of jobs.
+        n_jobs
+            Number of processes: None or −1 for all cores, else that many. Any number gives the same result.
+        client
+            As for `bootstrap`.
+        monitor
+            Receives the progress and may cancel: the intervals are then those of the samples so far.
+
+        Raises
+        ------
+        InputError
+            If a setting is invalid, or the network has no data.
+
+        Notes
+        -----
+        The logger ``mnlearn.stability`` says after the first sample how long all of them will take.
+        """
+        from mnlearn.results.intervals import intervals_of
+
+        how = {"seed": seed, "n_jobs": n_jobs, "client": client, "monitor": monitor}
+        return intervals_of(
+            cast("Learned", self), n_samples, level=level, relearn=relearn, groups=groups, **cast(Any, how)
+        )
+
+    def stability(
+        self,
+        n_samples: int = 1000,
+        *,
+        correlation: float = 0.7,
+        relearn: bool = True,
+        groups: Groups | None = None,
+        seed: int = 0,
+        n_jobs: int | None = None,
+        client: Any = None,
+        monitor: Monitor = SILENT,
+    ) -> Stability:
+        """Return the stability of the centralities when 10 to 75 % of the rows are dropped, and CS coefficients.
+
+        Parameters
+        ----------
+        n_samples
+            Number of samples, spread evenly over the shares of dropped rows, in steps of 5 %.
+        correlation
+            The correlation with all rows that the CS coefficient asks for.
+        relearn, groups, seed, client, monitor
+            As for `intervals`.
+        n_jobs
+            Number of processes: None or −1 for all cores, else that many. Any number gives the same result.
+
+        Raises
+        ------
+        InputError
+            If a setting is invalid, or the network has no data.
+        """
+        from mnlearn.results.stability import stability_of
+
+        how = {"seed": seed, "n_jobs": n_jobs, "client": client, "monitor": monitor}
+        return stability_of(
+            cast("Learned", self), n_samples, correlation=correlation, relearn=relearn, groups=groups, **cast(Any, how)
+        )

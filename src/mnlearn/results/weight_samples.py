@@ -1,0 +1,177 @@
+"""Weights of the edges in resampled rows: the samples behind intervals, difference tests and stability."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.normal_scores import normal_scores
+from mnlearn.data.resample import resample
+from mnlearn.errors import InputError, MnlearnError, true_or_false, whole_number
+from mnlearn.graphs.graph import Edge
+from mnlearn.parallel import Backend, job_count, run
+from mnlearn.protocols import SILENT, FloatArray, Monitor
+from mnlearn.statistics.edge_weights import edge_weights
+
+if TYPE_CHECKING:
+    from mnlearn.results.explain import Recipe
+    from mnlearn.results.learned import Learned
+
+_TOGETHER = 20  # samples of a task whose structure is fixed: each takes milliseconds
+_WORTH_A_WARNING = 10.0  # seconds
+_log = logging.getLogger("mnlearn.stability")
+
+
+class SampledWeights(NamedTuple):
+    """Weights of pairs in all rows and in samples of them.
+
+    The pairs are the edges of the network and of any sample. A row of `samples` has the weights of one sample, 0 where
+    there is no edge; `present` marks the edges.
+    """
+
+    pairs: tuple[Edge, ...]
+    observed: FloatArray
+    samples: FloatArray
+    present: Any  # array of bools
+    asked: int
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One sample: its share of the rows, drawn without replacement; None for a bootstrap sample."""
+
+    seed: np.random.SeedSequence
+    share: float | None = None
+
+    def rows(self, data: Dataset) -> Dataset:
+        """Return the drawn rows."""
+        rng = np.random.default_rng(self.seed)
+        return resample(data, rng) if self.share is None else data.sample(max(2, round(self.share * data.n_rows)), rng)
+
+
+_Weights = tuple[tuple[Edge, ...], list[float]]
+
+
+@dataclass(frozen=True)
+class _Relearned:
+    """Picklable task: draw rows, learn their network, return its weights."""
+
+    recipe: Recipe
+    data: Dataset
+
+    def __call__(self, draws: Sequence[Draw]) -> list[_Weights]:
+        return [_weights(self.recipe.learn(draw.rows(self.data), n_jobs=1)) for draw in draws]
+
+
+@dataclass(frozen=True)
+class _Reweighted:
+    """Task: draw rows, return the weights of the same edges."""
+
+    data: Dataset
+    edges: tuple[Edge, ...]
+    neighbors: tuple[frozenset[int], ...]
+    transformed: bool
+
+    def __call__(self, draws: Sequence[Draw]) -> list[_Weights]:
+        return [self.of(draw.rows(self.data)) for draw in draws]
+
+    def of(self, rows: Dataset) -> _Weights:
+        """Return the weights of the edges in these rows; 0 where they are undefined."""
+        found = edge_weights(normal_scores(rows) if self.transformed else rows, self.neighbors).values
+        return self.edges, [found.get(edge, 0.0) for edge in self.edges]
+
+
+def _weights(learned: Learned) -> _Weights:
+    """Return the edges of a network and their weights; 0 where they are undefined."""
+    known = {} if learned.weights is None else learned.weights.values
+    return learned.graph.edges, [known.get(edge, 0.0) for edge in learned.graph.edges]
+
+
+def sampled_weights(
+    learned: Learned,
+    what: str,
+    draws: Sequence[Draw],
+    *,
+    relearn: bool,
+    n_jobs: int | None,
+    client: Any = None,
+    monitor: Monitor = SILENT,
+) -> SampledWeights:
+    """Return the weights in all rows and in each sample; fewer samples if the monitor cancels.
+
+    The first sample is done alone and timed: a message of the logger ``mnlearn.stability`` says how long all of them
+    take.
+    """
+    recipe, data = learned.ingredients(what)
+    if data.n_rows < 4:
+        raise InputError(f"data must have at least 4 rows to be resampled; got {data.n_rows}. Add rows.")
+    task: Callable[[Sequence[Draw]], list[_Weights]]
+    if relearn:
+        observed, task, size = _weights(learned), _Relearned(recipe, data), 1
+    else:
+        around = tuple(learned.graph.neighbors(x) for x in range(len(learned.names)))
+        transformed = learned.settings.get("transform") == "normal_scores"
+        task = _Reweighted(data, learned.graph.edges, around, transformed)
+        observed, size = task.of(data), _TOGETHER
+    rest = [draws[k : k + size] for k in range(size, len(draws), size)]
+    backend: Backend = "processes" if relearn else "threads"
+    others = run(task, rest, n_jobs=n_jobs, client=client, backend=backend, monitor=monitor)  # checks; starts below
+    on_cluster = client is not None
+    found = [] if monitor.cancelled() else _timed_first(task, draws, size, job_count(n_jobs), on_cluster=on_cluster)
+    found += [weights for part in others for weights in part]
+    if not found:
+        raise MnlearnError(f"{what} was cancelled before the first sample was done. Let it run longer.")
+    return _together(observed, found, len(draws))
+
+
+def _timed_first(
+    task: Callable[[Sequence[Draw]], list[_Weights]], draws: Sequence[Draw], size: int, jobs: int, *, on_cluster: bool
+) -> list[_Weights]:
+    """Do the first samples and log how long all of them will take."""
+    began = perf_counter()
+    first = task(draws[:size])
+    seconds = (perf_counter() - began) / len(first) * len(draws) / (1 if on_cluster else jobs)
+    where = "one worker" if on_cluster else "1 core" if jobs == 1 else f"{jobs} cores"
+    less = ". Fewer samples or relearn=False take less" if size == 1 else ""
+    level = logging.WARNING if seconds >= _WORTH_A_WARNING else logging.INFO
+    _log.log(level, "%s samples take about %s on %s%s", f"{len(draws):,}", _in_words(seconds), where, less)
+    return first
+
+
+def _in_words(seconds: float) -> str:
+    """Return a time with its unit.
+
+    Examples
+    --------
+    >>> _in_words(0.2), _in_words(40), _in_words(600), _in_words(7200)
+    ('1 s', '40 s', '10 min', '2.0 h')
+    """
+    if seconds < 100:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def _together(observed: _Weights, found: Sequence[_Weights], asked: int) -> SampledWeights:
+    """Return all weights as arrays over the pairs that are an edge somewhere."""
+    pairs = tuple(sorted(set(observed[0]).union(*(edges for edges, _ in found))))
+    place = {pair: k for k, pair in enumerate(pairs)}
+    samples, present = np.zeros((len(found), len(pairs))), np.zeros((len(found), len(pairs)), dtype=bool)
+    for row, (edges, weights) in enumerate(found):
+        columns = [place[edge] for edge in edges]
+        samples[row, columns], present[row, columns] = weights, True
+    whole = np.zeros(len(pairs))
+    whole[[place[edge] for edge in observed[0]]] = observed[1]
+    return SampledWeights(pairs, whole, samples, present, asked)
+
+
+def check_sampling(n_samples: object, seed: object, relearn: object) -> int:
+    """Return the number of samples, or raise InputError for a bad setting."""
+    whole_number("seed", seed, least=0, hint="Leave it out for 0.")
+    true_or_false(relearn=relearn)
+    return whole_number("n_samples", n_samples, least=2, most=10**7, hint="1000 are usual.")
