@@ -157,3 +157,19 @@ def test_a_monitor_ends_the_walk_with_the_best_so_far() -> None:
 def test_bad_settings_are_refused(make: Callable[[Rows], Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         make(Rows(table(np.random.default_rng(8).standard_normal((10, 3)))))
+
+
+@pytest.mark.parametrize(("n_rows", "seed"), [(250, 1), (2400, 2)])
+def test_the_path_of_qgraph_gives_its_edges_and_weights(n_rows: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)  # items of five factors, which are correlated, some of them reversed
+    factors = rng.normal(size=(n_rows, 5)) + 0.5 * rng.normal(size=(n_rows, 1))
+    loadings = np.kron(np.eye(5), np.ones(3)) * rng.uniform(0.5, 1.0, 15) * rng.choice([1, 1, -1], 15)
+    correlation = np.corrcoef((factors @ loadings + rng.normal(size=(n_rows, 15))).T)
+    slow = reference_rivals.ebic_glasso(correlation, n_rows)
+    judge = EBICPrecision(Moments.from_covariance(correlation, n_rows=n_rows), n_penalties=100, smallest=0.01)
+    for patience in (None, 10):
+        found = GraphicalLasso(patience=patience).learn(judge)
+        assert found.partial_correlations is not None
+        assert set(found.graph.edges) == set(zip(*map(np.ndarray.tolist, np.nonzero(np.triu(slow, 1))), strict=True))
+        for edge, value in found.partial_correlations.items():
+            assert value == pytest.approx(slow[edge], abs=1e-4)

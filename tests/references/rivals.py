@@ -78,3 +78,37 @@ def graphical_lasso(rows: Rows, penalty: float) -> Rows:
     from sklearn.covariance import graphical_lasso as solve
 
     return np.asarray(solve(np.corrcoef(rows.T), penalty, enet_tol=1e-9, tol=1e-7)[1])
+
+
+def ebic_glasso(correlation: Rows, n_rows: int, gamma: float = 0.5) -> Rows:
+    """Partial correlations of the penalised estimate with the least extended BIC, as qgraph::EBICglasso defines it.
+
+    100 penalties from the largest correlation down to a hundredth of it; the diagonal is not penalised. Each estimate
+    by the alternating direction method of multipliers, from the one before.
+    """
+    n = len(correlation)
+    largest = float(np.abs(correlation - np.eye(n)).max())
+    estimate, dual, best, least = np.eye(n), np.zeros((n, n)), np.eye(n), np.inf
+    for penalty in np.exp(np.linspace(np.log(largest), np.log(0.01 * largest), 100)):
+        estimate, dual = _admm(correlation, float(penalty), estimate, dual)
+        n_edges = int((np.triu(estimate, 1) != 0).sum())
+        log_likelihood = n_rows / 2 * (np.linalg.slogdet(estimate)[1] - np.sum(correlation * estimate))
+        criterion = -2 * log_likelihood + n_edges * np.log(n_rows) + 4 * n_edges * gamma * np.log(n)
+        if criterion < least:
+            best, least = estimate, criterion
+    scale = np.sqrt(np.diag(best))
+    return np.asarray(-best / np.outer(scale, scale) + 2 * np.eye(n))
+
+
+def _admm(correlation: Rows, penalty: float, estimate: Rows, dual: Rows) -> tuple[Rows, Rows]:
+    """Minimise tr(SΘ) − log det Θ + λ Σ_{u≠v} |Θ_uv|."""
+    for _ in range(5000):
+        values, vectors = np.linalg.eigh(estimate - dual - correlation)
+        smooth = (vectors * ((values + np.sqrt(values**2 + 4)) / 2)) @ vectors.T
+        moved = smooth + dual
+        before, estimate = estimate, np.sign(moved) * np.maximum(np.abs(moved) - penalty, 0)
+        np.fill_diagonal(estimate, np.diag(moved))
+        dual = moved - estimate
+        if max(np.abs(smooth - estimate).max(), np.abs(estimate - before).max()) < 1e-7:
+            break
+    return estimate, dual
