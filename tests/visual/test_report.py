@@ -87,6 +87,15 @@ def test_scripts_get_all_names_edges_and_numbers(page: Page, survey: Learned) ->
     assert data["measures"][1]["values"] == [survey.result.support[edge] for edge in survey.graph.edges]
 
 
+def test_centralities_are_those_of_the_table(page: Page, survey: Learned) -> None:
+    assert "The centrality of the variables" in page.words
+    table = survey.centrality(frame="pandas").sort_values("strength", ascending=False)
+    shown = page.words[page.words.index("The centrality of the variables") :]
+    assert shown.index(table["variable"].iloc[0]) < shown.index(table["variable"].iloc[1])
+    for name in ("strength", "expected_influence", "closeness"):
+        assert f"{table[name].iloc[0]:.3f}" in shown
+
+
 @pytest.mark.parametrize("make", [ordinary, hostile])
 def test_nothing_is_asked_of_a_network_and_only_our_scripts_may_run(make: Any) -> None:
     text = render_report(make())

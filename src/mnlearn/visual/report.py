@@ -26,6 +26,7 @@ from mnlearn.visual import report_figures, report_text
 from mnlearn.visual.figure_data import SIGN_COLORS, SIGN_WORDS, FigureData, figure_data_of
 from mnlearn.visual.heatmap import cell_size
 from mnlearn.visual.report_text import cautions, decimal
+from mnlearn.visual.stability import centrality_rows
 from mnlearn.visual.still import still_heatmap, still_network
 
 if TYPE_CHECKING:
@@ -152,6 +153,7 @@ def _context(learned: Learned, picture: FigureData, source: str | None) -> dict[
         "edges": edge_rows(picture),
         "n_edges": picture.graph.n_edges,
         "variables": variable_rows(picture, seen, gaps),
+        "centrality": centrality_rows(picture),
         "colors": [picture.color(x) for x in range(len(picture.names))],
         "run_again": run_again(learned, source),
         "settings": settings_rows(learned),

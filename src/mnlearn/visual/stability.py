@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_CENTRAL = 25  # variables listed in the picture of centralities
+_REPORTED_UP_TO = 500  # variables: beyond, shortest paths take seconds
 _NAMED_UP_TO = 120  # rows: beyond, their names are too small to read
 
 
@@ -60,6 +61,23 @@ def _table(picture: FigureData) -> dict[str, FloatArray]:
     found = centralities(picture.graph.n_variables, edges, weights, np.asarray(picture.groups))
     several = len(set(picture.groups.tolist()) - {-1}) > 1
     return {name: values[0] for name, values in found.items() if several or not name.startswith("bridge")}
+
+
+class CentralityRows(NamedTuple):
+    """The table of centralities in a report: headings, and of each variable its index and its numbers."""
+
+    headings: list[str]
+    rows: list[tuple[int, list[float]]]
+
+
+def centrality_rows(picture: FigureData) -> CentralityRows | None:
+    """Return the weighted centralities, the strongest first; None without weights, edges, or with many variables."""
+    if picture.weights is None or not picture.graph.n_edges or len(picture.names) > _REPORTED_UP_TO:
+        return None
+    table = _table(picture)
+    order = np.argsort(-table["strength"], kind="stable").tolist()
+    rows = [(x, [float(values[x]) for values in table.values()]) for x in order]
+    return CentralityRows([CENTRALITIES[name] for name in table], rows)
 
 
 def draw_intervals(
