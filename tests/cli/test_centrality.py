@@ -23,13 +23,13 @@ def test_centrality_of_data_and_of_a_result(run: Run, data: Path, tmp_path: Path
 
 
 def test_groups_are_named_on_the_command_line(run: Run, data: Path) -> None:
-    found = run("centrality", data, "--method", "mpl", "--groups", "mood=stress,low_mood", "--json").document()
+    found = run("centrality", data, "--method", "mpl", "--group", "mood=stress,low_mood", "--json").document()
     assert {row["group"] for row in found["variables"]} == {"mood", None}
     assert (
         "'stres' does not exist"
-        in run("centrality", data, "--method", "mpl", "--groups", "mood=stres,low_mood").refusal()
+        in run("centrality", data, "--method", "mpl", "--group", "mood=stres,low_mood").refusal()
     )
-    assert "form NAME=A,B; got 'mood'" in run("centrality", data, "--groups", "mood").refusal()
+    assert "--group must be NAME=COL,COL; got 'mood'" in run("centrality", data, "--group", "mood").refusal()
 
 
 def test_stability_prints_intervals_and_cs_coefficients(run: Run, data: Path, tmp_path: Path) -> None:

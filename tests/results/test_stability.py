@@ -59,6 +59,13 @@ def test_intervals_are_percentiles_and_about_as_wide_as_theory_says(fixed: mn.In
         assert (row["edge"], row["frequency"]) == (True, 1.0)
 
 
+def test_halves_give_intervals_of_the_same_width(learned: mn.Learned, fixed: mn.Intervals) -> None:
+    halves = learned.intervals(200, sampling="halves", relearn=False, n_jobs=1)
+    spread = halves.weights.samples.std(axis=0) / fixed.weights.samples.std(axis=0)
+    assert np.all((spread > 0.8) & (spread < 1.25))
+    assert "200 halves of the rows, same structure" in repr(halves)
+
+
 def test_differences_are_found_and_equal_ones_are_not(fixed: mn.Intervals) -> None:
     clear = fixed.difference_test(("b", "a"), ("b", "c"))
     assert clear.differs
@@ -179,12 +186,13 @@ def test_pictures_of_intervals_differences_and_stability(
         (lambda found: found.difference_test(("a", "a"), ("a", "b")), "two different variables"),
         (lambda found: found.learned.intervals(1), "n_samples must be"),
         (lambda found: found.learned.intervals(10, level=95), "level must be a number between 0 and 1; got 95"),
+        (lambda found: found.learned.intervals(10, sampling="half"), "sampling 'half' does not exist"),
         (lambda found: found.learned.intervals(10, relearn="no"), "relearn must be true or false"),
         (lambda found: found.learned.stability(10, correlation=1.0), "correlation must be a number between 0 and 1"),
     ],
 )
 def test_bad_arguments_are_refused(fixed: mn.Intervals, call: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises((InputError, UnknownNameError), match=message):
         call(fixed)
 
 

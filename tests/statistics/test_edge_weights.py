@@ -16,7 +16,7 @@ from mnlearn.data import Dataset, read
 from mnlearn.data.discretize import discretize
 from mnlearn.graphs.graph import Graph
 from mnlearn.statistics import edge_weights as module
-from mnlearn.statistics.edge_weights import EdgeWeights, edge_weights, ordered_variables
+from mnlearn.statistics.edge_weights import EdgeWeights, edge_weights, ordered_variables, sampled_edge_weights
 
 Edges = Collection[tuple[int, int]]
 
@@ -229,3 +229,13 @@ def test_the_graphical_lasso_has_weights_of_its_own() -> None:
     free = values(read({f"x{k}": x[:, k] for k in range(4)}), learned.graph.edges)
     for edge in ((0, 1), (1, 2)):
         assert 0.5 < learned.weights.values[edge] / free[edge] < 1
+
+
+def test_several_samples_at_once_are_the_samples_one_by_one() -> None:
+    rng = np.random.default_rng(5)
+    codes = (rng.random((6, 120)) < 0.4).astype(int)
+    whole = Dataset.from_codes(list(codes))
+    around = [{1, 2, 3}, {0, 2}, {0, 1}, {0}, set(), set()]
+    samples = [whole, whole.sample(60, 1), whole.sample(30, 2)]
+    for sample, found in zip(samples, sampled_edge_weights(samples, around), strict=True):
+        assert found.values == pytest.approx(edge_weights(sample, around).values, abs=1e-9)

@@ -5,7 +5,6 @@ Both learn from a data file, or read a result that `mnlearn learn --out FILE.jso
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +12,7 @@ from mnlearn.cli.console import escaped, exit_interrupted, progress_monitor, say
 from mnlearn.cli.files import writes
 from mnlearn.cli.learn import check_picture, network_size
 from mnlearn.cli.options import OutputOptions, flag, option
-from mnlearn.cli.report import Source, SourceOptions
+from mnlearn.cli.report import Source, SourceOptions, named_groups
 from mnlearn.errors import InputError, MnlearnError, check_name
 
 if TYPE_CHECKING:
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
 
 SHOWN = 40  # rows listed without --all
 
-GroupsOption = Annotated[
+BridgeGroup = Annotated[
     list[str] | None,
-    option("NAME=A,B", "Group of variables for bridge centralities; repeatable. By default the communities."),
+    option("NAME=A,B", "Group of columns, for bridges between groups; A:C is a range; repeatable."),
 ]
 All = Annotated[bool, flag("--all", f"List all rows, not only the first {SHOWN}.")]
 
@@ -33,7 +32,7 @@ All = Annotated[bool, flag("--all", f"List all rows, not only the first {SHOWN}.
 def centrality_command(
     source: Source,
     *,
-    groups: GroupsOption = None,
+    group: BridgeGroup = None,
     z: Annotated[bool, flag("--z", "Print z-scores: mean 0 and standard deviation 1 in each column.")] = False,
     all_: All = False,
     learning: SourceOptions,
@@ -47,29 +46,14 @@ def centrality_command(
       mnlearn centrality survey.csv
       mnlearn centrality survey.csv --z
       mnlearn centrality network.json --json
-      mnlearn centrality survey.csv --groups sleep=poor_sleep,fatigue --groups mood=stress,low_mood
+      mnlearn centrality survey.csv --group sleep=poor_sleep,fatigue --group mood=stress,low_mood
     """
-    chosen = _groups(groups)
+    named_groups(group, ())  # checks the form before anything is learned
     learned, interrupted = learning.learn_or_load(source)
-    table = learned.centrality(chosen, z_scores=z, frame="pyarrow").to_pylist()
+    table = learned.centrality(named_groups(group, learned.names), z_scores=z, frame="pyarrow").to_pylist()
     document = {"source": source, "method": learned.method, "z_scores": z, "variables": table}
     output.show(lambda: document, lambda: _show_centrality(learned, table, all_rows=all_))
     learning.resampling().exit_if(interrupted, learned)
-
-
-def _groups(texts: list[str] | None) -> dict[str, list[str]] | None:
-    """Return the groups of --groups, each with its variables."""
-    if texts is None:
-        return None
-    found: dict[str, list[str]] = {}
-    for text in texts:
-        name, sign, members = text.partition("=")
-        if not sign or not name or not members:
-            raise InputError(
-                f"--groups must have the form NAME=A,B; got {text!r}. Write for example mood=stress,fatigue."
-            )
-        found.setdefault(name, []).extend(next(csv.reader([members])))
-    return found
 
 
 def _show_centrality(learned: Learned, table: list[dict[str, Any]], *, all_rows: bool) -> None:
@@ -91,9 +75,12 @@ def stability_command(
     fixed: Annotated[
         bool, flag("--fixed", "Keep the structure and estimate the weights again: fast, without its uncertainty.")
     ] = False,
+    sampling: Annotated[
+        str, option("bootstrap|halves", "Rows of the intervals: all with replacement, or half without.")
+    ] = "bootstrap",
     level: Annotated[float, option("P", "Level of the intervals.")] = 0.95,
     correlation: Annotated[float, option("R", "Correlation that the CS coefficient asks for.")] = 0.7,
-    groups: GroupsOption = None,
+    group: BridgeGroup = None,
     seed: Annotated[int, option("S", "Seed of the samples.")] = 0,
     plot: Annotated[str | None, writes(option("FILE", "Draw the result: .png, .svg or .pdf."))] = None,
     kind: Annotated[
@@ -114,17 +101,19 @@ def stability_command(
       mnlearn stability network.json --data survey.csv --part cases --json
       mnlearn stability survey.csv --fixed --plot strength.pdf --kind strength
     """
-    _check(part, plot, kind)
-    options: dict[str, Any] = {"relearn": not fixed, "groups": _groups(groups), "seed": seed, "n_jobs": learning.jobs}
+    _check(part, sampling, plot, kind)
+    named_groups(group, ())  # checks the form before anything is learned
     learned, interrupted = learning.learn_or_load(source)
+    options: dict[str, Any] = {"relearn": not fixed, "seed": seed, "n_jobs": learning.jobs}
+    options["groups"] = named_groups(group, learned.names)
     intervals: Intervals | None = None
     cases: Stability | None = None
     if part != "cases" and not interrupted:
-        intervals, interrupted = _resampled(learned.intervals, samples, level=level, **options)
+        intervals, interrupted = _resampled(learned.intervals, samples, sampling=sampling, level=level, **options)
     if part != "intervals" and not interrupted:
         cases, interrupted = _resampled(learned.stability, samples, correlation=correlation, **options)
     drawn = _draw(intervals, cases, plot, kind)
-    document = {"source": source, "method": learned.method}
+    document: dict[str, object] = {"source": source, "method": learned.method}
     document |= {} if intervals is None else {"intervals": intervals.to_dict()}
     document |= {} if cases is None else {"cases": cases.to_dict()}
     output.show(lambda: document, lambda: _show_stability(intervals, cases, drawn, all_rows=all_))
@@ -132,11 +121,12 @@ def stability_command(
         exit_interrupted("the numbers are from the samples so far")
 
 
-def _check(part: str, plot: str | None, kind: str) -> None:
+def _check(part: str, sampling: str, plot: str | None, kind: str) -> None:
     """Raise an error for bad options before anything is learned."""
     from mnlearn.results.centrality import CENTRALITIES
 
     check_name("part", part, ("intervals", "cases", "both"))
+    check_name("sampling", sampling, ("bootstrap", "halves"))
     check_name("kind of picture", kind, ("edges", "differences", "cases", *CENTRALITIES))
     if plot is not None:
         check_picture("--plot", plot)

@@ -318,7 +318,6 @@ _TRANSLATIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"^drop(?=:| must)", "--drop"),
     (r"^(levels|repeats|delimiter|transpose|decimal|sheet|weights)(?= cannot| is| must| and| needs)", r"--\1"),
     (r" \(sheet=\.\.\.\)", " (--sheet)"),
-    (r"\brelearn=False\b", "--fixed"),
     (r"\bresume=True\b", "--resume"),
     (r"\bappend=True\b", "--append"),
     (r"\bcheckpoint=\.\.\.", "--checkpoint DIR"),

@@ -166,7 +166,7 @@ class LookOptions(options.OptionGroup):
         from mnlearn.visual import plot_difference, plot_side_by_side
 
         look: dict[str, Any] = {
-            "groups": _named_groups(self.group, learned.names),
+            "groups": named_groups(self.group, learned.names),
             "labels": _named_labels(self.label),
             "layout": self.layout,
             "node_size": _size(self.node_size),
@@ -183,7 +183,7 @@ class LookOptions(options.OptionGroup):
             learned.plot(out, kind=kind, title=title, same_layout_as=other, rings=self.rings, **look)
 
 
-def _named_groups(words: Sequence[str] | None, names: Sequence[str]) -> dict[str, list[str]] | None:
+def named_groups(words: Sequence[str] | None, names: Sequence[str]) -> dict[str, list[str]] | None:
     """Return the columns of each group; A1:A5 are the columns from A1 to A5 in the order of the data."""
     found: dict[str, list[str]] = {}
     for word in words or ():

@@ -9,7 +9,7 @@ from mnlearn.results.centrality import centrality_table
 from mnlearn.results.edges import Frame
 
 if TYPE_CHECKING:
-    from mnlearn.results.intervals import Intervals
+    from mnlearn.results.intervals import Intervals, IntervalSampling
     from mnlearn.results.learned import Learned
     from mnlearn.results.stability import Stability
     from mnlearn.visual.appearance import Groups
@@ -59,6 +59,7 @@ class Analysis:
         self,
         n_samples: int = 1000,
         *,
+        sampling: IntervalSampling = "bootstrap",
         level: float = 0.95,
         relearn: bool = True,
         groups: Groups | None = None,
@@ -72,7 +73,11 @@ class Analysis:
         Parameters
         ----------
         n_samples
-            Number of bootstrap samples: as many rows as there are, drawn with replacement.
+            Number of samples.
+        sampling
+            ``"bootstrap"``: as many rows as there are, drawn with replacement. ``"halves"``: half of the rows without
+            replacement, for intervals of the same width; for methods that take rows that are drawn twice for more
+            evidence, or that are slow on them, such as sep on discrete data (docs/confidence.md).
         level
             Level of the percentile intervals.
         relearn
@@ -100,10 +105,9 @@ class Analysis:
         """
         from mnlearn.results.intervals import intervals_of
 
-        how = {"seed": seed, "n_jobs": n_jobs, "client": client, "monitor": monitor}
-        return intervals_of(
-            cast("Learned", self), n_samples, level=level, relearn=relearn, groups=groups, **cast(Any, how)
-        )
+        how: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs, "client": client, "monitor": monitor}
+        how |= {"sampling": sampling, "level": level, "relearn": relearn, "groups": groups}
+        return intervals_of(cast("Learned", self), n_samples, **how)
 
     def stability(
         self,

@@ -3,6 +3,9 @@
 Rows are drawn with replacement, as many as there are, and the weights are estimated again: Epskamp, Borsboom & Fried,
 Behavior Research Methods 50 (2018), 195-212  [EBF18]. An interval is that of the percentiles. Two edges, or two
 variables, differ if the interval of their difference leaves out 0.
+
+Half of the rows, without replacement, differ from all rows as much as all rows differ from the population: the variance
+is σ² (2 / N − 1 / N). So they give intervals of the same width without rows that are there twice.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
     from mnlearn.visual.appearance import Groups
 
+IntervalSampling: TypeAlias = Literal["bootstrap", "halves"]
 _SHOWN = 10  # edges of a summary
 _ROUNDING = 1e-12
 
@@ -68,6 +72,8 @@ class Intervals:
         The weights of pairs in all rows and in each sample.
     groups
         The group of each variable, for bridge centralities.
+    sampling
+        How rows were drawn.
     level
         Level of the intervals.
     relearn
@@ -79,6 +85,7 @@ class Intervals:
     learned: Learned
     weights: SampledWeights
     groups: tuple[str | None, ...]
+    sampling: IntervalSampling
     level: float
     relearn: bool
     seed: int
@@ -248,6 +255,7 @@ class Intervals:
         """Return the intervals as one document of plain values, as `mnlearn stability --json` prints them."""
         return {
             "samples": {"asked": self.weights.asked, "done": self.done, "seed": self.seed},
+            "sampling": self.sampling,
             "level": self.level,
             "relearn": self.relearn,
             "edges": self.edges("pyarrow").to_pylist(),
@@ -273,7 +281,8 @@ class Intervals:
         stopped = "" if self.done == self.weights.asked else f" of {self.weights.asked:,}, stopped"
         how = "each learned again" if self.relearn else "same structure"
         count = self.learned.graph.n_edges
-        return f"{self.level:.0%} intervals of {count} weights: {self.done:,} bootstrap samples{stopped}, {how}"
+        noun = "bootstrap samples" if self.sampling == "bootstrap" else "halves of the rows"
+        return f"{self.level:.0%} intervals of {count} weights: {self.done:,} {noun}{stopped}, {how}"
 
     def _interval(self, samples: FloatArray) -> FloatArray:
         """Return the percentiles of each column."""
@@ -307,6 +316,7 @@ def intervals_of(
     learned: Learned,
     n_samples: int,
     *,
+    sampling: IntervalSampling,
     level: float,
     relearn: bool,
     groups: Groups | None,
@@ -317,9 +327,11 @@ def intervals_of(
 ) -> Intervals:
     """Return the bootstrap intervals of a network; see `Learned.intervals`."""
     wanted = check_sampling(n_samples, seed, relearn)
+    check_name("sampling", sampling, get_args(IntervalSampling))
     if not is_number(level) or not 0 < level < 1:
         raise InputError(f"level must be a number between 0 and 1; got {level!r:.80}. 0.95 is usual.")
     labels = tuple(group_labels(learned, groups))
-    draws = [Draw(one) for one in np.random.SeedSequence(seed).spawn(wanted)]
+    share = None if sampling == "bootstrap" else 0.5
+    draws = [Draw(one, share) for one in np.random.SeedSequence(seed).spawn(wanted)]
     found = sampled_weights(learned, "intervals", draws, relearn=relearn, n_jobs=n_jobs, client=client, monitor=monitor)
-    return Intervals(learned, found, labels, level, relearn, seed)
+    return Intervals(learned, found, labels, sampling, level, relearn, seed)

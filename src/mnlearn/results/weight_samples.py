@@ -17,7 +17,7 @@ from mnlearn.errors import InputError, MnlearnError, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge
 from mnlearn.parallel import Backend, job_count, run
 from mnlearn.protocols import SILENT, FloatArray, Monitor
-from mnlearn.statistics.edge_weights import edge_weights
+from mnlearn.statistics.edge_weights import sampled_edge_weights
 
 if TYPE_CHECKING:
     from mnlearn.results.explain import Recipe
@@ -79,12 +79,13 @@ class _Reweighted:
     transformed: bool
 
     def __call__(self, draws: Sequence[Draw]) -> list[_Weights]:
-        return [self.of(draw.rows(self.data)) for draw in draws]
+        return self.of([draw.rows(self.data) for draw in draws])
 
-    def of(self, rows: Dataset) -> _Weights:
-        """Return the weights of the edges in these rows; 0 where they are undefined."""
-        found = edge_weights(normal_scores(rows) if self.transformed else rows, self.neighbors).values
-        return self.edges, [found.get(edge, 0.0) for edge in self.edges]
+    def of(self, samples: Sequence[Dataset]) -> list[_Weights]:
+        """Return the weights of the edges in each sample; 0 where they are undefined."""
+        rows = [normal_scores(data) for data in samples] if self.transformed else samples
+        found = [weights.values for weights in sampled_edge_weights(rows, self.neighbors)]
+        return [(self.edges, [values.get(edge, 0.0) for edge in self.edges]) for values in found]
 
 
 def _weights(learned: Learned) -> _Weights:
@@ -118,7 +119,7 @@ def sampled_weights(
         around = tuple(learned.graph.neighbors(x) for x in range(len(learned.names)))
         transformed = learned.settings.get("transform") == "normal_scores"
         task = _Reweighted(data, learned.graph.edges, around, transformed)
-        observed, size = task.of(data), _TOGETHER
+        (observed,), size = task.of([data]), _TOGETHER
     rest = [draws[k : k + size] for k in range(size, len(draws), size)]
     backend: Backend = "processes" if relearn else "threads"
     others = run(task, rest, n_jobs=n_jobs, client=client, backend=backend, monitor=monitor)  # checks; starts below
@@ -138,7 +139,8 @@ def _timed_first(
     first = task(draws[:size])
     seconds = (perf_counter() - began) / len(first) * len(draws) / (1 if on_cluster else jobs)
     where = "one worker" if on_cluster else "1 core" if jobs == 1 else f"{jobs} cores"
-    less = ". Fewer samples or relearn=False take less" if size == 1 else ""
+    halves = ", halves of the rows" if draws[0].share is None else ""
+    less = f". Fewer samples{halves} or a fixed structure take less time" if size == 1 else ""
     level = logging.WARNING if seconds >= _WORTH_A_WARNING else logging.INFO
     _log.log(level, "%s samples take about %s on %s%s", f"{len(draws):,}", _in_words(seconds), where, less)
     return first

@@ -108,13 +108,28 @@ def edge_weights(data: Dataset, neighbors: Neighbors) -> EdgeWeights:
     """
     ordered = ordered_variables(data)
     if all(card in (1, 2) for card in data.cards):
-        return EdgeWeights("log odds ratio", _log_odds_ratios(data, neighbors), ordered)
+        return EdgeWeights("log odds ratio", _log_odds_ratios([data], neighbors)[0], ordered)
     if all(ordered) or not all(data.cards):
         return EdgeWeights("partial correlation", _partial_correlations(data, neighbors, ordered), ordered)
     signs = _partial_correlations(data, neighbors, ordered)
     strength = mutual_information(data, neighbors)
     values = {(u, v): float(np.copysign(strength[u, v], signs.get((u, v), 1.0))) for u, v in _edges(neighbors)}
     return EdgeWeights("mutual information", values, ordered)
+
+
+def sampled_edge_weights(samples: Sequence[Dataset], neighbors: Neighbors) -> list[EdgeWeights]:
+    """Return the weights of the same edges in several samples of one table, those of binary variables in one go.
+
+    Examples
+    --------
+    >>> rows = Dataset.from_codes([[0, 0, 1, 1, 1, 0], [0, 1, 1, 1, 0, 0]])
+    >>> [found.measure for found in sampled_edge_weights([rows, rows], [{1}, {0}])]
+    ['log odds ratio', 'log odds ratio']
+    """
+    if not samples or not all(card in (1, 2) for card in samples[0].cards):
+        return [edge_weights(data, neighbors) for data in samples]
+    ordered = ordered_variables(samples[0])
+    return [EdgeWeights("log odds ratio", values, ordered) for values in _log_odds_ratios(samples, neighbors)]
 
 
 def ordered_variables(data: Dataset) -> tuple[bool, ...]:
@@ -158,25 +173,27 @@ def _is_number(level: Hashable) -> bool:
 # Log odds ratios.
 
 
-def _log_odds_ratios(data: Dataset, neighbors: Neighbors) -> dict[tuple[int, int], float]:
-    """Return the coefficient of each edge, averaged over the regressions of both ends."""
-    found: dict[tuple[int, int], float] = {}
-    for batch in _batches(data, neighbors):
-        for (x, members), coefficients in zip(batch, _fitted([_cells(data, *one) for one in batch]), strict=True):
-            for y, value in zip(members, coefficients.tolist(), strict=True):
-                edge = (min(x, y), max(x, y))
-                found[edge] = found.get(edge, 0.0) + value / 2
-    return {edge: found[edge] for edge in _edges(neighbors)}
+def _log_odds_ratios(samples: Sequence[Dataset], neighbors: Neighbors) -> list[dict[tuple[int, int], float]]:
+    """Return the coefficient of each edge in each sample, averaged over the regressions of both ends."""
+    found: list[dict[tuple[int, int], float]] = [{} for _ in samples]
+    for batch in _batches(samples, neighbors):
+        fitted = iter(_fitted([_cells(data, *one) for data in samples for one in batch]).tolist())
+        for values in found:
+            for x, members in batch:
+                for y, value in zip(members, next(fitted), strict=True):
+                    edge = (min(x, y), max(x, y))
+                    values[edge] = values.get(edge, 0.0) + value / 2
+    return [{edge: values[edge] for edge in _edges(neighbors)} for values in found]
 
 
-def _batches(data: Dataset, neighbors: Neighbors) -> Iterator[list[tuple[int, list[int]]]]:
+def _batches(samples: Sequence[Dataset], neighbors: Neighbors) -> Iterator[list[tuple[int, list[int]]]]:
     """Yield variables and their neighbours in groups with the same number of neighbours, of limited size."""
     by_degree: dict[int, list[tuple[int, list[int]]]] = {}
     for x, around in enumerate(neighbors):
         if around:
             by_degree.setdefault(len(around), []).append((x, sorted(around)))
     for degree, variables in by_degree.items():
-        cells = min(data.n_records, 2 ** min(degree, 40)) * (degree + 1)
+        cells = sum(min(data.n_records, 2 ** min(degree, 40)) for data in samples) * (degree + 1)
         size = max(1, _BLOCK // cells)
         yield from (variables[k : k + size] for k in range(0, len(variables), size))
 
