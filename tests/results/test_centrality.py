@@ -12,7 +12,7 @@ from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import Result
 from mnlearn.results import Learned
-from mnlearn.results.centrality import CENTRALITIES, centralities
+from mnlearn.statistics.centralities import CENTRALITIES, centralities
 from mnlearn.statistics.edge_weights import EdgeWeights
 
 # a -0.5- b -(-0.25)- c, and d alone with e: two components.

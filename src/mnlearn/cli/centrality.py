@@ -58,12 +58,11 @@ def centrality_command(
 
 def _show_centrality(learned: Learned, table: list[dict[str, Any]], *, all_rows: bool) -> None:
     """Print one line for each variable, the strongest first."""
-    from mnlearn.results.centrality import CENTRALITIES
-
     say(f"{network_size(learned)}, by {learned.method}")
-    headings = list(CENTRALITIES.values())
+    measures = [name for name in table[0] if name not in ("variable", "group")]
+    headings = [name.replace("_", " ") for name in measures]
     shown = sorted(table, key=lambda row: -row["strength"])
-    rows = [(row["variable"], row["group"] or "", *(f"{row[name]:.3f}" for name in CENTRALITIES)) for row in shown]
+    rows = [(row["variable"], row["group"] or "", *(f"{row[name]:.3f}" for name in measures)) for row in shown]
     show_rows(simple_table("variable", "group", *headings, numbers=headings), rows, limit=None if all_rows else SHOWN)
 
 
@@ -123,11 +122,11 @@ def stability_command(
 
 def _check(part: str, sampling: str, plot: str | None, kind: str) -> None:
     """Raise an error for bad options before anything is learned."""
-    from mnlearn.results.centrality import CENTRALITIES
+    from mnlearn.results.intervals import INTERVAL_PICTURES
 
     check_name("part", part, ("intervals", "cases", "both"))
     check_name("sampling", sampling, ("bootstrap", "halves"))
-    check_name("kind of picture", kind, ("edges", "differences", "cases", *CENTRALITIES))
+    check_name("kind of picture", kind, (*INTERVAL_PICTURES, "cases"))
     if plot is not None:
         check_picture("--plot", plot)
         needed = "cases" if kind == "cases" else "intervals"

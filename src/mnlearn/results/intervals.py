@@ -21,9 +21,10 @@ import numpy as np
 from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import SILENT, FloatArray, Monitor
-from mnlearn.results.centrality import CENTRALITIES, centralities, group_labels, numbered_groups
+from mnlearn.results.centrality import group_labels, numbered_groups
 from mnlearn.results.edges import Frame, frame_of, printable
 from mnlearn.results.weight_samples import Draw, SampledWeights, check_sampling, sampled_weights
+from mnlearn.statistics.centralities import CENTRALITIES, centralities
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from mnlearn.visual.appearance import Groups
 
 IntervalSampling: TypeAlias = Literal["bootstrap", "halves"]
+INTERVAL_PICTURES = ("edges", "differences", *CENTRALITIES)
 _SHOWN = 10  # edges of a summary
 _ROUNDING = 1e-12
 

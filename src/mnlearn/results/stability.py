@@ -16,9 +16,10 @@ import numpy as np
 
 from mnlearn.errors import InputError, is_number
 from mnlearn.protocols import SILENT, FloatArray, Monitor
-from mnlearn.results.centrality import CENTRALITIES, centralities, group_labels, numbered_groups
+from mnlearn.results.centrality import group_labels, numbered_groups
 from mnlearn.results.edges import Frame, frame_of
 from mnlearn.results.weight_samples import Draw, SampledWeights, check_sampling, sampled_weights
+from mnlearn.statistics.centralities import CENTRALITIES, centralities
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

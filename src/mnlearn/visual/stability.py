@@ -9,15 +9,16 @@ import numpy as np
 
 from mnlearn.errors import InputError, check_name
 from mnlearn.protocols import FloatArray
-from mnlearn.results.centrality import CENTRALITIES, centralities
-from mnlearn.results.intervals import Intervals
-from mnlearn.results.stability import Stability
+from mnlearn.statistics.centralities import CENTRALITIES, centralities
 from mnlearn.visual.canvas import FAINT, INK, check_picture_path, drawable, new_figure, plain_axes, save_figure
 from mnlearn.visual.figure_data import GROUP_COLORS, SIGN_COLORS, FigureData, shown_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from mnlearn.results.intervals import Intervals
+    from mnlearn.results.stability import Stability
 
 _MOST_CENTRAL = 25  # variables listed in the picture of centralities
 _REPORTED_UP_TO = 500  # variables: beyond, shortest paths take seconds
