@@ -88,6 +88,15 @@ CASES = (
     Case("plot result.json --data survey.csv --out net.png", ("net.png",)),
     Case("fit truth.edges survey.csv --out fitted --uai fitted.uai", ("fitted", "fitted.uai")),
     Case("sample model --rows 3000 --seed 1 --out drawn.csv", ("drawn.csv",)),
+    Case("impute model gaps.csv --out complete.parquet", ("complete.parquet",)),
+    Case(
+        "stability survey.csv --method mpl --part intervals --fixed --samples 20 --jobs 1 --plot intervals.svg",
+        ("intervals.svg",),
+    ),
+    Case(
+        "compare-groups survey.csv --by night_shifts --method mpl --permutations 3 --jobs 1 --plot groups.svg",
+        ("groups.svg",),
+    ),
     Case("predict model survey.csv fatigue --out guesses.parquet", ("guesses.parquet",)),
     Case(
         "simulate grid:rows=4,columns=4 --rows 3000 --seed 1 --out drawn.csv --truth drawn.edges",
@@ -306,6 +315,8 @@ def prepare(inputs: Path) -> None:
         assert code == 0, f"{words}: {code}\n{Path(f'{inputs}.log').read_text()}"
     for name in ("survey.csv", "truth.edges"):
         shutil.copy(inputs / "shown" / name, inputs / name)
+    gaps = (inputs / "survey.csv").read_text(encoding="utf-8").replace("yes", "", 1)
+    (inputs / "gaps.csv").write_text(gaps, encoding="utf-8")
     shutil.rmtree(inputs / "shown")
 
 

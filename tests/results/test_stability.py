@@ -13,6 +13,7 @@ import mnlearn as mn
 from mnlearn.errors import FileError, InputError, MnlearnError, UnknownNameError
 from mnlearn.results.stability import DROPPED, Stability
 from mnlearn.results.weight_samples import SampledWeights
+from mnlearn.simulate import example
 from mnlearn.statistics.edge_weights import edge_weights
 from monitors import Stopping
 
@@ -96,6 +97,16 @@ def test_learning_again_counts_edges_and_keeps_other_pairs(learned: mn.Learned) 
     assert all(row["weight"] == 0.0 < row["frequency"] for row in others)
     assert found.edges("pandas").columns.tolist()[:4] == ["u", "v", "edge", "weight"]
     assert "12 bootstrap samples, each learned again" in repr(found)
+
+
+def test_the_samples_depend_on_the_data_and_on_learning_again() -> None:
+    """Rows that are drawn twice count as more evidence for most methods of categorical data."""
+    survey = example(200, seed=1).columns()
+    discrete, continuous = mn.learn(survey, "mpl"), mn.learn(table(), "pc")
+    assert discrete.intervals(2, n_jobs=1).sampling == "halves"
+    assert discrete.intervals(2, n_jobs=1, relearn=False).sampling == "bootstrap"
+    assert discrete.intervals(2, n_jobs=1, sampling="bootstrap").sampling == "bootstrap"
+    assert continuous.intervals(2, n_jobs=1).sampling == "bootstrap"
 
 
 def test_the_same_seed_gives_the_same_numbers_for_any_number_of_jobs(learned: mn.Learned) -> None:

@@ -75,8 +75,8 @@ def stability_command(
         bool, flag("--fixed", "Keep the structure and estimate the weights again: fast, without its uncertainty.")
     ] = False,
     sampling: Annotated[
-        str, option("bootstrap|halves", "Rows of the intervals: all with replacement, or half without.")
-    ] = "bootstrap",
+        str | None, option("bootstrap|halves", "Rows of the intervals: all with replacement, or half without.")
+    ] = None,
     level: Annotated[float, option("P", "Level of the intervals.")] = 0.95,
     correlation: Annotated[float, option("R", "Correlation that the CS coefficient asks for.")] = 0.7,
     group: BridgeGroup = None,
@@ -120,12 +120,13 @@ def stability_command(
         exit_interrupted("the numbers are from the samples so far")
 
 
-def _check(part: str, sampling: str, plot: str | None, kind: str) -> None:
+def _check(part: str, sampling: str | None, plot: str | None, kind: str) -> None:
     """Raise an error for bad options before anything is learned."""
     from mnlearn.results.intervals import INTERVAL_PICTURES
 
     check_name("part", part, ("intervals", "cases", "both"))
-    check_name("sampling", sampling, ("bootstrap", "halves"))
+    if sampling is not None:
+        check_name("sampling", sampling, ("bootstrap", "halves"))
     check_name("kind of picture", kind, (*INTERVAL_PICTURES, "cases"))
     if plot is not None:
         check_picture("--plot", plot)

@@ -59,7 +59,7 @@ class Analysis:
         self,
         n_samples: int = 1000,
         *,
-        sampling: IntervalSampling = "bootstrap",
+        sampling: IntervalSampling | None = None,
         level: float = 0.95,
         relearn: bool = True,
         groups: Groups | None = None,
@@ -76,8 +76,8 @@ class Analysis:
             Number of samples.
         sampling
             ``"bootstrap"``: as many rows as there are, drawn with replacement. ``"halves"``: half of the rows without
-            replacement, for intervals of the same width; for methods that take rows that are drawn twice for more
-            evidence, or that are slow on them, such as sep on discrete data (docs/confidence.md).
+            replacement, for intervals of the same width. By default halves if networks of categorical variables are
+            learned again, since most methods take rows that are drawn twice for more evidence (docs/confidence.md).
         level
             Level of the percentile intervals.
         relearn

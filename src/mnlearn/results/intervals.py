@@ -318,7 +318,7 @@ def intervals_of(
     learned: Learned,
     n_samples: int,
     *,
-    sampling: IntervalSampling,
+    sampling: IntervalSampling | None,
     level: float,
     relearn: bool,
     groups: Groups | None,
@@ -329,6 +329,8 @@ def intervals_of(
 ) -> Intervals:
     """Return the bootstrap intervals of a network; see `Learned.intervals`."""
     wanted = check_sampling(n_samples, seed, relearn)
+    if sampling is None:
+        sampling = "halves" if relearn and learned.data is not None and any(learned.data.cards) else "bootstrap"
     check_name("sampling", sampling, get_args(IntervalSampling))
     if not is_number(level) or not 0 < level < 1:
         raise InputError(f"level must be a number between 0 and 1; got {level!r:.80}. 0.95 is usual.")
