@@ -166,7 +166,7 @@ def test_the_path_of_qgraph_gives_its_edges_and_weights(n_rows: int, seed: int) 
     loadings = np.kron(np.eye(5), np.ones(3)) * rng.uniform(0.5, 1.0, 15) * rng.choice([1, 1, -1], 15)
     correlation = np.corrcoef((factors @ loadings + rng.normal(size=(n_rows, 15))).T)
     slow = reference_rivals.ebic_glasso(correlation, n_rows)
-    judge = EBICPrecision(Moments.from_covariance(correlation, n_rows=n_rows), n_penalties=100, smallest=0.01)
+    judge = EBICPrecision(Moments.from_covariance(correlation, n_rows=n_rows))
     for patience in (None, 10):
         found = GraphicalLasso(patience=patience).learn(judge)
         assert found.partial_correlations is not None

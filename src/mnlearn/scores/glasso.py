@@ -54,7 +54,8 @@ class EBICPrecision:
 
     Notes
     -----
-    The support of an edge with partial correlation r in the estimate is −N log(1 − r²) / 2 − log N / 2 − 2 γ log n:
+    The path is that of the R package qgraph (EBICglasso), so edges and partial correlations are the same. The support
+    of an edge with partial correlation r in the estimate is −N log(1 − r²) / 2 − log N / 2 − 2 γ log n:
     half of what leaving it out would add to the criterion, to first order. Constant variables have no edges.
 
     Examples
@@ -66,8 +67,8 @@ class EBICPrecision:
 
     moments: Moments
     gamma: float = 0.5
-    n_penalties: int = 30
-    smallest: float = 0.1
+    n_penalties: int = 100
+    smallest: float = 0.01
 
     def __post_init__(self) -> None:
         if not (is_number(self.gamma) and self.gamma >= 0):
