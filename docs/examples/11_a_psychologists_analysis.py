@@ -101,7 +101,7 @@ compared = mn.compare_groups(
     columns=[*items, "gender"],
     types={"A1:O5": "continuous"},
     missing="drop_rows",
-    n_permutations=20,
+    n_permutations=10,
     n_jobs=1,
 )
 print(compared)
