@@ -24,7 +24,9 @@ def weights_of(learned: Learned) -> EdgeWeights | None:
     if learned.saved_weights is not None:
         return learned.saved_weights
     if own is not None:
-        return EdgeWeights("partial correlation", {edge: own[edge] for edge in learned.graph.edges}, (True,) * n)
+        return EdgeWeights(
+            "penalised partial correlation", {edge: own[edge] for edge in learned.graph.edges}, (True,) * n
+        )
     if learned.data is None:
         return None
     data = learned.data

@@ -25,7 +25,9 @@ from mnlearn.protocols.statistics import FloatArray, IntArray
 from mnlearn.statistics import kernels
 from mnlearn.statistics.counts import Counts
 
-WeightMeasure: TypeAlias = Literal["log odds ratio", "partial correlation", "mutual information"]
+WeightMeasure: TypeAlias = Literal[
+    "log odds ratio", "partial correlation", "penalised partial correlation", "mutual information"
+]
 Neighbors: TypeAlias = Sequence[Collection[int]]
 
 _WHOLE_UP_TO = 2000  # variables: all their correlations take 32 MB
@@ -42,7 +44,8 @@ class EdgeWeights:
     Attributes
     ----------
     measure
-        ``"log odds ratio"``, ``"partial correlation"`` or ``"mutual information"``.
+        ``"log odds ratio"``, ``"partial correlation"``, ``"penalised partial correlation"`` (of the graphical lasso)
+        or ``"mutual information"``.
     values
         The weight of each edge (u, v) with u < v; an edge whose weight is undefined, as between a variable and a copy
         of its neighbour, is left out.
@@ -74,6 +77,7 @@ class EdgeWeights:
 _WORDS: Mapping[WeightMeasure, str] = {
     "log odds ratio": "log odds ratios given the other neighbours",
     "partial correlation": "partial correlations given the neighbours of both ends",
+    "penalised partial correlation": "partial correlations given all others, shrunk by the penalty",
     "mutual information": "mutual information given the other neighbours, in nats; only ordered variables have a sign",
 }
 
