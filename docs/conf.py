@@ -60,9 +60,11 @@ def last_figure(_block: Any, block_vars: dict[str, Any], gallery_conf: dict[str,
     from matplotlib.figure import Figure
     from sphinx_gallery.scrapers import figure_rst
 
-    figure = block_vars["example_globals"].pop("___", None)  # where the gallery keeps the value of the last expression
-    if not isinstance(figure, Figure):
+    names = block_vars["example_globals"]
+    figure = names.get("___")  # where the gallery keeps the value of the last expression
+    if not isinstance(figure, Figure) or figure is names.get("__drawn__"):
         return ""
+    names["__drawn__"] = figure
     path = next(block_vars["image_path_iterator"])
     figure.savefig(path, dpi=110)
     return str(figure_rst([path], gallery_conf["src_dir"]))
@@ -117,7 +119,7 @@ def _check_pictures(app: Any, error: Exception | None) -> None:
         page = Path(app.outdir, "tutorials", f"{source.stem}.html")
         if error is None and page.exists():
             drawn = len(re.findall(r"<img [^>]*sphx_glr_", page.read_text(encoding="utf-8")))
-            asked = len(re.findall(r"^[a-z_]+\.plot\(", source.read_text(encoding="utf-8"), flags=re.MULTILINE))
+            asked = len(re.findall(r"^\w.*\.plot\(", source.read_text(encoding="utf-8"), flags=re.MULTILINE))
             if drawn < asked:
                 raise ExtensionError(f"{source.name} has {asked} calls of plot, but its page has {drawn} pictures")
 

@@ -16,6 +16,10 @@ result = mn.learn(drawn.data)
 print(result.summary())
 
 # %%
+
+result.plot(node_size="strength")
+
+# %%
 # Compare the result with the truth, and with other methods on the same rows.
 
 for method in ("sep", "pc", "mbs", "lasso", "glasso", "aracne"):
