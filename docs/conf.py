@@ -31,7 +31,14 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinxcontrib.bibtex",
 ]
-exclude_patterns = ["_build", "examples/*", "README.md", "accuracy/*.md"]  # accuracy/*.md are included by other pages
+exclude_patterns = [
+    "_build",
+    "examples/*",
+    "README.md",
+    "accuracy/*.md",
+    "**/sg_execution_times.rst",
+    "sg_execution_times.rst",
+]  # accuracy/*.md are included by other pages
 templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = "mnlearn"
