@@ -109,6 +109,11 @@ def test_sizes_of_nodes(network: Learned) -> None:
     assert node_factors(picture, Appearance(node_size=sizes)).tolist() == pytest.approx([1, 0.7, 0.7, 0.7, 0.6])
     for name in ("degree", "closeness", "betweenness"):
         assert node_factors(picture, Appearance(node_size=name)).max() == 1.0
+    table = network.centrality(frame="pyarrow").to_pydict()
+    for name in ("closeness", "betweenness"):
+        share = np.array(table[name]) / max(table[name])
+        expected = np.maximum(np.sqrt(share), 0.6)
+        assert node_factors(picture, Appearance(node_size=name)) == pytest.approx(expected)
 
 
 def test_rings_show_shares(network: Learned) -> None:

@@ -14,6 +14,7 @@ from mnlearn.visual.appearance import Appearance, numbers_by_name
 from mnlearn.visual.canvas import INK, add_legend, new_figure
 from mnlearn.visual.figure_data import SIGN_COLORS, FigureData
 from mnlearn.visual.layout import fitting_labels
+from mnlearn.visual.stability import weighted_centralities
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,20 +129,10 @@ def node_factors(picture: FigureData, look: Appearance) -> FloatArray:
 
 
 def _size_measure(picture: FigureData, name: str) -> FloatArray:
-    """Return degree, strength, closeness or betweenness of each variable."""
-    import networkx as nx
-
+    """Return degree, strength, closeness or betweenness of each variable, the last three by weights."""
     if name == "degree":
         return np.asarray(picture.graph.degrees(), dtype=np.float64)
-    if name == "strength":
-        found = np.zeros(len(picture.names))
-        values = {} if picture.weights is None else picture.weights.values
-        for u, v in picture.graph.edges:
-            found[[u, v]] += abs(values.get((u, v), 0.0))
-        return found
-    measure = nx.closeness_centrality if name == "closeness" else nx.betweenness_centrality
-    by_variable = measure(picture.graph.to_networkx())
-    return np.array([by_variable[x] for x in range(len(picture.names))], dtype=np.float64)
+    return np.nan_to_num(weighted_centralities(picture)[name], nan=0.0)
 
 
 def _spacing(picture: FigureData) -> float:

@@ -35,7 +35,7 @@ def plot_centralities(picture: FigureData, *, title: str = "") -> Figure:
     title
         Title of the figure.
     """
-    table = _table(picture)
+    table = weighted_centralities(picture)
     ranked = np.argsort(-table["strength"], kind="stable").tolist()
     listed = ranked[:_MOST_CENTRAL][::-1]
     figure = new_figure((2.0 + 1.75 * len(table), 1.7 + 0.26 * len(listed)))
@@ -54,14 +54,16 @@ def plot_centralities(picture: FigureData, *, title: str = "") -> Figure:
     return figure
 
 
-def _table(picture: FigureData) -> dict[str, FloatArray]:
-    """Return the centralities by name, without those of bridges if there is one group."""
+def weighted_centralities(picture: FigureData) -> dict[str, FloatArray]:
+    """Return the centralities by name, those of bridges only between groups; without weights, every edge counts 1."""
     edges = picture.graph.edges
     known = dict.fromkeys(edges, 1.0) if picture.weights is None else picture.weights.values
     weights = np.array([[known.get(edge, 0.0) for edge in edges]], dtype=np.float64)
-    found = centralities(picture.graph.n_variables, edges, weights, np.asarray(picture.groups))
-    several = len(set(picture.groups.tolist()) - {-1}) > 1
-    return {name: values[0] for name, values in found.items() if several or not name.startswith("bridge")}
+    alone = -1 - np.arange(len(picture.names))  # a variable without a group is a group of its own
+    groups = np.where(picture.groups < 0, alone, picture.groups)
+    found = centralities(picture.graph.n_variables, edges, weights, groups)
+    joined = {int(groups[x]) for edge in edges for x in edge}
+    return {name: values[0] for name, values in found.items() if len(joined) > 1 or not name.startswith("bridge")}
 
 
 class CentralityRows(NamedTuple):
@@ -75,7 +77,7 @@ def centrality_rows(picture: FigureData) -> CentralityRows | None:
     """Return the weighted centralities, the strongest first; None without weights, edges, or with many variables."""
     if picture.weights is None or not picture.graph.n_edges or len(picture.names) > _REPORTED_UP_TO:
         return None
-    table = _table(picture)
+    table = weighted_centralities(picture)
     order = np.argsort(-table["strength"], kind="stable").tolist()
     rows = [(x, [float(values[x]) for values in table.values()]) for x in order]
     return CentralityRows([CENTRALITIES[name] for name in table], rows)
