@@ -44,6 +44,17 @@ def hostile() -> Learned:
     return Learned("<i>method</i>", HOSTILE, found, data, choice="<b>choice</b>")
 
 
+def hostile_columns(n_rows: int = 80) -> dict[str, list[str]]:
+    """Return a chain of hostile names with hostile values, and a column "<u>by</u>" that divides the rows."""
+    rng = np.random.default_rng(0)
+    value = rng.integers(0, 2, n_rows)
+    columns = {}
+    for name in HOSTILE:
+        value = value ^ (rng.random(n_rows) < 0.15)
+        columns[name] = [f"<b>{one}</b>" for one in value]
+    return columns | {"<u>by</u>": [f"</td><i>{k % 2}</i>" for k in range(n_rows)]}
+
+
 def large(n: int = 500) -> Learned:
     """A tree with some further edges, without data."""
     rng = np.random.default_rng(0)

@@ -41,9 +41,14 @@ class Invariance(NamedTuple):
     p: float
     p_corrected: float
 
+    @property
+    def words(self) -> str:
+        """The name of the statistic in words."""
+        return STATISTICS[self.name][len(self.groups) > 2]
+
     def __str__(self) -> str:
         """Return the statistic in words."""
-        return f"{STATISTICS[self.name][len(self.groups) > 2]}: {self.value:.4g}, p = {self.p:.3g}"
+        return f"{self.words}: {self.value:.4g}, p = {self.p:.3g}"
 
 
 class PairDifference(NamedTuple):
@@ -267,14 +272,7 @@ class GroupComparison:
 
     def __str__(self) -> str:
         """Return the groups, the statistics, and the pairs and variables that differ most."""
-        lines = [self._headline(), f"Weights are {words_of_measure(self.measure)}; 0 without an edge."]
-        if self.adjustment is not None:
-            total = sum(network.n_rows or 0 for network in self.networks)
-            lines.append(
-                f"Adjusted for {', '.join(self.adjustment.covariates)}: {self.adjustment.strata} strata; "
-                f"{self.adjustment.rows:,} of {total:,} rows are in strata with several groups."
-            )
-        lines += map(str, self.statistics[: len(STATISTICS)])
+        lines = [*self.headlines(), *map(str, self.statistics[: len(STATISTICS)])]
         several = len(self.groups) > 2
         if several:
             lines += _two_by_two(self.statistics[len(STATISTICS) :], self.correction)
@@ -293,7 +291,18 @@ class GroupComparison:
         if shown and len(self.centralities) > len(shown):
             rest = len(self.centralities) - len(shown)
             lines.append(f"and {rest} more centralities: centrality() or --json has them all")
-        return "\n".join(map(printable, [*lines, *self._too_few()]))
+        return "\n".join(map(printable, [*lines, *self.remarks()]))
+
+    def headlines(self) -> list[str]:
+        """Return the groups, the measure of the weights, and the covariates in words."""
+        lines = [self._headline(), f"Weights are {words_of_measure(self.measure)}; 0 without an edge."]
+        if self.adjustment is not None:
+            total = sum(network.n_rows or 0 for network in self.networks)
+            lines.append(
+                f"Adjusted for {', '.join(self.adjustment.covariates)}: {self.adjustment.strata} strata; "
+                f"{self.adjustment.rows:,} of {total:,} rows are in strata with several groups."
+            )
+        return lines
 
     def _headline(self) -> str:
         """Return the groups with their sizes in one line."""
@@ -319,7 +328,7 @@ class GroupComparison:
         corrected = "" if self.correction == "none" else f", corrected ({self.correction}) {one.p_corrected:.3g}"
         return f"p = {one.p:.3g}{corrected}"
 
-    def _too_few(self) -> list[str]:
+    def remarks(self) -> list[str]:
         """Return a note if the permutations are too few for any corrected p-value of a pair to be small."""
         n, k = len(self.networks[0].names), len(self.groups)
         n_tests = n * (n - 1) // 2 * (k * (k - 1) // 2)

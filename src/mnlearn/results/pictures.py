@@ -7,10 +7,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from mnlearn.errors import InputError
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from mnlearn.results.groups import GroupComparison
+    from mnlearn.results.intervals import Intervals
     from mnlearn.results.learned import Learned
+    from mnlearn.results.stability import Stability
     from mnlearn.visual.appearance import Groups, Labels, Layout, NodeSize
 
 
@@ -105,7 +110,11 @@ class Pictures:
         title: str | None = None,
         source: str | None = None,
         seed: int = 0,
+        groups: Groups | None = None,
         predictability: bool = False,
+        intervals: Intervals | None = None,
+        stability: Stability | None = None,
+        comparison: GroupComparison | None = None,
     ) -> None:
         """Write a report: one offline HTML file with the network, its tables and warnings.
 
@@ -119,16 +128,48 @@ class Pictures:
             Name of the data in the command that repeats the run.
         seed
             Seed of the layout.
+        groups
+            Groups of the variables, as for `plot`: for colours, the legend and bridge centralities. By default
+            communities.
         predictability
             Add the table of `predictability`, with its default folds.
+        intervals
+            The result of `intervals`: adds the interval of each weight to the table of edges, and a picture.
+        stability
+            The result of `stability`: adds the CS coefficients and a picture.
+        comparison
+            The result of `mnlearn.compare_groups` over the same variables: adds its tests, pairs and pictures.
 
         Raises
         ------
+        InputError
+            If a setting is invalid, or an analysis is one of another network.
         FileError
             If the file cannot be written, or has another extension.
         MissingDependencyError
             If jinja2 or bokeh is not installed.
         """
         from mnlearn.visual.report import write_report
+        from mnlearn.visual.report_sections import Computed
 
-        write_report(cast("Learned", self), path, title=title, source=source, seed=seed, predictability=predictability)
+        _check_analyses(intervals, stability, comparison)
+        computed = Computed(intervals, stability, comparison)
+        learned, words = cast("Learned", self), {"title": title, "source": source}
+        write_report(learned, path, **words, seed=seed, groups=groups, predictability=predictability, computed=computed)
+
+
+def _check_analyses(intervals: object, stability: object, comparison: object) -> None:
+    """Raise InputError for objects of other types."""
+    from mnlearn.results.groups import GroupComparison
+    from mnlearn.results.intervals import Intervals
+    from mnlearn.results.stability import Stability
+
+    for argument, found, kind, source in (
+        ("intervals", intervals, Intervals, "learned.intervals()"),
+        ("stability", stability, Stability, "learned.stability()"),
+        ("comparison", comparison, GroupComparison, "mnlearn.compare_groups()"),
+    ):
+        if found is not None and not isinstance(found, kind):
+            raise InputError(
+                f"{argument} must be what {source} returned; got {found!r:.80}. Leave it out, or pass that."
+            )

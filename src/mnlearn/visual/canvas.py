@@ -6,7 +6,7 @@ import logging
 import os
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
@@ -17,11 +17,9 @@ from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.errors import FileError, check_path, require
 from mnlearn.visual.figure_data import (
     GROUP_COLORS,
-    NO_GROUP_COLOR,
     SIGN_COLORS,
     SIGN_WORDS,
     FigureData,
-    group_color,
     strongest,
 )
 
@@ -118,13 +116,10 @@ def add_group_legend(figure: Figure, picture: FigureData) -> None:
     """Add the names of the groups with their colours to the right of the picture."""
     from matplotlib.lines import Line2D
 
-    named = list(enumerate(picture.group_names))
     handles = [
-        Line2D([], [], linestyle="", marker="o", markersize=9, color=group_color(k), label=drawable(name)[:40])
-        for k, name in named[: len(GROUP_COLORS)]
+        Line2D([], [], linestyle="", marker="o", markersize=9, color=color, label=drawable(name)[:40])
+        for color, name in picture.group_legend()
     ]
-    if len(named) > len(handles) or (picture.groups < 0).any():
-        handles.append(Line2D([], [], linestyle="", marker="o", markersize=9, color=NO_GROUP_COLOR, label="other"))
     legend = figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=9.5)
     for text in legend.get_texts():
         text.set_parse_math(False)
@@ -152,6 +147,16 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     usual = mpl.rc_context({"svg.hashsalt": "mnlearn"})  # else clips are named by lot in an SVG
     with write_errors(path), replacing(target) as part, usual, _glyphs_said_once():
         figure.savefig(part, dpi=150, metadata=_no_date(target.suffix.lower()))
+
+
+def svg_of(draw: Callable[[], Figure]) -> bytes:
+    """Draw a figure and return it as SVG."""
+    import matplotlib as mpl
+
+    found = BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "mnlearn"}), _glyphs_said_once():
+        draw().savefig(found, format="svg", metadata=_no_date(".svg"))
+    return found.getvalue()
 
 
 @contextmanager

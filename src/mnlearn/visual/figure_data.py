@@ -116,6 +116,12 @@ class FigureData:
         """Return the colour of the group of a variable."""
         return group_color(int(self.groups[x]))
 
+    def group_legend(self) -> list[tuple[str, str]]:
+        """Return the colour and the name of each named group; those that share a grey are "other"."""
+        found = [(group_color(k), name) for k, name in enumerate(self.group_names[: len(GROUP_COLORS)])]
+        rest = len(self.group_names) > len(found) or bool((self.groups < 0).any())
+        return [*found, (NO_GROUP_COLOR, "other")] if found and rest else found
+
     def blocks(self) -> list[tuple[int, int, str]]:
         """Return the first place, the size and the name of each group in `order`; variables without one are left out.
 

@@ -23,8 +23,10 @@ from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.data.overview import Overview, overview
 from mnlearn.errors import FileError, InputError, check_path, require, true_or_false, whole_number
 from mnlearn.visual import report_figures, report_text
+from mnlearn.visual.appearance import Appearance, Groups, check_appearance
 from mnlearn.visual.figure_data import SIGN_COLORS, SIGN_WORDS, FigureData, figure_data_of
 from mnlearn.visual.heatmap import cell_size
+from mnlearn.visual.report_sections import Computed
 from mnlearn.visual.report_text import cautions, decimal
 from mnlearn.visual.stability import centrality_rows
 from mnlearn.visual.still import still_heatmap, still_network
@@ -49,7 +51,9 @@ def write_report(
     title: str | None = None,
     source: str | None = None,
     seed: int = 0,
+    groups: Groups | None = None,
     predictability: bool = False,
+    computed: Computed | None = None,
 ) -> None:
     """Write a report: one offline HTML file for any browser.
 
@@ -65,18 +69,25 @@ def write_report(
         What the data are called in the call that runs it again.
     seed
         For the layout: the same seed gives the same picture.
+    groups
+        Groups of the variables, for colours and bridges; communities by default.
     predictability
         Add a table of how well each variable is predicted by its neighbours.
+    computed
+        Analyses of the network to show.
 
     Raises
     ------
+    InputError
+        If a setting is invalid, or an analysis is one of another network.
     FileError
         If the file cannot be written, or has another extension.
     MissingDependencyError
         If jinja2 or bokeh is not installed.
     """
     target = check_report_path(path)
-    page = render_report(learned, title=title, source=source, seed=seed, predictability=predictability)
+    words = {"title": title, "source": source}
+    page = render_report(learned, **words, seed=seed, groups=groups, predictability=predictability, computed=computed)
     with write_errors(path), replacing(target) as part:
         part.write_bytes(page.encode("utf-8", "xmlcharrefreplace"))
 
@@ -96,7 +107,9 @@ def render_report(
     title: str | None = None,
     source: str | None = None,
     seed: int = 0,
+    groups: Groups | None = None,
     predictability: bool = False,
+    computed: Computed | None = None,
 ) -> str:
     """Return the HTML that `write_report` writes."""
     for argument, text in (("title", title), ("source", source)):
@@ -104,6 +117,10 @@ def render_report(
             raise InputError(f"{argument} must be a string; got {text!r:.80}. Leave it out for the default.")
     seed = whole_number("seed", seed, least=0, hint="Any such number will do.")
     true_or_false(predictability=predictability)
+    look = Appearance(groups=groups)
+    check_appearance(look, learned.names)
+    computed = Computed() if computed is None else computed
+    computed.check(learned)
     predicted = learned.predictability_list() if predictability else []
     jinja2: Any = require("jinja2", "report")
     require("bokeh", "report")
@@ -116,7 +133,8 @@ def render_report(
     )
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False, "allow_nan": False}  # Bokeh reads in order
     scripts = [report_figures.bokeh_script(), _file("report.js"), _file("save.js")]
-    context = _context(learned, figure_data_of(learned, seed), source)
+    picture = figure_data_of(learned, seed, look)
+    context = _context(learned, picture, source, computed)
     return str(
         environment.get_template("report.html").render(
             title=title or "What the data say about each other",
@@ -124,15 +142,17 @@ def render_report(
             style=_file("report.css"),
             scripts=scripts,
             predicted=predicted_rows(predicted),
+            sections=computed.sections(picture, seed),
             **context,
         )
     )
 
 
-def _context(learned: Learned, picture: FigureData, source: str | None) -> dict[str, Any]:
+def _context(learned: Learned, picture: FigureData, source: str | None, computed: Computed) -> dict[str, Any]:
     """Return the variables of the page template."""
     seen = None if learned.data is None else overview(learned.data)
     gaps = {} if learned.data is None else learned.data.missing.counts
+    limits = computed.limits(picture)
     return {
         "learned": learned,
         "names": picture.names,
@@ -145,12 +165,13 @@ def _context(learned: Learned, picture: FigureData, source: str | None) -> dict[
         "still_network": still_network(picture).svg(_described(picture)),
         "still_heatmap": still_heatmap(picture).svg("Heat map of the network"),
         "legend": _legend(picture),
+        "group_legend": picture.group_legend(),
         "measures": picture.measures,
         "scales": [str(scale["label"]) for scale in _scales(picture)],
         "opacity": picture.confidence(),
         "weight_measure": picture.weights.measure if picture.weights is not None and picture.graph.n_edges else None,
-        "edge_headings": edge_headings(picture),
-        "edges": edge_rows(picture),
+        "edge_headings": edge_headings(picture) + ["low", "high"] * bool(limits),
+        "edges": edge_rows(picture, limits),
         "n_edges": picture.graph.n_edges,
         "variables": variable_rows(picture, seen, gaps),
         "centrality": centrality_rows(picture),
@@ -236,7 +257,7 @@ class VariableRow(NamedTuple):
     place: int
     name: str
     degree: int
-    group: int
+    group: str
     kind: str = ""
     states: str = ""
     missing: int = 0
@@ -250,12 +271,13 @@ def edge_headings(picture: FigureData) -> list[str]:
     return [measure.label for measure in picture.measures] + signed
 
 
-def edge_rows(picture: FigureData) -> list[EdgeRow]:
-    """Return the edges, the most certain first, as many as a browser sorts quickly."""
+def edge_rows(picture: FigureData, limits: Mapping[tuple[int, int], tuple[float, float]]) -> list[EdgeRow]:
+    """Return the edges with the ends of their intervals, the most certain first, as many as a browser sorts quickly."""
     edges = picture.graph.edges
     columns: list[Mapping[tuple[int, int], float]] = [measure.values for measure in picture.measures]
     ranks = [[-column.get(edge, 0.0) for column in columns] for edge in edges]
     columns += [] if picture.weights is None else [picture.weights.values]
+    columns += [{edge: ends[k] for edge, ends in limits.items()} for k in (0, 1)] if limits else []
     order = sorted(range(len(edges)), key=lambda k: (ranks[k], k))
     rows = []
     for k in order[:MOST_EDGES]:
@@ -268,7 +290,9 @@ def variable_rows(picture: FigureData, seen: Overview | None, gaps: Mapping[str,
     """Return the row of each variable; only its neighbours if there are no data."""
     rows = []
     for x, name in enumerate(picture.names):
-        found = VariableRow(x, name, picture.graph.degree(x), int(picture.groups[x]))
+        named = bool(picture.group_names) and picture.groups[x] >= 0
+        group = picture.group_names[picture.groups[x]] if named else ""
+        found = VariableRow(x, name, picture.graph.degree(x), group)
         rows.append(found if seen is None else _with_data(found, seen, gaps.get(name, 0)))
     return rows
 

@@ -113,7 +113,9 @@ def _best_connected(picture: FigureData) -> str:
 
 
 def _groups(picture: FigureData) -> list[str]:
-    """Return the number and sizes of the communities."""
+    """Return the number and sizes of the communities, or the names of the groups."""
+    if picture.group_names:
+        return [f"In the picture each group of variables has a colour: {quoted_list(list(picture.group_names))}."]
     count = int(picture.groups.max(initial=-1)) + 1
     if count < 2:
         return []
