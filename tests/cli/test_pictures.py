@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import mnlearn.learning
+from mnlearn.statistics.centralities import CENTRALITIES
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +91,37 @@ def test_groups_labels_and_sizes_by_options(run: Any, table: Path, tmp_path: Pat
     assert "higher in net" in out.read_text(encoding="utf-8")
 
 
+def test_a_report_with_groups_and_stability(run: Any, table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.html"
+    words = ["report", table, "--method", "gsmn", "-o", out, "--group", "first=a:c", "--stability", 14, "--jobs", 1]
+    done = run(*words, "--json")
+    assert (done.code, done.document()["cs_coefficient"].keys()) == (0, CENTRALITIES.keys() | {"weight"})
+    assert "14 samples take about" in done.err
+    text = out.read_text(encoding="utf-8")
+    assert "<bdi>first</bdi>" in text
+    assert "How sure are the weights" in text
+    assert "How stable are the centralities" in text
+
+
+def test_ctrl_c_writes_the_report_of_the_samples_so_far(
+    run: Any, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = mnlearn.Learned.stability
+
+    def pressed(*args: Any, **options: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return real(*args, **options)
+
+    monkeypatch.setattr(mnlearn.Learned, "stability", pressed)
+    out = tmp_path / "out.html"
+    done = run("report", table, "--method", "gsmn", "-o", out, "--stability", 4, "--jobs", 1)
+    assert done.code == 130
+    assert "interrupted: the report has what the samples so far say" in done.err
+    text = out.read_text(encoding="utf-8")
+    assert "How sure are the weights" in text
+    assert "How stable are the centralities" not in text
+
+
 def test_resampling_before_the_output(run: Any, table: Path, tmp_path: Path) -> None:
     words = [table, "--method", "gsmn", "--bootstrap", "8"]
     assert run("report", *words, "-o", tmp_path / "out.html").code == 0
@@ -123,6 +155,10 @@ def test_learn_writes_a_picture_and_a_report(run: Any, table: Path, tmp_path: Pa
         (["report", "missing.csv"], "missing.csv"),
         (["report", "DATA", "--bootstrap", "1"], "--bootstrap must be a whole number, at least 2; got 1"),
         (["report", "missing.json"], "missing.json"),
+        (["report", "DATA", "--stability", "1"], "--stability must be a whole number, at least 2; got 1"),
+        (["report", "net.json", "--stability", "9"], "--stability needs the data; 'net.json' is a saved result"),
+        (["report", "DATA", "--group", "a,b"], "--group must be NAME=COL,COL; got 'a,b'"),
+        (["report", "DATA", "--method", "gsmn", "--group", "x=q"], "variable 'q' does not exist"),
         (["report", "net.json", "--method", "gsmn"], "--method is for learning; 'net.json' is a saved result"),
         (["plot", "DATA", "-o", "net.jpg"], "--out must end in .png, .svg, .pdf; got 'net.jpg'"),
         (["plot", "DATA", "-o", "net.png", "--kind", "heatmp"], "Did you mean 'heatmap'"),

@@ -5,15 +5,14 @@ Both learn from a data file, or read a result that `mnlearn learn --out FILE.jso
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
-from mnlearn.cli.console import escaped, exit_interrupted, progress_monitor, say, show_rows, simple_table
+from mnlearn.cli.console import escaped, exit_interrupted, say, show_rows, simple_table
 from mnlearn.cli.files import writes
 from mnlearn.cli.learn import check_picture, network_size
 from mnlearn.cli.options import OutputOptions, flag, option
-from mnlearn.cli.report import Source, SourceOptions, named_groups
-from mnlearn.errors import InputError, MnlearnError, check_name
+from mnlearn.cli.report import Source, SourceOptions, named_groups, resampled
+from mnlearn.errors import InputError, check_name
 
 if TYPE_CHECKING:
     from mnlearn.results.intervals import Intervals
@@ -108,9 +107,9 @@ def stability_command(
     intervals: Intervals | None = None
     cases: Stability | None = None
     if part != "cases" and not interrupted:
-        intervals, interrupted = _resampled(learned.intervals, samples, sampling=sampling, level=level, **options)
+        intervals, interrupted = resampled(learned.intervals, samples, sampling=sampling, level=level, **options)
     if part != "intervals" and not interrupted:
-        cases, interrupted = _resampled(learned.stability, samples, correlation=correlation, **options)
+        cases, interrupted = resampled(learned.stability, samples, correlation=correlation, **options)
     drawn = _draw(intervals, cases, plot, kind)
     document: dict[str, object] = {"source": source, "method": learned.method}
     document |= {} if intervals is None else {"intervals": intervals.to_dict()}
@@ -133,17 +132,6 @@ def _check(part: str, sampling: str | None, plot: str | None, kind: str) -> None
         needed = "cases" if kind == "cases" else "intervals"
         if part not in (needed, "both"):
             raise InputError(f"--kind {kind} needs --part {needed} or both; got {part}. Drop --part.")
-
-
-def _resampled(call: Callable[..., Any], samples: int, **options: Any) -> tuple[Any, bool]:
-    """Return the result, or None, and whether Ctrl-C stopped the samples."""
-    with progress_monitor() as monitor:
-        try:
-            return call(samples, monitor=monitor, **options), monitor.interrupted
-        except MnlearnError:
-            if monitor.interrupted:  # before the end of the first sample
-                return None, True
-            raise
 
 
 def _draw(intervals: Intervals | None, cases: Stability | None, path: str | None, kind: str) -> str | None:

@@ -6,7 +6,7 @@ Report and plot learn from a data file, or read a result that `mnlearn learn --o
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +17,7 @@ from mnlearn.cli.console import escaped, exit_interrupted, progress_monitor, say
 from mnlearn.cli.files import reads, writes
 from mnlearn.cli.learn import Bootstrap, ResampleOptions, check_picture, check_report, network_size
 from mnlearn.cli.options import JudgeOptions, LearnOptions, OutputOptions, argument, flag, option
-from mnlearn.errors import InputError, check_name, unknown_name
+from mnlearn.errors import InputError, MnlearnError, check_name, unknown_name, whole_number
 
 if TYPE_CHECKING:
     from mnlearn.protocols import Monitor
@@ -40,40 +40,88 @@ def report_command(
         str, writes(option("FILE", "File to write; report.html by default.", "--out", "-o"))
     ] = "report.html",
     title: Annotated[str | None, option("TEXT", "Title of the page.")] = None,
+    group: Annotated[
+        list[str] | None, option("NAME=A,B", "Group of columns, for colours and bridges; A:C is a range; repeatable.")
+    ] = None,
     predictability: Annotated[
         bool, flag("--predictability", "Add how well each variable is predicted by its neighbours.")
     ] = False,
+    stability: Annotated[
+        int | None, option("B", "Add intervals of the weights and stability of the centralities: learn 2 B times.")
+    ] = None,
     learning: SourceOptions,
     output: OutputOptions,
 ) -> None:
     """Write an HTML report that opens in any browser, offline.
 
-    Learns from DATA, or reads a saved RESULT. mnlearn learn --report FILE has all options of learning.
+    Learns from DATA, or reads a saved RESULT. mnlearn learn --report FILE has all options of learning. With --stability
+    a note says how long it will take; Ctrl-C stops after the samples so far.
 
     Examples:
       mnlearn report survey.csv
       mnlearn report survey.csv --out sleep.html --title "Sleep and work"
       mnlearn report survey.csv --bootstrap 100
+      mnlearn report bfi.csv --group Agreeableness=A1:A5 --group Neuroticism=N1:N5 --stability 500
       mnlearn report patients.csv --discretize frequency --missing drop_rows
       mnlearn report network.json --data survey.csv --out sleep.html
     """
     from mnlearn.visual.report_text import cautions
 
     check_report("--out", out)
-    if predictability and is_result(source) and learning.data is None:
-        raise InputError(f"--predictability needs the data; {source!r} is a saved result. Add --data DATA.")
+    _check_analyses(source, learning.data, predictability=predictability, stability=stability)
+    named_groups(group, ())  # checks the form before anything is learned
     learned, interrupted = learning.learn_or_load(source)
+    groups = named_groups(group, learned.names)
+    computed, stopped = _analysed(learned, None if interrupted else stability, groups, learning.jobs)
     name = Path(learning.data or source).name
-    learned.report(out, title=title, source=name, predictability=predictability)
+    learned.report(out, title=title, source=name, groups=groups, predictability=predictability, **computed)
     written = f"wrote {escaped(out)}: {network_size(learned)}"
 
     def document() -> dict[str, object]:
         found = {"variables": len(learned.names), "edges": learned.graph.n_edges, "converged": learned.converged}
         warnings = [caution._asdict() for caution in cautions(learned)]
-        return {"source": source, "report": out, "method": learned.method, **found, "cautions": warnings}
+        cases = {"cs_coefficient": computed["stability"].cs_coefficient} if "stability" in computed else {}
+        return {"source": source, "report": out, "method": learned.method, **found, "cautions": warnings, **cases}
 
     output.show(document, lambda: say(f"{written}, by {learned.method}. Open it in a browser."))
     learning.resampling().exit_if(interrupted, learned)
+    if stopped:
+        exit_interrupted("the report has what the samples so far say")
+
+
+def _check_analyses(source: str, data: str | None, *, predictability: bool, stability: int | None) -> None:
+    """Raise an error for analyses without data or samples, before anything is learned."""
+    for name, wanted in (("--predictability", predictability), ("--stability", stability is not None)):
+        if wanted and is_result(source) and data is None:
+            raise InputError(f"{name} needs the data; {source!r} is a saved result. Add --data DATA.")
+    if stability is not None:
+        whole_number("--stability", stability, least=2, hint="Use 500, for example.")
+
+
+def _analysed(
+    learned: Learned, samples: int | None, groups: dict[str, list[str]] | None, jobs: int | None
+) -> tuple[dict[str, Any], bool]:
+    """Return the intervals and the stability of a network, if wanted, and whether Ctrl-C stopped the samples."""
+    found: dict[str, Any] = {}
+    if samples is None:
+        return found, False
+    for name in ("intervals", "stability"):
+        made, stopped = resampled(getattr(learned, name), samples, groups=groups, n_jobs=jobs)
+        found |= {} if made is None else {name: made}
+        if stopped:
+            return found, True
+    return found, False
+
+
+def resampled(call: Callable[..., Any], samples: int, **options: Any) -> tuple[Any, bool]:
+    """Return the result, or None, and whether Ctrl-C stopped the samples."""
+    with progress_monitor() as monitor:
+        try:
+            return call(samples, monitor=monitor, **options), monitor.interrupted
+        except MnlearnError:
+            if monitor.interrupted:  # before the end of the first sample
+                return None, True
+            raise
 
 
 def plot_command(
