@@ -224,3 +224,24 @@ def test_pairs_are_those_of_any_sample() -> None:
     assert found.observed.tolist() == [0.5, 0.0]
     assert found.samples.tolist() == [[0.4, 0.0], [0.6, -0.2]]
     assert found.present.tolist() == [[True, False], [True, True]]
+
+
+def test_weighted_rows_are_dropped_as_rows_and_keep_their_weights() -> None:
+    from mnlearn.data.weights import weighted_rows
+
+    weights = np.random.default_rng(1).uniform(0.2, 3.0, 400)
+    learned = mn.learn({**table(), "w": weights}, transform=None, weights="w", n_jobs=1)
+    assert learned.data is not None
+    assert learned.data.repeats is not None
+    part = weighted_rows(learned.data, 100, seed=5)
+    assert part.repeats is not None
+    kept = np.isin(learned.data.columns[0], part.columns[0])
+    assert part.n_records == kept.sum() == 100
+    assert (part.repeats / weights[kept]).std() == pytest.approx(0.0, abs=1e-9)
+    assert part.n_rows == round(weights[kept].sum() ** 2 / (weights[kept] ** 2).sum())
+    for relearn in (True, False):
+        found = learned.stability(14, relearn=relearn, n_jobs=1)
+        assert found.cs_coefficient["weight"] > 0.5
+        halves = learned.intervals(30, sampling="halves", relearn=relearn, n_jobs=1).edges("pyarrow").to_pylist()
+        assert halves[0]["low"] < halves[0]["weight"] < halves[0]["high"]
+    assert len(learned.predictability_list(4)) == 4

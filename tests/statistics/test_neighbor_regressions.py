@@ -218,3 +218,22 @@ def test_small_batches_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_there_are_no_more_folds_than_rows() -> None:
     with pytest.raises(InputError, match=r"folds must be at most 3 for data with 3 rows; got 4\. Use fewer folds"):
         NeighborRegressions(Dataset.from_codes([[0, 1, 1]]), 4, 0)
+
+
+def test_weighted_rows_count_by_their_weights() -> None:
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=60).round(1)
+    columns = {"x": x, "y": x + rng.normal(size=60), "z": np.where(x > 0, "b", "a"), "w": rng.uniform(0.2, 3, 60)}
+    data = read(columns, weights="w")
+    fits = NeighborRegressions(data, folds=5, seed=1)
+    assert fits._held.sum(axis=0).tolist() == fits._repeats.tolist()
+    assert sorted((fits._held > 0).sum(axis=1)) == [12] * 5
+    found = fits.explained(1, {0})
+    assert found is not None
+    r = np.cov(x, columns["y"], aweights=columns["w"])
+    assert found[0] == pytest.approx(r[0, 1] ** 2 / (r[0, 0] * r[1, 1]))
+    assert found[1] < found[0]
+    rows = rng.permutation(60)
+    other = NeighborRegressions(read({name: column[rows] for name, column in columns.items()}, weights="w"), 5, 1)
+    assert other.explained(1, {0}) == pytest.approx(found, abs=1e-12)
+    assert other.guessed(2, {0}) == pytest.approx(fits.guessed(2, {0}), abs=1e-12)

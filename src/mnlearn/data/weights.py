@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._validate import rng_from
 from mnlearn.data.dataset import Dataset, row_groups
 from mnlearn.data.resample import without_foreign_levels
 from mnlearn.errors import DataError, UnsuitableError
@@ -82,6 +83,38 @@ def scaled_weights(name: str, weights: FloatArray) -> tuple[FloatArray | None, W
     scaled = units * (round(effective) / total)
     scaled.flags.writeable = False
     return scaled, facts
+
+
+def weighted_rows(dataset: Dataset, n_records: int, seed: int | np.random.Generator) -> Dataset:
+    """Draw weighted rows without replacement; each counts as one row and keeps its weight.
+
+    Parameters
+    ----------
+    dataset
+        The data, from ``read(..., weights=...)``.
+    n_records
+        Number of rows to draw, from 2 to all of them.
+    seed
+        A seed or a generator; the same seed draws the same rows.
+
+    Returns
+    -------
+    Dataset
+        The drawn rows in their old order. Their weights sum to their own effective sample size, rounded.
+
+    Examples
+    --------
+    >>> from mnlearn.data import read
+    >>> data = read({"a": [0.5, 1.5, 2.5, 3.5], "b": [1.0, 0.0, 0.2, 0.4], "w": [2.0, 1.0, 1.0, 2.0]}, weights="w")
+    >>> part = weighted_rows(data, 3, seed=0)
+    >>> part.n_records, part.columns[0].tolist()
+    (3, [1.5, 2.5, 3.5])
+    """
+    if not dataset.is_weighted or dataset.weighting is None:
+        return dataset.sample(n_records, seed)
+    kept = np.sort(rng_from(seed).choice(dataset.n_records, size=n_records, replace=False, shuffle=False))
+    weights, weighting = scaled_weights(dataset.weighting.column, np.asarray(dataset.repeats)[kept])
+    return dataset._rows(kept, weights)._with(weighting=weighting)
 
 
 def effective_rows(dataset: Dataset) -> Dataset:

@@ -13,6 +13,7 @@ import numpy as np
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.normal_scores import normal_scores
 from mnlearn.data.resample import resample
+from mnlearn.data.weights import weighted_rows
 from mnlearn.errors import InputError, MnlearnError, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge
 from mnlearn.parallel import Backend, job_count, run
@@ -44,7 +45,10 @@ class SampledWeights(NamedTuple):
 
 @dataclass(frozen=True)
 class Draw:
-    """One sample: its share of the rows, drawn without replacement; None for a bootstrap sample."""
+    """One sample: its share of the rows, drawn without replacement; None for a bootstrap sample.
+
+    A row with a weight is drawn as one row and keeps its weight.
+    """
 
     seed: np.random.SeedSequence
     share: float | None = None
@@ -52,7 +56,11 @@ class Draw:
     def rows(self, data: Dataset) -> Dataset:
         """Return the drawn rows."""
         rng = np.random.default_rng(self.seed)
-        return resample(data, rng) if self.share is None else data.sample(max(2, round(self.share * data.n_rows)), rng)
+        if self.share is None:
+            return resample(data, rng)
+        if data.is_weighted:
+            return weighted_rows(data, max(2, round(self.share * data.n_records)), rng)
+        return data.sample(max(2, round(self.share * data.n_rows)), rng)
 
 
 _Weights = tuple[tuple[Edge, ...], list[float]]

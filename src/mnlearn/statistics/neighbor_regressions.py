@@ -7,15 +7,16 @@
   keeps them finite.
 
 Rows are sorted by their contents and then dealt to random folds. So the order of the rows changes nothing, and a row
-that occurs r times is dealt as r rows.
+that occurs r times is dealt as r rows. A row with a weight is dealt as one row and counts by its weight.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_room
@@ -63,7 +64,8 @@ class NeighborRegressions:
         order = _sorted_rows(data, seed)
         repeats = np.ones(data.n_records, dtype=np.int64) if data.repeats is None else data.repeats[order]
         columns = tuple(column[order] for column in data.columns)
-        self._data = Dataset(data.names, data.cards, columns, data.levels, repeats)
+        weighting = data.weighting if data.is_weighted else None
+        self._data = Dataset(data.names, data.cards, columns, data.levels, repeats, weighting=weighting)
         self._ordered = ordered_variables(data)
         self._held = _dealt(repeats, folds, seed)
         self._repeats = repeats.astype(np.float64)
@@ -154,7 +156,10 @@ def _sorted_rows(data: Dataset, seed: int) -> IntArray:
     """
     rng = np.random.default_rng(seed)
     key = np.zeros(data.n_records, dtype=np.uint64)
-    for column, card in zip(data.columns, data.cards, strict=True):
+    columns = list(zip(data.columns, data.cards, strict=True))
+    if data.repeats is not None and data.is_weighted:
+        columns.append((data.repeats, 0))  # equal rows may have different weights
+    for column, card in columns:
         if card:
             counts = np.bincount(column, data.repeats, card)
             values = np.argsort(np.argsort(-counts, kind="stable"))[column].astype(np.uint64)
@@ -166,12 +171,16 @@ def _sorted_rows(data: Dataset, seed: int) -> IntArray:
     return np.argsort(key, kind="stable")
 
 
-def _dealt(repeats: IntArray, folds: int, seed: int) -> FloatArray:
-    """Return how often each row is in each fold: folds × rows.
+def _dealt(repeats: NDArray[Any], folds: int, seed: int) -> FloatArray:
+    """Return how often each row is in each fold, or its weight there: folds × rows.
 
     Equal rows must not be spread evenly: a held-out row would then always be known from its copies.
     """
-    n_rows, n_records = int(repeats.sum()), len(repeats)
+    n_records = len(repeats)
+    if repeats.dtype == np.float64:  # weights
+        fold = np.random.default_rng(seed).permutation(n_records) % folds
+        return np.asarray(np.where(fold == np.arange(folds)[:, None], repeats, 0.0))
+    n_rows = int(repeats.sum())
     check_room("data", 24.0 * n_rows, "the folds of all rows", "Use fewer rows, or divide the repeats by a number.")
     fold = np.random.default_rng(seed).permutation(n_rows) % folds
     cell = fold * n_records + np.repeat(np.arange(n_records), repeats)
