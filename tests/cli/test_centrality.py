@@ -59,3 +59,14 @@ def test_stability_prints_intervals_and_cs_coefficients(run: Run, data: Path, tm
 )
 def test_bad_options_are_refused(run: Run, data: Path, words: tuple[str, ...], message: str) -> None:
     assert run("stability", data, "--method", "mpl", *words).refusal().startswith(message)
+
+
+@pytest.mark.parametrize("command", ["centrality", "stability", "predictability"])
+def test_options_without_effect_are_refused(run: Run, data: Path, tmp_path: Path, command: str) -> None:
+    assert "no such option: --bootstrap" in run(command, data, "--bootstrap", 5).refusal()
+    run("learn", data, "--method", "mpl", "--out", tmp_path / "net.json")
+    saved = [command, tmp_path / "net.json", "--data", data]
+    for option in ("--weights", "--repeats", "--missing-value", "--categorical"):
+        refused = run(*saved, option, "stress").refusal()
+        assert refused.startswith(f"{option} is for learning; ")
+        assert refused.endswith("Drop it, or name the data file to learn again.")

@@ -49,7 +49,7 @@ def report_command(
     stability: Annotated[
         int | None, option("B", "Add intervals of the weights and stability of the centralities: learn 2 B times.")
     ] = None,
-    learning: SourceOptions,
+    learning: SampledSourceOptions,
     output: OutputOptions,
 ) -> None:
     """Write an HTML report that opens in any browser, offline.
@@ -132,7 +132,7 @@ def plot_command(
     title: Annotated[str | None, option("TEXT", "Title above the picture.")] = None,
     layout_seed: Annotated[int, option("S", "Seed of the layout.", "--layout-seed", min=0)] = 0,
     look: LookOptions,
-    learning: SourceOptions,
+    learning: SampledSourceOptions,
     output: OutputOptions,
 ) -> None:
     """Draw a learned network, or two of them.
@@ -266,14 +266,13 @@ def _size(word: str | None) -> str | float | None:
 
 @dataclass(frozen=True, kw_only=True)
 class SourceOptions(LearnOptions):
-    """Source of a report or a picture: data to learn from, or a saved result."""
+    """Source of an analysis: data to learn from, or a saved result."""
 
     data: ResultData = None
-    bootstrap: Bootstrap = None
 
     def resampling(self) -> ResampleOptions:
-        """Return the options of resampling."""
-        return ResampleOptions(bootstrap=self.bootstrap)
+        """Return the options of resampling; by default there is none."""
+        return ResampleOptions()
 
     def learn_or_load(self, source: str) -> tuple[Learned, bool]:
         """Return the network, and whether Ctrl-C cancelled the search or the samples."""
@@ -298,15 +297,28 @@ class SourceOptions(LearnOptions):
                     f"--data is for a saved result (.json); {source!r} is a data file. Drop it: DATA is given already."
                 )
             return None
-        of_learning = ("method", "set_", "column", "discretize", "bins", "transform", "missing")
-        for name in (*of_learning, "drop", "row_names", "transpose", "decimal"):
+        of_learning = ("method", "set_", "column", "discretize", "bins", "transform", "missing", "weights")
+        of_reading = ("missing_value", "repeats", "categorical", "continuous", "delimiter", "sheet")
+        for name in (*of_learning, *of_reading, "drop", "row_names", "transpose", "decimal"):
             if getattr(self, name) not in (None, False):
                 option_name = name.strip("_").replace("_", "-")
                 raise InputError(
-                    f"--{option_name} is for learning; {source!r} is a saved result. Name the data file instead."
+                    f"--{option_name} is for learning; {source!r} is a saved result, which keeps how its data were read. "
+                    "Drop it, or name the data file to learn again."
                 )
         learned = learning.load(source)
         return learned if self.data is None else learned.with_data(self.data)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledSourceOptions(SourceOptions):
+    """Source of a report or a picture, which may show how often edges occur in samples."""
+
+    bootstrap: Bootstrap = None
+
+    def resampling(self) -> ResampleOptions:
+        """Return the options of resampling."""
+        return ResampleOptions(bootstrap=self.bootstrap)
 
 
 def is_result(source: str) -> bool:
