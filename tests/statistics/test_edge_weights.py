@@ -239,3 +239,15 @@ def test_several_samples_at_once_are_the_samples_one_by_one() -> None:
     samples = [whole, whole.sample(60, 1), whole.sample(30, 2)]
     for sample, found in zip(samples, sampled_edge_weights(samples, around), strict=True):
         assert found.values == pytest.approx(edge_weights(sample, around).values, abs=1e-9)
+
+
+@pytest.mark.parametrize("whole", [2000, 0], ids=["from correlations", "from rows"])
+def test_an_edge_of_a_constant_has_no_weight_and_holds_nothing_fixed(
+    whole: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_WHOLE_UP_TO", whole)
+    table = mixed(3)
+    data = read({"a": table[:, 0], "b": table[:, 3], "k": np.full(60, 2.5)}, types={"k": "continuous"})
+    found = values(data, [(0, 1), (0, 2)])
+    assert list(found) == [(0, 1)]
+    assert found[0, 1] == pytest.approx(np.corrcoef(table[:, 0], table[:, 3])[0, 1])
