@@ -303,7 +303,7 @@ class SourceOptions(LearnOptions):
             if getattr(self, name) not in (None, False):
                 option_name = name.strip("_").replace("_", "-")
                 raise InputError(
-                    f"--{option_name} is for learning; {source!r} is a saved result, which keeps how its data were read. "
+                    f"--{option_name} is for learning; {source!r} is a saved result and keeps how its data were read. "
                     "Drop it, or name the data file to learn again."
                 )
         learned = learning.load(source)
