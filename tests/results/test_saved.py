@@ -166,3 +166,30 @@ def test_files_without_the_level_have_the_defaults_of_the_test(tmp_path: Path) -
     back = mn.load(tmp_path / "net.json").with_data(COLUMNS)
     assert back.why("stress", "fatigue") == before.why("stress", "fatigue")
     assert back.bootstrap(3, n_jobs=1).frequencies == before.bootstrap(3, n_jobs=1).frequencies
+
+
+def test_weights_of_a_file_stay_when_its_data_are_attached(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(200, 4)) + rng.normal(size=(200, 1))
+    learned = mn.learn({f"v{k}": rows[:, k] for k in range(4)}, "glasso")
+    assert learned.weights is not None
+    learned.save(tmp_path / "net.json")
+    loaded = mn.load(tmp_path / "net.json").with_data({f"v{k}": rows[:, k] for k in range(4)})
+    assert loaded.weights is not None
+    assert dict(loaded.weights.values) == dict(learned.weights.values)  # shrunk, as the method estimated them
+
+
+def test_other_edges_do_not_have_the_weights_of_a_file(tmp_path: Path) -> None:
+    learned = mn.learn(COLUMNS, "mpl").bootstrap(6, n_jobs=1)
+    learned.save(tmp_path / "net.json")
+    loaded = mn.load(tmp_path / "net.json")
+    stable = learned.stable(0.1)
+    assert stable.graph.n_edges > learned.graph.n_edges
+    assert loaded.stable(0.1).weights is None
+    assert loaded.with_data(COLUMNS).stable(0.1).weights == stable.weights
+
+
+def test_a_graph_of_another_format_is_no_result(tmp_path: Path) -> None:
+    mn.learn(FEW, "mpl").save(tmp_path / "net.graphml")
+    with pytest.raises(mn.FileError, match=r"For a graph in another format, use mnlearn\.read_graph\."):
+        mn.load(tmp_path / "net.graphml")

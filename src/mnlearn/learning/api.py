@@ -381,7 +381,8 @@ def load(path: str | os.PathLike[str]) -> Learned:
     try:
         learned = parse(text)
     except InputError as error:
-        raise FileError(f"{os.fspath(path)!r} cannot be read as a result: {error}") from error
+        hint = "" if os.fspath(path).endswith(".json") else " For a graph in another format, use mnlearn.read_graph."
+        raise FileError(f"{os.fspath(path)!r} cannot be read as a result: {error}{hint}") from error
     try:
         settings = {"transform": None, **learned.settings}  # files of before have no such setting
         return replace(learned, recipe=replace(resolve(settings), test_defaults={}))  # the file has them all

@@ -416,4 +416,4 @@ def attach_data(learned: Learned, data: object) -> Learned:
             f"data must be those that the network was learned from, {learned.n_rows} rows; got {dataset.n_rows}. To "
             "learn from other rows, call mnlearn.learn(data, **learned.settings)."
         )
-    return replace(learned, data=dataset, frame=kind_of_frame(data), saved_weights=None)
+    return replace(learned, data=dataset, frame=kind_of_frame(data))

@@ -181,7 +181,7 @@ def stable(learned: Learned, threshold: float) -> Learned:
         log_odds=found.log_odds,
     )
     record = None if learned.resampling is None else replace(learned.resampling, threshold=threshold)
-    return replace(learned, result=plain, resampling=record)
+    return replace(learned, result=plain, resampling=record, saved_weights=None)  # they belong to the other edges
 
 
 def _check_threshold(threshold: float, *, above: float) -> None:
