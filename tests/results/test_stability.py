@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from mnlearn.errors import FileError, InputError, MnlearnError, UnknownNameError
 from mnlearn.results.stability import DROPPED, Stability
 from mnlearn.results.weight_samples import SampledWeights
 from mnlearn.simulate import example
+from mnlearn.statistics.centralities import centralities
 from mnlearn.statistics.edge_weights import edge_weights
 from monitors import Stopping
 
@@ -245,3 +247,31 @@ def test_weighted_rows_are_dropped_as_rows_and_keep_their_weights() -> None:
         halves = learned.intervals(30, sampling="halves", relearn=relearn, n_jobs=1).edges("pyarrow").to_pylist()
         assert halves[0]["low"] < halves[0]["weight"] < halves[0]["high"]
     assert len(learned.predictability_list(4)) == 4
+
+
+def test_the_time_includes_the_centralities_and_cancelling_keeps_those_so_far(
+    learned: mn.Learned, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from mnlearn.results import stability as module
+
+    whole = learned.stability(60, relearn=False, n_jobs=1)
+    monkeypatch.setattr(module, "_BLOCK", 10 * len(learned.names) ** 2)
+    calls: list[int] = []
+    fast = centralities
+
+    def slow(n: int, pairs: Any, weights: Any, groups: Any) -> Any:
+        calls.append(len(weights))
+        time.sleep(0.05)
+        return fast(n, pairs, weights, groups)
+
+    class Stop(Stopping):
+        def cancelled(self) -> bool:
+            return len(calls) >= 7
+
+    monkeypatch.setattr(module, "centralities", slow)
+    with caplog.at_level(logging.INFO, "mnlearn.stability"):
+        part = learned.stability(60, relearn=False, n_jobs=1, monitor=Stop(99))
+    assert "60 samples take about 1 s" in caplog.text
+    assert calls == [1, 10, 10, 1, 10, 10, 10]  # all rows and the first 20 samples are done twice, to tell the time
+    assert (part.done, part.asked) == (30, 60)
+    assert part.correlations["closeness"].tolist() == whole.correlations["closeness"][:30].tolist()

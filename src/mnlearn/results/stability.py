@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 DROPPED = tuple(k / 100 for k in range(10, 80, 5))  # shares of the rows
 _CERTAIN = 0.95  # share of the samples
 _SAME = 1e-9
+_BLOCK = 200_000  # pairs of variables of the samples between two looks at the monitor
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,19 +161,31 @@ def stability_of(
     seeds = np.random.SeedSequence(seed).spawn(wanted)
     # The shares take turns, so that a run that is cancelled has samples of all of them.
     draws = [Draw(one, 1.0 - DROPPED[k % len(DROPPED)]) for k, one in enumerate(seeds)]
-    found = sampled_weights(learned, "stability", draws, relearn=relearn, n_jobs=n_jobs, client=client, monitor=monitor)
-    dropped = np.array([DROPPED[k % len(DROPPED)] for k in range(len(found.samples))])
-    correlations = _correlations(found, len(learned.names), numbers)
+    n = len(learned.names)
+
+    def of_some(first: SampledWeights) -> object:
+        return _correlations(first, n, numbers)
+
+    how: dict[str, Any] = {"relearn": relearn, "n_jobs": n_jobs, "client": client, "monitor": monitor}
+    found = sampled_weights(learned, "stability", draws, after=of_some, **how)
+    correlations = _correlations(found, n, numbers, SILENT if monitor.cancelled() else monitor)
+    dropped = np.array([DROPPED[k % len(DROPPED)] for k in range(len(correlations["weight"]))])
     return Stability(learned, dropped, correlations, correlation, relearn, seed, wanted)
 
 
-def _correlations(found: SampledWeights, n: int, groups: Any) -> dict[str, FloatArray]:
-    """Return the correlation of weights and of each centrality between each sample and all rows."""
+def _correlations(found: SampledWeights, n: int, groups: Any, monitor: Monitor = SILENT) -> dict[str, FloatArray]:
+    """Return the correlation of weights and of each centrality between samples and all rows, until cancelled."""
     whole = centralities(n, found.pairs, found.observed[None], groups)
-    parts = centralities(n, found.pairs, found.samples, groups)
-    inside = found.observed != 0
-    table = {"weight": _correlation(found.samples[:, inside], found.observed[inside])}
-    return table | {name: _correlation(parts[name], whole[name][0]) for name in CENTRALITIES}
+    at_once = max(1, _BLOCK // n**2)
+    parts: list[dict[str, FloatArray]] = []
+    for k in range(0, len(found.samples), at_once):
+        if parts and monitor.cancelled():
+            break
+        parts.append(centralities(n, found.pairs, found.samples[k : k + at_once], groups))
+    sampled = {name: np.concatenate([part[name] for part in parts]) for name in CENTRALITIES}
+    inside, done = found.observed != 0, len(sampled["strength"])
+    table = {"weight": _correlation(found.samples[:done, inside], found.observed[inside])}
+    return table | {name: _correlation(sampled[name], whole[name][0]) for name in CENTRALITIES}
 
 
 def _correlation(samples: FloatArray, observed: FloatArray) -> FloatArray:

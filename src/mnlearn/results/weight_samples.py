@@ -111,11 +111,12 @@ def sampled_weights(
     n_jobs: int | None,
     client: Any = None,
     monitor: Monitor = SILENT,
+    after: Callable[[SampledWeights], object] | None = None,
 ) -> SampledWeights:
     """Return the weights in all rows and in each sample; fewer samples if the monitor cancels.
 
     The first sample is done alone and timed: a message of the logger ``mnlearn.stability`` says how long all of them
-    take.
+    take, with what is to be computed `after` them, on one core.
     """
     recipe, data = learned.ingredients(what)
     if data.n_rows < 4:
@@ -132,26 +133,30 @@ def sampled_weights(
     backend: Backend = "processes" if relearn else "threads"
     others = run(task, rest, n_jobs=n_jobs, client=client, backend=backend, monitor=monitor)  # checks; starts below
     on_cluster = client is not None
-    found = [] if monitor.cancelled() else _timed_first(task, draws, size, job_count(n_jobs), on_cluster=on_cluster)
+    found: list[_Weights] = []
+    if not monitor.cancelled():
+        began = perf_counter()
+        found = task(draws[:size])
+        learning = perf_counter() - began
+        if after is not None:
+            after(_together(observed, found, len(draws)))
+        rest_of_it = perf_counter() - began - learning
+        jobs = 1 if on_cluster else job_count(n_jobs)
+        _log_time((learning / jobs + rest_of_it) / len(found), draws, jobs, size, on_cluster=on_cluster)
     found += [weights for part in others for weights in part]
     if not found:
         raise MnlearnError(f"{what} was cancelled before the first sample was done. Let it run longer.")
     return _together(observed, found, len(draws))
 
 
-def _timed_first(
-    task: Callable[[Sequence[Draw]], list[_Weights]], draws: Sequence[Draw], size: int, jobs: int, *, on_cluster: bool
-) -> list[_Weights]:
-    """Do the first samples and log how long all of them will take."""
-    began = perf_counter()
-    first = task(draws[:size])
-    seconds = (perf_counter() - began) / len(first) * len(draws) / (1 if on_cluster else jobs)
+def _log_time(each: float, draws: Sequence[Draw], jobs: int, size: int, *, on_cluster: bool) -> None:
+    """Log how long all samples will take, from the seconds of one of the first."""
+    seconds = each * len(draws)
     where = "one worker" if on_cluster else "1 core" if jobs == 1 else f"{jobs} cores"
     halves = ", halves of the rows" if draws[0].share is None else ""
     less = f". Fewer samples{halves} or a fixed structure take less time" if size == 1 else ""
     level = logging.WARNING if seconds >= _WORTH_A_WARNING else logging.INFO
     _log.log(level, "%s samples take about %s on %s%s", f"{len(draws):,}", _in_words(seconds), where, less)
-    return first
 
 
 def _in_words(seconds: float) -> str:
