@@ -160,6 +160,8 @@ def test_learn_writes_a_picture_and_a_report(run: Any, table: Path, tmp_path: Pa
         (["report", "DATA", "--group", "a,b"], "--group must be NAME=COL,COL; got 'a,b'"),
         (["report", "DATA", "--method", "gsmn", "--group", "x=q"], "variable 'q' does not exist"),
         (["report", "net.json", "--method", "gsmn"], "--method is for learning; 'net.json' is a saved result"),
+        (["report", "net.json", "--missing-value", "?"], "--missing-value is for learning; 'net.json' is a saved"),
+        (["report", "net.json", "--data", "DATA", "--weights", "w"], "--data are read as when it was learned. Drop it"),
         (["plot", "DATA", "-o", "net.jpg"], "--out must end in .png, .svg, .pdf; got 'net.jpg'"),
         (["plot", "DATA", "-o", "net.png", "--kind", "heatmp"], "Did you mean 'heatmap'"),
         (["plot", "DATA", "-o", "net.png", "--kind", "stability", "--method", "gsmn"], "needs frequencies"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -297,14 +297,12 @@ class SourceOptions(LearnOptions):
                     f"--data is for a saved result (.json); {source!r} is a data file. Drop it: DATA is given already."
                 )
             return None
-        of_learning = ("method", "set_", "column", "discretize", "bins", "transform", "missing", "weights")
-        of_reading = ("missing_value", "repeats", "categorical", "continuous", "delimiter", "sheet")
-        for name in (*of_learning, *of_reading, "drop", "row_names", "transpose", "decimal"):
-            if getattr(self, name) not in (None, False):
+        for name in (field.name for field in fields(LearnOptions) if field.name != "jobs"):
+            if getattr(self, name) is not None and getattr(self, name) is not False:
                 option_name = name.strip("_").replace("_", "-")
                 raise InputError(
-                    f"--{option_name} is for learning; {source!r} is a saved result and keeps how its data were read. "
-                    "Drop it, or name the data file to learn again."
+                    f"--{option_name} is for learning; {source!r} is a saved result, whose --data are read as when it "
+                    "was learned. Drop it, or name the data file instead."
                 )
         learned = learning.load(source)
         return learned if self.data is None else learned.with_data(self.data)
