@@ -70,6 +70,16 @@ def test_repeats_are_equal_to_repeated_rows() -> None:
     assert split.pseudolikelihood.mean == pytest.approx(whole.pseudolikelihood.mean, abs=0.3)
 
 
+def test_other_columns_of_a_file_need_no_reading_options(tmp_path: Path) -> None:
+    rows = ["".join(f",{value}" for value in row) for row in zip(*LATER.columns().values(), strict=True)]
+    lines = [f"{k},{k if k % 3 else '?'}{row}" for k, row in enumerate(rows)]
+    (tmp_path / "later.csv").write_text("\n".join([f",id,{','.join(LATER.names)}", *lines]), encoding="utf-8")
+    found = mn.validate(TRUTH, tmp_path / "later.csv", row_names=True, **QUICK)
+    assert found.notes == ("ignored 1 column not in the graph: 'id'",)
+    assert found.triplets == mn.validate(TRUTH, LATER.columns(), **QUICK).triplets
+    assert mn.validate(TRUTH, tmp_path / "later.csv", drop=["id", ""], **QUICK).notes == ()
+
+
 def test_continuous_columns_have_a_gaussian_model() -> None:
     rng = np.random.default_rng(1)
     a = rng.normal(size=500)

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from math import sqrt
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from mnlearn.data.column_names import ColumnNames
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.options import TableOptions
+from mnlearn.data.options import ColumnSelection, ReadOptions, TableOptions
 from mnlearn.data.readers import already_coded, load_table
 from mnlearn.errors import InputError, UnknownNameError, whole_number
 from mnlearn.evaluation.triplets import Accuracy, count_agreements, sample_triplets
@@ -230,7 +231,7 @@ def _held_out(graph: GraphLike, data: object, reading: DataOptions) -> tuple[Dat
         rows = _read("data", data, reading)
         return rows, graph_over(rows, graph), ()
     rows = _read("data", data, {**reading, "columns": graph.names})
-    others = [name for name in _column_names(data, reading) if name not in set(graph.names)]
+    others = [name for name in _column_names(data, reading, graph.names[0]) if name not in set(graph.names)]
     notes = []
     if others:
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
@@ -250,18 +251,31 @@ def _read(argument: str, data: object, reading: DataOptions) -> Dataset:
         ) from error
 
 
-_FORM = ("delimiter", "drop", "row_names", "transpose", "decimal", "sheet")
+@dataclass(frozen=True, kw_only=True)
+class _ListingOptions(TableOptions):
+    """Options of a reader that also list the columns of the source."""
+
+    listed: list[str] = field(default_factory=list)
+
+    def select(self, names: Sequence[object]) -> ColumnSelection:
+        """Match the options with the columns of a source, and list these."""
+        self.listed[:] = [str(name) for name in names[1 if self.row_names else 0 :]]
+        return super().select(names)
 
 
-def _column_names(data: object, reading: DataOptions) -> list[str]:
-    """Return the names of all columns but that of repeats or weights; none for sources that can be read only once."""
+def _column_names(data: object, reading: DataOptions, known: str) -> list[str]:
+    """Return the names of all columns but that of repeats or weights; none for sources that can be read only once.
+
+    Of a file, only the column `known` is read, because nothing is known of how to read the others.
+    """
     coded = already_coded(data)
     if coded is not None:
         names: Sequence[object] = coded.names
     elif isinstance(data, str | os.PathLike):
-        form: Any = {name: reading[name] for name in _FORM if name in reading}  # type: ignore[literal-required]
-        table = load_table(data, TableOptions(**form))
-        names = [column.name for column in table.columns]
+        form: Any = {name: value for name, value in reading.items() if name in ReadOptions.__annotations__}
+        options = _ListingOptions(**form | {"columns": [known]})
+        load_table(data, options)
+        names = ColumnNames(options.listed).choose(None, options.drop)
     elif reading.get("transpose"):
         names = ()
     else:
