@@ -159,6 +159,15 @@ def test_gaps_in_one_row_do_not_change_the_others() -> None:
     assert read(frame.to_numpy().T + 0.5, missing="drop_rows").cards == (0, 0)
 
 
+def test_transposed_dicts_are_matched_by_their_keys() -> None:
+    records = [{"gene": "a", "s1": 1.5, "s2": 2.5, "s3": 0.5}, {"s3": 3.5, "s1": 4.5, "gene": "b", "s2": 0.0}]
+    found = read(records, transpose=True)
+    assert found.names == ("a", "b")
+    assert [column.tolist() for column in found.columns] == [[1.5, 2.5, 0.5], [4.5, 0.0, 3.5]]
+    with pytest.raises(DataError, match="dicts with the same keys"):
+        read([records[0], {"gene": "b", "s1": 1.0, "s2": 2.0, "other": 3.0}], transpose=True)
+
+
 def test_wrong_transposed_tables(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("gene,s1,s2\na,1,2\nb,1\n")

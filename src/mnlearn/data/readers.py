@@ -347,9 +347,6 @@ def check_no_delimiter(source: object, options: TableOptions) -> None:
     for name in ("delimiter", "decimal"):
         if getattr(options, name) is not None:
             raise InputError(f"{name} is for text files; got a {type(source).__name__}. Drop the {name}.")
-    """Raise InputError if a delimiter is given for data that are not in text files."""
-    if options.delimiter is not None:
-        raise InputError(f"delimiter is for text files; got a {type(source).__name__}. Drop the delimiter.")
     check_no_sheet(f"a {type(source).__name__}", options)
 
 

@@ -135,9 +135,15 @@ def _first_apart(columns: Sequence[Any]) -> tuple[Iterable[object], list[Any]]:
 
 def _columns_of_records(records: Sequence[Any]) -> list[list[Any]]:
     """Return the columns of dicts, tuples or lists of one length."""
-    rows = [list(record.values()) if isinstance(record, Mapping) else record for record in records]
+    keys = list(records[0]) if records and isinstance(records[0], Mapping) else []
+    rows = [
+        [record[key] for key in keys] if isinstance(record, Mapping) and set(record) == set(keys) else record
+        for record in records
+    ]
     if any(not isinstance(row, list | tuple) or len(row) != len(rows[0]) for row in rows):
-        raise DataError("records must be dicts, tuples or lists of one length; got others. Fill gaps with None.")
+        raise DataError(
+            "records must be dicts with the same keys, or lists of one length; got others. Fill gaps with None."
+        )
     return [list(column) for column in zip(*rows, strict=True)]
 
 
