@@ -188,6 +188,7 @@ def test_a_selector_selects_at_least_so_many_features() -> None:
     both = MarkovBlanketSelector(min_features=2).fit(X, y)
     assert both.blanket_.tolist() == [False, False, True, False, False, False]
     assert both.support_.sum() == 2
+    assert MarkovBlanketSelector(min_features=3).fit(X, y, sample_weight=rng.random(200)).support_.sum() == 3
     numbers = rng.exponential(size=(100, 3)) ** 3
     assert MarkovBlanketSelector(min_features=1).fit(numbers, rng.normal(size=100)).support_.sum() == 1
     with pytest.raises(InputError, match="min_features must be a whole number, at least 0; got -1"):

@@ -99,6 +99,19 @@ def test_normal_scores_are_predicted_if_the_method_used_them() -> None:
     assert raw < scored
 
 
+def test_weighted_rows_give_the_weighted_regression() -> None:
+    rng = np.random.default_rng(1)
+    a, weights = rng.normal(size=300), rng.lognormal(size=300)
+    table = pd.DataFrame({"a": a, "b": a + rng.normal(size=300), "w": weights})
+    learned = mn.learn(table, weights="w", transform=None)
+    covariance = np.cov(a, table["b"], aweights=weights)
+    found = learned.predictability()
+    assert found["r2"].tolist() == pytest.approx([covariance[0, 1] ** 2 / covariance[0, 0] / covariance[1, 1]] * 2)
+    assert (found["r2"] - found["r2_cv"]).between(0, 0.05).all()
+    turned = mn.learn(table[::-1], weights="w", transform=None).predictability()
+    assert turned["r2_cv"].tolist() == pytest.approx(found["r2_cv"].tolist())
+
+
 def test_a_saved_network_needs_its_data(tmp_path: Path) -> None:
     columns, path = example(150, seed=1).columns(), tmp_path / "network.json"
     learned = mn.learn(columns)

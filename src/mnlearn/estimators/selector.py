@@ -16,6 +16,7 @@ from mnlearn.data.dataset import MAX_STATES, Dataset
 from mnlearn.data.discretize import discretize
 from mnlearn.data.normal_scores import normal_scores
 from mnlearn.data.readers import read
+from mnlearn.data.weights import effective_rows
 from mnlearn.errors import InputError, check_mapping, check_unmasked, is_one_of, whole_number
 from mnlearn.estimators._input import Categorical, add_weights, columns_of, refusals, types_by_dtype, types_of
 from mnlearn.learning.api import learn
@@ -109,8 +110,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _strongest(self, data: Dataset) -> NDArray[np.intp]:
         """Return the features outside the blanket, the strongest association with y first; of equals the first."""
         outside = np.flatnonzero(~self.blanket_)
+        rows = effective_rows(data) if all(data.cards) else data
         transform = self.result_.settings.get("transform")
-        test = make_test(None, normal_scores(data) if transform else data, n_jobs=self.n_jobs)
+        test = make_test(None, normal_scores(rows) if transform else rows, n_jobs=self.n_jobs)
         log_p = test.scan(data.n_variables - 1, outside.tolist(), frozenset()).log_support
         return np.asarray(outside[np.argsort(np.nan_to_num(log_p, nan=0.0), kind="stable")])
 
