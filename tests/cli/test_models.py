@@ -164,5 +164,5 @@ def test_empty_cells_are_filled(run: Any, model: Path, data: Path, tmp_path: Pat
     done = run("predict", model, tmp_path / "gaps.csv", header.split(",")[3])
     assert done.code == 0
     assert len(done.out.splitlines()) == 40
-    assert "over 39 rows" in done.err
+    assert "over the rows that have poor_sleep" in done.err
     assert run("impute", model, tmp_path / "gaps.csv", "--out", tmp_path / "gaps.csv").code == 2  # its input

@@ -68,6 +68,8 @@ def test_types_and_levels_of_ranges() -> None:
     assert read(numbers, types={":": "continuous", "c": "categorical"}).cards == (0, 0, 3, 0)
     assert read(numbers, types={":b": "continuous", "c:": "categorical"}).cards == (0, 0, 3, 3)
     assert read(numbers, levels={"b:c": [0, 1, 2, 3], "c": [2, 1, 0]}).levels[1:3] == ((0, 1, 2, 3), (2, 1, 0))
+    with pytest.raises(InputError, match="types must hold one value for each column; 'b' is named twice"):
+        read(numbers, types={"a,b": "categorical", "b": "continuous"})
     with pytest.raises(InputError, match="types must hold one value for each column; 'b' is in two ranges"):
         read(numbers, types={":b": "continuous", "b:": "categorical"})
     with pytest.raises(InputError, match=r"levels\['a'\] cannot be declared for a continuous column"):

@@ -58,6 +58,13 @@ def test_a_mixture_is_refused_with_advice(method: str | None) -> None:
         assert learn(mixed, method, discretize="frequency").converged
 
 
+def test_answers_stored_as_decimals_are_refused_with_advice() -> None:
+    answers = {"a": [1.0, 2.0, None, 3.0] * 10, "b": [2.0, 1.0, 2.0, 1.0] * 10}
+    with pytest.raises(mn.UnsuitableError, match=r"'b' are labels, use types=\{'b': 'categorical'\}"):
+        learn(answers, missing="drop_rows")
+    assert learn(answers, missing="drop_rows", types={"b": "categorical"}).data.cards == (3, 2)
+
+
 @pytest.mark.parametrize(
     ("method", "settings"),
     [

@@ -144,7 +144,7 @@ def test_labels_are_matched_whatever_their_codes_were() -> None:
     strange = Dataset(("count",), (1,), (np.zeros(2, dtype=np.uint8),), ((7,),))
     with pytest.raises(DataError, match=r"states that the model knows in column 'count' \(1, 2\); got 7"):
         fitted.predict(strange, "flag")
-    with pytest.raises(DataError, match=r"states that the model knows in column 'count' \(1, 2\); got 9. Leave such"):
+    with pytest.raises(DataError, match=r"states that the model knows in column 'count' \(1, 2\); got 9. Empty these"):
         fitted.predict({"count": [1, 9]}, "flag")
     with pytest.raises(UnsuitableError, match="got numbers"):
         fitted.predict(Dataset(("count",), (0,), (np.zeros(2),), (None,)), "flag")

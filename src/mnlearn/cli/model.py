@@ -129,7 +129,7 @@ def _show_predictions(found: Predictions, column: str, out: str | None) -> None:
     rows = with_noun(found.table.n_rows, "row")
     say(_csv(found) if out is None else f"{escaped(out)}: {escaped(column)} of {rows}")
     if found.value is not None:
-        note(f"{found.measure} {found.value:.4g} over {rows}")
+        note(f"{found.measure} {found.value:.4g} over the rows that have {escaped(column)}")
 
 
 def _csv(found: Predictions) -> str:

@@ -92,7 +92,7 @@ class ColumnNames:
         Raises
         ------
         InputError
-            If two ranges hold different values for one column.
+            If two names or two ranges hold different values for one column.
         """
         if not given:
             return {}
@@ -100,12 +100,14 @@ class ColumnNames:
         in_ranges: dict[str, T] = {}
         for item, value in given.items():
             for name, is_exact in self.find(argument, item):
-                if not is_exact and name in in_ranges and in_ranges[name] != value:
+                same = exact if is_exact else in_ranges
+                if name in same and same[name] != value:
+                    where, way = ("named twice", "Drop one") if is_exact else ("in two ranges", "Make them shorter")
                     raise InputError(
-                        f"{argument} must hold one value for each column; {name!r} is in two ranges with different "
-                        "ones. Make the ranges shorter, or name the column itself."
+                        f"{argument} must hold one value for each column; {name!r} is {where} with different ones. "
+                        f"{way}{'' if is_exact else ', or name the column itself'}."
                     )
-                (exact if is_exact else in_ranges)[name] = value
+                same[name] = value
         return in_ranges | exact
 
 

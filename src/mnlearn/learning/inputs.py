@@ -7,12 +7,15 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, Unpack
 
+import numpy as np
+
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.discretize import discretize as discretize_dataset
 from mnlearn.data.normal_scores import far_from_normal, normal_scores
 from mnlearn.data.options import ReadOptions
 from mnlearn.data.readers import read
 from mnlearn.data.weights import effective_rows
+from mnlearn.data.whole_numbers import are_many
 from mnlearn.errors import InputError, UnsuitableError, is_one_of, iterates, unknown_name
 from mnlearn.graphs.formats import read_graph
 from mnlearn.graphs.graph import Edge, Graph
@@ -128,7 +131,11 @@ def is_continuous(dataset: Dataset, judge: str) -> bool:
 
 
 def _hint(dataset: Dataset) -> str:
-    """Return a hint if the first column differs in every row and the others hold numbers."""
+    """Return a hint if whole numbers are stored as decimals, or if the first column seems to name the rows."""
+    numbers = [name for name, card in zip(dataset.names, dataset.cards, strict=True) if not card]
+    values = dataset.columns[dataset.index(numbers[0])][:1000]
+    if (values % 1 == 0).all() and not are_many(np.unique(values).tolist()):
+        return f" If the whole numbers of {numbers[0]!r} are labels, use types={{{numbers[0]!r}: 'categorical'}}."
     if dataset.cards[0] != dataset.n_records or any(dataset.cards[1:]):
         return ""
     name = dataset.names[0]

@@ -139,8 +139,9 @@ def _coded(
 def _unknown_state(name: str, labels: Sequence[Label], label: Label) -> DataError:
     """The error for a state that no factor has a cell for."""
     return DataError(
-        f"data must have states that the model knows in column {name!r} ({_listed(labels)}); got {label!r}. Leave such "
-        "rows out, or fit the model with that state declared (levels={...})."
+        f"data must have states that the model knows in column {name!r} ({_listed(labels)}); got {label!r}. Empty "
+        "these cells if it marks a missing value, leave such rows out, or fit the model with that state declared "
+        "(levels={...})."
     )
 
 
