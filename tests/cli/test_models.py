@@ -166,3 +166,11 @@ def test_empty_cells_are_filled(run: Any, model: Path, data: Path, tmp_path: Pat
     assert len(done.out.splitlines()) == 40
     assert "over the rows that have poor_sleep" in done.err
     assert run("impute", model, tmp_path / "gaps.csv", "--out", tmp_path / "gaps.csv").code == 2  # its input
+    rows[0][3], rows[5][7], rows[5][2] = "?", "-9", "?"
+    lines = [f";{header.replace(',', ';')}", *(f"{k};{';'.join(row)}" for k, row in enumerate(rows))]
+    (tmp_path / "other.csv").write_text("\n".join(lines) + "\n")
+    form = ("--delimiter", ";", "--row-names", "--missing-value", "?", "--missing-value", "-9")
+    run("impute", model, tmp_path / "other.csv", "--out", tmp_path / "again.csv", *form)
+    assert (tmp_path / "again.csv").read_text() == (tmp_path / "full.csv").read_text()
+    assert run("predict", model, tmp_path / "other.csv", "left_handed", *form).code == 0  # has no neighbours
+    assert "got '?'. Empty these cells" in run("impute", model, tmp_path / "other.csv", *form[:3]).refusal()

@@ -62,7 +62,7 @@ def test_answers_stored_as_decimals_are_refused_with_advice() -> None:
     answers = {"a": [1.0, 2.0, None, 3.0] * 10, "b": [2.0, 1.0, 2.0, 1.0] * 10}
     with pytest.raises(mn.UnsuitableError, match=r"'b' are labels, use types=\{'b': 'categorical'\}"):
         learn(answers, missing="drop_rows")
-    assert learn(answers, missing="drop_rows", types={"b": "categorical"}).data.cards == (3, 2)
+    assert learn(answers, missing="drop_rows", types={"b": "categorical"}).n_rows == 30
 
 
 @pytest.mark.parametrize(

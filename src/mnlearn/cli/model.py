@@ -11,7 +11,7 @@ from mnlearn.cli import options
 from mnlearn.cli.console import escaped, note, say, show_rows, simple_table, with_noun
 from mnlearn.cli.files import reads, writes, writes_into
 from mnlearn.cli.graph import SampleOptions
-from mnlearn.cli.options import InputOptions, OutputOptions, argument, flag, option
+from mnlearn.cli.options import InputOptions, NewRowOptions, OutputOptions, argument, flag, option
 from mnlearn.errors import InputError, MnlearnWarning
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ def predict_command(
     column: Annotated[str, argument("COL", "Variable to predict.")],
     *,
     out: Table = None,
+    reading: NewRowOptions,
     output: OutputOptions,
 ) -> None:
     """Predict a column from the others, row by row.
@@ -110,6 +111,7 @@ def predict_command(
     Examples:
       mnlearn predict model new.csv fatigue
       mnlearn predict model new.csv fatigue --out guesses.csv
+      mnlearn predict model new.csv fatigue --missing-value ?
     """
     from mnlearn.data.writers import check_data_path
     from mnlearn.model.files import load_model
@@ -117,7 +119,7 @@ def predict_command(
 
     if out is not None:
         check_data_path(out, "--out")
-    found = predictions(load_model(model), data, column)
+    found = predictions(load_model(model), reading.rows(data), column)
     if out is not None:
         found.save(out)
     files = {} if out is None else {"files": {"data": out}}
@@ -147,6 +149,7 @@ def impute_command(
     data: options.Data,
     *,
     out: Annotated[str, writes(option("FILE", "File for the rows: .csv, .tsv or .parquet."))] = "imputed.csv",
+    reading: NewRowOptions,
     output: OutputOptions,
 ) -> None:
     """Fill the empty cells of DATA with a fitted model.
@@ -156,13 +159,13 @@ def impute_command(
 
     Examples:
       mnlearn impute model gaps.csv
-      mnlearn impute model gaps.csv --out complete.parquet
+      mnlearn impute model gaps.csv --missing-value ? --out complete.parquet
     """
     from mnlearn.data.writers import check_data_path, write_data
     from mnlearn.model.files import load_model
 
     check_data_path(out, "--out")
-    found = load_model(model).impute_dataset(data)
+    found = load_model(model).impute_dataset(reading.rows(data))
     write_data(found.rows, out)
     size = {"rows": found.rows.n_rows, "variables": found.rows.n_variables, "filled": found.filled}
     cells = with_noun(found.filled, "empty cell")

@@ -14,13 +14,16 @@ from dataclasses import Field, dataclass, fields
 from functools import partial
 from inspect import Parameter, Signature, get_annotations, signature
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
 from mnlearn.cli.console import show_json
 from mnlearn.cli.files import check_files, file_uses, reads
 from mnlearn.errors import InputError
+
+if TYPE_CHECKING:
+    from mnlearn.data.readers import SourceWithOptions
 
 
 def option(metavar: str, help: str, *names: str, **settings: Any) -> Any:
@@ -83,6 +86,11 @@ Jobs = Annotated[
 
 # How a file is read and its columns are prepared.
 MissingValue = Annotated[list[str] | None, option("TEXT", "String that marks a missing value, e.g. '?'; repeatable.")]
+Delimiter = Annotated[str | None, option("CHAR", "Cell separator; by default from the file extension.")]
+RowNames = Annotated[bool, flag("--row-names", "The first column holds the names of the rows.")]
+Transpose = Annotated[bool, flag("--transpose", "The rows are the variables; the first cell is the name.")]
+Decimal = Annotated[str | None, option("MARK", "Decimal mark of the numbers, e.g. ','; a point by default.")]
+Sheet = Annotated[str | None, option("NAME", "Sheet of an .xlsx workbook; the first one by default.")]
 Missing = Annotated[
     str | None, option("error|drop_rows|category", "Treatment of missing values; error by default.", show_default=False)
 ]
@@ -242,12 +250,12 @@ class ReadingOptions(OptionGroup):
     categorical: Annotated[list[str] | None, option("COL", "Read this column as categorical; repeatable.")] = None
     continuous: Annotated[list[str] | None, option("COL", "Read this column as continuous; repeatable.")] = None
     repeats: Annotated[str | None, option("COL", "Column that holds how often each row occurs.")] = None
-    delimiter: Annotated[str | None, option("CHAR", "Cell separator; by default from the file extension.")] = None
+    delimiter: Delimiter = None
     drop: Annotated[list[str] | None, option("COL", "Leave out these columns, e.g. id,age; repeatable.")] = None
-    row_names: Annotated[bool, flag("--row-names", "The first column holds the names of the rows.")] = False
-    transpose: Annotated[bool, flag("--transpose", "The rows are the variables; the first cell is the name.")] = False
-    decimal: Annotated[str | None, option("MARK", "Decimal mark of the numbers, e.g. ','; a point by default.")] = None
-    sheet: Annotated[str | None, option("NAME", "Sheet of an .xlsx workbook; the first one by default.")] = None
+    row_names: RowNames = False
+    transpose: Transpose = False
+    decimal: Decimal = None
+    sheet: Sheet = None
 
     def keywords(self) -> dict[str, Any]:
         """Return the arguments of the readers."""
@@ -268,6 +276,25 @@ class ReadingOptions(OptionGroup):
             "decimal": self.decimal,
             "sheet": self.sheet,
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewRowOptions(OptionGroup):
+    """How a file of new rows is read for a model, which knows its columns and their types."""
+
+    missing_value: MissingValue = None
+    delimiter: Delimiter = None
+    row_names: RowNames = False
+    transpose: Transpose = False
+    decimal: Decimal = None
+    sheet: Sheet = None
+
+    def rows(self, path: str) -> SourceWithOptions:
+        """Return the file with its options."""
+        from mnlearn.data.readers import SourceWithOptions
+
+        form = ReadingOptions(**vars(self)).keywords()
+        return SourceWithOptions(path, {name: value for name, value in form.items() if value})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack, cast
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,15 @@ from mnlearn.data._checks import PROGRAM_FILES, DataFile
 from mnlearn.data.column_names import ColumnNames
 from mnlearn.data.columns import ReadTable
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.options import DOUBTFUL, ColumnSelection, MissingPolicy, ReadOptions, TableOptions, VariableType
+from mnlearn.data.options import (
+    DOUBTFUL,
+    ColumnOptions,
+    ColumnSelection,
+    MissingPolicy,
+    ReadOptions,
+    TableOptions,
+    VariableType,
+)
 from mnlearn.errors import DataError, InputError, check_file, unknown_name
 
 
@@ -187,6 +195,13 @@ class IncompleteColumn(NamedTuple):
     levels: tuple[Hashable, ...] | None
 
 
+class SourceWithOptions(NamedTuple):
+    """A source of new rows for a fitted model, with options of `read` for its form and its missing values."""
+
+    source: object
+    options: Mapping[str, Any]
+
+
 def read_incomplete(
     source: object,
     columns: Sequence[str],
@@ -204,13 +219,17 @@ def read_incomplete(
     >>> column.known.tolist(), column.values.tolist()[0], column.levels
     ([True, False, False], 1, ('no', 'yes'))
     """
+    source, form = source if isinstance(source, SourceWithOptions) else (source, {})
     coded = already_coded(source)
     if coded is not None:
+        coded = select_from(coded, TableOptions(**form))
         coded.verify()
         chosen = [coded.index(name) for name in columns if name in coded.names]
         return [_incomplete(coded.names[x], coded.columns[x], coded.levels[x]) for x in chosen]
     with enough_memory(source):
-        options = _PresentColumns(columns=columns, types=types, levels=levels, missing_values=sorted(DOUBTFUL))
+        markers = [*sorted(DOUBTFUL), *form.get("missing_values", ())]
+        given: Any = {**form, "missing_values": markers, "columns": columns, "types": types, "levels": levels}
+        options = _PresentColumns(**given)
         table = load_table(source, options)
     found = []
     for column in table.joined().columns:
@@ -221,6 +240,22 @@ def read_incomplete(
             places = column.table.astype(np.int64)[column.chunks[0]] - 1
             found.append(IncompleteColumn(column.name, places, places >= 0, column.levels))
     return found
+
+
+def count_rows(source: object) -> int:
+    """Return the number of stored rows of a source, whatever its columns hold."""
+    source, form = source if isinstance(source, SourceWithOptions) else (source, {})
+    coded = already_coded(source)
+    return load_table(source, _FirstColumn(**form)).n_rows if coded is None else coded.n_records
+
+
+@dataclass(frozen=True, kw_only=True)
+class _FirstColumn(TableOptions):
+    """Options to read the first column alone, as labels."""
+
+    def select(self, names: Sequence[object]) -> ColumnSelection:
+        """Select the first column."""
+        return ColumnSelection([ColumnOptions(str(names[0]), 0, "categorical")] if names else [], None)
 
 
 def _incomplete(name: str, values: NDArray[Any], levels: tuple[Hashable, ...] | None) -> IncompleteColumn:
@@ -245,8 +280,8 @@ class _PresentColumns(TableOptions):
             )
         types = {name: kind for name, kind in (self.types or {}).items() if name in known}
         levels = {name: labels for name, labels in (self.levels or {}).items() if name in known}
-        options = {"columns": present, "types": types, "levels": levels, "missing_values": self.missing_values}
-        return TableOptions(**cast(Any, options)).select(names)
+        options = replace(self, columns=present, types=types, levels=levels)
+        return TableOptions(**vars(options)).select(names)
 
 
 def read_source(source: object, options: TableOptions) -> Dataset:

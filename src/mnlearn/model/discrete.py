@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from mnlearn._validate import Seed, fresh
 from mnlearn.data._checks import code_type
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.readers import count_rows
 from mnlearn.data.writers import FrameKind
 from mnlearn.errors import InputError, MnlearnWarning, check_instance, check_mapping, is_number, tuple_of
 from mnlearn.graphs.graph import Edge, Graph
@@ -267,7 +268,7 @@ class DiscreteModel(MarkovModel):
         x = self.place("column", column)
         neighbors = sorted(self.graph.neighbors(x))
         if not neighbors:
-            n_rows = self._n_rows(data)
+            n_rows = count_rows(data)
             return np.exp(
                 np.repeat(self._log_probabilities(x, [np.zeros(1, dtype=np.intp)] * len(self.names)), n_rows, 0)
             )

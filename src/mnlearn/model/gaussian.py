@@ -12,6 +12,7 @@ import numpy as np
 
 from mnlearn._validate import Seed, fresh
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.readers import count_rows
 from mnlearn.data.writers import FrameKind
 from mnlearn.errors import InputError, check_mapping, is_number, real_array, tuple_of
 from mnlearn.graphs.graph import Graph, check_graph
@@ -237,7 +238,7 @@ class GaussianModel(MarkovModel):
         neighbors = sorted(self.graph.neighbors(x))
         n = len(self.names)
         if not neighbors:
-            n_rows = self._n_rows(data)
+            n_rows = count_rows(data)
             return np.full(n_rows, self.mean[x]), np.full(n_rows, self.residual_deviation(column))
         z, present = self._incomplete(data, neighbors)
         self._check_neighbors(x, present)

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from mnlearn._validate import Seed
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.options import TableOptions
-from mnlearn.data.readers import already_coded, load_table
 from mnlearn.data.writers import FrameKind, as_frame
 from mnlearn.errors import InputError, check_mapping, tuple_of, unknown_name
 from mnlearn.graphs.graph import Graph
@@ -287,11 +285,6 @@ class MarkovModel(ABC):
                 raise unknown_name(
                     "data must have a column for each neighbour, empty cells allowed: column", self.names[y], known
                 )
-
-    def _n_rows(self, data: object) -> int:
-        """How many rows there are, where no column of them is needed."""
-        coded = already_coded(data)
-        return load_table(data, TableOptions()).n_rows if coded is None else coded.n_records
 
     def blanket(self, name: str) -> tuple[str, ...]:
         """The neighbours of a variable: given them it is independent of all others."""
