@@ -348,19 +348,28 @@ def _doubtful(column: ReadColumn) -> DataError:
     )
 
 
+class IncompleteDataError(DataError):
+    """Data have missing values where the policy accepts none; `listed` names the columns with their counts."""
+
+    def __init__(self, message: str, listed: str = "") -> None:
+        super().__init__(message)
+        self.listed = listed
+
+
 def _incomplete(table: ReadTable, found: _Survey) -> DataError:
     """Return the error for missing values where the policy accepts none."""
     worst = sorted(found.counts, key=lambda name: -found.counts[name])
     listed = ", ".join(f"{name!r} {found.counts[name]}" for name in worst[:8])
     more = f" and {len(worst) - 8} more columns" if len(worst) > 8 else ""
-    return DataError(
+    return IncompleteDataError(
         f"missing='error' requires complete data; missing values: {listed}{more}. "
         f"Use missing='drop_rows' to leave out {found.n_incomplete} of {found.n_before} rows"
         + "".join(
             f", {rows} of them only because of {name!r} (drop=[{name!r}])"
             for name, rows in costly_columns(found.alone, found.n_incomplete).items()
         )
-        + (", or missing='category' to keep them." if _are_categorical(table, found.counts) else ".")
+        + (", or missing='category' to keep them." if _are_categorical(table, found.counts) else "."),
+        listed + more,
     )
 
 

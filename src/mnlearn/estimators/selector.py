@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from mnlearn.data.dataset import MAX_STATES, Dataset
 from mnlearn.data.discretize import discretize
+from mnlearn.data.missing import IncompleteDataError
 from mnlearn.data.normal_scores import normal_scores
 from mnlearn.data.readers import read
 from mnlearn.data.weights import effective_rows
-from mnlearn.errors import InputError, check_mapping, check_unmasked, is_one_of, whole_number
+from mnlearn.errors import DataError, InputError, check_mapping, check_unmasked, is_one_of, whole_number
 from mnlearn.estimators._input import Categorical, add_weights, columns_of, refusals, types_by_dtype, types_of
 from mnlearn.learning.api import learn
 from mnlearn.learning.registry import make_test
@@ -148,7 +149,14 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         chosen = types_of(names, self.categorical_features) or types_by_dtype(names, columns)
         types: dict[str, Any] = {**chosen, title: self._kind(target)}
         table = {**dict(zip(names, columns, strict=True)), title: target}
-        data = read(table, types=types, weights=add_weights(table, sample_weight))
+        weights = add_weights(table, sample_weight)
+        try:
+            data = read(table, types=types, weights=weights)
+        except IncompleteDataError as error:
+            raise DataError(
+                f"X and y must be complete; missing values: {error.listed}. Drop those rows, or fill them in an "
+                "earlier step of the pipeline, such as SimpleImputer."
+            ) from error
         if self.discretize is None or not any(data.cards) or all(data.cards):
             return data
         return discretize(data, method=self.discretize, bins=self.bins)
