@@ -228,6 +228,18 @@ def test_matrix_of_r(tmp_path: Path) -> None:
     assert (data.names, data.levels) == (("p", "q"), (("a", "b"), ("u", "v")))
     data = read(rds(tmp_path / "c.rds", doubles([1.5, 2, 3, 4, 5, 6], dim=dim, dimnames=named)))
     assert (data.names, data.levels) == (("p", "q"), (None, (4, 5, 6)))
+    turned = read(tmp_path / "c.rds", transpose=True)
+    assert (turned.names, turned.columns[0].tolist()) == (("x0", "x1", "x2"), [1.5, 4.0])
+    genes = vector(19, strings(["TP53", "MYC", "GATA1"]) + struct.pack(">i", 254), 2)
+    turned = read(rds(tmp_path / "d.rds", doubles([1.5, 2, 3, 4.5, 5, 6], dim=dim, dimnames=genes)), transpose=True)
+    assert (turned.names, turned.columns[0].tolist()) == (("TP53", "MYC", "GATA1"), [1.5, 4.5])
+
+
+def test_row_names_of_r_name_transposed_variables(tmp_path: Path) -> None:
+    columns = {"s1": doubles([1.5, 2.5]), "s2": doubles([3.5, 0.5])}
+    names = {"names": strings(list(columns)), "row.names": strings(["TP53", "MYC"]), "class": strings(["data.frame"])}
+    turned = read(rds(tmp_path / "a.rds", vector(19, b"".join(columns.values()), 2, names)), transpose=True)
+    assert (turned.names, turned.columns[1].tolist()) == (("TP53", "MYC"), [2.5, 0.5])
 
 
 def test_labelled_column_of_r(tmp_path: Path) -> None:

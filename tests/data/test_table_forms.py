@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import mnlearn as mn
@@ -159,6 +160,23 @@ def test_gaps_in_one_row_do_not_change_the_others() -> None:
     assert read(frame.to_numpy(), transpose=True, missing="category").levels == found.levels
     assert read(frame.to_numpy().T, missing="category").levels == found.levels
     assert read(frame.to_numpy().T + 0.5, missing="drop_rows").cards == (0, 0)
+
+
+def test_an_index_that_arrow_stores_last_names_the_variables(tmp_path: Path) -> None:
+    EXPRESSION.to_parquet(tmp_path / "genes.parquet")
+    for source in (tmp_path / "genes.parquet", pa.Table.from_pandas(EXPRESSION)):
+        found = read(source, transpose=True)
+        assert found.names == tuple(EXPRESSION.index)
+        assert [column.tolist() for column in found.columns] == EXPRESSION.to_numpy().tolist()
+
+
+def test_an_index_that_arrow_stores_last_is_no_variable(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": [0, 1, 1], "b": [1, 0, 1]}, index=["p", "q", "r"])
+    frame.to_parquet(tmp_path / "people.parquet")
+    for source in (tmp_path / "people.parquet", pa.Table.from_pandas(frame)):
+        with pytest.raises(DataError, match=r"column 3 has none. If it holds names .* use row_names=True"):
+            read(source)
+        assert read(source, row_names=True).names == read(source, columns=["a", "b"]).names == ("a", "b")
 
 
 def test_transposed_dicts_are_matched_by_their_keys() -> None:

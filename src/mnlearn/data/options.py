@@ -36,6 +36,8 @@ NOT_A_NUMBER = frozenset(
 )
 
 
+PANDAS_INDEX = "__index_level_0__"  # Arrow's name for the index of a pandas frame that has no name, the last column
+
 NOT_DECLARED: Mapping[Hashable, Hashable] = MappingProxyType({})
 
 
@@ -240,10 +242,10 @@ class TableOptions:
 
     def select(self, names: Sequence[object]) -> ColumnSelection:
         """Match the options with the columns of a source."""
-        skipped = 1 if self.row_names else 0
-        known = [str(name) for name in names[skipped:]]
+        places = [k for k in range(len(names)) if k != self._place_of_row_names(names)]
+        known = [str(names[k]) for k in places]
         check_names(known)
-        position = {name: k for k, name in enumerate(known, start=skipped)}
+        position = dict(zip(known, places, strict=True))
         for option, name in (("repeats", self.repeats), ("weights", self.weights)):
             if name is not None and name not in position:
                 raise unknown_name(f"{option}: column", name, known)
@@ -268,14 +270,20 @@ class TableOptions:
             )
 
         beside = self.repeats if self.weights is None else self.weights
-        nameless = [position[name] for name in chosen if not name.strip() and name != beside]
+        nameless = [position[name] for name in chosen if name.strip() in ("", PANDAS_INDEX) and name != beside]
         if nameless:
-            raise _nameless(nameless[0], transposed=self.transpose)
+            raise _nameless(nameless[0], is_index=names[nameless[0]] == PANDAS_INDEX, transposed=self.transpose)
         variables = [column(name) for name in chosen if name != beside]
         if beside is None:
             return ColumnSelection(variables, None)
         own = ColumnOptions(beside, position[beside], "continuous", is_repeats=True, new_chunks=self.new_chunks)
         return ColumnSelection(variables, own._replace(is_weights=self.weights is not None, decimal=decimal))
+
+    def _place_of_row_names(self, names: Sequence[object]) -> int | None:
+        """Return the position of the column that holds the names of the rows; None if there is none."""
+        if not self.row_names:
+            return None
+        return names.index(PANDAS_INDEX) if PANDAS_INDEX in names else 0
 
     def _markers(self) -> list[Hashable]:
         """Return the values that mark a missing value; cells with a decimal comma are compared with a point."""
@@ -285,10 +293,10 @@ class TableOptions:
         return given + [value.replace(",", ".") for value in given if isinstance(value, str)]
 
 
-def _nameless(position: int, *, transposed: bool) -> DataError:
+def _nameless(position: int, *, is_index: bool, transposed: bool) -> DataError:
     """Return the error for a column without a name: the first one mostly holds the names of the rows."""
     name = "Name"
-    if position == 0 and not transposed:
+    if (position == 0 or is_index) and not transposed:
         name = (
             "If it holds names or numbers of the rows, as R and pandas write them, use row_names=True. Otherwise name"
         )

@@ -32,10 +32,11 @@ _PROTECTED = bytes.fromhex("d0cf11e0a1b11ae1")  # start of an encrypted .xlsx, a
 
 
 class ProgramTable(NamedTuple):
-    """Names and columns of a table; the names may be anything until they are selected."""
+    """Names and columns of a table, and the names of the rows if R has them; any names until they are selected."""
 
     names: Sequence[object]
     columns: Sequence[Any]
+    rows: Sequence[str] | None = None
 
 
 def load_program_file(path: Path, options: TableOptions) -> ReadTable:
@@ -60,7 +61,8 @@ def load_program_file(path: Path, options: TableOptions) -> ReadTable:
     columns = [whole(column) for column in table.columns]
     if options.transpose:
         listed = [column.to_pylist() if hasattr(column, "to_pylist") else column for column in columns]
-        return load_memory(dict(enumerate(listed)), options)
+        named = listed if table.rows is None else [list(table.rows), *listed]
+        return load_memory(dict(enumerate(named)), options)
     return load_columns(table.names, columns, options, str(path))
 
 
@@ -249,7 +251,9 @@ def _frame(numbers: Collection[str], columns: Any, attributes: Mapping[str, Any]
     names = [str(name) for name in attributes.get("names", ())]
     check_names(names)  # rdata keeps the last of two columns with one name
     values = list(columns.values()) if isinstance(columns, Mapping) else list(columns)
-    return ProgramTable(names, [_column(value, name in numbers) for name, value in zip(names, values, strict=True)])
+    found = [_column(value, name in numbers) for name, value in zip(names, values, strict=True)]
+    rows = np.asarray(_plain(attributes.get("row.names", ())))
+    return ProgramTable(names, found, list(map(str, rows)) if rows.dtype.kind in "OU" and rows.size else None)
 
 
 def _column(values: Any, as_numbers: bool) -> Any:
@@ -322,6 +326,9 @@ def _matrix(path: Path, value: Any, attributes: Any) -> ProgramTable:
         )
     cells = np.reshape(_plain(value), tuple(int(size) for size in shape), order="F")
     given = attributes.get("dimnames")
-    names = None if given is None else (list(given.values()) if isinstance(given, Mapping) else given)[1]
-    known = [f"x{j}" for j in range(cells.shape[1])] if names is None else [str(name) for name in names]
-    return ProgramTable(known, [_column(cells[:, j], False) for j in range(cells.shape[1])])
+    pair = (None, None) if given is None else list(given.values()) if isinstance(given, Mapping) else given
+    rows, names = (
+        [f"x{j}" for j in range(size)] if known is None else [str(name) for name in known]
+        for known, size in zip(pair, cells.shape, strict=True)
+    )
+    return ProgramTable(names, [_column(cells[:, j], False) for j in range(cells.shape[1])], rows)

@@ -106,8 +106,16 @@ def _parts(source: object) -> tuple[Iterable[object], list[Any]]:
             f"transpose is for files, data frames, arrays, dicts of columns and lists of records; got a "
             f"{type(source).__name__}. Transpose it before."
         )
-    table: Any = source if isinstance(source, pa.Table) else pa.table(source)
+    table: Any = _index_first(source if isinstance(source, pa.Table) else pa.table(source))
     return _first_apart([column.to_pylist() if column.null_count else column.to_numpy() for column in table.columns])
+
+
+def _index_first(table: Any) -> Any:
+    """Return the table with the index of a pandas frame, which Arrow stores last, as its first column."""
+    index = [name for name in (table.schema.pandas_metadata or {}).get("index_columns", ()) if isinstance(name, str)]
+    if len(index) != 1 or index[0] not in table.column_names:
+        return table
+    return table.select([*index, *(name for name in table.column_names if name != index[0])])
 
 
 def _pandas_parts(frame: Any) -> tuple[Iterable[object], list[Any]]:

@@ -259,7 +259,8 @@ class _ListingOptions(TableOptions):
 
     def select(self, names: Sequence[object]) -> ColumnSelection:
         """Match the options with the columns of a source, and list these."""
-        self.listed[:] = [str(name) for name in names[1 if self.row_names else 0 :]]
+        apart = self._place_of_row_names(names)
+        self.listed[:] = [str(name) for k, name in enumerate(names) if k != apart]
         return super().select(names)
 
 
