@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -243,6 +244,18 @@ def test_the_call_it_shows_learns_the_same(tmp_path: Path, method: str, settings
     exec(run_again(learned, str(path)), space)
     assert space["result"].graph == learned.graph
     assert space["result"].names == learned.names
+
+
+def test_the_call_it_shows_names_arrays_and_own_scores() -> None:
+    class Pairs(mn.CustomScore):
+        def local(self, x: int, blanket: frozenset[int]) -> float:
+            return float(-abs(len(blanket) - x))
+
+    codes = np.random.default_rng(1).integers(0, 2, (40, 3))
+    learned = mn.learn(codes, "hillclimb", score=Pairs, names=["a", "b", "c"])
+    space: dict[str, Any] = {"your_array": codes, "Pairs": Pairs}
+    exec(run_again(learned, None), space)
+    assert (space["result"].graph, space["result"].names) == (learned.graph, learned.names)
 
 
 def test_the_call_it_shows_draws_and_chooses_the_same(tmp_path: Path) -> None:

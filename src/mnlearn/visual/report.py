@@ -323,8 +323,10 @@ def run_again(learned: Learned, source: str | None) -> str:
     """Return the call that repeats the run."""
     known = ((key, value) for key, value in learned.settings.items() if key != "method")
     settings = {key: value for key, value in known if _is_said(value) or key == "transform"}
-    words = [repr(source or "your_data.csv"), f"method={learned.method!r}"]
-    words += [f"{key}={_said(value)}" for key, value in settings.items()]
+    data = "your_array" if "names" in settings else repr(source or "your_data.csv")  # only arrays have no names
+    words = [data, f"method={learned.method!r}"]
+    own = {key for key in ("test", "score") if not isinstance(getattr(learned.recipe, key, None), str | None)}
+    words += [f"{key}={value if key in own else _said(value)}" for key, value in settings.items()]
     call = ["import mnlearn as mn", "", "result = mn.learn(", *(f"    {word}," for word in words), ")"]
     return "\n".join([*call, *_resample_again(learned.resampling)])
 
