@@ -69,4 +69,4 @@ def test_options_without_effect_are_refused(run: Run, data: Path, tmp_path: Path
     for option in ("--weights", "--repeats", "--missing-value", "--categorical"):
         refused = run(*saved, option, "stress").refusal()
         assert refused.startswith(f"{option} is for learning; ")
-        assert refused.endswith("Drop it, or name the data file to learn again.")
+        assert refused.endswith("Drop it, or name the data file instead.")
