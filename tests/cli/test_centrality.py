@@ -54,7 +54,8 @@ def test_stability_prints_intervals_and_cs_coefficients(run: Run, data: Path, tm
         (("--plot", "x.gif"), "--plot must end in"),
         (("--plot", "x.svg", "--kind", "cases", "--part", "intervals"), "--kind cases needs --part cases or both"),
         (("--level", "95", "--fixed"), "--level must be a number between 0 and 1"),
-        (("--samples", "1", "--fixed"), "--samples must be"),
+        (("--samples", "1", "--fixed", "--part", "intervals"), "--samples must be a whole number, at least 2"),
+        (("--samples", "13", "--fixed"), "--samples must be a whole number, at least 14"),
     ],
 )
 def test_bad_options_are_refused(run: Run, data: Path, words: tuple[str, ...], message: str) -> None:

@@ -100,7 +100,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "mnlearn.results.learned.Learned.bootstrap": lambda n: learned().bootstrap(3, n_jobs=n).pair_list(),
     "mnlearn.results.learned.Learned.intervals": lambda n: learned().intervals(3, n_jobs=n).to_dict(),
     "mnlearn.results.learned.Learned.stability": lambda n: str(
-        learned().stability(3, relearn=False, n_jobs=n).to_dict()
+        learned().stability(14, relearn=False, n_jobs=n).to_dict()
     ),
     "mnlearn.estimators.network.MarkovNetworkLearner": lambda n: (
         fitted(mn.MarkovNetworkLearner("mpl", n_jobs=n)).graph_

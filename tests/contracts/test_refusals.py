@@ -205,7 +205,7 @@ def one_call() -> dict[str, Call]:
         "intervals": with_defaults(learned.intervals, {"n_samples": 2, "relearn": False, "n_jobs": 1}),
         "difference_test": with_defaults(intervals.difference_test, {"first": "a", "second": "b"}),
         "differences": with_defaults(intervals.differences, {}),
-        "stability": with_defaults(learned.stability, {"n_samples": 2, "relearn": False, "n_jobs": 1}),
+        "stability": with_defaults(learned.stability, {"n_samples": 14, "relearn": False, "n_jobs": 1}),
         "why": (learned.why, {"x": "a", "y": "b"}),
         "edges": (learned.edges, {"frame": None}),
         "plot": (looks, dict.fromkeys(vars(Appearance()))),

@@ -201,7 +201,7 @@ def test_pictures_of_intervals_differences_and_stability(
         (lambda found: found.learned.intervals(10, level=95), "level must be a number between 0 and 1; got 95"),
         (lambda found: found.learned.intervals(10, sampling="half"), "sampling 'half' does not exist"),
         (lambda found: found.learned.intervals(10, relearn="no"), "relearn must be true or false"),
-        (lambda found: found.learned.stability(10, correlation=1.0), "correlation must be a number between 0 and 1"),
+        (lambda found: found.learned.stability(14, correlation=1.0), "correlation must be a number between 0 and 1"),
     ],
 )
 def test_bad_arguments_are_refused(fixed: mn.Intervals, call: Any, message: str) -> None:
@@ -275,3 +275,8 @@ def test_the_time_includes_the_centralities_and_cancelling_keeps_those_so_far(
     assert calls == [1, 10, 10, 1, 10, 10, 10]  # all rows and the first 20 samples are done twice, to tell the time
     assert (part.done, part.asked) == (30, 60)
     assert part.correlations["closeness"].tolist() == whole.correlations["closeness"][:30].tolist()
+
+
+def test_fewer_samples_than_shares_are_refused(learned: mn.Learned) -> None:
+    with pytest.raises(InputError, match="n_samples must be at least 14, one for each share of dropped rows; got 13"):
+        learned.stability(13, n_jobs=1)

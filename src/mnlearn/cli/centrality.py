@@ -12,7 +12,7 @@ from mnlearn.cli.files import writes
 from mnlearn.cli.learn import check_picture, network_size
 from mnlearn.cli.options import OutputOptions, flag, option
 from mnlearn.cli.report import Source, SourceOptions, named_groups, resampled
-from mnlearn.errors import InputError, check_name
+from mnlearn.errors import InputError, check_name, whole_number
 
 if TYPE_CHECKING:
     from mnlearn.results.intervals import Intervals
@@ -99,7 +99,11 @@ def stability_command(
       mnlearn stability network.json --data survey.csv --part cases --json
       mnlearn stability survey.csv --fixed --plot strength.pdf --kind strength
     """
+    from mnlearn.results.stability import DROPPED
+
     _check(part, sampling, plot, kind)
+    if part != "intervals":
+        whole_number("--samples", samples, least=len(DROPPED), hint="1000 are usual.")
     named_groups(group, ())  # checks the form before anything is learned
     learned, interrupted = learning.learn_or_load(source)
     options: dict[str, Any] = {"relearn": not fixed, "seed": seed, "n_jobs": learning.jobs}

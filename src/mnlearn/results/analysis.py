@@ -126,7 +126,7 @@ class Analysis:
         Parameters
         ----------
         n_samples
-            Number of samples, spread evenly over the shares of dropped rows, in steps of 5 %.
+            Number of samples, at least 14, spread evenly over the shares of dropped rows, in steps of 5 %.
         correlation
             The correlation with all rows that the CS coefficient asks for.
         relearn, groups, seed, client, monitor

@@ -155,6 +155,11 @@ def stability_of(
 ) -> Stability:
     """Return the stability of a network; see `Learned.stability`."""
     wanted = check_sampling(n_samples, seed, relearn)
+    if wanted < len(DROPPED):
+        raise InputError(
+            f"n_samples must be at least {len(DROPPED)}, one for each share of dropped rows; got {wanted}. 1000 are "
+            "usual."
+        )
     if not is_number(correlation) or not 0 < correlation < 1:
         raise InputError(f"correlation must be a number between 0 and 1; got {correlation!r:.80}. 0.7 is usual.")
     numbers = numbered_groups(group_labels(learned, groups))
