@@ -114,7 +114,7 @@ def test_ctrl_c_writes_the_report_of_the_samples_so_far(
 
     monkeypatch.setattr(mnlearn.Learned, "stability", pressed)
     out = tmp_path / "out.html"
-    done = run("report", table, "--method", "gsmn", "-o", out, "--stability", 4, "--jobs", 1)
+    done = run("report", table, "--method", "gsmn", "-o", out, "--stability", 14, "--jobs", 1)
     assert done.code == 130
     assert "interrupted: the report has what the samples so far say" in done.err
     text = out.read_text(encoding="utf-8")
@@ -155,8 +155,8 @@ def test_learn_writes_a_picture_and_a_report(run: Any, table: Path, tmp_path: Pa
         (["report", "missing.csv"], "missing.csv"),
         (["report", "DATA", "--bootstrap", "1"], "--bootstrap must be a whole number, at least 2; got 1"),
         (["report", "missing.json"], "missing.json"),
-        (["report", "DATA", "--stability", "1"], "--stability must be a whole number, at least 2; got 1"),
-        (["report", "net.json", "--stability", "9"], "--stability needs the data; 'net.json' is a saved result"),
+        (["report", "DATA", "--stability", "1"], "--stability must be a whole number, at least 14; got 1"),
+        (["report", "net.json", "--stability", "20"], "--stability needs the data; 'net.json' is a saved result"),
         (["report", "DATA", "--group", "a,b"], "--group must be NAME=COL,COL; got 'a,b'"),
         (["report", "DATA", "--method", "gsmn", "--group", "x=q"], "variable 'q' does not exist"),
         (["report", "net.json", "--method", "gsmn"], "--method is for learning; 'net.json' is a saved result"),

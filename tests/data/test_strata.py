@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnlearn.data import Dataset, read
-from mnlearn.data.strata import regroup, strata_of
+from mnlearn.data.strata import covariate_strata, regroup
 
 
 @given(st.data(), st.booleans(), st.integers(0, 2**32))
@@ -46,22 +46,22 @@ def test_all_assignments_are_equally_likely() -> None:
 def test_numbers_with_many_values_are_divided_into_five() -> None:
     age = [*range(20, 70)] * 2
     table = read({"age": age, "site": ["n", "s"] * 50, "x": [0.5, *range(99)]}, types={"age": "categorical"})
-    strata = strata_of(table, ["age"])
+    strata = covariate_strata(table, ["age"])
     assert np.bincount(strata).tolist() == [20] * 5
     assert all(np.ptp(np.array(age)[strata == k]) == 9 for k in range(5))
-    assert strata_of(table, ["x"]).max() == 4
-    assert strata_of(table, ["age", "site"]).max() == 9
-    assert strata_of(table, ["age"], labels={"age"}).max() == 49
-    assert strata_of(table, []).tolist() == [0] * 100
+    assert covariate_strata(table, ["x"]).max() == 4
+    assert covariate_strata(table, ["age", "site"]).max() == 9
+    assert covariate_strata(table, ["age"], labels={"age"}).max() == 49
+    assert covariate_strata(table, []).tolist() == [0] * 100
 
 
 def test_a_common_number_has_its_own_stratum_and_a_label_too() -> None:
     table = read({"n": [0] * 60 + [*range(1, 41)], "other": [0, 1] * 50}, types={"n": "categorical"})
-    strata = strata_of(table, ["n"])
+    strata = covariate_strata(table, ["n"])
     assert len(set(strata[:60])) == 1
     assert strata[0] not in strata[60:]
     mixed = read({"n": [None, *range(1, 30)], "other": [0, 1] * 15}, missing="category", types={"n": "categorical"})
-    found = strata_of(mixed, ["n"])
+    found = covariate_strata(mixed, ["n"])
     assert found[0] not in found[1:]
     assert len(set(found)) == 6
 
@@ -71,4 +71,4 @@ def test_repeats_count_as_rows() -> None:
     repeats = [5, 1, 1, 1, 1, 1]
     stored = read({"n": values, "r": repeats, "o": [0, 1] * 3}, repeats="r", types={"n": "categorical"})
     plain = read({"n": np.repeat(values, repeats), "o": [0, 1] * 5}, types={"n": "categorical"})
-    assert strata_of(stored, ["n"]).tolist() == [strata_of(plain, ["n"])[k] for k in (0, 5, 6, 7, 8, 9)]
+    assert covariate_strata(stored, ["n"]).tolist() == [covariate_strata(plain, ["n"])[k] for k in (0, 5, 6, 7, 8, 9)]

@@ -95,7 +95,7 @@ def _check_analyses(source: str, data: str | None, *, predictability: bool, stab
         if wanted and is_result(source) and data is None:
             raise InputError(f"{name} needs the data; {source!r} is a saved result. Add --data DATA.")
     if stability is not None:
-        whole_number("--stability", stability, least=2, hint="Use 500, for example.")
+        whole_number("--stability", stability, least=14, hint="Use 500, for example.")
 
 
 def _analysed(

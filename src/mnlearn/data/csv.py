@@ -36,7 +36,7 @@ from mnlearn.data.columns import (
     not_a_number,
 )
 from mnlearn.data.csv_errors import BROKEN, check_closed, diagnose, late_quote, open_text, other_notation
-from mnlearn.data.decimals import as_written, batches_with_points
+from mnlearn.data.decimals import batches_with_points, cell_as_written
 from mnlearn.data.options import DOUBTFUL, NOT_A_NUMBER, ColumnOptions, is_nan
 from mnlearn.errors import DataError, FileError, MnlearnError
 
@@ -330,7 +330,7 @@ class TextColumn:
             return None
         kind = kind_of(cell)
         if kind not in self._kinds:
-            self._kinds[kind] = (as_written(cell, self.options), _first_row(rows, position, self._codes.n_rows))
+            self._kinds[kind] = (cell_as_written(cell, self.options), _first_row(rows, position, self._codes.n_rows))
             self._check_one_kind()
         self._known[text] = self._codes.code(cell)
         return kind
@@ -415,9 +415,9 @@ class TextColumn:
         if kind is Kind.DOUBT and self.options.is_open:
             self._doubts[cell] = None
         elif kind is not Kind.NAN:
-            self._kinds.setdefault(kind, (as_written(cell, self.options), row()))
+            self._kinds.setdefault(kind, (cell_as_written(cell, self.options), row()))
             self._check_one_kind()
-            raise not_a_number(self.options, as_written(cell, self.options), row())
+            raise not_a_number(self.options, cell_as_written(cell, self.options), row())
         return float("nan")
 
     def _is_missing(self, cell: str) -> bool:

@@ -44,7 +44,7 @@ def with_points(cells: Any, options: ColumnOptions) -> Any:
     )
 
 
-def as_written(cell: str, options: ColumnOptions) -> str:
+def cell_as_written(cell: str, options: ColumnOptions) -> str:
     """Return a cell as the file writes it."""
     if options.decimal == "," and (re.fullmatch(_COMMA, cell) or re.fullmatch(_POINT, cell)):
         return cell.translate({ord("."): ",", ord(","): "."})

@@ -100,7 +100,7 @@ def whole(values: Any) -> Any:
     return pa.array(np.where(missing, 0.0, numbers).astype(np.int64), mask=missing)
 
 
-def labelled(values: Sequence[Any], labels: Mapping[Any, Any]) -> Any:
+def states_by_label(values: Sequence[Any], labels: Mapping[Any, Any]) -> Any:
     """Return the values as categories named by their labels, in the order of the values; None unless all have one."""
     present = {value for value in values if not _is_gone(value)}
     texts = [str(label) for label in labels.values()]
@@ -183,7 +183,7 @@ def _read_labelled(reader: str, path: Path, options: TableOptions) -> ProgramTab
     for name, values in data.items():
         listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
         labels = _labels_of_values(about.variable_value_labels.get(name, {}), ranges.get(name, ()), listed)
-        states = labelled(listed, labels) if labels and name not in numbers else None
+        states = states_by_label(listed, labels) if labels and name not in numbers else None
         columns.append([None if _is_gone(value) else value for value in listed] if states is None else states)
     return ProgramTable(list(data), columns)
 
@@ -284,7 +284,7 @@ class _Labelled(NamedTuple):
         if labels is None or not hasattr(labels, "dims"):
             return None
         texts = labels.coords[labels.dims[0]].values.tolist()
-        return labelled(_plain(self.values).tolist(), dict(zip(labels.values.tolist(), texts, strict=True)))
+        return states_by_label(_plain(self.values).tolist(), dict(zip(labels.values.tolist(), texts, strict=True)))
 
 
 def _factor(codes: Any, attributes: Mapping[str, Any], *, ordered: bool) -> Any:

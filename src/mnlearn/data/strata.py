@@ -19,7 +19,7 @@ MOST_BINS = 5
 """Bins of a number: five remove about nine tenths of the bias of a covariate  [C68]."""
 
 
-def strata_of(dataset: Dataset, covariates: Sequence[str], *, labels: Collection[str] = ()) -> NDArray[np.int64]:
+def covariate_strata(dataset: Dataset, covariates: Sequence[str], *, labels: Collection[str] = ()) -> NDArray[np.int64]:
     """Return the stratum of each stored row: the combination of the values of its covariates.
 
     Parameters
@@ -35,7 +35,7 @@ def strata_of(dataset: Dataset, covariates: Sequence[str], *, labels: Collection
     Examples
     --------
     >>> rows = Dataset.from_codes([[0, 0, 1, 1], [0, 1, 1, 1]], names=["sex", "site"])
-    >>> strata_of(rows, ["sex", "site"]).tolist()
+    >>> covariate_strata(rows, ["sex", "site"]).tolist()
     [0, 1, 2, 2]
     """
     if not covariates:

@@ -56,7 +56,7 @@ def write_data(dataset: Dataset, path: str | os.PathLike[str]) -> None:
         raise FileError(f"{os.fspath(path)!r} cannot be written: {reason}. Name another file.") from error
 
 
-def as_frame(dataset: Dataset, kind: FrameKind | None = None) -> Any:
+def frame_of_dataset(dataset: Dataset, kind: FrameKind | None = None) -> Any:
     """Return the rows with their labels as a data frame or an Arrow table.
 
     Parameters
@@ -73,7 +73,7 @@ def as_frame(dataset: Dataset, kind: FrameKind | None = None) -> Any:
 
     Examples
     --------
-    >>> as_frame(Dataset.from_codes([[0, 1], [1, 1]], names=["a", "b"]), "pyarrow").to_pylist()
+    >>> frame_of_dataset(Dataset.from_codes([[0, 1], [1, 1]], names=["a", "b"]), "pyarrow").to_pylist()
     [{'a': 0, 'b': 1}, {'a': 1, 'b': 1}]
     """
     kind = first_installed_frame() if kind is None else kind

@@ -25,7 +25,7 @@ import numpy as np
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.readers import already_coded
 from mnlearn.data.resample import take, without_foreign_levels
-from mnlearn.data.strata import regroup, strata_of
+from mnlearn.data.strata import covariate_strata, regroup
 from mnlearn.errors import (
     DataError,
     InputError,
@@ -284,7 +284,7 @@ def _divided(
     place = np.full(len(labels), -1)
     place[codes] = np.arange(len(codes))
     rows = data.select(others)
-    of_rows, strata = place[column[kept]], strata_of(take(data, kept), covariates, labels=as_labels)
+    of_rows, strata = place[column[kept]], covariate_strata(take(data, kept), covariates, labels=as_labels)
     if covariates and not _mixed_strata(of_rows, strata).any():
         raise DataError(
             f"adjust must leave strata with rows of several groups; of the {strata.max() + 1} combinations of "

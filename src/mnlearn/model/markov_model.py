@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mnlearn._validate import Seed
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.writers import FrameKind, as_frame
+from mnlearn.data.writers import FrameKind, frame_of_dataset
 from mnlearn.errors import InputError, check_mapping, tuple_of, unknown_name
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray
@@ -157,7 +157,7 @@ class MarkovModel(ABC):
         MissingDependencyError
             If that library is not installed.
         """
-        return as_frame(self.sample_dataset(n_rows, seed, **settings), self.frame if frame is None else frame)
+        return frame_of_dataset(self.sample_dataset(n_rows, seed, **settings), self.frame if frame is None else frame)
 
     @abstractmethod
     def conditional(self, x: str, evidence: Mapping[str, Any] | None = None) -> Any:
@@ -223,7 +223,7 @@ class MarkovModel(ABC):
         Given what is known of a row, the filled values are those of `most_probable`, for continuous variables the
         means. They are best guesses, not draws: the completed table varies less than complete data would.
         """
-        return as_frame(self.impute_dataset(data).rows, self.frame if frame is None else frame)
+        return frame_of_dataset(self.impute_dataset(data).rows, self.frame if frame is None else frame)
 
     @abstractmethod
     def impute_dataset(self, data: object) -> Imputed:
