@@ -160,7 +160,7 @@ def test_an_empty_network_has_its_sections(computed: Computed) -> None:
     empty = mn.learn({name: rng.normal(size=60) for name in "ab"}, "glasso", n_jobs=1)
     assert not empty.graph.n_edges
     halves: dict[str, Any] = {"relearn": False, "n_jobs": 1}
-    made = Computed(empty.intervals(3, **halves), empty.stability(3, **halves))
+    made = Computed(empty.intervals(3, **halves), empty.stability(14, **halves))
     text = render_report(empty, computed=made)
     assert "0 of 0 intervals leave out 0." in text
     assert "not known: all values are equal" in text
