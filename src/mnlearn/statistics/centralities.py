@@ -129,7 +129,8 @@ def _distances(n: int, ends: IntArray, lengths: FloatArray) -> FloatArray:
     from scipy.sparse.csgraph import dijkstra
 
     kept = np.isfinite(lengths)
-    matrix = csr_array((lengths[kept], (ends[kept, 0], ends[kept, 1])), shape=(n, n))
+    places = ends[kept].astype(np.int32)  # dijkstra of SciPy 1.14 takes no other integers
+    matrix = csr_array((lengths[kept], (places[:, 0], places[:, 1])), shape=(n, n))
     return np.asarray(dijkstra(matrix, directed=False), dtype=np.float64)
 
 
