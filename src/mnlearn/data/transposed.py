@@ -101,6 +101,9 @@ def _parts(source: object) -> tuple[Iterable[object], list[Any]]:
         return _first_apart(list(source.values()))
     if isinstance(source, list | tuple):
         return _first_apart(_columns_of_records(source))
+    frame = nw.from_native(source, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):  # old polars frames have no Arrow stream
+        source = frame.to_arrow()
     if not isinstance(source, pa.Table | pa.RecordBatch) and not hasattr(source, "__arrow_c_stream__"):
         raise InputError(
             f"transpose is for files, data frames, arrays, dicts of columns and lists of records; got a "
