@@ -20,7 +20,8 @@ from mnlearn.learning.registry import METHODS, TEST_SETTINGS
 from mnlearn.learning.spec import DEFAULT_METHOD, LearnSpec, resolve
 from mnlearn.protocols import SILENT, Monitor, Result
 from mnlearn.results.blanket import Blanket, BlanketMember
-from mnlearn.results.edges import kind_of_frame, probabilities_of
+from mnlearn.results.edges import kind_of_frame
+from mnlearn.statistics.edge_weights import logistic
 
 _log = logging.getLogger("mnlearn.learning")
 
@@ -178,4 +179,4 @@ def _named(spec: LearnSpec, dataset: Dataset, target: int, judge_settings: Mappi
 
 def _probability(log_odds: float | None, known: bool) -> float | None:
     """Return the probability of log-odds, if the scale is that."""
-    return float(probabilities_of(np.array(log_odds))) if known and log_odds is not None else None
+    return float(logistic(np.array(log_odds))) if known and log_odds is not None else None

@@ -7,12 +7,12 @@ from math import inf, isnan
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mnlearn.data.writers import FrameKind, first_installed_frame, require_frame
 from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import Result
+from mnlearn.statistics.edge_weights import logistic
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
@@ -145,7 +145,7 @@ def named_edge(learned: Learned, edge: Edge, support: float | None) -> LearnedEd
     found, frequencies = learned.result, learned.frequencies
     probability = None if found.edge_probabilities is None else found.edge_probabilities.get(edge)
     if probability is None and support is not None and found.probabilistic:
-        probability = float(probabilities_of(np.array(support)))
+        probability = float(logistic(np.array(support)))
     frequency = None if frequencies is None else frequencies.get(edge, 0.0)
     weight = None if learned.weights is None else learned.weights.values.get(edge)
     return LearnedEdge(learned.names[edge[0]], learned.names[edge[1]], weight, support, probability, frequency)
@@ -161,12 +161,6 @@ def extra_columns(learned: Learned) -> list[str]:
 def _chance(pair: LearnedEdge) -> float:
     """Return the probability of a pair or, if the method has none, its frequency."""
     return next((value for value in (pair.probability, pair.frequency) if value is not None), 0.0)
-
-
-def probabilities_of(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 / (1 + exp(−x)), without overflow at either end."""
-    small = np.exp(-np.abs(log_odds))
-    return np.where(log_odds >= 0, 1.0, small) / (1.0 + small)
 
 
 def printable(text: str) -> str:

@@ -25,7 +25,6 @@ from mnlearn.results.edges import (
     edge_frame,
     extra_columns,
     named_edge,
-    probabilities_of,
     ranked_edges,
     ranked_pairs,
 )
@@ -36,7 +35,7 @@ from mnlearn.results.predictability import Predictable
 from mnlearn.results.resampling import Resampling, Sampling, resampled, stable
 from mnlearn.results.summary import as_html, cost_words, headline, summary_text, words_of_rows
 from mnlearn.results.weights import weighted_adjacency, weights_alone, weights_of
-from mnlearn.statistics.edge_weights import EdgeWeights
+from mnlearn.statistics.edge_weights import EdgeWeights, logistic
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -228,7 +227,7 @@ class Learned(Analysis, Predictable, Pictures):
         """
         found, n = self.result, len(self.names)
         if found.log_odds is not None:
-            return probabilities_of(found.log_odds)
+            return logistic(found.log_odds)
         if found.edge_probabilities is None:
             raise InputError(
                 f"probabilities of all pairs are kept by the method sep with keep_pairs=True, and by exhaustive with "

@@ -250,8 +250,8 @@ def _fitted(tables: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
 
 def _newton_step(design: FloatArray, totals: FloatArray, ones: FloatArray, beta: FloatArray) -> FloatArray:
     """Return one step, of limited length: the penalised likelihood is concave, but a long step may overshoot."""
-    chance = _logistic(np.matmul(design, beta[:, :, None])[:, :, 0])
-    prior = _logistic(beta[:, 1:])
+    chance = logistic(np.matmul(design, beta[:, :, None])[:, :, 0])
+    prior = logistic(beta[:, 1:])
     slope = np.matmul((ones - totals * chance)[:, None, :], design)[:, 0]
     slope[:, 1:] += 0.5 - prior
     weight = totals * chance * (1.0 - chance)
@@ -264,7 +264,8 @@ def _newton_step(design: FloatArray, totals: FloatArray, ones: FloatArray, beta:
     return np.asarray(step * np.minimum(1.0, _LARGEST_STEP / np.maximum(longest, 1e-300)))
 
 
-def _logistic(x: FloatArray) -> FloatArray:
+def logistic(x: FloatArray) -> FloatArray:
+    """1 / (1 + exp(−x)), without overflow at either end."""
     small = np.exp(-np.abs(x))
     return np.where(x >= 0, 1.0, small) / (1.0 + small)
 
