@@ -18,7 +18,7 @@ from mnlearn.results.stability import Stability
 from mnlearn.visual.appearance import Appearance
 from mnlearn.visual.figure_data import figure_data_of
 from mnlearn.visual.report import render_report
-from mnlearn.visual.report_sections import Computed, Section
+from mnlearn.visual.report_sections import Computed, ReportSection
 from report_networks import HOSTILE, hostile_columns
 
 GROUPS = {"first": ["a", "b"], "second": ["c"]}  # d has none
@@ -51,7 +51,7 @@ def computed(learned: Learned) -> Computed:
 
 
 @pytest.fixture(scope="module")
-def sections(learned: Learned, computed: Computed) -> list[Section]:
+def sections(learned: Learned, computed: Computed) -> list[ReportSection]:
     return computed.sections(figure_data_of(learned, 0, Appearance(groups=GROUPS)), 0)
 
 
@@ -62,7 +62,7 @@ def pictures(text: str) -> list[str]:
 
 
 def test_the_page_has_a_section_for_each_analysis(
-    learned: Learned, computed: Computed, sections: list[Section], tmp_path: Path
+    learned: Learned, computed: Computed, sections: list[ReportSection], tmp_path: Path
 ) -> None:
     parts: dict[str, Any] = {name: getattr(computed, name) for name in ("intervals", "stability", "comparison")}
     learned.report(tmp_path / "out.html", groups=GROUPS, **parts)
@@ -96,7 +96,9 @@ def test_groups_of_variables_have_colours_names_and_bridges(learned: Learned) ->
     assert "one colour: one community" in render_report(learned)
 
 
-def test_intervals_are_columns_of_the_edges(learned: Learned, computed: Computed, sections: list[Section]) -> None:
+def test_intervals_are_columns_of_the_edges(
+    learned: Learned, computed: Computed, sections: list[ReportSection]
+) -> None:
     assert computed.intervals is not None
     text = render_report(learned, computed=replace(computed, stability=None, comparison=None))
     assert '<button type="button">low</button></th><th scope="col" class="number"><button type="button">high' in text
@@ -110,7 +112,7 @@ def test_intervals_are_columns_of_the_edges(learned: Learned, computed: Computed
     assert "The run was stopped after 30 of 50 samples." in section.sentences
 
 
-def test_cs_coefficients_are_put_in_words(learned: Learned, computed: Computed, sections: list[Section]) -> None:
+def test_cs_coefficients_are_put_in_words(learned: Learned, computed: Computed, sections: list[ReportSection]) -> None:
     assert computed.stability is not None
     (table,) = sections[1].tables
     shown = {texts[0]: cells[0][1] for texts, cells in table.rows}
@@ -128,7 +130,7 @@ def test_cs_coefficients_are_put_in_words(learned: Learned, computed: Computed, 
     assert (["betweenness", "not known: all values are equal"], [("", None)]) in section.tables[0].rows
 
 
-def test_groups_of_rows_with_their_tests_and_pairs(computed: Computed, sections: list[Section]) -> None:
+def test_groups_of_rows_with_their_tests_and_pairs(computed: Computed, sections: list[ReportSection]) -> None:
     assert computed.comparison is not None
     section = sections[2]
     tests, pairs, centralities = section.tables

@@ -11,7 +11,7 @@ from mnlearn.cli.console import escaped, exit_interrupted, say, show_rows, simpl
 from mnlearn.cli.files import writes
 from mnlearn.cli.learn import check_picture, network_size
 from mnlearn.cli.options import OutputOptions, flag, option
-from mnlearn.cli.report import Source, SourceOptions, named_groups, resampled
+from mnlearn.cli.report import Source, SourceOptions, named_groups, with_samples
 from mnlearn.errors import InputError, check_name, whole_number
 
 if TYPE_CHECKING:
@@ -111,9 +111,9 @@ def stability_command(
     intervals: Intervals | None = None
     cases: Stability | None = None
     if part != "cases" and not interrupted:
-        intervals, interrupted = resampled(learned.intervals, samples, sampling=sampling, level=level, **options)
+        intervals, interrupted = with_samples(learned.intervals, samples, sampling=sampling, level=level, **options)
     if part != "intervals" and not interrupted:
-        cases, interrupted = resampled(learned.stability, samples, correlation=correlation, **options)
+        cases, interrupted = with_samples(learned.stability, samples, correlation=correlation, **options)
     drawn = _draw(intervals, cases, plot, kind)
     document: dict[str, object] = {"source": source, "method": learned.method}
     document |= {} if intervals is None else {"intervals": intervals.to_dict()}

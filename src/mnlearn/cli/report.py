@@ -106,14 +106,14 @@ def _analysed(
     if samples is None:
         return found, False
     for name in ("intervals", "stability"):
-        made, stopped = resampled(getattr(learned, name), samples, groups=groups, n_jobs=jobs)
+        made, stopped = with_samples(getattr(learned, name), samples, groups=groups, n_jobs=jobs)
         found |= {} if made is None else {name: made}
         if stopped:
             return found, True
     return found, False
 
 
-def resampled(call: Callable[..., Any], samples: int, **options: Any) -> tuple[Any, bool]:
+def with_samples(call: Callable[..., Any], samples: int, **options: Any) -> tuple[Any, bool]:
     """Return the result, or None, and whether Ctrl-C stopped the samples."""
     with progress_monitor() as monitor:
         try:

@@ -57,7 +57,7 @@ class ReportPicture(NamedTuple):
     description: str
 
 
-class Section(NamedTuple):
+class ReportSection(NamedTuple):
     """One section of the page."""
 
     key: str
@@ -85,7 +85,7 @@ class Computed:
         if self.comparison is not None:
             _check_variables(self.comparison, learned)
 
-    def sections(self, picture: FigureData, seed: int) -> list[Section]:
+    def sections(self, picture: FigureData, seed: int) -> list[ReportSection]:
         """Return the sections of the page, in its order."""
         if (self.intervals, self.stability, self.comparison) == (None, None, None):
             return []
@@ -163,7 +163,7 @@ def _check_variables(comparison: GroupComparison, learned: Learned) -> None:
         )
 
 
-def _interval_section(found: Intervals, gallery: _Gallery) -> Section:
+def _interval_section(found: Intervals, gallery: _Gallery) -> ReportSection:
     """Return the section on the intervals of the weights."""
     rows = found.edges("pyarrow").to_pylist()
     inside = [row for row in rows if row["edge"]]
@@ -190,7 +190,9 @@ def _interval_section(found: Intervals, gallery: _Gallery) -> Section:
     pictures: list[ReportPicture] = []
     if 0 < len(inside) <= _DRAWN_EDGES:
         pictures = gallery.draw("The weights of the edges with their intervals", lambda: found.plot(title=""))
-    return Section("intervals", "How sure are the weights", "Intervals", [*sentences, *gallery.missing], pictures, [])
+    return ReportSection(
+        "intervals", "How sure are the weights", "Intervals", [*sentences, *gallery.missing], pictures, []
+    )
 
 
 def _stopped(done: int, asked: int) -> list[str]:
@@ -198,7 +200,7 @@ def _stopped(done: int, asked: int) -> list[str]:
     return [f"The run was stopped after {done:,} of {asked:,} samples."] if done < asked else []
 
 
-def _stability_section(found: Stability, gallery: _Gallery) -> Section:
+def _stability_section(found: Stability, gallery: _Gallery) -> ReportSection:
     """Return the section on the CS coefficients."""
     how = "the network was learned again" if found.relearn else "the weights of the same edges were estimated again"
     sentences = [
@@ -227,7 +229,7 @@ def _stability_section(found: Stability, gallery: _Gallery) -> Section:
         lambda: found.plot(title=""),
     )
     title = "How stable are the centralities"
-    return Section("stability", title, "Stability", [*sentences, *gallery.missing], pictures, [table])
+    return ReportSection("stability", title, "Stability", [*sentences, *gallery.missing], pictures, [table])
 
 
 def _verdict(cs: float) -> str:
@@ -237,7 +239,7 @@ def _verdict(cs: float) -> str:
     return f"to interpret with care ({_FAIR:g} to {_GOOD:g})" if cs >= _FAIR else f"not stable (below {_FAIR:g})"
 
 
-def _group_section(found: GroupComparison, picture: FigureData, seed: int, gallery: _Gallery) -> Section:
+def _group_section(found: GroupComparison, picture: FigureData, seed: int, gallery: _Gallery) -> ReportSection:
     """Return the section on the networks of groups of rows."""
     p = "p" if found.correction == "none" else f"p corrected by {found.correction}"
     named = list(dict.fromkeys(f"{pair.u} – {pair.v}" for pair in found.pairs if pair.p_corrected <= _LEVEL))
@@ -253,7 +255,7 @@ def _group_section(found: GroupComparison, picture: FigureData, seed: int, galle
     if len(found.networks[0].names) <= _DRAWN_VARIABLES:
         pictures = _group_pictures(found, picture, seed, gallery)
     tables = [_statistic_table(found), _pair_table(found.pairs), _centrality_table(found.centralities)]
-    return Section("groups", "Groups", "Groups", [*sentences, *gallery.missing], pictures, tables)
+    return ReportSection("groups", "Groups", "Groups", [*sentences, *gallery.missing], pictures, tables)
 
 
 def _group_pictures(found: GroupComparison, picture: FigureData, seed: int, gallery: _Gallery) -> list[ReportPicture]:
