@@ -274,3 +274,44 @@ def test_every_rule_of_a_data_set_is_checked(parts: dict[str, object], message: 
 def test_from_codes_rejects_bad_input(codes: object, options: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Dataset.from_codes(codes, **options)  # type: ignore[arg-type]
+
+
+def test_kinds_gaps_and_scores_of_levels() -> None:
+    data = Dataset(
+        ("group", "grade", "visits", "weight"),
+        (2, 3, 0, 0),
+        (
+            np.array([0, 1, 2], dtype=np.uint8),  # 2 marks a missing value
+            np.array([0, 2, 1], dtype=np.uint8),
+            np.array([0.0, 3.0, 1.0]),
+            np.array([0.5, np.nan, 2.0]),
+        ),
+        (("a", "b"), (1, 2, 5), None, None),
+        ordinal=frozenset({"grade"}),
+        counted=frozenset({"visits"}),
+        gaps=frozenset({"group", "weight"}),
+    )
+    assert data.kinds == ("nominal", "ordinal", "count", "continuous")
+    np.testing.assert_array_equal(data.observed("group"), [True, True, False])
+    np.testing.assert_array_equal(data.observed("weight"), [True, False, True])
+    assert data.observed("grade") is None
+    assert data.level_scores("grade").tolist() == [1.0, 2.0, 5.0]
+    assert data.level_scores("group").tolist() == [0.0, 1.0]
+    assert data.select(["grade", "weight"]).gaps == {"weight"}
+    assert data.select(["visits", "grade"]).kinds == ("count", "ordinal")
+    assert data.fingerprint() != data._with(ordinal=frozenset()).fingerprint()
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"ordinal": frozenset({"x"})}, "an ordinal variable must have levels"),
+        ({"counted": frozenset({"y"})}, "a count none"),
+        ({"gaps": frozenset({"nobody"})}, "must name variables; 'nobody'"),
+        ({"counted": frozenset({"x"})}, "whole numbers from 0; data row 1 holds 0.5"),
+    ],
+)
+def test_kinds_that_do_not_fit_are_refused(parts: dict[str, frozenset[str]], message: str) -> None:
+    columns = (np.array([0.5, -1.0]), np.array([0, 1], dtype=np.uint8))
+    with pytest.raises(DataError, match=message):
+        Dataset(("x", "y"), (0, 2), columns, (None, (0, 1)), **parts)  # type: ignore[arg-type]

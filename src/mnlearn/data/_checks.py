@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,17 +68,48 @@ def check_names(names: Sequence[object]) -> None:
         )
 
 
-def check_column(name: str, card: int, column: NDArray[np.generic], labels: tuple[Hashable, ...] | None) -> None:
-    """Raise DataError unless a column has the type and range of its card, and one label per state."""
+def check_column(
+    name: str, card: int, column: NDArray[np.generic], labels: tuple[Hashable, ...] | None, *, gaps: bool = False
+) -> None:
+    """Raise DataError unless a column has the type and range of its card, and one label per state.
+
+    With gaps, the code `card` or NaN marks a missing value; at least one value must be there.
+    """
     if card == 0:
         _check_type(name, column, np.float64)
         if labels is not None:
             raise DataError(f"levels of {name!r} must be None because it is continuous; got {len(labels)} labels.")
-        check_finite(name, column)
+        check_finite(name, column[~np.isnan(column)] if gaps else column)
         return
     check_labels(name, card, labels)
-    _check_type(name, column, code_type(card))
-    check_range(f"column {name!r}", column, card)
+    _check_type(name, column, code_type(card + gaps))
+    check_range(f"column {name!r}", column, card + gaps)
+
+
+def check_kinds(
+    cards: Mapping[str, int], ordinal: frozenset[str], counted: frozenset[str], gaps: frozenset[str]
+) -> None:
+    """Raise DataError unless ordinal variables are categorical, counts are not, and all of them are variables."""
+    unknown = sorted((ordinal | counted | gaps) - set(cards))
+    if unknown:
+        raise DataError(f"ordinal, counted and gaps must name variables; {unknown[0]!r} does not exist. Leave it out.")
+    for name in sorted(ordinal | counted):
+        if (name in ordinal) is (cards[name] == 0):
+            raise DataError(
+                f"an ordinal variable must have levels, and a count none; {name!r} has {cards[name]}. Use read with "
+                f"types={{{name!r}: ...}}."
+            )
+
+
+def check_counts(name: str, column: NDArray[np.generic]) -> None:
+    """Raise DataError unless the values, NaN apart, are whole numbers from 0."""
+    numbers = column.astype(np.float64, copy=False)
+    wrong = np.flatnonzero(~(np.isnan(numbers) | ((numbers >= 0) & (numbers == np.floor(numbers)))))
+    if len(wrong):
+        raise DataError(
+            f"column {name!r} holds counts, which are whole numbers from 0; data row {wrong[0] + 1} holds "
+            f"{numbers[wrong[0]]} ({len(wrong)} such rows). Use types={{{name!r}: 'continuous'}}."
+        )
 
 
 def check_labels(name: str, card: int, labels: tuple[Hashable, ...] | None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 MAX_STATES = _checks.MAX_STATES
 T = TypeVar("T")
+Kind: TypeAlias = Literal["nominal", "ordinal", "count", "continuous"]
+"""What the values of a variable are: labels, labels in an order, whole numbers from 0, or numbers."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class MissingReport:
     Attributes
     ----------
     policy
-        The policy: ``"error"``, ``"drop_rows"`` or ``"category"``.
+        The policy: ``"error"``, ``"drop_rows"``, ``"category"`` or ``"testwise"``.
     counts
         Missing values per column before the policy was applied; complete columns are left out.
     rows_dropped
@@ -65,6 +67,8 @@ class MissingReport:
         most_first = sorted(self.counts, key=lambda name: -self.counts[name])
         listed = [f"{name!r} {self.counts[name]}" for name in most_first]
         found = ", ".join(listed[:4]) + (f" and {len(listed) - 4} more columns" if len(listed) > 4 else "")
+        if self.policy == "testwise":
+            return f"missing: {found}; each test and model uses the rows in which all its variables are observed"
         if self.policy != "drop_rows":
             return f"missing: {found}; kept as a state of its own"
         costly = costly_columns(self.alone, self.rows_dropped)
@@ -95,10 +99,12 @@ class Dataset:
     names
         One name per variable, all different.
     cards
-        Number of states per variable; declared states count even when no row has them. 0 marks a continuous variable.
+        Number of states per variable; declared states count even when no row has them. 0 marks a continuous variable
+        and a count.
     columns
-        Codes 0..card-1 as uint8 (card <= 256) or uint16 (card <= 65,535), or float64 for a continuous variable.
-        Contiguous and read-only; a writable array is copied, a read-only one is shared.
+        Codes 0..card-1 as uint8 (card <= 256) or uint16 (card <= 65,535), or float64 for a continuous variable and a
+        count. In a variable with gaps the code `card`, or NaN, marks a missing value. Contiguous and read-only; a
+        writable array is copied, a read-only one is shared.
     levels
         The label of each code; None for a continuous variable.
     repeats
@@ -116,6 +122,12 @@ class Dataset:
         Categories that came with the data but that no row has, by variable. They are not levels.
     weighting
         The column of weights and the effective sample size, if the data were read with weights.
+    ordinal
+        Names of the categorical variables whose levels are in an order.
+    counted
+        Names of the numeric variables that hold counts: whole numbers from 0.
+    gaps
+        Names of the variables with missing values (``missing="testwise"``).
 
     Examples
     --------
@@ -135,12 +147,18 @@ class Dataset:
     declared: frozenset[str] = frozenset()
     unused: Mapping[str, tuple[Hashable, ...]] = field(default_factory=lambda: MappingProxyType({}))
     weighting: Weighting | None = None
+    ordinal: frozenset[str] = frozenset()
+    counted: frozenset[str] = frozenset()
+    gaps: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         """Check every rule once."""
         _checks.check_shapes(self.names, self.cards, self.columns, self.levels)
         for name, card, column, labels in zip(self.names, self.cards, self.columns, self.levels, strict=True):
-            _checks.check_column(name, card, column, labels)
+            _checks.check_column(name, card, column, labels, gaps=name in self.gaps)
+        _checks.check_kinds(dict(zip(self.names, self.cards, strict=True)), self.ordinal, self.counted, self.gaps)
+        for name in sorted(self.counted):
+            _checks.check_counts(name, self.columns[self.names.index(name)])
         if self.repeats is not None:
             _checks.check_repeats(self.repeats, len(self.columns[0]), weighted=self.weighting is not None)
             object.__setattr__(self, "repeats", _frozen(self.repeats))
@@ -161,6 +179,8 @@ class Dataset:
     def fingerprint(self) -> str:
         """Return a digest of the names, the levels and every row."""
         digest = blake2b(repr((self.names, self.cards, self.levels)).encode(), digest_size=16)
+        if self.ordinal or self.counted or self.gaps:
+            digest.update(repr((self.kinds, sorted(self.gaps))).encode())
         if self.pack is not None and self.pack.holds(self.columns):
             digest.update(f"{self.pack.fingerprint} of a pack".encode())
         else:
@@ -258,6 +278,33 @@ class Dataset:
         return self.n_records if self.repeats is None else round(float(self.repeats.sum()))
 
     @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """What the values of each variable are: nominal, ordinal, count or continuous."""
+        return tuple(map(self._kind, self.names, self.cards))
+
+    def _kind(self, name: str, card: int) -> Kind:
+        if card:
+            return "ordinal" if name in self.ordinal else "nominal"
+        return "count" if name in self.counted else "continuous"
+
+    def observed(self, variable: str | int) -> NDArray[np.bool_] | None:
+        """Return in which stored rows a variable has a value; None if it has no gaps."""
+        k = self._position(variable)
+        if self.names[k] not in self.gaps:
+            return None
+        column: NDArray[Any] = self.columns[k]
+        return np.asarray(column < self.cards[k]) if self.cards[k] else ~np.isnan(column)
+
+    def level_scores(self, variable: str | int) -> NDArray[np.float64]:
+        """Return a number for each level of a variable: its own if all are ascending numbers, else its rank from 0."""
+        labels = self.levels[self._position(variable)] or ()
+        if all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels):
+            numbers = np.array(labels, dtype=np.float64)
+            if np.isfinite(numbers).all() and (np.diff(numbers) > 0).all():
+                return numbers
+        return np.arange(len(labels), dtype=np.float64)
+
+    @property
     def is_weighted(self) -> bool:
         """Whether rows have weights instead of repeats."""
         return self.repeats is not None and self.repeats.dtype == np.float64
@@ -296,6 +343,9 @@ class Dataset:
             levels=tuple(self.levels[k] for k in chosen),
             cuts=_only(self.cuts, chosen_names),
             declared=self.declared & set(chosen_names),
+            ordinal=self.ordinal & set(chosen_names),
+            counted=self.counted & set(chosen_names),
+            gaps=self.gaps & set(chosen_names),
             unused=_only(self.unused, chosen_names),
         )
 
@@ -339,8 +389,10 @@ class Dataset:
     def __repr__(self) -> str:
         """Return the shape, a few names, and the missing values."""
         shown = ", ".join(
-            f"{name}[{card}]" if card else f"{name}[real]"
-            for name, card in zip(self.names[:6], self.cards[:6], strict=True)
+            f"{name}[{card}{' ordered' * (kind == 'ordinal')}]"
+            if card
+            else f"{name}[{'count' if kind == 'count' else 'real'}]"
+            for name, card, kind in zip(self.names[:6], self.cards[:6], self.kinds[:6], strict=True)
         )
         more = f", ... {self.n_variables - 6} more" if self.n_variables > 6 else ""
         rows = f"{self.n_rows} rows" + (f" ({self.n_records} distinct stored)" if self.repeats is not None else "")
@@ -376,6 +428,16 @@ class Dataset:
     def _with(self, **changes: object) -> Dataset:
         """Return a copy with some valid parts replaced, without checks."""
         return self.trusted(**{**self.__dict__, **changes})
+
+
+def check_no_gaps(dataset: Dataset, who: str, instead: str = "sep, pc, gsmn*, gsimn or hhc-mn") -> None:
+    """Raise UnsuitableError if values are missing; `who` needs complete rows, `instead` does not."""
+    if dataset.gaps:
+        name = next(name for name in dataset.names if name in dataset.gaps)
+        raise UnsuitableError(
+            f"{who} needs complete data; {name!r} has missing values (missing='testwise'). Use missing='drop_rows', or "
+            f"{instead}."
+        )
 
 
 def check_not_weighted(dataset: Dataset, what: str, hint: str) -> None:

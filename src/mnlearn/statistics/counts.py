@@ -16,7 +16,7 @@ from typing import Any
 
 from mnlearn import _core
 from mnlearn.data.copies import copied_columns
-from mnlearn.data.dataset import Dataset, check_not_weighted
+from mnlearn.data.dataset import Dataset, check_no_gaps, check_not_weighted
 from mnlearn.data.pack_format import plane_layout
 from mnlearn.errors import FileError, InputError, UnsuitableError, true_or_false, whole_number
 from mnlearn.parallel import job_count
@@ -74,6 +74,7 @@ class Counts(BlanketScans):
                 + (f" (and {len(continuous) - 1} more)" if len(continuous) > 1 else "")
                 + ". Discretise it (mnlearn.discretize), leave it out, or use a test for continuous data (pcor)."
             )
+        check_no_gaps(dataset, "Counts")
         check_not_weighted(dataset, "rows that are counted", "Replace them by rows: mnlearn.data.effective_rows(data).")
         self.names = dataset.names
         self.cards = dataset.cards

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mnlearn import _core
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.errors import InputError, UnsuitableError, check_unmasked, is_masked_array, is_number, real_array, tuple_of
 from mnlearn.parallel import job_count
 from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, IntArray
@@ -95,6 +95,7 @@ class Moments:
                     f"Moments needs continuous variables; {name!r} has {card} state{'s' if card > 1 else ''}. "
                     "Select the continuous columns, or use Counts."
                 )
+        check_no_gaps(dataset, "Moments")
         correlation, scale = correlation_of_rows(dataset)
         self._set(dataset.names, dataset.n_rows, correlation, scale, n_jobs)
         self._residuals: Residuals | None = Residuals(dataset)

@@ -54,7 +54,9 @@ class Rows:
                     f"Rows needs continuous variables; {name!r} has {card} state{'s' if card > 1 else ''}. "
                     "Select the continuous columns, or use Counts."
                 )
-        from mnlearn.data.dataset import check_not_weighted
+        from mnlearn.data.dataset import check_no_gaps, check_not_weighted
+
+        check_no_gaps(dataset, "this method, which reads all rows at once,")
 
         hint = "Use a method based on the covariance alone, such as sep, lasso or glasso with penalty='ebic', or pc."
         check_not_weighted(dataset, "rows that this method reads one by one", hint)
