@@ -243,9 +243,10 @@ def simulate_command(
     network: Network = None,
     *,
     distribution: Distribution = None,
+    gaps: Annotated[str | None, option("NAME[:KEY=VALUE,...]", "Remove values: mcar or mar.")] = None,
     truth: TruthOut = None,
     sampling: SampleOptions,
-    list_: Annotated[bool, flag("--list", "List networks and distributions with their settings.")] = False,
+    list_: Annotated[bool, flag("--list", "List networks, distributions and gaps with their settings.")] = False,
     output: OutputOptions,
 ) -> None:
     """Draw data from a known network, and write both to files.
@@ -257,6 +258,7 @@ def simulate_command(
       mnlearn simulate random:n=50,degree=4 --distribution odds:theta=1.5 --rows 2000 --seed 1 --out data.csv
       mnlearn simulate grid:rows=10,columns=10,periodic=true --distribution ising:coupling=0.3 --out lattice.parquet
       mnlearn simulate alarm.bif --rows 500 --out alarm.csv --truth alarm.graphml
+      mnlearn simulate tree:n=30 --distribution mixed --gaps mcar:share=0.1 --out mixed.parquet
     """
     from mnlearn.data.writers import write_data
     from mnlearn.graphs.formats import carries_numbers, write_graph
@@ -276,7 +278,8 @@ def simulate_command(
     check_output("--truth", str(target))
     carries_numbers(target)  # raises an error for an unknown format
     plan = GibbsPlan(**chains)
-    drawn = simulate(network, distribution, n_rows=sampling.rows, seed=sampling.seed, method=method, plan=plan)
+    rows = {"n_rows": sampling.rows, "seed": sampling.seed}
+    drawn = simulate(network, distribution, **rows, gaps=gaps, method=method, plan=plan)
     write_data(drawn.data, out)
     write_graph(target, drawn.truth.graph, drawn.truth.names)
     if chains and not drawn.notes.startswith("Gibbs"):
@@ -304,12 +307,13 @@ def _show_files(drawn: Simulated, sampling: SampleOptions, target: Path) -> None
 
 def _list_networks(output: OutputOptions) -> None:
     """Print the networks and distributions with their settings."""
-    from mnlearn.simulate.catalogue import DISTRIBUTIONS, EXPRESSION, NETWORKS
+    from mnlearn.simulate.catalogue import DISTRIBUTIONS, EXPRESSION, GAPS, NETWORKS
 
     networks = [(name, shape.title, shape.settings) for name, shape in NETWORKS.items()]
     networks.append(("expression", "genes at steady state, with their own distribution", EXPRESSION))
     laws = [(name, law.title, law.settings) for name, law in DISTRIBUTIONS.items()]
-    show_catalogue(output, network=networks, distribution=laws)
+    gaps = [(name, removal.title, removal.settings) for name, removal in GAPS.items()]
+    show_catalogue(output, network=networks, distribution=laws, gap=gaps)
 
 
 def show_catalogue(output: OutputOptions, **kinds: Sequence[Entry]) -> None:

@@ -118,8 +118,11 @@ def _table(dataset: Dataset) -> pa.Table:
 
     arrays = []
     dataset.verify()
-    for column, labels in zip(dataset.columns, dataset.levels, strict=True):
-        arrays.append(pa.array(column) if labels is None else _labelled(labels, column))
+    for x, (column, labels) in enumerate(zip(dataset.columns, dataset.levels, strict=True)):
+        seen = dataset.observed(x)
+        values = pa.array(column, mask=None if seen is None else ~seen)
+        values = values.cast(pa.int64()) if dataset.names[x] in dataset.counted else values
+        arrays.append(values if labels is None else _labelled(labels, values))
     return pa.Table.from_arrays(arrays, names=list(dataset.names))
 
 
@@ -138,7 +141,7 @@ def _labelled(labels: tuple[Any, ...], codes: Any) -> Any:
         raise InputError(
             f"labels must be Unicode text to be written; got {error.object!r}. Rename the label first."
         ) from error
-    return named.take(pa.array(codes))
+    return named.take(codes)
 
 
 def _write_table(table: pa.Table, path: Path, extension: str) -> None:

@@ -1,20 +1,24 @@
 """Simulation: networks, distributions and samplers, so that data come with the true graph."""
 
 from mnlearn.simulate.bayesian_network import BayesianNetwork, read_bif
-from mnlearn.simulate.catalogue import DISTRIBUTIONS, EXPRESSION, NETWORKS, Simulated, simulate
+from mnlearn.simulate.catalogue import DISTRIBUTIONS, EXPRESSION, GAPS, NETWORKS, Simulated, simulate
 from mnlearn.simulate.elimination import as_bayesian_network, log_partition
 from mnlearn.simulate.example import Example, example, example_network
 from mnlearn.simulate.expression import ExpressionNetwork, random_expression_network
 from mnlearn.simulate.factors import Factor, FactorNetwork, agreement_factors, random_pairwise_factors, uniform_factors
+from mnlearn.simulate.gaps import dependent_gaps, random_gaps
 from mnlearn.simulate.gaussian import GaussianNetwork, equal_partial_correlations, sparse_gaussian
 from mnlearn.simulate.gibbs import Convergence, GibbsPlan, judge_chains, sample_gibbs
+from mnlearn.simulate.latent import LatentNetwork, latent_network
 from mnlearn.simulate.markovian import sample_markovian
+from mnlearn.simulate.mixed import Margin, MixedNetwork, mixed_network, ordinal_field, spread_margins
 from mnlearn.simulate.pairwise import PairwiseNetwork, ising, sample_exact, state_probabilities, with_log_odds
 from mnlearn.simulate.sampling import Sample, component_probabilities, sample
 
 __all__ = [
     "DISTRIBUTIONS",
     "EXPRESSION",
+    "GAPS",
     "NETWORKS",
     "BayesianNetwork",
     "Convergence",
@@ -24,19 +28,27 @@ __all__ = [
     "FactorNetwork",
     "GaussianNetwork",
     "GibbsPlan",
+    "LatentNetwork",
+    "Margin",
+    "MixedNetwork",
     "PairwiseNetwork",
     "Sample",
     "Simulated",
     "agreement_factors",
     "as_bayesian_network",
     "component_probabilities",
+    "dependent_gaps",
     "equal_partial_correlations",
     "example",
     "example_network",
     "ising",
     "judge_chains",
+    "latent_network",
     "log_partition",
+    "mixed_network",
+    "ordinal_field",
     "random_expression_network",
+    "random_gaps",
     "random_pairwise_factors",
     "read_bif",
     "sample",
@@ -45,6 +57,7 @@ __all__ = [
     "sample_markovian",
     "simulate",
     "sparse_gaussian",
+    "spread_margins",
     "state_probabilities",
     "uniform_factors",
     "with_log_odds",

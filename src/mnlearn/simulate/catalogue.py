@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, Kind
 from mnlearn.errors import InputError, check_name, check_path, unknown_name, whole_number
 from mnlearn.graphs.formats import read_graph
 from mnlearn.graphs.generators import (
@@ -37,10 +37,13 @@ from mnlearn.parallel import job_count
 from mnlearn.simulate.bayesian_network import read_bif
 from mnlearn.simulate.expression import random_expression_network
 from mnlearn.simulate.factors import FactorNetwork, agreement_factors, random_pairwise_factors, uniform_factors
+from mnlearn.simulate.gaps import dependent_gaps, random_gaps
 from mnlearn.simulate.gaussian import GaussianNetwork, continuous_dataset, equal_partial_correlations, sparse_gaussian
 from mnlearn.simulate.gibbs import USUAL_PLAN, GibbsPlan
+from mnlearn.simulate.latent import LatentNetwork, latent_network
+from mnlearn.simulate.mixed import KINDS, SWEEPS, Margin, MixedNetwork, mixed_network, ordinal_field, spread_margins
 from mnlearn.simulate.pairwise import PairwiseNetwork, ising, with_log_odds
-from mnlearn.simulate.sampling import METHODS, Method, sample
+from mnlearn.simulate.sampling import METHODS, Method, Sample, sample
 
 Rng = np.random.Generator
 
@@ -58,7 +61,15 @@ class Law(NamedTuple):
 
     title: str
     settings: Mapping[str, Any]
-    make: Callable[..., FactorNetwork | PairwiseNetwork | GaussianNetwork]
+    make: Callable[..., FactorNetwork | PairwiseNetwork | GaussianNetwork | LatentNetwork | MixedNetwork]
+
+
+class Removal(NamedTuple):
+    """A way to remove values by name: title, settings with their defaults, and the function that does it."""
+
+    title: str
+    settings: Mapping[str, Any]
+    make: Callable[..., Dataset]
 
 
 NETWORKS: Mapping[str, Shape] = {
@@ -127,8 +138,49 @@ DISTRIBUTIONS: Mapping[str, Law] = {
         {"correlation": 0.2},
         lambda graph, _, correlation: equal_partial_correlations(graph, correlation),
     ),
+    "ordinal": Law(
+        "ordinal, one slope per edge",
+        {"states": 5, "weakest": 0.12, "strongest": 0.35, "skew": 0.0},
+        lambda graph, rng, states, weakest, strongest, skew: ordinal_field(
+            graph, rng, states=states, weakest=weakest, strongest=strongest, skew=skew
+        ),
+    ),
+    "mixed": Law(
+        "variables of several kinds",
+        {"kinds": "+".join(KINDS), "states": 3, "mean": 3.0, "weakest": 0.12, "strongest": 0.35, "skew": 0.0},
+        lambda graph, rng, kinds, states, mean, weakest, strongest, skew: mixed_network(
+            graph,
+            _margins(graph, rng, kinds, Margin("count", states, skew, mean)),
+            rng,
+            weakest=weakest,
+            strongest=strongest,
+        ),
+    ),
+    "latent": Law(
+        "monotone functions of normal variables",
+        {"kinds": "ordinal", "states": 5, "mean": 3.0, "weakest": 0.2, "strongest": 0.4, "skew": 0.0},
+        lambda graph, rng, kinds, states, mean, weakest, strongest, skew: latent_network(
+            graph,
+            _margins(graph, rng, kinds, Margin("count", states, skew, mean)),
+            rng,
+            weakest=weakest,
+            strongest=strongest,
+        ),
+    ),
 }
 """Every distribution that can be put on a graph."""
+
+GAPS: Mapping[str, Removal] = {
+    "mcar": Removal(
+        "each value with the same probability", {"share": 0.2}, lambda data, rng, share: random_gaps(data, share, rng)
+    ),
+    "mar": Removal(
+        "by the value of a complete column",
+        {"low": 0.1, "high": 0.6},
+        lambda data, rng, low, high: dependent_gaps(data, rng, low=low, high=high),
+    ),
+}
+"""Every way to remove values."""
 
 EXPRESSION: Mapping[str, Any] = {"genes": 50, "proteins": False, "spread": 0.5, "noise": 0.0, "perturb": "all"}
 """The settings of the network `expression`, which brings its own distribution."""
@@ -162,6 +214,7 @@ def simulate(
     *,
     n_rows: int,
     seed: int,
+    gaps: str | None = None,
     method: Method = "auto",
     plan: GibbsPlan = USUAL_PLAN,
     n_jobs: int | None = None,
@@ -179,11 +232,13 @@ def simulate(
     n_rows
         Number of rows, at least 1.
     seed
-        At least 0. The graph, the parameters and the rows are drawn from three streams of it, so that more rows of the
-        same seed come from the same distribution.
+        At least 0. The graph, the parameters, the rows and the gaps are drawn from four streams of it, so that more
+        rows of the same seed come from the same distribution.
+    gaps
+        A name of `GAPS` with its settings: remove values from the rows. The data have no gaps when left out.
     method, plan
-        As for `mnlearn.simulate.sample`. Normal data, expression data and Bayesian networks are drawn in one way only:
-        they take no other method than "auto".
+        As for `mnlearn.simulate.sample`. Normal, ordinal, latent, mixed and expression data and Bayesian networks are
+        drawn in one way only: they take no other method than "auto".
     n_jobs
         Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
 
@@ -194,36 +249,80 @@ def simulate(
     (100, 12, 'exact, by elimination')
     """
     check_path("network", network)
-    if not isinstance(distribution, str | None):
-        raise InputError(f"distribution must be a string; got {distribution!r}. Known: {', '.join(DISTRIBUTIONS)}.")
+    for argument, value, known in (("distribution", distribution, DISTRIBUTIONS), ("gaps", gaps, GAPS)):
+        if not isinstance(value, str | None):
+            raise InputError(f"{argument} must be a string; got {value!r}. Known: {', '.join(known)}.")
     whole_number("n_rows", n_rows, least=1, most=10**12, hint="Ask for at least one row.")
     of_seed = whole_number("seed", seed, least=0, hint="The same seed gives the same data.")
     check_name("method", method, METHODS)
     job_count(n_jobs)  # raises
-    shape_rng, law_rng, row_rng = (np.random.default_rng([of_seed, stream]) for stream in range(3))
+    removal = _removal(gaps)
+    shape_rng, law_rng, row_rng, gap_rng = (np.random.default_rng([of_seed, stream]) for stream in range(4))
     name, settings = _parsed(os.fspath(network))
     if name == "expression" or _is_bayesian(network):
         _refuse_distribution(distribution, network)
         _refuse_method(method, os.fspath(network))
-        if name == "expression":
-            return _expression(settings_as_written(name, EXPRESSION, settings), n_rows, shape_rng, row_rng)
-        directed = read_bif(network)
-        truth = NamedGraph(directed.moral_graph(), directed.names)
-        return Simulated(directed.sample(n_rows, row_rng), truth, "exact, forward through the Bayesian network")
-    truth = _graph(network, name, settings, shape_rng)
-    law_name, law_settings = _parsed(distribution or "uniform")
-    check_name("distribution", law_name, DISTRIBUTIONS)
-    law = DISTRIBUTIONS[law_name]
-    model = law.make(truth.graph, law_rng, *settings_as_written(law_name, law.settings, law_settings).values())
-    if isinstance(model, GaussianNetwork):
-        _refuse_method(method, law_name)
-        return Simulated(model.dataset(n_rows, row_rng, truth.names), truth, "exact, normal")
-    drawn = sample(model, n_rows, row_rng, method=method, plan=plan, n_jobs=n_jobs)
+        drawn = _with_own_distribution(network, n_rows, shape_rng, row_rng)
+    else:
+        truth = _graph(network, name, settings, shape_rng)
+        model = _model(truth.graph, distribution or "uniform", law_rng)
+        if not isinstance(model, FactorNetwork | PairwiseNetwork):
+            _refuse_method(method, distribution or "")
+            drawn = Simulated(model.dataset(n_rows, row_rng, truth.names), truth, _DRAWN[type(model)])
+        else:
+            drawn = _judged(sample(model, n_rows, row_rng, method=method, plan=plan, n_jobs=n_jobs), truth)
+    return replace(drawn, data=removal(drawn.data, gap_rng))
+
+
+_DRAWN = {
+    GaussianNetwork: "exact, normal",
+    LatentNetwork: "exact, from normal variables",
+    MixedNetwork: f"a Gibbs chain of {SWEEPS} sweeps for each row",
+}
+
+
+def _with_own_distribution(network: str | os.PathLike[str], n_rows: int, shape_rng: Rng, row_rng: Rng) -> Simulated:
+    """Rows from an expression network, or from a Bayesian network in a file."""
+    name, settings = _parsed(os.fspath(network))
+    if name == "expression":
+        return _expression(settings_as_written(name, EXPRESSION, settings), n_rows, shape_rng, row_rng)
+    directed = read_bif(network)
+    truth = NamedGraph(directed.moral_graph(), directed.names)
+    return Simulated(directed.sample(n_rows, row_rng), truth, "exact, forward through the Bayesian network")
+
+
+def _model(graph: Graph, distribution: str, rng: Rng) -> Any:
+    """A distribution by name on a graph."""
+    name, settings = _parsed(distribution)
+    check_name("distribution", name, DISTRIBUTIONS)
+    law = DISTRIBUTIONS[name]
+    return law.make(graph, rng, *settings_as_written(name, law.settings, settings).values())
+
+
+def _judged(drawn: Sample, truth: NamedGraph) -> Simulated:
+    """Rows of a discrete network, with the convergence of Gibbs chains."""
     notes = "exact, by elimination" if drawn.method == "eliminate" else "exact, by enumeration"
     if drawn.method == "gibbs":
         notes = f"Gibbs chains, {drawn.convergence or 'too few rows to judge convergence'}"
     agreed = drawn.convergence is None or drawn.convergence.converged
     return Simulated(drawn.dataset(truth.names), truth, notes, agreed)
+
+
+def _removal(gaps: str | None) -> Callable[[Dataset, Rng], Dataset]:
+    """Return the function that removes values."""
+    if gaps is None:
+        return lambda data, _: data
+    name, settings = _parsed(gaps)
+    check_name("gaps", name, GAPS)
+    removal = GAPS[name]
+    values = settings_as_written(name, removal.settings, settings).values()
+    return lambda data, rng: removal.make(data, rng, *values)
+
+
+def _margins(graph: Graph, rng: Rng, kinds: str, settings: Margin) -> tuple[Margin, ...]:
+    """The kinds, written with + between them, in turn and in random order, with the same settings."""
+    margins = [replace(settings, kind=cast("Kind", kind)) for kind in kinds.split("+")]
+    return spread_margins(graph.n_variables, margins, rng)
 
 
 def _graph(network: str | os.PathLike[str], name: str, settings: Mapping[str, str], rng: Rng) -> NamedGraph:
@@ -267,7 +366,7 @@ def written_pairs(name: str, written: str, words: str) -> dict[str, str]:
 
 def _known() -> set[str]:
     """Every name that may carry settings."""
-    return {*NETWORKS, *DISTRIBUTIONS, "expression"}
+    return {*NETWORKS, *DISTRIBUTIONS, *GAPS, "expression"}
 
 
 def settings_as_written(name: str, defaults: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:

@@ -1,0 +1,412 @@
+"""Pairwise networks of nominal, ordinal, count and continuous variables, and rows from them.
+
+    p(x) ∝ exp( Σ_u log w_u(x_u) + Σ_(u,v)∈E φ_u(x_u)ᵀ B_uv φ_v(x_v) )
+
+| kind | weight w(a) | features φ |
+|---|---|---|
+| nominal, r states | e^(−skew a) | r − 1 Helmert contrasts |
+| ordinal, r states | e^(−skew a) | score, 1 |
+| count | Poisson | (min(a, R) − λ) / √λ, R = λ + 3 √λ rounded up |
+| continuous | standard normal | value, 1 |
+
+Features of states have mean 0 and variance 1 if all states are equally frequent. Given all others, an ordinal variable
+follows an adjacent-categories logit, a count up to R a Poisson law with log link, and continuous variables together a
+normal law whose covariance is the same in all states. The bound R makes positive couplings of counts normalisable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil, prod, sqrt
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn._validate import Seed, rng_from
+from mnlearn.data.dataset import Dataset, Kind
+from mnlearn.errors import InputError, check_instance, check_name, check_number, check_room, real_array, whole_number
+from mnlearn.graphs.graph import Edge, Graph, check_graph
+from mnlearn.protocols import FloatArray
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+LARGEST_JOINT = 1 << 20
+SWEEPS = 100
+
+
+@dataclass(frozen=True)
+class Margin:
+    """The kind of a variable and its distribution without neighbours.
+
+    Parameters
+    ----------
+    kind
+        "nominal", "ordinal", "count" or "continuous".
+    states
+        Number of states of a nominal or ordinal variable, 2 to 256.
+    skew
+        Logarithm of the ratio of the shares of successive states; 0 for equal shares.
+    mean
+        Mean of a count, above 0 and at most 1000.
+
+    Examples
+    --------
+    >>> Margin("ordinal", states=3, skew=np.log(2)).shares().round(3).tolist()
+    [0.571, 0.286, 0.143]
+    """
+
+    kind: Kind
+    states: int = 3
+    skew: float = 0.0
+    mean: float = 3.0
+
+    def __post_init__(self) -> None:
+        check_name("kind", self.kind, KINDS)
+        whole_number("states", self.states, least=2, most=256, hint="Use for example 5.")
+        check_number("skew", self.skew, "Use 0 for equal shares.", least=-20, most=20)
+        check_number("mean", self.mean, "Use for example 3.", least=1e-3, most=1e3)
+
+    def shares(self) -> FloatArray:
+        """Return the probability of each state without neighbours; empty for a continuous variable."""
+        if self.kind == "continuous":
+            return np.empty(0)
+        if self.kind == "count":
+            from scipy.stats import poisson
+
+            return np.asarray(poisson.pmf(np.arange(_largest_count(self.mean) + 1), self.mean))
+        weights = np.exp(-self.skew * np.arange(self.states))
+        return np.asarray(weights / weights.sum())
+
+    def features(self) -> FloatArray:
+        """Return φ of each state, one row per state; empty for a continuous variable."""
+        if self.kind == "nominal":
+            return _contrasts(self.states)
+        if self.kind == "ordinal":
+            scores = np.arange(self.states, dtype=np.float64)[:, None]
+            return np.asarray((scores - scores.mean()) / scores.std())
+        if self.kind == "count":
+            counts = np.arange(_largest_count(self.mean) + 1, dtype=np.float64)[:, None]
+            return np.asarray((np.minimum(counts, _bound(self.mean)) - self.mean) / sqrt(self.mean))
+        return np.empty((0, 1))
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.states - 1 if self.kind == "nominal" else 1
+
+
+@dataclass(frozen=True, eq=False)
+class MixedNetwork:
+    """A graph with the margin of every variable and a block of coefficients for every edge.
+
+    Parameters
+    ----------
+    graph
+        The independence structure.
+    margins
+        One per variable.
+    blocks
+        B_uv for every edge (u, v), u < v: one row per feature of u, one column per feature of v. The matrix
+        1 − B of the continuous variables must be positive definite.
+
+    Examples
+    --------
+    >>> pair = MixedNetwork(
+    ...     Graph(2, [(0, 1)]), (Margin("ordinal", states=5), Margin("continuous")), {(0, 1): [[0.3]]}
+    ... )
+    >>> pair.dataset(4, seed=1).kinds
+    ('ordinal', 'continuous')
+    """
+
+    graph: Graph
+    margins: tuple[Margin, ...]
+    blocks: Mapping[Edge, FloatArray] = field(repr=False)
+    covariance: FloatArray = field(init=False, repr=False)
+    """Covariance of the continuous variables given the others."""
+
+    def __post_init__(self) -> None:
+        check_graph("graph", self.graph)
+        object.__setattr__(self, "margins", tuple(self.margins))
+        _check_margins(self.graph, self.margins)
+        object.__setattr__(self, "blocks", _checked_blocks(self.graph, self.margins, self.blocks))
+        numbers = self._of_kind(continuous=True)
+        precision = np.eye(len(numbers))
+        for i, u in enumerate(numbers):
+            for j, v in enumerate(numbers):
+                if (u, v) in self.blocks:
+                    precision[i, j] = precision[j, i] = -self.blocks[u, v][0, 0]
+        lowest = float(np.linalg.eigvalsh(precision)[0]) if numbers else 1.0
+        if lowest <= 1e-9:
+            raise InputError(
+                f"blocks must leave 1 - B of the continuous variables positive definite; its smallest eigenvalue is "
+                f"{lowest:.3g}. Make these coefficients smaller."
+            )
+        object.__setattr__(self, "covariance", np.linalg.inv(precision))
+
+    def probabilities(self) -> FloatArray:
+        """Return the exact joint distribution of all variables that are not continuous, one axis for each.
+
+        Continuous variables are integrated out. Limited to 2^20 cells.
+        """
+        states, numbers = self._of_kind(continuous=False), self._of_kind(continuous=True)
+        sizes = [len(self.margins[x].shares()) for x in states]
+        if prod(sizes) > LARGEST_JOINT:
+            raise InputError(
+                f"network must have at most {LARGEST_JOINT:,} states to be listed; got {prod(sizes):,}. Use sample."
+            )
+        codes = np.indices(sizes).reshape(len(sizes), prod(sizes))
+        known = {x: self.margins[x].features()[codes[i]].T for i, x in enumerate(states)}
+        logs = np.zeros(prod(sizes))
+        for i, x in enumerate(states):
+            logs += _log(self.margins[x].shares())[codes[i]]
+        for (u, v), block in self.blocks.items():
+            if u in known and v in known:
+                logs += ((block.T @ known[u]) * known[v]).sum(axis=0)
+        if numbers:
+            pulls = np.concatenate([self._pull(x, known) + np.zeros((1, prod(sizes))) for x in numbers])
+            logs += 0.5 * ((self.covariance @ pulls) * pulls).sum(axis=0)
+        weights = np.exp(logs - logs.max())
+        return np.asarray((weights / weights.sum()).reshape(sizes))
+
+    def sample(self, n_rows: int, seed: Seed, *, sweeps: int = SWEEPS) -> tuple[NDArray[Any], ...]:
+        """Draw independent rows, each from a Gibbs chain of its own, and return one array per variable.
+
+        Parameters
+        ----------
+        n_rows
+            Number of rows, at least 1.
+        seed
+            An integer, or a generator to draw from.
+        sweeps
+            Updates of every variable before a row is taken. Continuous variables are updated together.
+        """
+        rows = whole_number("n_rows", n_rows, least=1, hint="Use at least one row.")
+        turns = whole_number("sweeps", sweeps, least=1, hint="Use at least one sweep.")
+        width = sum(margin.n_features + 1 for margin in self.margins) + 32
+        check_room("n_rows", 8.0 * rows * width, f"{rows:,} rows", "Draw fewer rows.")
+        rng = rng_from(seed)
+        states, numbers = self._of_kind(continuous=False), self._of_kind(continuous=True)
+        tables = {x: (_log(self.margins[x].shares())[:, None], self.margins[x].features()) for x in states}
+        root = np.linalg.cholesky(self.covariance) if numbers else np.empty((0, 0))
+        codes: dict[int, NDArray[Any]] = {}
+        known: dict[int, FloatArray] = {}
+        for _ in range(turns if self.graph.n_edges else 1):
+            for x in states:
+                log_shares, features = tables[x]
+                codes[x] = _drawn_states(log_shares + features @ self._pull(x, known), rng.random(rows))
+                known[x] = features[codes[x]].T
+            if numbers:
+                given = {x: known[x] for x in states}
+                pulls = np.concatenate([self._pull(x, given) + np.zeros((1, rows)) for x in numbers])
+                drawn = self.covariance @ pulls + root @ rng.standard_normal((len(numbers), rows))
+                known.update({x: drawn[i : i + 1] for i, x in enumerate(numbers)})
+        codes.update({x: known[x][0] for x in numbers})
+        return tuple(codes[x] for x in range(len(self.margins)))
+
+    def dataset(self, n_rows: int, seed: Seed, names: Sequence[str] | None = None, *, sweeps: int = SWEEPS) -> Dataset:
+        """Return rows as a data set with the kinds of the margins; names are x0, x1, ... when left out."""
+        return mixed_dataset(self.margins, self.sample(n_rows, seed, sweeps=sweeps), names)
+
+    def _of_kind(self, *, continuous: bool) -> list[int]:
+        """Return the variables that are continuous, or those that are not."""
+        return [x for x, margin in enumerate(self.margins) if (margin.kind == "continuous") is continuous]
+
+    def _pull(self, x: int, known: Mapping[int, FloatArray]) -> FloatArray:
+        """Return Σ_z B_xz φ_z over the neighbours whose features are known: one row per feature of x."""
+        total: FloatArray = np.zeros((self.margins[x].n_features, 1))
+        for z in sorted(self.graph.neighbors(x)):
+            if z in known:
+                total = total + (self.blocks[x, z] if x < z else self.blocks[z, x].T) @ known[z]
+        return total
+
+
+def mixed_network(
+    graph: Graph, margins: Sequence[Margin], seed: Seed, *, weakest: float = 0.12, strongest: float = 0.35
+) -> MixedNetwork:
+    """Return a network with edges of random strength and sign.
+
+    The strength of an edge, the root of the summed squares of its block, is uniform between `weakest` and `strongest`.
+    A block of one coefficient has a random sign, the entries of a larger one have a random direction. So edges of all
+    kinds of variables carry about the same information, strength² / 2 in nats. Coefficients between continuous
+    variables are divided by a common factor where the normal law would not exist: the smallest eigenvalue of its
+    precision is then 0.1.
+
+    Parameters
+    ----------
+    graph
+        The independence structure.
+    margins
+        One per variable.
+    seed
+        An integer, or a generator to draw from.
+    weakest, strongest
+        The range of the strengths, positive.
+
+    Examples
+    --------
+    >>> from mnlearn.graphs import path
+    >>> kinds = ("nominal", "ordinal", "count", "continuous")
+    >>> chain = mixed_network(path(4), [Margin(kind) for kind in kinds], seed=1)
+    >>> chain.blocks[0, 1].shape, chain.probabilities().shape
+    ((2, 1), (3, 3, 26))
+    """
+    check_graph("graph", graph)
+    chosen = tuple(margins)
+    _check_margins(graph, chosen)
+    check_strengths(weakest, strongest)
+    rng = rng_from(seed)
+    blocks: dict[Edge, FloatArray] = {}
+    for u, v in graph.edges:
+        entries = rng.standard_normal((chosen[u].n_features, chosen[v].n_features))
+        strength = rng.uniform(weakest, strongest)
+        blocks[u, v] = entries * (strength / np.sqrt((entries**2).sum()))
+    numbers = {x for x, margin in enumerate(chosen) if margin.kind == "continuous"}
+    inside = [edge for edge in graph.edges if numbers.issuperset(edge)]
+    coupled = np.zeros((graph.n_variables, graph.n_variables))
+    for u, v in inside:
+        coupled[u, v] = coupled[v, u] = blocks[u, v][0, 0]
+    excess = max(1.0, float(np.linalg.eigvalsh(coupled)[-1]) / 0.9)
+    return MixedNetwork(graph, chosen, {**blocks, **{edge: blocks[edge] / excess for edge in inside}})
+
+
+def ordinal_field(
+    graph: Graph, seed: Seed, *, states: int = 5, weakest: float = 0.12, strongest: float = 0.35, skew: float = 0.0
+) -> MixedNetwork:
+    """Return an ordinal Markov random field: one slope per edge for standardised scores.
+
+    Parameters
+    ----------
+    graph, seed, weakest, strongest
+        As for `mixed_network`.
+    states
+        Number of states of every variable.
+    skew
+        As for `Margin`; every variable takes it with a random sign.
+
+    Examples
+    --------
+    >>> from mnlearn.graphs import grid
+    >>> set(ordinal_field(grid(3, 3), seed=1).dataset(10, seed=2).kinds)
+    {'ordinal'}
+    """
+    check_graph("graph", graph)
+    rng = rng_from(seed)
+    margins = [Margin("ordinal", states=states, skew=skew * sign) for sign in rng.choice([-1, 1], graph.n_variables)]
+    return mixed_network(graph, margins, rng, weakest=weakest, strongest=strongest)
+
+
+def spread_margins(n_variables: int, margins: Sequence[Margin], seed: Seed) -> tuple[Margin, ...]:
+    """Return the margins in turn for n variables, in random order.
+
+    Examples
+    --------
+    >>> [margin.kind for margin in spread_margins(3, [Margin("count"), Margin("continuous")], seed=1)]
+    ['count', 'continuous', 'count']
+    """
+    n = whole_number("n_variables", n_variables, least=1, hint="Use at least one variable.")
+    if not margins:
+        raise InputError("margins must hold at least one margin; got none. Use [Margin('ordinal')].")
+    order = rng_from(seed).permutation(n).tolist()
+    return tuple(margins[k % len(margins)] for k in order)
+
+
+def mixed_dataset(
+    margins: Sequence[Margin], columns: Sequence[NDArray[Any]], names: Sequence[str] | None = None
+) -> Dataset:
+    """Return codes and numbers as a data set with the kinds of the margins.
+
+    Ordinal states are labelled 1, 2, ..., nominal states a, b, ... or s1, s2, ... if there are more than 26.
+    """
+    labels = tuple(f"x{x}" for x in range(len(margins))) if names is None else tuple(names)
+    coded = [margin.kind in ("nominal", "ordinal") for margin in margins]
+    stored = [column.astype(np.uint8 if code else np.float64) for column, code in zip(columns, coded, strict=True)]
+    pairs = list(zip(labels, margins, strict=True))
+    return Dataset(
+        labels,
+        tuple(margin.states if code else 0 for margin, code in zip(margins, coded, strict=True)),
+        tuple(stored),
+        tuple(_labels(margin) if code else None for margin, code in zip(margins, coded, strict=True)),
+        declared=frozenset(name for (name, _), code in zip(pairs, coded, strict=True) if code),
+        ordinal=frozenset(name for name, margin in pairs if margin.kind == "ordinal"),
+        counted=frozenset(name for name, margin in pairs if margin.kind == "count"),
+    )
+
+
+def check_strengths(weakest: float, strongest: float) -> None:
+    """Raise InputError unless 0 < weakest <= strongest."""
+    check_number("weakest", weakest, "Use for example 0.12.")
+    check_number("strongest", strongest, "Use for example 0.35.")
+    if not 0 < weakest <= strongest:
+        raise InputError(
+            f"weakest and strongest must satisfy 0 < weakest <= strongest; got {weakest} and {strongest}. Swap them."
+        )
+
+
+def _labels(margin: Margin) -> tuple[int | str, ...]:
+    """Return the label of each state."""
+    if margin.kind == "ordinal":
+        return tuple(range(1, margin.states + 1))
+    if margin.states <= 26:
+        return tuple("abcdefghijklmnopqrstuvwxyz"[: margin.states])
+    return tuple(f"s{k + 1}" for k in range(margin.states))
+
+
+def _contrasts(states: int) -> FloatArray:
+    """Return Helmert contrasts, one row per state; each has mean 0 and variance 1 over equally frequent states."""
+    contrasts = np.zeros((states, states - 1))
+    for k in range(1, states):
+        contrasts[:k, k - 1], contrasts[k, k - 1] = -1.0, k
+    return np.asarray(contrasts / contrasts.std(axis=0))
+
+
+def _bound(mean: float) -> int:
+    """Return the count R above which the feature of a count is constant."""
+    return ceil(mean + 3 * sqrt(mean))
+
+
+def _largest_count(mean: float) -> int:
+    """Return a count so large that more than it have less than 1e-12 of the weight that R has."""
+    from scipy.stats import poisson
+
+    return int(poisson.isf(1e-12 * poisson.pmf(_bound(mean), mean), mean))
+
+
+def _log(shares: FloatArray) -> FloatArray:
+    """Return logarithms; shares too small for a double are taken as the smallest one."""
+    return np.log(np.maximum(shares, np.finfo(np.float64).tiny))
+
+
+def _drawn_states(logits: FloatArray, uniform: FloatArray) -> NDArray[np.int64]:
+    """Return the state in which each uniform number falls; one row of logits per state."""
+    if logits.shape[1] == 1:
+        logits = np.broadcast_to(logits, (len(logits), len(uniform)))
+    sums = np.cumsum(np.exp(logits - logits.max(axis=0)), axis=0)
+    return np.asarray((sums[:-1] <= uniform * sums[-1]).sum(axis=0))
+
+
+def _check_margins(graph: Graph, margins: Sequence[Margin]) -> None:
+    """Raise InputError unless there is one margin per variable."""
+    if len(margins) != graph.n_variables:
+        raise InputError(
+            f"margins must have one entry for each of {graph.n_variables} variables; got {len(margins)}. Use "
+            f"spread_margins."
+        )
+    for margin in margins:
+        check_instance("margins", margin, Margin, "Use for example Margin('ordinal', states=5).")
+
+
+def _checked_blocks(graph: Graph, margins: Sequence[Margin], blocks: Mapping[Edge, Any]) -> dict[Edge, FloatArray]:
+    """Return a block of the right shape for every edge, or raise InputError."""
+    if set(blocks) != set(graph.edges):
+        odd = sorted(set(blocks) ^ set(graph.edges))[0]
+        raise InputError(f"blocks must have one entry for every edge (u, v), u < v, and no other; check {odd}.")
+    found = {}
+    for u, v in graph.edges:
+        block = real_array(f"blocks[{u}, {v}]", blocks[u, v], "Use a matrix.")
+        shape = (margins[u].n_features, margins[v].n_features)
+        if block.shape != shape or not np.isfinite(block).all():
+            raise InputError(f"blocks[{u}, {v}] must be finite and of shape {shape}; got {block.shape}. Correct it.")
+        block.flags.writeable = False
+        found[u, v] = block
+    return found
