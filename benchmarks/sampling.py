@@ -10,14 +10,27 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from time import process_time
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
+from mnlearn.data.dataset import Kind
 from mnlearn.graphs import grid, random_graph, sixteen_node_replicas
 from mnlearn.graphs.graph import Graph
-from mnlearn.simulate import GibbsPlan, judge_chains, sample, sample_exact, sample_gibbs, uniform_factors, with_log_odds
+from mnlearn.simulate import (
+    GibbsPlan,
+    Margin,
+    judge_chains,
+    mixed_network,
+    sample,
+    sample_exact,
+    sample_gibbs,
+    spread_margins,
+    uniform_factors,
+    with_log_odds,
+)
 
 N, DEGREE, LOG_ODDS = 128, 4, 1.0
 
@@ -86,6 +99,18 @@ def main() -> None:
     print(f"exact, 4 x 5 lattice, 1000 rows: listed / eliminated = {both:.1f}")
     width = cpu(lambda: sample(with_log_odds(grid(12, 12), LOG_ODDS, seed=1), 10_000, seed=1))
     print(f"exact, 12 x 12 lattice, 10,000 rows: {width:.2f} s")
+    mixed()
+
+
+def mixed() -> None:
+    """Measure networks of several kinds, one Gibbs chain for each row."""
+    graph = random_graph(20, 3.0, seed=1)
+    kinds: tuple[Kind, ...] = get_args(Kind)
+    for name, chosen in (("four kinds", kinds), ("ordinal", ("ordinal",))):
+        margins = spread_margins(20, [Margin(kind, states=5) for kind in chosen], seed=1)
+        network = mixed_network(graph, margins, seed=1)
+        seconds = cpu(partial(network.sample, 4000, seed=1))
+        print(f"{name}, 20 variables of degree 3, 4000 rows: {seconds:.2f} s")
 
 
 if __name__ == "__main__":

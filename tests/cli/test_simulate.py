@@ -53,6 +53,19 @@ def test_settings_of_chains_that_were_not_run_are_noted(run: Any, tmp_path: Path
     assert run(*words, "--method", "gibbs").err == ""
 
 
+def test_gaps_are_empty_cells(run: Any, tmp_path: Path) -> None:
+    out = tmp_path / "holed.csv"
+    words = ("--distribution", "mixed:kinds=nominal+count,mean=2", "--gaps", "mcar:share=0.3", "--rows", 200)
+    done = run("simulate", "path:n=4", *words, "--out", out)
+    assert (done.code, done.err) == (0, "")
+    assert f"{out}: 200 rows of 4 variables, a Gibbs chain of 100 sweeps for each row" in done.out
+    cells = [cell for line in out.read_text().splitlines()[1:] for cell in line.split(",")]
+    assert len(cells) == 800
+    assert 180 < cells.count("") < 300
+    assert set(cells) <= {"", "a", "b", "c", *map(str, range(20))}
+    assert run("simulate", "path:n=4", "--gaps", "often", "--out", out).code == 2
+
+
 def test_the_list_has_every_name(run: Any) -> None:
     document = run("simulate", "--list", "--json").document()
     assert {"random", "grid", "expression"} <= set(document["networks"])

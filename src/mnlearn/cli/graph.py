@@ -243,7 +243,7 @@ def simulate_command(
     network: Network = None,
     *,
     distribution: Distribution = None,
-    gaps: Annotated[str | None, option("NAME[:KEY=VALUE,...]", "Remove values: mcar or mar.")] = None,
+    gaps: Annotated[str | None, option("NAME", "Remove values (see --list); none by default.")] = None,
     truth: TruthOut = None,
     sampling: SampleOptions,
     list_: Annotated[bool, flag("--list", "List networks, distributions and gaps with their settings.")] = False,
