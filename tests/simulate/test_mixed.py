@@ -13,7 +13,7 @@ from scipy.stats import chi2, kstest, poisson
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.graphs import Graph, cycle, erdos_renyi, grid, path, star
 from mnlearn.protocols import FloatArray
-from mnlearn.simulate import Margin, MixedNetwork, mixed_network, ordinal_field, spread_margins
+from mnlearn.simulate import Margin, MixedNetwork, mixed_network, ordinal_field, random_thresholds, spread_margins
 
 KINDS = (Margin("nominal", 3), Margin("ordinal", 4, skew=0.4), Margin("count", mean=0.7), Margin("continuous"))
 
@@ -117,6 +117,17 @@ def test_margins_without_neighbours_have_their_shares() -> None:
     assert data.counted == {"x1"}
 
 
+def test_thresholds_are_log_weights_of_states() -> None:
+    margin = Margin("ordinal", 3, skew=1.0, thresholds=(0.0, 1.0, 2.0 + np.log(2)))
+    np.testing.assert_allclose(margin.shares(), [0.25, 0.25, 0.5])
+    even, uneven = Margin("count"), random_thresholds([Margin("count"), Margin("nominal", 4)], 1.0, seed=1)
+    assert uneven[0] == even
+    assert len(set(uneven[1].thresholds)) == 4
+    network = ordinal_field(path(3), seed=1, thresholds=0.5)
+    assert len({margin.thresholds for margin in network.margins}) == 3
+    np.testing.assert_allclose(network.probabilities(), slow_probabilities(network), atol=1e-12)
+
+
 @pytest.mark.parametrize("margin", [Margin("nominal", 5), Margin("ordinal", 5)])
 def test_features_have_mean_zero_and_variance_one(margin: Margin) -> None:
     features = margin.features()
@@ -138,6 +149,9 @@ def test_a_count_follows_a_poisson_law_with_log_link_up_to_its_bound() -> None:
     [
         (lambda: Margin("ordinal", states=1), "states must be"),
         (lambda: Margin("count", mean=0.0), "mean must be"),
+        (lambda: Margin("ordinal", 3, thresholds=(0.0, 1.0)), "one entry for each of 3 states; got 2"),
+        (lambda: Margin("ordinal", 2, thresholds=(0.0, float("inf"))), "every one of thresholds"),
+        (lambda: random_thresholds([Margin("ordinal")], -1.0, 1), "deviation must be"),
         (lambda: Margin("ordinal", skew=float("nan")), "skew must be"),
         (lambda: mixed_network(path(3), [Margin("count")], 1), "one entry for each of 3 variables; got 1"),
         (lambda: mixed_network(path(1), ["count"], 1), "margins must be"),  # type: ignore[list-item]

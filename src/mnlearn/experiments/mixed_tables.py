@@ -31,7 +31,8 @@ from mnlearn.simulate.bayesian_network import read_bif
 from mnlearn.simulate.factors import FactorNetwork, random_pairwise_factors, uniform_factors
 from mnlearn.simulate.gaps import dependent_gaps, random_gaps
 from mnlearn.simulate.latent import latent_network
-from mnlearn.simulate.mixed import Margin, mixed_network, ordinal_field, spread_margins
+from mnlearn.simulate.margins import Margin, random_thresholds, spread_margins
+from mnlearn.simulate.mixed import mixed_network, ordinal_field
 from mnlearn.simulate.sampling import sample
 
 Rng: TypeAlias = np.random.Generator
@@ -97,10 +98,13 @@ def _declared_tables(states: int) -> Law:
 
 
 def _of_margins(margins: Sequence[Margin], **strengths: float) -> Law:
-    """Return mixed networks with these margins in turn."""
-    return lambda graph, rng: (
-        mixed_network(graph, spread_margins(graph.n_variables, margins, rng), rng, **strengths).dataset
-    )
+    """Return mixed networks with these margins in turn; shares of states differ."""
+
+    def law(graph: Graph, rng: Rng) -> Rows:
+        chosen = random_thresholds(spread_margins(graph.n_variables, margins, rng), 0.6, rng)
+        return mixed_network(graph, chosen, rng, **strengths).dataset
+
+    return law
 
 
 def _latent(margin: Margin) -> Law:
@@ -109,7 +113,7 @@ def _latent(margin: Margin) -> Law:
 
 
 SOURCES: Mapping[str, Mapping[str, Source]] = {
-    "ordinal field": _on_three_graphs(lambda graph, rng: ordinal_field(graph, rng).dataset),
+    "ordinal field": _on_three_graphs(lambda graph, rng: ordinal_field(graph, rng, thresholds=0.6).dataset),
     "skewed ordinal field": _on_three_graphs(
         lambda graph, rng: ordinal_field(graph, rng, weakest=0.2, strongest=0.5, skew=1.0).dataset
     ),

@@ -10,8 +10,9 @@ from mnlearn.simulate.gaps import dependent_gaps, random_gaps
 from mnlearn.simulate.gaussian import GaussianNetwork, equal_partial_correlations, sparse_gaussian
 from mnlearn.simulate.gibbs import Convergence, GibbsPlan, judge_chains, sample_gibbs
 from mnlearn.simulate.latent import LatentNetwork, latent_network
+from mnlearn.simulate.margins import Margin, random_thresholds, spread_margins
 from mnlearn.simulate.markovian import sample_markovian
-from mnlearn.simulate.mixed import Margin, MixedNetwork, mixed_network, ordinal_field, spread_margins
+from mnlearn.simulate.mixed import MixedNetwork, mixed_network, ordinal_field
 from mnlearn.simulate.pairwise import PairwiseNetwork, ising, sample_exact, state_probabilities, with_log_odds
 from mnlearn.simulate.sampling import Sample, component_probabilities, sample
 
@@ -50,6 +51,7 @@ __all__ = [
     "random_expression_network",
     "random_gaps",
     "random_pairwise_factors",
+    "random_thresholds",
     "read_bif",
     "sample",
     "sample_exact",

@@ -41,7 +41,8 @@ from mnlearn.simulate.gaps import dependent_gaps, random_gaps
 from mnlearn.simulate.gaussian import GaussianNetwork, continuous_dataset, equal_partial_correlations, sparse_gaussian
 from mnlearn.simulate.gibbs import USUAL_PLAN, GibbsPlan
 from mnlearn.simulate.latent import LatentNetwork, latent_network
-from mnlearn.simulate.mixed import KINDS, SWEEPS, Margin, MixedNetwork, mixed_network, ordinal_field, spread_margins
+from mnlearn.simulate.margins import KINDS, Margin, spread_margins
+from mnlearn.simulate.mixed import SWEEPS, MixedNetwork, mixed_network, ordinal_field
 from mnlearn.simulate.pairwise import PairwiseNetwork, ising, with_log_odds
 from mnlearn.simulate.sampling import METHODS, Method, Sample, sample
 
@@ -140,9 +141,9 @@ DISTRIBUTIONS: Mapping[str, Law] = {
     ),
     "ordinal": Law(
         "ordinal, one slope per edge",
-        {"states": 5, "weakest": 0.12, "strongest": 0.35, "skew": 0.0},
-        lambda graph, rng, states, weakest, strongest, skew: ordinal_field(
-            graph, rng, states=states, weakest=weakest, strongest=strongest, skew=skew
+        {"states": 5, "weakest": 0.12, "strongest": 0.35, "skew": 0.0, "thresholds": 0.0},
+        lambda graph, rng, states, weakest, strongest, skew, thresholds: ordinal_field(
+            graph, rng, states=states, weakest=weakest, strongest=strongest, skew=skew, thresholds=thresholds
         ),
     ),
     "mixed": Law(

@@ -21,7 +21,8 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_instance
 from mnlearn.graphs.graph import Graph, check_graph
 from mnlearn.simulate.gaussian import GaussianNetwork
-from mnlearn.simulate.mixed import Margin, check_strengths, mixed_dataset
+from mnlearn.simulate.margins import Margin, mixed_dataset
+from mnlearn.simulate.mixed import check_strengths
 
 
 @dataclass(frozen=True, eq=False)
