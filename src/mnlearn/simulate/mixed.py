@@ -166,10 +166,10 @@ def mixed_network(
     """Return a network with edges of random strength and sign.
 
     The strength of an edge, the root of the summed squares of its block, is uniform between `weakest` and `strongest`.
-    A block of one coefficient has a random sign, the entries of a larger one have a random direction. So edges of all
-    kinds of variables carry about the same information, strength² / 2 in nats. Coefficients between continuous
-    variables are divided by a common factor where the normal law would not exist: the smallest eigenvalue of its
-    precision is then 0.1.
+    A block of one coefficient has a random sign, the entries of a larger one have a random direction. So weak edges of
+    all kinds carry about the same information, strength² / 2 nats if states are equally frequent. Coefficients
+    between continuous variables are divided by a common factor where the normal law would not exist: the smallest
+    eigenvalue of its precision is then 0.1.
 
     Parameters
     ----------
