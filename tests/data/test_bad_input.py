@@ -199,7 +199,10 @@ def test_unknown_columns(options: dict[str, object], message: str, tmp_path: Pat
         ({"columns": "size"}, r"columns must be a list of names.*Use \['size'\]"),
         ({"columns": ["size", "size"]}, "columns must name each column once"),
         ({"columns": ["size"]}, "at least 2 variables"),
-        ({"types": {"size": "discrete"}}, "must be 'categorical' or 'continuous'; got 'discrete'"),
+        (
+            {"types": {"size": "discrete"}},
+            "must be one of 'nominal', 'ordinal', .*; got 'discrete'",
+        ),
         ({"types": {"size": "continuous"}}, "must hold numbers.*data row 1 holds 'small'"),
         ({"levels": {"size": "small"}}, "must be a list of labels"),
         ({"levels": {"size": []}}, "1 to 65,535 different labels; got 0"),
@@ -207,7 +210,10 @@ def test_unknown_columns(options: dict[str, object], message: str, tmp_path: Pat
         ({"levels": {"size": ["small", None]}}, "must not list None or NaN"),
         ({"levels": {"size": [["small"]]}}, "must be hashable"),
         ({"levels": {"size": ["small"]}}, "also hold 'large', 'middle'"),
-        ({"levels": {"size": ["small"]}, "types": {"size": "continuous"}}, "cannot be declared for a continuous"),
+        (
+            {"levels": {"size": ["small"]}, "types": {"size": "continuous"}},
+            "cannot be declared for a column of",
+        ),
         ({"delimiter": ","}, "delimiter is for text files"),
         ({"delimiter": "::"}, "delimiter must be one ASCII character"),
         ({"delimiter": ""}, "delimiter must be one ASCII character"),

@@ -307,7 +307,7 @@ def test_kinds_gaps_and_scores_of_levels() -> None:
     [
         ({"ordinal": frozenset({"x"})}, "an ordinal variable must have levels"),
         ({"counted": frozenset({"y"})}, "a count none"),
-        ({"gaps": frozenset({"nobody"})}, "must name variables; 'nobody'"),
+        ({"gaps": frozenset({"ghost"})}, "must name variables; 'ghost'"),
         ({"counted": frozenset({"x"})}, "whole numbers from 0; data row 1 holds 0.5"),
     ],
 )

@@ -73,7 +73,7 @@ def test_types_and_levels_of_ranges() -> None:
         read(numbers, types={"a,b": "categorical", "b": "continuous"})
     with pytest.raises(InputError, match="types must hold one value for each column; 'b' is in two ranges"):
         read(numbers, types={":b": "continuous", "b:": "categorical"})
-    with pytest.raises(InputError, match=r"levels\['a'\] cannot be declared for a continuous column"):
+    with pytest.raises(InputError, match=r"levels\['a'\] cannot be declared for a column of type 'continuous'"):
         read(numbers, types={":": "continuous"}, levels={"a": [0, 1, 2]})
 
 

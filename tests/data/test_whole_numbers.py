@@ -13,10 +13,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-import mnlearn as mn
 from mnlearn.data import overview, pack, read
 from mnlearn.data.whole_numbers import are_many
-from mnlearn.errors import DataError, UnsuitableError
+from mnlearn.errors import DataError
 
 NAN = float("nan")
 LIKERT = [1.0, 6.0, NAN, 3.0, 1.0, 3.0]
@@ -89,7 +88,7 @@ def test_decimals_in_a_file_follow_the_same_rule(tmp_path: Path, caplog: pytest.
 def test_many_whole_decimals_stay_continuous() -> None:
     table = {"age": [NAN, *map(float, range(18, 58))], "group": GROUP[:1] + GROUP[:2] * 20}
     assert read(table, missing="drop_rows").cards == (0, 2)
-    assert overview(table).variables[0].reason == "decimal numbers"
+    assert overview(table).variables[0].reason == "many whole numbers"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +110,8 @@ def test_many_are_twenty_or_more_than_ten_that_are_not_consecutive(values: Any, 
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "frame", "polars", "array", "lists"])
-def test_many_whole_numbers_must_be_declared(form: str, tmp_path: Path) -> None:
+def test_many_whole_numbers_are_continuous(form: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="mnlearn")
     ages = np.random.default_rng(1).integers(18, 90, 300)
     frame = pd.DataFrame({"age": ages, "sex": ages % 2, "month": ages % 12})
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -126,19 +126,53 @@ def test_many_whole_numbers_must_be_declared(form: str, tmp_path: Path) -> None:
     }
     source, name = sources[form], "x0" if form == "array" else "age"
     n = len(set(ages.tolist()))
-    told = (
-        rf"column '{name}' must be declared as a quantity or as categories; it holds {n} different whole numbers, 18 "
-    )
-    with pytest.raises(DataError, match=told + rf"to 89\. .*types={{'{name}': 'continuous'}} .*drop=\['{name}'\]\.$"):
-        read(source)
-    assert read(source, types={name: "continuous"}).cards == (0, 2, 12)
+    found = read(source)
+    assert found.cards == (0, 2, 12)
+    assert np.array_equal(found.columns[0], ages.astype(np.float64))
+    assert found.reasons == {name: "many whole numbers"}
+    assert caplog.messages == [
+        f"read as continuous, because they hold many different whole numbers: '{name}'. types={{'{name}': ...}} "
+        "declares a column as 'count', 'ordinal' or 'categorical'"
+    ]
+    assert read(source, types={name: "continuous"}).reasons == {name: "declared"}
     assert read(source, types={name: "categorical"}).cards == (n, 2, 12)
     assert read(source, drop=[name]).cards == (2, 12)
     assert read(source, levels={name: list(range(18, 90))}).cards == (72, 2, 12)
-    seen = overview(source)
-    assert seen.unsettled == (name,)
-    assert [v.reason for v in seen.variables] == ["many whole numbers: to be declared", *["whole numbers"] * 2]
+    assert [v.reason for v in overview(source).variables] == ["many whole numbers", *["whole numbers"] * 2]
     assert overview(source, types={name: "continuous"}).variables[0].reason == "declared"
+
+
+def test_many_whole_numbers_with_gaps_are_numbers_with_gaps(tmp_path: Path) -> None:
+    ages = [None, *range(18, 90), *range(20, 40)]
+    path = tmp_path / "t.csv"
+    path.write_text("age,sex\n" + "".join(f"{'' if a is None else a},{k % 2}\n" for k, a in enumerate(ages)))
+    found = read(path, missing="testwise")
+    assert found.cards == (0, 2)
+    assert found.gaps == {"age"}
+    assert np.isnan(found.columns[0][0])
+    assert found.columns[0][1:].tolist() == ages[1:]
+    packed = pack(path, tmp_path / "t.mnpack", missing="testwise")
+    assert packed.columns[0].tobytes() == found.columns[0].tobytes()
+    assert packed.reasons == found.reasons == {"age": "many whole numbers"}
+
+
+@pytest.mark.parametrize("start", [0, 1, 1000])
+def test_row_numbers_must_be_declared_or_dropped(start: int) -> None:
+    table: dict[str, Any] = {"id": np.random.default_rng(5).permutation(np.arange(start, start + 30)), "b": [0, 1] * 15}
+    told = rf"column 'id' must be declared, or left out; it holds 30 different whole numbers, {start} to {start + 29}, "
+    with pytest.raises(DataError, match=told + r"one for each row.* Use drop=\['id'\], or types={'id': 'continuous'}"):
+        read(table)
+    assert overview(table).unsettled == ("id",)
+    assert read(table, types={"id": "continuous"}).cards == (0, 2)
+    assert read({**table, "id": [start, *table["id"][1:]]}, types={"id": "categorical"}).n_rows == 30
+    with pytest.raises(DataError, match=r"'id' must be .* So does 'k'\.$"):
+        read({**table, "k": range(30)})
+    assert read({**table, "id": [start + 31, *table["id"][1:]]}).cards == (0, 2)
+
+
+def test_numbers_too_large_for_a_float_are_identifiers() -> None:
+    with pytest.raises(DataError, match="as row numbers and identifiers do"):
+        read({"id": [2**60 + 7 * k for k in range(30)], "b": [0, 1] * 15})
 
 
 def test_categories_and_strings_are_not_asked_about() -> None:
@@ -148,17 +182,10 @@ def test_categories_and_strings_are_not_asked_about() -> None:
     assert [v.reason for v in overview(frame).variables] == ["words", "categories of the source", "whole numbers"]
 
 
-def test_several_columns_and_what_may_be_meant(tmp_path: Path) -> None:
+def test_a_first_column_of_names_is_recognised() -> None:
     counts = np.random.default_rng(2).poisson(80, (60, 5))
     table = {"gene": [f"g{k}" for k in range(60)], **{f"s{k}": counts[:, k] for k in range(5)}}
-    with pytest.raises(DataError) as raised:
-        read(table)
-    assert "So do 's1', 's2', 's3' and 1 more: types={'s0:s4': 'continuous'} declares" in str(raised.value)
-    assert "If 'gene' names the rows, use row_names=True, or transpose=True" in str(raised.value)
-    with pytest.raises(DataError, match="It differs in every row, as row numbers do"):
-        read({"id": range(30), "b": [0, 1] * 15})
-    with pytest.raises(UnsuitableError, match="If 'gene' names the rows, use row_names=True"):
-        mn.learn(table, types={"s0:": "continuous"})
+    assert read(table).cards == (60, 0, 0, 0, 0, 0)
 
 
 def test_estimators_follow_the_dtype() -> None:

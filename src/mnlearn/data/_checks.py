@@ -101,14 +101,14 @@ def check_kinds(
             )
 
 
-def check_counts(name: str, column: NDArray[np.generic]) -> None:
-    """Raise DataError unless the values, NaN apart, are whole numbers from 0."""
+def check_counts(name: str, column: NDArray[np.generic], first_row: int = 0) -> None:
+    """Raise DataError unless the values, NaN apart, are whole numbers from 0; `first_row` rows came before these."""
     numbers = column.astype(np.float64, copy=False)
     wrong = np.flatnonzero(~(np.isnan(numbers) | ((numbers >= 0) & (numbers == np.floor(numbers)))))
     if len(wrong):
         raise DataError(
-            f"column {name!r} holds counts, which are whole numbers from 0; data row {wrong[0] + 1} holds "
-            f"{numbers[wrong[0]]} ({len(wrong)} such rows). Use types={{{name!r}: 'continuous'}}."
+            f"column {name!r} holds counts, which are whole numbers from 0; data row {first_row + wrong[0] + 1} "
+            f"holds {numbers[wrong[0]]:g} ({len(wrong)} such rows). Use types={{{name!r}: 'continuous'}}."
         )
 
 

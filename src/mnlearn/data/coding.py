@@ -96,7 +96,7 @@ def read_columns(
 
 def categorical(selection: ColumnSelection) -> list[int]:
     """Return the positions of the columns that may be categorical."""
-    return [own.position for own in selection.columns if own.type != "continuous"]
+    return [own.position for own in selection.columns if not own.is_numeric]
 
 
 def pieces(positions: Sequence[int], n_rows: int, item_bytes: int) -> Iterator[Sequence[int]]:

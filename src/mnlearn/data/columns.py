@@ -10,7 +10,7 @@ from decimal import Decimal
 from enum import Enum
 from numbers import Real
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,9 @@ class Reason(Enum):
 
     BY_VALUE = "the type of its values"
     DECLARED = "declared"
-    MANY = "many whole numbers: to be declared"
+    ORDERED = "ordered in the source"
+    MANY = "many whole numbers"
+    NUMBERED = "whole numbers that number the rows: to be declared"
     WHOLE_WITH_GAPS = "whole decimals with gaps"
     WHOLE_DECIMALS = "whole decimals without gaps"
 
@@ -61,6 +63,7 @@ class ReadColumn(NamedTuple):
     marked: Mapping[str, int] = NOT_MARKED  # how many values were missing by each marker; blanks not counted
     categories: tuple[Hashable, ...] = ()  # those that came with the data, whether a row has them or not
     reason: Reason = Reason.BY_VALUE
+    kind: Literal["ordinal", "count"] | None = None  # None for nominal with levels, and continuous without
 
     def unused(self, levels: Iterable[Hashable] | None) -> tuple[Hashable, ...]:
         """Return the categories that came with the data and are not among the final levels."""
@@ -78,6 +81,11 @@ class ReadColumn(NamedTuple):
             values[end - len(chunk) : end] = chunk
             end -= len(chunk)
         return self._replace(chunks=[values])
+
+
+def reason_of(column: ReadColumn) -> str:
+    """Return why a column has its kind, in words; nothing where its values show it."""
+    return "" if column.reason is Reason.BY_VALUE else str(column.reason.value)
 
 
 class ReadTable(NamedTuple):
@@ -423,8 +431,8 @@ def not_a_number(options: ColumnOptions, value: object, row: int) -> DataError:
         )
         return DataError(f"{what.format(repr(name))}; data row {row} holds {value!r}. Correct or drop it.")
     return DataError(
-        f"column {name!r} must hold numbers because it is read as continuous; data row {row} holds {value!r}. "
-        f"Use missing_values=[{value!r}] if it marks a missing value, or types={{{name!r}: 'categorical'}}."
+        f"column {name!r} must hold numbers because it is read as {options.type or 'continuous'}; data row {row} holds "
+        f"{value!r}. Use missing_values=[{value!r}] if it marks a missing value, or types={{{name!r}: 'categorical'}}."
     )
 
 

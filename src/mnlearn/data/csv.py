@@ -273,7 +273,7 @@ class TextColumn:
         self._lookup: list[int] = []
         self._kinds: dict[Kind, tuple[str, int]] = {}  # the first cell of each kind, and its data row
         self._doubts: dict[str, None] = {}
-        self._numbers = Numbers(options) if options.type == "continuous" else None
+        self._numbers = Numbers(options) if options.is_numeric else None
 
     def add(self, array: Any) -> None:
         """Read the next cells."""

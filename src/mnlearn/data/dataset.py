@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MAX_STATES = _checks.MAX_STATES
 T = TypeVar("T")
 Kind: TypeAlias = Literal["nominal", "ordinal", "count", "continuous"]
-"""What the values of a variable are: labels, labels in an order, whole numbers from 0, or numbers."""
+"""Kind of a variable: labels, labels in an order, whole numbers from 0, or numbers."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,8 @@ class MissingReport:
         listed = [f"{name!r} {self.counts[name]}" for name in most_first]
         found = ", ".join(listed[:4]) + (f" and {len(listed) - 4} more columns" if len(listed) > 4 else "")
         if self.policy == "testwise":
-            return f"missing: {found}; each test and model uses the rows in which all its variables are observed"
+            empty = f"; rows without any value, dropped: {self.rows_dropped}" if self.rows_dropped else ""
+            return f"missing: {found}; each test and model uses the rows in which all its variables are observed{empty}"
         if self.policy != "drop_rows":
             return f"missing: {found}; kept as a state of its own"
         costly = costly_columns(self.alone, self.rows_dropped)
@@ -128,6 +129,8 @@ class Dataset:
         Names of the numeric variables that hold counts: whole numbers from 0.
     gaps
         Names of the variables with missing values (``missing="testwise"``).
+    reasons
+        Why a variable has its kind, by name, in words; variables whose values show it are left out.
 
     Examples
     --------
@@ -150,6 +153,7 @@ class Dataset:
     ordinal: frozenset[str] = frozenset()
     counted: frozenset[str] = frozenset()
     gaps: frozenset[str] = frozenset()
+    reasons: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
         """Check every rule once."""
@@ -198,15 +202,16 @@ class Dataset:
 
     def __getstate__(self) -> dict[str, object]:
         """Return parts that can be pickled."""
-        return {**self.__dict__, "cuts": dict(self.cuts), "unused": dict(self.unused), "pack": None}
+        plain = {part: dict(self.__dict__[part]) for part in ("cuts", "unused", "reasons")}
+        return {**self.__dict__, **plain, "pack": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the parts, read-only again."""
         own: dict[str, Any] = {"columns": tuple(_frozen(column, own=True) for column in state["columns"])}
         if state["repeats"] is not None:
             own["repeats"] = _frozen(state["repeats"], own=True)
-        self.__dict__.update({**state, **own, "cuts": MappingProxyType(state["cuts"])})
-        self.__dict__["unused"] = MappingProxyType(state["unused"])
+        fixed = {part: MappingProxyType(state.get(part, {})) for part in ("cuts", "unused", "reasons")}
+        self.__dict__.update({**state, **own, **fixed})
 
     @classmethod
     def from_codes(
@@ -279,7 +284,7 @@ class Dataset:
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """What the values of each variable are: nominal, ordinal, count or continuous."""
+        """Kind of each variable: nominal, ordinal, count or continuous."""
         return tuple(map(self._kind, self.names, self.cards))
 
     def _kind(self, name: str, card: int) -> Kind:
@@ -347,6 +352,7 @@ class Dataset:
             counted=self.counted & set(chosen_names),
             gaps=self.gaps & set(chosen_names),
             unused=_only(self.unused, chosen_names),
+            reasons=_only(self.reasons, chosen_names),
         )
 
     def sample(self, n_rows: int, seed: int | np.random.Generator) -> Dataset:

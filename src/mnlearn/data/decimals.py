@@ -37,7 +37,7 @@ def with_points(cells: Any, options: ColumnOptions) -> Any:
     import pyarrow.compute as pc  # slow to import
 
     pointed = pc.replace_substring_regex(cells, _COMMA, r"\1.\2")
-    if not options.is_open and options.type != "continuous":
+    if not options.is_open and not options.is_numeric:
         return pointed
     return pc.if_else(
         pc.match_substring_regex(cells, _POINT), pc.replace_substring_regex(cells, _POINT, r"\1,\2"), pointed

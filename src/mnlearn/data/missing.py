@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mnlearn._core import recode
 from mnlearn.data import _checks
-from mnlearn.data.columns import ReadColumn, ReadTable, byte_table, too_many
+from mnlearn.data.columns import ReadColumn, ReadTable, byte_table, reason_of, too_many
 from mnlearn.data.dataset import Dataset, MissingReport, costly_columns
 from mnlearn.data.options import Chunks, MissingPolicy
 from mnlearn.data.pack_writer import Block, Contents, Variable
@@ -37,6 +37,7 @@ class _Survey(NamedTuple):
     n_incomplete: int
     n_after: int
     alone: dict[str, int]  # rows by column in which no other one lacks a value
+    gaps: frozenset[str] = frozenset()  # columns whose missing values stay missing
 
 
 class _Clean(NamedTuple):
@@ -47,6 +48,7 @@ class _Clean(NamedTuple):
     report: MissingReport
     levels: list[tuple[Hashable, ...] | None]
     codes: list[NDArray[Any] | None]
+    gaps: frozenset[str]
 
 
 def to_dataset(table: ReadTable, missing: MissingPolicy, *, least: int = 2) -> Dataset:
@@ -70,6 +72,10 @@ def to_dataset(table: ReadTable, missing: MissingPolicy, *, least: int = 2) -> D
         weighting=weighting,
         missing=clean.report,
         declared=frozenset(column.name for column in table.columns if column.declared),
+        ordinal=frozenset(column.name for column in table.columns if column.kind == "ordinal"),
+        counted=frozenset(column.name for column in table.columns if column.kind == "count"),
+        gaps=clean.gaps,
+        reasons=MappingProxyType({column.name: reason_of(column) for column in table.columns if reason_of(column)}),
         cuts=MappingProxyType({}),
         pack=None,
         unused=MappingProxyType(
@@ -87,7 +93,7 @@ def to_contents(table: ReadTable, missing: MissingPolicy, spool: Spool, *, least
     clean = _cleaned(table, missing, spool.chunks, least)
     return Contents(
         variables=[
-            Variable(column.name, levels, column.declared)
+            Variable(column.name, levels, column.declared, column.kind, column.name in clean.gaps, reason_of(column))
             for column, levels in zip(table.columns, clean.levels, strict=True)
         ],
         n_records=clean.n_rows,
@@ -106,11 +112,12 @@ def _cleaned(table: ReadTable, missing: MissingPolicy, new_chunks: Callable[[], 
     if found.counts and missing == "error":
         raise _incomplete(table, found)
     if found.n_after < least:
-        raise too_few_rows(table, found.counts, found.n_before, found.n_after)
+        raise too_few_rows(table, found.counts, found.n_before, found.n_after, missing)
     log_decimals(table)
     report = _report(missing, found)
-    final = [_final_levels(column, found.kept, report) for column in table.columns]
-    return _Clean(found.kept, found.n_after, report, [levels for levels, _ in final], [codes for _, codes in final])
+    final = [_final_levels(column, found.kept, report, column.name in found.gaps) for column in table.columns]
+    levels, codes = [levels for levels, _ in final], [codes for _, codes in final]
+    return _Clean(found.kept, found.n_after, report, levels, codes, found.gaps)
 
 
 def _survey(table: ReadTable, missing: MissingPolicy, kept: Chunks) -> _Survey:
@@ -120,7 +127,7 @@ def _survey(table: ReadTable, missing: MissingPolicy, kept: Chunks) -> _Survey:
         return _Survey(None, {}, table.n_rows, 0, table.n_rows, {})
     counts = dict.fromkeys((column.name for column in suspects), 0)
     alone = np.zeros(len(suspects), dtype=np.int64)
-    n_before = n_incomplete = n_after = first_row = 0
+    n_before = n_incomplete = n_empty = n_after = first_row = 0
     total = 0.0
     for k in range(len(table.columns[0].chunks)):
         stays = np.ones(len(table.columns[0].chunks[k]), dtype=np.bool_)
@@ -139,6 +146,9 @@ def _survey(table: ReadTable, missing: MissingPolicy, kept: Chunks) -> _Survey:
         n_incomplete += int(np.count_nonzero(incomplete))
         if missing == "drop_rows":
             stays &= ~incomplete
+        elif missing == "testwise" and len(suspects) == len(table.columns):
+            n_empty += int(np.count_nonzero(gaps.in_all))
+            stays &= ~gaps.in_all
         n_after += int(np.count_nonzero(stays))
         first_row += len(stays)
         kept.append(stays)
@@ -146,14 +156,17 @@ def _survey(table: ReadTable, missing: MissingPolicy, kept: Chunks) -> _Survey:
     by_name = dict(zip(counts, alone.tolist(), strict=True))
     counts = {name: count for name, count in counts.items() if count}
     alone_of = {name: by_name[name] for name in counts if by_name[name]}
-    return _Survey(None if n_after == table.n_rows else kept, counts, n_before, n_incomplete, n_after, alone_of)
+    kept_gaps = frozenset(name for name, count in counts.items() if missing == "testwise" and count > n_empty)
+    chosen = None if n_after == table.n_rows else kept
+    return _Survey(chosen, counts, n_before, n_incomplete, n_after, alone_of, kept_gaps)
 
 
 class Gaps:
-    """Rows that lack a value in some column, and in one only, while the columns are added one by one."""
+    """Rows that lack a value in some column, in all and in one only, while the columns are added one by one."""
 
     def __init__(self, n_rows: int) -> None:
         self.in_some = np.zeros(n_rows, dtype=np.bool_)
+        self.in_all = np.ones(n_rows, dtype=np.bool_)
         self._in_several = np.zeros(n_rows, dtype=np.bool_)
         self._first = np.full(n_rows, -1, dtype=np.int32)
         self._n_columns = 0
@@ -163,6 +176,7 @@ class Gaps:
         self._in_several |= self.in_some & lacks
         self._first[lacks & ~self.in_some] = self._n_columns
         self.in_some |= lacks
+        self.in_all &= lacks
         self._n_columns += 1
 
     def alone(self) -> NDArray[np.int64]:
@@ -187,7 +201,7 @@ def _lacking(column: ReadColumn, chunk: NDArray[Any], first_row: int) -> NDArray
 
 
 def _final_levels(
-    column: ReadColumn, kept: Chunks | None, report: MissingReport
+    column: ReadColumn, kept: Chunks | None, report: MissingReport, has_gaps: bool
 ) -> tuple[tuple[Hashable, ...] | None, NDArray[Any] | None]:
     """Return the levels that a column will have, and the table from the codes in its chunks to the final ones."""
     with_missing = report.policy == "category" and column.name in report.counts
@@ -195,7 +209,7 @@ def _final_levels(
         if with_missing:
             raise DataError(
                 f"missing='category' is for categorical columns; {column.name!r} is continuous with "
-                f"{report.counts[column.name]} missing values. Use missing='drop_rows', or "
+                f"{report.counts[column.name]} missing values. Use missing='testwise', missing='drop_rows', or "
                 f"types={{{column.name!r}: 'categorical'}}."
             )
         return None, None
@@ -206,8 +220,8 @@ def _final_levels(
         levels = (*levels, None)
     if len(levels) > _checks.MAX_STATES:
         raise too_many(column.name)
-    codes[codes < 0] = len(levels) - 1
-    return levels, codes.astype(_checks.code_type(len(levels)))
+    codes[codes < 0] = len(levels) - (not has_gaps)
+    return levels, codes.astype(_checks.code_type(len(levels) + has_gaps))
 
 
 def kept_levels(column: ReadColumn, kept: Chunks | None) -> tuple[tuple[Hashable, ...], NDArray[np.int64]]:
@@ -362,18 +376,21 @@ def _incomplete(table: ReadTable, found: _Survey) -> DataError:
     listed = ", ".join(f"{name!r} {found.counts[name]}" for name in worst[:8])
     more = f" and {len(worst) - 8} more columns" if len(worst) > 8 else ""
     return IncompleteDataError(
-        f"missing='error' requires complete data; missing values: {listed}{more}. "
-        f"Use missing='drop_rows' to leave out {found.n_incomplete} of {found.n_before} rows"
+        f"missing='error' requires complete data; missing values: {listed}{more}. Use missing='testwise' to use, for "
+        "each test and model, the rows in which its own variables are observed; "
+        f"or missing='drop_rows' to leave out {found.n_incomplete} of {found.n_before} rows"
         + "".join(
             f", {rows} of them only because of {name!r} (drop=[{name!r}])"
             for name, rows in costly_columns(found.alone, found.n_incomplete).items()
         )
-        + (", or missing='category' to keep them." if _are_categorical(table, found.counts) else "."),
+        + ("; or missing='category' to make them a state." if _are_categorical(table, found.counts) else "."),
         listed + more,
     )
 
 
-def too_few_rows(table: ReadTable, counts: dict[str, int], n_before: int, n_after: int) -> DataError:
+def too_few_rows(
+    table: ReadTable, counts: dict[str, int], n_before: int, n_after: int, missing: MissingPolicy = "drop_rows"
+) -> DataError:
     """Return the error for too few complete rows, or too few rows that occurred."""
     if not counts:
         rows = "with a weight other than zero" if table.weighted else "that occurred"
@@ -382,10 +399,14 @@ def too_few_rows(table: ReadTable, counts: dict[str, int], n_before: int, n_afte
             f"{'weights' if table.weighted else 'repeats'}."
         )
     worst = max(counts, key=lambda name: counts[name])
+    if missing == "testwise":
+        return DataError(
+            f"data must have at least 2 rows with a value; {n_after} of {n_before} have one. Read data with more rows."
+        )
     return DataError(
         f"missing='drop_rows' must leave at least 2 rows; {n_after} of {n_before} are complete. The worst column is "
-        f"{worst!r} with {counts[worst]} missing: leave it out with drop=[{worst!r}]"
-        + (", or use missing='category'." if _are_categorical(table, counts) else ".")
+        f"{worst!r} with {counts[worst]} missing: leave it out with drop=[{worst!r}], or use "
+        "missing='testwise'."
     )
 
 

@@ -25,8 +25,12 @@ from mnlearn.errors import (
     unknown_name,
 )
 
-VariableType: TypeAlias = Literal["categorical", "continuous"]
-MissingPolicy: TypeAlias = Literal["error", "drop_rows", "category"]
+VariableType: TypeAlias = Literal["nominal", "ordinal", "count", "continuous", "categorical"]
+"""A kind of variable; categorical is ordinal if the categories have an order in the source, otherwise nominal."""
+Types: TypeAlias = Mapping[str, VariableType] | VariableType
+"""Types by column, or one for all columns."""
+MissingPolicy: TypeAlias = Literal["error", "drop_rows", "category", "testwise"]
+NUMERIC = ("continuous", "count")
 
 # Strings that usually mark a missing value but may be labels (NA is Namibia): `read` raises an error. Together these
 # are the markers of pandas.read_csv, what str() makes of None and NaT, and NaN as programs print it.
@@ -44,7 +48,7 @@ NOT_DECLARED: Mapping[Hashable, Hashable] = MappingProxyType({})
 class ReadOptions(TypedDict, total=False):
     """Options of `mnlearn.data.read` besides `columns`; an option that is left out has its default there."""
 
-    types: Mapping[str, VariableType] | None
+    types: Types | None
     levels: Mapping[str, Sequence[Hashable]] | None
     missing: MissingPolicy
     missing_values: Iterable[Hashable]
@@ -117,6 +121,11 @@ class ColumnOptions(NamedTuple):  # made for every column: a frozen dataclass ta
         """Return whether the data decide on the type."""
         return self.type is None and self.levels is None
 
+    @property
+    def is_numeric(self) -> bool:
+        """Return whether the column is declared to hold numbers: a continuous one or a count."""
+        return self.type in NUMERIC
+
     def is_declared(self, value: Hashable) -> bool:
         """Return whether the value is a declared level; True is not the level 1, though Python says they are equal."""
         return value in self.declared and isinstance(value, bool) is isinstance(self.declared[value], bool)
@@ -153,7 +162,7 @@ class TableOptions:
     """The options of `read`, checked as far as possible before the data are seen."""
 
     columns: Sequence[str] | None = None
-    types: Mapping[str, VariableType] | None = None
+    types: Types | None = None
     levels: Mapping[str, Sequence[Hashable]] | None = None
     missing: MissingPolicy = "error"
     missing_values: Iterable[Hashable] = ()
@@ -175,7 +184,7 @@ class TableOptions:
             raise InputError(f"missing must be one of {known}; got {self.missing!r}. Name markers in missing_values.")
         if self.columns is not None:
             object.__setattr__(self, "columns", ordered_tuple("columns", self.columns, "names"))
-        check_mapping("types", self.types, "{'age': 'continuous'}")
+        self._check_types()
         check_mapping("levels", self.levels, "{'answer': ['no', 'yes']}")
         if isinstance(self.missing_values, Mapping):  # its keys would pass for the markers
             raise InputError(
@@ -195,14 +204,8 @@ class TableOptions:
                 f"weights and repeats exclude each other; got {self.weights!r} and {self.repeats!r}. Use repeats for "
                 "rows that occurred several times, weights for those of a survey design."
             )
-        for name, kind in (self.types or {}).items():
-            if not is_one_of(kind, get_args(VariableType)):
-                raise InputError(
-                    f"types[{name!r}] must be 'categorical' or 'continuous'; got {kind!r}. Leave it out: the data "
-                    "decide then."
-                )
         if self.levels is not None:
-            kinds = self.types or {}
+            kinds = {} if isinstance(self.types, str) else self.types or {}
             checked = {name: _checked_levels(name, labels, kinds.get(name)) for name, labels in self.levels.items()}
             object.__setattr__(self, "levels", checked)
         object.__setattr__(self, "drop", tuple_of("drop", self.drop, "names"))
@@ -211,6 +214,19 @@ class TableOptions:
             object.__setattr__(self, "names", ordered_tuple("names", self.names, "names"))
             check_names(self.names)
         self._check_form()
+
+    def _check_types(self) -> None:
+        """Raise InputError unless each type is known."""
+        if not isinstance(self.types, str):
+            check_mapping("types", self.types, "{'age': 'continuous'}")
+        given = {"types": self.types} if isinstance(self.types, str) else self.types or {}
+        for name, kind in given.items():
+            if not is_one_of(kind, get_args(VariableType)):
+                shown = "types" if isinstance(self.types, str) else f"types[{name!r}]"
+                raise InputError(
+                    f"{shown} must be one of {', '.join(map(repr, get_args(VariableType)))}; got {kind!r}. Leave it "
+                    "out: the data decide then."
+                )
 
     def _check_form(self) -> None:
         """Raise InputError for options of the form of a file that are wrong for any file."""
@@ -251,7 +267,7 @@ class TableOptions:
                 raise unknown_name(f"{option}: column", name, known)
         columns = ColumnNames(known)
         chosen = columns.choose(self.columns, self.drop)
-        types = columns.values("types", self.types)
+        types = self.types_of(known)
         levels = columns.values("levels", self.levels)
         markers = Markers.of(self._markers())
         decimal = self.decimal or "."
@@ -262,8 +278,8 @@ class TableOptions:
                 return ColumnOptions(
                     name, position[name], kind, None, markers, NOT_DECLARED, False, self.new_chunks, decimal
                 )
-            if kind == "continuous":
-                raise _no_levels(name)
+            if kind in NUMERIC:
+                raise _no_levels(name, kind)
             declared = {label: label for label in labels}
             return ColumnOptions(
                 name, position[name], kind, tuple(labels), markers, declared, False, self.new_chunks, decimal
@@ -278,6 +294,12 @@ class TableOptions:
             return ColumnSelection(variables, None)
         own = ColumnOptions(beside, position[beside], "continuous", is_repeats=True, new_chunks=self.new_chunks)
         return ColumnSelection(variables, own._replace(is_weights=self.weights is not None, decimal=decimal))
+
+    def types_of(self, names: Sequence[str]) -> dict[str, VariableType]:
+        """Return the declared types of the columns of a source, by name."""
+        if isinstance(self.types, str):
+            return dict.fromkeys(names, self.types)
+        return ColumnNames(names).values("types", self.types)
 
     def _place_of_row_names(self, names: Sequence[object]) -> int | None:
         """Return the position of the column that holds the names of the rows; None if there is none."""
@@ -306,10 +328,10 @@ def _nameless(position: int, *, is_index: bool, transposed: bool) -> DataError:
     )
 
 
-def _no_levels(name: str) -> InputError:
-    """Return the error for levels of a continuous column."""
+def _no_levels(name: str, kind: str) -> InputError:
+    """Return the error for levels of a column of numbers."""
     return InputError(
-        f"levels[{name!r}] cannot be declared for a continuous column. Drop it from types or from levels."
+        f"levels[{name!r}] cannot be declared for a column of type {kind!r}. Drop it from types or from levels."
     )
 
 
@@ -339,8 +361,8 @@ def ordered_tuple(name: str, values: Any, what: str) -> tuple[Any, ...]:
 
 def _checked_levels(name: str, labels: object, kind: str | None) -> tuple[Hashable, ...]:
     """Return the levels; raise InputError unless they are different labels of a column that is not continuous."""
-    if kind == "continuous":
-        raise _no_levels(name)
+    if kind in NUMERIC:
+        raise _no_levels(name, str(kind))
     if isinstance(labels, str | bytes | Mapping) or not isinstance(labels, Iterable):
         raise InputError(f"levels[{name!r}] must be a list of labels; got {labels!r:.80}. Write ['no', 'yes'].")
     listed = ordered_tuple(f"levels[{name!r}]", labels, "labels")
@@ -361,7 +383,7 @@ def _checked_levels(name: str, labels: object, kind: str | None) -> tuple[Hashab
         raise InputError(f"levels[{name!r}] must be single values, strings or numbers; got {unfit}. Name those.")
     if any(label is None or is_nan(label) for label in all_labels):
         raise InputError(
-            f"levels[{name!r}] must not list None or NaN, which mark a missing value. Use missing='category'."
+            f"levels[{name!r}] must not list None or NaN, which mark a missing value. Use missing='testwise'."
         )
     return tuple(all_labels)
 

@@ -16,7 +16,7 @@ from mnlearn.data.columns import ReadTable, Reason
 from mnlearn.data.copies import split_of_rows
 from mnlearn.data.dataset import Dataset, row_groups
 from mnlearn.data.normal_scores import log_p_normal, rejected
-from mnlearn.data.options import TableOptions, VariableType
+from mnlearn.data.options import TableOptions, Types
 from mnlearn.data.readers import already_coded, enough_memory, load_table, select_from
 
 
@@ -122,7 +122,7 @@ def overview(
     source: object,
     *,
     columns: Sequence[str] | None = None,
-    types: Mapping[str, VariableType] | None = None,
+    types: Types | None = None,
     levels: Mapping[str, Sequence[Hashable]] | None = None,
     missing_values: Iterable[Hashable] = (),
     repeats: str | None = None,
@@ -258,7 +258,7 @@ def _describe(columns: Sequence[_Column], repeats: NDArray[np.int64] | None) -> 
         unused=tuple(variable.name for variable in variables if variable.unused),
         far_from_normal=_far_from_normal(columns, repeats),
         incomplete_rows=int(np.count_nonzero(gaps.in_some)),
-        unsettled=tuple(column.name for column in columns if column.reason == Reason.MANY.value),
+        unsettled=tuple(column.name for column in columns if column.reason == Reason.NUMBERED.value),
     )
 
 

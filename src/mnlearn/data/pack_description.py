@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from math import isnan
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 from uuid import UUID
 
 import numpy as np
@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from mnlearn.data import _checks
 from mnlearn.data.dataset import MissingReport
+from mnlearn.data.options import MissingPolicy
 from mnlearn.errors import DataError
 
-_POLICIES = ("error", "drop_rows", "category")
+_POLICIES = get_args(MissingPolicy)
 _LARGEST = 2**62  # no position, length or count is larger
 
 
@@ -45,11 +46,20 @@ class Description(NamedTuple):
     cuts: Mapping[str, NDArray[np.float64]]
     plane_totals: tuple[int, ...]
     sections: Mapping[str, Section]
+    kinds: tuple[Literal["ordinal", "count"] | None, ...]  # None for nominal with levels, and continuous without
+    gaps: tuple[bool, ...]
+    reasons: Mapping[str, str]
 
     @property
     def cards(self) -> tuple[int, ...]:
         """Number of states of each variable, 0 if it is continuous."""
         return tuple(0 if labels is None else len(labels) for labels in self.levels)
+
+    @property
+    def types(self) -> tuple[type[np.generic], ...]:
+        """The type of the values of each variable."""
+        pairs = zip(self.cards, self.gaps, strict=True)
+        return tuple(_checks.code_type(card + gaps) if card else np.float64 for card, gaps in pairs)
 
 
 def parse_description(text: bytes) -> Description:
@@ -89,7 +99,22 @@ def _description(document: dict[str, Any]) -> Description:
         cuts=_cuts(document["cuts"], names),
         plane_totals=tuple(_whole("a plane total", n) for n in _listed("plane_totals", document["plane_totals"])),
         sections={name: _section(name, part) for name, part in document["sections"].items()},
+        kinds=tuple(_kind(variable, labels) for variable, labels in zip(variables, levels, strict=True)),
+        gaps=tuple(_flag(variable.get("gaps", False)) for variable in variables),
+        reasons={
+            name: _string("a reason", v["reason"]) for name, v in zip(names, variables, strict=True) if "reason" in v
+        },
     )
+
+
+def _kind(written: dict[str, Any], levels: tuple[Hashable, ...] | None) -> Literal["ordinal", "count"] | None:
+    """Return the kind of a variable, which fits its levels."""
+    kind = written.get("kind")
+    if kind not in ("ordinal", "count", None):
+        raise ValueError(f"the kind of a variable is {str(kind)[:40]!r}")
+    if kind is not None and (kind == "count") is (levels is not None):
+        raise ValueError(f"a variable with {len(levels or ())} levels is of the kind {kind!r}")
+    return kind
 
 
 def _levels(name: str, written: Any) -> tuple[Hashable, ...] | None:
@@ -140,7 +165,7 @@ def _whole(what: str, value: Any, *, least: int = 0) -> int:
 
 def _flag(value: Any) -> bool:
     if type(value) is not bool:
-        raise ValueError(f"declared must be true or false; got {str(value)[:40]}")
+        raise ValueError(f"declared and gaps must be true or false; got {str(value)[:40]}")
     return value
 
 

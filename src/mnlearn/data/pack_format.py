@@ -7,7 +7,8 @@
     description  JSON: names, levels, missing values, position and checksum of each part
 
 All numbers are little-endian. The description is written last and the file gets its name only when it is complete, so
-a file under this name is complete. Files of version k are read by every later version of the library.
+a file under this name is complete. Files of version k are read by every later version of the library. Version 2 has
+kinds of variables, and gaps: the code after the last level, or NaN. Files without these are written as version 1.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from mnlearn.errors import FileError
 from mnlearn.parallel import run
 
 MARK = b"\x89MNPACK\n"
-VERSION = 1
+VERSION = 2
 SUFFIX = ".mnpack"
 ALIGNMENT = 4096
 PREAMBLE = struct.Struct("<8sIIQQQI")  # mark, version, length of this, description: start, length; file size, checksum
@@ -64,6 +65,8 @@ class Pack:
         The number of rows of each plane.
     declared
         For each variable, whether its levels were declared rather than found.
+    counted, gaps
+        For each variable, whether it holds counts, and whether values are missing.
     """
 
     path: Path
@@ -74,6 +77,8 @@ class Pack:
     planes: NDArray[np.uint64] | None = None
     plane_totals: NDArray[np.uint32] | None = None
     declared: tuple[bool, ...] = ()
+    counted: tuple[bool, ...] = ()
+    gaps: tuple[bool, ...] = ()
     _sections: Mapping[str, Section] = field(default_factory=dict)
     _verified: bool = False
 
@@ -98,20 +103,28 @@ class Pack:
     def _check(self, content: mmap.mmap, name: str) -> str | None:
         """Return what is wrong with a part, or None. Both checks look at a block while it is in cache."""
         section, checksum, sound, total = self._sections[name], 0, True, 0.0
-        card = self.cards[int(name.split()[1])] if name.startswith("column") else None
+        place = int(name.split()[1]) if name.startswith("column") else None
         for block in _blocks(content, section):
             checksum = zlib.crc32(block, checksum)
             if name == "repeats":
                 repeats = np.frombuffer(block, np.int64)
                 sound, total = sound and int(repeats.min()) >= 1, total + float(repeats.sum(dtype=np.float64))
-            elif card == 0:
-                sound = sound and bool(np.isfinite(np.frombuffer(block, np.float64)).all())
-            elif card is not None:
-                sound = sound and int(np.frombuffer(block, _checks.code_type(card)).max()) < card
+            elif place is not None:
+                sound = sound and self._is_sound(place, np.frombuffer(block, self.columns[place].dtype))
             block.release()
         if checksum != section.checksum:
             return "was altered or damaged in"
         return None if sound and total < _checks.MAX_TOTAL else "holds values that break a rule of data sets in"
+
+    def _is_sound(self, place: int, values: NDArray[Any]) -> bool:
+        """Return whether values of a variable are codes of its levels, finite numbers or counts; gaps where allowed."""
+        if self.cards[place]:
+            return int(values.max()) < self.cards[place] + self.gaps[place]
+        known = values[~np.isnan(values)] if self.gaps[place] else values
+        fit = np.isfinite(known)
+        if self.counted[place]:
+            fit &= (known >= 0) & (known == np.floor(known))
+        return bool(fit.all())
 
     def holds(self, columns: Sequence[NDArray[Any]]) -> bool:
         """Return whether each of these columns is a whole column of the file."""
@@ -182,9 +195,9 @@ def _preamble(path: Path, head: bytes, size: int) -> tuple[int, int, int]:
     return start, length, checksum
 
 
-def preamble(start: int, text: bytes) -> bytes:
+def preamble(start: int, text: bytes, version: int = VERSION) -> bytes:
     """Return the first bytes of a file whose description starts at `start`."""
-    head = PREAMBLE.pack(MARK, VERSION, PREAMBLE_BYTES, start, len(text), start + len(text), zlib.crc32(text))
+    head = PREAMBLE.pack(MARK, version, PREAMBLE_BYTES, start, len(text), start + len(text), zlib.crc32(text))
     head = head.ljust(PREAMBLE_BYTES - 4, b"\0")
     return head + zlib.crc32(head).to_bytes(4, "little")
 
@@ -209,8 +222,7 @@ def _check_sections(described: Description, end: int) -> None:
 
 def _lengths(described: Description) -> dict[str, int]:
     """Return the length in bytes of every part that a file must have."""
-    kinds = [np.float64 if card == 0 else _checks.code_type(card) for card in described.cards]
-    found = {f"column {k}": described.n_records * np.dtype(kind).itemsize for k, kind in enumerate(kinds)}
+    found = {f"column {k}": described.n_records * np.dtype(kind).itemsize for k, kind in enumerate(described.types)}
     if "repeats" in described.sections:
         return found | {"repeats": described.n_records * 8}
     layout = plane_layout(described.cards)
@@ -218,6 +230,8 @@ def _lengths(described: Description) -> dict[str, int]:
         raise ValueError(f"it has totals of {len(described.plane_totals)} planes; there are {layout.n_planes}")
     if max(described.plane_totals, default=0) > described.n_records:
         raise ValueError(f"a plane has {max(described.plane_totals)} of {described.n_records} rows")
+    if "planes 0" in described.sections and any(described.gaps):
+        raise ValueError("it has planes and gaps")
     n_groups = layout.n_groups if "planes 0" in described.sections else 0
     return found | {f"planes {g}": -(-described.n_records // 64) * 8 * LANES for g in range(n_groups)}
 
@@ -227,11 +241,9 @@ def _mapped(path: Path, described: Description, fingerprint: str) -> Dataset:
     cards, sections = described.cards, described.sections
     with path.open("rb") as file:
         content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    columns = tuple(
-        _array(content, sections[f"column {k}"], np.float64 if card == 0 else _checks.code_type(card))
-        for k, card in enumerate(cards)
-    )
+    columns = tuple(_array(content, sections[f"column {k}"], kind) for k, kind in enumerate(described.types))
     pack = Pack(path, fingerprint, described.names, cards, columns, declared=described.declared, _sections=sections)
+    pack.counted, pack.gaps = tuple(kind == "count" for kind in described.kinds), described.gaps
     if "planes 0" in sections:
         pack.planes = _planes(content, sections)
         pack.plane_totals = np.array(described.plane_totals, dtype=np.uint32)
@@ -246,9 +258,19 @@ def _mapped(path: Path, described: Description, fingerprint: str) -> Dataset:
         missing=described.missing,
         cuts=described.cuts,
         pack=pack,
-        declared=frozenset(name for name, fixed in zip(described.names, described.declared, strict=True) if fixed),
+        declared=_chosen(described.names, described.declared),
         unused=MappingProxyType({}),
+        ordinal=_chosen(described.names, [kind == "ordinal" for kind in described.kinds]),
+        counted=_chosen(described.names, pack.counted),
+        gaps=_chosen(described.names, described.gaps),
+        reasons=MappingProxyType(described.reasons),
+        weighting=None,
     )
+
+
+def _chosen(names: Sequence[str], flags: Sequence[bool]) -> frozenset[str]:
+    """Return the names whose flag is set."""
+    return frozenset(name for name, flag in zip(names, flags, strict=True) if flag)
 
 
 def _planes(content: mmap.mmap, sections: Mapping[str, Section]) -> NDArray[np.uint64]:

@@ -13,7 +13,7 @@ from decimal import Decimal
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,9 @@ class Variable:
     name: str
     levels: tuple[Hashable, ...] | None
     declared: bool = False
+    kind: Literal["ordinal", "count"] | None = None  # None for nominal with levels, and continuous without
+    gaps: bool = False
+    reason: str = ""
 
     @property
     def card(self) -> int:
@@ -48,7 +51,13 @@ class Variable:
     @property
     def type(self) -> Any:
         """The type of its values."""
-        return np.float64 if self.levels is None else _checks.code_type(self.card)
+        return np.float64 if self.levels is None else _checks.code_type(self.card + self.gaps)
+
+    def described(self) -> dict[str, object]:
+        """Return the entry in the description; kind, gaps and reason are left out where there are none."""
+        labels = self.levels and [as_json(label) for label in self.levels]
+        more = {"kind": self.kind, "gaps": self.gaps, "reason": self.reason}
+        return {"name": self.name, "levels": labels, "declared": self.declared, **{k: v for k, v in more.items() if v}}
 
 
 @dataclass(frozen=True)
@@ -107,7 +116,8 @@ def write_pack(path: Path, contents: Contents) -> None:
 
 def _write(handle: int, contents: Contents) -> None:
     cards = [variable.card for variable in contents.variables]
-    planes = plane_layout([] if contents.has_repeats else cards)
+    has_gaps = any(variable.gaps for variable in contents.variables)  # the last state would hold them too
+    planes = plane_layout([] if contents.has_repeats or has_gaps else cards)
     layout = _layout_of(handle, contents, planes.n_groups)
     totals = np.zeros(planes.n_groups * LANES, dtype=np.int64)
     for block in whole_words(contents.blocks):
@@ -129,7 +139,8 @@ def _write(handle: int, contents: Contents) -> None:
         raise RuntimeError("the blocks of a pack hold another number of rows than expected")
     text = _description(contents, layout, totals[: planes.n_planes].tolist())
     os.pwrite(handle, text, layout.end)
-    os.pwrite(handle, preamble(layout.end, text), 0)
+    version = 2 if has_gaps or any(variable.kind for variable in contents.variables) else 1
+    os.pwrite(handle, preamble(layout.end, text, version), 0)
 
 
 def _layout_of(handle: int, contents: Contents, n_groups: int) -> _Layout:
@@ -154,10 +165,7 @@ def _description(contents: Contents, layout: _Layout, totals: list[int]) -> byte
     missing = contents.missing
     described = {
         "n_records": contents.n_records,
-        "variables": [
-            {"name": v.name, "levels": v.levels and [as_json(label) for label in v.levels], "declared": v.declared}
-            for v in contents.variables
-        ],
+        "variables": [variable.described() for variable in contents.variables],
         "missing": {
             "policy": missing.policy,
             "counts": dict(missing.counts),
@@ -225,30 +233,36 @@ def options_of_pack(old: Dataset, options: TableOptions) -> TableOptions:
     return replace(
         options,
         columns=old.names,
-        types={name: "categorical" if card else "continuous" for name, card in zip(old.names, old.cards, strict=True)},
+        types=dict(zip(old.names, old.kinds, strict=True)),
         levels={
             name: [label for label in labels if label is not None]
-            for name, labels, declared in zip(old.names, old.levels, old.pack.declared, strict=True)
-            if declared and labels is not None
+            for name, labels in zip(old.names, old.levels, strict=True)
+            if labels is not None and (name in old.declared or _is_fixed(old, name, labels))
         },
     )
+
+
+def _is_fixed(old: Dataset, name: str, labels: Sequence[Hashable]) -> bool:
+    """Return whether a pack cannot have more levels of a variable: where only their list says the order."""
+    return name in old.ordinal and any(isinstance(label, str) for label in labels)
 
 
 def contents_like(old: Dataset, data: Dataset) -> Contents:
     """Return coded rows, in memory or in another pack, as rows to append to a pack."""
     chosen = data.select(old.names)
     assert old.pack is not None
-    for name, before, labels, fixed in zip(old.names, old.levels, chosen.levels, old.pack.declared, strict=True):
-        if (before is None) != (labels is None):
-            kinds = ["continuous" if found is None else "categorical" for found in (before, labels)]
+    for x, (name, before, labels) in enumerate(zip(old.names, old.levels, chosen.levels, strict=True)):
+        kinds = old.kinds[x], chosen.kinds[x]
+        if kinds[0] != kinds[1]:
             raise DataError(
                 f"column {name!r} must have one type in old and new rows; it is {kinds[0]} in the pack and "
                 f"{kinds[1]} in the rows to append. Pack the source of one of the two again with types={{...}}."
             )
+        fixed = name in old.declared or _is_fixed(old, name, before or ())
         outside = [label for label in labels or () if label is not None and label not in (before or ())]
         if fixed and outside:
             raise DataError(
-                f"levels[{name!r}] were declared when the pack was made; the rows to append also hold {outside[0]!r}. "
+                f"levels[{name!r}] were fixed when the pack was made; the rows to append also hold {outside[0]!r}. "
                 "Pack all rows again with longer levels."
             )
     found = contents_of(chosen)
@@ -263,14 +277,25 @@ def contents_of(data: Dataset) -> Contents:
     report, names = data.missing, frozenset(data.names)
     counts, alone = ({name: n for name, n in part.items() if name in names} for part in (report.counts, report.alone))
     return Contents(
-        variables=[
-            Variable(name, labels, name in data.declared) for name, labels in zip(data.names, data.levels, strict=True)
-        ],
+        variables=[_variable(data, x) for x in range(data.n_variables)],
         n_records=data.n_records,
         has_repeats=data.repeats is not None,
         missing=replace(report, counts=MappingProxyType(counts), alone=MappingProxyType(alone)),
         cuts=data.cuts,
         blocks=_sliced([*data.columns, *([] if data.repeats is None else [data.repeats])]),
+    )
+
+
+def _variable(data: Dataset, x: int) -> Variable:
+    """Return a variable of a data set as one to write."""
+    name = data.names[x]
+    return Variable(
+        name,
+        data.levels[x],
+        name in data.declared,
+        "ordinal" if name in data.ordinal else "count" if name in data.counted else None,
+        name in data.gaps,
+        data.reasons.get(name, ""),
     )
 
 
@@ -287,10 +312,12 @@ def _added(names: Sequence[str], old: Mapping[str, int], new: Mapping[str, int])
 def joined_contents(old: Dataset, new: Contents) -> Contents:
     """Return the rows of a pack, followed by those to append."""
     has_repeats = old.repeats is not None or new.has_repeats
-    merged = [_merged(v, labels) for v, labels in zip(new.variables, old.levels, strict=True)]
-    tables = [_table(labels, v.levels) for labels, v in zip(old.levels, merged, strict=True)]
-    newer = [_table(before.levels, after.levels) for before, after in zip(new.variables, merged, strict=True)]
-    policy = new.missing.policy if new.missing.counts else old.missing.policy
+    _check_policies(old, new)
+    present = contents_of(old)
+    merged = [_merged(before, v) for before, v in zip(present.variables, new.variables, strict=True)]
+    tables = [_table(before, after) for before, after in zip(present.variables, merged, strict=True)]
+    newer = [_table(before, after) for before, after in zip(new.variables, merged, strict=True)]
+    policy = new.missing.policy if new.missing.counts and not old.gaps else old.missing.policy
     dropped = old.missing.rows_dropped + new.missing.rows_dropped
     counts = _added(old.names, old.missing.counts, new.missing.counts)
     alone = _added(old.names, old.missing.alone, new.missing.alone)
@@ -301,17 +328,27 @@ def joined_contents(old: Dataset, new: Contents) -> Contents:
         missing=MissingReport(policy, counts, dropped, alone),
         cuts=old.cuts,
         blocks=chain(
-            _moved(contents_of(old).blocks, tables, weighted=has_repeats),
+            _moved(present.blocks, tables, weighted=has_repeats),
             _moved(new.blocks, newer, weighted=has_repeats),
         ),
     )
 
 
-def _merged(new: Variable, old: tuple[Hashable, ...] | None) -> Variable:
+def _check_policies(old: Dataset, new: Contents) -> None:
+    """Raise DataError if missing values are gaps in the old rows and a state in the new ones, or the other way."""
+    policies = [report.policy for report in (old.missing, new.missing) if report.counts]
+    if {"testwise", "category"} <= set(policies):
+        raise DataError(
+            f"missing must be {policies[0]!r}, as in the pack that is appended to; got {policies[1]!r}. Use the same."
+        )
+
+
+def _merged(old: Variable, new: Variable) -> Variable:
     """Return a variable with the levels of both, in order, the missing state last."""
-    if old is None or new.levels is None:
-        return new
-    kept, added = ([label for label in labels if label is not None] for labels in (old, new.levels))
+    gaps = old.gaps or new.gaps
+    if old.levels is None or new.levels is None:
+        return replace(new, gaps=gaps, reason=old.reason)
+    kept, added = ([label for label in labels if label is not None] for labels in (old.levels, new.levels))
     known = {_family(label) for label in kept}
     odd = next((label for label in added if _family(label) not in known), None)
     if kept and odd is not None:
@@ -321,8 +358,8 @@ def _merged(new: Variable, old: tuple[Hashable, ...] | None) -> Variable:
         )
     fresh = [label for label in added if label not in set(kept)]
     found = kept if not fresh else sorted([*kept, *fresh], key=order_key)
-    hole = (None,) if None in old or None in new.levels else ()
-    return Variable(new.name, (*found, *hole), new.declared)
+    hole = (None,) if None in old.levels or None in new.levels else ()
+    return replace(old, levels=(*found, *hole), gaps=gaps)
 
 
 def _family(label: Hashable) -> type:
@@ -332,12 +369,13 @@ def _family(label: Hashable) -> type:
     return float if isinstance(found, tuple) else found
 
 
-def _table(before: tuple[Hashable, ...] | None, after: tuple[Hashable, ...] | None) -> NDArray[Any] | None:
-    """Return the table from codes among some levels to codes among more of them; None where nothing changes."""
-    if before is None or after is None or before == after:
+def _table(before: Variable, after: Variable) -> NDArray[Any] | None:
+    """Return the table from codes among some levels, and a gap, to codes among more; None where nothing changes."""
+    if before.levels is None or after.levels is None or (before.levels == after.levels and before.type == after.type):
         return None
-    place = {label: code for code, label in enumerate(after)}
-    return np.array([place[label] for label in before], dtype=_checks.code_type(len(after)))
+    place = {label: code for code, label in enumerate(after.levels)}
+    codes = [place[label] for label in before.levels] + [after.card] * before.gaps
+    return np.array(codes, dtype=after.type)
 
 
 def _moved(blocks: Iterable[Block], tables: Sequence[NDArray[Any] | None], *, weighted: bool) -> Iterator[Block]:

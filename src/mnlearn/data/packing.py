@@ -12,7 +12,7 @@ from mnlearn._atomic_files import check_outputs, try_to_write
 from mnlearn.data._checks import PROGRAM_FILES
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.missing import to_contents
-from mnlearn.data.options import MissingPolicy, TableOptions, VariableType
+from mnlearn.data.options import MissingPolicy, TableOptions, Types
 from mnlearn.data.pack_format import SUFFIX, open_pack
 from mnlearn.data.pack_writer import (
     Contents,
@@ -34,7 +34,7 @@ def pack(
     out: str | os.PathLike[str],
     *,
     columns: Sequence[str] | None = None,
-    types: Mapping[str, VariableType] | None = None,
+    types: Types | None = None,
     levels: Mapping[str, Sequence[Hashable]] | None = None,
     missing: MissingPolicy = "error",
     missing_values: Iterable[Hashable] = (),

@@ -88,9 +88,7 @@ class ParquetSource(NamedTuple):
         """
         names, types = self.schema.names, self.schema.types
         texts = [
-            names[own.position]
-            for own in selection.columns
-            if is_text(types[own.position]) and own.type != "continuous"
+            names[own.position] for own in selection.columns if is_text(types[own.position]) and not own.is_numeric
         ]
         return pq.ParquetFile(self.content, metadata=self.parquet.metadata, read_dictionary=texts)
 

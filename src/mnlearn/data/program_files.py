@@ -21,9 +21,9 @@ import numpy as np
 import pyarrow as pa
 
 from mnlearn.data._checks import PROGRAM_FILES, check_names
-from mnlearn.data.columns import ReadTable
+from mnlearn.data.columns import ReadTable, order_key
 from mnlearn.data.frames import load_columns, load_memory
-from mnlearn.data.options import TableOptions
+from mnlearn.data.options import NUMERIC, TableOptions
 from mnlearn.errors import DataError, FileError, MnlearnError, check_file, require, unknown_name, unreadable
 
 _log = logging.getLogger("mnlearn.data")
@@ -37,6 +37,7 @@ class ProgramTable(NamedTuple):
     names: Sequence[object]
     columns: Sequence[Any]
     rows: Sequence[str] | None = None
+    orders: Mapping[int, bool] | None = None  # as for `settled_table`; None if the columns show it
 
 
 def load_program_file(path: Path, options: TableOptions) -> ReadTable:
@@ -63,7 +64,7 @@ def load_program_file(path: Path, options: TableOptions) -> ReadTable:
         listed = [column.to_pylist() if hasattr(column, "to_pylist") else column for column in columns]
         named = listed if table.rows is None else [list(table.rows), *listed]
         return load_memory(dict(enumerate(named)), options)
-    return load_columns(table.names, columns, options, str(path))
+    return load_columns(table.names, columns, options, str(path), orders=table.orders)
 
 
 @contextmanager
@@ -178,14 +179,31 @@ def _read_labelled(reader: str, path: Path, options: TableOptions) -> ProgramTab
         _check_head(reader, path)
         data, about = read(str(path), output_format="dict")
         ranges = read(str(path), output_format="dict", metadataonly=True, user_missing=True)[1].missing_ranges
-    numbers = _as_numbers(options)
-    columns = []
+    numbers = _as_numbers(options, list(data))
+    columns: list[Any] = []
+    orders: dict[int, bool] = {}
     for name, values in data.items():
         listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
         labels = _labels_of_values(about.variable_value_labels.get(name, {}), ranges.get(name, ()), listed)
         states = states_by_label(listed, labels) if labels and name not in numbers else None
+        if about.variable_measure.get(name) == "ordinal" and name not in numbers:
+            orders[len(columns)] = True
+            states = _in_order(listed) if states is None else states
+        elif states is not None:  # the order of the values counts only if the column is declared ordinal
+            orders[len(columns)] = False
         columns.append([None if _is_gone(value) else value for value in listed] if states is None else states)
-    return ProgramTable(list(data), columns)
+    return ProgramTable(list(data), columns, orders=orders)
+
+
+def _in_order(values: Sequence[Any]) -> Any:
+    """Return numbers as categories in ascending order; None for strings and for nothing but missing values."""
+    present = sorted({value for value in values if not _is_gone(value)}, key=order_key)
+    if not present or any(isinstance(value, str) for value in present):
+        return None
+    place: dict[Hashable, int] = {value: k for k, value in enumerate(present)}
+    rows = pa.array([None if _is_gone(value) else place[value] for value in values], pa.int32())
+    labels = whole(present)
+    return pa.DictionaryArray.from_arrays(rows, labels if isinstance(labels, pa.Array) else pa.array(labels))
 
 
 def _check_head(reader: str, path: Path) -> None:
@@ -201,10 +219,11 @@ def _check_head(reader: str, path: Path) -> None:
         raise ValueError("it crashes its reader")
 
 
-def _as_numbers(options: TableOptions) -> Collection[str]:
+def _as_numbers(options: TableOptions, names: Sequence[str]) -> Collection[str]:
     """Return the columns whose values are numbers whatever their labels."""
-    continuous = {str(name) for name, kind in (options.types or {}).items() if kind == "continuous"}
-    return continuous | ({options.repeats} if options.repeats is not None else set())
+    types = {} if options.transpose else options.types_of(names)
+    numeric = {name for name, kind in types.items() if kind in NUMERIC}
+    return numeric | {name for name in (options.repeats, options.weights) if name is not None}
 
 
 def _labels_of_values(labels: Mapping[Any, str], missing: Sequence[Any], values: Sequence[Any]) -> dict[Any, str]:
@@ -221,7 +240,7 @@ def _labels_of_values(labels: Mapping[Any, str], missing: Sequence[Any], values:
 def _read_r(path: Path, options: TableOptions) -> ProgramTable:
     """Read the data frame or the matrix that `saveRDS` wrote."""
     rdata = require("rdata", "files")
-    frame = partial(_frame, _as_numbers(options))
+    frame = partial(_frame, options)
     known = {
         **dict.fromkeys(("data.frame", "tbl_df", "tbl", "data.table", "grouped_df", "spec_tbl_df"), frame),
         "factor": partial(_factor, ordered=False),
@@ -246,14 +265,17 @@ def _read_r(path: Path, options: TableOptions) -> ProgramTable:
     return value
 
 
-def _frame(numbers: Collection[str], columns: Any, attributes: Mapping[str, Any]) -> ProgramTable:
+def _frame(options: TableOptions, columns: Any, attributes: Mapping[str, Any]) -> ProgramTable:
     """Return the columns of a data frame."""
     names = [str(name) for name in attributes.get("names", ())]
     check_names(names)  # rdata keeps the last of two columns with one name
     values = list(columns.values()) if isinstance(columns, Mapping) else list(columns)
+    numbers = _as_numbers(options, names)
     found = [_column(value, name in numbers) for name, value in zip(names, values, strict=True)]
     rows = np.asarray(_plain(attributes.get("row.names", ())))
-    return ProgramTable(names, found, list(map(str, rows)) if rows.dtype.kind in "OU" and rows.size else None)
+    listed = {j: column.type for j, column in enumerate(found) if isinstance(column, pa.DictionaryArray)}
+    orders = {j: type_.ordered for j, type_ in listed.items() if type_.ordered or isinstance(values[j], _Labelled)}
+    return ProgramTable(names, found, list(map(str, rows)) if rows.dtype.kind in "OU" and rows.size else None, orders)
 
 
 def _column(values: Any, as_numbers: bool) -> Any:

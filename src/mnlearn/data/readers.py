@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from mnlearn.data.options import (
     MissingPolicy,
     ReadOptions,
     TableOptions,
+    Types,
     VariableType,
 )
 from mnlearn.errors import DataError, InputError, check_file, unknown_name
@@ -32,7 +33,7 @@ def read(
     source: object,
     *,
     columns: Sequence[str] | None = None,
-    types: Mapping[str, VariableType] | None = None,
+    types: Types | None = None,
     levels: Mapping[str, Sequence[Hashable]] | None = None,
     missing: MissingPolicy = "error",
     missing_values: Iterable[Hashable] = (),
@@ -48,7 +49,7 @@ def read(
 ) -> Dataset:
     """Read a table and code it.
 
-    Strings, booleans, categories, dates and integers become categorical; decimal numbers become continuous.
+    Strings, booleans, categories, dates and few whole numbers become categorical; other numbers become continuous.
 
     Parameters
     ----------
@@ -62,14 +63,16 @@ def read(
         The columns to read, in this order; all of them by default. ``"A1:O5"`` means the columns from A1 to O5 by
         position, ``"A1:"`` those from A1 on; a column with that name comes first. So in `drop`, `types` and `levels`.
     types
-        ``{"name": "categorical"}`` or ``{"name": "continuous"}`` overrides the choice for a column. A categorical
-        column of decimal numbers has its distinct values as levels. Needed for whole numbers with many values.
+        ``{"name": "nominal"}``, ``"ordinal"``, ``"count"`` or ``"continuous"`` declares what the values of a column
+        are: labels, labels in an order, whole numbers from 0, or numbers. ``"categorical"`` is ordinal if the source
+        has an order, otherwise nominal. ``types="ordinal"`` declares all columns.
     levels
         ``{"name": [labels]}`` declares the states of a column and their order; the column is categorical. Declared
         states count even when no row has them; a value outside them is an error.
     missing
-        ``"error"`` raises an error; ``"drop_rows"`` leaves out every row with a missing value; ``"category"`` adds a
-        last state, labelled None, to each categorical column with missing values.
+        ``"error"`` raises an error; ``"testwise"`` keeps the gaps, so that each test and model uses the rows in which
+        its own variables are observed; ``"drop_rows"`` leaves out every row with a missing value; ``"category"`` adds
+        a last state, labelled None, to each categorical column with missing values.
     missing_values
         Values that mark a missing value, such as ``["?", -9]``; a string that reads as a number also marks that number.
     repeats
@@ -119,10 +122,15 @@ def read(
     words, ...) may be labels: they are an error until `missing_values` or `types` decides. A declared level is never
     missing.
 
-    Whole numbers with many values may be categories or a quantity, such as an age: they are an error until `types`
-    decides. Many are 20 or more, or more than 10 if most numbers between them do not occur. Decimal numbers with gaps
-    whose values are all whole and not many are categories: pandas stores whole numbers with gaps so. Without gaps they
-    are continuous, and the log says so.
+    Whole numbers with many values, such as ages, are continuous, and the log says so. Many are 20 or more, or more than
+    10 if most numbers between them do not occur. Consecutive ones that differ in every row number the rows: they are an
+    error until `types` or `drop` decides. Decimal numbers with gaps whose values are all whole and not many are
+    categories: pandas stores whole numbers with gaps so. Without gaps they are continuous, and the log says so.
+
+    Ordinal columns take their order from `levels`, from the source (ordered categoricals of pandas and Arrow, ordered
+    factors of R, variables that SPSS measures as ordinal: these are ordinal by themselves; an Enum of polars and value
+    labels only if `types` says so), or else from ascending numbers or dates. Three or more strings without an order are
+    an error. With ``missing="testwise"``, rows without any value are left out.
 
     A label is a single value: a string, a number, true or false, a date and the like. Lists, records, bytes, complex
     numbers, and true or false among numbers are an error.
@@ -225,7 +233,7 @@ def read_incomplete(
         coded = select_from(coded, TableOptions(**form))
         coded.verify()
         chosen = [coded.index(name) for name in columns if name in coded.names]
-        return [_incomplete(coded.names[x], coded.columns[x], coded.levels[x]) for x in chosen]
+        return [_incomplete(coded, x) for x in chosen]
     with enough_memory(source):
         markers = [*sorted(DOUBTFUL), *form.get("missing_values", ())]
         given: Any = {**form, "missing_values": markers, "columns": columns, "types": types, "levels": levels}
@@ -258,12 +266,14 @@ class _FirstColumn(TableOptions):
         return ColumnSelection([ColumnOptions(str(names[0]), 0, "categorical")] if names else [], None)
 
 
-def _incomplete(name: str, values: NDArray[Any], levels: tuple[Hashable, ...] | None) -> IncompleteColumn:
-    """Return a column of a data set; a state for missing values is unknown."""
+def _incomplete(data: Dataset, x: int) -> IncompleteColumn:
+    """Return a column of a data set; a gap and a state for missing values are unknown."""
+    values: NDArray[Any] = data.columns[x]
+    levels = data.levels[x]
     if levels is None:
-        return IncompleteColumn(name, values, ~np.isnan(values.astype(np.float64)), None)
-    empty = np.array([label is None for label in levels])
-    return IncompleteColumn(name, values, ~empty[values], levels)
+        return IncompleteColumn(data.names[x], values, ~np.isnan(values), None)
+    empty = np.array([*(label is None for label in levels), True])  # the last one marks a gap
+    return IncompleteColumn(data.names[x], values, ~empty[values], levels)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,7 +288,8 @@ class _PresentColumns(TableOptions):
             raise unknown_name(
                 "data must have a column of the model; column", (self.columns or ("",))[0], sorted(known)
             )
-        types = {name: kind for name, kind in (self.types or {}).items() if name in known}
+        given = cast("Mapping[str, VariableType]", self.types or {})
+        types = {name: kind for name, kind in given.items() if name in known}
         levels = {name: labels for name, labels in (self.levels or {}).items() if name in known}
         options = replace(self, columns=present, types=types, levels=levels)
         return TableOptions(**vars(options)).select(names)
@@ -330,7 +341,11 @@ def select_from(data: Dataset, options: TableOptions) -> Dataset:
             f"{given[0]} cannot be applied to a Dataset or a pack, which is already coded; got "
             f"{getattr(options, given[0])!r}. Drop it, or read the source of the data again."
         )
-    if data.missing.counts and options.missing not in ("error", data.missing.policy):
+    if data.gaps and options.missing == "drop_rows":
+        from mnlearn.data.complete_rows import complete_rows
+
+        data = complete_rows(data)
+    elif data.missing.counts and options.missing not in ("error", data.missing.policy):
         raise InputError(
             f"missing={options.missing!r} cannot be applied to a Dataset or a pack, which was read with "
             f"missing={data.missing.policy!r}. Drop it, or read the source of the data again."

@@ -106,11 +106,12 @@ def without_foreign_levels(part: Dataset, whole: Dataset) -> Dataset:
     for k, (name, labels) in enumerate(zip(part.names, part.levels, strict=True)):
         if labels is None or name in part.declared:
             continue
-        here, there = (np.bincount(data.columns[k], minlength=len(labels)) > 0 for data in (part, whole))
+        here, there = (np.bincount(data.columns[k], minlength=len(labels))[: len(labels)] > 0 for data in (part, whole))
         kept = here | ~there
         if not kept.all():
             levels[k] = tuple(label for label, stays in zip(labels, kept, strict=True) if stays)
             cards[k] = int(kept.sum())
-            columns[k] = (np.cumsum(kept) - 1).astype(_checks.code_type(cards[k]))[part.columns[k]]
+            codes = np.append(np.cumsum(kept) - 1, cards[k])  # a gap comes after the last level
+            columns[k] = codes.astype(_checks.code_type(cards[k] + (name in part.gaps)))[part.columns[k]]
             columns[k].flags.writeable = False
     return part._with(cards=tuple(cards), columns=tuple(columns), levels=tuple(levels), pack=None)

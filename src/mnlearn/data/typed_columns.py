@@ -43,7 +43,7 @@ def column_for(options: ColumnOptions, type_: Any) -> ColumnReader:
     if kinds.is_nested(value_type) or (_is_bytes(value_type) and _extension(type_) != "arrow.uuid"):
         raise not_single(options.name, f"it holds {value_type}")
     continuous = kinds.is_floating(value_type) or kinds.is_decimal(value_type)
-    if options.type == "continuous":
+    if options.is_numeric:
         if is_text(value_type):
             return TextColumn(options)
         if not (
@@ -183,7 +183,7 @@ def categories_column(
     options: ColumnOptions, categories: Sequence[Hashable], rows: NDArray[np.signedinteger]
 ) -> ReadColumn:
     """Read positions among categories (-1 is missing), as pandas stores them; labels can be of any type."""
-    if options.type == "continuous":
+    if options.is_numeric:
         raise _numbers_only(options, "categories")
     unfit = next(filter(None, map(unfit_label, categories)), None)
     if unfit is not None:
@@ -250,7 +250,7 @@ _SAME = frozenset({date, datetime, time, timedelta, np.datetime64, np.timedelta6
 
 def object_column(options: ColumnOptions, values: Sequence[object]) -> ReadColumn:
     """Read a list of values: by the core if they are simple, or through Arrow if it has a type for all of them."""
-    if type(values) is list and values and options.type != "continuous":
+    if type(values) is list and values and not options.is_numeric:
         coded = code_objects([values])[0]
         if coded is not None:
             return WholeColumns().column(options, *coded)
@@ -300,7 +300,7 @@ def _each(options: ColumnOptions, values: Sequence[object]) -> ReadColumn:
         if label is not None:
             kinds.setdefault(_kind(label), (label, row))
     _check_one_kind(options, kinds)
-    if options.type == "continuous" or (options.is_open and _DECIMAL in kinds):
+    if options.is_numeric or (options.is_open and _DECIMAL in kinds):
         return _numbers(options, labels, kinds, doubts)._replace(marked=marked)
     codes = Codes(options)
     rows = np.array([0 if label is None else codes.code(label) for label in labels], dtype=np.uint16)
@@ -335,7 +335,7 @@ def _numbers_only(options: ColumnOptions, found: object) -> DataError:
             f"repeats: column {options.name!r} must hold whole numbers; it holds {found}. Turn them into integers."
         )
     return DataError(
-        f"types[{options.name!r}] can be 'continuous' for numbers only; the column holds {found}. Turn them into "
+        f"types[{options.name!r}] can be {options.type!r} for numbers only; the column holds {found}. Turn them into "
         "numbers, or drop that type."
     )
 

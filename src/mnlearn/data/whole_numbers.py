@@ -1,20 +1,22 @@
 """Columns of whole numbers: categories or a quantity.
 
 Few whole numbers are categories, such as the answers 1 to 6 of a questionnaire. Many of them, such as ages or counts,
-can be a quantity: nothing in the data decides, so the caller must. Programs that have no missing integers, as pandas
-mostly does, store whole numbers with gaps as decimals; these are whole numbers again here.
+are a quantity, unless they number the rows. Programs that have no missing integers, as pandas mostly does, store whole
+numbers with gaps as decimals; these are whole numbers again here.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.columns import ReadColumn, ReadTable, Reason
+from mnlearn.data.columns import ReadColumn, ReadTable, Reason, reason_of
+from mnlearn.data.kinds import check_order, check_whole_counts
 from mnlearn.data.options import Chunks, ColumnOptions, ColumnSelection
 from mnlearn.errors import DataError
 
@@ -38,26 +40,72 @@ def are_many(values: Sequence[int]) -> bool:
     return n >= MANY or (n > SOME and values[-1] - values[0] + 1 > 2 * n)
 
 
-def settled_table(selection: ColumnSelection, columns: list[ReadColumn], n_rows: int, source: str) -> ReadTable:
-    """Return a table of the columns of a selection, in its order, each with the reason for its type."""
+def settled_table(
+    selection: ColumnSelection,
+    columns: list[ReadColumn],
+    n_rows: int,
+    source: str,
+    orders: Mapping[int, bool] = MappingProxyType({}),
+) -> ReadTable:
+    """Return a table of the columns of a selection, in its order, each with its kind and the reason for it.
+
+    `orders` holds the columns whose categories have an order in the source, by position: whether that makes them
+    ordinal, or only if they are declared so.
+    """
     n = len(selection.variables)
-    settled = [_settled(own, column) for own, column in zip(selection.variables, columns[:n], strict=True)]
+    pairs = zip(selection.variables, columns[:n], strict=True)
+    settled = [_settled(own, column, orders.get(own.position)) for own, column in pairs]
     repeats = selection.repeats
     weighted = repeats is not None and repeats.is_weights
     return ReadTable(settled, None if repeats is None else columns[n], n_rows, source, weighted)
 
 
-def _settled(options: ColumnOptions, column: ReadColumn) -> ReadColumn:
-    """Return a column of whole numbers with the reason for its type; decimals that are whole, with gaps, are coded."""
+def _settled(options: ColumnOptions, column: ReadColumn, order: bool | None) -> ReadColumn:
+    """Return a column with its kind and the reason; many whole numbers are numbers, whole decimals with gaps coded."""
     if not options.is_open:
-        return column._replace(reason=Reason.DECLARED)
+        return _declared(options, column, order)
+    if order and column.levels is not None:
+        return column._replace(kind="ordinal", reason=Reason.ORDERED)
     if column.levels is None:
         return _settled_decimals(options, column)
     if len(column.levels) <= SOME or column.categories:
         return column
     whole = [label for label in column.levels if type(label) is int]
-    asks = len(whole) == len(column.levels) and are_many(whole)
-    return column._replace(reason=Reason.MANY) if asks else column
+    if len(whole) < len(column.levels) or not are_many(whole):
+        return column
+    return column._replace(reason=Reason.NUMBERED) if _number_rows(column, whole) else _as_numbers(options, column)
+
+
+def _declared(options: ColumnOptions, column: ReadColumn, order: bool | None) -> ReadColumn:
+    """Return a column whose type or levels were declared, with its kind."""
+    column = column._replace(reason=Reason.DECLARED)
+    if options.type == "count":
+        check_whole_counts(column)
+        return column._replace(kind="count")
+    if options.type == "ordinal":
+        check_order(options, column, in_order=order is not None)
+        return column._replace(kind="ordinal")
+    ordinal = order and options.type != "nominal" and column.levels is not None
+    return column._replace(kind="ordinal") if ordinal else column
+
+
+def _number_rows(column: ReadColumn, values: Sequence[int]) -> bool:
+    """Return whether whole numbers number the rows: all different and consecutive, or too large for a quantity."""
+    if max(abs(values[0]), abs(values[-1])) >= 2**53:
+        return True
+    if values[-1] - values[0] + 1 != len(values):
+        return False
+    known = np.asarray(column.table) != 0
+    return sum(int(np.count_nonzero(known[chunk])) for chunk in column.chunks) == len(values)
+
+
+def _as_numbers(options: ColumnOptions, column: ReadColumn) -> ReadColumn:
+    """Return a column of many whole numbers as a continuous one."""
+    numbers = np.array([np.nan, *(column.levels or ())], dtype=np.float64)[np.asarray(column.table)]
+    chunks = options.new_chunks()
+    for chunk in column.chunks:
+        chunks.append(numbers[chunk])
+    return column._replace(chunks=chunks, table=None, levels=None, final=False, reason=Reason.MANY)
 
 
 def _settled_decimals(options: ColumnOptions, column: ReadColumn) -> ReadColumn:
@@ -66,8 +114,10 @@ def _settled_decimals(options: ColumnOptions, column: ReadColumn) -> ReadColumn:
     if found is None:
         return column
     values, lacks = found
-    if not len(values) or are_many(values.tolist()):
+    if not len(values):
         return column
+    if are_many(values.tolist()):
+        return column._replace(reason=Reason.MANY) if lacks else column
     if not lacks:
         return column._replace(reason=Reason.WHOLE_DECIMALS)
     chunks = options.new_chunks()
@@ -134,8 +184,8 @@ def whole_again(values: NDArray[Any]) -> NDArray[Any]:
 
 def reason_in_words(column: ReadColumn) -> str:
     """Return why a column has its type: what its values are, unless there is a better reason."""
-    if column.reason is not Reason.BY_VALUE:
-        return str(column.reason.value)
+    if reason_of(column):
+        return reason_of(column)
     return "categories of the source" if column.categories else kind_in_words(column.levels)
 
 
@@ -149,31 +199,19 @@ def kind_in_words(levels: Sequence[Hashable] | None) -> str:
 
 
 def check_settled(table: ReadTable) -> None:
-    """Raise DataError for whole numbers that may be categories or a quantity."""
-    unsettled = [column for column in table.columns if column.reason is Reason.MANY]
+    """Raise DataError for whole numbers that seem to number the rows."""
+    unsettled = [column for column in table.columns if column.reason is Reason.NUMBERED]
     if not unsettled:
         return
     column, *others = unsettled
     levels: Sequence[Any] = column.levels or ()
     name = column.name
-    also = ""
-    if others:
-        shown = ", ".join(repr(other.name) for other in others[:3]) + f" and {len(others) - 3} more" * (len(others) > 3)
-        among = f"{name}:{others[-1].name}"
-        also = f" So do {shown}: types={{{among!r}: 'continuous'}} declares all columns from the first to the last."
+    shown = ", ".join(repr(other.name) for other in others[:3]) + f" and {len(others) - 3} more" * (len(others) > 3)
     raise DataError(
-        f"column {name!r} must be declared as a quantity or as categories; it holds {len(levels):,} different whole "
-        f"numbers, {levels[0]} to {levels[-1]}. Use types={{{name!r}: 'continuous'}} or "
-        f"types={{{name!r}: 'categorical'}}, or leave it out with drop=[{name!r}].{also}{_hint(table, len(levels))}"
+        f"column {name!r} must be declared, or left out; it holds {len(levels):,} different whole numbers, {levels[0]} "
+        f"to {levels[-1]}, one for each row, as row numbers and identifiers do. Use drop=[{name!r}], or "
+        f"types={{{name!r}: 'continuous'}} or types={{{name!r}: 'categorical'}}." + f" So does {shown}." * bool(others)
     )
-
-
-def _hint(table: ReadTable, n_values: int) -> str:
-    """Return what a column with a value of its own in each row, or a first column of names, is likely to mean."""
-    first = table.columns[0]
-    if first.levels is not None and len(first.levels) == table.n_rows and isinstance(first.levels[0], str):
-        return f" If {first.name!r} names the rows, use row_names=True, or transpose=True if the variables are in rows."
-    return " It differs in every row, as row numbers do." if n_values == table.n_rows else ""
 
 
 def log_decimals(table: ReadTable) -> None:
@@ -186,6 +224,8 @@ def log_decimals(table: ReadTable) -> None:
 
 
 _DECISIONS = {
+    Reason.MANY: "read as continuous, because they hold many different whole numbers: %s. types={%r: ...} declares a "
+    "column as 'count', 'ordinal' or 'categorical'",
     Reason.WHOLE_WITH_GAPS: "read as categories, because all values are whole and some are missing: %s. "
     "types={%r: 'continuous'} keeps a column as numbers",
     Reason.WHOLE_DECIMALS: "read as continuous, because they are stored as decimals, though all values are whole: %s. "

@@ -23,6 +23,7 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.options import NUMERIC, VariableType
 from mnlearn.data.readers import already_coded
 from mnlearn.data.resample import take, without_foreign_levels
 from mnlearn.data.strata import covariate_strata, regroup
@@ -37,7 +38,7 @@ from mnlearn.errors import (
     unknown_name,
     whole_number,
 )
-from mnlearn.learning.inputs import load_data
+from mnlearn.learning.inputs import DataOptions, load_data
 from mnlearn.learning.spec import LearnSpec, resolve
 from mnlearn.parallel import run
 from mnlearn.protocols import SILENT, IntArray, Monitor
@@ -229,8 +230,14 @@ def _covariates(adjust: Sequence[str], by: str) -> tuple[str, ...]:
 
 def _labels(spec: LearnSpec) -> set[str]:
     """Return the columns that the caller declares categorical, or whose states the caller lists."""
-    types, levels = spec.reading.get("types") or {}, spec.reading.get("levels") or {}
-    return {*levels, *(name for name, kind in types.items() if kind == "categorical")}
+    types, levels = _types(spec.reading), spec.reading.get("levels") or {}
+    return {*levels, *(name for name, kind in types.items() if kind not in NUMERIC)}
+
+
+def _types(reading: DataOptions) -> Mapping[str, VariableType]:
+    """Return the declared types by column, or by the range of all columns."""
+    types = reading.get("types") or {}
+    return {":": types} if isinstance(types, str) else types
 
 
 def _read(spec: LearnSpec, data: object, by: str, covariates: Sequence[str]) -> Dataset:
@@ -243,8 +250,8 @@ def _read(spec: LearnSpec, data: object, by: str, covariates: Sequence[str]) -> 
         )
     coded = already_coded(data)
     if coded is None:
-        given = reading.get("types") or {}
-        reading["types"] = {**dict.fromkeys(covariates, "categorical"), **given, by: "categorical"}
+        labels: dict[str, VariableType] = dict.fromkeys(covariates, "categorical")
+        reading["types"] = {**labels, **_types(reading), by: "categorical"}
     columns, more = reading.get("columns"), (*covariates, by)
     reading["columns"] = None if columns is None else [*(name for name in columns if name not in more), *more]
     try:
