@@ -11,7 +11,7 @@ from mnlearn.data import overview
 def test_json_is_the_overview(run: Any, survey: Path) -> None:
     document = run("info", survey, "--json").document()
     keys = ["n_rows", "n_records", "variables", "constant", "duplicated", "duplicate_rows", "unused", "far_from_normal"]
-    assert list(document) == [*keys, "incomplete_rows", "unsettled"]
+    assert list(document) == [*keys, "incomplete_rows", "unsettled", "complete_rows"]
     assert document["n_rows"] == 200
     assert document["constant"] == ["fixed", "level"]
     assert document["duplicated"] == [["a", "copy"]]
@@ -26,8 +26,8 @@ def test_text_has_remarks(run: Any, survey: Path) -> None:
     assert "constant: fixed, level" in shown.out
     assert "duplicated: a = copy" in shown.out
     lines = {line.split()[0]: line.split() for line in shown.out.splitlines() if line.strip()}
-    assert lines["coin"][1:] == ["categorical", "words", "2", "heads", "(100)"]
-    assert lines["fixed"][1:] == ["categorical", "words", "1", "constant:", "same", "(200)"]
+    assert lines["coin"][1:] == ["nominal", "words", "2", "heads", "(100)"]
+    assert lines["fixed"][1:] == ["nominal", "words", "1", "constant:", "same", "(200)"]
     assert lines["height"][1:] == ["continuous", "decimal", "numbers", "0.05", "to", "10.05"]
     assert "\x1b" not in shown.out
     assert all(line == line.rstrip() for line in shown.out.splitlines())

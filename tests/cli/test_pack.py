@@ -89,7 +89,10 @@ def _timeless(document: Any) -> Any:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--categorical", "stress"], "--categorical or --continuous cannot be applied to a Dataset or a pack"),
+        (
+            ["--categorical", "stress"],
+            "--nominal, --ordinal, --count or --continuous cannot be applied to a Dataset or a pack",
+        ),
         (["--missing-value", "?"], "--missing-value cannot be applied"),
         (["--repeats", "stress"], "--repeats cannot be applied"),
         (["--delimiter", ";"], "--delimiter cannot be applied"),
@@ -117,6 +120,6 @@ def test_errors_name_the_command_that_declares_levels(run: Any, tmp_path: Path) 
     path = tmp_path / "t.csv"
     path.write_text("a,b\n0.1,1\n0.10000000000000000001,2\n0.5,1\n")
     refused = run("learn", path, "--categorical", "a").refusal()
-    assert refused.endswith("or declare them as strings: mnlearn pack --levels COL=A,B.")
+    assert refused.endswith("or declare them as strings: --levels COL=A,B.")
     levels = "a=0.1,0.10000000000000000001,0.5"
     assert run("pack", path, "-o", tmp_path / "t.mnpack", "--levels", levels, "--json").document()["rows"] == 3

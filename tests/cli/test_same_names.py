@@ -31,7 +31,7 @@ CALLS: dict[str, tuple[Callable[..., Any], ...]] = {
     "simulate": (simulate, GibbsPlan),
 }
 OF_ALL = {"json", "debug", "help", "set", "all", "config", "save_config", "out", "list", "cluster", "workers"}
-TYPES = {"categorical", "continuous"}  # types={...}
+TYPES = {"categorical", "continuous", "nominal", "ordinal", "count"}  # types={...}
 FILES = {"plot", "report", "uai", "truth", "model"}  # methods and parts of the result, and where a model is
 OWN = {"bootstrap", "bootstrap_seed", "stable", "score", "prior"} | {"test", "alpha"}  # options of two calls in one
 

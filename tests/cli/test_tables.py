@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,7 @@ def test_each_refusal_names_the_next_option(run: Any, study: Path) -> None:
     words: list[str] = []
     for told, more in (
         ("use --row-names", ["--row-names"]),
-        ("--missing-value NA", ["--missing-value", "NA"]),
-        ("Use --continuous age or --categorical age, or leave it out with --drop age", ["--drop", "age"]),
+        ("--missing-value NA", ["--missing-value", "NA", "--drop", "age"]),
         ("13 of 80 rows, 10 of them only because of 'school' (--drop school)", ["--missing", "drop_rows"]),
     ):
         assert told in run("learn", study, "--method", "mpl", *words).refusal()
@@ -57,11 +57,37 @@ def test_columns_by_range_on_the_command_line_and_in_a_file(run: Any, study: Pat
 def test_info_says_what_each_column_will_be(run: Any, study: Path) -> None:
     shown = run("info", study, "--row-names", "--missing-value", "NA", "--columns", "i1,school:")
     lines = {line.split()[0]: line for line in shown.out.splitlines() if line.strip()}
-    assert "categorical   many whole numbers: to be declared" in lines["age"]
-    assert "categorical   whole numbers " in lines["i1"]
+    assert "continuous   many whole numbers" in lines["age"]
+    assert "nominal      whole numbers " in lines["i1"]
+    assert " 3 (4%) " in lines["i1"]
+    assert "complete rows: 67 of 80\n" in shown.out
     assert "incomplete rows: 13 of 80; --drop school keeps 10\n" in shown.out
-    assert "to be declared: age; use --continuous for a quantity, --categorical for labels, or --drop\n" in shown.out
-    assert "continuous    declared" in run("info", study, "--row-names", "--continuous", "age").out
+    assert "continuous   declared" in run("info", study, "--row-names", "--continuous", "age").out
+    declared = run("info", study, "--row-names", "--missing-value", "NA", "--ordinal", "i1:i3", "--count", "age").out
+    assert re.search(r"i1 +ordinal +declared", declared)
+    assert re.search(r"age +count +declared", declared)
+    document = run("info", study, "--row-names", "--missing-value", "NA", "--ordinal", "i1", "--json").document()
+    assert document["variables"][0]["kind"] == "ordinal"
+    assert document["variables"][0]["missing_share"] == 3 / 80
+    assert (document["complete_rows"], document["incomplete_rows"]) == (67, 13)
+
+
+def test_row_numbers_are_named_by_info(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("id,b\n" + "".join(f"{k},{k % 2}\n" for k in range(30)))
+    assert "to be declared: id; use --drop for row numbers, --continuous for a quantity" in run("info", path).out
+    assert "Use --drop id, or --continuous id or --categorical id" in run("learn", path).refusal()
+
+
+def test_levels_and_testwise_on_the_command_line(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("size,b\n" + "low,0\nhigh,1\n,1\nmiddle,0\nlow,\n" * 5)
+    options = ["--ordinal", "size", "--missing", "testwise"]
+    assert "Use --levels COL=A,B, or an ordered categorical" in run("info", path, *options).refusal()
+    shown = run("info", path, *options, "--levels", "size=low,middle,high")
+    assert re.search(r"size +ordinal +declared +3 +5 \(20%\)", shown.out)
+    assert "each test and model uses the rows in which all its variables are observed" in shown.err
+    assert "--levels must have the form COL=A,B" in run("info", path, "--levels", "size").refusal()
 
 
 def test_variables_in_rows_and_decimal_commas(run: Any, tmp_path: Path) -> None:

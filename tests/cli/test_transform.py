@@ -25,7 +25,9 @@ def cubes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_learn_reports_the_scores_and_none_turns_them_off(run: Any, cubes: Path) -> None:
     found = run("learn", cubes)
     assert found.out.splitlines()[0] == "4 edges among 5 variables, by sep, as normal scores of the ranks"
-    assert "using normal scores of the ranks of all columns, because 5 columns are far from normal" in found.err
+    assert (
+        "using normal scores of the ranks of all continuous columns, because 5 columns are far from normal" in found.err
+    )
     for option, transform in (("none", None), ("normal_scores", "normal_scores"), ("auto", "normal_scores")):
         document = run("learn", cubes, "--transform", option, "--json").document()
         assert document["settings"]["transform"] == transform

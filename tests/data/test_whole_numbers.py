@@ -131,8 +131,8 @@ def test_many_whole_numbers_are_continuous(form: str, tmp_path: Path, caplog: py
     assert np.array_equal(found.columns[0], ages.astype(np.float64))
     assert found.reasons == {name: "many whole numbers"}
     assert caplog.messages == [
-        f"read as continuous, because they hold many different whole numbers: '{name}'. types={{'{name}': ...}} "
-        "declares a column as 'count', 'ordinal' or 'categorical'"
+        f"read as continuous, because they hold many different whole numbers: '{name}'. "
+        f"types={{'{name}': 'categorical'}} makes categories of a column, 'count' counts"
     ]
     assert read(source, types={name: "continuous"}).reasons == {name: "declared"}
     assert read(source, types={name: "categorical"}).cards == (n, 2, 12)

@@ -72,8 +72,8 @@ def test_auto_is_said_in_the_log_and_the_summary(caplog: pytest.LogCaptureFixtur
     with caplog.at_level("INFO", logger="mnlearn.learning"):
         found = learn(CUBED)
     assert caplog.messages[0] == (
-        "using normal scores of the ranks of all columns, because 5 columns are far from normal: 'x0', 'x1', 'x2', "
-        "'x3' and 1 more. transform=None keeps the values"
+        "using normal scores of the ranks of all continuous columns, because 5 columns are far from normal: 'x0', "
+        "'x1', 'x2', 'x3' and 1 more. transform=None keeps the values"
     )
     assert "200 rows, 5 continuous variables, as normal scores of the ranks" in found.summary()
     assert found.to_dict()["settings"]["transform"] == "normal_scores"  # type: ignore[index]

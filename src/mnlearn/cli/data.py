@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 from mnlearn.cli import options
 from mnlearn.cli.console import (
@@ -22,7 +21,7 @@ from mnlearn.cli.console import (
 )
 from mnlearn.cli.files import reads, writes
 from mnlearn.cli.options import OutputOptions, ReadingOptions, argument, drop_none, flag, option
-from mnlearn.errors import InputError, MnlearnError
+from mnlearn.errors import MnlearnError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -32,13 +31,13 @@ if TYPE_CHECKING:
     from mnlearn.data.overview import Overview, VariableOverview
 
 MOST_VARIABLES = 40  # more are summarised by type
-_HEADINGS = ("variable", "type", "because of", "states", "missing", "range or most common")
+_HEADINGS = ("variable", "kind", "because of", "states", "missing", "range or most common")
 
 All = Annotated[bool, flag("--all", f"List every variable, even if there are more than {MOST_VARIABLES}.")]
 InfoMissing = Annotated[
-    str | None, option("error|drop_rows|category", "Treat missing values first; by default they are only counted.")
+    str | None,
+    option("error|testwise|drop_rows|category", "Treat missing values first; by default they are only counted."),
 ]
-Levels = Annotated[list[str] | None, option("COL=A,B", "States of a column in order; repeatable. Found by default.")]
 
 Sources = Annotated[
     list[str], reads(argument("DATA...", "CSV, TSV or Parquet files, folders of them, quoted patterns, or a pack."))
@@ -56,11 +55,12 @@ def info_command(
 ) -> None:
     """Summarise a data file: size, types, possible problems.
 
-    Prints the rows, variables, types and numbers of states, and which values are missing, constant or duplicated.
+    Prints the rows, and for each variable its kind (nominal, ordinal, count or continuous), the reason for it, its
+    states and missing values; and which variables are constant or duplicated.
 
     Examples:
       mnlearn info survey.csv
-      mnlearn info patients.csv --missing-value '?' --categorical ward
+      mnlearn info patients.csv --missing-value '?' --nominal ward
       mnlearn info genes.parquet --all
     """
     from mnlearn.data.overview import overview
@@ -95,10 +95,10 @@ def _by_variable(variables: Sequence[VariableOverview]) -> Table:
     for variable in variables:
         table.add_row(
             Text(escaped(variable.name)),
-            variable.type,
+            variable.kind or variable.type,
             variable.reason,
             f"{variable.cardinality:,}" if variable.cardinality else "",
-            f"{variable.missing:,}" if variable.missing else "",
+            f"{variable.missing:,} ({variable.missing_share:.0%})" if variable.missing else "",
             Text(_values(variable)),
         )
     return table
@@ -116,10 +116,12 @@ def _values(variable: VariableOverview) -> str:
 
 
 def _by_type(variables: Sequence[VariableOverview]) -> Table:
-    """Return a table with one line for each type."""
-    table = simple_table("type", "variables", "states", "with missing", numbers=("variables", "states", "with missing"))
-    for kind in ("categorical", "continuous", "empty"):
-        group = [variable for variable in variables if variable.type == kind]
+    """Return a table with one line for each kind."""
+    from mnlearn.data.dataset import Kind
+
+    table = simple_table("kind", "variables", "states", "with missing", numbers=("variables", "states", "with missing"))
+    for kind in (*get_args(Kind), "empty"):
+        group = [variable for variable in variables if (variable.kind or variable.type) == kind]
         states = sorted(variable.cardinality for variable in group)
         if group:
             table.add_row(
@@ -142,6 +144,7 @@ def _remarks(found: Overview, *, wide: bool) -> list[str]:
     doubtful = [f"{escaped(v.name)} ({first_names(v.doubtful)})" for v in found.variables if v.doubtful]
     remarks = {
         "missing": first_names([f"{escaped(v.name)} {v.missing:,}" for v in incomplete]),
+        "complete rows": f"{found.complete_rows:,} of {found.n_records:,}" if found.incomplete_rows else "",
         "incomplete rows": _incomplete(found),
         "missing by marker": first_names([f"{escaped(v.name)} ({_markers(v)})" for v in incomplete if v.marked]),
         "maybe missing": first_names(doubtful) + (", declare them with --missing-value" if doubtful else ""),
@@ -168,8 +171,8 @@ def _incomplete(found: Overview) -> str:
 
 
 def _declare(names: Sequence[str]) -> str:
-    """Return the options for columns that may be quantities or categories."""
-    return "; use --continuous for a quantity, --categorical for labels, or --drop" if names else ""
+    """Return the options for columns that may number the rows."""
+    return "; use --drop for row numbers, --continuous for a quantity, --nominal for labels" if names else ""
 
 
 def _unused(variable: VariableOverview) -> str:
@@ -183,7 +186,6 @@ def pack_command(
     out: Annotated[str, writes(option("FILE", "File to write; it ends in .mnpack.", "--out", "-o"))],
     append: Annotated[bool, flag("--append", "Add the rows to an existing FILE.")] = False,
     column: options.Columns = None,
-    levels: Levels = None,
     missing: options.Missing = None,
     reading: ReadingOptions,
     output: OutputOptions,
@@ -201,7 +203,7 @@ def pack_command(
     """
     from mnlearn.data import pack
 
-    given = drop_none(columns=column or None, levels=_levels(levels) or None, missing=missing)
+    given = drop_none(columns=column or None, missing=missing)
     with progress_monitor() as monitor:
         try:
             packed = pack(list(data), out, append=append, monitor=monitor, **reading.keywords(), **given)
@@ -212,15 +214,3 @@ def pack_command(
     size = {"file": out, "rows": packed.n_rows, "variables": packed.n_variables, "stored_rows": packed.n_records}
     text = f"{escaped(out)}: {with_noun(packed.n_rows, 'row')}, {with_noun(packed.n_variables, 'variable')}"
     output.show(lambda: size, lambda: say(text))
-
-
-def _levels(texts: list[str] | None) -> dict[str, list[str]]:
-    """Return the declared levels of columns; a label with a comma must be in double quotes."""
-    found = {}
-    for text in texts or ():
-        name, sign, listed = text.partition("=")
-        labels = next(csv.reader([listed]), [])
-        if not sign or not name or not all(labels) or not labels:
-            raise InputError(f"--levels must have the form COL=A,B; got {text!r}. Separate the states by commas.")
-        found[name] = labels
-    return found

@@ -7,6 +7,7 @@ function that typer needs, with one argument for each option.
 from __future__ import annotations
 
 import ast
+import csv
 import json
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -91,8 +92,15 @@ RowNames = Annotated[bool, flag("--row-names", "The first column holds the names
 Transpose = Annotated[bool, flag("--transpose", "The rows are the variables; the first cell is the name.")]
 Decimal = Annotated[str | None, option("MARK", "Decimal mark of the numbers, e.g. ','; a point by default.")]
 Sheet = Annotated[str | None, option("NAME", "Sheet of an .xlsx workbook; the first one by default.")]
+Levels = Annotated[list[str] | None, option("COL=A,B", "States of a column in order; repeatable. Found by default.")]
 Missing = Annotated[
-    str | None, option("error|drop_rows|category", "Treatment of missing values; error by default.", show_default=False)
+    str | None,
+    option(
+        "error|testwise|drop_rows|category",
+        "Treatment of missing values; error by default. testwise: each test and model uses the rows in which its own "
+        "variables are observed.",
+        show_default=False,
+    ),
 ]
 Discretize = Annotated[
     str | None, option("width|frequency", "Cut continuous columns into states of equal width or frequency.")
@@ -249,6 +257,14 @@ class ReadingOptions(OptionGroup):
     missing_value: MissingValue = None
     categorical: Annotated[list[str] | None, option("COL", "Read this column as categorical; repeatable.")] = None
     continuous: Annotated[list[str] | None, option("COL", "Read this column as continuous; repeatable.")] = None
+    nominal: Annotated[list[str] | None, option("COL", "Read this column as labels; repeatable.")] = None
+    ordinal: Annotated[
+        list[str] | None, option("COL", "Read this column as labels in an order, e.g. A1:O5; repeatable.")
+    ] = None
+    count: Annotated[
+        list[str] | None, option("COL", "Read this column as counts, whole numbers from 0; repeatable.")
+    ] = None
+    levels: Levels = None
     repeats: Annotated[str | None, option("COL", "Column that holds how often each row occurs.")] = None
     delimiter: Delimiter = None
     drop: Annotated[list[str] | None, option("COL", "Leave out these columns, e.g. id,age; repeatable.")] = None
@@ -259,14 +275,9 @@ class ReadingOptions(OptionGroup):
 
     def keywords(self) -> dict[str, Any]:
         """Return the arguments of the readers."""
-        categorical, continuous = self.categorical or (), self.continuous or ()
-        both = sorted({*categorical} & {*continuous})
-        if both:
-            raise InputError(
-                f"a column must have one type; got {both[0]!r} as --categorical and as --continuous. Drop one."
-            )
         return {
-            "types": dict.fromkeys(categorical, "categorical") | dict.fromkeys(continuous, "continuous"),
+            "types": self._types(),
+            "levels": declared_levels(self.levels),
             "missing_values": self.missing_value or (),
             "repeats": self.repeats,
             "delimiter": "\t" if self.delimiter in ("\\t", "tab") else self.delimiter,  # a tab is hard to type
@@ -276,6 +287,17 @@ class ReadingOptions(OptionGroup):
             "decimal": self.decimal,
             "sheet": self.sheet,
         }
+
+    def _types(self) -> dict[str, str]:
+        """Return the type of each column that has one."""
+        found: dict[str, str] = {}
+        for kind in ("categorical", "continuous", "nominal", "ordinal", "count"):
+            for name in getattr(self, kind) or ():
+                if found.setdefault(name, kind) != kind:
+                    raise InputError(
+                        f"a column must have one type; got {name!r} as --{found[name]} and as --{kind}. Drop one."
+                    )
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -426,3 +448,15 @@ def setting_value(text: str) -> Any:
         return json.loads({"none": "null", "true": "true", "false": "false", "null": "null"}.get(word, text))
     except (ValueError, RecursionError):
         return text
+
+
+def declared_levels(texts: list[str] | None) -> dict[str, list[str]] | None:
+    """Return the declared levels of columns; a label with a comma must be in double quotes."""
+    found = {}
+    for text in texts or ():
+        name, sign, listed = text.partition("=")
+        labels = next(csv.reader([listed]), [])
+        if not sign or not name or not all(labels) or not labels:
+            raise InputError(f"--levels must have the form COL=A,B; got {text!r}. Separate the states by commas.")
+        found[name] = labels
+    return found or None

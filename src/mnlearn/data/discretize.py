@@ -33,7 +33,7 @@ def discretize(
     Parameters
     ----------
     dataset
-        Data with continuous variables; the categorical ones stay as they are.
+        Data with continuous variables or counts; the categorical ones stay as they are, and so do gaps.
     method
         ``"width"`` cuts the range into equal parts; ``"frequency"`` cuts the rows into equal parts.
     bins
@@ -52,7 +52,8 @@ def discretize(
     -----
     Every state occurs: an interval of equal width that no row falls into is joined to the one below, so there can be
     fewer states than `bins`. With given cuts every interval is a state, as declared. A constant variable gets a single
-    state, and so does every run of equal values: ties are never split.
+    state, and so does every run of equal values: ties are never split. The states are nominal. Gaps stay gaps, and
+    their rows do not count.
 
     Examples
     --------
@@ -79,18 +80,22 @@ def discretize(
     dataset.verify()
     cards, arrays, levels = list(dataset.cards), list(dataset.columns), list(dataset.levels)
     for k in chosen:
-        values = dataset.columns[k].astype(np.float64, copy=False)
+        every = dataset.columns[k].astype(np.float64, copy=False)
+        seen = dataset.observed(k)
+        values = every if seen is None else every[seen]
+        repeats = dataset.repeats if seen is None or dataset.repeats is None else dataset.repeats[seen]
         points = given.get(dataset.names[k])
         if points is None:
             points = (
                 _occupied(equal_width(values, n_bins), values)
                 if method == "width"
-                else equal_frequency(values, n_bins, dataset.repeats)
+                else equal_frequency(values, n_bins, repeats)
             )
         points.flags.writeable = False
         used[dataset.names[k]] = points
         cards[k], levels[k] = len(points) + 1, interval_labels(points)
-        arrays[k] = np.searchsorted(points, values, side="right").astype(code_type(cards[k]))
+        arrays[k] = _codes(points, every, seen)
+    names = {dataset.names[k] for k in chosen}
     return Dataset(
         names=dataset.names,
         cards=tuple(cards),
@@ -102,7 +107,21 @@ def discretize(
         declared=dataset.declared | given.keys(),
         unused=dataset.unused,
         weighting=dataset.weighting,
+        ordinal=dataset.ordinal,
+        counted=dataset.counted - names,
+        gaps=dataset.gaps,
+        reasons=MappingProxyType({name: why for name, why in dataset.reasons.items() if name not in names}),
     )
+
+
+def _codes(
+    points: NDArray[np.float64], values: NDArray[np.float64], seen: NDArray[np.bool_] | None
+) -> NDArray[np.unsignedinteger]:
+    """Return the interval of each value; gaps keep a code of their own."""
+    found = np.searchsorted(points, values, side="right")
+    if seen is None:
+        return found.astype(code_type(len(points) + 1))
+    return np.where(seen, found, len(points) + 1).astype(code_type(len(points) + 2))
 
 
 def default_bins(n_rows: int) -> int:

@@ -31,13 +31,13 @@ def normal_scores(dataset: Dataset) -> Dataset:
     Parameters
     ----------
     dataset
-        Data with continuous variables; the categorical ones stay as they are.
+        Data with continuous variables; counts and categorical ones stay as they are.
 
     Returns
     -------
     Dataset
         The same rows. Equal values have the mean of their ranks; a constant variable has scores of 0. Repeats count as
-        that many equal rows.
+        that many equal rows. Gaps stay gaps, and ranks are those among the observed values.
 
     Notes
     -----
@@ -57,22 +57,34 @@ def normal_scores(dataset: Dataset) -> Dataset:
         )
     dataset.verify()
     untied = _untied_scores(dataset)
-    columns = [
-        column if card else _scores_of(column.astype(np.float64, copy=False), dataset.repeats, untied)
-        for card, column in zip(dataset.cards, dataset.columns, strict=True)
-    ]
-    return Dataset(
-        names=dataset.names,
-        cards=dataset.cards,
-        columns=tuple(columns),
-        levels=dataset.levels,
-        repeats=dataset.repeats,
-        missing=dataset.missing,
-        cuts=dataset.cuts,
-        declared=dataset.declared,
-        unused=dataset.unused,
-        weighting=dataset.weighting,
-    )
+    columns = list(dataset.columns)
+    for k in _continuous(dataset):
+        values, repeats, seen = _observed(dataset, k)
+        scores = _scores_of(values, repeats, untied if seen is None else None)
+        columns[k] = scores if seen is None else _filled(scores, seen)
+    return dataset._with(columns=tuple(columns), pack=None)
+
+
+def _continuous(dataset: Dataset) -> list[int]:
+    """Return the positions of the continuous variables; counts are not among them."""
+    return [k for k, kind in enumerate(dataset.kinds) if kind == "continuous"]
+
+
+def _observed(dataset: Dataset, variable: int) -> tuple[FloatArray, NDArray[np.int64] | None, NDArray[np.bool_] | None]:
+    """Return the observed values of a variable, their repeats, and where they are; None if there are no gaps."""
+    values = dataset.columns[variable].astype(np.float64, copy=False)
+    seen = dataset.observed(variable)
+    if seen is None:
+        return values, dataset.repeats, None
+    return values[seen], None if dataset.repeats is None else dataset.repeats[seen], seen
+
+
+def _filled(values: FloatArray, seen: NDArray[np.bool_]) -> FloatArray:
+    """Return values in their rows, NaN in the others."""
+    column = np.full(len(seen), np.nan)
+    column[seen] = values
+    column.flags.writeable = False
+    return column
 
 
 def far_from_normal(dataset: Dataset) -> tuple[str, ...]:
@@ -81,18 +93,20 @@ def far_from_normal(dataset: Dataset) -> tuple[str, ...]:
     Parameters
     ----------
     dataset
-        The data; categorical variables are never among the names.
+        The data; counts and categorical variables are never among the names. Gaps do not count.
 
     Notes
     -----
     The p-values are corrected for the number of variables  [BH95]: if all are normal, the probability of any name is
     `LEVEL`. One sort for each variable.
     """
-    places = [k for k, card in enumerate(dataset.cards) if not card]
+    places = _continuous(dataset)
+    if not places:
+        return ()
     dataset.verify()
     untied = _untied_scores(dataset)
-    columns = [dataset.columns[k].astype(np.float64, copy=False) for k in places]
-    log_p = np.array([log_p_normal(column, dataset.repeats, untied) for column in columns])
+    observed = (_observed(dataset, k) for k in places)
+    log_p = np.array([log_p_normal(column, r, untied if seen is None else None) for column, r, seen in observed])
     return tuple(dataset.names[k] for k, far in zip(places, rejected(log_p), strict=True) if far)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mnlearn.data._checks import check_total, code_type
 from mnlearn.data.columns import ReadTable, Reason
 from mnlearn.data.copies import split_of_rows
-from mnlearn.data.dataset import Dataset, row_groups
+from mnlearn.data.dataset import Dataset, Kind, row_groups
 from mnlearn.data.normal_scores import log_p_normal, rejected
 from mnlearn.data.options import TableOptions, Types
 from mnlearn.data.readers import already_coded, enough_memory, load_table, select_from
@@ -28,10 +28,13 @@ class VariableOverview:
     ----------
     name, type
         ``"categorical"``, ``"continuous"``, or ``"empty"`` when every value is missing.
+    kind
+        ``"nominal"``, ``"ordinal"``, ``"count"`` or ``"continuous"``; None when every value is missing.
     cardinality
         Number of states that occur or are declared; 0 for a continuous variable.
-    missing, missing_alone
-        Number of stored rows without a value; and of those in which only this variable has none.
+    missing, missing_share, missing_alone
+        Number of stored rows without a value; their share; and the number of those in which only this variable has
+        none.
     reason
         Why the variable has this type, in words; for data that are already coded, what its values are.
     constant
@@ -62,6 +65,8 @@ class VariableOverview:
     marked: Mapping[str, int] = field(default_factory=dict)
     missing_alone: int = 0
     reason: str = field(default="", compare=False)
+    kind: Kind | None = None
+    missing_share: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -85,10 +90,10 @@ class Overview:
         Names of the variables with levels that no row has.
     far_from_normal
         Names of the continuous variables that are clearly not normal, as by `mnlearn.learn` with ``transform="auto"``.
-    incomplete_rows
-        Stored rows without a value in some variable.
+    incomplete_rows, complete_rows
+        Stored rows without a value in some variable, and the others.
     unsettled
-        Names of the variables that `read` refuses until `types` says whether they are quantities or categories.
+        Names of the variables that `read` refuses until `types` or `drop` decides, because they number the rows.
     """
 
     n_rows: int
@@ -101,6 +106,7 @@ class Overview:
     far_from_normal: tuple[str, ...] = ()
     incomplete_rows: int = 0
     unsettled: tuple[str, ...] = ()
+    complete_rows: int = 0
 
     def as_dict(self) -> dict[str, object]:
         """Return plain lists, numbers and strings for JSON; other values become strings."""
@@ -187,6 +193,7 @@ class _Column(NamedTuple):
     unused: tuple[Hashable, ...] = ()
     marked: Mapping[str, int] = MappingProxyType({})
     reason: str = ""
+    kind: Kind = "nominal"
 
     def lacks(self) -> NDArray[np.bool_]:
         """Return where a value is missing."""
@@ -194,18 +201,19 @@ class _Column(NamedTuple):
 
 
 def _dataset_columns(data: Dataset) -> list[_Column]:
-    """Return the columns of a data set, where nothing is missing."""
+    """Return the columns of a data set."""
     from mnlearn.data.whole_numbers import kind_in_words
 
-    return [
-        _Column(name, _one_up(values, labels), labels, (), data.unused.get(name, ()), {}, kind_in_words(labels))
-        for name, values, labels in zip(data.names, data.columns, data.levels, strict=True)
-    ]
+    found = []
+    for name, kind, values, labels in zip(data.names, data.kinds, data.columns, data.levels, strict=True):
+        why = "cut into intervals" if name in data.cuts else data.reasons.get(name, kind_in_words(labels))
+        found.append(_Column(name, _one_up(values, labels), labels, (), data.unused.get(name, ()), {}, why, kind))
+    return found
 
 
 def _one_up(values: NDArray[Any], labels: tuple[Hashable, ...] | None) -> NDArray[Any]:
-    """Return codes from 1 on, or numbers as they are."""
-    return values if labels is None else values.astype(np.uint16) + np.uint16(1)
+    """Return codes from 1 on, 0 for a gap; or numbers as they are."""
+    return values if labels is None else ((values.astype(np.uint32) + 1) % (len(labels) + 1)).astype(np.uint16)
 
 
 def _occurred(table: ReadTable) -> tuple[list[_Column], NDArray[np.int64] | None]:
@@ -229,7 +237,8 @@ def _occurred(table: ReadTable) -> tuple[list[_Column], NDArray[np.int64] | None
         if levels is not None:
             levels, places = kept_levels(column, kept)
             values = (places + 1).astype(code_type(len(levels) + 1))[values]
-        seen = (column.doubts, column.unused(levels), column.marked, reason_in_words(column))
+        kind = column.kind or ("continuous" if levels is None else "nominal")
+        seen = (column.doubts, column.unused(levels), column.marked, reason_in_words(column), kind)
         columns.append(_Column(column.name, values, levels, *seen))
     return columns, repeats
 
@@ -243,7 +252,7 @@ def _describe(columns: Sequence[_Column], repeats: NDArray[np.int64] | None) -> 
     for column in columns:
         gaps.add(column.lacks())
     variables = tuple(
-        replace(_variable(column, repeats), marked=dict(column.marked), missing_alone=alone, reason=column.reason)
+        _with_reason(_variable(column, repeats), column, alone)
         for column, alone in zip(columns, gaps.alone().tolist(), strict=True)
     )
     constant = {variable.name for variable in variables if variable.constant or variable.type == "empty"}
@@ -258,7 +267,20 @@ def _describe(columns: Sequence[_Column], repeats: NDArray[np.int64] | None) -> 
         unused=tuple(variable.name for variable in variables if variable.unused),
         far_from_normal=_far_from_normal(columns, repeats),
         incomplete_rows=int(np.count_nonzero(gaps.in_some)),
+        complete_rows=n_rows - int(np.count_nonzero(gaps.in_some)),
         unsettled=tuple(column.name for column in columns if column.reason == Reason.NUMBERED.value),
+    )
+
+
+def _with_reason(variable: VariableOverview, column: _Column, alone: int) -> VariableOverview:
+    """Return the description of a column with its kind, the reason for it, and its gaps."""
+    return replace(
+        variable,
+        marked=dict(column.marked),
+        missing_alone=alone,
+        missing_share=variable.missing / len(column.values),
+        reason=column.reason,
+        kind=None if variable.type == "empty" else column.kind,
     )
 
 
@@ -266,7 +288,7 @@ def _far_from_normal(columns: Sequence[_Column], repeats: NDArray[np.int64] | No
     """Return the continuous columns whose values, without missing ones, are clearly not normal."""
     log_p = {}
     for column in columns:
-        known = None if column.levels is not None else ~np.isnan(column.values)
+        known = None if column.kind != "continuous" else ~np.isnan(column.values)
         if known is not None and known.any():
             log_p[column.name] = log_p_normal(column.values[known], None if repeats is None else repeats[known])
     far = rejected(np.array(list(log_p.values())))

@@ -178,9 +178,10 @@ def effective_rows(dataset: Dataset) -> Dataset:
 
 
 def _shares(dataset: Dataset, units: FloatArray) -> list[FloatArray]:
-    """Return the weighted share of each state of each column; a state without rows counts as one unit."""
-    columns = zip(dataset.columns, dataset.cards, strict=True)
-    counts = [np.bincount(column, weights=units, minlength=card) for column, card in columns]
+    """Return the weighted share of each state, and of gaps, of each column; one without rows counts as one unit."""
+    sizes = [card + (name in dataset.gaps) for name, card in zip(dataset.names, dataset.cards, strict=True)]
+    columns = zip(dataset.columns, sizes, strict=True)
+    counts = [np.bincount(column, weights=units, minlength=size) for column, size in columns]
     return [np.maximum(own, 1.0).astype(np.float64) / units.sum() for own in counts]
 
 

@@ -224,8 +224,8 @@ def log_decimals(table: ReadTable) -> None:
 
 
 _DECISIONS = {
-    Reason.MANY: "read as continuous, because they hold many different whole numbers: %s. types={%r: ...} declares a "
-    "column as 'count', 'ordinal' or 'categorical'",
+    Reason.MANY: "read as continuous, because they hold many different whole numbers: %s. "
+    "types={%r: 'categorical'} makes categories of a column, 'count' counts",
     Reason.WHOLE_WITH_GAPS: "read as categories, because all values are whole and some are missing: %s. "
     "types={%r: 'continuous'} keeps a column as numbers",
     Reason.WHOLE_DECIMALS: "read as continuous, because they are stored as decimals, though all values are whole: %s. "

@@ -22,7 +22,7 @@ DATA_EXTENSIONS = (".csv", ".tsv", ".parquet")
 
 
 def write_data(dataset: Dataset, path: str | os.PathLike[str]) -> None:
-    """Write a data set with its labels to a file that `mnlearn.data.read` reads.
+    """Write a data set with its labels to a file that `mnlearn.data.read` reads; gaps become empty cells or nulls.
 
     Parameters
     ----------
@@ -118,16 +118,22 @@ def _table(dataset: Dataset) -> pa.Table:
 
     arrays = []
     dataset.verify()
-    for x, (column, labels) in enumerate(zip(dataset.columns, dataset.levels, strict=True)):
+    for x, (kind, column, labels) in enumerate(zip(dataset.kinds, dataset.columns, dataset.levels, strict=True)):
         seen = dataset.observed(x)
-        values = pa.array(column, mask=None if seen is None else ~seen)
-        values = values.cast(pa.int64()) if dataset.names[x] in dataset.counted else values
-        arrays.append(values if labels is None else _labelled(labels, values))
+        if labels is not None:
+            arrays.append(_labelled(labels, pa.array(column, mask=None if seen is None else ~seen), kind == "ordinal"))
+        elif kind == "count":
+            arrays.append(pa.array(np.where(np.isnan(column), 0, column).astype(np.int64), mask=np.isnan(column)))
+        else:
+            arrays.append(pa.array(column, from_pandas=seen is not None))
     return pa.Table.from_arrays(arrays, names=list(dataset.names))
 
 
-def _labelled(labels: tuple[Any, ...], codes: Any) -> Any:
-    """Return the label of every code as an Arrow array; labels of more than one type become strings, None stays."""
+def _labelled(labels: tuple[Any, ...], codes: pa.Array, ordered: bool) -> Any:
+    """Return the label of every code; labels of more than one type become strings, None and null stay.
+
+    The labels of an ordinal variable are a dictionary in their order.
+    """
     import pyarrow as pa
 
     plain = [label.item() if isinstance(label, np.generic) else label for label in labels]
@@ -141,6 +147,8 @@ def _labelled(labels: tuple[Any, ...], codes: Any) -> Any:
         raise InputError(
             f"labels must be Unicode text to be written; got {error.object!r}. Rename the label first."
         ) from error
+    if ordered and not named.null_count:
+        return pa.DictionaryArray.from_arrays(codes.cast(pa.int32()), named, ordered=True)
     return named.take(codes)
 
 

@@ -35,7 +35,7 @@ class DataOptions(ReadOptions, total=False):
 
 
 Transform: TypeAlias = Literal["normal_scores", "auto"] | None
-"""Transformation of continuous columns before statistics are computed from them; None for none."""
+"""Transformation of continuous columns, not of counts, before statistics are computed from them; None for none."""
 
 READING = ("columns", *ReadOptions.__annotations__, "discretize", "bins")
 """Names of `DataOptions`, in the order of their documentation."""
@@ -85,21 +85,27 @@ def decide_transform(dataset: Dataset, transform: Transform) -> Transform:
     Raises
     ------
     UnsuitableError
-        If a variable is categorical and `transform` is "normal_scores".
+        If no variable is continuous and `transform` is "normal_scores".
     """
     check_transform(transform)
-    if transform == "normal_scores":
+    if transform == "normal_scores" and "continuous" not in dataset.kinds:
         check_all_continuous("transform='normal_scores'", dataset, "transform=None")
+        name = dataset.names[0]
+        raise UnsuitableError(
+            f"transform='normal_scores' needs continuous variables; {name!r} holds counts. Use transform=None, or read "
+            f"it as continuous (types={{{name!r}: 'continuous'}})."
+        )
     if transform != "auto":
         return transform
-    far = () if any(dataset.cards) else far_from_normal(dataset)
+    far = far_from_normal(dataset)
     if not far:
         return None
     shown = ", ".join(map(repr, far[:4])) + (f" and {len(far) - 4} more" if len(far) > 4 else "")
     are = "columns are" if len(far) > 1 else "column is"
-    _log.info(
-        "using normal scores of the ranks of all columns, because %d %s far from normal: %s. transform=None keeps the "
-        "values",
+    _log.log(
+        logging.DEBUG if any(dataset.cards) else logging.INFO,  # the judge may refuse a mixed table
+        "using normal scores of the ranks of all continuous columns, because %d %s far from normal: %s. transform=None "
+        "keeps the values",
         *(len(far), are, shown),
     )
     return "normal_scores"

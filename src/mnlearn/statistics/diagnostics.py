@@ -34,7 +34,7 @@ def oddities(dataset: Dataset) -> tuple[str, ...]:
     ("constant, so without an edge: 'b'", "copies, which no method can tell apart: 'c' of 'a'")
     """
     places = [k for k, card in enumerate(dataset.cards) if not card]
-    columns = [np.asarray(dataset.columns[k]) for k in places]
+    columns = [_observed(dataset, k) for k in places]
     alike = [(k, column) for k, column in zip(places, columns, strict=True) if column[0] == column[-1]]  # few, mostly
     constant = [k for k, column in alike if column.min() == column.max()]
     single = sorted([*constant, *(k for k, card in enumerate(dataset.cards) if card == 1)])
@@ -42,7 +42,8 @@ def oddities(dataset: Dataset) -> tuple[str, ...]:
     copies = copied_columns(dataset.columns, dataset.cards)
     for k, column in zip(places, columns, strict=True):
         if k not in constant:
-            first = original.setdefault(column.tobytes(), k)
+            mask = dataset.observed(k)
+            first = original.setdefault(column.tobytes() + (b"" if mask is None else mask.tobytes()), k)
             copies.update({k: first} if first != k else {})
     notes = [f"constant, so without an edge: {_listed(dataset, single)}"] if single else []
     notes += _crowded(dataset)
@@ -51,6 +52,12 @@ def oddities(dataset: Dataset) -> tuple[str, ...]:
         pairs = [f"{dataset.names[k]!r} of {dataset.names[first]!r}" for k, first in sorted(copies.items())]
         notes.append(f"copies, which no method can tell apart: {_cut(pairs)}")
     return (*notes, *_explained(dataset, [k for k in places if k not in constant and k not in copies]))
+
+
+def _observed(dataset: Dataset, variable: int) -> NDArray[np.generic]:
+    """Return the values of a column without its gaps."""
+    column, seen = np.asarray(dataset.columns[variable]), dataset.observed(variable)
+    return column if seen is None else column[seen]
 
 
 def _crowded(dataset: Dataset) -> list[str]:
@@ -67,9 +74,15 @@ def _crowded(dataset: Dataset) -> list[str]:
 
 def _dominated(dataset: Dataset, places: list[int]) -> list[str]:
     """Name continuous columns with one value in most rows, such as zeros below a limit of detection."""
-    shares = {k: _largest_share(np.asarray(dataset.columns[k]), dataset.repeats) for k in places}
+    shares = {k: _largest_share(_observed(dataset, k), _repeats(dataset, k)) for k in places}
     most = [f"{dataset.names[k]!r} {share:.0%}" for k, share in shares.items() if share > _MOST_EQUAL]
     return [f"one value in most rows, so that weak edges cannot be seen: {_cut(most)}"] if most else []
+
+
+def _repeats(dataset: Dataset, variable: int) -> NDArray[np.int64] | None:
+    """Return the repeats of the rows in which a variable is observed."""
+    seen = dataset.observed(variable)
+    return dataset.repeats if seen is None or dataset.repeats is None else dataset.repeats[seen]
 
 
 def _largest_share(column: NDArray[np.generic], repeats: NDArray[np.int64] | None) -> float:
@@ -82,7 +95,8 @@ def _largest_share(column: NDArray[np.generic], repeats: NDArray[np.int64] | Non
 
 
 def _explained(dataset: Dataset, places: list[int]) -> list[str]:
-    """Report fewer rows than variables, or else columns that are linear combinations of others."""
+    """Report fewer rows than variables, or else complete columns that are linear combinations of others."""
+    places = [k for k in places if dataset.names[k] not in dataset.gaps]
     n, n_rows = len(places), dataset.n_rows
     if n_rows <= n:
         return [
