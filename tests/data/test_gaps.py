@@ -1,4 +1,4 @@
-"""What is done to data sets with gaps: discretise, rank, resample, weigh, compare columns, describe, write."""
+"""Data sets with gaps: discretise, rank, resample, weigh, compare columns, describe, write."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from numpy.typing import NDArray
 
 from mnlearn.data import overview, pack, read
 from mnlearn.data.whole_numbers import are_many
@@ -201,3 +202,53 @@ def test_estimators_follow_the_dtype() -> None:
     likert = pd.DataFrame({"a": LIKERT * 5, "b": [1, 2, 1] * 10})
     data: Any = MarkovNetworkLearner("mpl", missing="category").fit(likert).result_.data
     assert data.levels == ((1, 3, 6, None), (1, 2))
+
+
+MANY_STATES = 70_000
+
+
+def very_many(tmp_path: Path, form: str, values: NDArray[np.int64]) -> Any:
+    """Return a table of two columns, of which the first has more values than a categorical one may have."""
+    frame = pd.DataFrame({"id": values, "b": np.arange(len(values)) % 2})
+    if form == "csv":
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        return tmp_path / "t.csv"
+    if form == "parquet":
+        frame.to_parquet(tmp_path / "t.parquet", row_group_size=20_000)
+        return tmp_path / "t.parquet"
+    forms: dict[str, Any] = {
+        "frame": frame,
+        "polars": pl.from_pandas(frame),
+        "array": frame.to_numpy(),
+        "reader": pa.Table.from_pandas(frame).to_reader(max_chunksize=9_000),
+        "lists": {name: frame[name].tolist() for name in frame},
+    }
+    return forms[form]
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "frame", "polars", "array", "reader", "lists"])
+def test_more_whole_numbers_than_categories_are_continuous(form: str, tmp_path: Path) -> None:
+    values = np.random.default_rng(6).permutation(np.arange(MANY_STATES) * 3)
+    found = read(very_many(tmp_path, form, values))
+    assert found.cards == (0, 2)
+    assert np.array_equal(found.columns[0], values.astype(np.float64))
+    assert list(found.reasons.values()) == ["many whole numbers"]
+    told = "it holds 70,000 different whole numbers, 5 to 70004, one for each row"
+    with pytest.raises(DataError, match=told):
+        read(very_many(tmp_path, form, np.random.default_rng(7).permutation(np.arange(MANY_STATES)) + 5))
+
+
+def test_very_many_whole_numbers_with_gaps_markers_and_decimals(tmp_path: Path) -> None:
+    cells = [str(2 * k) for k in range(MANY_STATES)] + ["", "-9"]
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "".join(f"{cell},{k % 2}\n" for k, cell in enumerate(cells)))
+    found = read(path, missing="testwise", missing_values=[-9])
+    assert dict(found.missing.counts) == {"a": 2}
+    assert np.isnan(found.columns[0][-2:]).all()
+    with path.open("a") as file:
+        file.write("0.5,1\n")
+    assert read(path, missing="testwise", missing_values=[-9]).reasons == {}
+    with path.open("a") as file:
+        file.write("word,1\n")
+    with pytest.raises(DataError, match="column 'a' must"):
+        read(path, missing="testwise", missing_values=[-9])

@@ -183,9 +183,9 @@ class Numbers:
         self._chunks.append(values)
         self.n_rows += len(values)
 
-    def finish(self, doubts: Sequence[str] = ()) -> ReadColumn:
+    def finish(self, doubts: Sequence[str] = (), reason: Reason = Reason.BY_VALUE) -> ReadColumn:
         """Return the column."""
-        return ReadColumn(self.name, self._chunks, doubts=tuple(doubts), marked=self.marked)
+        return ReadColumn(self.name, self._chunks, doubts=tuple(doubts), marked=self.marked, reason=reason)
 
 
 def _floats(numbers: Iterable[float]) -> list[float]:
@@ -365,9 +365,13 @@ def order_key(label: Hashable) -> tuple[object, ...]:  # noqa: PLR0911 - one lin
 # Errors
 
 
-def too_many(name: str) -> DataError:
+class TooManyError(DataError):
+    """A column has more distinct values than a categorical variable may have."""
+
+
+def too_many(name: str) -> TooManyError:
     """Return the error for a column with more distinct values than a categorical variable may have."""
-    return DataError(
+    return TooManyError(
         f"column {name!r} must have at most {MAX_STATES:,} distinct values to be categorical; it has more. "
         f"Leave it out with drop=[{name!r}], or, if it is a quantity, read it with types={{{name!r}: 'continuous'}}."
     )

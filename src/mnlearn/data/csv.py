@@ -22,13 +22,14 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
-from mnlearn.data._checks import DataFile, RowTooLong
+from mnlearn.data._checks import MAX_STATES, DataFile, RowTooLong
 from mnlearn.data.coding import code_batch
 from mnlearn.data.columns import (
     Codes,
     Mixtures,
     Numbers,
     ReadColumn,
+    Reason,
     by_first_row,
     coded_column,
     is_marker,
@@ -274,6 +275,7 @@ class TextColumn:
         self._kinds: dict[Kind, tuple[str, int]] = {}  # the first cell of each kind, and its data row
         self._doubts: dict[str, None] = {}
         self._numbers = Numbers(options) if options.is_numeric else None
+        self._reason = Reason.BY_VALUE
 
     def add(self, array: Any) -> None:
         """Read the next cells."""
@@ -293,6 +295,10 @@ class TextColumn:
         """Read the next cells as positions among strings; `array` returns the cells themselves."""
         if texts != self._texts:
             new = [position for position, text in enumerate(texts) if text not in self._known]
+            if self._are_too_many(texts, new):
+                self._numbers, self._reason = self._as_numbers(), Reason.MANY
+                self.add(array())
+                return
             for position in by_first_row(new, rows):
                 if self._learn(texts[position], position, rows) is Kind.DECIMAL and self.options.is_open:
                     self._numbers = self._as_numbers()
@@ -312,13 +318,22 @@ class TextColumn:
         ):
             self._numbers = self._as_numbers()
         if self._numbers is not None:
-            return self._numbers.finish(tuple(self._doubts))
+            return self._numbers.finish(tuple(self._doubts), self._reason)
         if self.options.levels is not None:
             labels = [self._declared(cell) for cell in self._codes.index]
             _check_digits(self.options.name, self._codes.index, labels)
         else:
             labels = self._labels()
         return coded_column(self._codes, labels, self.options, doubts=tuple(self._doubts))
+
+    def _are_too_many(self, texts: Sequence[str | None], new: Sequence[int]) -> bool:
+        """Return whether new strings make more different numbers than a categorical column may have."""
+        if not self.options.is_open or len(self._codes.index) + len(new) <= MAX_STATES or len(new) < 2:
+            return False
+        cells = ((texts[position] or "").strip() for position in new)
+        kinds = {kind_of(cell) for cell in cells if not self._is_missing(cell)} | set(self._kinds)
+        known = len(self._codes.index) + sum(not self._is_missing((texts[k] or "").strip()) for k in new)
+        return kinds <= {*_NUMBERS, Kind.NAN} and known > MAX_STATES
 
     def _learn(self, text: str | None, position: int, rows: NDArray[np.integer]) -> Kind | None:
         """Give a new string its code and note the first cell of its kind; raise an error for numbers among words."""

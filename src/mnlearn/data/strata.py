@@ -28,7 +28,7 @@ def covariate_strata(dataset: Dataset, covariates: Sequence[str], *, labels: Col
         The rows.
     covariates
         Names of columns. One with more than five different numbers is divided into up to five bins with about as many
-        rows each; equal numbers stay together.
+        rows each; equal numbers stay together. Missing values are a stratum of their own.
     labels
         Covariates whose numbers are labels, which are not divided.
 
@@ -89,10 +89,10 @@ def _binned(dataset: Dataset, name: str, as_labels: bool) -> NDArray[np.int64]:
     if levels is None:
         return _intervals(values.astype(np.float64), dataset.repeats)
     codes = values.astype(np.int64)
-    numeric = np.array([is_number(level) for level in levels])
+    numeric = np.array([*(is_number(level) for level in levels), False])  # the last marks a gap
     if as_labels or name in dataset.cuts or numeric.sum() <= MOST_BINS:
         return codes
-    numbers = np.array([float(level) if known else np.nan for level, known in zip(levels, numeric, strict=True)])  # type: ignore[arg-type]
+    numbers = np.array([float(level) if known else np.nan for level, known in zip(levels, numeric[:-1], strict=True)])  # type: ignore[arg-type]
     found = codes + MOST_BINS  # labels among the numbers, such as that of missing values, keep their own strata
     rows = np.flatnonzero(numeric[codes])
     repeats = None if dataset.repeats is None else dataset.repeats[rows]

@@ -21,6 +21,8 @@ from mnlearn.data.columns import (
     ColumnReader,
     Numbers,
     ReadColumn,
+    Reason,
+    TooManyError,
     WholeColumns,
     by_first_row,
     coded_column,
@@ -53,6 +55,8 @@ def column_for(options: ColumnOptions, type_: Any) -> ColumnReader:
         return NumberColumn(options)
     if continuous and options.is_open and not categories:
         return NumberColumn(options)
+    if kinds.is_integer(value_type) and options.is_open and not categories:
+        return IntegerColumn(options)
     return ValueColumn(options, categories=categories)
 
 
@@ -177,6 +181,52 @@ class ValueColumn:
             self._doubts[str(label)] = None
             return 0
         return self._codes.code(label)
+
+
+class IntegerColumn(ValueColumn):
+    """Reader of integers: categories, or numbers as soon as there are too many different ones."""
+
+    def __init__(self, options: ColumnOptions) -> None:
+        super().__init__(options)
+        self._numbers: Numbers | None = None
+
+    def add(self, array: Any) -> None:
+        """Read the next integers."""
+        if self._numbers is None:
+            try:
+                super().add(array)
+            except TooManyError:
+                self._numbers = self._as_numbers()
+            else:
+                return
+        self._numbers.extend(floats(_plain(array).cast(pa.float64(), safe=False)))
+
+    def add_whole(
+        self, labels: Sequence[Hashable], rows: NDArray[np.integer], categories: Iterable[Hashable] | None
+    ) -> None:
+        """Read integers that the core has coded."""
+        if self._numbers is None:
+            try:
+                super().add_whole(labels, rows, categories)
+            except TooManyError:
+                self._numbers = self._as_numbers()
+            else:
+                return
+        self._numbers.extend(np.array(labels, dtype=np.float64)[rows])  # None becomes NaN
+
+    def finish(self) -> ReadColumn:
+        """Return the column."""
+        return super().finish() if self._numbers is None else self._numbers.finish((), Reason.MANY)
+
+    def _as_numbers(self) -> Numbers:
+        """Return the integers so far as numbers."""
+        numbers = Numbers(self._options)
+        numbers.marked += self._codes.marked
+        table = np.array([np.nan, *self._codes.index], dtype=np.float64)
+        for chunk in self._codes.chunks:
+            numbers.extend(table[chunk])
+        self._codes.chunks.clear()
+        return numbers
 
 
 def categories_column(

@@ -99,6 +99,23 @@ def _number_rows(column: ReadColumn, values: Sequence[int]) -> bool:
     return sum(int(np.count_nonzero(known[chunk])) for chunk in column.chunks) == len(values)
 
 
+def _reason_of_many(chunks: Chunks) -> Reason:
+    """Return whether more whole numbers than categories can be are a quantity, or number the rows."""
+    known = [chunk[~np.isnan(chunk)] for chunk in chunks if not np.isnan(chunk).all()]
+    low, high = min(float(part.min()) for part in known), max(float(part.max()) for part in known)
+    if any((part != np.floor(part)).any() for part in known):
+        return Reason.BY_VALUE  # decimals came later
+    n = sum(map(len, known))
+    if max(abs(low), abs(high)) >= 2**53:
+        return Reason.NUMBERED
+    if high - low + 1 != n:
+        return Reason.MANY
+    seen = np.zeros(n, dtype=np.bool_)
+    for part in known:
+        seen[(part - low).astype(np.int64)] = True
+    return Reason.NUMBERED if seen.all() else Reason.MANY
+
+
 def _as_numbers(options: ColumnOptions, column: ReadColumn) -> ReadColumn:
     """Return a column of many whole numbers as a continuous one."""
     numbers = np.array([np.nan, *(column.levels or ())], dtype=np.float64)[np.asarray(column.table)]
@@ -110,6 +127,8 @@ def _as_numbers(options: ColumnOptions, column: ReadColumn) -> ReadColumn:
 
 def _settled_decimals(options: ColumnOptions, column: ReadColumn) -> ReadColumn:
     """Return a column of numbers as it is, unless they are few, all whole, and some are missing."""
+    if column.reason is Reason.MANY:
+        return column._replace(reason=_reason_of_many(column.chunks))
     found = _whole_values(column.chunks)
     if found is None:
         return column
@@ -204,14 +223,23 @@ def check_settled(table: ReadTable) -> None:
     if not unsettled:
         return
     column, *others = unsettled
-    levels: Sequence[Any] = column.levels or ()
-    name = column.name
+    name, found = column.name, _span(column)
     shown = ", ".join(repr(other.name) for other in others[:3]) + f" and {len(others) - 3} more" * (len(others) > 3)
     raise DataError(
-        f"column {name!r} must be declared, or left out; it holds {len(levels):,} different whole numbers, {levels[0]} "
-        f"to {levels[-1]}, one for each row, as row numbers and identifiers do. Use drop=[{name!r}], or "
+        f"column {name!r} must be declared, or left out; it holds {found[0]:,} different whole numbers, {found[1]} "
+        f"to {found[2]}, one for each row, as row numbers and identifiers do. Use drop=[{name!r}], or "
         f"types={{{name!r}: 'continuous'}} or types={{{name!r}: 'categorical'}}." + f" So does {shown}." * bool(others)
     )
+
+
+def _span(column: ReadColumn) -> tuple[int, int, int]:
+    """Return how many different whole numbers a column holds, the least and the greatest."""
+    levels: Sequence[Any] = column.levels or ()
+    if levels:
+        return len(levels), levels[0], levels[-1]
+    values = np.unique(np.concatenate(list(column.chunks)))
+    values = values[~np.isnan(values)]
+    return len(values), int(values[0]), int(values[-1])
 
 
 def log_decimals(table: ReadTable) -> None:
