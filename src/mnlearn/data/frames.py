@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
-from types import MappingProxyType
 from typing import Any
 
 import narwhals as nw
@@ -20,7 +19,7 @@ from narwhals.dependencies import (
     is_pandas_series,
 )
 
-from mnlearn.data.category_orders import order_of, orders_in, orders_of_frame, orders_of_pandas
+from mnlearn.data.category_orders import order_in_schema, order_in_types, order_of
 from mnlearn.data.coding import (
     Coded,
     categorical,
@@ -95,7 +94,7 @@ def is_sparse(source: object) -> bool:
 
 def _load_pandas(frame: Any, options: TableOptions) -> ReadTable:
     """Read a pandas frame by position, because its column names can be anything."""
-    own: Any = {"code": partial(_code_pandas, frame), "orders": orders_of_pandas(frame)}
+    own: Any = {"code": partial(_code_pandas, frame), "order": partial(order_in_types, list(frame.dtypes))}
     return _table(list(frame.columns), lambda j: frame.iloc[:, j], len(frame), options, "the data frame", **own)
 
 
@@ -190,7 +189,8 @@ def _load_frame(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], options: TableOpti
     eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     if eager.implementation.is_pandas_like():
         return _load_pandas(eager.to_pandas(), options)
-    own: Any = {"code": partial(_code_frame, eager.to_native()), "orders": orders_of_frame(eager)}
+    code = partial(_code_frame, eager.to_native())
+    own: Any = {"code": code, "order": lambda j: order_in_types([eager[:, j].dtype], 0)}
     return _table(eager.columns, lambda j: eager[:, j], len(eager), options, "the data frame", **own)
 
 
@@ -226,7 +226,7 @@ def _load_stream(source: Any, options: TableOptions) -> ReadTable:
         every = pa.RecordBatchReader.from_batches(reader.schema, chain(first, reader))
         return read_stream(every, options, "the Arrow table").joined()
     batch = first[0]
-    own: Any = {"code": partial(_code_whole, first), "orders": orders_in(batch.schema)}
+    own: Any = {"code": partial(_code_whole, first), "order": partial(order_in_schema, batch.schema)}
     return _table(batch.schema.names, batch.column, batch.num_rows, options, "the Arrow table", **own)
 
 
@@ -276,7 +276,7 @@ def load_columns(
     *,
     n_rows: int | None = None,
     code: Callable[[Sequence[int]], Mapping[int, Coded | None]] | None = None,
-    orders: Mapping[int, bool] | None = None,
+    order: Callable[[int], bool | None] | None = None,
 ) -> ReadTable:
     """Read columns of one length under names that may repeat.
 
@@ -292,14 +292,14 @@ def load_columns(
         Number of rows; by default the length of the first column.
     code
         Codes the columns at given positions; by default those that are lists.
-    orders
-        Columns whose categories are in an order, as for `settled_table`; by default the columns show it.
+    order
+        Returns whether the categories of a column are in an order, as for `settled_table`; by default the columns show
+        it.
     """
     size = n_rows if n_rows is not None else len(columns[0]) if len(columns) else 0
-    if orders is None:
-        orders = {j: order for j in range(len(columns)) if (order := order_of(columns[j])) is not None}
+    order = order or (lambda j: order_of(columns[j]))
     code = code or partial(_code_lists, columns)
-    return _table(names, columns.__getitem__, size, options, source, code=code, orders=orders)
+    return _table(names, columns.__getitem__, size, options, source, code=code, order=order)
 
 
 def _code_lists(columns: Sequence[Any], positions: Sequence[int]) -> dict[int, Coded | None]:
@@ -374,13 +374,13 @@ def _table(
     source: str,
     *,
     code: Callable[[Sequence[int]], Mapping[int, Coded | None]] | None = None,
-    orders: Mapping[int, bool] = MappingProxyType({}),
+    order: Callable[[int], bool | None] | None = None,
 ) -> ReadTable:
     """Read the columns that `code` does not code one by one, so that only one is in memory twice at any time."""
     selection = options.select(names)
     coded = {} if code is None or not n_rows else code(categorical(selection))
     columns = read_columns(selection, coded, lambda own: _column(own, fetch(own.position)))
-    return settled_table(selection, columns, n_rows, source, orders).joined()
+    return settled_table(selection, columns, n_rows, source, order).joined()
 
 
 def _column(options: ColumnOptions, values: Any) -> ReadColumn:

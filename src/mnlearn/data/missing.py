@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mnlearn._core import recode
 from mnlearn.data import _checks
-from mnlearn.data.columns import ReadColumn, ReadTable, byte_table, reason_of, too_many
+from mnlearn.data.columns import ReadColumn, ReadTable, Reason, byte_table, reason_of, too_many
 from mnlearn.data.dataset import Dataset, MissingReport, costly_columns
 from mnlearn.data.options import Chunks, MissingPolicy
 from mnlearn.data.pack_writer import Block, Contents, Variable
@@ -63,6 +63,7 @@ def to_dataset(table: ReadTable, missing: MissingPolicy, *, least: int = 2) -> D
         values.setflags(write=False)
         columns.append(values)
     repeats, weighting = _repeats_of(table, rows)
+    told = [column for column in table.columns if column.reason is not Reason.BY_VALUE]  # few, mostly
     return Dataset.trusted(  # checked again it would take four times as long where columns are short
         names=tuple(column.name for column in table.columns),
         cards=tuple(0 if labels is None else len(labels) for labels in clean.levels),
@@ -72,10 +73,10 @@ def to_dataset(table: ReadTable, missing: MissingPolicy, *, least: int = 2) -> D
         weighting=weighting,
         missing=clean.report,
         declared=frozenset(column.name for column in table.columns if column.declared),
-        ordinal=frozenset(column.name for column in table.columns if column.kind == "ordinal"),
-        counted=frozenset(column.name for column in table.columns if column.kind == "count"),
+        ordinal=frozenset(column.name for column in told if column.kind == "ordinal"),
+        counted=frozenset(column.name for column in told if column.kind == "count"),
         gaps=clean.gaps,
-        reasons=MappingProxyType({column.name: reason_of(column) for column in table.columns if reason_of(column)}),
+        reasons=MappingProxyType({column.name: reason_of(column) for column in told}),
         cuts=MappingProxyType({}),
         pack=None,
         unused=MappingProxyType(

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, S
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +38,7 @@ class ProgramTable(NamedTuple):
     names: Sequence[object]
     columns: Sequence[Any]
     rows: Sequence[str] | None = None
-    orders: Mapping[int, bool] | None = None  # as for `settled_table`; None if the columns show it
+    orders: Mapping[int, bool] = MappingProxyType({})  # of columns with categories, as for `settled_table`
 
 
 def load_program_file(path: Path, options: TableOptions) -> ReadTable:
@@ -64,7 +65,7 @@ def load_program_file(path: Path, options: TableOptions) -> ReadTable:
         listed = [column.to_pylist() if hasattr(column, "to_pylist") else column for column in columns]
         named = listed if table.rows is None else [list(table.rows), *listed]
         return load_memory(dict(enumerate(named)), options)
-    return load_columns(table.names, columns, options, str(path), orders=table.orders)
+    return load_columns(table.names, columns, options, str(path), order=table.orders.get)
 
 
 @contextmanager

@@ -27,7 +27,7 @@ def load_sparse(matrix: Any, options: TableOptions) -> ReadTable:
     columns = _SparseColumns(matrix)
     names = options.names_of(n_columns)
     code = partial(_code_columns, columns)
-    return load_columns(names, columns, options, "the sparse matrix", n_rows=n_rows, code=code, orders={})
+    return load_columns(names, columns, options, "the sparse matrix", n_rows=n_rows, code=code)
 
 
 class _SparseColumns:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -119,7 +119,7 @@ class _TableReader:
         self._types: dict[str, str] = {}
         self._selection: ColumnSelection | None = None
         self.whole: list[ReadColumn] | None = None  # all columns, if they were read at once
-        self.orders: Mapping[int, bool] = {}
+        self.order: Callable[[int], bool | None] | None = None
 
     def select(self, names: Sequence[str], where: str) -> ColumnSelection:
         """Return the columns to read in a file; all files must have them, in any order."""
@@ -144,11 +144,11 @@ class _TableReader:
 
     def typed(self, selection: ColumnSelection, schema: Any, where: str = "") -> list[tuple[str, ColumnReader]]:
         """Return the readers of typed columns with the names that the columns have in a batch."""
-        from mnlearn.data.category_orders import orders_in
+        from mnlearn.data.category_orders import order_in_schema
         from mnlearn.data.typed_columns import column_for
 
-        if not self._types:
-            self.orders = orders_in(schema)
+        if self.order is None:  # by the positions of the first file
+            self.order = partial(order_in_schema, schema)
         names = schema.names  # a new list at every call
         for own in selection.columns:
             type_ = schema.field(own.position).type
@@ -167,7 +167,7 @@ class _TableReader:
         if self._selection is None:
             raise DataError(f"data must have at least 2 rows; {self.source} has 0. Read data with more rows.")
         columns = self.whole or [self._columns[own.name].finish() for own in self._selection.columns]
-        return settled_table(self._selection, columns, self.n_rows, self.source, self.orders)
+        return settled_table(self._selection, columns, self.n_rows, self.source, self.order)
 
 
 def _read_text(file: DataFile, table: _TableReader, *, larger: int) -> int:
@@ -179,7 +179,7 @@ def _read_text(file: DataFile, table: _TableReader, *, larger: int) -> int:
 
 
 def _read_parquet(file: DataFile, table: _TableReader, *, alone: bool) -> int:
-    from mnlearn.data.category_orders import orders_in
+    from mnlearn.data.category_orders import order_in_schema
     from mnlearn.data.parquet import batch_rows, open_parquet, read_whole_batch
     from mnlearn.data.typed_columns import read_batches_into
 
@@ -189,7 +189,7 @@ def _read_parquet(file: DataFile, table: _TableReader, *, alone: bool) -> int:
         batches: Any = parquet.table(selection).to_batches() if small else ahead(parquet.batches(selection))
         if small and len(batches) == 1:
             table.whole = read_whole_batch(selection, batches[0], parquet.schema)
-            table.orders = orders_in(parquet.schema)
+            table.order = partial(order_in_schema, parquet.schema)
             return parquet.n_rows
         return read_batches_into(table.typed(selection, parquet.schema, str(file.path)), batches)
 

@@ -8,8 +8,7 @@ numbers with gaps as decimals; these are whole numbers again here.
 from __future__ import annotations
 
 import logging
-from collections.abc import Hashable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,26 +44,26 @@ def settled_table(
     columns: list[ReadColumn],
     n_rows: int,
     source: str,
-    orders: Mapping[int, bool] = MappingProxyType({}),
+    order: Callable[[int], bool | None] | None = None,
 ) -> ReadTable:
     """Return a table of the columns of a selection, in its order, each with its kind and the reason for it.
 
-    `orders` holds the columns whose categories have an order in the source, by position: whether that makes them
-    ordinal, or only if they are declared so.
+    `order` returns whether the column at a position has categories in an order in the source: True if it is ordinal
+    for that, False if only when it is declared so, None if not.
     """
     n = len(selection.variables)
     pairs = zip(selection.variables, columns[:n], strict=True)
-    settled = [_settled(own, column, orders.get(own.position)) for own, column in pairs]
+    settled = [_settled(own, column, order) for own, column in pairs]
     repeats = selection.repeats
     weighted = repeats is not None and repeats.is_weights
     return ReadTable(settled, None if repeats is None else columns[n], n_rows, source, weighted)
 
 
-def _settled(options: ColumnOptions, column: ReadColumn, order: bool | None) -> ReadColumn:
+def _settled(options: ColumnOptions, column: ReadColumn, order: Callable[[int], bool | None] | None) -> ReadColumn:
     """Return a column with its kind and the reason; many whole numbers are numbers, whole decimals with gaps coded."""
     if not options.is_open:
-        return _declared(options, column, order)
-    if order and column.levels is not None:
+        return _declared(options, column, None if order is None else order(options.position))
+    if column.categories and order is not None and order(options.position):
         return column._replace(kind="ordinal", reason=Reason.ORDERED)
     if column.levels is None:
         return _settled_decimals(options, column)
