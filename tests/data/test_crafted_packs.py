@@ -22,13 +22,20 @@ Change = Callable[[PackParts], object]
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, PackParts]:
-    """Packs of categories, of categories with repeats, and of numbers."""
+    """Packs of categories, of categories with repeats, of numbers, and of all kinds with gaps."""
     folder, rng = tmp_path_factory.mktemp("packs"), np.random.default_rng(3)
     codes = Dataset.from_codes([rng.integers(0, card, N_ROWS) for card in (2, 3, 4, 300)], cards=(2, 3, 4, 300))
     pack(codes, folder / "codes.mnpack")
     pack(codes.compact(), folder / "repeats.mnpack")
     pack({"a": rng.normal(size=N_ROWS), "b": rng.normal(size=N_ROWS)}, folder / "numbers.mnpack")
-    return {kind: take_apart(folder / f"{kind}.mnpack") for kind in ("codes", "repeats", "numbers")}
+    holes: dict[str, Any] = {
+        "size": [None, *rng.integers(0, 3, N_ROWS - 1).tolist()],
+        "visits": [None, *rng.poisson(2, N_ROWS - 1).tolist()],
+        "dose": [None, *rng.normal(size=N_ROWS - 1).tolist()],
+        "group": rng.integers(0, 2, N_ROWS),
+    }
+    pack(holes, folder / "gaps.mnpack", missing="testwise", types={"size": "ordinal", "visits": "count"})
+    return {kind: take_apart(folder / f"{kind}.mnpack") for kind in ("codes", "repeats", "numbers", "gaps")}
 
 
 def written(tmp_path: Path, parts: PackParts, change: Change | None = None) -> Path:
@@ -123,6 +130,15 @@ BROKEN_DESCRIPTIONS: dict[str, Change] = {
     "deep JSON": lambda parts: setattr(parts, "described", b"[" * 100_000),
     "many digits": lambda parts: setattr(parts, "described", b'{"n_records": ' + b"9" * 5000 + b"}"),
     "a key twice": lambda parts: setattr(parts, "described", b'{"n_records": 1, "n_records": 2}'),
+    "an unknown kind": described("variables", 0, "kind", to="ordered"),
+    "a list as a kind": described("variables", 0, "kind", to=["ordinal"]),
+    "a count with levels": described("variables", 0, "kind", to="count"),
+    "gaps in words": described("variables", 0, "gaps", to="yes"),
+    "gaps beside planes": described("variables", 0, "gaps", to=True),
+    "gaps that need two bytes": lambda parts: parts.described["variables"][0].update(
+        {"gaps": True, "levels": list(range(256))}
+    ),
+    "a number as a reason": described("variables", 0, "reason", to=7),
     "a section less": section("column 1", None),
     "a section of two numbers": section("column 1", [4096, 130]),
     "a section outside": section("column 1", [2**40, 130, 0]),
@@ -155,6 +171,12 @@ BROKEN_VALUES: dict[str, tuple[str, Change]] = {
     "negative repeats": ("repeats", patched("repeats", 8, b"\xff" * 8)),
     "repeats that overflow": ("repeats", patched("repeats", 8, b"\xff" * 7 + b"\x7f")),
     "NaN": ("numbers", patched("column 0", 8, np.float64(np.nan).tobytes())),
+    "a code beyond a gap": ("gaps", patched("column 0", 5, b"\4")),
+    "a gap in a complete column": ("gaps", patched("column 3", 5, b"\2")),
+    "half a count": ("gaps", patched("column 1", 8, np.float64(0.5).tobytes())),
+    "a negative count": ("gaps", patched("column 1", 8, np.float64(-1).tobytes())),
+    "an infinite count": ("gaps", patched("column 1", 8, np.float64(np.inf).tobytes())),
+    "infinity beside gaps": ("gaps", patched("column 2", 8, np.float64(np.inf).tobytes())),
     "infinity": ("numbers", patched("column 1", -8, np.float64(np.inf).tobytes())),
 }
 
@@ -169,6 +191,21 @@ def test_values_beyond_their_range_are_refused(
     path = written(tmp_path, sound[kind], change)
     with pytest.raises(FileError, match=r"break a rule of data sets in (column|repeats)"):
         read(path).verify()
+
+
+def test_kinds_and_gaps_come_back(tmp_path: Path, sound: dict[str, PackParts]) -> None:
+    data = read(written(tmp_path, sound["gaps"]))
+    assert data.kinds == ("ordinal", "count", "continuous", "nominal")
+    assert data.gaps == {"size", "visits", "dose"}
+    with pytest.raises(FileError, match=r"has 0 levels|is of the kind 'ordinal'"):
+        read(written(tmp_path, sound["gaps"], described("variables", 2, "kind", to="ordinal")))
+
+
+def test_only_packs_with_kinds_or_gaps_need_a_new_reader(tmp_path: Path) -> None:
+    plain, kinds = tmp_path / "a.mnpack", tmp_path / "b.mnpack"
+    pack({"a": [1, 2, 1], "b": [0, 1, 1]}, plain)
+    pack({"a": [1, 2, 1], "b": [0, 1, 1]}, kinds, types={"a": "ordinal"})
+    assert [int.from_bytes(path.read_bytes()[8:12], "little") for path in (plain, kinds)] == [1, 2]
 
 
 BROKEN_PLANES: dict[str, Change] = {

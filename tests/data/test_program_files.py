@@ -130,6 +130,39 @@ def test_labels_are_left_aside_for_a_continuous_column(spss: Path) -> None:
     assert data.columns[0].tolist() == [2, 1, 1, 2]
 
 
+def test_variables_that_spss_measures_as_ordinal_are_ordinal(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {"size": [2, 1, 3, np.nan], "item": [5.0, 1, 2, np.nan], "town": ["a", "b", "a", "c"], "sex": [1, 2, 1, 2]}
+    )
+    labels = {"size": {1: "small", 2: "middle", 3: "large"}, "sex": {1: "female", 2: "male"}}
+    measures = dict.fromkeys(("size", "item", "town"), "ordinal") | {"sex": "nominal"}
+    pyreadstat.write_sav(frame, tmp_path / "a.sav", variable_value_labels=labels, variable_measure=measures)
+    data = read(tmp_path / "a.sav", missing="testwise")
+    assert data.kinds == ("ordinal", "ordinal", "nominal", "nominal")
+    assert data.levels[:2] == (("small", "middle", "large"), (1, 2, 5))
+    assert data.gaps == {"size", "item"}
+    assert data.reasons == dict.fromkeys(("size", "item"), "ordered in the source")
+    declared = read(tmp_path / "a.sav", missing="testwise", types={"size": "nominal", "item": "continuous"})
+    assert declared.kinds[:2] == ("nominal", "continuous")
+    everything = read(tmp_path / "a.sav", missing="testwise", types={"size:item": "count"})
+    assert everything.kinds[:2] == ("count", "count")
+
+
+def test_value_labels_have_the_order_of_the_values_if_declared_ordinal(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"size": [2, 1, 3, 1], "n": [3, 1, 2, 1]})
+    labels = {"size": {1: "small", 2: "middle", 3: "large"}}
+    pyreadstat.write_dta(frame, tmp_path / "a.dta", variable_value_labels=labels)
+    assert read(tmp_path / "a.dta").kinds == ("nominal", "nominal")
+    data = read(tmp_path / "a.dta", types="ordinal")
+    assert data.kinds == ("ordinal", "ordinal")
+    assert data.levels[0] == ("small", "middle", "large")
+
+
+def test_a_workbook_keeps_its_gaps(tmp_path: Path) -> None:
+    book = workbook(tmp_path / "a.xlsx", {"One": [["a", "b"], [1, None], [2, "x"], [None, "y"], [1, "x"]]})
+    assert read(book, missing="testwise").gaps == {"a", "b"}
+
+
 def test_stata(tmp_path: Path) -> None:
     frame = pd.DataFrame({"sex": [1, 2, "a", 2], "n": [3, 1, 2, 1], "x": [1.5, 2.5, 3.0, 4.0]})
     pyreadstat.write_dta(
@@ -210,6 +243,8 @@ def test_data_frame_of_r(tmp_path: Path) -> None:
     data = read(file, missing="drop_rows")
     assert data.names == ("dose", "group", "item", "size", "n", "town", "yes", "day")
     assert data.levels[:3] == (("low", "high"), ("a",), (1,))
+    assert data.kinds[:3] == ("ordinal", "nominal", "nominal")
+    assert read(file, missing="testwise").gaps == {"dose", "town"}
     assert data.unused == {"dose": ("mid",), "group": ("z",)}
     assert data.levels[5:7] == (("x",), (True,))
     whole = read(file, columns=["group", "day", "n", "yes"])

@@ -193,3 +193,12 @@ def test_a_selector_selects_at_least_so_many_features() -> None:
     assert MarkovBlanketSelector(min_features=1).fit(numbers, rng.normal(size=100)).support_.sum() == 1
     with pytest.raises(InputError, match="min_features must be a whole number, at least 0; got -1"):
         MarkovBlanketSelector(min_features=-1).fit(X, y)
+
+
+def test_gaps_stay_if_asked_for() -> None:
+    from mnlearn.estimators._input import coded, columns_of
+
+    X = np.where(np.arange(60).reshape(20, 3) % 7 == 0, np.nan, np.arange(60.0).reshape(20, 3) / 7)
+    learner = MarkovNetworkLearner(missing="testwise")
+    data = coded(*columns_of(learner, X, reset=True, missing="testwise"), missing="testwise")
+    assert data.gaps == {"x0", "x1", "x2"}

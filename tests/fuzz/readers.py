@@ -66,11 +66,15 @@ def _pack_cases() -> list[Case]:
     rng = np.random.default_rng(2)
     words = {"w": ["x", "y", None] * 20, "n": [1, 2, 2] * 20, "t": [True, False, True] * 20}
     numbers = {"u": rng.normal(size=40), "v": rng.normal(size=40)}
+    holes = {"w": [1, 2, None, 3] * 20, "k": [0, 4, None, 1] * 20, "r": [0.5, 1.5, None, 2.5] * 20, "n": [1, 2] * 40}
     return [
         _folder(lambda folder: pack(_rows(), folder / "f.mnpack")),
         _folder(lambda folder: pack(_rows().compact(), folder / "f.mnpack")),
         _folder(lambda folder: pack(words, folder / "f.mnpack", missing="category")),
         _folder(lambda folder: pack(numbers, folder / "f.mnpack")),
+        _folder(
+            lambda folder: pack(holes, folder / "f.mnpack", missing="testwise", types={"w": "ordinal", "k": "count"})
+        ),
         _folder(lambda folder: pack(mn.discretize(read(numbers)), folder / "f.mnpack")),
     ]
 
@@ -136,6 +140,10 @@ def _read_pack(folder: Path) -> None:
     data.verify()
     mn.overview(data)
     copied = tuple(np.array(column) for column in data.columns)
+    if data.gaps:
+        kinds: Any = {"ordinal": data.ordinal, "counted": data.counted, "gaps": data.gaps}
+        Dataset(data.names, data.cards, copied, data.levels, None, **kinds)
+        return
     repeats = None if data.repeats is None else np.array(data.repeats)
     copy = Dataset(data.names, data.cards, copied, data.levels, repeats)
     if 0 not in data.cards and data.n_variables > 1:

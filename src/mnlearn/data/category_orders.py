@@ -2,7 +2,7 @@
 
 A column is marked True if the source says that the order means something, as for an ordered categorical: it is ordinal.
 It is marked False if there is an order that may be one of convenience, as of an Enum of polars: it is ordinal only if
-it is declared so. None marks all other columns. Columns are asked for one by one, because few have categories.
+it is declared so. None marks all other columns. Few columns have categories, so only these are looked up.
 """
 
 from __future__ import annotations

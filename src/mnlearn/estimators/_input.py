@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 
 from mnlearn.data._checks import check_names
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.options import MissingPolicy
 from mnlearn.data.readers import read
 from mnlearn.errors import InputError, MnlearnError, UnsuitableError, check_name, check_unmasked, is_one_of
 
 Categorical: TypeAlias = Literal["from_dtype", "all", "none"] | Sequence[str] | Sequence[int] | Sequence[bool]
-MissingPolicy: TypeAlias = Literal["error", "drop_rows", "category"]
 
 
 def columns_of(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.errors import DataError, UnsuitableError, check_mapping
 from mnlearn.estimators._input import Categorical, coded, columns_of
 from mnlearn.graphs.graph import Graph
@@ -34,7 +34,8 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
     discretize, bins
         Turn continuous columns into categorical ones; as in `mnlearn.learn`.
     missing
-        ``"error"``, ``"drop_rows"`` or ``"category"``; as in `mnlearn.learn`.
+        ``"error"``, ``"drop_rows"``, ``"category"`` or ``"testwise"``; as in `mnlearn.learn`. `score` needs complete
+        rows.
     n_jobs
         Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
 
@@ -67,7 +68,7 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
         categorical_features: Categorical = "from_dtype",
         discretize: Literal["width", "frequency"] | None = None,
         bins: int | None = None,
-        missing: Literal["error", "drop_rows", "category"] = "error",
+        missing: Literal["error", "drop_rows", "category", "testwise"] = "error",
         n_jobs: int | None = None,
     ) -> None:
         self.method = method
@@ -112,6 +113,8 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
             from mnlearn.data.discretize import discretize
 
             test = discretize(test, cuts=train.cuts)
+        for data in (train, test):
+            check_no_gaps(data, "score", "fill the gaps in X")
         if any(train.cards) and not all(train.cards):
             raise UnsuitableError(
                 "score needs variables that are all categorical or all continuous; these are mixed. Set discretize."

@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from mnlearn.checkpoints import check_checkpoint, open_checkpoint
+from mnlearn.data.options import MissingPolicy, Types
 from mnlearn.errors import FileError, InputError, check_methods
 from mnlearn.graphs.formats import read_whole
 from mnlearn.graphs.graph import Graph
@@ -47,9 +48,9 @@ def learn(
     required: Iterable[Sequence[str]] = (),
     forbidden: Iterable[Sequence[str]] = (),
     columns: Sequence[str] | None = None,
-    types: Mapping[str, Literal["categorical", "continuous"]] | None = None,
+    types: Types | None = None,
     levels: Mapping[str, Sequence[Hashable]] | None = None,
-    missing: Literal["error", "drop_rows", "category"] = "error",
+    missing: MissingPolicy = "error",
     missing_values: Iterable[Hashable] = (),
     repeats: str | None = None,
     delimiter: str | None = None,
